@@ -415,3 +415,23 @@ async function soon(ms: number, signal?: AbortSignal): Promise<void> {
     });
   });
 }
+
+test("a long secret that is typed as a value is not printed in part", async () => {
+  const long = `canary-${"Secret+with=odd".repeat(5)}`;
+  const env = { ...account.env(), LENDEN_PAYOUT_SECRET: long };
+  const file = join(scratchFolder(), "secret.csv");
+  writeFileSync(file, `ref,amount,to,method\n${long},${long},${long},bkash\n`);
+  const send = ["payout", "send", "--amount", long, "--to", long, "--ref", long];
+  const check = ["payout", "batch", "check", file];
+  for (const line of [send, check, [...send, "--json"], [...check, "--json"]]) {
+    const { code, stdout, stderr } = await lenden(line, { env });
+    expect(code, line.join(" ")).toBe(2);
+    expect(stdout + stderr).not.toContain(long.slice(0, 20));
+  }
+});
+
+test("a base URL with a key in its query is not printed", async () => {
+  const env = { ...account.env(), LENDEN_BASE_URL: `https://pay.example/?key=${key}` };
+  const { code, stdout, stderr } = await lenden(["methods"], { env });
+  expect([code, found(stdout + stderr, [key])]).toEqual([2, []]);
+});

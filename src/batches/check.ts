@@ -91,7 +91,7 @@ export async function readRows(source: Source, rules: RowRules, deps: StopDeps):
   const read: ReadFile = { header: undefined, rows: [], problems: [] };
   let readRow: ReturnType<typeof createRowReader> | undefined;
   try {
-    const { records, problem } = await recordsOf(textOf(source), delimiter);
+    const { records, problem } = await recordsOf(textOf(source), delimiter, mostRows + 1);
     for (const record of records) {
       if (readRow) {
         if (read.rows.length === mostRows) throw new Unreadable(record.line, tooManyRows);

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { finished } from "node:stream/promises";
+import { setImmediate } from "node:timers/promises";
 import { CsvError, parse } from "csv-parse";
 import { errorCode } from "../domain/error-code.ts";
 import { Failure, usage } from "../domain/failure.ts";
@@ -71,27 +72,38 @@ export interface CsvRecords {
  * Reads a CSV text (RFC 4180) up to a misplaced quote or an invalid character: a wrong character in a name is
  * a wrong name, and another encoding may hide a digit. Blank records, which spreadsheets write at the end,
  * are skipped.
+ *
+ * @param most after so many records and one more, the rest is not read
  */
-export async function recordsOf(text: string, delimiter: string): Promise<CsvRecords> {
+export async function recordsOf(
+  text: string,
+  delimiter: string,
+  most = Number.POSITIVE_INFINITY,
+): Promise<CsvRecords> {
   const [valid = "", ...invalid] = text.split("\ufffd");
-  const { found, error, blankAtEnd } = await parsed(valid, delimiter);
-  const isCut = invalid.length > 0 && (error === undefined || error.code === quoteNotClosed);
+  const { found, error, blankAtEnd, isWhole } = await parsed(valid, delimiter, most);
+  const isSound = error === undefined || error.code === quoteNotClosed;
+  const isCut = invalid.length > 0 && isSound && isWhole;
   // What comes before the invalid character is the beginning of a record only.
-  if (isCut && !/[\r\n]$/.test(valid)) found.pop();
+  if (isCut && error === undefined && !/[\r\n]$/.test(valid)) found.pop();
   const records: CsvRecord[] = [];
   // Without the blank lines, which the parser counts.
   let nextLine = 1;
   for (const { cells, blankBefore } of found) {
     const line = nextLine + blankBefore;
-    if (cells.some((cell) => cell.trim() !== "")) records.push({ line, cells });
+    if (!isBlank(cells)) records.push({ line, cells });
     nextLine += 1 + cells.reduce((breaks, cell) => breaks + lineBreaksIn(cell), 0);
   }
   if (isCut) return { records, problem: notUtf8(1 + lineBreaksIn(valid)) };
   return { records, problem: error && notCsv(error, nextLine + blankAtEnd) };
 }
 
-async function parsed(text: string, delimiter: string) {
+/** Characters that are parsed at once; between two pieces, signals are handled. */
+const pieceLength = 256 * 1024;
+
+async function parsed(text: string, delimiter: string, most: number) {
   const found: { cells: string[]; blankBefore: number }[] = [];
+  let count = 0;
   const parser = parse({
     delimiter,
     record_delimiter: ["\r\n", "\n", "\r"],
@@ -101,19 +113,33 @@ async function parsed(text: string, delimiter: string) {
     skip_empty_lines: true,
     on_record: (cells: string[]) => {
       found.push({ cells, blankBefore: parser.info.empty_lines });
+      if (!isBlank(cells)) count += 1;
       // Otherwise the parser makes an error for each record of another length than the first, and then
       // ignores it: that takes longer than to read the record.
       Object.assign(parser.info, { records: 0 });
       return undefined;
     },
   });
-  parser.end(text);
+  parser.on("error", () => {}); // read from `finished` below, after the records before it
+  let at = 0;
+  while (at < text.length && count <= most && !parser.errored) {
+    // Both halves of a character are in one piece.
+    const end = at + pieceLength + Number(/[\ud800-\udbff]/.test(text[at + pieceLength - 1] ?? ""));
+    parser.write(text.slice(at, end));
+    at = end;
+    await setImmediate();
+  }
+  parser.end();
   let error: CsvError | undefined;
   await finished(parser.resume()).catch((cause: unknown) => {
     if (!(cause instanceof CsvError)) throw cause;
     error = cause;
   });
-  return { found, error, blankAtEnd: parser.info.empty_lines };
+  return { found, error, blankAtEnd: parser.info.empty_lines, isWhole: at >= text.length };
+}
+
+function isBlank(cells: string[]): boolean {
+  return cells.every((cell) => cell.trim() === "");
 }
 
 function notUtf8(line: number): Unreadable {

@@ -197,7 +197,7 @@ export async function rejectProblems(
   if (!failure) return;
   const problems = (await shownProblems(findings, ledger)).map((shown) => {
     const { line, column, value, problem } = shown;
-    const cell = `${column && `, ${column}`}${value && ` ${JSON.stringify(value.slice(0, 40))}`}`;
+    const cell = `${column && `, ${column}`}${value && ` ${JSON.stringify(value)}`}`;
     return `line ${line}${cell}: ${problem}`;
   });
   throw new Failure(failure.reason, failure.message, { ...failure.details, problems });

@@ -130,7 +130,8 @@ async function throughLedger(
     ending = new Failure("payout.existing-cancelled", "The existing payout is Cancelled.", {
       hint: "For a new payout, use a new merchantRef.",
     });
-  if (ending) showEnding(ending, true, context);
+  // The run itself shows that a payout is Cancelled.
+  if (ending?.reason !== "payout.existing-cancelled" && ending) showEnding(ending, true, context);
   return { ...shown, ending, reads: exists };
 }
 

@@ -125,9 +125,9 @@ export function readBaseUrl(text: string): URL {
   return url;
 }
 
-/** Not with an @, which may follow a password. */
+/** Only a host and a path: a password or a query may be a secret. */
 function shown(text: string): string {
-  return text.includes("@") ? "" : `${JSON.stringify(text)} `;
+  return /^[\w./:-]{1,100}$/.test(text) && !/sk_|public-/.test(text) ? `"${text}" ` : "";
 }
 
 /** The base URL as the ledger and the method cache know it. */

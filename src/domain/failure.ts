@@ -157,7 +157,7 @@ const reasons = {
   "ledger.backup-not-written": { kind: "internal", effect: "nothing-sent" },
   "ledger.in-conflict": { kind: "conflict", effect: "outcome-unknown" },
   "ledger.in-use": { kind: "locked", effect: "nothing-sent" },
-  "ledger.locked": { kind: "locked", effect: "nothing-sent" },
+  "ledger.locked": { kind: "internal", effect: "nothing-sent" },
   "ledger.lost": { kind: "internal", effect: "nothing-sent" },
   "ledger.modified": { kind: "internal", effect: "nothing-sent" },
   "ledger.newer-version": { kind: "internal", effect: "nothing-sent" },

@@ -9,9 +9,12 @@ export function err(problem: string): Result<never> {
   return { ok: false, problem };
 }
 
-/** A typed value as an error shows it. Never for a text that may be a secret. */
+/**
+ * A typed value as an error shows it. It is not shortened here: secrets are removed from an error as a whole,
+ * and half a secret would not be found.
+ */
 export function quoted(text: string): string {
-  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
+  return JSON.stringify(text);
 }
 
 export function problemOf(result: Result<unknown>): string | undefined {

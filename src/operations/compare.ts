@@ -110,6 +110,30 @@ export function conflictHint(name: string, kind: Operation["kind"] = "payout"): 
   return `Check the dashboard. If the ${kind} was created as requested, run 'lenden ledger resolve ${name} --created <id>'. If it was not created, run 'lenden ledger resolve ${name} --not-created'.`;
 }
 
+/** P15: shows both. Another reference could pay the recipient twice, so no hint names one. */
+export function differingPayout(
+  {
+    reference,
+    amountPaisa,
+    recipient,
+  }: { reference: string; amountPaisa: Paisa; recipient: string },
+  theirs: { payoutId: string; amount: number; recipient?: string | undefined },
+  problems: string[],
+): Failure {
+  const { payoutId, amount } = theirs;
+  const to = theirs.recipient === undefined ? "" : ` to ${theirs.recipient}`;
+  return new Failure(
+    "payout.response-differs",
+    `Payout ${reference} requests ${formatPaisa(amountPaisa)} to ${recipient}, but the API's record ${payoutId} shows ${formatAmount(amount)}${to}.`,
+    {
+      problems,
+      hint: conflictHint(reference),
+      operation: reference,
+      evidence: { otherId: payoutId },
+    },
+  );
+}
+
 /** The failure of a response that differs from the request (P15). */
 export function anotherRecord(
   { kind, reference, id }: Pick<Operation, "kind" | "reference" | "id">,
@@ -119,7 +143,7 @@ export function anotherRecord(
   const name = reference ?? id;
   const group = kind === "payment" ? "pay" : kind;
   return new Failure(
-    kind === "payout" ? "payout.response-differs" : "record.differs",
+    "record.differs",
     `The API's response for ${kind} ${name} shows another ${kind}, ${otherId}.`,
     {
       problems: different,

@@ -82,7 +82,7 @@ function causeText(why: string): string {
 /** For the others, the name of the cause is its text. */
 const causeTexts = new Map<string, string>([
   ["stopped", "the command was stopped"],
-  ["out of time", "--timeout elapsed (default: 60s)"],
+  ["out of time", "--timeout elapsed"],
   ["access", "access denied"],
   ["refused", "rejected"],
   ["clash", "rejected as a conflict"],

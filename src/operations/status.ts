@@ -5,7 +5,7 @@ import type { Answer } from "../api/response.ts";
 import { Failure } from "../domain/failure.ts";
 import { hasEnded, type Resource, resources } from "../domain/statuses.ts";
 import type { Operation } from "../ledger/operation.ts";
-import { anotherRecord, comparedRecord } from "./compare.ts";
+import { comparedRecord, differingPayout } from "./compare.ts";
 import type { OperationDeps } from "./deps.ts";
 import { outcomeOf } from "./record-outcome.ts";
 import { dataOf, unread } from "./response-failure.ts";
@@ -202,7 +202,7 @@ export function resourceOf({ kind }: Pick<Operation, "kind">): Resource {
  * `uncertain`: it is not the record of this payout, and its status must not be stored (P15b).
  */
 export function conflictIn(operation: Operation, record: ServiceRecord): Failure | undefined {
-  const { kind, remoteId, reference, id } = operation;
+  const { kind, remoteId, reference, id, amountPaisa, asked } = operation;
   if (kind !== "payout") return undefined;
   const payoutId = remoteId ?? "";
   if (record.merchantRef !== reference) {
@@ -211,7 +211,17 @@ export function conflictIn(operation: Operation, record: ServiceRecord): Failure
     return confirmedUnseen(reference ?? id, payoutId, why);
   }
   const { different } = comparedRecord(operation, record);
-  return different.length > 0 ? anotherRecord(operation, payoutId, different) : undefined;
+  if (different.length === 0) return undefined;
+  const { amount, recipientNumber: recipient } = record;
+  return differingPayout(
+    {
+      reference: reference ?? id,
+      amountPaisa: amountPaisa ?? 0n,
+      recipient: String(asked.recipientNumber),
+    },
+    { payoutId, amount, recipient },
+    different,
+  );
 }
 
 /** The failure of a status check of a payout that the API confirmed earlier: it stays confirmed. */

@@ -1,7 +1,7 @@
 import { amountNumber, type Paisa, paisaOf } from "../domain/amount.ts";
 import { Failure, type FailureDetails } from "../domain/failure.ts";
 import type { Operation } from "../ledger/operation.ts";
-import { anotherRecord, compared, type Theirs } from "../operations/compare.ts";
+import { compared, differingPayout, type Theirs } from "../operations/compare.ts";
 
 /** A payout as it was decided; nothing in it changes between attempts. */
 export interface PayoutOrder {
@@ -72,7 +72,11 @@ export function compare(
   }
   const { different, unclear } = compared({ amountPaisa, recipient }, theirs);
   if (different.length > 0)
-    throw anotherRecord({ kind: "payout", reference, id: reference }, payoutId, different);
+    throw differingPayout(
+      { reference, amountPaisa, recipient },
+      { payoutId, ...theirs },
+      different,
+    );
   if (unclear.length > 0)
     throw uncertain(
       order,

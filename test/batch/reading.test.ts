@@ -98,3 +98,15 @@ async function timeOf(text: string): Promise<{ count: number; ms: number }> {
   const { records } = await recordsOf(text, ",");
   return { count: records.length, ms: performance.now() - startMs };
 }
+
+test("does not parse the rest of a file that has too many records", async () => {
+  const { records } = await recordsOf("1,2\n".repeat(1_000_000), ",", 10);
+  expect(records.length).toBeGreaterThan(11);
+  expect(records.length).toBeLessThan(200_000);
+});
+
+test("reports the complete row before a quoted cell with an invalid character", async () => {
+  const { records, problem } = await recordsOf('a,b\n1,2\n3,"\ufffd"\n', ",");
+  expect(records.map(({ line }) => line)).toEqual([1, 2]);
+  expect(problem).toMatchObject({ line: 3, message: expect.stringContaining("not UTF-8") });
+});

@@ -101,7 +101,7 @@ test.skipIf(!canMount)("P7: nothing is sent if the disk is read-only", async () 
   const folder = mounted("1m");
   const env = { ...merchant.env, LENDEN_DATA_DIR: folder };
   execFileSync("mount", ["-o", "remount,ro", folder]);
-  await expectNothingSent(merchant, env, /Cannot use \S*ledger\.db to store data\./);
+  await expectNothingSent(merchant, env, /Cannot write \S*ledger\.db \(EROFS\)\./);
 });
 
 test.skipIf(!canMount)("P7: nothing is sent if the disk of a ledger became read-only", async () => {
@@ -206,7 +206,7 @@ test.concurrent("P7: nothing is sent if the ledger is locked before the intent (
   const { code, stderr } = await merchant.built(payoutOf("BUSY"));
   unlock();
   expect(code).toBe(1);
-  expect(stderr).toMatch(/The ledger could not be read or written: database is locked\./);
+  expect(stderr).toMatch(/Cannot use the ledger: another process has locked it\./);
   expect(stderr).not.toMatch(/\n +at /);
   expect(await merchant.moneyRequests()).toEqual([]);
 }, 60_000); // SQLite waits 15 seconds for the lock

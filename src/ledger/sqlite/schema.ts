@@ -204,12 +204,16 @@ export function migrate(database: Database, profiles: KnownProfile[] = []): void
       database.exec(`PRAGMA user_version = ${newestVersion}`);
     });
   } catch (cause) {
-    if (!/no such|already exists|another table or index/.test(String(cause))) throw cause;
+    if (!schemaErrors.test(String(cause))) throw cause;
     throw otherSchema(cause);
   } finally {
     database.exec("PRAGMA foreign_keys = ON");
   }
 }
+
+/** What SQLite reports if a file has other tables, columns or indexes than its version. */
+const schemaErrors =
+  /no such|already exists|another table or index|(?:UNIQUE|NOT NULL) constraint|has no column/;
 
 function newerSchema(): Failure {
   return new Failure(

@@ -88,7 +88,7 @@ function problemTable(problems: ShownProblem[]): View {
       cells: {
         line: text(line),
         column: text(column || null),
-        value: text(value.length > 40 ? `${value.slice(0, 40)}…` : value || null),
+        value: text(value || null),
         problem: sentence(problem),
       },
     })),
