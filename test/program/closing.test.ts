@@ -68,6 +68,8 @@ describe.skipIf(isOneFile)("P27: a ledger that cannot be closed", () => {
         ? { data: [{ id: "bkash", providerName: "bKash", codeName: "bkash" }] }
         : { status: 500, data: null },
     );
+    // A ledger that is created and cannot be closed is reported before anything is sent.
+    expect((await built(paymentOf("first"), { env })).code).toBe(75);
     const failing = { ...env, NODE_OPTIONS: `--require ${failingClose}` };
 
     const { code, stderr } = await built(payoutOf("CLOSE-2", "--timeout", "1s", "--json"), {
