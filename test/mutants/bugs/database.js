@@ -270,12 +270,12 @@ export const databaseBugs = [
   },
 ];
 
-/** Another function in place of `run`, for the statements that match. */
+/** Another function in place of `run` and `get`, for the statements that match. */
 function writing(database, pattern, change) {
   return override(database, {
     prepare: (prepare) => (sql) => {
       const statement = prepare(sql);
-      return pattern.test(sql) ? override(statement, { run: change }) : statement;
+      return pattern.test(sql) ? override(statement, { run: change, get: change }) : statement;
     },
   });
 }
