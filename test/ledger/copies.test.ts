@@ -76,7 +76,6 @@ describe("ledger backup", () => {
     const folder = scratchFolder();
     const { code, stderr } = await merchant.built(["ledger", "backup", place(folder)]);
     expect([code, stderr]).toEqual([2, expect.stringMatching(says)]);
-    expect(stderr).toContain("Choose another file name.");
     if (existsSync(join(folder, "backup.db")))
       expect(readFileSync(join(folder, "backup.db"), "utf8")).toBe("kept");
     expect(existsSync(join(folder, "nothing"))).toBe(false);
