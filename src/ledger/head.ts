@@ -12,17 +12,18 @@ export interface Head {
   hash: string;
 }
 
-/** The head that is stored outside the ledger, compared with the ledger. */
-export interface StoredHead {
-  /**
-   * Not contained: the ledger was truncated, rolled back or replaced since the head was stored. An unreadable
-   * file is torn or not from lenden, and proves nothing.
-   */
-  state: "contained" | "not-contained" | "missing" | "unreadable";
-  head?: Head;
+/**
+ * The head that is stored outside the ledger, compared with the ledger. Not contained: the ledger was
+ * truncated, rolled back or replaced since the head was stored. An unreadable file is torn or not from
+ * lenden, and proves nothing.
+ */
+export type StoredHead = {
   /** True if `ledger check` found modified rows that no user accepted. */
   isModified: boolean;
-}
+} & (
+  | { state: "contained" | "not-contained"; head: Head }
+  | { state: "missing" | "unreadable"; head?: undefined }
+);
 
 /** The file of a ledger's head. Several ledgers may share a config directory. */
 export function headPath(configFolder: string, ledger: string): string {
@@ -39,7 +40,7 @@ export function storedHead(database: Database, path: string): StoredHead {
   return { ...read, state: event?.hash === read.head.hash ? "contained" : "not-contained" };
 }
 
-function readHead(path: string): "missing" | "unreadable" | Required<Omit<StoredHead, "state">> {
+function readHead(path: string): "missing" | "unreadable" | { head: Head; isModified: boolean } {
   try {
     const { number, hash, modified }: { number?: unknown; hash?: unknown; modified?: unknown } =
       JSON.parse(readFileSync(path, "utf8"));

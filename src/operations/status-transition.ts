@@ -71,7 +71,7 @@ async function changeStatus<Kind extends Resource>(
  * status, that is success, whatever the response was. Once the outcome of an attempt is unknown, a later
  * rejection proves nothing, because the first attempt may be its cause.
  *
- * @param wasDone true if the ledger has the same change of the record already: a 409 is then about that one
+ * @param wasDone true if the ledger has the same change of the record already
  */
 async function untilDone<Kind extends Resource>(
   { resource, id, kind, target }: Transition<Kind>,
@@ -80,45 +80,63 @@ async function untilDone<Kind extends Resource>(
   deps: OperationDeps,
 ): Promise<RecordOf[Kind]> {
   /** Why the change may have been made. */
-  let reached: string | undefined;
+  let possible: string | undefined;
   for (let attempt = 1; ; attempt += 1) {
-    if (reached === undefined) checkStop(deps);
-    const answer = await attempted(send);
-    // 409, 423, 425 and 429 do not prove that nothing was done, unless an earlier change explains a 409.
-    const isFinal =
-      answer.kind === "refused" && (!isWaiting(answer) || (answer.why === "clash" && wasDone));
-    const isProof = answer.kind === "unsent" || (isFinal && isFromApi(kind, answer));
-    if (answer.kind === "data") reached ??= "the API confirmed it";
-    else if (answer.kind === "unclear") reached = describe(answer);
-    else if (!isProof) reached ??= describe(answer);
-    const plain = isFinal && reached === undefined ? rejection(answer, id) : undefined;
-    if (plain && plain.kind !== "refused") throw plain;
+    if (possible === undefined) checkStop(deps);
+    const shown = shownBy(await attempted(send), { kind, id, wasDone });
+    if (shown.kind === "possible") possible ??= shown.why;
+    const rejected =
+      shown.kind === "rejected" && possible === undefined ? shown.failure : undefined;
+    if (rejected && rejected.kind !== "refused") throw rejected;
     const record = await requestRecord(resource, id, deps);
-    if (record.kind === "data") {
-      const { status } = record.data;
-      if (status === target && reached !== undefined) return record.data;
-      if (status !== "Processing" && (status !== target || plain)) {
-        const { hint: _, ...details } = plain?.details ?? {};
-        const why = plain ? ` ${plain.message}` : "";
-        const message = `The ${resource} ${id} is already ${status}.${why}`;
-        throw new Failure("transition.already-ended", message, { ...details, operation: id });
-      }
+    const status = record.kind === "data" ? record.data.status : undefined;
+    if (record.kind === "data" && status === target && possible !== undefined) return record.data;
+    const hasEnded = status !== undefined && status !== "Processing";
+    if (hasEnded && (status !== target || rejected)) {
+      const { hint: _, ...details } = rejected?.details ?? {};
+      const why = rejected ? ` ${rejected.message}` : "";
+      const message = `The ${resource} ${id} is already ${status}.${why}`;
+      throw new Failure("transition.already-ended", message, { ...details, operation: id });
     }
-    if (plain) throw plain;
+    if (rejected) throw rejected;
     const undecided = (): Failure => {
-      if (reached === undefined && answer.kind === "unsent") return unsent(answer);
-      if (reached === undefined && answer.kind === "refused") return rejection(answer, id);
-      const now = record.kind === "data" ? `it is ${record.data.status}` : "it was not retrieved";
+      if (possible === undefined && shown.kind === "unsent") return shown.failure;
+      const now = status === undefined ? "it was not retrieved" : `it is ${status}`;
       return new Failure(
         "transition.outcome-unknown",
-        `Cannot confirm the ${kind} of ${resource} ${id} (${reached}): ${now}.`,
+        `Cannot confirm the ${kind} of ${resource} ${id} (${possible}): ${now}.`,
         { hint: "Run the same command again: a second run has no second effect.", operation: id },
       );
     };
-    const isHopeless = answer.kind === "unsent" && answer.fault.reason === "certificate";
     const isOver = deps.now() + pauseMs * attempt >= deps.deadlineMs || deps.isStopping();
-    if (attempt >= attempts || isFinal || isHopeless || isOver) throw undecided();
+    if (attempt >= attempts || shown.isLast || isOver) throw undecided();
     await deps.sleep(pauseMs * attempt);
     if (deps.isStopping()) throw undecided();
   }
+}
+
+/** What the response to a change shows of it. `isLast`: another attempt would show the same. */
+type Shown = { isLast: boolean } & (
+  | { kind: "possible"; why: string }
+  | { kind: "rejected" | "unsent"; failure: Failure }
+);
+
+function shownBy(
+  answer: Answer,
+  { kind, id, wasDone }: { kind: "cancel" | "trigger"; id: string; wasDone: boolean },
+): Shown {
+  if (answer.kind === "data")
+    return { kind: "possible", why: "the API confirmed it", isLast: false };
+  if (answer.kind === "unclear") return { kind: "possible", why: describe(answer), isLast: false };
+  if (answer.kind === "unsent")
+    return {
+      kind: "unsent",
+      failure: unsent(answer),
+      isLast: answer.fault.reason === "certificate",
+    };
+  // 409, 423, 425 and 429 do not prove that nothing was done, unless an earlier change explains a 409.
+  const isLast = !isWaiting(answer) || (answer.why === "clash" && wasDone);
+  return isLast && isFromApi(kind, answer)
+    ? { kind: "rejected", failure: rejection(answer, id), isLast }
+    : { kind: "possible", why: describe(answer), isLast };
 }

@@ -203,10 +203,10 @@ function unacceptedContent(
 }
 
 function divergence(database: Database, headFile: string) {
-  const { state, head: stored } = storedHead(database, headFile);
-  if (state !== "not-contained" || !stored) return undefined;
-  const isShorter = (headOf(database)?.number ?? 0n) < stored.number;
-  return { state: isShorter ? "truncated" : "replaced", stored } as const;
+  const stored = storedHead(database, headFile);
+  if (stored.state !== "not-contained") return undefined;
+  const isShorter = (headOf(database)?.number ?? 0n) < stored.head.number;
+  return { state: isShorter ? "truncated" : "replaced", stored: stored.head } as const;
 }
 
 function modification(database: Database) {
