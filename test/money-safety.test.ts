@@ -31,7 +31,7 @@ function failuresIn(text: string): string[] {
 
 /** `P4, P6: …` names both. */
 function numbersIn(name: string): string[] {
-  return (/^((?:P\d+b?(?:, )?)+):/.exec(name)?.[1] ?? "").split(", ");
+  return (/^((?:P\d+[bc]?(?:, )?)+):/.exec(name)?.[1] ?? "").split(", ");
 }
 
 /** The first text of every `test(…)`, `test.each(…)(…)`, `test(…)` and `describe(…)`. */

@@ -11,7 +11,7 @@ import { accessHint } from "../operations/response-failure.ts";
 import { payoutIntent } from "../payouts/claim.ts";
 import type { PayoutOrder } from "../payouts/order.ts";
 import { sendPlannedPayout } from "../payouts/send.ts";
-import { isForgotten } from "../payouts/unknown.ts";
+import { isUnresendable } from "../payouts/unknown.ts";
 import { createThrottle, type RowDeps } from "./throttle.ts";
 
 /** How a row ended; `existing`: the API had its payout before this run. */
@@ -141,15 +141,16 @@ export function orderOfRow(planned: Omit<PlannedPayout, "isAccepted">): PayoutOr
   };
 }
 
-/** Counts the rows that are not sent again because their outcome has been unknown for a day (P25). */
+/** Counts the rows of unknown outcome that are not sent again (P25, P25c). */
 export async function countForgotten(
   batch: Batch,
   ledger: Ledger,
-  deps: Pick<OperationDeps, "now">,
+  deps: Pick<OperationDeps, "now" | "guarantees">,
 ): Promise<number> {
+  const guarantees = await deps.guarantees();
   let count = 0;
   for await (const { sentAt } of ledger.batches.rows(batch, "unknown"))
-    if (isForgotten(sentAt ?? "", deps)) count += 1;
+    if (isUnresendable(sentAt ?? "", guarantees, deps)) count += 1;
   return count;
 }
 
@@ -159,8 +160,9 @@ async function* rowsToSend(
   deps: OperationDeps,
 ): AsyncGenerator<PlannedPayout, void> {
   const batches = ledger.batches;
+  const guarantees = await deps.guarantees();
   for await (const row of batches.rows(batch, "unknown")) {
-    if (isForgotten(row.sentAt ?? "", deps)) onRow(row, "uncertain");
+    if (isUnresendable(row.sentAt ?? "", guarantees, deps)) onRow(row, "uncertain");
     else yield row;
   }
   yield* batches.rows(batch, "unsent");

@@ -65,6 +65,7 @@ const summaries = {
   "profile rename": "Rename a profile",
   "profile remove": "Remove a profile with its credentials",
   doctor: "Check configuration, network and credentials",
+  "verify-api": "Test what lenden assumes about the API",
   completion: "Print or install shell completions",
   ledger: "Inspect and reconcile the local ledger",
   "ledger show": "Show an operation and its history",
@@ -128,6 +129,7 @@ const loaders: Partial<Record<Name, () => Promise<Command>>> = {
   "profile rename": async () => (await import("./profile/change.ts")).profileRename,
   "profile remove": async () => (await import("./profile/change.ts")).profileRemove,
   doctor: async () => (await import("./doctor.ts")).doctor,
+  "verify-api": async () => (await import("./verify-api.ts")).verifyApi,
   completion: async () => (await import("./completion.ts")).completion,
   "ledger show": async () => (await import("./ledger/show.ts")).ledgerShow,
   "ledger list": async () => (await import("./ledger/list.ts")).ledgerList,
@@ -165,7 +167,7 @@ const headings: Record<string, Name[]> = {
   "Payments and refunds": ["methods", "pay", "refund"],
   Payouts: ["payout", "payout batch"],
   Sandbox: ["demo", "sandbox"],
-  Setup: ["profile", "doctor", "completion"],
+  Setup: ["profile", "doctor", "verify-api", "completion"],
   "Ledger, callbacks and API": ["ledger", "callback", "api"],
 };
 

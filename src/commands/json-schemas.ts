@@ -243,6 +243,11 @@ export const jsonSchemas: Record<string, z.ZodMiniType> = {
   }),
   demo: z.strictObject({ step: count, message: text, command: text, data: z.unknown() }),
   doctor: step,
+  "verify-api": z.strictObject({
+    ...each(text, "name expected tried seen otherwise"),
+    verdict: z.enum(["holds", "refuted", "undecided", "skipped"]),
+    ...each(textOrNull, "hint guard"),
+  }),
   "profile list": z.array(profileFields),
   "profile show": z.array(z.strictObject({ setting: text, value: textOrNull, source: text })),
   "profile add": profileFields,

@@ -1,8 +1,11 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { proxySettings } from "../api/proxy.ts";
 import type { RawOutcome } from "../cli/runtime/api-access.ts";
 import type { Account } from "../config/account.ts";
 import { masked } from "../domain/api-keys.ts";
 import { Failure } from "../domain/failure.ts";
+import { formatDay } from "../domain/local-time.ts";
 import { toleratedClockMs } from "../domain/timestamp.ts";
 import { isLoopback, parseUrl } from "../domain/url.ts";
 import {
@@ -51,7 +54,11 @@ export async function* checkApi(context: CheckContext): AsyncIterable<Finding> {
   });
   const skips = (names: string[], message: string): Finding[] =>
     names.map((name) => ({ check: name, ...skipped(message) }));
-  if (!account) return yield* skips(["base-url", ...apiChecks], "No API key and base URL to test.");
+  if (!account)
+    return yield* skips(
+      ["base-url", ...apiChecks, "verification"],
+      "No API key and base URL to test.",
+    );
   const url = new URL(account.baseUrl);
   // Without user, password and query: any of them may be a secret.
   yield await check("base-url", () => passed(`The base URL is ${url.origin}${url.pathname}.`));
@@ -73,6 +80,7 @@ export async function* checkApi(context: CheckContext): AsyncIterable<Finding> {
     yield await check("clock", () => clock(found));
   } else yield* skips(["access", "clock"], "The API did not respond.");
   yield await check("ip-allowlist", () => ipAllowlist(url));
+  yield await check("verification", () => verification(context));
 }
 
 async function requestMethods({ api, host }: CheckContext): Promise<Response> {
@@ -170,6 +178,36 @@ function clock({ clockAheadMs }: Response): Verdict {
   if (offMs <= warnAfterMs) return passed(message);
   const hint = "Set the clock with NTP. lenden sends no payout if it is more than 4 minutes off.";
   return offMs > toleratedClockMs ? failed(message, hint) : warning(message, hint);
+}
+
+/** Offline: what 'lenden verify-api' stored for the account. */
+async function verification({ config, host, ledger }: CheckContext): Promise<Verdict> {
+  const never = {
+    ...skipped("The API was never verified."),
+    hint: "To test what lenden assumes about it, run 'lenden verify-api' with a sandbox profile.",
+  };
+  const { environment } = await config.recordsOwner();
+  // The check of the ledger reports a damaged one; none is created here.
+  if (!environment || !existsSync(join(host.folders.data, "ledger.db"))) return never;
+  const account = await ledger
+    .records()
+    .then((records) => records.account())
+    .catch(() => undefined);
+  if (account === undefined) return skipped("The ledger cannot be read.");
+  const { storedFor } = await import("../verification/stored.ts");
+  const { found, isUnreadable } = storedFor(host.folders.data, { environment, account });
+  const again = "To test the API again, run 'lenden verify-api'.";
+  if (isUnreadable)
+    return warning("A result of 'lenden verify-api' cannot be read: lenden trusts nothing.", again);
+  const [newest] = found;
+  if (!newest) return never;
+  const { results, at } = newest;
+  const open = results.filter(({ verdict }) => verdict === "refuted" || verdict === "undecided");
+  const tried = results.filter(({ verdict }) => verdict !== "skipped").length;
+  const by = newest.account === account ? "" : ` with account ${newest.account}`;
+  const message = `API verified ${formatDay(at)}${by}: ${tried - open.length} of ${tried} assumptions hold.`;
+  if (open.length === 0) return passed(message);
+  return warning(`${message} Others: ${open.map(({ name }) => name).join(", ")}.`, again);
 }
 
 /** No response shows which addresses are on the list (docs/api.md §5). */

@@ -43,7 +43,7 @@ export const exits = {
   cancelled: { code: 10, means: "the status is Cancelled", retry: "no" },
   unverified: {
     code: 11,
-    means: "verification failed: signature, callback or handler test",
+    means: "verification failed: signature, callback, handler or API",
     retry: "no",
   },
   unreachable: {
@@ -189,6 +189,7 @@ const reasons = {
   "payout.planned-in-batch": { kind: "refused", effect: "nothing-sent" },
   "payout.reference-ended": { kind: "refused", effect: "nothing-sent" },
   "payout.reference-used": { kind: "conflict", effect: "nothing-sent" },
+  "payout.reference-unreliable": { kind: "uncertain", effect: "outcome-unknown" },
   "payout.response-differs": { kind: "conflict", effect: "outcome-unknown" },
   "payout.status-denied": { kind: "access", effect: "accepted" },
   "payout.status-unknown": { kind: "uncertain", effect: "accepted" },
@@ -236,6 +237,7 @@ const reasons = {
   "transition.outcome-unknown": { kind: "uncertain", effect: "outcome-unknown" },
   "usage.invalid": { kind: "usage", effect: "nothing-sent" },
   "verification.failed": { kind: "unverified", effect: "read-only" },
+  "verification.not-stored": { kind: "internal", effect: "read-only" },
 } as const satisfies Record<string, { kind: FailureKind; effect: Effect }>;
 
 export type Reason = keyof typeof reasons;

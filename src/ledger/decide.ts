@@ -1,7 +1,14 @@
 import type { Paisa } from "../domain/amount.ts";
 import { sameMobile } from "../domain/mobile.ts";
 import { isFree, isUnresolved, isUnsettled, type Phase, phaseOf } from "../domain/state.ts";
-import { type Holder, type Intent, type Operation, type Outcome, payeeOf } from "./operation.ts";
+import {
+  type Holder,
+  type Intent,
+  type Operation,
+  type Outcome,
+  payeeOf,
+  testCommand,
+} from "./operation.ts";
 
 /**
  * Every decision of the ledger: who may send what, and what is recorded of it. Pure: a store reads the
@@ -134,11 +141,13 @@ export function payoutOf({ amountPaisa, asked }: Intent): ComparedPayout {
 interface EarlierPayout
   extends Pick<Operation, "reference" | "state" | "status" | "code" | "acceptedAt"> {
   isOwnAccount: boolean;
+  command?: string;
 }
 
 /**
  * The rule for duplicate payouts (docs/money-safety.md), for claims and for batches: why a payout would repeat an
- * earlier one of the same amount to the same recipient. Undefined if it would not.
+ * earlier one of the same amount to the same recipient. Undefined if it would not: a payout that only tested
+ * the API is none that a user would repeat.
  *
  * @param reference of the payout that is to be sent
  * @param since accepted payouts count since then, ISO 8601
@@ -147,6 +156,7 @@ export function repetitionOf(
   earlier: EarlierPayout,
   { reference, since }: { reference: string | null; since: string },
 ): "outcome-unknown" | "paid-recently" | "used-in-other-account" | undefined {
+  if (earlier.command === testCommand) return undefined;
   const isSameReference = earlier.reference === reference;
   if (isSameReference && earlier.isOwnAccount) return undefined;
   if (!mayHavePaid(earlier)) return undefined;

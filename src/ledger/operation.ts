@@ -111,6 +111,9 @@ export interface Actor {
   sshFrom?: string;
 }
 
+/** The command that only tests the API, in sandboxes. */
+export const testCommand = "verify-api";
+
 /** Identifies a recipient however the number is written, by its last eleven digits. */
 export function payeeOf(recipient: string): string {
   return recipient.replace(/[^0-9]/g, "").slice(-11);

@@ -105,7 +105,7 @@ async function once<Created>(
     checkStop(deps);
     const answer = await attempted(send);
     if (answer.kind === "data") return answer.data;
-    if (answer.kind === "refused" && provesNothingDone(kind, answer))
+    if (answer.kind === "refused" && provesNothingDone(kind, answer, await deps.guarantees()))
       throw rejectedCreation(answer);
     if (answer.kind !== "unsent")
       throw new Failure(

@@ -4,12 +4,25 @@ import { formatTime } from "../domain/local-time.ts";
 import { toleratedClockMs } from "../domain/timestamp.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 
+/**
+ * What lenden relies on although the API's specification does not show it. All of it holds until
+ * `lenden verify-api` refutes it; then the guards that rely on it are stricter.
+ */
+export interface ApiGuarantees {
+  /** A used reference returns the existing payout, unchanged: an unknown payout may be sent again. */
+  references: boolean;
+  /** A rejected request creates nothing: a rejection is no unknown outcome. */
+  rejections: boolean;
+}
+
 /** The dependencies of operations that talk to the API. */
 export interface OperationDeps {
   client: Client;
   /** Opened when money is about to move. If it cannot be written, nothing is sent. */
   ledger(): Promise<Ledger>;
   account: { baseUrl: string; environment: string };
+  /** Read when a response leaves something open, and not for every payout. */
+  guarantees(): Promise<ApiGuarantees>;
   /** Milliseconds since 1970. */
   now(): number;
   /** A number in [0, 1). */

@@ -3,7 +3,7 @@ import { type Evidence, Failure, type Reason } from "../domain/failure.ts";
 import { isLoopback } from "../domain/url.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { conflictHint } from "./compare.ts";
-import { clockTrouble } from "./deps.ts";
+import { type ApiGuarantees, clockTrouble } from "./deps.ts";
 
 type Rejected = Extract<Answer, { kind: "refused" }>;
 type Unsent = Extract<Answer, { kind: "unsent" }>;
@@ -200,10 +200,15 @@ export function isFromApi(kind: Operation["kind"], { isJson, why }: Rejected): b
 
 /**
  * True if a rejection proves that nothing was done (P17). 409, 423, 425 and 429 do not, whatever their body
- * says, also not with `success: false`: they may be about the first attempt, or come from a proxy.
+ * says, also not with `success: false`: they may be about the first attempt, or come from a proxy. None does
+ * if `lenden verify-api` saw that a rejected request created something (P17c).
  */
-export function provesNothingDone(kind: Operation["kind"], answer: Rejected): boolean {
-  return isFromApi(kind, answer) && !isWaiting(answer);
+export function provesNothingDone(
+  kind: Operation["kind"],
+  answer: Rejected,
+  { rejections }: ApiGuarantees,
+): boolean {
+  return rejections && isFromApi(kind, answer) && !isWaiting(answer);
 }
 
 /** True for a request that was not sent and would not be sent later. */

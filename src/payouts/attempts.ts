@@ -3,13 +3,16 @@ import type { ServiceContract } from "../api/contract/index.ts";
 import type { Answer } from "../api/response.ts";
 import { Failure } from "../domain/failure.ts";
 import type { Operation } from "../ledger/operation.ts";
-import type { OperationDeps } from "../operations/deps.ts";
+import { conflictHint } from "../operations/compare.ts";
+import type { ApiGuarantees, OperationDeps } from "../operations/deps.ts";
 import { checkStop, clockTrouble } from "../operations/deps.ts";
 import {
   accessHint,
   attempted,
   describe,
   evidenceOf,
+  isFromApi,
+  isWaiting,
   provesNothingDone,
   rejectedCreation,
   rejectedLater,
@@ -17,7 +20,7 @@ import {
 } from "../operations/response-failure.ts";
 import { type PayoutOrder, payoutBody, uncertain } from "./order.ts";
 import { isUnreadable, pauseBeforeRetry } from "./retry-policy.ts";
-import { assertRemembered } from "./unknown.ts";
+import { assertResendable } from "./unknown.ts";
 
 export interface CreatedPayout {
   created: Data<ServiceContract["createPayout"]>;
@@ -51,7 +54,7 @@ export async function createPayout(
     if (attempt > 1 || before !== undefined) await assertOurs(order, whyUnknown, deps);
     if (whyUnknown === undefined) checkStop(deps);
     else {
-      assertRemembered(operation, deps);
+      await assertResendable(operation, deps);
       if (deps.isStopping())
         throw uncertain(order, `no valid response (${whyUnknown})`, { untried: true });
     }
@@ -64,23 +67,28 @@ export async function createPayout(
       return { created: answer.data, firstMs: firstMs ?? deps.now(), wasMixedUp };
     if (answer.kind === "unclear") whyUnknown = describe(answer);
     if (answer.kind === "unclear" && answer.why === "another record") wasMixedUp = true;
-    if (answer.kind === "refused" && !provesNothingDone("payout", answer))
+    const guarantees = await deps.guarantees();
+    if (answer.kind === "refused" && !provesNothingDone("payout", answer, guarantees))
       whyUnknown ??= describe(answer);
     if (isUnreadable(answer)) unreadable += 1;
     const trouble = clockTrouble(deps.clockAheadMs() ?? 0);
     if (whyUnknown !== undefined && trouble && !isRejection(answer))
       throw uncertain(order, `${whyUnknown}. ${trouble}`);
-    const pauseMs = pauseBeforeRetry(answer, { attempt, unreadable, random: deps.random() });
+    // P25c: only what was proved not to have been sent is sent again.
+    const isFinal = whyUnknown !== undefined && !guarantees.references;
+    const retry = { attempt, unreadable, random: deps.random() };
+    const pauseMs = isFinal ? undefined : pauseBeforeRetry(answer, retry);
     const isLate = pauseMs !== undefined && deps.now() + pauseMs >= deps.deadlineMs;
     if (pauseMs === undefined || isLate || deps.isStopping())
-      throw lastFailure(order, answer, whyUnknown, deps);
+      throw lastFailure(order, answer, { whyUnknown, guarantees }, deps);
     await noteAttempt(operation, answer, whyUnknown, deps);
     const why = (whyUnknown ?? "no connection").replace(/\.$/, "");
     deps.notice(
       `Attempt ${attempt}: ${why}. Retrying with the same reference in ${Math.ceil(pauseMs / 1000)} s.`,
     );
     await deps.sleep(pauseMs);
-    if (deps.now() >= deps.deadlineMs) throw lastFailure(order, answer, whyUnknown, deps);
+    if (deps.now() >= deps.deadlineMs)
+      throw lastFailure(order, answer, { whyUnknown, guarantees }, deps);
   }
 }
 
@@ -143,7 +151,7 @@ async function noteAttempt(
 function lastFailure(
   order: PayoutOrder,
   answer: Exclude<Answer, { kind: "data" }>,
-  whyUnknown: string | undefined,
+  { whyUnknown, guarantees }: { whyUnknown: string | undefined; guarantees: ApiGuarantees },
   deps: OperationDeps,
 ): Failure {
   const { reference } = order;
@@ -153,12 +161,19 @@ function lastFailure(
       return rejectedLater(answer, reference, whyUnknown, clockAheadMs);
     // P18: no further attempt tells more before access is granted, and a batch stops.
     const isDenied = answer.kind === "refused" && answer.why === "access";
-    const status = answer.kind === "refused" ? answer.status : undefined;
-    const hint = `${accessHint(status)} Then run the same command again with --ref ${reference}.`;
-    return uncertain(order, `no valid response (${whyUnknown})`, {
+    const isOwnRejection = isRejection(answer) && !isDenied;
+    const isLast = isOwnRejection || !guarantees.references;
+    const next = isLast
+      ? conflictHint(reference)
+      : `Then run the same command again with --ref ${reference}.`;
+    const why = isOwnRejection
+      ? `'lenden verify-api' found that the API's rejections prove nothing (${whyUnknown})`
+      : `no valid response (${whyUnknown})`;
+    return uncertain(order, why, {
       evidence: evidenceOf(answer),
       neverLeft: answer.kind === "unsent",
-      ...(isDenied ? { status: answer.status, hint } : {}),
+      ...(isLast ? { hint: next } : {}),
+      ...(isDenied ? { status: answer.status, hint: `${accessHint(answer.status)} ${next}` } : {}),
     });
   }
   if (answer.kind === "unsent") return unsent(answer);
@@ -168,7 +183,6 @@ function lastFailure(
 
 /** True for the API's own rejection (P17), and for 401 and 403 in any shape (P18). */
 function isRejection(answer: Answer): answer is Extract<Answer, { kind: "refused" }> {
-  return (
-    answer.kind === "refused" && (answer.why === "access" || provesNothingDone("payout", answer))
-  );
+  if (answer.kind !== "refused") return false;
+  return answer.why === "access" || (isFromApi("payout", answer) && !isWaiting(answer));
 }

@@ -3,7 +3,7 @@ import { formatTime } from "../domain/local-time.ts";
 import { isUnsettled } from "../domain/state.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { conflictHint } from "../operations/compare.ts";
-import type { OperationDeps } from "../operations/deps.ts";
+import type { ApiGuarantees, OperationDeps } from "../operations/deps.ts";
 import { atWorkMs } from "./retry-policy.ts";
 
 const longestUnknownMs = 24 * 60 * 60_000;
@@ -13,7 +13,7 @@ const longestUnknownMs = 24 * 60 * 60_000;
  * run's request, so this waits until ten seconds have passed (I3).
  *
  * @param deadSinceMs since when the earlier run is known to have ended, if it held the operation
- * @throws Failure `uncertain` after 24 hours (P25)
+ * @throws Failure `uncertain` if it must not be sent again, as `assertResendable` does
  */
 export async function earlierAttempt(
   operation: Operation,
@@ -21,14 +21,14 @@ export async function earlierAttempt(
   deadSinceMs = deps.now(),
 ): Promise<string | undefined> {
   if (!isUnsettled(operation)) return undefined;
-  assertRemembered(operation, deps);
+  await assertResendable(operation, deps);
   const why = "an earlier run ended without a response";
   const leftMs = await restMs(operation, deps, deadSinceMs);
   if (leftMs > 0) {
     const seconds = Math.ceil(leftMs / 1000);
     deps.notice(`${operation.reference}: ${why}. Retrying in ${seconds} s.`);
     await deps.sleep(leftMs);
-    assertRemembered(operation, deps);
+    await assertResendable(operation, deps);
   }
   return why;
 }
@@ -36,17 +36,37 @@ export async function earlierAttempt(
 /**
  * Called before each retry of a payout of unknown outcome, also after each pause: the machine may have slept.
  *
- * @throws Failure `uncertain` after 24 hours (P25)
+ * @throws Failure `uncertain` after 24 hours (P25), and if the API does not keep references (P25c)
  */
-export function assertRemembered(operation: Operation, deps: Pick<OperationDeps, "now">): void {
+export async function assertResendable(
+  operation: Operation,
+  deps: Pick<OperationDeps, "now" | "guarantees">,
+): Promise<void> {
   const { reference, openedAt } = operation;
-  const name = reference ?? "";
-  if (!isForgotten(openedAt, deps)) return;
-  throw new Failure(
-    "payout.unknown-over-24-hours",
-    `Cannot retry payout ${name} automatically: its outcome has been unknown since ${formatTime(openedAt)}, over 24 hours.`,
-    { hint: conflictHint(name), operation: name, untried: true },
-  );
+  const name = reference ?? operation.id;
+  const details = { hint: conflictHint(name), operation: name, untried: true };
+  const cannot = `Cannot retry payout ${name} automatically:`;
+  if (isForgotten(openedAt, deps))
+    throw new Failure(
+      "payout.unknown-over-24-hours",
+      `${cannot} its outcome has been unknown since ${formatTime(openedAt)}, over 24 hours.`,
+      details,
+    );
+  if (!(await deps.guarantees()).references)
+    throw new Failure(
+      "payout.reference-unreliable",
+      `${cannot} 'lenden verify-api' found that the API may pay a used reference again.`,
+      details,
+    );
+}
+
+/** True for a payout of unknown outcome that is not sent again (P25, P25c). */
+export function isUnresendable(
+  openedAt: string,
+  { references }: ApiGuarantees,
+  deps: Pick<OperationDeps, "now">,
+): boolean {
+  return !references || isForgotten(openedAt, deps);
 }
 
 /** P25: after 24 hours the API may no longer remember the reference. */

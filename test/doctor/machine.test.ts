@@ -12,7 +12,7 @@ const account = testAccount();
 const checks = [
   ...["lenden", "node", "config", "data", "ledger", "ca-certificates"],
   ...["profile", "key", "payout-secret", "base-url"],
-  ...["connection", "access", "clock", "ip-allowlist"],
+  ...["connection", "access", "clock", "ip-allowlist", "verification"],
 ];
 const text = (part: string) => expect.stringContaining(part);
 
@@ -165,7 +165,7 @@ describe("the account", () => {
     const { of, code, withState } = await doctor();
     expect(of.key?.hint).toContain("lenden profile add");
     expect(withState("failed")).toEqual(["key"]);
-    expect(withState("skipped")).toEqual(["profile", ...checks.slice(-5)]);
+    expect(withState("skipped")).toEqual(["profile", ...checks.slice(-6)]);
     expect(code).toBe(1);
   });
 

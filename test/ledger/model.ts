@@ -16,7 +16,12 @@ import {
   payoutOf,
 } from "../../src/ledger/decide.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import type { Holder, Intent, Operation } from "../../src/ledger/operation.ts";
+import {
+  type Holder,
+  type Intent,
+  type Operation,
+  testCommand,
+} from "../../src/ledger/operation.ts";
 import type { Worker } from "../../src/ledger/worker.ts";
 
 /** What all processes share: the ledger as lists. */
@@ -75,6 +80,7 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       (one) =>
         intent.kind === "payout" &&
         one.kind === "payout" &&
+        one.command !== testCommand &&
         one.status === "Cancelled" &&
         one.state === "CONFIRMED" &&
         isSamePayout(payoutOf(one), payoutOf(intent)),

@@ -91,6 +91,13 @@ export const seams = {
   claimAnswer: decoratedAt("payouts/claim.ts", "checkClaim"),
   /** Sends a payout until a response decides its outcome. */
   attempts: decoratedAt("payouts/attempts.ts", "createPayout"),
+  /** Whether a payout of unknown outcome may be sent again. */
+  resendable: decoratedAt("payouts/unknown.ts", "assertResendable"),
+  /** Whether a rejection proves that nothing was done. */
+  rejectionProof: decoratedAt("operations/response-failure.ts", "provesNothingDone"),
+  /** What `verify-api` found, and what lenden relies on because of it. */
+  storedVerification: decoratedAt("verification/stored.ts", "storeVerification"),
+  guarantees: decoratedAt("verification/stored.ts", "guaranteesOf"),
   /** Compares a payout with the response or the record. */
   comparison: decoratedAt("payouts/order.ts", "compare"),
   /** Sends one row of a batch. */

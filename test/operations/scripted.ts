@@ -74,6 +74,7 @@ export function scripted(
     deadlineMs: startMs + timeoutMs,
     isStopping: () => state.stopping,
     isOutOfTime: () => false,
+    guarantees: async () => ({ references: true, rejections: true }),
     clockAheadMs: () => state.clockAheadMs,
     clockAheadLeastMs: () => state.clockAheadMs,
     account: { baseUrl: "https://service.example/cp/api/v1", environment: "sandbox" },

@@ -139,6 +139,7 @@ export class Tool {
       waitFor: () => {},
       isStopping: () => this.isStopping,
       isOutOfTime: () => false,
+      guarantees: async () => ({ references: true, rejections: true }),
       clockAheadMs: clock.aheadMs,
       clockAheadLeastMs: clock.aheadLeastMs,
       notice: () => {},

@@ -114,9 +114,12 @@ function showClock(port: number, now: () => number, atEnd: AtEnd): void {
 }
 
 /** The API that was written a second time, from its specification alone. */
-export async function openSecondApi(atEnd: AtEnd): Promise<Api & { server: FakeApi }> {
+export async function openSecondApi(
+  atEnd: AtEnd,
+  deviations: readonly string[] = [],
+): Promise<Api & { server: FakeApi }> {
   const clock = { aheadMs: 0 };
-  const api = await startFakeApi(() => Date.now() + clock.aheadMs);
+  const api = await startFakeApi(() => Date.now() + clock.aheadMs, deviations);
   atEnd(() => api.close());
   const paths = {
     payment: "/payment/create",

@@ -86,6 +86,27 @@ interface Answer {
   data: unknown;
 }
 
+/** What an API may do that lenden does not expect; `number-as-sent` is what it does expect. */
+export type Deviation =
+  | "number-as-sent"
+  | "number-without-zero"
+  | "another-amount-creates"
+  | "another-amount-changes"
+  | "another-recipient-changes"
+  | "another-method-creates"
+  | "forgets-references"
+  | "wrong-signature-creates"
+  | "unknown-method-creates"
+  | "rejects-with-a-page"
+  | "unknown-id-is-an-error"
+  | "methods-without-code"
+  | "payout-without-time"
+  | "payment-without-method"
+  | "refund-without-account"
+  | "cancels-twice"
+  | "other-created-at"
+  | "other-date";
+
 const toleranceSeconds = 5 * 60;
 
 /** Not shown: codes are internal names, so that only the display name is `bKash`. */
@@ -109,16 +130,24 @@ class Rejection extends Error {
 }
 
 /** @param now milliseconds since 1970; also what the `Date` header of each response shows */
-export async function startFakeApi(now: () => number = Date.now): Promise<FakeApi> {
+export async function startFakeApi(
+  now: () => number = Date.now,
+  deviations: readonly string[] = [],
+): Promise<FakeApi> {
+  const does = (deviation: Deviation) => deviations.includes(deviation);
   const apiKey = "sk_sandbox_SEC-ondapi012345-KEY";
   const payoutSecret = `second-${randomUUID()}`;
   const payments: Payment[] = [];
   const payouts: Payout[] = [];
   const refunds: Refund[] = [];
+  const methodOf = new Map<Payout, unknown>();
   let disturbances: { path: string; disturbance: Disturbance; nth: number | "every" }[] = [];
 
   /** Not shown: the precision. Whole seconds, so that a record can look older than its request. */
-  const timestamp = () => new Date(now()).toISOString().replace(/\.\d+Z$/, "+00:00");
+  const timestamp = () => {
+    const atMs = now() + (does("other-created-at") ? 6 * 60 * 60_000 : 0);
+    return new Date(atMs).toISOString().replace(/\.\d+Z$/, "+00:00");
+  };
   const created = () => ({ createdAt: timestamp(), updatedAt: timestamp() });
 
   const move = (record: { status: Status; updatedAt: string }, status: Status) => {
@@ -148,14 +177,15 @@ export async function startFakeApi(now: () => number = Date.now): Promise<FakeAp
     const merchantRef = readText(body, "merchantRef");
     const sentAt = body.timestamp;
     if (typeof sentAt !== "number") throw new Rejection(422, "timestamp must be a number");
-    if (!isSigned({ amount, merchantRef, timestamp: sentAt, signature }, payoutSecret))
+    if (!isSigned({ amount, merchantRef, timestamp: sentAt, signature }, payoutSecret)) {
+      if (does("wrong-signature-creates")) newPayout(body, amount, merchantRef);
       throw new Rejection(401, "x-payout-signature does not match the body");
+    }
     if (Math.abs(now() / 1000 - sentAt) > toleranceSeconds)
       throw new Rejection(400, "timestamp is more than 5 minutes away");
     const payout =
       // A used reference is not an error, whatever the amount and the recipient are this time.
-      payouts.find((one) => one.merchantRef === merchantRef) ??
-      newPayout(body, amount, merchantRef);
+      existingPayout(body, amount, merchantRef) ?? newPayout(body, amount, merchantRef);
     const { payoutId, status, createdAt } = payout;
     // Not shown: the HTTP status. It is the same for a new payout and an existing one.
     return {
@@ -164,21 +194,42 @@ export async function startFakeApi(now: () => number = Date.now): Promise<FakeAp
     };
   }
 
+  function existingPayout(body: Body, amount: number, merchantRef: string): Payout | undefined {
+    const found = payouts.find((one) => one.merchantRef === merchantRef);
+    if (!found) return undefined;
+    const isForgotten = now() - Date.parse(found.createdAt) >= 60_000;
+    const isOtherMethod = body.paymentMethodId !== methodOf.get(found);
+    if (does("forgets-references") && isForgotten) return undefined;
+    if (does("another-amount-creates") && amount !== found.amount) return undefined;
+    if (does("another-method-creates") && isOtherMethod) return undefined;
+    if (does("another-amount-changes")) found.amount = amount;
+    if (does("another-recipient-changes")) found.recipientNumber = numberOf(body);
+    return found;
+  }
+
+  /** Not shown: the format. The API normalizes the number to E.164. */
+  function numberOf(body: Body): string {
+    const sent = readText(body, "recipientNumber");
+    if (does("number-as-sent")) return sent;
+    return sent.replace(/^(?:\+?88)?0/, does("number-without-zero") ? "" : "+880");
+  }
+
   function newPayout(body: Body, amount: number, merchantRef: string): Payout {
     const payout: Payout = {
       payoutId: newId(),
       merchantRef,
       amount,
-      // Not shown: the format. The API normalizes the number to E.164.
-      recipientNumber: `+88${readText(body, "recipientNumber").replace(/^\+?88/, "")}`,
+      recipientNumber: numberOf(body),
       // Not shown: what an optional field has that was not given.
       recipientName: optionalText(body, "recipientName"),
       description: optionalText(body, "description"),
       status: "Processing",
       ...created(),
     };
+    methodOf.set(payout, body.paymentMethodId);
+    if (does("unknown-method-creates")) payouts.push(payout);
     readMethod(body);
-    payouts.push(payout);
+    if (!payouts.includes(payout)) payouts.push(payout);
     return payout;
   }
 
@@ -207,7 +258,8 @@ export async function startFakeApi(now: () => number = Date.now): Promise<FakeAp
   function cancelRefund({ body, id }: Call): Answer {
     const refund = refundOf(id);
     // Not shown: the error. A 409, which for a creation would prove nothing.
-    if (refund.status !== "Processing") throw new Rejection(409, `refund is ${refund.status}`);
+    if (refund.status !== "Processing" && !does("cancels-twice"))
+      throw new Rejection(409, `refund is ${refund.status}`);
     refund.note = optionalText(body, "note") ?? refund.note;
     move(refund, "Cancelled");
     const { refundRequestId, status, note, updatedAt } = refund;
@@ -224,17 +276,23 @@ export async function startFakeApi(now: () => number = Date.now): Promise<FakeAp
   const paymentOf = (id: string) => known(payments.find((one) => one.transactionId === id));
   const payoutOf = (id: string) => known(payouts.find((one) => one.payoutId === id));
   const refundOf = (id: string) => known(refunds.find((one) => one.refundRequestId === id));
+  const without = (name: string, data: object) =>
+    Object.fromEntries(Object.entries(data).filter(([key]) => key !== name));
   const read = (data: unknown): Answer => ({ status: 200, data });
 
   /** There is no route that lists anything. */
   const routes: Record<string, (call: Call) => Answer> = {
-    "GET /payment/methods": () => read(methods),
+    "GET /payment/methods": () =>
+      read(methods.map((one) => (does("methods-without-code") ? without("codeName", one) : one))),
     "POST /payment/create": createPayment,
-    "GET /payment/retrieve/:id": ({ id }) => read(paymentOf(id)),
+    "GET /payment/retrieve/:id": ({ id }) =>
+      read(without(does("payment-without-method") ? "paymentMethod" : "", paymentOf(id))),
     "POST /payout/create-by-server": createPayout,
-    "GET /payout/retrieve/:id": ({ id }) => read(payoutOf(id)),
+    "GET /payout/retrieve/:id": ({ id }) =>
+      read(without(does("payout-without-time") ? "updatedAt" : "", payoutOf(id))),
     "POST /refund/create-a-request": createRefund,
-    "GET /refund/retrieve/:id": ({ id }) => read(refundOf(id)),
+    "GET /refund/retrieve/:id": ({ id }) =>
+      read(without(does("refund-without-account") ? "accountNumber" : "", refundOf(id))),
     "PATCH /refund/cancel-by-platform/:id": cancelRefund,
     "POST /sandbox/trigger-payment": ({ body }) =>
       complete(paymentOf(readText(body, "transactionId"))),
@@ -270,14 +328,18 @@ export async function startFakeApi(now: () => number = Date.now): Promise<FakeAp
       return { status, body: toJson({ success: true, data }) };
     } catch (error) {
       if (!(error instanceof Rejection)) throw error;
-      return { status: error.status, body: JSON.stringify(error.body) };
+      if (does("rejects-with-a-page") && error.status !== 404)
+        return { status: error.status, body: "<html>Rejected</html>" };
+      const isError = does("unknown-id-is-an-error") && error.status === 404;
+      return { status: isError ? 500 : error.status, body: JSON.stringify(error.body) };
     }
   }
 
   async function respond(asked: Asked): Promise<Behaviour> {
     const { response, takesEffect = true, delayMs = 0 } = disturbanceOf(asked.path) ?? {};
     const { status, body } = takesEffect ? replyTo(asked) : { status: 200, body: "" };
-    const headers = { date: new Date(now()).toUTCString() };
+    const offMs = does("other-date") ? 230_000 : 0;
+    const headers = { date: new Date(now() + offMs).toUTCString() };
     if (delayMs > 0) await delay(delayMs);
     const changed = response?.(body) ?? { do: "answer", status, body };
     return changed.do === "answer"

@@ -81,6 +81,9 @@ export function createApiAccess(
         ledger,
       );
     },
+    /** A client that signs payouts with another secret: the API has to reject them. */
+    wronglySigning: async () =>
+      createClient(contract, { ...(await wire()), payoutSecret: async () => "wrong-on-purpose" }),
     /** Sends a raw call. @throws Failure `unreachable` if no request was sent */
     raw: async (call: RawCall): Promise<RawOutcome> => {
       const outcome = await sendRaw(call, await wireFor(call));
@@ -129,6 +132,14 @@ function createWires(parts: RunParts) {
     client: createClient(contract, own),
     ledger,
     account,
+    guarantees: once(async () => {
+      const { guaranteesOf } = await import("../../verification/stored.ts");
+      const { environment } = account;
+      return guaranteesOf(host.folders.data, {
+        environment,
+        account: await (await ledger()).account(),
+      });
+    }),
     now: host.now,
     random: own.random,
     sleep: own.sleep,

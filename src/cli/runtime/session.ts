@@ -100,6 +100,7 @@ function accessOf(
       deps: async () => (await api()).deps(),
       watchedDeps: async (onResponse) => (await api()).watchedDeps(onResponse),
       depsOf: async (account, secret) => (await api()).depsOf(account, secret),
+      wronglySigning: async () => (await api()).wronglySigning(),
       raw: async (call) => (await api()).raw(call),
       previewRaw: async (call) => (await api()).previewRaw(call),
       preview: async (name, input) => (await api()).preview(name, input),

@@ -8,7 +8,7 @@ import {
   repetitionOf,
 } from "../decide.ts";
 import type { KnownPayout, Ledger, Overlap, PlannedReference, RecipientAmount } from "../ledger.ts";
-import { type Intent, type Operation, payeeOf } from "../operation.ts";
+import { type Intent, type Operation, payeeOf, testCommand } from "../operation.ts";
 import type { Owner, Worker } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import {
@@ -38,7 +38,8 @@ function scopeOf({ environment }: Owner) {
   };
 }
 
-/** Payouts `o` that `repetitionOf` may find: unresolved at any age, or accepted since a time. */
+/** Payouts `o` that `repetitionOf` may find: no tests of the API; unresolved at any age, or accepted since a time. */
+const isNoTest = `o.command != '${testCommand}'`;
 const isUnresolved = "o.phase = 'unresolved'";
 const isAcceptedSince = (since: string) => `o.phase = 'live' AND o.accepted_at >= ${since}`;
 
@@ -125,7 +126,7 @@ function plannedIn({ planned }: Row): PlannedRow | undefined {
  * ?1 own account, ?2 scope, ?3 time, ?4 reference, ?5 amount, ?6 recipient, ?7 method, ?8 batch.
  */
 function payoutsInSql({ isProduction, inSql }: ReturnType<typeof scopeOf>): string {
-  const alike = "o.kind = 'payout' AND o.recipient_key = ?6 AND o.amount_paisa = ?5";
+  const alike = `o.kind = 'payout' AND o.recipient_key = ?6 AND o.amount_paisa = ?5 AND ${isNoTest}`;
   const another = `${inSql("o", "?2")} AND NOT (o.account = ?1 AND o.reference = ?4)`;
   const newest = (where: string, first = "") =>
     `SELECT o.number FROM operations o WHERE ${alike} AND ${where} ORDER BY ${first}o.number DESC LIMIT 1`;
@@ -227,7 +228,8 @@ function overlapOf(row: Row, scope: Parameters<typeof repetitionOf>[1]): Overlap
   const [reference, isOwnAccount] = [text("reference"), row.is_own === 1n];
   const acceptedAt = maybe("accepted_at");
   const ended = { state: requiredState(row), status: maybe("status"), code: maybe("code") };
-  const kind = repetitionOf({ reference, isOwnAccount, acceptedAt, ...ended }, scope);
+  const earlier = { reference, isOwnAccount, acceptedAt, command: text("command"), ...ended };
+  const kind = repetitionOf(earlier, scope);
   // `knownReferences` finds the payout of another account with the same reference.
   if (kind === undefined || kind === "used-in-other-account") return undefined;
   const at = kind === "paid-recently" ? (acceptedAt ?? "") : text("sent_at");
@@ -272,10 +274,10 @@ function plannedOf(row: Row): PlannedReference {
 // CROSS JOIN makes SQLite begin with the rows that are asked about, and use the index for each.
 const sentInSql = (scope: string) => `
   SELECT a.key AS place, o.reference, o.state, o.status, o.code, o.account IS ?3 AS is_own,
-    o.accepted_at, ${lastTakenAt} AS sent_at
+    o.accepted_at, o.command, ${lastTakenAt} AS sent_at
   FROM json_each(?1) a CROSS JOIN operations o
     ON o.amount_paisa = a.value ->> 'amount' AND o.recipient_key = a.value ->> 'payee'
-  WHERE o.kind = 'payout' AND ${scope} AND (${isUnresolved} OR (${isAcceptedSince("?5")}))
+  WHERE o.kind = 'payout' AND ${isNoTest} AND ${scope} AND (${isUnresolved} OR (${isAcceptedSince("?5")}))
     AND NOT EXISTS (SELECT 1 FROM batch_rows r
       WHERE r.batch = ?4 AND r.reference = o.reference AND ${samePayoutInSql})
   ORDER BY a.key, CASE WHEN ${isUnresolved} THEN ${lastTakenAt} ELSE o.accepted_at END DESC`;

@@ -7,6 +7,7 @@ import { overlapBugs } from "./overlaps.js";
 import { payoutBugs } from "./payouts.js";
 import { rawBugs } from "./raw.js";
 import { resolveBugs } from "./resolve.js";
+import { verificationBugs } from "./verification.js";
 import { wireBugs } from "./wire.js";
 
 /**
@@ -27,4 +28,5 @@ export const bugs = [
   ...batchBugs,
   ...resolveBugs,
   ...rawBugs,
+  ...verificationBugs,
 ];

@@ -163,9 +163,10 @@ async function sendRows(
     ui.notice(
       `Retrying ${rowsText(retried)} with an unknown outcome first, with the same references (delay up to 10 s).`,
     );
+  const since = (await deps.guarantees()).references ? " for over 24 hours" : "";
   if (forgotten > 0)
     ui.notice(
-      `${rowsText(forgotten)} with an unknown outcome for over 24 hours: not retried automatically. Check the dashboard. For rows that were not created, run 'lenden payout batch resolve ${batch.id} --not-created'.`,
+      `${rowsText(forgotten)} with an unknown outcome${since}: not retried automatically. Check the dashboard. For rows that were not created, run 'lenden payout batch resolve ${batch.id} --not-created'.`,
     );
   const run = createRunTally(before);
   const progress = ui.progress(run.progressLine);

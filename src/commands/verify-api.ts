@@ -1,0 +1,108 @@
+import { readText } from "../cli/command/common-flags.ts";
+import type { Context } from "../cli/command/context.ts";
+import { defineCommand } from "../cli/command/define-command.ts";
+import { flag } from "../cli/command/flag.ts";
+import { readDuration } from "../cli/output/time.ts";
+import { type Paisa, readAmount } from "../domain/amount.ts";
+import { mobileText, readMobile } from "../domain/mobile.ts";
+import { isLocalSandbox } from "../domain/url.ts";
+import type { Result } from "../verification/stored.ts";
+import type { TrialOptions } from "../verification/trial.ts";
+
+export const verifyApi = defineCommand({
+  description:
+    "Sends small payouts, a payment and a refund to your sandbox account. They are recorded, but do not count as duplicates. If an assumption is refuted, lenden is stricter from then on, also in production.",
+  examples: {
+    "Verify the API of a sandbox account": "lenden verify-api",
+    "Choose amount and recipient": "lenden verify-api --amount 10 --to 01812345678",
+  },
+  flags: {
+    amount: flag.optional("--amount <bdt>", "Amount in BDT (default: 1)", readAmount),
+    to: flag.optional("--to <number>", "Recipient (default: 01700000001)", readMobile),
+    method: flag.optional("--method <method>", "Method ID, code or name", readText, {
+      fallback: (settings) => settings.method?.value,
+      names: "method",
+    }),
+    pause: flag.optional(
+      "--pause <duration>",
+      "Time until a payout is repeated (default: 1m, local sandbox: 1s)",
+      readDuration,
+    ),
+  },
+  list: true,
+  sandboxOnly: true,
+  patient: true,
+  finishes: true,
+  changed: () => false,
+  exitCodes: { unverified: "an assumption is refuted or undecided" },
+  async *run(input, context): AsyncIterable<Result> {
+    await context.config.payoutSecret();
+    const { environment, baseUrl } = await context.config.account();
+    const { verify } = await import("../verification/assumptions.ts");
+    const { createTrial } = await import("../verification/trial.ts");
+    const { storeVerification } = await import("../verification/stored.ts");
+    const deps = await context.api.deps();
+    const results: Result[] = [];
+    for await (const found of verify(createTrial(await optionsOf(input, context), deps))) {
+      const seen = context.config.holdsSecret(found.seen) ? "(contains a secret)" : found.seen;
+      const result = { ...found, seen: seen.slice(0, longestSeen) };
+      results.push(result);
+      yield result;
+    }
+    const at = new Date(context.host.now()).toISOString();
+    const account = await (await context.ledger.own()).account();
+    storeVerification(context.host.folders.data, { at, environment, account, baseUrl, results });
+  },
+  view: ({ name, verdict, expected, seen, hint }) => ({
+    ...{ kind: "step", id: name, check: name, state: verdict },
+    message: `${expected} ${seen}`,
+    hint,
+  }),
+  ending: ({ verdict }) =>
+    verdict === "refuted" || verdict === "undecided" ? "unverified" : undefined,
+});
+
+const longestSeen = 300;
+
+interface Given {
+  amount: Paisa | undefined;
+  to: { typed: string; local: string } | undefined;
+  method: string | undefined;
+  pause: number | undefined;
+}
+
+async function optionsOf(given: Given, { api, config, host, ui }: Context): Promise<TrialOptions> {
+  const { amount = 100n, to, method, pause } = given;
+  const account = await config.account();
+  const { numberFormat, redirectUrl, callbackUrl } = await config.settings();
+  const local = to?.local ?? "01700000001";
+  // Another last digit is another recipient, and none of the sandbox's test numbers.
+  const other = local.slice(0, -1) + ((Number(local.slice(-1)) + 5) % 10);
+  const numbers = [to ?? { typed: local, local }, { typed: other, local: other }] as const;
+  const sent = (number: (typeof numbers)[number]) => mobileText(number, numberFormat.value);
+  const wait: TrialOptions["wait"] = async (ms) => {
+    const endMs = host.now() + ms;
+    const leftMs = () => Math.max(0, endMs - host.now());
+    const progress = ui.progress(() => [
+      `The first payout is sent again in ${Math.ceil(leftMs() / 1000)} s`,
+    ]);
+    const deps = await api.deps();
+    // In short parts, because the machine may sleep meanwhile.
+    while (leftMs() > 0 && !deps.isStopping()) await deps.sleep(Math.min(leftMs(), 5_000));
+    progress.close();
+  };
+  const { ulid } = await import("ulid");
+  return {
+    run: `VERIFY-${ulid(host.now(), () => (host.randomBytes(1)[0] ?? 0) / 256)}`,
+    amountPaisa: amount,
+    recipients: [sent(numbers[0]), sent(numbers[1])],
+    methodId: method && (await api.methodId({ method, methodId: undefined, dryRun: false })),
+    urls: {
+      redirect_url: redirectUrl?.value ?? "https://example.com/return",
+      callback_url: callbackUrl?.value ?? "https://example.com/callback",
+    },
+    pauseMs: pause ?? (isLocalSandbox(account) ? 1_000 : 60_000),
+    wronglySigning: await api.wronglySigning(),
+    wait,
+  };
+}

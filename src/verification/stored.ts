@@ -1,0 +1,118 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import * as z from "zod/mini";
+import { errorCode } from "../domain/error-code.ts";
+import { Failure } from "../domain/failure.ts";
+import { jsonIn } from "../domain/json.ts";
+import { isLoopback } from "../domain/url.ts";
+import type { ApiGuarantees } from "../operations/deps.ts";
+
+const result = z.object({
+  name: z.string(),
+  expected: z.string(),
+  tried: z.string(),
+  seen: z.string(),
+  verdict: z.enum(["holds", "refuted", "undecided", "skipped"]),
+  otherwise: z.string(),
+  hint: z.nullable(z.string()),
+  guard: z.nullable(z.enum(["references", "rejections"])),
+});
+/** An assumption about the API, and what was seen of it. */
+export type Result = z.infer<typeof result>;
+
+const fileSchema = z.object({
+  at: z.string(),
+  environment: z.string(),
+  account: z.string(),
+  baseUrl: z.string(),
+  results: z.array(result),
+});
+/** The results of one run, which stay until the next run of the same account. */
+export type Verification = z.infer<typeof fileSchema>;
+
+/** An account of the ledger. */
+type Owner = Pick<Verification, "environment" | "account">;
+
+/** What counts for an account. */
+export interface Stored {
+  /** The newest first. */
+  found: Verification[];
+  /** True if a file cannot be read: then no guarantee is relied on. */
+  isUnreadable: boolean;
+}
+
+/**
+ * Stores the results beside the ledger, whose accounts they belong to. A run that could not decide about an
+ * assumption does not end what an earlier one refuted.
+ *
+ * @throws Failure `internal` if the file cannot be written
+ */
+export function storeVerification(folder: string, verification: Verification): void {
+  const earlier = storedFor(folder, verification).found.flatMap(({ results }) => results);
+  const results = verification.results.map((one) => {
+    const isOpen = one.verdict === "undecided" || one.verdict === "skipped";
+    const before = earlier.find(({ name, verdict }) => name === one.name && verdict === "refuted");
+    return (isOpen && before) || one;
+  });
+  const file = join(folder, nameOf(verification));
+  try {
+    const text = JSON.stringify({ ...verification, results });
+    writeFileSync(`${file}.new`, text, { mode: 0o600, flush: true });
+    renameSync(`${file}.new`, file);
+  } catch (cause) {
+    const why = errorCode(cause) ?? "unknown";
+    throw new Failure("verification.not-stored", `Cannot write ${file} (${why}).`, {
+      hint: "Check the directory and its permissions, then run the same command again.",
+      cause,
+    });
+  }
+}
+
+/**
+ * Reads the results that count for an account. In production nothing can be tried, so that the results of all
+ * accounts of the provider's sandbox count; a local sandbox shows nothing about the provider.
+ */
+export function storedFor(folder: string, owner: Owner): Stored {
+  const isProduction = owner.environment === "production";
+  const names = isProduction ? namesIn(folder) : [nameOf(owner)];
+  const read = names.map((name) => readIn(join(folder, name)));
+  const found = read
+    .flatMap((one) => (one === undefined || one === "unreadable" ? [] : one))
+    .filter(({ baseUrl }) => !isProduction || !isLoopback(new URL(baseUrl)))
+    .sort((one, other) => (one.at < other.at ? 1 : -1));
+  return { found, isUnreadable: read.includes("unreadable") };
+}
+
+/** What lenden may rely on with the API of an account. */
+export function guaranteesOf(folder: string, owner: Owner): ApiGuarantees {
+  const { found, isUnreadable } = storedFor(folder, owner);
+  const refuted = found
+    .flatMap(({ results }) => results)
+    .flatMap(({ verdict, guard }) => (verdict === "refuted" ? guard : []));
+  const isKept = (guard: keyof ApiGuarantees) => !isUnreadable && !refuted.includes(guard);
+  return { references: isKept("references"), rejections: isKept("rejections") };
+}
+
+function nameOf({ environment, account }: Owner): string {
+  const hash = createHash("sha256").update(`${environment}\n${account}`).digest("hex");
+  return `verified-${hash.slice(0, 24)}.json`;
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).filter((name) => /^verified-[0-9a-f]{24}\.json$/.test(name));
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return [];
+    throw error;
+  }
+}
+
+function readIn(file: string): Verification | "unreadable" | undefined {
+  try {
+    const read = fileSchema.safeParse(jsonIn(readFileSync(file, "utf8"))?.value);
+    return read.success && URL.canParse(read.data.baseUrl) ? read.data : "unreadable";
+  } catch (error) {
+    return errorCode(error) === "ENOENT" ? undefined : "unreadable";
+  }
+}
