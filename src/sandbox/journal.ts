@@ -13,7 +13,7 @@ export interface Journal {
 type Body = Buffer | string | undefined;
 
 /** An exchange with the bodies as they were sent; undefined for one that was too large. */
-interface Exchange {
+export interface Exchange {
   at: string;
   method: string;
   path: string;
@@ -30,11 +30,13 @@ const largestBody = 16 * 1024;
 /** lenden rejects responses over 1 MiB. */
 const mostBytes = 768 * 1024;
 
-export function createJournal(): Journal {
+/** @param onExchange called with each exchange as it ends */
+export function createJournal(onExchange?: (exchange: Exchange) => void): Journal {
   const exchanges: (Exchange & { number: number })[] = [];
   let number = 0;
   return {
     add(exchange) {
+      onExchange?.(exchange);
       number += 1;
       const { request, answer } = exchange;
       const body = unlessLarge(request.body);

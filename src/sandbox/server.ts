@@ -8,7 +8,7 @@ import type { Database } from "../platform/sqlite/database.ts";
 import { openDatabase } from "../platform/sqlite/open.ts";
 import { createApp } from "./app.ts";
 import { openCallbacks } from "./callbacks.ts";
-import { createJournal } from "./journal.ts";
+import { createJournal, type Exchange } from "./journal.ts";
 import { createRandom } from "./random.ts";
 import { openStore, type SandboxAccount } from "./store.ts";
 
@@ -29,6 +29,8 @@ export interface SandboxOptions {
   refundCallbackUrl?: string | undefined;
   /** Before the second attempt of a callback (default: one second). */
   firstRetryMs?: number | undefined;
+  /** Called with each request and each callback. */
+  onExchange?: ((exchange: Exchange) => void) | undefined;
   /** Milliseconds since 1970. */
   now: () => number;
 }
@@ -62,7 +64,7 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
   });
   const origin = `http://127.0.0.1:${port}`;
   const baseUrl = origin + basePath;
-  const journal = createJournal();
+  const journal = createJournal(options.onExchange);
   const shared = { store, journal, now };
   const random = createRandom("faults", seed);
   const app = createApp({ ...shared, port, origin, baseUrl, latencyMs, faults, random });

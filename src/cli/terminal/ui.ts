@@ -20,6 +20,8 @@ export type Ui = ReturnType<typeof createUi>;
 /** Prompts and drawings are loaded when they are needed. */
 export function createUi(options: UiOptions) {
   const { host, globals, reporter, stop, config, notice, scrub, concerns } = options;
+  const isLogged =
+    reporter.isTerminal && host.stdout.isTTY === true && !globals.quiet && !options.isJson;
   let hasAsked = false;
 
   const ask = async (head = ""): Promise<Ask | undefined> => {
@@ -64,6 +66,8 @@ export function createUi(options: UiOptions) {
      * output has in the result or in the error.
      */
     notice,
+    /** Prints one line of a log; undefined outside a terminal, with --quiet and with JSON output. */
+    log: isLogged ? notice : undefined,
     /** Shows what a prompt is about. */
     show: async (view: View): Promise<void> => {
       const { toText } = await import("../output/text.ts");

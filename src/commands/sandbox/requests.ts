@@ -3,8 +3,7 @@ import type { Context } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { flag } from "../../cli/command/flag.ts";
 import { table, text, time, type View } from "../../cli/output/view.ts";
-import { formatTime } from "../../domain/local-time.ts";
-import { exchangePages } from "./exchanges.ts";
+import { errorOf, exchangePages, exchangeText } from "./exchanges.ts";
 
 const pollMs = 300;
 
@@ -23,7 +22,10 @@ export const sandboxRequests = defineCommand({
   run({ follow }, context): Promise<Found> | AsyncIterable<Found> {
     return follow ? followExchanges(context) : allExchanges(context);
   },
-  view: (found) => (Array.isArray(found) ? tableOf(found) : lineOf(found)),
+  view: (found) =>
+    Array.isArray(found)
+      ? tableOf(found)
+      : { kind: "line", id: String(found.number), text: exchangeText(found) },
 });
 
 async function allExchanges(context: Context): Promise<RecordedExchange[]> {
@@ -40,19 +42,6 @@ async function* followExchanges(context: Context): AsyncIterable<RecordedExchang
     yield* page;
     if (page.length === 0) await context.host.sleep(pollMs, context.stopping);
   }
-}
-
-function lineOf(exchange: RecordedExchange): View {
-  const { number, at, method, path, status, attempt, fault } = exchange;
-  const which = attempt ? `callback, attempt ${attempt}` : "";
-  const error = errorOf(exchange) ?? "";
-  const parts = [formatTime(at), method, path, status ?? "no response", which, fault ?? "", error];
-  return { kind: "line", id: String(number), text: parts.filter((part) => part !== "").join("  ") };
-}
-
-/** Why a callback has no response; for a request, `fault` says it. */
-function errorOf({ status, attempt, answer }: RecordedExchange): string | null {
-  return status === null && attempt !== null && typeof answer === "string" ? answer : null;
 }
 
 function tableOf(exchanges: RecordedExchange[]): View {

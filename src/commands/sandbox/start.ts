@@ -1,8 +1,10 @@
 import type { Context } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
+import { createScrubber } from "../../cli/output/scrub.ts";
 import { card, field, text } from "../../cli/output/view.ts";
 import { isLoopback, isSameServer, parseUrl } from "../../domain/url.ts";
 import type { RunningSandbox } from "../../sandbox/server.ts";
+import { exchangeText } from "./exchanges.ts";
 import { sandboxFlags, sandboxOptions } from "./options.ts";
 
 const usualPort = 4242;
@@ -25,7 +27,13 @@ export const sandboxStart = defineCommand({
   async *run(given, context) {
     const { host, stopping } = context;
     const { startSandbox } = await import("../../sandbox/server.ts");
-    const sandbox = await startSandbox(sandboxOptions(given, { port: usualPort, now: host.now }));
+    const { log } = context.ui;
+    const scrubber = createScrubber();
+    const sandbox = await startSandbox({
+      ...sandboxOptions(given, { port: usualPort, now: host.now }),
+      onExchange: log && ((exchange) => log(shortened(scrubber.scrub(exchangeText(exchange))))),
+    });
+    for (const secret of [sandbox.apiKey, sandbox.payoutSecret]) scrubber.learn(secret);
     try {
       await writeProfile(sandbox, context);
       const { baseUrl, apiKey, payoutSecret } = sandbox;
@@ -47,6 +55,13 @@ export const sandboxStart = defineCommand({
     ]),
 });
 
+const longestLine = 200;
+
+/** A path can be as long as its sender likes. */
+function shortened(line: string): string {
+  return line.length > longestLine ? `${line.slice(0, longestLine)}…` : line;
+}
+
 /** Writes the profile, but not over one of the same name for another account. */
 async function writeProfile(
   { baseUrl, apiKey, payoutSecret }: RunningSandbox,
@@ -56,7 +71,8 @@ async function writeProfile(
   const url = before && parseUrl(before.baseUrl);
   if (before && (before.environment !== "sandbox" || !url || !isLoopback(url)))
     return notice(`Profile ${profileName} belongs to another account and was not changed.`);
-  if (before && !isSameServer(before.baseUrl, baseUrl))
+  const isSameAccount = before?.apiKey && "text" in before.apiKey && before.apiKey.text === apiKey;
+  if (before && !isSameAccount && !isSameServer(before.baseUrl, baseUrl))
     notice(
       `Profile ${profileName} now uses this sandbox, not the one at ${before.baseUrl}. To use both, add that one under another name: 'lenden profile add other --base-url ${before.baseUrl} --key-stdin'.`,
     );
