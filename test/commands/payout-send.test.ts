@@ -33,6 +33,18 @@ test("P2: payout send without a payout secret names the sources it checked, and 
   );
 });
 
+test("payout send shows no reference that it created for a payout that is not recorded", async () => {
+  const merchant = await openMerchant();
+  const send = "payout send --amount 5 --to 01712345678 --method".split(" ");
+  await merchant.close();
+  const unreachable = await merchant.lenden([...send, "bkash", "--json"]);
+  expect(unreachable.code).toBe(69);
+  expect(JSON.parse(unreachable.stderr).error).not.toHaveProperty("operation");
+  await merchant.comeBack();
+  const { code, stderr } = await merchant.lenden([...send, "unknown"]);
+  expect([code, stderr]).toEqual([2, expect.not.stringContaining("LD-")]);
+});
+
 test("payout send shows no reference that it created for a rejected duplicate", async () => {
   const merchant = await openMerchant();
   const send = ["payout", "send", "--amount", "5", "--to", "01712345678", "--method", "bkash"];

@@ -63,12 +63,11 @@ export const payoutSend = defineCommand({
     const { earlierPayout, describeEarlier, possibleDuplicate } = await import(
       "../../payouts/claim.ts"
     );
-    // A duplicate is rejected before its reference is shown and before there is anything to confirm.
+    // A duplicate is rejected before there is anything to confirm.
     const earlier = input.dryRun
       ? undefined
       : await earlierPayout({ ...order, paymentMethodId: "" }, input, await context.ledger.own());
-    context.ui.concerns(reference);
-    if (input.ref === undefined) context.ui.notice(`Reference: ${reference}`);
+    if (input.ref !== undefined) context.ui.concerns(reference);
     if (!input.dryRun)
       await context.ui.confirm({
         action: "Send a payout",
@@ -90,7 +89,11 @@ export const payoutSend = defineCommand({
     }
     const { sendPayout } = await import("../../payouts/send.ts");
     const deps = await context.api.deps();
-    const sent = await sendPayout(paid, deps, input);
+    const onRecorded = () => {
+      context.ui.concerns(reference);
+      if (input.ref === undefined) context.ui.notice(`Reference: ${reference}`);
+    };
+    const sent = await sendPayout(paid, deps, { again: input.again, onRecorded });
     if (sent.earlier) context.ui.notice(...possibleDuplicate(sent.earlier));
     const existing = sent.existing && input.ref !== undefined;
     if (existing)
@@ -112,7 +115,7 @@ export const payoutSend = defineCommand({
       : endingAfter(done),
 });
 
-/** Shown before anything is sent: a retry needs it. */
+/** Shown once it is recorded, before anything is sent: a retry needs it. */
 async function newReference({ now, randomBytes }: Context["host"]): Promise<string> {
   const { ulid } = await import("ulid");
   return `${generatedPrefix}${ulid(now(), () => (randomBytes(1)[0] ?? 0) / 256)}`;
