@@ -91,18 +91,28 @@ async function askAccount(
   }
 }
 
+/** Makes one request with a key. @throws Failure if the API does not accept it */
+export async function testKey(
+  account: Account,
+  payoutSecret: string,
+  { api, ui }: Pick<Context, "api" | "ui">,
+): Promise<void> {
+  const { dataOf } = await import("../../operations/response-failure.ts");
+  const { client } = await api.depsOf(account, payoutSecret);
+  const { length } = dataOf(await client.listMethods({}));
+  const methods = length === 1 ? "1 payment method" : `${length} payment methods`;
+  ui.notice(`The API accepts this key. The account has ${methods}.`);
+}
+
 async function tryKey(
   account: Account,
   payoutSecret: string,
   ask: Ask,
-  { api, ui, stopping }: Context,
+  context: Context,
 ): Promise<void> {
-  const { dataOf } = await import("../../operations/response-failure.ts");
-  const { client } = await api.depsOf(account, payoutSecret);
+  const { ui, stopping } = context;
   try {
-    const { length } = dataOf(await client.listMethods({}));
-    const methods = length === 1 ? "1 payment method" : `${length} payment methods`;
-    ui.notice(`The API accepts this key. The account has ${methods}.`);
+    await testKey(account, payoutSecret, context);
   } catch (error) {
     if (!(error instanceof Failure) || stopping.aborted) throw error;
     ui.notice(whyAndHint(error));

@@ -3,10 +3,11 @@ import type { Context } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument, flag, type Input } from "../../cli/command/flag.ts";
 import { readSmallText } from "../../cli/command/small-text.ts";
+import type { Account } from "../../config/account.ts";
 import type { Profile, SecretSource } from "../../config/profiles.ts";
 import { readApiKey, readPayoutSecret } from "../../domain/api-keys.ts";
-import { Failure, usage } from "../../domain/failure.ts";
-import type { Result } from "../../domain/result.ts";
+import { Failure, usage, whatHappened } from "../../domain/failure.ts";
+import { err, type Result } from "../../domain/result.ts";
 import { isLocalSandbox, isSameServer, readUrl } from "../../domain/url.ts";
 import {
   findProfile,
@@ -41,6 +42,7 @@ const flags = {
   ),
   keychain: flag.toggle("--keychain", "Store key and secret in the operating system's keychain"),
   ...profileFlags,
+  check: flag.toggle("--check", "Test the key with one request, and store nothing if it fails"),
   replace: flag.toggle("--replace", "Replace the profile of this name"),
 };
 
@@ -80,6 +82,22 @@ export const profileAdd = defineCommand({
   view: profileCard,
 });
 
+/** For --check. @throws Failure that says that nothing was stored, unless the API accepts the key */
+async function requireAccepted(account: Account, context: Context): Promise<void> {
+  const { testKey } = await import("./add-dialogue.ts");
+  try {
+    await testKey(account, "", context);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const hint =
+      error.kind === "access"
+        ? "Copy the key again from the dashboard: Settings → Development Info. There, also allow this machine's IP address."
+        : `${error.details.hint ?? ""} To store the profile untested, omit --check.`.trim();
+    const message = `${whatHappened(error)} The profile was not stored.`;
+    throw new Failure(error.reason, message, { ...error.details, hint });
+  }
+}
+
 /** The ways in which the command line names a secret. */
 function waysOf(of: "key" | "secret", given: Given) {
   const { keyStdin, keyFile, keyCommand, secretStdin, secretFile, secretCommand } = given;
@@ -93,7 +111,8 @@ function waysOf(of: "key" | "secret", given: Given) {
 }
 
 /** @throws Failure `usage` with the problems of all flags and of what they name */
-async function givenProfile(given: Given, { config, host }: Context) {
+async function givenProfile(given: Given, context: Context) {
+  const { config, host } = context;
   const { name, replace, keychain } = given;
   const problems: string[] = [];
   const failures: Failure[] = [];
@@ -123,8 +142,11 @@ async function givenProfile(given: Given, { config, host }: Context) {
     if ("command" in way) return { command: way.command };
     const text = way.file === "-" ? await lineOfStdin() : await textOf(way.file, `--${of}-file`);
     if (text === undefined) return undefined;
-    const result = check(text.trim());
-    if (!result.ok) problems.push(result.problem);
+    const result = /\n/.test(text.trim())
+      ? err("The file has several lines. Store nothing else in it.")
+      : check(text.trim());
+    const flagName = way.file === "-" ? `--${of}-stdin` : `--${of}-file`;
+    if (!result.ok) problems.push(`${flagName}: ${result.problem}`);
     return { text: text.trim() };
   };
   const apiKey = await read("key", readApiKey);
@@ -142,7 +164,9 @@ async function givenProfile(given: Given, { config, host }: Context) {
   if (failures[0] && problems.length === 1) throw failures[0];
   if (problems.length > 0 || !apiKey)
     throw usage(problems, "For all flags, run 'lenden profile add --help'.");
-  const { environment, baseUrl } = await config.profiles.check({ ...given, apiKey, payoutSecret });
+  const account = await config.profiles.check({ ...given, apiKey, payoutSecret });
+  if (given.check) await requireAccepted(account, context);
+  const { environment, baseUrl } = account;
   return { apiKey, payoutSecret, environment, baseUrl, name: name ?? environment };
 }
 
