@@ -29,11 +29,19 @@ export const demo = defineCommand({
     } finally {
       await sandbox.close();
     }
+    for (const line of next) context.ui.notice(line);
   },
   json: ({ view: _, ...shown }) => shown,
   view: ({ step, message, command, view }) =>
     view.kind === "card" ? { ...view, title: `${step}. ${message}`, command } : view,
 });
+
+const next = [
+  "Next, run these commands in two terminals:",
+  "  lenden sandbox start",
+  "  lenden payout send --amount 500 --to 01712345678 --method bkash --profile local",
+  "To connect your own account, run 'lenden profile add', then 'lenden doctor'.",
+];
 
 async function* steps(
   { baseUrl, apiKey, payoutSecret }: RunningSandbox,

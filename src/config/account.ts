@@ -1,6 +1,13 @@
 import { type ApiKey, type Environment, masked, readApiKey } from "../domain/api-keys.ts";
 import { Failure } from "../domain/failure.ts";
-import { basePath, isLocalSandbox, isLoopback, isSameServer, parseUrl } from "../domain/url.ts";
+import {
+  basePath,
+  isLocalSandbox,
+  isLoopback,
+  isSameServer,
+  parseUrl,
+  shownUrl,
+} from "../domain/url.ts";
 import type { Profile, Profiles } from "./profiles.ts";
 import { accountVariable, type Settings, type Sourced } from "./settings.ts";
 
@@ -111,10 +118,12 @@ export function noticesOf({ baseUrl, shadows }: Chosen): string[] {
 export function readBaseUrl(text: string): URL {
   const url = parseUrl(text);
   const isPlain = url && /^https?:$/.test(url.protocol) && !url.username && !url.password;
-  if (!isPlain || /[?#\s\p{C}]/u.test(text))
-    throw new Failure("account.base-url", `The base URL ${shown(text)}is not a plain https: URL.`, {
+  if (!isPlain || /[?#\s\p{C}]/u.test(text)) {
+    const shown = ["The base URL", shownUrl(text) ?? []].flat().join(" ");
+    throw new Failure("account.base-url", `${shown} is not a plain https: URL.`, {
       hint: `Write it as https://host${basePath}, without a user, a query or a fragment.`,
     });
+  }
   if (url.protocol === "http:" && !isLoopback(url))
     throw new Failure(
       "account.not-https",
@@ -123,11 +132,6 @@ export function readBaseUrl(text: string): URL {
     );
   if (url.pathname === "/") url.pathname = basePath; // docs/api.md §9
   return url;
-}
-
-/** Only a host and a path: a password or a query may be a secret. */
-function shown(text: string): string {
-  return /^[\w./:-]{1,100}$/.test(text) && !/sk_|public-/.test(text) ? `"${text}" ` : "";
 }
 
 /** The base URL as the ledger and the method cache know it. */

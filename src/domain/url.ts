@@ -7,12 +7,20 @@ export const basePath = "/cp/api/v1";
 export function readUrl(text: string): Result<string> {
   const url = /[\s\p{C}]/u.test(text) ? undefined : parseUrl(text);
   if (!url || !["https:", "http:"].includes(url.protocol)) {
-    return err("Invalid URL. Example: https://shop.example/thanks.");
+    return err(
+      `${shownUrl(text) ?? "The value"} is not a valid URL. Example: https://shop.example/thanks.`,
+    );
   }
   if (url.protocol === "http:" && !isLoopback(url)) {
     return err(`Use https: for ${url.host}. Only URLs of this machine may use http:.`);
   }
   return ok(text);
+}
+
+/** A URL in quotation marks; undefined if it may contain a secret: a user, a password, a query, or just that. */
+export function shownUrl(text: string): string | undefined {
+  const isPlain = /^[\w./:-]{1,100}$/.test(text) && /[./:]/.test(text);
+  return isPlain && !/sk_|public-/.test(text) ? `"${text}"` : undefined;
 }
 
 export function parseUrl(text: string): URL | undefined {

@@ -6,6 +6,8 @@ const unitsMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
 export function readDuration(text: string): Result<number> {
   const [, digits, unit] = /^([0-9]{1,9})(ms|s|m|h)$/.exec(text) ?? [];
   const unitMs = Object.entries(unitsMs).find(([name]) => name === unit)?.[1];
+  if (/^[0-9]{1,9}$/.test(text))
+    return err(`${quoted(text)} has no unit. Did you mean ${text}s or ${text}ms?`);
   if (digits === undefined || unitMs === undefined) {
     return err(`${quoted(text)} is not a duration. Examples: 500ms, 30s, 10m, 2h.`);
   }

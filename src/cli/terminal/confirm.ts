@@ -181,7 +181,7 @@ function missing({ action, alwaysAsked, typed }: Confirmation, { yes }: Globals)
   const message = alwaysAsked
     ? `Cannot confirm non-interactively: ${action}.`
     : "Production requires confirmation.";
-  const flags = [...(yes ? [] : ["--yes"]), ...(typed ? [typed.flags] : [])];
+  const flags = [...(yes ? [] : ["--yes"]), ...(typed && !typed.isGiven ? [typed.flags] : [])];
   return new Failure("confirmation.missing", message, {
     hint: `Review the details above, then add ${flags.join(" and ")}.`,
   });

@@ -91,11 +91,14 @@ interface Ended {
 function notWritten(code: string, text: string, { changed, ending }: Ended): Failure {
   const isUnknown =
     ending === "uncertain" || (ending instanceof Failure && ending.kind === "uncertain");
+  const next = changed
+    ? "Do not run it again: 'lenden ledger list' shows what was sent."
+    : "Write to a place with free space, and run it again.";
   return new Failure(
     changed ? "output.result-lost" : "output.not-written",
     `The command completed, but standard output could not be written (${code}).`,
     {
-      hint: `To see it, run 'lenden ledger list'. The result was: ${text.trim().replace(/\s+/g, " ")}`,
+      hint: `${next} The result was: ${text.trim().replace(/\s+/g, " ")}`,
       ...(changed && isUnknown ? { effect: "outcome-unknown" as const } : {}),
     },
   );

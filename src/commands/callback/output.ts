@@ -53,9 +53,14 @@ export function eventLine(event: CallbackEvent): View {
     ...records.map((one) => recordText(one, isWrong)),
     ...(explanation === null || verdict === "forged" ? [] : [explanation]),
     ...resolved.map((id) => `resolved ${id}`),
-    ...(forwarded ? [`forwarded: ${forwarded.response}`] : []),
+    ...(forwarded ? [forwardedText(forwarded)] : []),
   ];
   return { kind: "line", id: String(number), text: parts.join("  ") };
+}
+
+/** A handler that could not be reached got nothing. */
+function forwardedText({ status, response }: NonNullable<CallbackEvent["forwarded"]>): string {
+  return `${status === null ? "not forwarded" : "forwarded"}: ${response}`;
 }
 
 /** Without a wrong claim, only the API's record is shown. */

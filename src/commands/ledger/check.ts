@@ -1,10 +1,17 @@
-import { readWord } from "../../cli/command/common-flags.ts";
 import type { Context } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { flag } from "../../cli/command/flag.ts";
-import { card, field, text } from "../../cli/output/view.ts";
+import { card, type Field, field, text } from "../../cli/output/view.ts";
 import type { LedgerCheck, UnacceptedLedger } from "../../cli/runtime/ledger-maintenance.ts";
 import { usage } from "../../domain/failure.ts";
+import { err, ok, type Result } from "../../domain/result.ts";
+
+function readHash(typed: string): Result<string> {
+  const hash = typed.toLowerCase();
+  return /^[0-9a-f]{64}$/.test(hash)
+    ? ok(hash)
+    : err("A hash has 64 hexadecimal digits. 'lenden ledger check' shows it as the newest event.");
+}
 
 export const ledgerCheck = defineCommand({
   description:
@@ -18,7 +25,7 @@ export const ledgerCheck = defineCommand({
     acceptHash: flag.optional(
       "--accept-hash <hash>",
       "As --accept, if the newest event has this hash",
-      readWord,
+      readHash,
     ),
   },
 
@@ -38,8 +45,8 @@ export const ledgerCheck = defineCommand({
     card(titleOf(checked), "", [
       field("events", "Verified events", text(checked.events)),
       field("brokenAt", "Modified event", text(checked.brokenAt)),
-      field("modified", "Modified", text(checked.modified.map(findingText).join("; ") || null)),
-      field("damage", "File damage", text(checked.damage.join("; ") || null)),
+      ...linesOf("modified", "Modified", checked.modified.map(findingText)),
+      ...linesOf("damage", "File damage", checked.damage),
       field("newest", "Newest event", text(newestText(checked.newest))),
       field("head", "Stored event", text(headTexts[checked.head])),
       ...(checked.lacksLog
@@ -75,6 +82,14 @@ type Finding = Omit<LedgerCheck["modified"][number], "now">;
 
 interface Shown extends Pick<LedgerCheck, "holds" | "brokenAt" | "damage"> {
   modified: Finding[];
+}
+
+/** One line for each text, the label on the first one. */
+function linesOf(key: string, label: string, [first, ...others]: string[]): Field[] {
+  return [
+    field(key, label, text(first)),
+    ...others.map((other, index) => field(`${key}.${index + 2}`, "", text(other))),
+  ];
 }
 
 /** "operation OP01…: amount_paisa, message"; "trigger x: added". */
