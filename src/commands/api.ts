@@ -67,9 +67,7 @@ export const api = defineCommand({
     if (write) return { include, ...(await throughLedger(call.method, write, input, context)) };
     const raw = await context.api.raw(call);
     const reads = method === "GET";
-    const ending = await endingOf(raw, reads);
-    if (ending) showEnding(ending, !reads, context);
-    return { ...raw, include, ending, reads };
+    return { ...raw, include, ending: await endingOf(raw, reads), reads };
   },
   changed: ({ reads, ending }) =>
     !reads && (!ending || ending.kind === "uncertain" || ending.kind === "conflict"),
@@ -130,16 +128,7 @@ async function throughLedger(
     ending = new Failure("payout.existing-cancelled", "The existing payout is Cancelled.", {
       hint: "For a new payout, use a new merchantRef.",
     });
-  // The run itself shows that a payout is Cancelled.
-  if (ending?.reason !== "payout.existing-cancelled" && ending) showEnding(ending, true, context);
   return { ...shown, ending, reads: exists };
-}
-
-/** As for any other error: the body of the response is the result, so no error is thrown. */
-function showEnding(ending: Failure, writes: boolean, { ui }: Context): void {
-  const { problems = [], hint } = ending.details;
-  for (const text of [`error: ${ending.text(writes)}`, ...problems]) ui.notice(text);
-  if (hint) ui.notice(`hint:  ${hint}`);
 }
 
 function isSuccess(response: Pick<RawOutcome, "status"> | undefined): boolean {
@@ -161,13 +150,19 @@ async function confirm(
   await context.ui.confirm({ action: "Make an API request", rows, warnings, ...amount });
 }
 
+/** The body of the response is the result, so no error is thrown. */
 async function endingOf(
   { answer, status }: RawOutcome,
   reads: boolean,
 ): Promise<Failure | undefined> {
   if (answer.kind === "data") return undefined;
   const { unread } = await import("../operations/response-failure.ts");
-  if (reads || (answer.kind !== "unclear" && !isWaiting(answer))) return unread(answer);
+  const failure = unread(answer);
+  if (reads) {
+    const effect = "read-only";
+    return new Failure(failure.reason, failure.message, { ...failure.details, effect });
+  }
+  if (answer.kind !== "unclear" && !isWaiting(answer)) return failure;
   const details = status === null ? {} : { status };
   return new Failure("raw.outcome-unknown", "The API's response is not valid.", details);
 }

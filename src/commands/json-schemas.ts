@@ -255,8 +255,9 @@ export const jsonSchemas: Record<string, z.ZodMiniType> = {
   "profile use": profileFields,
   "profile rename": profileFields,
   "profile remove": profileFields,
-  "sandbox trigger payment": z.union([payment, dryRun]),
-  "sandbox trigger payout": z.union([payout, dryRun]),
+  "sandbox trigger payment": z.union([payment, z.array(payment), dryRun]),
+  "sandbox trigger payout": z.union([payout, z.array(payout), dryRun]),
+  "sandbox trigger refund": z.union([refund, z.array(refund), dryRun]),
   "sandbox set": z.looseObject({ kind: text, id: text, status: text }),
   "sandbox requests": z.array(
     z.looseObject({

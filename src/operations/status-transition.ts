@@ -35,16 +35,23 @@ export function cancelRefund(
   return changeStatus({ ...what, id: refundRequestId }, send, deps);
 }
 
-export function triggerPayment(transactionId: string, deps: OperationDeps) {
-  const what = { resource: "payment", kind: "trigger", target: "Completed" } as const;
-  const send = () => deps.client.triggerPayment({ transactionId });
-  return changeStatus({ ...what, id: transactionId }, send, deps);
+export function triggerPayment(id: string, deps: OperationDeps) {
+  const send = () => deps.client.triggerPayment({ transactionId: id });
+  return moveRecord({ resource: "payment", id, target: "Completed" }, send, deps);
 }
 
-export function triggerPayout(payoutId: string, deps: OperationDeps) {
-  const what = { resource: "payout", kind: "trigger", target: "Completed" } as const;
-  const send = () => deps.client.triggerPayout({ payoutId });
-  return changeStatus({ ...what, id: payoutId }, send, deps);
+export function triggerPayout(id: string, deps: OperationDeps) {
+  const send = () => deps.client.triggerPayout({ payoutId: id });
+  return moveRecord({ resource: "payout", id, target: "Completed" }, send, deps);
+}
+
+/** Moves a record of a sandbox out of Processing, by a request of its own. */
+export function moveRecord<Kind extends Resource>(
+  what: Omit<Transition<Kind>, "kind">,
+  send: () => Promise<Answer>,
+  deps: OperationDeps,
+) {
+  return changeStatus({ ...what, kind: "trigger" }, send, deps);
 }
 
 /** Records the intent, makes the change, and records the status of the record. */

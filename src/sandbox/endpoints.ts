@@ -2,7 +2,7 @@ import type { Contract, Data, Input } from "../api/contract/endpoint.ts";
 import type { ServiceContract } from "../api/contract/index.ts";
 import type { localContract } from "../api/contract/local.ts";
 import { amountNumber } from "../domain/amount.ts";
-import type { Resource } from "../domain/statuses.ts";
+import { type Resource, resources } from "../domain/statuses.ts";
 import { Rejection } from "./checks.ts";
 import type { Journal } from "./journal.ts";
 import {
@@ -114,12 +114,19 @@ export function localHandlers({ store, journal }: EndpointOptions): Handlers<typ
       return { kind, id, status };
     },
 
-    listExchanges({ after }) {
-      if (/^[0-9]{1,15}$/.test(after)) return journal.after(Number(after));
-      const message = "The path ends with a whole number: /local/requests/0.";
-      throw new Rejection(400, "VALIDATION", message);
+    listProcessing({ kind: name, after }) {
+      const kind = resources.find((one) => one === name);
+      if (kind) return store.processing(kind, numberIn(after));
+      throw new Rejection(400, "VALIDATION", `The kind must be ${resources.join(" or ")}.`);
     },
+
+    listExchanges: ({ after }) => journal.after(numberIn(after)),
   };
+}
+
+function numberIn(segment: string): number {
+  if (/^[0-9]{1,15}$/.test(segment)) return Number(segment);
+  throw new Rejection(400, "VALIDATION", "The path must end with a whole number, such as 0.");
 }
 
 /** The path of a payment's page, after the origin. */

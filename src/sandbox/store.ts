@@ -3,7 +3,7 @@ import type { Endpoint } from "../api/contract/endpoint.ts";
 import { contract, type PaymentMethod, type ServiceContract } from "../api/contract/index.ts";
 import { paisaOf } from "../domain/amount.ts";
 import { type Resource, resources, type Status, statuses } from "../domain/statuses.ts";
-import type { Database } from "../platform/sqlite/database.ts";
+import type { Database, Row } from "../platform/sqlite/database.ts";
 import type { Random } from "./random.ts";
 
 /** The methods of the sandbox's account. */
@@ -96,7 +96,7 @@ export function openStore(options: StoreOptions) {
   const { database, ids, now, autoCompleteMs = Number.POSITIVE_INFINITY } = options;
   database.exec(schema);
   const account = database.transaction(() => accountOf(options));
-  const { insert, select, byReference, counted, update, refunded, due } = prepare(database);
+  const { insert, select, byReference, counted, update, refunded, due, page } = prepare(database);
   let moved = (_kind: Resource, _id: string): void => {};
 
   function find<K extends Resource>(kind: K, id: string): Stored<K> | undefined {
@@ -157,6 +157,9 @@ export function openStore(options: StoreOptions) {
         find(kind, id);
       }
     },
+    /** A page of Processing records, oldest first. Reading one completes it if that is due. */
+    processing: (kind: Resource, after: number) =>
+      placesOf(page.all(kind, BigInt(after)), (id) => find(kind, id)),
     count: (kind: Resource) => Number(counted.get(kind)?.count),
     /** Sets the listener for each record that leaves `Processing`. */
     onMove: (listener: typeof moved) => {
@@ -173,6 +176,10 @@ function prepare(database: Database) {
     insert: database.prepare("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"),
     select: database.prepare("SELECT * FROM records WHERE id = ? AND kind = ?"),
     byReference: database.prepare("SELECT id, kind FROM records WHERE merchantRef = ?"),
+    page: database.prepare(
+      `SELECT rowid AS number, id FROM records
+       WHERE status = 'Processing' AND kind = ? AND rowid > ? ORDER BY rowid LIMIT 1000`,
+    ),
     counted: database.prepare("SELECT count(*) AS count FROM records WHERE kind = ?"),
     update: database.prepare(
       "UPDATE records SET status = ?, updatedAt = ?, body = ? WHERE id = ? AND status = 'Processing'",
@@ -186,6 +193,13 @@ function prepare(database: Database) {
        WHERE status = 'Processing' AND kind <> 'payout' AND createdAt <= ? LIMIT 500`,
     ),
   };
+}
+
+function placesOf(rows: Row[], find: (id: string) => Stored<Resource> | undefined) {
+  return rows.map(({ number, id }) => {
+    const { status = "Processing" } = find(String(id)) ?? {};
+    return { number: Number(number), id: String(id), status };
+  });
 }
 
 function newId(prefix: string, ids: Random, isTaken: (id: string) => boolean): string {

@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { describe, expect, test } from "vitest";
 import { scratchFolder } from "../support/helpers.ts";
 import { built, lenden, startBuilt } from "../support/lenden.ts";
-import { testAccount } from "../support/merchant.ts";
+import { openMerchant, paidPayment, payoutOf, refundOf, testAccount } from "../support/merchant.ts";
 import { tool } from "../tool.js";
 
 const account = testAccount();
@@ -34,6 +34,73 @@ test.each([
   [["payment", "TX0"], 2],
 ])("`sandbox set %j` ends with %s", async (line, exit) => {
   expect((await account.run(["sandbox", "set", ...line])).code).toBe(exit);
+});
+
+describe("sandbox trigger", () => {
+  const open = async () => {
+    const merchant = await openMerchant();
+    const [payment, payout] = [await merchant.id(pay), await merchant.id(send)];
+    const refund = await merchant.id(refundOf(await paidPayment(merchant), "5"));
+    return { merchant, ids: { payment, payout, refund } };
+  };
+
+  test.each(["Completed", "Cancelled"])(
+    "moves a record of each kind to %s, in the ledger too, and has no second effect",
+    async (status) => {
+      const { merchant, ids } = await open();
+      for (const [kind, id] of Object.entries(ids)) {
+        const line = ["sandbox", "trigger", kind, id, "--status", status.toLowerCase()];
+        for (const _ of ["first", "second"])
+          expect(await merchant.json(line)).toMatchObject({ status });
+        const list = kind === "payment" ? "pay" : kind;
+        const stored = await merchant.lenden([list, "list", "--json"]);
+        expect(JSON.parse(stored.stdout)[kind === "payment" ? 1 : 0]).toMatchObject({ status });
+        const rejected = await merchant.lenden([
+          ...["sandbox", "trigger", kind, id, "--status"],
+          status === "Completed" ? "Cancelled" : "Completed",
+        ]);
+        expect(rejected.code).toBe(3);
+      }
+    },
+  );
+
+  test("moves several records, and names those that it cannot move", async () => {
+    const { merchant, ids } = await open();
+    const line = ["sandbox", "trigger", "payout", ids.payout, "PO0", "@last", "--json"];
+    const { code, stdout, stderr } = await merchant.lenden(line);
+    expect(code).toBe(9);
+    expect(JSON.parse(stdout)).toMatchObject([{ payoutId: ids.payout, status: "Completed" }]);
+    expect(JSON.parse(stderr).error).toMatchObject({
+      operation: "PO0",
+      problems: ["1 of 2 payouts are Completed now."],
+    });
+  });
+
+  test("--all moves every Processing record of the local sandbox, and only those of its kind", async () => {
+    const { merchant, ids } = await open();
+    const other = { LENDEN_DATA_DIR: scratchFolder() };
+    await lenden(payoutOf("FROM-ANOTHER-MACHINE"), { env: { ...merchant.env, ...other } });
+    const line = ["sandbox", "trigger", "payout", "--all", "--status", "Cancelled", "-q"];
+    const { stdout } = await merchant.lenden(line);
+    expect(stdout.trim().split("\n")).toHaveLength(2);
+    for (const { status } of await merchant.books("payouts")) expect(status).toBe("Cancelled");
+    expect(await merchant.json(["pay", "get", ids.payment])).toMatchObject({
+      status: "Processing",
+    });
+    expect((await merchant.lenden(line)).stdout).toBe("");
+  });
+
+  test.each([
+    ["refund", "Completed"],
+    ["payment", "Cancelled"],
+    ["payout", "Cancelled"],
+  ])("rejects to move a %s to %s elsewhere, before any request", async (kind, status) => {
+    const env = { ...account.env(), LENDEN_BASE_URL: "https://sandbox.invalid" };
+    const line = ["sandbox", "trigger", kind, "X1", "--status", status];
+    const { code, stderr } = await lenden(line, { env });
+    expect(code).toBe(4);
+    expect(stderr).toMatch(/Only a local sandbox can .*sandbox\.invalid .*Nothing was sent\./);
+  });
 });
 
 test("commands of the local sandbox are rejected elsewhere before any request", async () => {
@@ -126,17 +193,17 @@ test("sandbox exec ends as a shell does after a signal, and without a command", 
   expect((await lenden(["sandbox", "exec"])).code).toBe(2);
 });
 
-test("--latency 300 delays each response by 300 ms", async () => {
+test("--latency 300ms delays each response by 300 ms", async () => {
   const timed = `
     const from = performance.now();
     fetch(process.env.LENDEN_BASE_URL + "/payment/methods").then(() => {
       process.exitCode = performance.now() - from > 280 ? 0 : 1;
     });`;
-  const line = ["sandbox", "exec", "--latency", "300", "--", process.execPath, "-e", timed];
+  const line = ["sandbox", "exec", "--latency", "300ms", "--", process.execPath, "-e", timed];
   expect(await built(line)).toMatchObject({ code: 0, stderr: "" });
 });
 
-test.each(["11m", "600001", "-1", "soon", "1.5s"])("--latency %s is rejected", async (latency) => {
+test.each(["11m", "300", "-1", "soon", "1.5s"])("--latency %s is rejected", async (latency) => {
   for (const command of ["start", "exec"]) {
     const { code, stderr } = await lenden(["sandbox", command, `--latency=${latency}`]);
     expect([code, stderr]).toEqual([2, expect.stringContaining("--latency: ")]);
@@ -153,4 +220,21 @@ test("demo goes through a payment, a payout and a refund", async () => {
   expect(steps).toHaveLength(8);
   expect(steps.at(5)?.data).toMatchObject({ existing: true });
   expect(steps.at(-1)?.data).toMatchObject({ status: "Cancelled" });
+});
+
+test("demo ends with the next commands", async () => {
+  const { stderr } = await lenden(["demo"]);
+  for (const line of ["lenden sandbox start", "lenden payout send ", "'lenden profile add'"])
+    expect(stderr).toContain(line);
+});
+
+test("the test numbers are rejected, slow and cancelled", async () => {
+  const { run } = account;
+  const to = (number: string) => {
+    const line = `payout send --amount 5 --to ${number} --method bkash --wait --timeout 2s`;
+    return run(line.split(" "));
+  };
+  expect((await to("01955500001")).code).toBe(3);
+  expect((await to("01955500002")).code).toBe(75);
+  expect((await to("01955500003")).code).toBe(10);
 });

@@ -26,6 +26,11 @@ export const callbackFaultKinds = {
   forged: "is sent after a forged one (Cancelled for Completed, or the reverse)",
 } as const;
 
+/** Rules to complete: a status needs a number. */
+export const faultRules = endpointNames.flatMap((endpoint) =>
+  Object.keys(faultKinds).map((kind) => `${endpoint}:${kind === "status" ? "status-503" : kind}`),
+);
+
 /** A rule `<endpoint>:<kind>[:<rate>]`. */
 export interface Fault {
   /** The rule as it was written. */

@@ -125,7 +125,7 @@ function question(lines: string[]): string {
 }
 
 /** A few letters and hyphens: what a mistyped word looks like, and a secret does not. */
-function shown(...words: string[]): string {
+export function shown(...words: string[]): string {
   const isWord = (text: string) => /^(?:--)?[a-z]+(?:-[a-z]+)*$|^-[a-z]$/i.test(text);
   const text = words.join(" ");
   return words.every(isWord) && text.length <= 20 ? ` '${text}'` : "";

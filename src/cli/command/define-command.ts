@@ -1,3 +1,4 @@
+import { masked } from "../../domain/api-keys.ts";
 import { Failure, type FailureKind } from "../../domain/failure.ts";
 import type { OutputFormat } from "../output/render.ts";
 import type { View } from "../output/view.ts";
@@ -44,7 +45,7 @@ export interface Spec<F extends Record<string, Flag>, A extends Record<string, A
   view?(result: Result): View;
   /** The JSON output (default: the result). */
   json?(result: Result): unknown;
-  /** The error of a result that is shown but is not a success; a number is the exit code of another program. */
+  /** The error of a result that is shown but is not a success; a Failure is printed after it. */
   ending?(result: Result): Ending;
 }
 
@@ -128,11 +129,11 @@ export function defineCommand<
 const dryRun = flag.toggle("--dry-run", "Print the request without sending it, secrets masked");
 
 async function refuseProduction(context: Context): Promise<void> {
-  const { environment, name } = await context.config.account();
+  const { environment, apiKey } = await context.config.account();
   if (environment === "sandbox") return;
   throw new Failure(
     "account.production",
-    `This command needs a sandbox account, but ${name} is a production account.`,
+    `This command needs a sandbox account, but the API key ${masked(apiKey)} is for production.`,
     { hint: "Select a sandbox profile with --profile, or run it in 'lenden sandbox exec'." },
   );
 }

@@ -66,7 +66,7 @@ export async function askForMissing(
     const question = { of, guide: guide[name] ?? {}, isOptional: !missing.has(name), values };
     const answer = await answerTo(question, ask, context);
     if (answer === undefined) continue;
-    values[name] = answer.value;
+    values[name] = of.presence === "many" ? [answer.value] : answer.value;
     answers.push({ of, text: answer.text });
   }
   showSame([withAnswers(argv, answers)], context.ui);

@@ -61,28 +61,32 @@ export const flag = {
     flagOf("switch")(usage, about, () => err("It takes no value."), more),
 };
 
-/** A positional argument. `rest` is all that follow. */
-export interface Argument<Value = unknown, Presence extends ArgumentPresence = ArgumentPresence> {
+/**
+ * A positional argument. `many` and `rest` are all that follow; of `many` there must be one, unless a flag
+ * replaces them.
+ */
+export interface Argument<Value = unknown, Presence extends ArgumentPresence = ArgumentPresence>
+  extends Pick<More, "names" | "unless"> {
   name: string;
   about: string;
   presence: Presence;
   read: Read<Value>;
-  names?: Named;
 }
-type ArgumentPresence = "required" | "optional" | "rest";
+type ArgumentPresence = "required" | "optional" | "many" | "rest";
 
 function argumentOf<Presence extends ArgumentPresence>(presence: Presence) {
-  return <Value>(name: string, about: string, read: Read<Value>, names?: Named) =>
-    ({ name, about, read, presence, ...moreOf(names) }) satisfies Argument<Value, Presence>;
+  return <Value>(name: string, about: string, read: Read<Value>, more: Named | More = {}) =>
+    ({ name, about, read, presence, ...moreOf(more) }) satisfies Argument<Value, Presence>;
 }
 
 export const argument = {
   required: argumentOf("required"),
   optional: argumentOf("optional"),
+  many: argumentOf("many"),
   rest: argumentOf("rest"),
 };
 
-function moreOf(more: Named | More = {}): More {
+function moreOf(more: Named | More): More {
   return typeof more === "string" ? { names: more } : more;
 }
 

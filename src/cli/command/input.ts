@@ -1,7 +1,7 @@
 import { usage } from "../../domain/failure.ts";
 import type { Context } from "./context.ts";
 import type { AnyGuide } from "./dialogue.ts";
-import { type Argument, argumentName, type Flag } from "./flag.ts";
+import { type Argument, argumentName, type Flag, flagName } from "./flag.ts";
 import { type Found, readFlags, readText, type TypedFlags } from "./read-flags.ts";
 
 /** The command line, still as text. */
@@ -42,12 +42,12 @@ export async function readInput(
   const typed = await withSettings(flags, given.flags, context);
   const left = [...given.arguments];
   const values: Record<string, unknown> = { ...readFlags(flags, typed, found) };
-  for (const [name, one] of Object.entries(args))
-    values[name] = readArgument(name, one, left, found);
-  if (left.length > 0)
-    problems.push(
-      left.length === 1 ? "Unexpected argument." : `${left.length} unexpected arguments.`,
-    );
+  for (const [name, one] of Object.entries(args)) {
+    const { unless = "" } = one;
+    const instead = { flag: flags[unless], isGiven: typed.has(unless) };
+    values[name] = readArgument(name, one, { left, instead }, found);
+  }
+  if (left.length > 0) problems.push(await unexpected(left, Object.values(args)));
   if (problems.length === 0 && missing.size === 0) return values;
   const ask = problems.length === 0 ? await context.ui.ask() : undefined;
   if (!ask) {
@@ -65,6 +65,14 @@ export async function readInput(
   );
 }
 
+/** Shows only what cannot be a secret. */
+async function unexpected(left: string[], args: Argument[]): Promise<string> {
+  const { shown } = await import("../args/suggest.ts");
+  const which = left.length === 1 ? "argument" : "arguments";
+  const accepted = args.map((one) => `<${argumentName(one)}>`).join(" ");
+  return `Unexpected ${which}${shown(...left)}. This command accepts ${accepted === "" ? "none" : `only ${accepted}`}.`;
+}
+
 /** Settings of the profile take the place of absent flags. */
 async function withSettings(
   flags: Record<string, Flag>,
@@ -80,12 +88,24 @@ async function withSettings(
   return all;
 }
 
-function readArgument(name: string, one: Argument, left: string[], found: Found): unknown {
+interface Words {
+  /** The words that no argument has taken. */
+  left: string[];
+  /** The flag that replaces the argument. */
+  instead: { flag: Flag | undefined; isGiven: boolean };
+}
+
+function readArgument(name: string, one: Argument, { left, instead }: Words, found: Found) {
   const label = `<${argumentName(one)}>`;
-  if (one.presence === "rest")
-    return left.splice(0).map((text) => readText(label, one.read, text, found));
-  const text = left.shift();
-  if (text !== undefined) return readText(label, one.read, text, found);
-  if (one.presence === "required") found.missing.set(name, `Missing required argument ${label}.`);
-  return undefined;
+  const { problems, missing } = found;
+  const isList = one.presence === "many" || one.presence === "rest";
+  const texts = left.splice(0, isList ? left.length : 1);
+  const other = instead.flag && flagName(instead.flag);
+  if (instead.isGiven && texts.length > 0)
+    problems.push(`${label} and ${other} cannot be used together.`);
+  const isNeeded = one.presence === "required" || one.presence === "many";
+  if (isNeeded && !instead.isGiven && texts.length === 0)
+    missing.set(name, `Missing required argument ${label}${other ? ` (or use ${other})` : ""}.`);
+  const values = texts.map((text) => readText(label, one.read, text, found));
+  return isList ? values : values[0];
 }

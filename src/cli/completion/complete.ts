@@ -46,7 +46,8 @@ async function offered(line: Line, typed: string, host: Host): Promise<Completio
   if (typed.startsWith("-")) return openFlags(line);
   const below = line.position === 0 ? entriesBelow(line.path) : [];
   if (line.isHelp || below.length > 0) return members(below, line);
-  const argument = Object.values(command?.arguments ?? {})[line.position];
+  const all = Object.values(command?.arguments ?? {});
+  const argument = all[line.position] ?? all.find(({ presence }) => presence === "many");
   if (argument && argument.presence !== "rest") return valuesOf(argument, typed, line, host);
   return typed === "" ? openFlags(line) : [];
 }
@@ -124,13 +125,20 @@ async function valuesOf(
   { chosen }: Line,
   host: Host,
 ): Promise<Completion[]> {
-  const words = (read.words ?? []).map((text) => ({ text, about: "" }));
+  const words = firstParts(read.words ?? [], typed).map((text) => ({ text, about: "" }));
   if (names === undefined) return words;
   if (names === "file" || names === "csv-file") return [{ text: byShell[names], about: "" }];
   const { knownValues } = await import("./known-values.ts");
   const known = await knownValues(names, typed, chosen, host);
   const isFile = names === "batch" && !known.some(({ text }) => text.startsWith(typed));
   return [...words, ...known, ...(isFile ? [{ text: byShell["csv-file"], about: "" }] : [])];
+}
+
+/** Of words such as `endpoint:kind`, only the endpoints until one of them is clear: there are many. */
+function firstParts(words: readonly string[], typed: string): readonly string[] {
+  const fitting = words.filter((word) => word.startsWith(typed));
+  const heads = new Set(fitting.map((word) => word.replace(/:.*/, ":")));
+  return heads.size > 1 ? [...heads] : fitting;
 }
 
 function isByShell(text: string): boolean {

@@ -134,8 +134,8 @@ function rowOf({ name, summary }: Entry): Row {
 function termOf(argument: Argument): string {
   const { presence } = argument;
   const name = argumentName(argument);
-  if (presence === "required") return `<${name}>`;
-  return presence === "rest" ? `<${name}>...` : `[${name}]`;
+  if (presence === "optional") return `[${name}]`;
+  return presence === "required" ? `<${name}>` : `<${name}>...`;
 }
 
 /** commander wraps and aligns, and removes the color where none is wanted. */

@@ -1,7 +1,7 @@
 import { arch } from "node:os";
 import { createClient, requestFor, type Wire } from "../../api/client.ts";
 import type { Input } from "../../api/contract/endpoint.ts";
-import { contract, type ServiceContract } from "../../api/contract/index.ts";
+import { contract } from "../../api/contract/index.ts";
 import { localContract } from "../../api/contract/local.ts";
 import { checkProxy, proxySettings } from "../../api/proxy.ts";
 import { type RawCall, type RawResponse, rawRequest, rawResponse, sendRaw } from "../../api/raw.ts";
@@ -33,6 +33,8 @@ interface MethodWanted {
   methodId: string | undefined;
   dryRun: boolean;
 }
+
+const endpoints = { ...contract, ...localContract };
 
 /** A pause after --wait-timeout in which the last status may still arrive. */
 const graceMs = 60_000;
@@ -92,12 +94,13 @@ export function createApiAccess(
     },
     previewRaw: async (call: RawCall) => new Preview(await rawRequest(call, await wireFor(call))),
     /** The request that would be sent. */
-    preview: async <Name extends keyof ServiceContract>(
+    preview: async <Name extends keyof typeof endpoints>(
       name: Name,
-      input: Input<ServiceContract[Name]>,
-    ) => new Preview(await requestFor(contract[name], input, await wire())),
+      input: Input<(typeof endpoints)[Name]>,
+    ) => new Preview(await requestFor(endpoints[name], input, await wire())),
     /** The endpoints that only a local sandbox has. */
-    local: async () => createClient(localContract, requireLocal(await wire())),
+    local: async (why = "This command needs a local sandbox") =>
+      createClient(localContract, requireLocal(await wire(), why)),
     ...methodAccess(parts.host, config, deps),
   };
 }
@@ -195,14 +198,12 @@ function methodAccess(host: Host, { account }: ConfigAccess, deps: () => Promise
   };
 }
 
-function requireLocal(wire: Wire): Wire {
+function requireLocal(wire: Wire, why: string): Wire {
   const url = new URL(wire.baseUrl);
   if (isLoopback(url)) return wire;
-  throw new Failure(
-    "run.not-local",
-    `This command needs a local sandbox, and ${url.host} is not on this machine.`,
-    { hint: "Start one with 'lenden sandbox start', and use --profile local." },
-  );
+  throw new Failure("run.not-local", `${why}, and ${url.host} is not on this machine.`, {
+    hint: "Start one with 'lenden sandbox start', and use --profile local.",
+  });
 }
 
 const longestLine = 4096;

@@ -127,7 +127,8 @@ async function runCommand(
     const isStopped =
       signal && !untilStopped && !["uncertain", "conflict"].includes(found?.kind ?? "");
     const failure = isStopped ? stopped(signal, found, writes) : found;
-    if (failure && (isJson || unexplained.has(failure.reason))) await tell(failure);
+    const isTold = isJson || ending instanceof Failure || (found && unexplained.has(found.reason));
+    if (failure && isTold) await tell(failure);
     else if (isJson) await printer.printWarnings(session.takeWarnings());
     return isStopped ? codeOf(signal) : code;
   } catch (error) {
@@ -187,11 +188,7 @@ function waitHint(command: string, id: string): string {
 }
 
 /** A card with a status does not say that this is why the command fails. */
-const unexplained = new Set<Reason>([
-  "status.still-processing",
-  "status.cancelled",
-  "payout.existing-cancelled",
-]);
+const unexplained = new Set<Reason>(["status.still-processing", "status.cancelled"]);
 
 /** The errors of results that a command shows although they are no success. */
 const endings: Record<

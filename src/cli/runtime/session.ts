@@ -104,7 +104,7 @@ function accessOf(
       raw: async (call) => (await api()).raw(call),
       previewRaw: async (call) => (await api()).previewRaw(call),
       preview: async (name, input) => (await api()).preview(name, input),
-      local: async () => (await api()).local(),
+      local: async (why) => (await api()).local(why),
       methodCache: async () => (await api()).methodCache(),
       methods: async () => (await api()).methods(),
       methodId: async (wanted) => (await api()).methodId(wanted),

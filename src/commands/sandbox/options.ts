@@ -1,6 +1,11 @@
-import { readCallbackFault, readFault } from "../../api/contract/fault.ts";
+import {
+  callbackFaultKinds,
+  faultRules,
+  readCallbackFault,
+  readFault,
+} from "../../api/contract/fault.ts";
 import { readWhole, readWord } from "../../cli/command/common-flags.ts";
-import { flag, type Input } from "../../cli/command/flag.ts";
+import { flag, type Input, takes } from "../../cli/command/flag.ts";
 import { readDuration } from "../../cli/output/time.ts";
 import { err, type Result } from "../../domain/result.ts";
 import { readUrl } from "../../domain/url.ts";
@@ -27,11 +32,15 @@ export const sandboxFlags = (usualPort: number) => ({
     readDuration,
   ),
   latency: flag.optional("--latency <duration>", "Delay of each response", readLatency),
-  fault: flag.many("--fault <rule>", "Inject a fault: <endpoint>:<kind>[:<rate>]", readFault),
+  fault: flag.many(
+    "--fault <rule>",
+    "Inject a fault: <endpoint>:<kind>[:<rate>]",
+    takes(faultRules, readFault),
+  ),
   callbackFault: flag.many(
     "--callback-fault <rule>",
     "Inject a fault into callbacks: <kind>[:<rate>]",
-    readCallbackFault,
+    takes(Object.keys(callbackFaultKinds), readCallbackFault),
   ),
   refundCallbackUrl: flag.optional(
     "--refund-callback-url <url>",
@@ -45,9 +54,7 @@ export const sandboxFlags = (usualPort: number) => ({
   ),
 });
 
-/** A duration, or a bare number of milliseconds. */
 function readLatency(text: string): Result<number> {
-  if (/^[0-9]+$/.test(text)) return readWhole(mostLatencyMs)(text);
   const reading = readDuration(text);
   return reading.ok && reading.value > mostLatencyMs
     ? err("The duration is too long: at most 10m.")

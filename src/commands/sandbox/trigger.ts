@@ -1,61 +1,181 @@
+import type { Context } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
-import { argument, oneOf } from "../../cli/command/flag.ts";
-import { card, field, status, text } from "../../cli/output/view.ts";
+import { argument, flag, oneOf, takes } from "../../cli/command/flag.ts";
+import {
+  card,
+  field,
+  id as idCell,
+  money,
+  status as statusCell,
+  table,
+  text,
+} from "../../cli/output/view.ts";
+import { Failure, whatHappened } from "../../domain/failure.ts";
 import { readIdentifier } from "../../domain/identifier.ts";
-import { resources, statuses } from "../../domain/statuses.ts";
-import { payment, paymentCard, payout, payoutCard } from "../resources.ts";
+import { type Resource, resources } from "../../domain/statuses.ts";
+import { isLocalSandbox } from "../../domain/url.ts";
+import { payment, payout, type ResourceDescription, refund } from "../resources.ts";
 
-const trigger = {
-  writes: true,
-  sandboxOnly: true,
-  exitCodes: {
-    refused: "the status does not allow it; nothing changed",
-    uncertain: "outcome unknown; run it again",
-  },
-};
+const finals = ["Completed", "Cancelled"] as const;
+type Final = (typeof finals)[number];
 
-const idOf = ({ kind, idName }: typeof payment | typeof payout) => ({
-  id: argument.required(idName, `ID of the ${kind}, or @last`, readIdentifier, kind),
-});
+/** In any case. */
+const readFinal = takes(finals, (typed) =>
+  oneOf(finals)(finals.find((one) => one.toLowerCase() === typed.toLowerCase()) ?? typed),
+);
 
-export const triggerPayment = defineCommand({
-  ...trigger,
-  examples: { "Complete the payment and show it": "lenden sandbox trigger payment TX8F3K2Q" },
-  arguments: idOf(payment),
-  async run({ dryRun, id }, context) {
-    const transactionId = await context.ledger.idOf("payment", id);
-    if (dryRun) return context.api.preview("triggerPayment", { transactionId });
-    const operation = await import("../../operations/status-transition.ts");
-    return operation.triggerPayment(transactionId, await context.api.deps());
-  },
-  view: paymentCard,
-});
+function triggerCommand<Kind extends Resource>(resource: ResourceDescription<Kind>) {
+  const { kind, idName, exampleId } = resource;
+  const which = kind === "refund" ? "This command works" : "--status Cancelled works";
+  return defineCommand({
+    description: `${which} only in a local sandbox. --all selects every Processing ${kind} of a local sandbox, or else of the ledger.`,
+    examples: {
+      [`Complete a ${kind}`]: `lenden sandbox trigger ${kind} ${exampleId}`,
+      [`Cancel every ${kind} that is Processing`]: `lenden sandbox trigger ${kind} --all --status cancelled`,
+    },
+    arguments: {
+      ids: argument.many(idName, `IDs of ${kind}s, or @last`, readIdentifier, {
+        names: kind,
+        unless: "all",
+      }),
+    },
+    flags: {
+      all: flag.toggle("--all", `Every ${kind} that is Processing`),
+      status: flag.optional(
+        "--status <status>",
+        `New status: {${finals.join(" | ")}} (default: Completed)`,
+        readFinal,
+      ),
+    },
+    writes: true,
+    sandboxOnly: true,
+    patient: true,
+    exitCodes: {
+      refused: "the status does not allow it; nothing changed",
+      uncertain: "outcome unknown; run it again",
+    },
+    async run({ dryRun, ids: typed, all, status: target = "Completed" }, context) {
+      const { move, preview } = await moverOf(kind, target, context);
+      const named = await Promise.all(typed.map((one) => context.ledger.idOf(kind, one)));
+      const ids = all ? await processingIds(kind, context) : [...new Set(named)];
+      const [first, ...others] = ids;
+      if (dryRun && first !== undefined) {
+        if (others.length > 0) context.ui.notice(`The same follows for ${others.length} more.`);
+        return preview(first);
+      }
+      const { moved, failures } = await moveAll(ids, move);
+      const summary = `${moved.length} of ${ids.length} ${kind}s are ${target} now.`;
+      const failure = ids.length === 1 ? failures[0] : together(failures, summary);
+      if (failure && moved.length === 0) throw failure;
+      return { moved, failure, isSingle: !all && ids.length === 1 };
+    },
+    changed: ({ moved }) => moved.length > 0,
+    json: ({ moved, isSingle }) => (isSingle ? moved[0] : moved),
+    view: ({ moved, isSingle }) =>
+      isSingle && moved[0]
+        ? resource.card(moved[0])
+        : table(moved, {
+            id: (record) => resource.card(record).id,
+            empty: `No ${kind} is Processing.`,
+            columns: {
+              [idName]: ["ID", (record) => idCell(resource.card(record).id)],
+              amount: ["AMOUNT", ({ amount }) => money(amount)],
+              status: ["STATUS", ({ status }) => statusCell(status)],
+            },
+          }),
+    ending: ({ failure }) => failure,
+  });
+}
 
-export const triggerPayout = defineCommand({
-  ...trigger,
-  examples: { "Complete the payout and show it": "lenden sandbox trigger payout PO19ZK" },
-  arguments: idOf(payout),
-  async run({ dryRun, id }, context) {
-    const payoutId = await context.ledger.idOf("payout", id);
-    if (dryRun) return context.api.preview("triggerPayout", { payoutId });
-    const operation = await import("../../operations/status-transition.ts");
-    return operation.triggerPayout(payoutId, await context.api.deps());
-  },
-  view: payoutCard,
-});
+export const triggerPayment = triggerCommand(payment);
+export const triggerPayout = triggerCommand(payout);
+export const triggerRefund = triggerCommand(refund);
+
+/**
+ * How a record is moved: the API can complete payments and payouts, a local sandbox does everything else.
+ *
+ * @throws Failure `run.not-local` for everything else elsewhere
+ */
+async function moverOf<Kind extends Resource>(kind: Kind, target: Final, { api }: Context) {
+  const { getRecord } = await import("../../operations/status.ts");
+  const { moveRecord } = await import("../../operations/status-transition.ts");
+  const isOfApi = target === "Completed" && kind !== "refund";
+  const verb = target === "Completed" ? "complete" : "cancel";
+  const local = isOfApi ? undefined : await api.local(`Only a local sandbox can ${verb} a ${kind}`);
+  const deps = await api.deps();
+  const send = (id: string) => {
+    if (local) return local.setStatus({ kind, id, status: target });
+    return kind === "payment"
+      ? deps.client.triggerPayment({ transactionId: id })
+      : deps.client.triggerPayout({ payoutId: id });
+  };
+  return {
+    move: async (id: string) => {
+      // A local sandbox rejects a second move, and the API does not.
+      const before = local && (await getRecord(kind, id, deps));
+      if (before?.status === target) return before;
+      return moveRecord({ resource: kind, id, target }, () => send(id), deps);
+    },
+    preview: (id: string) => {
+      if (local) return api.preview("setStatus", { kind, id, status: target });
+      return kind === "payment"
+        ? api.preview("triggerPayment", { transactionId: id })
+        : api.preview("triggerPayout", { payoutId: id });
+    },
+  };
+}
+
+/** Oldest first: of the local sandbox, or of this account's ledger, because the API has no list. */
+async function processingIds(kind: Resource, context: Context): Promise<string[]> {
+  if (!isLocalSandbox(await context.config.account())) {
+    const ledger = await context.ledger.own();
+    const found = await ledger.list(kind, { status: "Processing", limit: 9_999_999 });
+    return found.flatMap(({ remoteId }) => remoteId ?? []).reverse();
+  }
+  const { dataOf } = await import("../../operations/response-failure.ts");
+  const local = await context.api.local();
+  const ids: string[] = [];
+  for (let after = 0; ; ) {
+    const page = dataOf(await local.listProcessing({ kind, after: String(after) }));
+    if (page.length === 0) return ids;
+    ids.push(...page.flatMap(({ id, status }) => (status === "Processing" ? id : [])));
+    after = page.at(-1)?.number ?? after;
+  }
+}
+
+/** A record that cannot be moved does not keep the others from it; any other failure ends it. */
+async function moveAll<Record>(ids: string[], move: (id: string) => Promise<Record>) {
+  const moved: Record[] = [];
+  const failures: Failure[] = [];
+  for (const id of ids) {
+    try {
+      moved.push(await move(id));
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      failures.unshift(error);
+      if (!["refused", "not-found"].includes(error.kind)) break;
+    }
+  }
+  return { moved, failures };
+}
+
+const mostProblems = 10;
+
+/** One failure for all of them: the latest decides, because it may have ended the command. */
+function together([last, ...others]: Failure[], summary: string): Failure | undefined {
+  if (!last) return undefined;
+  const problems = [...others.slice(0, mostProblems).map(whatHappened), summary];
+  return new Failure(last.reason, whatHappened(last), { ...last.details, problems });
+}
 
 export const sandboxSet = defineCommand({
   description:
-    "Works only with a local sandbox ('lenden sandbox start'). Test how your code handles a cancelled payment or a failed payout.",
+    "An older form of 'lenden sandbox trigger <kind> <id> --status <status>', for a local sandbox.",
   examples: { "Cancel a payout": "lenden sandbox set payout PO19ZK Cancelled" },
   arguments: {
     kind: argument.required("kind", `Kind: {${resources.join(" | ")}}`, oneOf(resources)),
     id: argument.required("id", "ID of the record, or @last", readIdentifier),
-    status: argument.required(
-      "status",
-      "New status: {Completed | Cancelled}",
-      oneOf(statuses.slice(1)),
-    ),
+    status: argument.required("status", `New status: {${finals.join(" | ")}}`, readFinal),
   },
   sandboxOnly: true,
   exitCodes: { refused: "the status is final; nothing changed" },
@@ -68,6 +188,6 @@ export const sandboxSet = defineCommand({
     card("Set", record.id, [
       field("kind", "Kind", text(record.kind)),
       field("id", "ID", text(record.id)),
-      field("status", "Status", status(record.status)),
+      field("status", "Status", statusCell(record.status)),
     ]),
 });
