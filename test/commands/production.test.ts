@@ -114,6 +114,7 @@ const sandboxLines = [
   ["sandbox", "trigger", "payment", "TX1"],
   ["sandbox", "trigger", "payment", "TX1", "--dry-run"],
   ["sandbox", "trigger", "payout", "PO1", "--yes"],
+  ["sandbox", "trigger", "refund", "--all", "--status", "Cancelled"],
   ["sandbox", "set", "payout", "PO1", "Cancelled"],
   ["sandbox", "requests"],
   ["sandbox", "requests", "--follow"],

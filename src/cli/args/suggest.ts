@@ -4,6 +4,7 @@ import { type Failure, usage } from "../../domain/failure.ts";
 import { nearest } from "../../domain/nearest.ts";
 import { type Flag, flagName } from "../command/flag.ts";
 import { topics } from "../help/topics.ts";
+import { plainWords } from "../output/terminal-text.ts";
 import { globalFlags } from "./globals.ts";
 import { otherFlags, otherWords } from "./other-words.ts";
 
@@ -22,7 +23,7 @@ export async function unknownCommand(path: string, words: string[]): Promise<Fai
     if (Object.hasOwn(globalFlags, typed)) meant.push(`lenden --${typed}`);
     else if (topic) meant.push(`lenden help ${topic}`);
   }
-  return usage([`Unknown command${shown(typed)}.`], meant.length > 0 ? question(meant) : help);
+  return usage([`Unknown command${plainWords(typed)}.`], meant.length > 0 ? question(meant) : help);
 }
 
 /** The error for help on something that is neither a command nor a topic. */
@@ -30,7 +31,7 @@ export function unknownHelp(words: string[]): Failure {
   const topic = meantTopic(words.join("-"));
   const meant = topic ? [topic] : meantPaths("", words);
   return usage(
-    [`Unknown command or topic${shown(...words)}.`],
+    [`Unknown command or topic${plainWords(...words)}.`],
     meant.length > 0
       ? question(meant.map((one) => `lenden help ${one}`))
       : "Run 'lenden --help' or 'lenden help topics' to list them.",
@@ -46,12 +47,12 @@ export function unknownFlags(typed: string[], flags: Record<string, Flag>): stri
     if (text !== name && all.includes(name)) return `${name} takes no value.`;
     // First of all: a near miss would put the secret into another field.
     if (namesSecret(bare))
-      return `Unknown flag${shown(name)}: no flag takes a secret. Store it with 'lenden profile add'.`;
+      return `Unknown flag${plainWords(name)}: no flag takes a secret. Store it with 'lenden profile add'.`;
     const names = all.map((flag) => flag.slice(2));
     const meant =
       names.find((flag) => otherFlags[flag]?.split(" ").includes(bare)) ??
       (name.startsWith("--") ? nearest(bare, names) : undefined);
-    return `Unknown flag${shown(name)}.${meant ? ` Did you mean --${meant}?` : ""}`;
+    return `Unknown flag${plainWords(name)}.${meant ? ` Did you mean --${meant}?` : ""}`;
   });
 }
 
@@ -122,11 +123,4 @@ function meantTopic(typed: string): string | undefined {
 
 function question(lines: string[]): string {
   return `Did you mean ${lines.map((line) => `'${line}'`).join(" or ")}?`;
-}
-
-/** A few letters and hyphens: what a mistyped word looks like, and a secret does not. */
-export function shown(...words: string[]): string {
-  const isWord = (text: string) => /^(?:--)?[a-z]+(?:-[a-z]+)*$|^-[a-z]$/i.test(text);
-  const text = words.join(" ");
-  return words.every(isWord) && text.length <= 20 ? ` '${text}'` : "";
 }

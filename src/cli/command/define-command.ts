@@ -133,7 +133,7 @@ async function refuseProduction(context: Context): Promise<void> {
   if (environment === "sandbox") return;
   throw new Failure(
     "account.production",
-    `This command needs a sandbox account, but the API key ${masked(apiKey)} is for production.`,
+    `This command needs a sandbox account, but ${masked(apiKey)} is the key of a production account.`,
     { hint: "Select a sandbox profile with --profile, or run it in 'lenden sandbox exec'." },
   );
 }

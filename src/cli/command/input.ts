@@ -1,4 +1,5 @@
 import { usage } from "../../domain/failure.ts";
+import { plainWords } from "../output/terminal-text.ts";
 import type { Context } from "./context.ts";
 import type { AnyGuide } from "./dialogue.ts";
 import { type Argument, argumentName, type Flag, flagName } from "./flag.ts";
@@ -47,7 +48,7 @@ export async function readInput(
     const instead = { flag: flags[unless], isGiven: typed.has(unless) };
     values[name] = readArgument(name, one, { left, instead }, found);
   }
-  if (left.length > 0) problems.push(await unexpected(left, Object.values(args)));
+  if (left.length > 0) problems.push(unexpected(left, Object.values(args)));
   if (problems.length === 0 && missing.size === 0) return values;
   const ask = problems.length === 0 ? await context.ui.ask() : undefined;
   if (!ask) {
@@ -66,11 +67,10 @@ export async function readInput(
 }
 
 /** Shows only what cannot be a secret. */
-async function unexpected(left: string[], args: Argument[]): Promise<string> {
-  const { shown } = await import("../args/suggest.ts");
+function unexpected(left: string[], args: Argument[]): string {
   const which = left.length === 1 ? "argument" : "arguments";
   const accepted = args.map((one) => `<${argumentName(one)}>`).join(" ");
-  return `Unexpected ${which}${shown(...left)}. This command accepts ${accepted === "" ? "none" : `only ${accepted}`}.`;
+  return `Unexpected ${which}${plainWords(...left)}. This command accepts ${accepted === "" ? "none" : `only ${accepted}`}.`;
 }
 
 /** Settings of the profile take the place of absent flags. */

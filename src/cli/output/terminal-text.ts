@@ -36,3 +36,10 @@ function escaped(character: string): string {
     return `\\u${code}`;
   }).join("");
 }
+
+/** Typed words for an error: a few letters and hyphens, as a mistyped word has and a secret has not. */
+export function plainWords(...words: string[]): string {
+  const isWord = (text: string) => /^(?:--)?[a-z]+(?:-[a-z]+)*$|^-[a-z]$/i.test(text);
+  const text = words.join(" ");
+  return words.every(isWord) && text.length <= 20 ? ` '${text}'` : "";
+}

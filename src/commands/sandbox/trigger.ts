@@ -169,8 +169,7 @@ function together([last, ...others]: Failure[], summary: string): Failure | unde
 }
 
 export const sandboxSet = defineCommand({
-  description:
-    "An older form of 'lenden sandbox trigger <kind> <id> --status <status>', for a local sandbox.",
+  description: "An older form of 'lenden sandbox trigger' with --status, for a local sandbox.",
   examples: { "Cancel a payout": "lenden sandbox set payout PO19ZK Cancelled" },
   arguments: {
     kind: argument.required("kind", `Kind: {${resources.join(" | ")}}`, oneOf(resources)),
