@@ -38,7 +38,7 @@ function testsWith(pattern: RegExp): string[] {
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const slow =
-      /\/test\/(?:crash|completions|simulator|terminal)\/|\/(?:secrets|listen|trial|once|resolve|sandbox-callbacks|duplicate-protection)\.test/;
+      /\/test\/(?:crash|completions|simulator|terminal)\/|\/(?:secrets|listen|trial|create|resolve|sandbox-callbacks|duplicate-protection)\.test/;
     const sorted = await super.sort(files);
     return [
       ...sorted.filter(({ moduleId }) => slow.test(moduleId)),
@@ -62,7 +62,7 @@ export default defineConfig({
     sequence: { sequencer: SlowFirst },
     // No test changes a module, so the tests of a worker share them.
     isolate: false,
-    testTimeout: isDeep ? 60_000 : 20_000,
+    testTimeout: isDeep ? 180_000 : 20_000,
     hookTimeout: 60_000,
     globalSetup: ["test/support/global-setup.ts"],
   },

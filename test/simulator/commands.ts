@@ -140,7 +140,7 @@ export function cancel(id: string, place: Place) {
 }
 
 /** `ledger resolve <operation>`, with what the dashboard shows. */
-export function settle(
+export function resolveOperation(
   { id, subject, finding }: { id: string; subject: string; finding: Finding },
   place: Place,
 ) {

@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 import { sendsBatch } from "./batch-run.ts";
-import { cancel, orderOf, payout, refund, settle } from "./commands.ts";
+import { cancel, orderOf, payout, refund, resolveOperation } from "./commands.ts";
 import type { Command, Step } from "./scenario.ts";
 import { noSums, simulate } from "./simulate.ts";
 import { fault, nothing, stage } from "./stage.ts";
 
-/** What the simulator found, in its smallest form: bugs of src, and wrong verdicts of its own. */
+/** Counter-examples of the simulator in their smallest form: bugs of src, and wrong verdicts. */
 const order = orderOf({ reference: 0, amount: 1, to: 0 });
-const paysBack = { does: "refund", payment: 0, amount: 0, again: false } as const;
+const refundOrder = { does: "refund", payment: 0, amount: 0, again: false } as const;
 
-test("a resumed payout that dies in flight is in the ledger as uncertain, not as NOT_SENT", async () => {
+test("a resumed payout is an INTENT while its request is in flight, no longer NOT_SENT", async () => {
   const unsent = Array(5).fill(fault("not sent"));
   const place = await stage({ faults: [...unsent, undefined, fault("refused")] });
   expect((await payout(order, place)).ended.code).toBe(69);
@@ -23,7 +23,7 @@ test("a resumed payout that dies in flight is in the ledger as uncertain, not as
   expect(state).toBe("INTENT");
 });
 
-test("what a payout that died in flight may have made is not denied by a refusal of the next run", async () => {
+test("P17b: a rejection does not resolve a payout whose process died in flight", async () => {
   const unsent = Array(5).fill(fault("not sent"));
   const acts = fault("reset", { acts: true });
   const place = await stage({ faults: [...unsent, acts, fault("refused")] });
@@ -37,7 +37,7 @@ test("what a payout that died in flight may have made is not denied by a refusal
   expect((await payout(order, place)).ended.code).toBe(75);
 });
 
-test("I3: a reference rests for ten seconds after the death of the process that sent it", async () => {
+test("I3: a payout is retried at least ten seconds after its process died", async () => {
   const place = await stage();
   place.network.meanwhile = async (tool) => {
     place.network.meanwhile = async () => {};
@@ -54,40 +54,40 @@ test("I3: a reference rests for ten seconds after the death of the process that 
   expect(sentMs - diedMs).toBeGreaterThanOrEqual(10_000);
 });
 
-test("a refund that ended in CONFLICT was made: the same one again needs --again", async () => {
+test("a refund in CONFLICT counts as created: the same refund needs --again", async () => {
   const place = await stage({ faults: [undefined, fault("other amount", { acts: true })] });
-  expect((await refund(paysBack, place)).ended.code).toBe(5);
-  expect((await refund(paysBack, place)).ended.code).toBe(3);
+  expect((await refund(refundOrder, place)).ended.code).toBe(5);
+  expect((await refund(refundOrder, place)).ended.code).toBe(3);
   expect(place.universe.service.refunds).toHaveLength(1);
 });
 
-test("a cancel whose answer was lost has happened, whatever its second attempt is told", async () => {
+test("a cancellation succeeds if its response is lost and the retry is rejected", async () => {
   const place = await stage();
-  await refund(paysBack, place);
+  await refund(refundOrder, place);
   const unread = Array(3).fill(fault("reset"));
   const lost = fault("reset", { acts: true });
   const again = await stage({ faults: [undefined, undefined, lost, ...unread] });
-  await refund(paysBack, again);
+  await refund(refundOrder, again);
   const id = again.universe.service.refunds[0]?.refundRequestId ?? "";
   const { ended } = await cancel(id, again);
   expect(again.universe.service.refunds[0]?.status).toBe("Cancelled");
   expect(ended.code).toBe(0);
 });
 
-test("a cancel that was answered is not called unsent because the record could not be seen", async () => {
+test("an accepted cancellation is not reported as unsent if its status check fails", async () => {
   const unread = Array(3).fill(fault("reset"));
   const place = await stage({ faults: [undefined, undefined, undefined, ...unread] });
-  await refund(paysBack, place);
+  await refund(refundOrder, place);
   const id = place.universe.service.refunds[0]?.refundRequestId ?? "";
   const { ended } = await cancel(id, place);
   expect(place.universe.service.refunds[0]?.status).toBe("Cancelled");
   expect([0, 75]).toContain(ended.code);
 });
 
-test("a cancel that arrives late changes nothing of a refund that is Completed", async () => {
+test("a late cancellation does not change a completed refund", async () => {
   const ends = { does: "end", resource: "refund", status: "Completed" } as const;
   const step = { reruns: 0, gapMs: 0, meanwhile: undefined };
-  const script: Step[] = [paysBack, ends, { does: "cancel" } as const].map((command) => ({
+  const script: Step[] = [refundOrder, ends, { does: "cancel" } as const].map((command) => ({
     ...step,
     command,
   }));
@@ -96,20 +96,21 @@ test("a cancel that arrives late changes nothing of a refund that is Completed",
   expect(wrong).toEqual([]);
 });
 
-test("P4: what another process holds cannot be declared not created", async () => {
+test("P4: an operation of a running process cannot be declared not created", async () => {
   const place = await stage();
   let code: unknown;
   place.network.meanwhile = async (tool) => {
     if (tool.sends === 0) return;
     place.network.meanwhile = async () => {};
     const id = (await place.operations())[0]?.id ?? "";
-    code = (await settle({ id, subject: "resolve", finding: "not created" }, place)).ended.code;
+    code = (await resolveOperation({ id, subject: "resolve", finding: "not created" }, place)).ended
+      .code;
   };
-  await refund(paysBack, place);
+  await refund(refundOrder, place);
   expect(code).toBe(7);
 });
 
-test("P16: a record to another recipient is not adopted", async () => {
+test("P16: a payout to another recipient is not adopted", async () => {
   const place = await stage({ faults: Array(5).fill(fault("reset")) });
   await payout(order, place);
   place.universe.service.seedPayout({
@@ -122,11 +123,11 @@ test("P16: a record to another recipient is not adopted", async () => {
   });
   const id = (await place.operations())[0]?.id ?? "";
   const finding = { created: place.universe.service.payouts[0]?.payoutId ?? "" };
-  const { ended } = await settle({ id, subject: "resolve", finding }, place);
+  const { ended } = await resolveOperation({ id, subject: "resolve", finding }, place);
   expect(ended.code).toBe(5);
 });
 
-test("a ledger that fails after a resolved payout is no fault without sending", async () => {
+test("a ledger error after a payout was resent does not end with exit 1", async () => {
   const place = await stage({ faults: Array(5).fill(fault("reset")), diskErrors: [] });
   await payout(order, place);
   place.universe.timeline.advance(20_000);
@@ -136,12 +137,15 @@ test("a ledger that fails after a resolved payout is no fault without sending", 
     looks += 1;
     return looks > 13;
   };
-  const { ended, tool } = await settle({ id, subject: "resolve", finding: undefined }, place);
+  const { ended, tool } = await resolveOperation(
+    { id, subject: "resolve", finding: undefined },
+    place,
+  );
   expect(tool.sends).toBe(1);
   expect(ended.code).not.toBe(1);
 });
 
-test("a clock that was set back does not make a payout wait for hours", async () => {
+test("a payout does not wait for hours after the clock was set back", async () => {
   const place = await stage({ faults: Array(5).fill(fault("reset")) });
   place.universe.timeline.advance(3_600_000);
   await payout(order, place);
@@ -155,14 +159,14 @@ test("a clock that was set back does not make a payout wait for hours", async ()
   expect(sleptMs).toBeLessThan(60_000);
 });
 
-const pays = { does: "payment", amount: 0, description: 0, again: false } as const;
+const paymentOrder = { does: "payment", amount: 0, description: 0, again: false } as const;
 test.each<[Command, string, boolean]>([
-  [paysBack, "not created", false],
-  [paysBack, "created", true],
-  [pays, "not created", false],
-  [pays, "created", true],
+  [refundOrder, "not created", false],
+  [refundOrder, "created", true],
+  [paymentOrder, "not created", false],
+  [paymentOrder, "created", true],
 ])(
-  "%j, %s says a person: it is no repeat to send the next one, wherever resolve was killed",
+  "after %j was declared %s, the next one is no duplicate, wherever resolving was killed",
   async (command, _, acts) => {
     const step = { command, reruns: 0, gapMs: 0, meanwhile: undefined };
     const resolves = { ...step, command: { does: "resolve" } } as const;
@@ -177,7 +181,7 @@ test.each<[Command, string, boolean]>([
   },
 );
 
-test("I7: resolving ends with the power, before the next step", async () => {
+test("I7: resolving ends when the power fails, before the next command", async () => {
   const pay = (reference: number, meanwhile?: Step["meanwhile"]): Step => ({
     command: { does: "payout", reference, amount: 0, to: 0 },
     reruns: 0,
@@ -197,7 +201,7 @@ test("I7: resolving ends with the power, before the next step", async () => {
   }
 });
 
-test("P25: what the dashboard shows is held beside what the ledger asked for, not beside an order that died before", async () => {
+test("P25: the dashboard is compared with the recorded payout, not with an order that was never recorded", async () => {
   const step = { reruns: 0, gapMs: 0, meanwhile: undefined };
   const pay = (to: number): Step => ({
     ...step,
@@ -211,12 +215,12 @@ test("P25: what the dashboard shows is held beside what the ledger asked for, no
   expect(service.payouts).toHaveLength(1);
 });
 
-test("a request whose process died takes effect at its own time, and not after a person looked", async () => {
+test("a request of a dead process takes effect before the dashboard is checked", async () => {
   const meanwhile = {
     call: 1,
     command: { does: "payout", reference: 0, amount: 0, to: 0 },
   } as const;
-  const script: Step[] = [{ command: paysBack, reruns: 0, gapMs: 0, meanwhile }];
+  const script: Step[] = [{ command: refundOrder, reruns: 0, gapMs: 0, meanwhile }];
   const faults = [undefined, fault("empty", { acts: true })];
   for (let after = 0; after < 40; after += 1) {
     const crashes = [{ after, power: true }];
@@ -225,7 +229,7 @@ test("a request whose process died takes effect at its own time, and not after a
   }
 });
 
-test("a payout that --again sends once more may repeat one that was claimed in between", async () => {
+test("a payout that --again resends may repeat one that was claimed in the meantime", async () => {
   const step = { reruns: 0, gapMs: 0, meanwhile: undefined };
   const pay = (reference: number | undefined, more = {}): Command => ({
     ...{ does: "payout", reference, amount: 0, to: 0, method: 0, spelling: 0, again: false },
@@ -249,7 +253,7 @@ test("a payout that --again sends once more may repeat one that was claimed in b
   }
 });
 
-test("a file that is sent with a new key while the old key still sends it is paid once", async () => {
+test("a file is paid once if it is sent with a new key while the old key still sends it", async () => {
   const place = await stage({ environment: "production", referencesPerKey: true });
   const orders = Array.from({ length: 20 }, (_, row) => ({
     ...order,
@@ -267,7 +271,7 @@ test("a file that is sent with a new key while the old key still sends it is pai
   expect(place.universe.wrong).toEqual([]);
 });
 
-test("a batch of the old key does not repeat what the new key sent since its plan", async () => {
+test("a batch of the old key does not repeat what the new key sent after its plan", async () => {
   const recipients = ["01712345610", "01712345611"];
   const orders = recipients.map((recipientNumber, row) => ({
     ...order,
@@ -289,9 +293,7 @@ test("a batch of the old key does not repeat what the new key sent since its pla
   }
 });
 
-// The ledger trusts operating-system locks and records whatever a process tells it. Once it rejects the
-// record of a process that no longer holds the operation, this passes: then make it a normal test.
-test("a process that was taken for dead does not record over the outcome of the next one", async () => {
+test("a process that was taken for dead does not overwrite the outcome of the next one", async () => {
   const unsent = fault("not sent");
   const faults = [unsent, undefined, undefined, ...Array(4).fill(unsent)];
   const place = await stage({ faults, believedDeadMs: 60_000 });
@@ -307,8 +309,6 @@ test("a process that was taken for dead does not record over the outcome of the 
   expect(await place.operations()).toMatchObject([{ state: "CONFIRMED" }]);
 });
 
-// The check of a plan leaves out rows of its own references, also those that another account planned, and the
-// claim of a row does not check again. Once it does, this passes: then make it a normal test.
 test("a file that the new key sends between the plan and the first row of the old key is paid once", async () => {
   const files = [{ rows: [{ amount: 0, to: 0, spelling: 0 }], concurrency: 1 }];
   const command = { does: "batch", file: 0, allowDuplicates: false } as const;

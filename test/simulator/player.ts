@@ -133,7 +133,7 @@ export class Player {
   }
 
   /** The ids of what the ledger is unsure of. */
-  unsettled(): string[] {
+  unresolved(): string[] {
     return this.#place.universe.disk
       .durableRows(
         "SELECT id FROM operations WHERE state IN ('INTENT', 'UNCERTAIN') ORDER BY number",
@@ -146,7 +146,7 @@ export class Player {
    * of the script would move the simulated clock during that step.
    */
   async #resolvesAll(): Promise<number | "killed"> {
-    for (const id of this.unsettled()) {
+    for (const id of this.unresolved()) {
       if ((await this.resolves(id)) === "killed") return "killed";
     }
     return 0;
@@ -163,18 +163,21 @@ export class Player {
     if (!row || typeof row.number !== "bigint") return 0;
     const finding = this.#dashboard(row);
     if (finding !== undefined) this.#watch.declared.set(row.number, finding);
-    const settled = await commands.settle({ id, subject: subjectOf(row), finding }, this.#place);
-    const isOver = settled.ended.code === 0 || settled.ended.code === "killed";
+    const resolved = await commands.resolveOperation(
+      { id, subject: subjectOf(row), finding },
+      this.#place,
+    );
+    const isOver = resolved.ended.code === 0 || resolved.ended.code === "killed";
     if (finding !== undefined && isOver && this.#watch.isDeclared(row.number))
       this.#forget(row.number);
-    this.#judgeResolved(settled, String(row.kind));
-    return settled.ended.code;
+    this.#judgeResolved(resolved, String(row.kind));
+    return resolved.ended.code;
   }
 
-  #judgeResolved(settled: commands.Ran<Operation | undefined>, kind: string): void {
-    if (kind === "payout") verdict.judgeAny(settled, this.#place.universe);
-    const remoteId = settled.ended.result?.remoteId;
-    if (settled.ended.code !== 0 || !remoteId || kind === "cancel") return;
+  #judgeResolved(resolved: commands.Ran<Operation | undefined>, kind: string): void {
+    if (kind === "payout") verdict.judgeAny(resolved, this.#place.universe);
+    const remoteId = resolved.ended.result?.remoteId;
+    if (resolved.ended.code !== 0 || !remoteId || kind === "cancel") return;
     const { payouts, payments, refunds } = this.#place.universe.service;
     const isThere =
       payouts.some((one) => one.payoutId === remoteId) ||
@@ -206,9 +209,9 @@ export class Player {
   #judgeOnce(ran: commands.Ran, id: string | undefined): number | "killed" {
     verdict.judgeOnce(ran, id, this.#place.universe);
     const { code } = ran.ended;
-    for (const sent of this.#watch.unsettled.keys()) {
-      const isCertain = code === "killed" ? this.#isSettled(sent.operation) : this.#isSure(code);
-      if (sent.tool === ran.tool && isCertain) this.#watch.unsettled.delete(sent);
+    for (const sent of this.#watch.unresolved.keys()) {
+      const isCertain = code === "killed" ? this.#isResolved(sent.operation) : this.#isSure(code);
+      if (sent.tool === ran.tool && isCertain) this.#watch.unresolved.delete(sent);
     }
     return code;
   }
@@ -218,7 +221,7 @@ export class Player {
   }
 
   /** Whether a process that died had written down how it ended. */
-  #isSettled(number: bigint | undefined): boolean {
+  #isResolved(number: bigint | undefined): boolean {
     const [row] = this.#place.universe.disk.durableRows(
       "SELECT state FROM operations WHERE number = ?",
       number ?? null,
@@ -232,8 +235,8 @@ export class Player {
   }
 
   #forget(number: bigint): void {
-    for (const [sent, operation] of this.#watch.unsettled)
-      if (operation === number) this.#watch.unsettled.delete(sent);
+    for (const [sent, operation] of this.#watch.unresolved)
+      if (operation === number) this.#watch.unresolved.delete(sent);
   }
 
   async #cancels(): Promise<number | "killed"> {

@@ -61,7 +61,7 @@ async function recover(universe: Universe, player: Player): Promise<void> {
   universe.disk.losePower();
   universe.note("recovery");
   universe.timeline.advance(120_000);
-  for (const id of player.unsettled()) await player.resolves(id);
+  for (const id of player.unresolved()) await player.resolves(id);
   for (const order of player.orders.values()) {
     const code = await player.pays(order);
     if (![0, 3, 4, 5, 9].includes(Number(code)))
@@ -72,8 +72,8 @@ async function recover(universe: Universe, player: Player): Promise<void> {
     if (![0, 2, 5, 6].includes(Number(code)))
       universe.report("broken", `file ${file + 1} still ends ${code} after recovery`);
   }
-  for (const id of player.unsettled())
-    universe.report("broken", `${id} is still unsettled after recovery`);
+  for (const id of player.unresolved())
+    universe.report("broken", `${id} is still unresolved after recovery`);
 }
 
 /**

@@ -30,7 +30,7 @@ export class Watch {
   /** What the service made, and for which operation of the ledger. */
   readonly made = new Map<string, Sent>();
   /** Refunds and payments that were sent and not reported since. */
-  readonly unsettled = new Map<Sent, bigint | undefined>();
+  readonly unresolved = new Map<Sent, bigint | undefined>();
 
   /** What a person told the ledger last, by operation. */
   readonly declared = new Map<bigint, Exclude<Finding, undefined>>();
@@ -155,7 +155,7 @@ export class Watch {
     const { kind, key, tool } = sent;
     if (tool.sends > 1)
       this.#universe.report("doubled", `${tool.name} sent ${tool.sends} requests for one ${kind}`);
-    const earlier = [...this.unsettled.keys()].filter(
+    const earlier = [...this.unresolved.keys()].filter(
       (one) =>
         one.key === key &&
         !one.tool.isDead &&
@@ -165,7 +165,7 @@ export class Watch {
     if (!tool.again && earlier.length > 0)
       this.#universe.report("doubled", `${key} was sent again while its outcome was unknown`);
     if (kind === "refund") this.#seesRefund(sent);
-    this.unsettled.set(sent, sent.operation);
+    this.unresolved.set(sent, sent.operation);
   }
 
   /** In one ledger, a process that was asked to repeat may have claimed later and have been faster. */

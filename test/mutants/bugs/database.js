@@ -124,7 +124,7 @@ export const databaseBugs = [
     name: "one record of the service counts for two operations",
     seam: "database",
     decorate: withoutRecords,
-    tests: ["test/operations/once.test.ts"],
+    tests: ["test/operations/create.test.ts"],
   },
   {
     name: "a claim does not count the claims before it in its commit",

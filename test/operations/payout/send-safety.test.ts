@@ -229,7 +229,7 @@ test("P25: does not resend an unknown payout after 24 hours; a person resolves i
   place.universe.timeline.advance(25 * 3_600_000);
   const late = await payout(order, place);
   expect([late.ended.code, late.tool.sends]).toEqual([75, 0]);
-  for (const id of place.player.unsettled()) await place.player.resolves(id);
+  for (const id of place.player.unresolved()) await place.player.resolves(id);
   expect(await place.operations()).toMatchObject([{ state: "CONFIRMED", remoteId: "PO1" }]);
 });
 

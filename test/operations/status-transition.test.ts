@@ -20,13 +20,14 @@ import {
 const refund = { refundRequestId: "RF1", transactionId: "TX1", amount: 5, status: "Processing" };
 const payment = { transactionId: "TX1", amount: 5, status: "Processing" };
 
-/** The three moves behind one face: what is sent, what is looked at, where it should be. */
-const moves = [
+/** The status transitions: their request, their status check and the wanted status. */
+const transitions = [
   {
     name: "refund cancel",
     target: "Cancelled",
     other: "Completed",
-    run: (script: Moved) => scripted({ cancelRefund: script.send, retrieveRefund: script.look }),
+    run: (script: TransitionScript) =>
+      scripted({ cancelRefund: script.send, retrieveRefund: script.look }),
     start: (deps: OperationDeps) => cancelRefund("RF1", undefined, deps),
     record: (status: string) => data({ ...refund, status }),
   },
@@ -34,7 +35,8 @@ const moves = [
     name: "trigger payment",
     target: "Completed",
     other: "Cancelled",
-    run: (script: Moved) => scripted({ triggerPayment: script.send, retrievePayment: script.look }),
+    run: (script: TransitionScript) =>
+      scripted({ triggerPayment: script.send, retrievePayment: script.look }),
     start: (deps: OperationDeps) => triggerPayment("TX1", deps),
     record: (status: string) => data({ ...payment, status }),
   },
@@ -42,7 +44,8 @@ const moves = [
     name: "trigger payout",
     target: "Completed",
     other: "Cancelled",
-    run: (script: Moved) => scripted({ triggerPayout: script.send, retrievePayout: script.look }),
+    run: (script: TransitionScript) =>
+      scripted({ triggerPayout: script.send, retrievePayout: script.look }),
     start: (deps: OperationDeps) => triggerPayout("PO1", deps),
     record: (status: string) => data({ ...retrieved, status }),
   },
@@ -50,51 +53,51 @@ const moves = [
 
 type OperationDeps = ReturnType<typeof scripted>["deps"];
 type Bad = Exclude<Answer, { kind: "data" }>;
-interface Moved {
+interface TransitionScript {
   send: NonNullable<Script["cancelRefund"]>;
   look: (Bad | ReturnType<typeof data<typeof refund & typeof payment & typeof retrieved>>)[];
 }
 
 const lost = unclear("connection lost");
 
-describe.each(moves)("$name", ({ name, target, other, run: scriptOf, start, record }) => {
+describe.each(transitions)("$name", ({ name, target, other, run: scriptOf, start, record }) => {
   const isCancel = name === "refund cancel";
   const done = data({ ...refund, status: target });
   const run = (send: (Bad | typeof done)[], look: unknown[]) =>
-    scriptOf({ send, look: look as Moved["look"] });
+    scriptOf({ send, look: look as TransitionScript["look"] });
 
-  test("moves, looks, and shows the record", async () => {
+  test("requests the transition, retrieves the record and returns it", async () => {
     const script = run([done], [record(target)]);
     expect(await start(script.deps)).toMatchObject({ status: target });
     expect(script.calls).toHaveLength(2);
   });
 
   test.each<[string, Bad]>([
-    ["a lost answer", lost],
+    ["a lost response", lost],
     ["a timeout", unclear("no response in time")],
     ["a server error", unclear("server error", 500)],
     ["garbage", unclear("not JSON", 200)],
     ["a redirect", unclear("redirect", 307)],
-  ])("after %s it looks: a record that is where it should be is success", async (_, bad) => {
+  ])("succeeds after %s if the record has the wanted status", async (_, bad) => {
     const script = run([bad], [record(target)]);
     expect(await start(script.deps)).toMatchObject({ status: target });
     expect(script.calls).toHaveLength(2);
   });
 
-  test("a record that is not there yet is moved again, after a pause", async () => {
+  test("retries after a pause while the record is Processing", async () => {
     const script = run([lost, done], [record("Processing"), record(target)]);
     expect(await start(script.deps)).toMatchObject({ status: target });
     expect(script.state.nowMs).toBeGreaterThan(startMs);
   });
 
-  test("an outcome that no status check shows is uncertain, after three tries", async () => {
+  test("is uncertain after three attempts if no status check shows the outcome", async () => {
     const script = run([lost, lost, lost], [lost, record("Processing"), lost]);
     const { kind, details } = await failure(start(script.deps));
     expect([kind, details.hint?.includes("again")]).toEqual(["uncertain", true]);
     expect(script.calls).toHaveLength(6);
   });
 
-  test("no connection at all is exit 69: nothing was sent", async () => {
+  test("is unreachable without a connection", async () => {
     const down = unsent("connection refused");
     const script = run([down, down, down], [down, down, down]);
     expect((await failure(start(script.deps))).kind).toBe("unreachable");
@@ -107,7 +110,7 @@ describe.each(moves)("$name", ({ name, target, other, run: scriptOf, start, reco
     expect(script.calls.length).toBeLessThanOrEqual(2);
   });
 
-  test("a connection that is gone after an attempt of unknown outcome leaves it unknown", async () => {
+  test("a lost connection after an attempt of unknown outcome leaves it unknown", async () => {
     const down = unsent("connection refused");
     const script = run([lost, down, down], [down, down, down]);
     expect((await failure(start(script.deps))).kind).toBe("uncertain");
@@ -121,13 +124,13 @@ describe.each(moves)("$name", ({ name, target, other, run: scriptOf, start, reco
     expect((await failure(start(script.deps))).kind).toBe("uncertain");
   });
 
-  test("a refusal that only our own lost attempt explains is success", async () => {
+  test("a rejected retry succeeds if the record has the wanted status", async () => {
     const script = run([lost, refused("clash", 409)], [lost, record(target)]);
     expect(await start(script.deps)).toMatchObject({ status: target });
   });
 
   test.each([409, 400])(
-    "a %i on the first attempt is exit 3, and says where the record is",
+    "a %i at the first attempt is a rejection that shows the status of the record",
     async (status) => {
       const no = refused(status === 409 ? "clash" : "refused", status);
       const script = run([no], [record(other)]);
@@ -137,7 +140,7 @@ describe.each(moves)("$name", ({ name, target, other, run: scriptOf, start, reco
     },
   );
 
-  test("a record that ended elsewhere meanwhile is exit 3 and says so, also where the answer was lost", async () => {
+  test("a record with the other final status is a rejection, even if the response was lost", async () => {
     const ended = Array.from({ length: 3 }, () => record(other));
     const script = run([lost, lost, lost], ended);
     const { kind, message } = await failure(start(script.deps));
@@ -145,7 +148,7 @@ describe.each(moves)("$name", ({ name, target, other, run: scriptOf, start, reco
   });
 
   test.each(["Processing", other])(
-    "a yes is no success while the record says %s",
+    "an accepted request fails while the record is %s",
     async (status) => {
       const looks = Array.from({ length: 3 }, () => record(status));
       const script = run([done, done, done], looks);
@@ -153,7 +156,7 @@ describe.each(moves)("$name", ({ name, target, other, run: scriptOf, start, reco
     },
   );
 
-  test("a yes with a record that cannot be looked at is never called unchanged", async () => {
+  test("an accepted request is not reported as unchanged if the record cannot be retrieved", async () => {
     const script = run([done, done, done], [lost, lost, lost]);
     const outcome = await start(script.deps).then(
       () => undefined,
@@ -165,14 +168,14 @@ describe.each(moves)("$name", ({ name, target, other, run: scriptOf, start, reco
     }
   });
 
-  test("P22: nothing is sent once it is to stop", async () => {
+  test("P22: sends nothing after a stop", async () => {
     const script = run([done], [record(target)]);
     script.state.stopping = true;
     expect((await failure(start(script.deps))).kind).toBe("interrupted");
     expect(script.calls.filter((call) => /cancel|trigger/.test(call.name))).toEqual([]);
   });
 
-  test("P22: nor again, once it is to stop while it waits", async () => {
+  test("P22: does not retry after a stop during a pause", async () => {
     const script = run([lost, done], [lost, record(target)]);
     script.deps.sleep = async () => {
       script.state.stopping = true;
@@ -181,7 +184,7 @@ describe.each(moves)("$name", ({ name, target, other, run: scriptOf, start, reco
     expect(script.calls.filter((call) => /cancel|trigger/.test(call.name))).toHaveLength(1);
   });
 
-  test("an unknown id is exit 9", async () => {
+  test("an unknown ID is not found", async () => {
     const script = run([refused("unknown id", 404)], []);
     const { kind, message } = await failure(start(script.deps));
     expect([
@@ -191,7 +194,7 @@ describe.each(moves)("$name", ({ name, target, other, run: scriptOf, start, reco
   });
 });
 
-test("the note of a cancellation goes with it, and none where there is none", async () => {
+test("a cancellation is sent with its note, if there is one", async () => {
   const script = () =>
     scripted({
       cancelRefund: [data({ ...refund, status: "Cancelled" })],

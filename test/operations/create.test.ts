@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { faultKinds } from "../../src/api/contract/fault.ts";
+import { contract } from "../../src/api/contract/index.ts";
 import type { Answer } from "../../src/api/response.ts";
 import { Failure } from "../../src/domain/failure.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
@@ -8,6 +9,7 @@ import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { client } from "../http/answering.ts";
 import { owner, worker } from "../ledger/small-ledger.ts";
 import { completedPayment, faults, paymentBody, type Sandbox, start } from "../sandbox/running.ts";
+import { until } from "../support/helpers.ts";
 import { closedPort, serve, success } from "../support/server.ts";
 import {
   data,
@@ -66,7 +68,7 @@ const creations = [
   },
 ] as const;
 
-test("the ledger stores the page of a payment", async () => {
+test("the ledger stores the URL of a payment", async () => {
   const one = scripted({ createPayment: [data(paymentMade)] });
   await createPayment(paisa("1250.50"), paymentInput, { again: false }, one.deps);
   expect(await (await one.ledger()).find("TX1")).toMatchObject({
@@ -103,7 +105,7 @@ describe.each(creations)("the creation of a $what", ({ what, name, script, run, 
     [refused("busy", 423), "uncertain"],
     [refused("busy", 425), "uncertain"],
     [refused("busy", 429, 10), "uncertain"],
-  ])("is never sent a second time once it was sent (%#)", async (bad, wanted) => {
+  ])("is not retried once it was sent (%#)", async (bad, wanted) => {
     const one = scripted(script(bad));
     const { kind, reason } = await failure(run(one.deps));
     expect(kind).toBe(wanted);
@@ -126,7 +128,7 @@ describe.each(creations)("the creation of a $what", ({ what, name, script, run, 
     },
   );
 
-  test("I10: whose response names what another one made has an unknown outcome", async () => {
+  test("I10: has an unknown outcome if its response has the ID of another one", async () => {
     const one = scripted({
       ...script(data(made), data(made)),
       retrievePayment: [data(rich), data(rich)],
@@ -152,7 +154,7 @@ describe.each(creations)("the creation of a $what", ({ what, name, script, run, 
     expect(message).toContain("belongs to OP1");
   });
 
-  test("I10: whose response names what another API key made has an unknown outcome", async () => {
+  test("I10: has an unknown outcome if its response has an ID of another API key", async () => {
     const database = await openDatabase(":memory:");
     const withKey = (keyId: string): OperationDeps => {
       const { deps } = scripted({ ...script(data(made)), retrievePayment: [data(rich)] });
@@ -180,7 +182,7 @@ describe.each(creations)("the creation of a $what", ({ what, name, script, run, 
     expect(await run(other.deps)).toEqual(made);
   });
 
-  test.each(["certificate", "stopped"] as const)("is not tried again after %s", async (reason) => {
+  test.each(["certificate", "stopped"] as const)("is not retried after %s", async (reason) => {
     const one = scripted(script(unsent(reason)));
     expect((await failure(run(one.deps))).kind).toBe("unreachable");
     expect(one.of(name)).toHaveLength(1);
@@ -192,7 +194,7 @@ describe.each(creations)("the creation of a $what", ({ what, name, script, run, 
     expect(one.of(name)).toHaveLength(2);
   });
 
-  test("is not attempted after the command's time", async () => {
+  test("is not retried after the command's time", async () => {
     const one = scripted(script(unsent("connection refused")), { timeoutMs: 300 });
     await failure(run(one.deps));
     expect(one.state.nowMs).toBe(startMs);
@@ -216,7 +218,7 @@ describe.each(creations)("the creation of a $what", ({ what, name, script, run, 
   });
 
   test.each([1250, 1250.51, 125050, -1250.5, 0, 1250.501])(
-    "that answers with %f taka is a conflict",
+    "is a conflict if the response has the amount %f",
     async (amount) => {
       const one = scripted(script(data({ ...made, amount })));
       const { kind, details } = await failure(run(one.deps));
@@ -227,12 +229,12 @@ describe.each(creations)("the creation of a $what", ({ what, name, script, run, 
   );
 });
 
-describe("before a refund, the payment is retrieved", () => {
+describe("a refund", () => {
   const refunding = (record: Bad | ReturnType<typeof data<typeof paid>>) =>
     scripted({ retrievePayment: [record], createRefund: [data(refundMade)] });
 
   test.each(["Processing", "Cancelled", "Held", "completed", ""])(
-    "one that is %j is not refunded: exit 3, and nothing is sent",
+    "is not sent if the payment is %j (3)",
     async (status) => {
       const run = refunding(data({ ...paid, status }));
       const { reason, message } = await failure(
@@ -244,7 +246,7 @@ describe("before a refund, the payment is retrieved", () => {
   );
 
   test.each(["1250.51", "999999999999.99"])(
-    "%s is more than was paid: exit 3, nothing is sent",
+    "is not sent if its amount of %s exceeds the payment (3)",
     async (text) => {
       const run = refunding(data(paid));
       const { reason } = await failure(
@@ -256,7 +258,7 @@ describe("before a refund, the payment is retrieved", () => {
   );
 
   test.each([-5, 0.001, 1250.505, 1e12, 1e21])(
-    "one over %f, which no amount can be compared with, is not refunded",
+    "is not sent if the payment has the invalid amount %f",
     async (amount) => {
       const run = refunding(data({ ...paid, amount }));
       await expect(
@@ -266,7 +268,7 @@ describe("before a refund, the payment is retrieved", () => {
     },
   );
 
-  test("rejects the record of another payment", async () => {
+  test("is not sent if the record is of another payment", async () => {
     const run = refunding(data({ ...paid, transactionId: "TX2" }));
     await expect(
       createRefund(paisa("5"), refundInput, { again: false }, run.deps),
@@ -279,7 +281,7 @@ describe("before a refund, the payment is retrieved", () => {
     [refused("access", 401), "access"],
     [unclear("connection lost"), "unreachable"],
     [unsent("connection refused"), "unreachable"],
-  ])("one that cannot be retrieved is not refunded (%#)", async (bad, wanted) => {
+  ])("is not sent if the payment cannot be retrieved (%#)", async (bad, wanted) => {
     const run = refunding(bad);
     const { kind } = await failure(
       createRefund(paisa("5"), refundInput, { again: false }, run.deps),
@@ -287,7 +289,7 @@ describe("before a refund, the payment is retrieved", () => {
     expect([kind, run.of("createRefund")]).toEqual([wanted, []]);
   });
 
-  test("a response about another payment is a conflict", async () => {
+  test("is a conflict if its response is about another payment", async () => {
     const run = scripted({
       retrievePayment: [data(paid)],
       createRefund: [data({ ...refundMade, transactionId: "TX2" })],
@@ -302,63 +304,56 @@ describe("before a refund, the payment is retrieved", () => {
 describe("over real sockets, counted in the sandbox's own books", () => {
   const kinds = Object.keys(faultKinds).map((kind) => (kind === "status" ? "status-503" : kind));
 
-  /** A deps of a real client, whose pauses take no time and whose patience is short. */
-  function deps(sandbox: Sandbox): OperationDeps {
-    const signal = AbortSignal.timeout(7_000);
-    const real = client(sandbox.baseUrl, { apiKey: sandbox.apiKey, signal });
-    return { ...scripted({}).deps, client: real };
-  }
-
-  async function books(sandbox: Sandbox, path: string) {
+  async function requests(sandbox: Sandbox, path: string) {
     const { text } = await sandbox.get("/local/requests/0");
     const all: { path: string }[] = JSON.parse(text).data;
     return all.filter((one) => one.path.endsWith(path)).length;
   }
 
-  /** What each kind of fault leads to, all of them side by side: some take a second and more. */
-  async function throughFaults(
-    run: (kind: string) => Promise<[Sandbox, Promise<unknown>, string]>,
+  /** The outcome and the requests after each kind of fault, all at the same time. */
+  async function afterFaults(
+    name: "createPayment" | "createRefund",
+    create: (sandbox: Sandbox, deps: OperationDeps) => Promise<unknown>,
   ) {
+    const { path } = contract[name];
     const outcomes = kinds.map(async (kind) => {
-      const [sandbox, made, path] = await run(kind);
-      const outcome = await made.then(
-        () => "made",
+      const sandbox = await start({ faults: faults(`${name}:${kind}`) });
+      const timeout = new AbortController();
+      const { apiKey, baseUrl } = sandbox;
+      const real = client(baseUrl, { apiKey, signal: timeout.signal });
+      const created = create(sandbox, { ...scripted({}).deps, client: real });
+      if (kind.startsWith("hang"))
+        void until(async () => (await requests(sandbox, path)) > 0).then(() => timeout.abort());
+      const outcome = await created.then(
+        () => "created",
         (error: unknown) => (error instanceof Failure ? error.kind : String(error)),
       );
-      return [kind, { outcome, asked: await books(sandbox, path) }];
+      return [kind, { outcome, requests: await requests(sandbox, path) }];
     });
     return Object.fromEntries(await Promise.all(outcomes));
   }
 
-  const wanted = Object.fromEntries(
+  const expected = Object.fromEntries(
     kinds.map((kind) => [
       kind,
-      { outcome: ["latency", "slow"].includes(kind) ? "made" : "uncertain", asked: 1 },
+      { outcome: ["latency", "slow"].includes(kind) ? "created" : "uncertain", requests: 1 },
     ]),
   );
 
   test("requests a payment once, whatever goes wrong", async () => {
-    const found = await throughFaults(async (kind) => {
-      const sandbox = await start({ faults: faults(`createPayment:${kind}`) });
-      const made = createPayment(paisa("1250.50"), paymentInput, { again: false }, deps(sandbox));
-      return [sandbox, made, "/payment/create"];
-    });
-    expect(found).toEqual(wanted);
+    const found = await afterFaults("createPayment", (_, deps) =>
+      createPayment(paisa("1250.50"), paymentInput, { again: false }, deps),
+    );
+    expect(found).toEqual(expected);
   });
 
   test("requests a refund once, whatever goes wrong", async () => {
-    const found = await throughFaults(async (kind) => {
-      const sandbox = await start({ faults: faults(`createRefund:${kind}`) });
+    const found = await afterFaults("createRefund", async (sandbox, deps) => {
       const transactionId = await completedPayment(sandbox);
-      const made = createRefund(
-        paisa("5"),
-        { ...refundInput, transactionId },
-        { again: false },
-        deps(sandbox),
-      );
-      return [sandbox, made, "/refund/create-a-request"];
+      const input = { ...refundInput, transactionId };
+      return createRefund(paisa("5"), input, { again: false }, deps);
     });
-    expect(found).toEqual(wanted);
+    expect(found).toEqual(expected);
   });
 
   test("a connection that is refused first and accepted later is one request", async () => {
