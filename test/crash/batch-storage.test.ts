@@ -29,7 +29,6 @@ async function expectIntents(merchant: Merchant, payees: Payees): Promise<void> 
 
 test.concurrent.for(Array.from({ length: runs(1, 5) }, (_, moment) => moment))(
   "P7, P21, I1: an I/O error in the middle stops the batch (75), every payout has its intent, and the next run sends the rest (%i)",
-  { timeout: 60_000 },
   async (moment, { onTestFinished }) => {
     const ill = faults("createPayout:latency-20");
     const merchant = await openMerchantApart({ faults: ill }, onTestFinished);
@@ -89,7 +88,7 @@ test.skipIf(!canMount)(
     const payees = payeesOf("FULL", 300);
     const child = startBuilt(sendOf(payees), merchant.env);
     const end = ended(child);
-    await until(async () => (await ownBooks(merchant, payees)).length > 20);
+    await until(async () => (await merchant.count("payouts")) > 20);
     const room = fill(folder);
     const { code, stderr } = await end;
     const sent = (await ownBooks(merchant, payees)).length;
@@ -103,5 +102,4 @@ test.skipIf(!canMount)(
       300,
     );
   },
-  60_000,
 );

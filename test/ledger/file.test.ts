@@ -8,7 +8,7 @@ import { integrityOf } from "../../src/ledger/sqlite/integrity.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { scratchFolder } from "../support/helpers.ts";
-import { lenden } from "../support/lenden.ts";
+import { lenden, nodeWithOtherEngine } from "../support/lenden.ts";
 import { inDatabase, openMerchant, payoutOf } from "../support/merchant.ts";
 import { launcher, tool } from "../tool.js";
 import { owner, worker } from "./small-ledger.ts";
@@ -187,16 +187,3 @@ describe("one file, two engines", async () => {
     60_000,
   );
 });
-
-/** A Node from npm: with its own SQLite if this one has none, else without. Undefined offline. */
-async function nodeWithOtherEngine(): Promise<string | undefined> {
-  const hasOwn = await import("node:sqlite").then(
-    () => true,
-    () => false,
-  );
-  const args = ["-y", "-p", hasOwn ? "node@20" : "node@24", "node", "-p", "process.execPath"];
-  return promisify(execFile)("npx", args).then(
-    ({ stdout }) => stdout.trim(),
-    () => undefined,
-  );
-}

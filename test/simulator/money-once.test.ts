@@ -3,6 +3,7 @@ import { runs } from "../support/helpers.ts";
 import { refundsArbitrary, rotationArbitrary, scenarioArbitrary } from "./scenario.ts";
 import { simulateMany, summary } from "./simulate.ts";
 
+/** With repeats.test.ts and batch.test.ts 50,000 runs in all. */
 const cases = [
   {
     title: "P4, P6, P7, P8, P9, P13: no fault or crash loses, doubles or misreports a payment",
@@ -13,14 +14,14 @@ const cases = [
   {
     title: "I9: a new API key does not pay again in production what the earlier key paid",
     scenarios: rotationArbitrary,
-    numRuns: runs(30, 10_000),
+    numRuns: runs(30, 5_000),
     happens: ["payouts"] as const,
   },
   {
     title:
       "refunds by command and by raw calls never exceed the payment, despite faults and crashes",
     scenarios: refundsArbitrary,
-    numRuns: runs(60, 10_000),
+    numRuns: runs(60, 5_000),
     happens: ["refunds"] as const,
   },
 ];

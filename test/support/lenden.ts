@@ -4,9 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
 import { main } from "../../src/main.ts";
 import { type Host, packageParts, type Signal } from "../../src/platform/host.ts";
-import { tool } from "../tool.js";
+import { launcher, tool } from "../tool.js";
 import { scratchFolder } from "./helpers.ts";
 import { checkJsonOutput } from "./json-output.ts";
 
@@ -114,9 +115,26 @@ export function built(
   });
 }
 
-/** Starts the built tool and leaves it running. */
-export function startBuilt(args: string[], env: Record<string, string | undefined> = {}) {
-  const [program, ...before] = tool;
+/** A Node from npm: with its own SQLite if this one has none, else without. Undefined offline. */
+export async function nodeWithOtherEngine(): Promise<string | undefined> {
+  const hasOwn = await import("node:sqlite").then(
+    () => true,
+    () => false,
+  );
+  const args = ["-y", "-p", hasOwn ? "node@20" : "node@24", "node", "-p", "process.execPath"];
+  return promisify(execFile)("npx", args).then(
+    ({ stdout }) => stdout.trim(),
+    () => undefined,
+  );
+}
+
+/** Starts the built tool, perhaps on another Node, and leaves it running. */
+export function startBuilt(
+  args: string[],
+  env: Record<string, string | undefined> = {},
+  node?: string,
+) {
+  const [program, ...before] = node === undefined ? tool : [node, launcher];
   return spawn(program, [...before, ...args], {
     env: builtEnv(env),
     stdio: ["ignore", "pipe", "pipe"],
@@ -135,6 +153,17 @@ export function ended(child: Child): Promise<Ended> {
   });
   return new Promise((resolve) => {
     child.on("close", (code, signal) => resolve({ code, signal, stdout, stderr }));
+  });
+}
+
+/** Waits until a child has written a text to stderr. */
+export function wrote(child: Child, text: string): Promise<void> {
+  let stderr = "";
+  return new Promise((resolve) => {
+    child.stderr?.on("data", (data) => {
+      stderr += data;
+      if (stderr.includes(text)) resolve();
+    });
   });
 }
 

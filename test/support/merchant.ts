@@ -33,9 +33,11 @@ export interface Merchant {
   id(args: string[]): Promise<string>;
   /** Runs the built tool in a process of its own. */
   built(args: string[]): Promise<Outcome>;
-  start(args: string[]): Child;
+  start(args: string[], node?: string): Child;
   /** What the service has, straight from its file. */
-  books(table: "payments" | "payouts" | "refunds"): Promise<Row[]>;
+  books(table: Table): Promise<Row[]>;
+  /** How many records the service has. Cheap enough to wait for a number. */
+  count(table: Table): Promise<number>;
   /** Moves a record from outside, as the provider does. */
   set(kind: string, id: string, status: string): Promise<void>;
   /** What the service was asked, oldest first; not the callbacks that it sent. */
@@ -49,6 +51,8 @@ export interface Merchant {
   /** It is there again: same port, same books. */
   comeBack(): Promise<void>;
 }
+
+type Table = "payments" | "payouts" | "refunds";
 
 /** A JSON document, of which a test looks at some fields. */
 type Fields = Record<string, unknown>;
@@ -82,6 +86,8 @@ async function merchantWith(
   const sandbox = await startSandbox({ now: Date.now, ...options, dataFile });
   let running = sandbox;
   atEnd(() => running.close());
+  let counting: Promise<Database> | undefined;
+  atEnd(async () => (await counting)?.close());
   const dataFolder = join(folder, "data");
   const env = {
     LENDEN_BASE_URL: sandbox.baseUrl,
@@ -127,7 +133,7 @@ async function merchantWith(
     json: async (args) => JSON.parse(await done([...args, "--json"])),
     id: async (args) => (await done([...args, "-q"])).trim(),
     built: (args) => built(args, { env }),
-    start: (args) => startBuilt(args, env),
+    start: (args, node) => startBuilt(args, env, node),
     books: (table) =>
       inDatabase(dataFile, (books) => {
         const select = books.prepare("SELECT * FROM records WHERE kind = ? ORDER BY rowid");
@@ -137,6 +143,13 @@ async function merchantWith(
           ...JSON.parse(String(row.body)),
         }));
       }),
+    count: async (table) => {
+      counting ??= openDatabase(dataFile);
+      const select = (await counting).prepare(
+        "SELECT count(*) AS count FROM records WHERE kind = ?",
+      );
+      return Number(select.get(table.slice(0, -1))?.count);
+    },
     set: async (kind, id, status) => {
       const { success } = await call("/local/status", { kind, id, status });
       if (success !== true) throw new Error(`${kind} ${id} could not be set to ${status}`);
