@@ -105,7 +105,8 @@ function createLocks(
         ...[name, fileName, hash, identity, JSON.stringify(columns), method],
         ...[worker.user, at],
       );
-    return batchOf(row ?? {});
+    if (!row) throw new Error("a planned batch was claimed as a new one");
+    return batchOf(row);
   };
   return {
     holderOf: async (batch) => holderOf(batch),
@@ -246,6 +247,7 @@ const insertBatch = `
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (account, identity) DO UPDATE SET name = excluded.name, file_name = excluded.file_name,
     file_hash = excluded.file_hash, columns = excluded.columns, method = excluded.method
+    WHERE batches.digest IS NULL
   RETURNING *`;
 
 const insertRow = `
