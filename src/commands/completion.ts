@@ -2,10 +2,10 @@ import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node
 import { dirname, join } from "node:path";
 import { defineCommand } from "../cli/command/define-command.ts";
 import { argument, flag, oneOf, takes } from "../cli/command/flag.ts";
-import { shellLine } from "../cli/output/shell-line.ts";
 import { errorCode } from "../domain/error-code.ts";
 import { Failure } from "../domain/failure.ts";
 import { err, type Result } from "../domain/result.ts";
+import { shellLine } from "../domain/shell-line.ts";
 import { absolute } from "../platform/directories.ts";
 import { makeDirectory } from "../platform/files.ts";
 import type { Host } from "../platform/host.ts";

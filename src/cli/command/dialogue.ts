@@ -1,6 +1,6 @@
 import { Failure, whyAndHint } from "../../domain/failure.ts";
 import { problemOf } from "../../domain/result.ts";
-import { shellLine } from "../output/shell-line.ts";
+import { shellLine } from "../../domain/shell-line.ts";
 import { clean } from "../output/terminal-text.ts";
 import type { Ask, Choice } from "../prompts/ask.ts";
 import { type Candidate, candidatesOf, fitting, type Sources } from "./candidates.ts";

@@ -2,11 +2,11 @@ import { writeFileSync } from "node:fs";
 import { readWord } from "../../../cli/command/common-flags.ts";
 import { defineCommand } from "../../../cli/command/define-command.ts";
 import { argument, flag } from "../../../cli/command/flag.ts";
-import { shellLine } from "../../../cli/output/shell-line.ts";
 import { guarded } from "../../../domain/csv-guard.ts";
 import { errorCode } from "../../../domain/error-code.ts";
 import { usage } from "../../../domain/failure.ts";
 import { ok } from "../../../domain/result.ts";
+import { shellLine } from "../../../domain/shell-line.ts";
 
 export const batchTemplate = defineCommand({
   description:
