@@ -8,6 +8,7 @@ export interface Fault {
     | "connect timeout"
     | "no response in time"
     | "stopped"
+    | "batch stopped"
     | "out of time"
     | "connection lost"
     | "response too large"

@@ -22,7 +22,7 @@ const acceptedPerSlot = 10;
 /** Limits how many requests are in flight at once, and how many are sent in a second. */
 export function createThrottle(
   { concurrency, perSecond, isOver }: ThrottleOptions,
-  { client, now, sleep, isStopping, deadlineMs }: OperationDeps,
+  { client, now, sleep, isStopping, isOutOfTime, deadlineMs }: OperationDeps,
 ) {
   const waiting: (() => void)[] = [];
   let limit = concurrency;
@@ -85,10 +85,10 @@ export function createThrottle(
       }
     };
     const createPayout: OperationDeps["client"]["createPayout"] = async (input) => {
-      if (isOver()) return notSent;
       // The machine may have slept for days while the row waited for its slot (P25).
       const { unknownSince } = worker;
-      if (unknownSince !== undefined && isForgotten(unknownSince, { now })) return notSent;
+      const isLate = unknownSince !== undefined && isForgotten(unknownSince, { now });
+      if (isOver() || isLate) return notSent({ isStopping, isOutOfTime });
       const answer = await client.createPayout(input);
       if (answer.kind === "unclear" || answer.kind === "refused")
         worker.unknownSince ??= new Date(now()).toISOString();
@@ -114,4 +114,9 @@ export function createThrottle(
   return { clientOf, accepted };
 }
 
-const notSent = { kind: "unsent", fault: { reason: "stopped", code: "STOPPED" } } as const;
+/** The answer to a request that waited for its slot and is not sent; its row records why. */
+function notSent({ isStopping, isOutOfTime }: Pick<OperationDeps, "isStopping" | "isOutOfTime">) {
+  const stopped = isStopping() ? "stopped" : "batch stopped";
+  const reason = isOutOfTime() ? "out of time" : stopped;
+  return { kind: "unsent", fault: { reason, code: "STOPPED" } } as const;
+}

@@ -47,7 +47,9 @@ export async function attempted<Data>(send: () => Promise<Answer<Data>>): Promis
 
 /** The failure of a request that was proved not to have been sent (exit 69). */
 export function unsent({ fault, url }: Unsent): Failure {
-  return new Failure("api.unreachable", `Cannot connect to the API: ${causeText(fault.reason)}.`, {
+  const isStopped = ["stopped", "batch stopped", "out of time"].includes(fault.reason);
+  const what = isStopped ? "The request was not sent" : "Cannot connect to the API";
+  return new Failure("api.unreachable", `${what}: ${causeText(fault.reason)}.`, {
     hint: connectionHint(fault, url),
     code: fault.code,
   });
@@ -82,6 +84,7 @@ function causeText(why: string): string {
 /** For the others, the name of the cause is its text. */
 const causeTexts = new Map<string, string>([
   ["stopped", "the command was stopped"],
+  ["batch stopped", "the batch stopped before this row"],
   ["out of time", "--timeout elapsed"],
   ["access", "access denied"],
   ["refused", "rejected"],
@@ -213,7 +216,7 @@ export function provesNothingDone(
 
 /** True for a request that was not sent and would not be sent later. */
 export function isHopeless({ fault }: Unsent): boolean {
-  return ["certificate", "stopped", "out of time"].includes(fault.reason);
+  return ["certificate", "stopped", "batch stopped", "out of time"].includes(fault.reason);
 }
 
 /** True if the API still processes the request, or is to be asked later (P19, P20). */
