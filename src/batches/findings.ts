@@ -47,24 +47,27 @@ type LedgerFinding =
   | Overlap;
 
 /**
- * The groups of findings, as scripts get them. `cell`: rows cannot even be compared with a plan. `repeated`
- * and `again` repeat a payout, which may be intended: in the same file, or by another reference.
+ * The groups of findings, as scripts get them. `invalid`: the rows cannot even be compared with a plan.
+ * `repeats-row` and `repeats-payout` may be intended: another row, or a payout by another reference, has the
+ * same amount and recipient. The others concern the row's own reference.
  */
-type Group = "cell" | "repeated" | "again" | "taken" | "used" | "used-in-other-account";
+type Group =
+  | ("invalid" | "repeats-row" | "repeats-payout")
+  | ("reference-conflict" | "reference-ended" | "used-in-other-account");
 
 const groups: Record<Finding["kind"], Group> = {
-  cell: "cell",
-  "same-reference": "cell",
-  "total-too-large": "cell",
-  "sent-but-unknown": "cell",
-  "same-recipient-in-file": "repeated",
-  "paid-recently": "again",
-  "outcome-unknown": "again",
-  planned: "again",
-  "reference-taken": "taken",
-  "reference-in-conflict": "taken",
-  "reference-planned": "taken",
-  "reference-ended": "used",
+  cell: "invalid",
+  "same-reference": "invalid",
+  "total-too-large": "invalid",
+  "sent-but-unknown": "invalid",
+  "same-recipient-in-file": "repeats-row",
+  "paid-recently": "repeats-payout",
+  "outcome-unknown": "repeats-payout",
+  planned: "repeats-payout",
+  "reference-taken": "reference-conflict",
+  "reference-in-conflict": "reference-conflict",
+  "reference-planned": "reference-conflict",
+  "reference-ended": "reference-ended",
   "used-in-other-account": "used-in-other-account",
 };
 
@@ -75,7 +78,7 @@ export function groupOf({ kind }: Finding): Group {
 /** True if the user can accept it with --allow-duplicates. */
 export function isAcceptable(finding: Finding): boolean {
   if (finding.kind === "used-in-other-account") return finding.state === "CONFIRMED";
-  return ["repeated", "again"].includes(groupOf(finding));
+  return ["repeats-row", "repeats-payout"].includes(groupOf(finding));
 }
 
 /** The rows that findings are about, and their amount. */
@@ -155,27 +158,41 @@ export interface ShownProblem extends Pick<Place, "line" | "column" | "value"> {
 
 const mostShown = 1_000;
 
-/** The first problems in sentences. For used references also how their rows can be sent. */
+/** The first problems in sentences. For references that cannot be reused also how their rows can be sent. */
 export async function shownProblems(all: Finding[], ledger: Ledger): Promise<ShownProblem[]> {
-  const shown: ShownProblem[] = [];
-  for (const finding of all.slice(0, mostShown)) {
+  const findings = all.slice(0, mostShown);
+  const replacements = new Map<string, Awaited<ReturnType<typeof replacementOf>>>();
+  for (const finding of findings)
+    if (["reference-conflict", "reference-ended"].includes(groupOf(finding)))
+      replacements.set(finding.value, await replacementOf(finding.value, ledger));
+  const next = [...replacements.values()].flatMap((one) => (one ? [one.reference] : []));
+  const plans = await ledger.plannedReferences(next);
+  return findings.map((finding) => {
     const { line, column, value } = finding;
-    const isOfReference = finding.kind.startsWith("reference-");
-    const next = isOfReference ? await replacementOf(value, ledger) : undefined;
-    const advice = next?.isSent
-      ? ` It was already sent again as ${next.reference}: run 'lenden ledger show ${next.reference}'.`
-      : ` If this is the same payout, corrected or still unpaid, use reference ${next?.reference}.`;
-    const problem = describeFinding(finding) + (next ? advice : "");
-    shown.push({ kind: groupOf(finding), line, column, value, problem });
-  }
-  return shown;
+    const replacement = replacements.get(value);
+    const batch = replacement && plans.get(replacement.reference)?.[0]?.batch;
+    const advice = replacement ? ` ${adviceFor(replacement, batch)}` : "";
+    const problem = describeFinding(finding) + advice;
+    return { kind: groupOf(finding), line, column, value, problem };
+  });
+}
+
+/** @param batch the open batch that will send the new reference, if one will */
+function adviceFor(
+  { reference, isSent }: { reference: string; isSent: boolean },
+  batch: string | undefined,
+): string {
+  if (isSent)
+    return `It was already sent again as ${reference}: run 'lenden ledger show ${reference}'.`;
+  if (batch) return `Its new reference ${reference} is in batch ${batch}, not sent yet.`;
+  return `If this is the same payout, corrected or still unpaid, use reference ${reference}.`;
 }
 
 /** The error of a file with problems, without the problems themselves; undefined if it has none. */
 export function problemsFailure(file: string, problems: Finding[]): Failure | undefined {
   const count = problems.length;
   if (count === 0) return undefined;
-  const isOnlyTaken = problems.every((finding) => groupOf(finding) === "taken");
+  const isOnlyTaken = problems.every((finding) => groupOf(finding) === "reference-conflict");
   const shown = count > mostShown ? `; the first ${mostShown} are shown` : "";
   const accept = "To send rows that repeat a payout on purpose, add --allow-duplicates.";
   return new Failure(

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { findingsAmong } from "../../src/batches/check.ts";
 import { totalsOf } from "../../src/batches/rows.ts";
+import { faults } from "../sandbox/running.ts";
 import { scratchFolder } from "../support/helpers.ts";
 import { lenden } from "../support/lenden.ts";
 import { type Merchant, openMerchant, payoutOf, testAccount } from "../support/merchant.ts";
@@ -24,13 +25,13 @@ test("rejects the same recipient and amount twice without --allow-duplicates", a
   expect(seen).toMatchObject({ code: 2, problemCount: 2 });
   expect(seen.problems).toMatchObject([
     {
-      kind: "repeated",
+      kind: "repeats-row",
       line: 3,
       column: "to",
       problem: "Same recipient and amount as on line 2.",
     },
     {
-      kind: "repeated",
+      kind: "repeats-row",
       line: 5,
       column: "to",
       problem: "Same recipient and amount as on line 2.",
@@ -64,7 +65,7 @@ test("rejects the same reference twice, also with --allow-duplicates", async () 
   const seen = await checkPath(account.run, fileOf(text), ["--allow-duplicates"]);
   expect(seen).toMatchObject({ code: 2, problemCount: 1 });
   expect(seen.problems[0]).toMatchObject({
-    kind: "cell",
+    kind: "invalid",
     line: 4,
     column: "ref",
     value: "A1",
@@ -84,8 +85,13 @@ test("shows recipients of the same amount in the last 24 hours only", async () =
   const path = fileOf(text);
   const seen = await checkPath(merchant.lenden, path);
   expect(seen.problems).toMatchObject([
-    { kind: "again", line: 2, column: "to", problem: expect.stringContaining("(EARLIER)") },
-    { kind: "repeated", line: 5 },
+    {
+      kind: "repeats-payout",
+      line: 2,
+      column: "to",
+      problem: expect.stringContaining("(EARLIER)"),
+    },
+    { kind: "repeats-row", line: 5 },
   ]);
   const later = Date.now() + 24 * 60 * 60_000 + 60_000;
   const next = await checkPath(merchant.lenden, path, [], { host: { now: () => later } });
@@ -100,8 +106,8 @@ test("reports no duplicate of a row that was already sent", async () => {
   const next = fileOf(lines("A1,5,01712345678,bkash", "A3,5,01712345678,bkash"));
   const seen = await checkPath(merchant.lenden, next, []);
   expect(seen.problems).toMatchObject([
-    { kind: "repeated", line: 3 },
-    { kind: "again", line: 3 },
+    { kind: "repeats-row", line: 3 },
+    { kind: "repeats-payout", line: 3 },
   ]);
 });
 
@@ -115,8 +121,8 @@ test("the same references under another --name are not sent again, nor in anothe
   const upper = fileOf(lines(...rows.map((row) => row.replace("inv", "INV"))), "upper.csv");
   const seen = await checkPath(merchant.lenden, upper);
   expect(seen.problems).toMatchObject([
-    { kind: "again", line: 2 },
-    { kind: "again", line: 3 },
+    { kind: "repeats-payout", line: 2 },
+    { kind: "repeats-payout", line: 3 },
   ]);
   expect(await send(merchant, upper, "--allow-duplicates")).toMatchObject({ code: 0 });
   expect(await merchant.books("payouts")).toHaveLength(4);
@@ -139,9 +145,32 @@ test("a reference that the ledger has for another payout is a conflict", async (
   const path = fileOf(lines("A0,1,01712345678,bkash", "A1,6,01712345678,bkash"));
   const seen = await checkPath(merchant.lenden, path, ["--allow-duplicates"]);
   expect(seen.code).toBe(5);
-  expect(seen.problems).toMatchObject([{ kind: "taken", line: 3, column: "ref", value: "A1" }]);
+  expect(seen.problems).toMatchObject([
+    { kind: "reference-conflict", line: 3, column: "ref", value: "A1" },
+  ]);
   expect(await send(merchant, path, "--allow-duplicates")).toMatchObject({ code: 5, stdout: "" });
   expect(await merchant.books("payouts")).toHaveLength(1);
+});
+
+test("a used reference whose replacement another batch will send names that batch", async () => {
+  const ill = faults("createPayout:status-422");
+  const merchant = await openMerchant({ faults: ill });
+  const path = fileOf(lines("A1,5,01712345678,bkash"));
+  expect(await send(merchant, path)).toMatchObject({ code: 6 });
+  ill.splice(0, 1, ...faults("createPayout:status-401"));
+  const next = fileOf(lines("A1-lenden2,5,01712345678,bkash"), "next.csv");
+  expect(await send(merchant, next)).toMatchObject({ code: 4 });
+  const { problems } = await checkPath(merchant.lenden, fileOf(lines("A1,6,01812345678,bkash")), [
+    "--name",
+    "again",
+  ]);
+  expect(problems).toMatchObject([
+    {
+      problem: expect.stringMatching(
+        /Its new reference A1-lenden2 is in batch B\w+, not sent yet\.$/,
+      ),
+    },
+  ]);
 });
 
 test("one bad row means that nothing is sent, and nothing is planned", async () => {
