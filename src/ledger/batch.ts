@@ -50,7 +50,7 @@ export interface BatchStore {
   cancel(batch: Batch): Promise<Batch>;
 
   tally(batch: Batch): Promise<Tally[]>;
-  /** Accepted rows that were first sent before the batch was planned. */
+  /** Accepted rows that were first sent before the batch was planned, or that the API had before. */
   sentBefore(batch: Batch): Promise<{ count: number; sumPaisa: Paisa }>;
   /** When the first and the last of its rows were sent; undefined if no row was. */
   sentBetween(batch: Batch): Promise<{ first: string; last: string } | undefined>;

@@ -290,12 +290,14 @@ export interface Changed extends Changing {
 
 /** @param at ISO 8601 */
 export function decideOutcome(before: Changing, outcome: Outcome, at: string): Changed {
-  const { state, sent, code = null } = outcome;
+  const { state, sent } = outcome;
   const status = outcome.status ?? before.status;
   const isAccepted = state === "CONFIRMED" && before.state !== "CONFIRMED";
   const isCompleted = status === "Completed" && state === "CONFIRMED";
   // A status check without a message leaves the one that explains the state.
   const kept = state === before.state ? before.message : null;
+  const keptCode = state === "CONFIRMED" && state === before.state ? before.code : null;
+  const code = outcome.code ?? keptCode;
   return {
     state,
     remoteId: outcome.remoteId ?? before.remoteId,

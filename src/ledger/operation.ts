@@ -41,7 +41,10 @@ export interface Operation extends Intent {
   remoteId: string | null;
   /** The last status that the API returned, and nothing else. */
   status: string | null;
-  /** Why it is in this state, if there is a reason: a kind of failure, and its sentence. */
+  /**
+   * Why it is in this state, if there is a reason: a kind of failure and its sentence, or `existing` if the API
+   * had the payout before it was first sent.
+   */
   code: string | null;
   message: string | null;
   attempts: number;
@@ -86,7 +89,7 @@ export interface Outcome {
   status?: string;
   /** True if the head of the request reached a socket; absent for a status check. */
   sent?: boolean;
-  /** A kind of failure, and its sentence. */
+  /** A kind of failure or `existing`, and its sentence. */
   code?: string;
   message?: string;
   /** The first 4 KiB of a response that lenden could not read. */

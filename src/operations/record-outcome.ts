@@ -14,8 +14,9 @@ export interface Confirmed<Result> {
   status: string;
   /** The page where the customer pays, for a payment. */
   paymentUrl?: string | undefined;
-  /** A message that the ledger stores with it. */
-  note?: string | undefined;
+  /** A code and a message that the ledger stores with it. */
+  code?: "existing";
+  note?: string;
 }
 
 /**
@@ -38,9 +39,10 @@ export async function recorded<Result>(
     await write(operation, { ...outcome, ...tried }, deps);
     throw failure;
   }
-  const { result, remoteId, status, paymentUrl, note } = done;
+  const { result, remoteId, status, paymentUrl, code, note } = done;
   const outcome: Outcome = {
     ...{ state: "CONFIRMED", remoteId, status, sent: true },
+    ...(code === undefined ? {} : { code }),
     ...(note === undefined ? {} : { message: note }),
     ...(paymentUrl === undefined ? {} : { paymentUrl }),
   };

@@ -79,7 +79,7 @@ function sendClaimed(order: PayoutOrder, claim: Claimed, deps: OperationDeps): P
     const { payoutId: remoteId } = created;
     const existing = isOlder(createdAt, isNew ? firstMs - surelyOlderMs : firstMs, deps);
     const { status } = payout;
-    return { result: { payout, existing }, remoteId, status, note: noteOf(existing, createdAt) };
+    return { result: { payout, existing }, remoteId, status, ...existedSince(existing, createdAt) };
   });
 }
 
@@ -122,13 +122,14 @@ export async function sendPlannedPayout(
     const createdAt = created.createdAt ?? seen.createdAt;
     const existing = looksOld && isOlder(createdAt, firstMs - surelyOlderMs, deps);
     const { status } = seen;
-    return { result: { existing }, remoteId, status, note: noteOf(existing, createdAt) };
+    return { result: { existing }, remoteId, status, ...existedSince(existing, createdAt) };
   });
 }
 
-/** The message that the ledger stores of a payout that an earlier run created. */
-function noteOf(existing: boolean, createdAt: string | null | undefined): string | undefined {
-  return existing ? `the API had it before, since ${formatTime(createdAt ?? "")}` : undefined;
+/** What the ledger stores of a payout that the API had before this run. */
+function existedSince(existing: boolean, createdAt: string | null | undefined) {
+  const note = `the API had it before, since ${formatTime(createdAt ?? "")}`;
+  return existing ? ({ note, code: "existing" } as const) : {};
 }
 
 interface Claimed {

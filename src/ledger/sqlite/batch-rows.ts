@@ -77,7 +77,7 @@ const sumsByState = `
 
 const sumBefore = `
   SELECT count(*) AS count, sum(r.amount_paisa) AS sum
-  ${joined} AND ${isOwn} AND o.state = 'CONFIRMED' AND ${openedAt} < ?`;
+  ${joined} AND ${isOwn} AND o.state = 'CONFIRMED' AND (${openedAt} < ? OR o.code = 'existing')`;
 
 const sendTimes = `
   SELECT min(${openedAt}) AS first, max(${lastTakenAt}) AS last
