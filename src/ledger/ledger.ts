@@ -46,6 +46,8 @@ export interface Ledger extends SingleChanges {
    * of unknown outcome at any age, or still planned by an open batch.
    */
   overlaps(rows: RecipientAmount[], scope: OverlapScope): Promise<Map<string, Overlap[]>>;
+  /** Those of these recipients, as `payeeOf` writes them, that a payout of the own account was accepted for. */
+  paidRecipients(payees: string[]): Promise<Set<string>>;
   /** Rows of the own account's open batches that were not sent, by their references. */
   plannedReferences(references: string[]): Promise<Map<string, PlannedReference[]>>;
   /** The number of the newest event. It rises with every change of an operation or a plan. */

@@ -208,6 +208,7 @@ async function compareReads({ sqlite, model }: Both): Promise<void> {
     await ledger.ofRecord("payout", "X2"),
     await ledger.refundsOf("T1"),
     await ledger.unsettled(),
+    [...(await ledger.paidRecipients(["01712345678", "01812345678", "01912345678"]))],
     await ledger.account(),
   ];
   expect(withoutIds(await reads(sqlite))).toEqual(withoutIds(await reads(model)));

@@ -1,4 +1,4 @@
-import { isUnsettled } from "../../src/domain/state.ts";
+import { isUnsettled, phaseOf } from "../../src/domain/state.ts";
 import type {
   ChangeAnswer,
   ChangeRequest,
@@ -14,6 +14,7 @@ import {
   isUnchanged,
   outcomeOfTaken,
   payoutOf,
+  recipientOf,
 } from "../../src/ledger/decide.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import {
@@ -37,7 +38,8 @@ export function emptyModel(): ModelState {
 
 type Modeled = Pick<
   Ledger,
-  "change" | "find" | "findElsewhere" | "ofRecord" | "refundsOf" | "unsettled" | "account"
+  | ("change" | "find" | "findElsewhere" | "ofRecord" | "refundsOf" | "unsettled" | "account")
+  | "paidRecipients"
 >;
 
 /**
@@ -206,6 +208,12 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
         (one) => isGuarded(one) && one.kind === "refund" && one.target === payment,
       ),
     unsettled: async () => state.operations.filter((one) => isOwn(one) && isUnsettled(one)),
+    paidRecipients: async (payees) => {
+      const paid = state.operations.filter(
+        (one) => isOwn(one) && one.kind === "payout" && phaseOf(one) === "live",
+      );
+      return new Set(payees.filter((payee) => paid.some((one) => recipientOf(one) === payee)));
+    },
     account: async () => account(),
   };
 }

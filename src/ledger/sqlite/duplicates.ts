@@ -150,7 +150,7 @@ function payoutsInSql({ isProduction, inSql }: ReturnType<typeof scopeOf>): stri
 
 type BatchReads = Pick<
   Ledger,
-  "knownReferences" | "overlaps" | "plannedReferences" | "newestEvent"
+  "knownReferences" | "overlaps" | "paidRecipients" | "plannedReferences" | "newestEvent"
 >;
 
 /** Reads what the rows of a file or a plan may repeat, some hundred rows at a time. */
@@ -185,6 +185,11 @@ export function createOverlaps(database: Database, owner: Owner, own: RunAccount
         if (overlap) found.set(place, [...(found.get(place) ?? []), overlap]);
       }
       return found;
+    },
+
+    paidRecipients: async (payees) => {
+      const found = database.prepare(paidInSql).all(JSON.stringify(payees), own.number());
+      return new Set(found.map(({ payee }) => String(payee)));
     },
 
     plannedReferences: async (references) => {
@@ -290,6 +295,12 @@ const plannedInSql = (scope: string) => `
   WHERE ${scope} AND ${isOpenRow} AND b.number IS NOT ?4
     AND r.reference IS NOT a.value ->> 'reference'
   ORDER BY a.key, b.number DESC, r.row`;
+
+// With the plus, SQLite looks up each recipient instead of all payouts of the account.
+const paidInSql = `
+  SELECT a.value AS payee FROM json_each(?1) a
+  WHERE EXISTS (SELECT 1 FROM operations o
+    WHERE o.kind = 'payout' AND o.recipient_key = a.value AND o.phase = 'live' AND +o.account = ?2)`;
 
 const plannedByReference = `
   SELECT r.reference, b.id AS batch, r.recipient, r.amount_paisa, r.method_id
