@@ -9,25 +9,35 @@ import {
 import type { KnownPayout, Ledger, PlannedReference, RecipientAmount } from "../ledger/ledger.ts";
 import { payeeOf } from "../ledger/operation.ts";
 import { checkStop, type OperationDeps } from "../operations/deps.ts";
-import { type CsvFile, recordsOf, textOf, Unreadable } from "./csv.ts";
+import { type CsvFile, detectDelimiter, recordsOf, textOf, Unreadable } from "./csv.ts";
 import type { CellProblem, Finding, Place } from "./findings.ts";
-import { type Header, readHeader } from "./header.ts";
+import {
+  type ColumnChoices,
+  delimiters,
+  type Header,
+  isKnownColumn,
+  noChoices,
+  readHeader,
+} from "./header.ts";
 import { identify } from "./identity.ts";
 import { createRowReader, type FileRow, type RowRules } from "./rows.ts";
 import { countRow, type Sum } from "./status.ts";
 
-/** A file of payouts, and the character between its cells. */
+/** A file of payouts, and how it is read. */
 export interface Source extends CsvFile {
-  delimiter: string;
+  /** The character between its cells; if undefined, the header shows it. */
+  delimiter?: string | undefined;
+  choices?: ColumnChoices | undefined;
 }
 
 /** A file that was read, and everything that was found. */
 export interface CheckedFile {
+  delimiter: string;
   columns: string[];
   rows: FileRow[];
   /** In the order of the file. */
   findings: Finding[];
-  /** Undefined if some row cannot be read. */
+  /** Undefined if the header has a problem, or if some row cannot be read. */
   identity: string | undefined;
   /** Accepted payouts count since then, ISO 8601. */
   since: string;
@@ -39,7 +49,9 @@ export interface LedgerFindings {
   findings: Finding[];
   /** Rows whose very payout was accepted before: they are not sent again. */
   sentBefore: Sum;
-  /** Everything that repeats or blocks a row, so that nothing is accepted that was not shown. */
+  /** The lines of these rows. */
+  sentBeforeLines: number[];
+  /** `keyOf` everything that repeats or blocks a row, so that nothing is accepted that was not shown. */
   seen: Set<string>;
   /** `Ledger.newestEvent` before the first query. */
   upTo: bigint;
@@ -66,20 +78,22 @@ export async function checkFile(
   ledger: Ledger,
   deps: StopDeps & Pick<OperationDeps, "now">,
 ): Promise<CheckedFile> {
-  const { header, rows, problems } = await readRows(source, rules, deps);
+  const { header, rows, problems, delimiter } = await readRows(source, rules, deps);
   const columns = header?.columns ?? [];
   const known: (string | undefined)[] = header?.fields ?? [];
-  const identity = identify(rows, known.includes("ref"), ownName);
+  const isSound = header?.problems.length === 0;
+  const identity = isSound ? identify(rows, known.includes("ref"), ownName) : undefined;
   const since = duplicatesSince(deps.now());
   const found = await findInLedger(rows, ledger, { since });
   const findings = [...problems, ...findingsAmong(rows), ...found.findings].sort(
     (one, other) =>
       one.line - other.line || known.indexOf(one.column) - known.indexOf(other.column),
   );
-  return { columns, rows, findings, identity, since, ledger: found };
+  return { delimiter, columns, rows, findings, identity, since, ledger: found };
 }
 
 interface ReadFile {
+  delimiter: string;
   header: Header | undefined;
   rows: FileRow[];
   problems: CellProblem[];
@@ -87,11 +101,15 @@ interface ReadFile {
 
 /** Reads the rows of a file, and what cannot be read of them. Throws as `checkFile` does. */
 export async function readRows(source: Source, rules: RowRules, deps: StopDeps): Promise<ReadFile> {
-  const { delimiter } = source;
-  const read: ReadFile = { header: undefined, rows: [], problems: [] };
+  const { choices = noChoices } = source;
+  const read: ReadFile = { delimiter: ",", header: undefined, rows: [], problems: [] };
   let readRow: ReturnType<typeof createRowReader> | undefined;
   try {
-    const { records, problem } = await recordsOf(textOf(source), delimiter, mostRows + 1);
+    const text = textOf(source);
+    const isColumn = (cell: string) => isKnownColumn(cell, choices);
+    read.delimiter =
+      source.delimiter ?? (await detectDelimiter(text, delimiters.values(), isColumn));
+    const { records, problem } = await recordsOf(text, read.delimiter, mostRows + 1);
     for (const record of records) {
       if (readRow) {
         if (read.rows.length === mostRows) throw new Unreadable(record.line, tooManyRows);
@@ -100,10 +118,9 @@ export async function readRows(source: Source, rules: RowRules, deps: StopDeps):
         read.rows.push(await readRow(record));
         continue;
       }
-      const header = readHeader(record.cells, delimiter);
+      const header = readHeader(record.cells, read.delimiter, choices);
       for (const problem of header.problems) read.problems.push({ ...problem, line: record.line });
-      // Under a header that is not understood, no cell means anything.
-      if (header.problems.length > 0) return read;
+      if (!header.isHeader) return read;
       read.header = header;
       readRow = createRowReader(header, rules, read.problems);
     }
@@ -182,6 +199,7 @@ export async function findInLedger(
   const found: LedgerFindings = {
     findings: [],
     sentBefore: { count: 0, sumPaisa: 0n },
+    sentBeforeLines: [],
     seen: new Set(),
     upTo: await ledger.newestEvent(),
   };
@@ -195,6 +213,17 @@ export async function findInLedger(
   await comparePage(page, ledger, scope, found);
   found.findings.sort((one, other) => one.line - other.line);
   return found;
+}
+
+/** What repeats or blocks a row: a payout or a planned row, or a reason why its own reference cannot be used. */
+type Obstacle =
+  | { by: "payout"; reference: string; isOwnAccount: boolean }
+  | { by: "other-account"; operation: string }
+  | { by: "own-reference"; kind: Finding["kind"] };
+
+/** Equal only for the same obstacle of the same row. */
+function keyOf(line: number, obstacle: Obstacle): string {
+  return JSON.stringify([line, ...Object.values(obstacle)]);
 }
 
 /** True if others pay a row that was not shown, or by another payout than was shown. */
@@ -219,7 +248,10 @@ async function comparePage(
     const own = payouts.find(({ isOwnAccount }) => isOwnAccount);
     // A row that was accepted repeats nothing.
     const isAccepted = own?.state === "CONFIRMED" && isSamePayout(own, row);
-    if (isAccepted && !isUsedUp(own)) countRow(found.sentBefore, own);
+    if (isAccepted && !isUsedUp(own)) {
+      countRow(found.sentBefore, own);
+      found.sentBeforeLines.push(row.line);
+    }
     const lost: Finding = { kind: "sent-but-unknown", ...atReference(row) };
     const findings = [
       row.wasSent && row.reference !== null && !own ? lost : undefined,
@@ -230,8 +262,12 @@ async function comparePage(
     for (const finding of findings) {
       if (!finding) continue;
       found.findings.push(finding);
-      const name = finding.kind === "used-in-other-account" ? finding.id : finding.kind;
-      found.seen.add(`${row.line} ${name}`);
+      const { kind } = finding;
+      const obstacle: Obstacle =
+        kind === "used-in-other-account"
+          ? { by: "other-account", operation: finding.id }
+          : { by: "own-reference", kind };
+      found.seen.add(keyOf(row.line, obstacle));
     }
     if (!isAccepted && recipient !== null && amountPaisa !== null)
       open.push({ ...row, reference, recipient, amountPaisa });
@@ -244,7 +280,7 @@ async function comparePage(
     for (const [index, row] of rows.entries()) {
       const all = overlaps.get(String(index)) ?? [];
       for (const { reference, isOwnAccount } of all)
-        found.seen.add(`${row.line} ${isOwnAccount} ${reference}`);
+        found.seen.add(keyOf(row.line, { by: "payout", reference, isOwnAccount }));
       if (all[0]) found.findings.push({ ...all[0], ...atRecipient(row) });
     }
   }

@@ -98,6 +98,31 @@ export async function recordsOf(
   return { records, problem: error && notCsv(error, nextLine + blankAtEnd) };
 }
 
+/** A header is shorter. */
+const mostOfHeader = 16 * 1024;
+
+/**
+ * The delimiter by which the first record of a text names the most columns, or has the most cells if it names
+ * none.
+ *
+ * @param candidates the first one is returned if nothing shows another one
+ */
+export async function detectDelimiter(
+  text: string,
+  candidates: Iterable<string>,
+  isColumn: (cell: string) => boolean,
+): Promise<string> {
+  let best = { delimiter: ",", named: -1, cells: 0 };
+  for (const delimiter of candidates) {
+    const { records } = await recordsOf(text.slice(0, mostOfHeader), delimiter, 1);
+    const cells = records[0]?.cells ?? [];
+    const named = cells.filter(isColumn).length;
+    if (named > best.named || (named === best.named && cells.length > best.cells))
+      best = { delimiter, named, cells: cells.length };
+  }
+  return best.delimiter;
+}
+
 /** Characters that are parsed at once; between two pieces, signals are handled. */
 const pieceLength = 256 * 1024;
 
@@ -147,7 +172,7 @@ function notUtf8(line: number): Unreadable {
 }
 
 function notCsv({ code }: CsvError, line: number): Unreadable {
-  const hint = line === 1 ? " If its cells are not separated by commas, add --delimiter." : "";
+  const hint = line === 1 ? " If its cells have another delimiter, add --delimiter." : "";
   return new Unreadable(line, whatIsWrong(code) + hint);
 }
 

@@ -1,8 +1,8 @@
 import type { Batch, RowResult } from "../ledger/batch.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { type Field, readHeader, resultColumns } from "./header.ts";
+import { type Field, fieldsOf, resultColumns } from "./header.ts";
 import { countRetry, createRetryPlanner, type Retries } from "./retries.ts";
-import { type RowStatus, rowStatuses, rowStatusOf } from "./status.ts";
+import { existedBefore, type RowStatus, rowStatuses, rowStatusOf } from "./status.ts";
 
 /** Which rows: those with one status, or those that can be sent again after a correction. */
 export const selections = ["failed", ...rowStatuses] as const;
@@ -16,7 +16,7 @@ const rowsPerPage = 500;
 /** The columns of an export: the file's own, then the result of each row. */
 export function columnsOf(batch: Batch, only: Selection | undefined): string[] {
   const { columns } = batch;
-  const missing = (field: Field) => (fieldsOf(batch).includes(field) ? [] : [field]);
+  const missing = (field: Field) => (fieldsOf(columns).includes(field) ? [] : [field]);
   // The dashboard identifies a payout by its reference alone. The value of --method applies to retries too.
   return only === "failed"
     ? [...missing("ref"), ...columns, ...missing("method")]
@@ -35,7 +35,8 @@ export function exportedRows(
     const { payoutId, status, code, message, sentAt, updatedAt } = row;
     const state = row.state === "INTENT" ? "UNCERTAIN" : (row.state ?? "NOT_SENT");
     const cells: ExportedRow = { [ref]: row.reference, ...ownCells(row, batch) };
-    const results = { payoutId, state, status, code, message, sentAt, updatedAt };
+    const existing = existedBefore(row, batch) ? "yes" : "no";
+    const results = { payoutId, state, status, code, message, sentAt, updatedAt, existing };
     for (const [name, value] of Object.entries(results)) cells[name] = value ?? "";
     return cells;
   });
@@ -82,10 +83,6 @@ function ownCells({ cells }: RowResult, { columns }: Batch): ExportedRow {
 }
 
 /** The file's name for a column, or ours if the file does not have it. */
-function nameOf(field: Field, batch: Batch): string {
-  return batch.columns[fieldsOf(batch).indexOf(field)] ?? field;
-}
-
-function fieldsOf({ columns }: Batch): Field[] {
-  return readHeader(columns, ",").fields;
+function nameOf(field: Field, { columns }: Batch): string {
+  return columns[fieldsOf(columns).indexOf(field)] ?? field;
 }

@@ -1,3 +1,4 @@
+import { shellLine } from "../domain/shell-line.ts";
 import type { CellProblem } from "./findings.ts";
 
 /** The contents of a column. */
@@ -15,17 +16,29 @@ const names = new Map<string, Field>([
 
 /** The columns that an export adds to the file's own: the result of each row. */
 export const resultColumns = [
-  "payoutId",
-  "state",
-  "status",
-  "code",
-  "message",
-  "sentAt",
-  "updatedAt",
+  ...["payoutId", "state", "status", "code", "message", "sentAt", "updatedAt"],
+  "existing",
 ];
+/** Exports of earlier versions do not have it. */
+const isLaterResult = (column: string) => column === "existing";
+
+/** What the user says about the columns of a file. */
+export interface ColumnChoices {
+  /** Columns to ignore: names, or lists of names separated by commas. */
+  ignored: string[];
+  /** Columns with other names than ours. */
+  mapped: { column: string; field: Field }[];
+  /** True to find a batch by its rows: unknown columns are ignored, and misspelled ones are read. */
+  isLenient?: boolean;
+}
+
+export const noChoices: ColumnChoices = { ignored: [], mapped: [] };
 
 export interface Header {
-  /** As the file names them, without those that an export added. */
+  /**
+   * As the file names them, without those that are ignored or that an export added. A mapped column has our
+   * name, so that an export can be read without the choices.
+   */
   columns: string[];
   /** The contents of each of these columns. */
   fields: Field[];
@@ -36,71 +49,196 @@ export interface Header {
   /** How many cells a line of the file has. */
   width: number;
   problems: CellProblem[];
+  /** False if no cell of the file means anything. */
+  isHeader: boolean;
 }
 
 /** True if a file has its own references; else they are created from its rows. */
 export function hasReferenceColumn(columns: string[]): boolean {
-  return columns.some((column) => names.get(column) === "ref");
+  return fieldsOf(columns).includes("ref");
 }
 
-/** Reads the header. Parsers disagree about a column that occurs twice, so it is rejected. */
-export function readHeader(cells: string[], delimiter: string): Header {
-  const found = cells.map((cell) => names.get(cell));
+/** The contents of columns that were read before. */
+export function fieldsOf(columns: string[]): (Field | undefined)[] {
+  return columns.map((column) => names.get(column));
+}
+
+/** The contents of a column; undefined if it is ignored or unknown. */
+function fieldOf(cell: string, { ignored, mapped }: ColumnChoices): Field | undefined {
+  if (isNamed(cell, ignored)) return undefined;
+  const choice = mapped.find(({ column }) => isSame(column, cell));
+  return choice ? choice.field : names.get(cell);
+}
+
+/** True if a column is one of ours, also if it is written otherwise, or if the user names it. */
+export function isKnownColumn(cell: string, choices: ColumnChoices): boolean {
+  const isRead = fieldOf(cell, choices) !== undefined || meantBy(cell) !== undefined;
+  return isRead || isNamed(cell, choices.ignored);
+}
+
+function isSame(one: string, other: string): boolean {
+  return one.trim().normalize("NFC") === other.trim().normalize("NFC");
+}
+
+/** @param lists names, or lists of names separated by commas */
+function isNamed(cell: string, lists: string[]): boolean {
+  return lists.some((list) => [list, ...list.split(",")].some((name) => isSame(name, cell)));
+}
+
+/** How one column is read. */
+interface Column {
+  index: number;
+  cell: string;
+  field: Field | undefined;
+  problem?: string;
+}
+
+/**
+ * Reads the header. A column with a problem is read if its contents are clear, so that the problems of the rows
+ * are found too.
+ */
+export function readHeader(
+  cells: string[],
+  delimiter: string,
+  choices: ColumnChoices = noChoices,
+): Header {
   // Only with its references is an export safe to send: they show which rows were sent before.
   const isExport =
-    hasReferenceColumn(cells) && resultColumns.every((column) => cells.includes(column));
+    hasReferenceColumn(cells) &&
+    resultColumns.every((column) => cells.includes(column) || isLaterResult(column));
   // A result column that occurs twice is not one of an export, and is rejected.
   const results = isExport ? resultColumns.map((column) => cells.indexOf(column)) : [];
   const places = cells.map((_, index) => index).filter((index) => !results.includes(index));
-  const whole = problemOfLine(cells, delimiter);
+  const line = problemOfLine(cells, delimiter, choices);
+  const read = line === undefined ? readColumns(cells, places, choices) : [];
+  const found = read.flatMap(({ field }) => field ?? []);
+  // Parsers disagree about a column that occurs twice, so none of its cells is read.
+  const clear = read.flatMap(({ index, cell, field }) =>
+    field && found.indexOf(field) === found.lastIndexOf(field) ? [{ index, cell, field }] : [],
+  );
+  const problems =
+    line === undefined ? [...problemsOfHeader(found, isExport, cells, choices)] : [problemOf(line)];
+  for (const { cell, problem } of read)
+    if (problem !== undefined) problems.push(problemOf(problem, cell));
   return {
-    columns: places.map((index) => cells[index] ?? ""),
-    fields: found.filter((field) => field !== undefined),
-    places,
+    columns: clear.map(({ cell, field }) => (names.get(cell) === field ? cell : field)),
+    fields: clear.map(({ field }) => field),
+    places: clear.map(({ index }) => index),
     results: isExport
       ? { payoutId: cells.indexOf("payoutId"), state: cells.indexOf("state") }
       : undefined,
     width: cells.length,
-    problems: whole ? [problemOf(whole)] : problemsOfColumns(cells, found, places),
+    problems,
+    isHeader: line === undefined,
   };
 }
 
-function problemOfLine(cells: string[], delimiter: string): string | undefined {
+/** Each delimiter by its name. */
+export const delimiters = new Map([
+  ["comma", ","],
+  ["semicolon", ";"],
+  ["tab", "\t"],
+]);
+
+export function delimiterName(delimiter: string): string {
+  return [...delimiters].find(([, one]) => one === delimiter)?.[0] ?? "";
+}
+
+function problemOfLine(
+  cells: string[],
+  delimiter: string,
+  choices: ColumnChoices,
+): string | undefined {
   const [line = ""] = cells;
   if (/^sep=/i.test(line))
     return "The first line begins with sep=, which only Excel understands. Delete that line.";
   if (cells.length === 1 && line.includes("|"))
     return "The header is one column that contains a pipe. Save the file with commas.";
-  const names = Object.entries({ semicolon: ";", tab: "\t", comma: "," });
-  const [name] = names.find(([, one]) => one !== delimiter && line.includes(one)) ?? [];
+  const [name] = [...delimiters].find(([, one]) => one !== delimiter && line.includes(one)) ?? [];
   if (cells.length === 1 && name)
     return `The header is one column that contains a ${name}. Add --delimiter ${name} if the file was saved that way.`;
-  if (cells.some(meantBy)) return undefined;
+  if (cells.some((cell) => isKnownColumn(cell, choices))) return undefined;
   return `The first line is not a header. It must name the columns: ${fields.join(", ")}.`;
 }
 
-function problemsOfColumns(
-  cells: string[],
-  found: (Field | undefined)[],
-  places: number[],
-): CellProblem[] {
-  const missing = (["amount", "to"] as const).filter((field) => !found.includes(field));
-  const problems = missing.map((field) => problemOf(`The column ${field} is missing.`));
-  for (const index of places) {
+/** Reads each column that is not a result of an export. */
+function readColumns(cells: string[], places: number[], choices: ColumnChoices): Column[] {
+  const exact = cells.map((cell) => fieldOf(cell, choices));
+  const unknown = places.flatMap((index) => {
     const cell = cells[index] ?? "";
-    const field = found[index];
-    const before = found.indexOf(field);
+    return isKnownColumn(cell, choices) || cell.trim() === "" ? [] : [cell];
+  });
+  return places.map((index): Column => {
+    const cell = cells[index] ?? "";
+    const field = exact[index];
+    const column = { index, cell, field };
+    // Without the other columns of its export, a row that was sent looks like a new one.
+    if (cell === resultColumns[0] && !choices.isLenient)
+      return { ...column, problem: "Unknown column. An export is sent with all of its columns." };
+    if (!field && isNamed(cell, choices.ignored)) return column;
     const meant = meantBy(cell);
-    if (field && before !== index)
-      problems.push(problemOf(`Column ${before + 1} already has the ${field}.`, cell));
-    else if (!field && cell === "")
-      problems.push(problemOf(`Column ${index + 1} has no name. Name it, or remove it.`));
-    else if (!field && meant)
-      problems.push(problemOf(`Write the column name exactly as ${meant}.`, cell));
-    else if (!field)
-      problems.push(problemOf(`Unknown column. The columns are ${fields.join(", ")}.`, cell));
+    const meantField = field ?? (meant && names.get(meant));
+    if (meantField) {
+      const before = exact.indexOf(meantField);
+      if (field && before === index) return column;
+      if (before !== -1)
+        return { ...column, problem: alreadyRead(before, meantField, cells, cell) };
+      if (choices.isLenient) return { ...column, field: meantField };
+      const map = shellLine(["--map", `${cell.trim()}=${meantField}`]);
+      const problem = `Write the column name exactly as ${meant}. Or add ${map}.`;
+      return { ...column, field: meantField, problem };
+    }
+    if (choices.isLenient) return column;
+    if (cell.trim() === "") {
+      const place = `Column ${index + 1} has no name`;
+      return { ...column, problem: `${place}. Name it, or add ${shellLine([ignoreFlag, ""])}.` };
+    }
+    return { ...column, problem: unknownColumn(cell, unknown, exact) };
+  });
+}
+
+function alreadyRead(before: number, field: Field, cells: string[], cell: string): string {
+  const problem = `Column ${before + 1} already has the ${field}.`;
+  const ignore = shellLine([ignoreFlag, cell.trim()]);
+  return isSame(cells[before] ?? "", cell) ? problem : `${problem} To ignore it, add ${ignore}.`;
+}
+
+const ignoreFlag = "--ignore-columns";
+
+/** An unknown column, with the flag that ignores all such columns, and the one that uses it. */
+function unknownColumn(cell: string, unknown: string[], exact: (Field | undefined)[]): string {
+  const lists = [
+    ...unknown.filter((name) => name.includes(",")),
+    ...[unknown.filter((name) => !name.includes(",")).join(",")].filter(Boolean),
+  ];
+  const ignore = shellLine(lists.flatMap((list) => [ignoreFlag, list]));
+  const free = (["description", "name"] as const).find((field) => !exact.includes(field));
+  const map = free && shellLine(["--map", `${cell.trim()}=${free}`]);
+  return `Unknown column. To ignore it, add ${ignore}.${map ? ` To send it as the ${free}, add ${map}.` : ""}`;
+}
+
+/** Problems of the header as a whole. */
+function* problemsOfHeader(
+  found: Field[],
+  isExport: boolean,
+  cells: string[],
+  { ignored, mapped }: ColumnChoices,
+): Iterable<CellProblem> {
+  for (const field of ["amount", "to"] as const)
+    if (!found.includes(field))
+      yield problemOf(
+        `The column ${field} is missing. If another column has it, add --map '<column>=${field}'.`,
+      );
+  for (const [index, { column }] of mapped.entries()) {
+    const shown = JSON.stringify(column);
+    if (!cells.some((cell) => isSame(column, cell)))
+      yield problemOf(`--map: the file has no column ${shown}.`);
+    if (isNamed(column, ignored)) yield problemOf(`--map and ${ignoreFlag} both name ${shown}.`);
+    if (mapped.findIndex((one) => isSame(one.column, column)) < index)
+      yield problemOf(`--map names the column ${shown} twice.`);
   }
-  return problems;
+  if (isExport && !found.includes("ref"))
+    yield problemOf("An export is sent with its references: do not ignore them.");
 }
 
 /** The column that was written in capitals, or with a space. */

@@ -264,17 +264,30 @@ const asTyped: RowRules = {
 };
 
 /**
- * The newest batch with the rows of a file, whatever the file's name, line ends and order. Needs no API: the
- * methods have the IDs that the batch was planned with.
+ * The newest batch with the rows of a file, whatever the file's name, delimiter, line ends and order. Needs no
+ * API: the methods have the IDs that the batch was planned with.
  *
  * @returns undefined if there is none, or if some row cannot be read
  */
 export async function batchOfRows(source: Source, ledger: Ledger): Promise<Batch | undefined> {
+  return batchWithRows(source, await ledger.batches.list(mostBatches), ledger);
+}
+
+/** True if a file has the rows of a batch, as the source says that it is read. */
+export async function hasRowsOf(batch: Batch, source: Source, ledger: Ledger): Promise<boolean> {
+  return (await batchWithRows(source, [batch], ledger)) !== undefined;
+}
+
+async function batchWithRows(
+  source: Source,
+  batches: Batch[],
+  ledger: Ledger,
+): Promise<Batch | undefined> {
   const { header, rows, problems } = await readRows(source, asTyped, neverStops);
   if (problems.length > 0) return undefined;
   const hasReferences = header?.fields.includes("ref") === true;
   const { count, sumPaisa } = totalsOf(rows).total;
-  for (const batch of await ledger.batches.list(mostBatches)) {
+  for (const batch of batches) {
     const { plan, name, fileName, identity, method: usual } = batch;
     if (plan?.rowCount !== count || plan.totalPaisa !== sumPaisa) continue;
     const ids = new Map<string, string>();

@@ -1,7 +1,7 @@
 import type { Paisa } from "../domain/amount.ts";
 import { Failure, type FailureKind } from "../domain/failure.ts";
 import { isUnsettled, type State } from "../domain/state.ts";
-import type { Batch, Tally } from "../ledger/batch.ts";
+import type { Batch, RowResult, Tally } from "../ledger/batch.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 
 /** The status of a row, as it is shown. */
@@ -53,6 +53,11 @@ export function rowStatusOf(row: { state: State | null; status: string | null })
   return status === "Cancelled" ? "cancelled" : "processing";
 }
 
+/** True for an accepted row that was first sent before its batch was planned, or that the API had before. */
+export function existedBefore({ state, code, sentAt }: RowResult, { createdAt }: Batch): boolean {
+  return state === "CONFIRMED" && (code === "existing" || (sentAt ?? createdAt) < createdAt);
+}
+
 /** What a batch can still send. */
 export function openOf({ unsent, uncertain }: StatusSums): Sum {
   return sumOf(unsent, uncertain);
@@ -63,7 +68,7 @@ export interface BatchStatus {
   batch: Batch;
   total: Sum;
   sums: StatusSums;
-  /** Rows that were accepted before this batch was planned: in another batch, or as a single payout. */
+  /** Rows that were accepted before this batch was planned, or whose payouts the API had before. */
   sentBefore: Sum;
 }
 
@@ -73,7 +78,8 @@ export async function readStatus(batch: Batch, { batches }: Ledger): Promise<Bat
   return { batch, total: totalOf(batch), sums, sentBefore: await batches.sentBefore(batch) };
 }
 
-function totalOf({ plan }: Batch): Sum {
+/** The rows of a batch's plan. */
+export function totalOf({ plan }: Batch): Sum {
   return { count: plan?.rowCount ?? 0, sumPaisa: plan?.totalPaisa ?? 0n };
 }
 

@@ -18,6 +18,7 @@ export function fileOf(content: string | Uint8Array, name = "payroll.csv"): stri
 export interface Checked {
   code: number;
   stderr: string;
+  delimiter: string;
   rows: number;
   total: string;
   problemCount: number;
@@ -25,7 +26,14 @@ export interface Checked {
   allowedDuplicates: number;
 }
 
-const nothing = { rows: 0, total: "", problemCount: 0, problems: [], allowedDuplicates: 0 };
+const nothing = {
+  delimiter: "",
+  rows: 0,
+  total: "",
+  problemCount: 0,
+  problems: [],
+  allowedDuplicates: 0,
+};
 
 /** Checks a file with the real command. */
 export async function checkPath(
@@ -69,7 +77,7 @@ let empty: ReturnType<typeof memoryLedger> | undefined;
 /** Checks a file beside an empty ledger, without the API. */
 export async function examined(
   path: string,
-  delimiter: string,
+  delimiter: string | undefined,
   { method, numberFormat = "local", ownName }: Examining = {},
   deps: Partial<typeof clock> = {},
 ): Promise<CheckedFile> {

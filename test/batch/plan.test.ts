@@ -30,7 +30,7 @@ async function setup() {
     const columns = ["ref"];
     const batchFile = { name, fileName: name, hash, identity: hash, columns, method: null };
     const file: CheckedFile = {
-      ...{ columns, rows, findings: found.findings, identity: hash },
+      ...{ delimiter: ",", columns, rows, findings: found.findings, identity: hash },
       ...{ since: duplicatesSince(state.nowMs), ledger: found },
     };
     const { batch } = await ledger.batches.claim(batchFile);

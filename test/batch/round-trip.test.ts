@@ -7,7 +7,10 @@ import { type Merchant, openMerchant } from "../support/merchant.ts";
 import { anyStyle, payoutTable, strictlyRead, writtenCsv } from "./csv-files.ts";
 import { fileOf } from "./files.ts";
 
-const results = ["payoutId", "state", "status", "code", "message", "sentAt", "updatedAt"];
+const results = [
+  ...["payoutId", "state", "status", "code", "message", "sentAt", "updatedAt"],
+  "existing",
+];
 
 const peculiar = [
   ["ref", "amount", "to", "method", "name", "description"],
@@ -46,12 +49,13 @@ test("export writes the file's own cells and the result of each row", async () =
   expect(header).toEqual([...(peculiar[0] ?? []), ...results]);
   expect(rows.map((cells) => cells.slice(0, 6))).toEqual(peculiar.slice(1));
   for (const row of rows)
-    expect(row.slice(6, 11)).toEqual([
+    expect([...row.slice(6, 11), row.at(-1)]).toEqual([
       expect.stringMatching(/./),
       "CONFIRMED",
       "Processing",
       "",
       "",
+      "no",
     ]);
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { retryRows } from "../../src/batches/export.ts";
+import { exportedRows, retryRows } from "../../src/batches/export.ts";
 import { noRetries } from "../../src/batches/retries.ts";
 import { orderOfRow } from "../../src/batches/send.ts";
 import { Failure } from "../../src/domain/failure.ts";
@@ -132,11 +132,35 @@ test("P22: records a row that waits for its slot at a stop as not sent, and the 
   });
   expect(await place.send(4, 1)).toBeUndefined();
   expect(await countsOf(place)).toEqual({ CONFIRMED: 2, NOT_SENT: 3, null: 35 });
+  expect(await whyNotSent(place)).toEqual(["The request was not sent: the command was stopped."]);
   place.state.stopping = false;
   expect(await place.send(4)).toBeUndefined();
   expect(new Set(place.asked.map(({ reference }) => reference)).size).toBe(40);
   expect(place.asked.length).toBe(40);
 });
+
+test("records why a row that waits for its slot is not sent: a rule of the batch, or the deadline", async () => {
+  const denied = await timed(40, (_, count) => (count === 2 ? refused("access", 401) : undefined));
+  expect(await denied.send(4, 1)).toMatchObject({ kind: "access" });
+  const late = await timed(40, (_, count) => {
+    late.state.stopping = count === 2;
+    return undefined;
+  });
+  late.deps.isOutOfTime = () => late.state.stopping;
+  expect(await late.send(4, 1)).toBeUndefined();
+  expect([await whyNotSent(denied), await whyNotSent(late)]).toEqual([
+    ["The request was not sent: the batch stopped before this row."],
+    ["The request was not sent: --timeout elapsed."],
+  ]);
+});
+
+/** The messages of the rows that were not sent, each once. */
+async function whyNotSent({ ledger, batch }: Timed): Promise<(string | null)[]> {
+  const rows = await collect(ledger.batches.rows(batch, "unsent"));
+  return [
+    ...new Set(rows.flatMap(({ code, message }) => (code === "unreachable" ? [message] : []))),
+  ];
+}
 
 test.each([
   [-1, 500, ["CONFLICT", 1]],
@@ -194,6 +218,10 @@ test("P16: reports payouts that the API already had as existing", async () => {
     ({ message }) => message,
   );
   expect(messages).toEqual([null, expect.stringContaining("the API had it before, since"), null]);
+  const { ledger, batch } = place;
+  expect(await ledger.batches.sentBefore(batch)).toEqual({ count: 1, sumPaisa: 200n });
+  const [found] = await collect(exportedRows(batch, undefined, ledger));
+  expect(found?.map(({ existing }) => existing)).toEqual(["no", "yes", "no"]);
 });
 
 test("P16: does not adopt a payout that another client created while the row waited", async () => {

@@ -76,6 +76,7 @@ async function checkedFile(
   const findings = [...findingsAmong(rows), ...found.findings];
   const columns = ["ref"];
   return {
+    delimiter: ",",
     columns,
     rows,
     findings,

@@ -20,8 +20,8 @@ export const batchArgument = argument.required(
  * The batch with the rows of a file, with this ID or name, or among the newest.
  *
  * @param byLines whether the command line names rows by their lines in the file
- * @throws Failure `not-found` if there is none; `usage` for a file with other rows than the batch of its name,
- * and by lines for one that is not the planned file byte for byte
+ * @throws Failure `not-found` if there is none; `conflict` for a file with other rows than the batch of its
+ * name; `usage` by lines for one that is not the planned file byte for byte
  */
 export async function batchNamed(name: string, ledger: Ledger, byLines = false): Promise<Batch> {
   const place = placeIn(name);
@@ -47,7 +47,8 @@ async function batchOfName(
   const own = await batches.newestOfFile(csv.hash);
   if (own) return own;
   const { batchOfRows } = await import("../../../batches/plan.ts");
-  const same = await batchOfRows({ ...csv, delimiter: "," }, ledger);
+  const choices = { ignored: [], mapped: [], isLenient: true };
+  const same = await batchOfRows({ ...csv, choices }, ledger);
   if (same && byLines)
     throw usage(
       [`${name} has the rows of batch ${same.id}, but on other lines.`],
@@ -55,10 +56,9 @@ async function batchOfName(
     );
   const other = await batches.find(basename(name));
   if (same || !other?.plan) return same;
-  throw usage(
-    [`${name} has changed since batch ${other.id} was created.`],
-    `To see that batch, use its ID: ${other.id}. To see what differs, run 'lenden payout batch check'.`,
-  );
+  const message = `${name} has changed since batch ${other.id} was created.`;
+  const hint = `To see that batch, use its ID: ${other.id}. To see what differs, run 'lenden payout batch check'.`;
+  throw new Failure("batch.other-rows", message, { hint, operation: other.id });
 }
 
 /** The process that sends a batch now; the batch may have been read a while ago. */
@@ -96,7 +96,7 @@ export async function waitWithProgress(
   const { waitForBatch } = await import("../../../batches/wait.ts");
   const deps = await context.api.deps();
   let line = "Waiting";
-  const progress = context.ui.progress(() => [line]);
+  const progress = context.ui.progress(() => ({ parts: [line] }));
   try {
     const unseen = await waitForBatch(batch, waitOptions, ledger, deps, (open) => {
       line = `Waiting for ${rowsText(open)}`;

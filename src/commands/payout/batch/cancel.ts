@@ -19,6 +19,7 @@ export const batchCancel = defineCommand({
   arguments: { batch: batchArgument },
   exitCodes: {
     refused: "every row was already sent; nothing changed",
+    conflict: "the file differs from its batch",
     locked: "another process is sending the batch",
     "not-found": "no batch of this account has this file, ID or name",
   },

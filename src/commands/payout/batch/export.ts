@@ -28,7 +28,10 @@ export const batchExport = defineCommand({
   format: "csv",
   list: true,
   patient: true,
-  exitCodes: { "not-found": "no batch of this account has this file, ID or name" },
+  exitCodes: {
+    conflict: "the file differs from its batch",
+    "not-found": "no batch of this account has this file, ID or name",
+  },
   async *run({ batch: name, only, exact }, context) {
     const ledger = await context.ledger.records();
     const batch = await batchNamed(name, ledger);

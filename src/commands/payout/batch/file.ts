@@ -1,7 +1,8 @@
 import { basename } from "node:path";
-import type { CheckedFile } from "../../../batches/check.ts";
+import type { CheckedFile, Source } from "../../../batches/check.ts";
 import type { CsvFile } from "../../../batches/csv.ts";
 import { type Finding, groupOf, isAcceptable } from "../../../batches/findings.ts";
+import { type ColumnChoices, delimiters, fields } from "../../../batches/header.ts";
 import { type Totals, totalsOf } from "../../../batches/rows.ts";
 import { method, readWord } from "../../../cli/command/common-flags.ts";
 import type { Context } from "../../../cli/command/context.ts";
@@ -21,17 +22,21 @@ export const fileArgument = {
   ),
 };
 
-const delimiters = new Map([
-  ["comma", ","],
-  ["semicolon", ";"],
-  ["tab", "\t"],
-]);
-
 export const fileFlags = {
   delimiter: flag.optional(
     "--delimiter <character>",
-    "Character between cells: {comma | semicolon | tab} (default: comma)",
+    "Character between cells: {comma | semicolon | tab} (default: detected)",
     takes([...delimiters.keys()], readDelimiter),
+  ),
+  ignoreColumns: flag.many(
+    "--ignore-columns <list>",
+    "Columns to ignore, such as dept,grade",
+    ok<string>,
+  ),
+  map: flag.many(
+    "--map <mapping>",
+    "Read a column by another name: dept=description",
+    readMapping,
   ),
   method: flag.optional(
     "--method <method>",
@@ -61,6 +66,24 @@ function readDelimiter(text: string): Result<string> {
     : ok(character);
 }
 
+/** Reads `dept=description`. A column's name may contain an equals sign. */
+function readMapping(text: string): Result<ColumnChoices["mapped"][number]> {
+  const [, column = "", name = ""] = /^(.*)=([^=]*)$/s.exec(text) ?? [];
+  const field = fields.find((one) => one === name.trim());
+  if (column.trim() !== "" && field) return ok({ column, field });
+  return err(
+    `Name a column of the file and one of: ${fields.join(", ")}. Example: dept=description.${didYouMean(name, fields)}`,
+  );
+}
+
+/** A file, and how the flags say that it is read. */
+export function sourceOf(
+  { delimiter, ignoreColumns: ignored, map: mapped }: FileInput,
+  csv: CsvFile,
+): Source {
+  return { ...csv, delimiter, choices: { ignored, mapped } };
+}
+
 /** The method of rows that name none, as it was typed. */
 export function methodTyped({ method: named, methodId }: FileInput): string | undefined {
   if (named !== undefined && methodId !== undefined)
@@ -70,6 +93,7 @@ export function methodTyped({ method: named, methodId }: FileInput): string | un
 
 /** A file that was read and checked. */
 export interface Examined {
+  source: Source;
   /** Undefined if some row cannot be read, so that it cannot be compared with a plan. */
   file: BatchFile | undefined;
   read: CheckedFile;
@@ -89,7 +113,7 @@ export async function examineFile(
 ): Promise<Examined> {
   const { checkFile } = await import("../../../batches/check.ts");
   const { createMethodLookup } = await import("../../../operations/method.ts");
-  const { file: path, delimiter = ",", name: ownName, methodId, allowDuplicates } = input;
+  const { file: path, name: ownName, methodId, allowDuplicates } = input;
   const { hash } = csv;
   const { numberFormat, method: usual } = await context.config.settings();
   const deps = await context.api.deps();
@@ -105,13 +129,15 @@ export async function examineFile(
     method,
     methodOf: (text: string) => (text === methodId ? ok(methodId) : methodOf(text)),
   };
-  const read = await checkFile({ ...csv, delimiter }, ownName, rules, ledger, deps);
+  const source = sourceOf(input, csv);
+  const read = await checkFile(source, ownName, rules, ledger, deps);
   const { identity, columns, findings } = read;
   const isAllowed = (finding: Finding) => allowDuplicates && isAcceptable(finding);
-  const isReadable = findings.every((finding) => groupOf(finding) !== "cell");
+  const isReadable = findings.every((finding) => groupOf(finding) !== "invalid");
   const fileName = basename(path);
   const name = ownName ?? fileName;
   return {
+    source,
     file:
       identity !== undefined && isReadable
         ? { name, fileName, hash, identity, columns, method: method ?? null }

@@ -38,7 +38,7 @@ export const batchResolve = defineCommand({
   finishes: true,
   changed: () => false,
   exitCodes: {
-    conflict: "a row is in conflict with another payout",
+    conflict: "a row is in conflict, or the file differs from its batch",
     locked: "another process is sending the batch",
     "not-found": "no batch of this account has this file, ID or name",
     uncertain: "the outcome of some rows is still unknown",

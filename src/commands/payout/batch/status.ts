@@ -34,7 +34,7 @@ export const batchStatus = defineCommand({
   },
   patient: true,
   exitCodes: {
-    conflict: "a row is in conflict with another payout",
+    conflict: "a row is in conflict, or the file differs from its batch",
     partial: "some rows were rejected or cancelled; none is unknown",
     pending: "still being sent, or still Processing after --wait",
     "not-found": "no batch of this account has this file, ID or name",
@@ -101,7 +101,7 @@ async function watch(batch: Batch, ledger: Ledger, context: Context): Promise<vo
     return (await holderNow(batch, ledger)) !== undefined;
   };
   if (!(await isInProgress())) return;
-  const progress = context.ui.progress(() => line.split("; "));
+  const progress = context.ui.progress(() => ({ parts: line.split("; ") }));
   try {
     while (!deps.isStopping() && (await isInProgress())) await deps.sleep(everyMs);
   } finally {

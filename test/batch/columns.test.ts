@@ -1,0 +1,242 @@
+import { writeFileSync } from "node:fs";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type ColumnChoices, fields, readHeader } from "../../src/batches/header.ts";
+import { scratchFolder } from "../support/helpers.ts";
+import { openMerchant } from "../support/merchant.ts";
+import { checkPath, examined, fileOf, places } from "./files.ts";
+
+const [ignore, map] = ["--ignore-columns", "--map"];
+
+describe("the delimiter of a file", () => {
+  test.each([
+    ["semicolons", "ref;amount;to;method\nA;5;01712345678;bkash\n"],
+    ["tabs", "ref\tamount\tto\tmethod\nA\t5\t01712345678\tbkash\n"],
+    ["commas", "ref,amount,to,method\nA,5,01712345678,bkash\n"],
+    ["quoted names", '"ref";"amount";"to";"method"\n"A";"5";"01712345678";"bkash"\n'],
+    ["blank lines first", "\r\n;;;\r\nref;amount;to;method\r\nA;5;01712345678;bkash\r\n"],
+    [
+      "another delimiter in a quoted name",
+      '"method";to;amount;"name,x";ref\nbkash;01712345678;5;"a,b";A\n',
+    ],
+    ["columns in capitals", "REF;To;Amount, BDT\nA;01712345678;5\n"],
+  ])("is detected: %s", async (_, text) => {
+    const { delimiter, rows } = await examined(fileOf(text), undefined, { method: "bkash" });
+    const used = text.includes("\t") ? "\t" : text.includes(";") ? ";" : ",";
+    expect([delimiter, rows[0]?.recipient]).toEqual([used, "01712345678"]);
+  });
+
+  test("is shown, and --delimiter overrides it", async () => {
+    const merchant = await openMerchant();
+    const file = fileOf("ref;amount;to;method\nA;5;01712345678;bkash\n");
+    const check = ["payout", "batch", "check", file];
+
+    const shown = await merchant.lenden(check);
+    const json = await checkPath(merchant.lenden, file);
+    const comma = await checkPath(merchant.lenden, file, ["--delimiter", "comma"]);
+
+    expect(shown.stdout).toMatch(/Delimiter +semicolon/);
+    expect(json).toMatchObject({ code: 0, delimiter: "semicolon", rows: 1 });
+    expect(comma).toMatchObject({ code: 2, delimiter: "comma" });
+  });
+
+  test.each([";", "\t", ","])(
+    "%j: the file is found by its rows, saved with another one",
+    async (delimiter) => {
+      const merchant = await openMerchant();
+      const rows = [
+        ["amount", "to", "method"],
+        ["5", "01712345678", "bkash"],
+      ];
+      const written = (by: string) => `\ufeff${rows.map((cells) => cells.join(by)).join("\r\n")}`;
+      const batch = await merchant.id(["payout", "batch", "send", fileOf(written(delimiter))]);
+      for (const other of [";", "\t", ","]) {
+        const copy = fileOf(written(other), "copy.csv");
+        expect(await merchant.id(["payout", "batch", "status", copy])).toBe(batch);
+        expect(await merchant.id(["payout", "batch", "send", copy])).toBe(batch);
+      }
+      expect(await merchant.books("payouts")).toHaveLength(1);
+    },
+  );
+});
+
+describe("problems of the header", () => {
+  test("do not keep the cells of the columns that are understood from being checked", async () => {
+    const text =
+      "Amount,to,to,grade,phone no,\nx,01712345678,1712345678,5,A,\n5,01712345678,01812345678,4\n";
+    const { findings, identity } = await examined(fileOf(text), ",");
+    expect(places(findings)).toEqual([
+      ...["1 Amount", "1 to", "1 grade", "1 phone no", "1", "2 method", "2 amount"],
+      ...["3", "3 method"],
+    ]);
+    expect(identity).toBeUndefined();
+  });
+
+  test("name the flags that help, exactly as they are typed", async () => {
+    const text = "amount,to,method,dept,Net pay,it's\n5,01712345678,bkash,HR,5,x\n";
+    const { findings } = await examined(fileOf(text), ",");
+    const ignored = `--ignore-columns 'dept,Net pay,it'\\''s'`;
+    expect(findings).toMatchObject([
+      {
+        column: "dept",
+        problem: `Unknown column. To ignore it, add ${ignored}. To send it as the description, add --map dept=description.`,
+      },
+      { column: "Net pay", problem: expect.stringContaining("add --map 'Net pay=description'.") },
+      { column: "it's", problem: expect.stringContaining(ignored) },
+    ]);
+  });
+
+  test.each<[string, string, ColumnChoices, string]>([
+    [
+      "a mapped column that is missing",
+      "amount,to",
+      { ignored: [], mapped: [{ column: "x", field: "ref" }] },
+      "--map: the file has no column",
+    ],
+    [
+      "a column that is mapped and ignored",
+      "amount,to,x",
+      { ignored: ["x"], mapped: [{ column: "x", field: "ref" }] },
+      "both name",
+    ],
+    [
+      "a required column that is ignored",
+      "amount,to",
+      { ignored: ["to"], mapped: [] },
+      "The column to is missing",
+    ],
+    [
+      "two columns for one field",
+      "amount,to,x,name",
+      { ignored: [], mapped: [{ column: "x", field: "name" }] },
+      "Column 3 already has the name. To ignore it, add --ignore-columns name.",
+    ],
+    [
+      "an ID of an export without its references",
+      "amount,to,payoutId",
+      { ignored: ["payoutId"], mapped: [] },
+      "with all of its columns",
+    ],
+    [
+      "an export whose references are ignored",
+      "ref,amount,to,payoutId,state,status,code,message,sentAt,updatedAt",
+      { ignored: ["ref"], mapped: [] },
+      "with its references",
+    ],
+  ])("%s is rejected", (_, header, choices, problem) => {
+    const { problems } = readHeader(header.split(","), ",", choices);
+    expect(problems.map((one) => one.problem).join(" ")).toContain(problem);
+  });
+
+  test("any header with mapped and ignored columns is read as if it had our names", () => {
+    const name = fc.stringMatching(/^[a-z@ =]{1,6}$/).filter((text) => text.trim() === text);
+    const header = fc.record({
+      own: fc.shuffledSubarray([...fields]),
+      others: fc.uniqueArray(name, { maxLength: 6, selector: (one) => one }),
+    });
+    fc.assert(
+      fc.property(header, fc.nat(), ({ own, others }, seed) => {
+        const kept = new Set<string>(fields);
+        const renamed = own.filter(
+          (_, index) =>
+            (seed >> index) % 2 === 1 && others[index] && !kept.has(others[index] ?? ""),
+        );
+        const nameOf = (field: string, index: number) =>
+          renamed.includes(own[index] ?? "ref") ? (others[index] ?? field) : field;
+        const named = own.map(nameOf);
+        const extra = others.filter((one) => !named.includes(one) && !kept.has(one));
+        const mapped = own.flatMap((field, index) =>
+          renamed.includes(field) ? [{ column: named[index] ?? "", field }] : [],
+        );
+        const read = readHeader([...named, ...extra], ",", { ignored: extra, mapped });
+        expect(read.columns).toEqual(own);
+        expect(read.places).toEqual(own.map((_, index) => index));
+        const missing = ["amount", "to"].filter((one) => !own.some((field) => field === one));
+        if (read.isHeader) expect(read.problems).toHaveLength(missing.length);
+      }),
+    );
+  });
+});
+
+/** A file whose rows are sent only with both flags, in a ledger of its own. */
+async function hrFile() {
+  const merchant = await openMerchant();
+  const folder = scratchFolder();
+  const write = (text: string, name = "hr.csv") => {
+    writeFileSync(`${folder}/${name}`, text);
+    return `${folder}/${name}`;
+  };
+  const file = write("amount;to;dept;grade\n5;01712345678;Sales;7\n6;01812345678;HR;8\n");
+  const flags = [ignore, "grade", map, "dept=description", "--method", "bkash"];
+  const batch = (verb: string, ...more: string[]) =>
+    merchant.lenden(["payout", "batch", verb, file, ...more]);
+  return { merchant, file, flags, batch, write };
+}
+
+describe("ignored and mapped columns", () => {
+  test("are checked and sent with the flags, which the error names", async () => {
+    const { merchant, flags, batch } = await hrFile();
+    const rejected = await batch("check", "--method", "bkash");
+    expect([rejected.code, rejected.stdout]).toEqual([
+      2,
+      expect.stringContaining("--ignore-columns dept,grade"),
+    ]);
+    expect(await batch("check", ...flags)).toMatchObject({ code: 0 });
+    expect(await batch("send", ...flags)).toMatchObject({ code: 0 });
+    const sent = await merchant.books("payouts");
+    expect(sent.map(({ description }) => description)).toEqual(["Sales", "HR"]);
+  });
+
+  test("are not in an export, or have our names, so that it is read without the flags", async () => {
+    const { merchant, flags, batch, write } = await hrFile();
+    await batch("send", ...flags);
+    const { stdout } = await batch("export");
+    expect(stdout).toMatch(
+      /^amount,to,description,ref,payoutId,.*,existing\r\n5,"01712345678",Sales,/,
+    );
+    const earlier = stdout.replaceAll(/,(?:existing|no)\r$/gm, ""); // of a version without the last column
+    for (const text of [stdout, earlier]) {
+      const path = write(text, "export.csv");
+      const line = ["payout", "batch", "send", path, "--method", "bkash"];
+      expect(await merchant.lenden(line)).toMatchObject({ code: 0 });
+    }
+    expect(await merchant.books("payouts")).toHaveLength(2);
+  });
+
+  test("are those of the plan when the file is sent again, whatever the flags", async () => {
+    const { merchant, flags, batch } = await hrFile();
+    await batch("send", ...flags);
+    for (const same of [[], flags, ["--method", "bkash"]])
+      for (const verb of ["check", "send"]) {
+        const { code, stderr } = await batch(verb, ...same);
+        expect([code, stderr]).toEqual([0, expect.stringMatching(/left to send/)]);
+      }
+    for (const verb of ["check", "send"]) {
+      const other = await batch(verb, ignore, "grade,dept");
+      expect([other.code, other.stderr]).toEqual([
+        2,
+        expect.stringContaining("other rows than those of batch"),
+      ]);
+    }
+    for (const verb of ["status", "export"]) expect(await batch(verb)).toMatchObject({ code: 0 });
+    expect(await merchant.books("payouts")).toHaveLength(2);
+  });
+
+  test("of a copy of the file give the same batch with the same flags", async () => {
+    const { merchant, flags, batch, write } = await hrFile();
+    const id = (await batch("send", ...flags, "-q")).stdout;
+    const copy = write(
+      "dept,to,amount,grade\nHR,01812345678,6.00,1\nSales,01712345678,5,2\n",
+      "copy.csv",
+    );
+    const again = await merchant.lenden(["payout", "batch", "send", copy, ...flags, "-q"]);
+    expect(again).toMatchObject({ code: 0, stdout: id });
+    expect(await merchant.books("payouts")).toHaveLength(2);
+  });
+
+  test.each([["dept"], ["=description"], ["dept=salary"]])("--map %s is rejected", async (text) => {
+    const { batch } = await hrFile();
+    const { code, stderr } = await batch("check", map, text);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("Example: dept=description.")]);
+  });
+});
