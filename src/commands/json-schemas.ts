@@ -75,6 +75,31 @@ const batchFields = {
 };
 const batch = z.strictObject({ ...batchFields, warnings });
 
+const recipients = (more: Record<string, z.ZodMiniType> = {}) =>
+  z.strictObject({
+    recipients: count,
+    total: amount,
+    list: z.array(
+      z.strictObject({ line: z.nullable(count), to: text, name: textOrNull, amount, ...more }),
+    ),
+  });
+
+/** What to check in a file before it is sent. */
+const comparison = z.strictObject({
+  lastBatch: z.nullable(
+    z.strictObject({
+      ...each(text, "batch name createdAt"),
+      rows: count,
+      total: amount,
+      new: recipients(),
+      missing: recipients(),
+      amountChanged: recipients({ before: amount }),
+      numberChanged: recipients({ before: text }),
+    }),
+  ),
+  firstPayouts: recipients(),
+});
+
 const callbackRecord = z.looseObject({
   kind: textOrNull,
   id: text,
@@ -158,7 +183,7 @@ export const jsonSchemas: Record<string, z.ZodMiniType> = {
   "refund list": listed("refundRequestId"),
   "refund cancel": z.union([refund, dryRun]),
   "payout batch check": z.strictObject({
-    file: text,
+    ...each(text, "file delimiter"),
     problemCount: count,
     problems: z.array(z.strictObject({ line: count, ...each(text, "kind column value problem") })),
     allowedDuplicates: count,
@@ -168,6 +193,8 @@ export const jsonSchemas: Record<string, z.ZodMiniType> = {
     total: amount,
     methods: z.array(z.strictObject({ method: text, rows: count, total: amount })),
     sentBefore: sum,
+    sentBeforeLines: z.array(count),
+    comparison: z.nullable(comparison),
     before: textOrNull,
     warnings,
   }),

@@ -6,9 +6,11 @@ import {
   shownProblems,
   sumOfRows,
 } from "../../../batches/findings.ts";
+import { delimiterName } from "../../../batches/header.ts";
 import { defineCommand } from "../../../cli/command/define-command.ts";
 import { card, field, sentence, text, type View } from "../../../cli/output/view.ts";
 import { Failure, inOneLine } from "../../../domain/failure.ts";
+import { comparisonJson, comparisonRows } from "./comparison.ts";
 import { type Examined, examineFile, fileArgument, fileFlags } from "./file.ts";
 import { describeExisting, fileRows } from "./plan.ts";
 import { sumJson } from "./summary.ts";
@@ -18,8 +20,7 @@ export const batchCheck = defineCommand({
     "Reads the file and requests only the methods from the API. Nothing is sent or stored. Each problem is listed with its line, its column and how to fix it. Then run 'lenden payout batch send'.",
   examples: {
     "Validate a file before you send it": "lenden payout batch check payroll.csv",
-    "Validate a file with semicolons in a script":
-      "lenden payout batch check payroll.csv --delimiter semicolon --json",
+    "Validate a file in a script": "lenden payout batch check payroll.csv --json",
   },
   arguments: fileArgument,
   flags: fileFlags,
@@ -44,25 +45,36 @@ export const batchCheck = defineCommand({
     const problems = typeof existing === "string" ? [] : examined.problems;
     const failure = existing instanceof Failure ? existing : problemsFailure(input.file, problems);
     if (failure && !before) context.ui.notice(inOneLine(failure));
+    const { read } = examined;
+    if (failure && read.delimiter !== ",")
+      context.ui.notice(`Delimiter: ${delimiterName(read.delimiter)}`);
     const shown = await shownProblems(problems, ledger);
-    return { ...examined, path: input.file, count: problems.length, shown, before, failure };
+    const { compareWithLast } = await import("../../../batches/comparison.ts");
+    const isNew = examined.file !== undefined && before === null;
+    const comparison = isNew ? await compareWithLast(read, ledger) : undefined;
+    const count = problems.length;
+    return { ...examined, path: input.file, count, shown, before, comparison, failure };
   },
-  json: ({ path, totals, read, allowed, count, shown, before }) => ({
+  json: ({ path, totals, read, allowed, count, shown, before, comparison }) => ({
     file: path,
+    delimiter: delimiterName(read.delimiter),
     problemCount: count,
     problems: shown,
-    allowedDuplicates: allowed.filter((one) => groupOf(one) === "repeated").length,
+    allowedDuplicates: allowed.filter((one) => groupOf(one) === "repeats-row").length,
     allowedOtherAccount: allowed.filter((one) => groupOf(one) === "used-in-other-account").length,
     allowedAgain: allowedAgain(allowed),
     ...sumJson(totals.total),
     methods: totals.methods.map((one) => ({ method: one.method, ...sumJson(one) })),
     sentBefore: sumJson(read.ledger.sentBefore),
+    sentBeforeLines: read.ledger.sentBeforeLines,
+    comparison: comparison ? comparisonJson(comparison) : null,
     before,
   }),
   view: (checked): View => {
-    const { path, shown, before } = checked;
+    const { path, shown, before, comparison, totals } = checked;
     if (shown.length > 0) return problemTable(shown);
-    const rows = [["File", path], ...fileRows(checked)];
+    const compared = comparison ? comparisonRows(comparison, totals.total) : [];
+    const rows = [["File", path], ...fileRows(checked), ...compared];
     const fields = rows.map(([label = "", cell], index) => field(String(index), label, text(cell)));
     return card(before ? "Batch file" : "The file can be sent", path, fields);
   },
@@ -71,7 +83,7 @@ export const batchCheck = defineCommand({
 
 /** Rows that repeat payouts outside of the file, as scripts get them. */
 function allowedAgain(allowed: Examined["allowed"]) {
-  const again = allowed.filter((one) => groupOf(one) === "again");
+  const again = allowed.filter((one) => groupOf(one) === "repeats-payout");
   const [first] = again;
   return { ...sumJson(sumOfRows(again)), first: first ? placedFinding(first) : "" };
 }

@@ -1,3 +1,4 @@
+import type { Source } from "../../../batches/check.ts";
 import type { CsvFile } from "../../../batches/csv.ts";
 import {
   type Finding,
@@ -5,9 +6,16 @@ import {
   rejectProblems,
   sumOfRows,
 } from "../../../batches/findings.ts";
+import { delimiterName, hasReferenceColumn } from "../../../batches/header.ts";
 import type { Choices, Question } from "../../../batches/plan.ts";
 import type { FileRow } from "../../../batches/rows.ts";
-import { difference, openOf, readStatus, type Sum } from "../../../batches/status.ts";
+import {
+  type BatchStatus,
+  difference,
+  openOf,
+  readStatus,
+  type Sum,
+} from "../../../batches/status.ts";
 import type { Context } from "../../../cli/command/context.ts";
 import { rowsText } from "../../../cli/output/rows.ts";
 import { amountText, type Paisa, readAmount } from "../../../domain/amount.ts";
@@ -15,8 +23,9 @@ import { usage } from "../../../domain/failure.ts";
 import { formatPaisa } from "../../../domain/money.ts";
 import type { Batch } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
-import { type Examined, examineFile, type FileInput, methodTyped } from "./file.ts";
-import { retryAdvice, sentences, sumText } from "./summary.ts";
+import { comparisonRows } from "./comparison.ts";
+import { type Examined, examineFile, type FileInput, methodTyped, sourceOf } from "./file.ts";
+import { existedText, retryAdvice, sentences, sumText } from "./summary.ts";
 
 export type PlanInput = FileInput & {
   expectTotal: Paisa | undefined;
@@ -32,20 +41,42 @@ export async function batchOfFile(
 ): Promise<Batch> {
   const { createBatch, findBatch, resumeBatch } = await import("../../../batches/plan.ts");
   const planned = await ledger.batches.ofFile(csv.hash, input.name);
-  if (planned) return resumeBatch(planned, choicesOf(input, [], context), ledger);
+  if (planned) {
+    await checkColumns(planned, sourceOf(input, csv), ledger);
+    return resumeBatch(planned, choicesOf(input, [], context), ledger);
+  }
   const examined = await examineFile(input, csv, ledger, context);
   const { file, read, problems } = examined;
-  const choices = choicesOf(input, fileRows(examined), context);
   const found = file && (await findBatch(file, read.rows, ledger));
   if (found) {
     const text = `This file has the rows of batch ${found.id}, which is resumed.`;
     context.ui.notice(text, "batch.same-rows");
     // Its rows keep the methods of the batch, however the file and the command line name them.
-    return resumeBatch(found, { ...choices, method: undefined }, ledger);
+    const choices = choicesOf({ ...input, method: undefined, methodId: undefined }, [], context);
+    return resumeBatch(found, choices, ledger);
   }
   await rejectProblems(input.file, problems, ledger);
   if (!file) throw new Error("a file without problems cannot be read");
+  const { compareWithLast } = await import("../../../batches/comparison.ts");
+  const compared = await compareWithLast(read, ledger);
+  const { total } = examined.totals;
+  const rows = [...fileRows(examined), ...comparisonRows(compared, total)];
+  const choices = choicesOf(input, rows, context);
   return createBatch(file, read, choices, ledger);
+}
+
+/**
+ * The plan of a file decides, not the flags of a later run.
+ *
+ * @throws Failure `usage` if flags read other rows from the planned file
+ */
+async function checkColumns(planned: Batch, source: Source, ledger: Ledger): Promise<void> {
+  const { ignored = [], mapped = [] } = source.choices ?? {};
+  if (ignored.length + mapped.length === 0) return;
+  const { hasRowsOf } = await import("../../../batches/plan.ts");
+  if (await hasRowsOf(planned, source, ledger)) return;
+  const problem = `--ignore-columns and --map read other rows than those of batch ${planned.id}, which was created from this file.`;
+  throw usage([problem], "To resume that batch, run the same command without these flags.");
 }
 
 /** What the command line and the user decide. `rows`: what the confirmation shows of a new batch. */
@@ -100,14 +131,14 @@ async function confirmTotal(
  * @throws Failure if its batch was cancelled, or if an unfinished batch of its name has other rows
  */
 export async function describeExisting(
-  { file, read }: Examined,
+  { file, read, source }: Examined,
   ownName: string | undefined,
   ledger: Ledger,
 ): Promise<string | undefined> {
-  if (!file) return undefined;
   const { cancelledBatch, checkOpenRows, findBatch } = await import("../../../batches/plan.ts");
-  const batch =
-    (await ledger.batches.ofFile(file.hash, ownName)) ?? (await findBatch(file, read.rows, ledger));
+  const planned = await ledger.batches.ofFile(source.hash, ownName);
+  if (planned) await checkColumns(planned, source, ledger);
+  const batch = planned ?? (file && (await findBatch(file, read.rows, ledger)));
   if (!batch) return undefined;
   if (batch.cancelledAt !== null) throw cancelledBatch(batch);
   const status = await readStatus(batch, ledger);
@@ -116,11 +147,19 @@ export async function describeExisting(
   const { count } = sumOfRows((await checkOpenRows(batch, ledger)).findings);
   return sentences([
     `This file is batch ${batch.id}: ${left}.`,
+    open.count === 0 ? newPeriodText(status) : "",
     count > 0
       ? `Other payouts repeat ${rowsText(count)}: resume with --allow-duplicates if they are intended.`
       : "",
     await retryAdvice(status, ledger),
   ]);
+}
+
+/** How to pay the same rows again; empty if some of them failed. */
+export function newPeriodText({ batch: { columns }, sums }: BatchStatus): string {
+  if (sums.refused.count + sums.cancelled.count + sums.conflict.count > 0) return "";
+  const references = hasReferenceColumn(columns) ? " and new references" : "";
+  return `To pay the same rows again for a new period, use --name${references}, for example --name 2026-12.`;
 }
 
 /** What a script expects of the file must be what is in it. */
@@ -141,7 +180,7 @@ export function checkExpected(
 /** What a person checks before the file is sent: labels and texts. */
 export function fileRows({ totals, read, allowed }: Examined): [string, string][] {
   const { total, methods, first, last, largest } = totals;
-  const { sentBefore } = read.ledger;
+  const { sentBefore, sentBeforeLines } = read.ledger;
   const shown = (label: string, row: FileRow | undefined): [string, string][] => {
     if (!row) return [];
     const name = row.name ? ` (${row.name})` : "";
@@ -149,10 +188,11 @@ export function fileRows({ totals, read, allowed }: Examined): [string, string][
     return [[label, `line ${row.line}: ${payout}`]];
   };
   const before: [string, string][] = [
-    ["Accepted before", sumText(sentBefore)],
+    ["Already existed", `${existedText(sentBefore, total)} (${linesText(sentBeforeLines)})`],
     ["To be sent now", sumText(difference(total, sentBefore))],
   ];
   return [
+    ["Delimiter", delimiterName(read.delimiter)],
     ["Total", sumText(total)],
     ...(sentBefore.count > 0 ? before : []),
     ...methods.map((one): [string, string] => [one.method, sumText(one)]),
@@ -161,6 +201,23 @@ export function fileRows({ totals, read, allowed }: Examined): [string, string][
     ...(total.count > first.length ? shown("Last", last) : []),
     ...duplicateRows(allowed),
   ];
+}
+
+const mostRanges = 10;
+
+/** `lines 2-4, 9`. */
+function linesText(lines: number[]): string {
+  const ranges: { first: number; last: number }[] = [];
+  for (const line of lines) {
+    const range = ranges.at(-1);
+    if (range?.last === line - 1) range.last = line;
+    else ranges.push({ first: line, last: line });
+  }
+  const shown = ranges
+    .slice(0, mostRanges)
+    .map(({ first, last }) => (first === last ? String(first) : `${first}-${last}`));
+  const more = ranges.length > mostRanges ? " and more" : "";
+  return `${lines.length === 1 ? "line" : "lines"} ${shown.join(", ")}${more}`;
 }
 
 /** Rows that repeat a payout, which --allow-duplicates accepts. */

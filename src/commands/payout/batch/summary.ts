@@ -36,6 +36,11 @@ export function sumText({ count, sumPaisa }: Sum): string {
   return `${rowsText(count)}, ${formatPaisa(sumPaisa)}`;
 }
 
+/** `12 of 60 rows, BDT 1,250.50`: rows whose payouts were there before their batch. */
+export function existedText(existed: Sum, total: Sum): string {
+  return `${existed.count} of ${sumText({ ...total, sumPaisa: existed.sumPaisa })}`;
+}
+
 /** As scripts get it: amounts in BDT, as text. */
 export function sumJson({ count, sumPaisa }: Sum) {
   return { rows: count, total: amountText(sumPaisa) };
@@ -65,7 +70,9 @@ export function statusCard({ batch, total, sums, sentBefore }: BatchStatus): Car
     ...(cancelledAt === null ? [] : [field("cancelledAt", "Batch cancelled", time(cancelledAt))]),
     field("total", "Total", text(sumText(total))),
     ...rowStatuses.flatMap((one) => sumField(one, statusNames[one], sums[one])),
-    ...sumField("sentBefore", "Accepted before", sentBefore),
+    ...(sentBefore.count > 0
+      ? [field("sentBefore", "Already existed", text(existedText(sentBefore, total)))]
+      : []),
   ]);
 }
 

@@ -1,0 +1,166 @@
+import type { Paisa } from "../domain/amount.ts";
+import type { Batch } from "../ledger/batch.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { payeeOf } from "../ledger/operation.ts";
+import { isComplete } from "./identity.ts";
+import type { FileRow } from "./rows.ts";
+import { type Sum, totalOf } from "./status.ts";
+
+/** A recipient with the amount of all rows; recipients are compared by their numbers. */
+export interface Recipient {
+  /** The first line of the file; undefined for one of the last batch alone. */
+  line: number | undefined;
+  to: string;
+  name: string | null;
+  amountPaisa: Paisa;
+}
+
+/** A recipient that the last batch has with another amount or number. */
+export interface ChangedRecipient<Before> extends Recipient {
+  before: Before;
+}
+
+/** What to check in a file before it is sent: the signature does not cover the recipient. */
+export interface Comparison {
+  /** How the file differs from the last batch with the same columns; undefined if there is none. */
+  last: LastBatch | undefined;
+  /** Recipients that no payout of the account was accepted for. */
+  firstPayouts: Recipient[];
+}
+
+export interface LastBatch {
+  batch: Batch;
+  total: Sum;
+  added: Recipient[];
+  missing: Recipient[];
+  /** By more than 20 %. */
+  amountChanged: ChangedRecipient<Paisa>[];
+  /** The last batch has another number for the name, which the file does not have for it. */
+  numberChanged: ChangedRecipient<string>[];
+}
+
+/** Batches that are searched for one with the same columns. */
+const mostBatches = 50;
+const recipientsPerQuery = 500;
+
+/** Compares the rows of a file with the last batch of the account that has the same columns. */
+export async function compareWithLast(
+  { rows, columns }: { rows: FileRow[]; columns: string[] },
+  ledger: Ledger,
+): Promise<Comparison> {
+  const recipients = recipientsOf(rows);
+  const batch = await lastBatch(columns, ledger);
+  return {
+    last: batch && (await compareWith(batch, rows, recipients, ledger)),
+    firstPayouts: await firstPayoutsOf(recipients, ledger),
+  };
+}
+
+interface CountedRecipient extends Recipient {
+  /** What the last batch has for the recipient. */
+  beforePaisa: Paisa | undefined;
+}
+
+function recipientsOf(rows: FileRow[]): Map<string, CountedRecipient> {
+  const recipients = new Map<string, CountedRecipient>();
+  for (const row of rows) {
+    if (!isComplete(row)) continue;
+    const { line, recipient: to, name, amountPaisa } = row;
+    const known = recipients.get(payeeOf(to));
+    if (known) known.amountPaisa += amountPaisa;
+    else recipients.set(payeeOf(to), { line, to, name, amountPaisa, beforePaisa: undefined });
+  }
+  return recipients;
+}
+
+/** The newest one; not one that was cancelled, and not the corrected rows of another one. */
+async function lastBatch(columns: string[], ledger: Ledger): Promise<Batch | undefined> {
+  const same = JSON.stringify(columns.toSorted());
+  for (const batch of await ledger.batches.list(mostBatches)) {
+    if (batch.cancelledAt !== null || JSON.stringify(batch.columns.toSorted()) !== same) continue;
+    if ((await ledger.batches.newReferences(batch)).length < totalOf(batch).count) return batch;
+  }
+  return undefined;
+}
+
+async function compareWith(
+  batch: Batch,
+  rows: FileRow[],
+  recipients: Map<string, CountedRecipient>,
+  ledger: Ledger,
+): Promise<LastBatch> {
+  /** Each name with its number, and whether the last batch has both. */
+  const pairs = new Map<string, boolean>();
+  for (const row of rows) {
+    const pair = pairOf(row);
+    if (pair !== undefined) pairs.set(pair, false);
+  }
+  /** A number of each name that the file does not have for it. */
+  const gone = new Map<string, string>();
+  const missing = new Map<string, Recipient>();
+  for await (const row of ledger.batches.rows(batch, "all")) {
+    const { recipient: to, name, amountPaisa } = row;
+    const payee = payeeOf(to);
+    const known = recipients.get(payee);
+    const before = missing.get(payee);
+    if (known) known.beforePaisa = (known.beforePaisa ?? 0n) + amountPaisa;
+    else if (before) before.amountPaisa += amountPaisa;
+    else missing.set(payee, { line: undefined, to, name, amountPaisa });
+    const pair = pairOf(row);
+    if (pair === undefined) continue;
+    if (pairs.has(pair)) pairs.set(pair, true);
+    else gone.set(nameOf(row), to);
+  }
+  const numberChanged: LastBatch["numberChanged"] = [];
+  const moved = new Set<string>();
+  for (const row of gone.size > 0 ? rows : []) {
+    const pair = pairOf(row);
+    const before = gone.get(nameOf(row));
+    if (!isComplete(row) || pair === undefined || before === undefined || pairs.get(pair)) continue;
+    const { line, recipient: to, name, amountPaisa } = row;
+    numberChanged.push({ line, to, name, amountPaisa, before });
+    pairs.set(pair, true);
+    moved.add(payeeOf(to));
+    missing.delete(payeeOf(before));
+  }
+  const added: Recipient[] = [];
+  const amountChanged: LastBatch["amountChanged"] = [];
+  for (const [payee, { beforePaisa: before, ...recipient }] of recipients) {
+    if (before === undefined && !moved.has(payee)) added.push(recipient);
+    if (before !== undefined && differsMuch(recipient.amountPaisa, before))
+      amountChanged.push({ ...recipient, before });
+  }
+  const total = totalOf(batch);
+  return { batch, total, added, missing: [...missing.values()], amountChanged, numberChanged };
+}
+
+/** True for a change of more than 20 %. */
+function differsMuch(now: Paisa, before: Paisa): boolean {
+  const change = now > before ? now - before : before - now;
+  return change * 5n > before;
+}
+
+function nameOf({ name }: { name: string | null }): string {
+  return (name ?? "").normalize("NFC").trim().toLowerCase().replace(/\s+/g, " ");
+}
+
+/** A name with its number; undefined without a name. */
+function pairOf(row: { name: string | null; recipient: string | null }): string | undefined {
+  const name = nameOf(row);
+  return name === "" ? undefined : `${payeeOf(row.recipient ?? "")} ${name}`;
+}
+
+async function firstPayoutsOf(
+  recipients: Map<string, CountedRecipient>,
+  ledger: Ledger,
+): Promise<Recipient[]> {
+  const found: Recipient[] = [];
+  const all = [...recipients];
+  for (let at = 0; at < all.length; at += recipientsPerQuery) {
+    const page = all.slice(at, at + recipientsPerQuery);
+    const paid = await ledger.paidRecipients(page.map(([payee]) => payee));
+    for (const [payee, { beforePaisa, ...recipient }] of page)
+      if (!paid.has(payee)) found.push(recipient);
+  }
+  return found;
+}

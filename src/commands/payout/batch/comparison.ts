@@ -1,0 +1,104 @@
+import type {
+  ChangedRecipient,
+  Comparison,
+  LastBatch,
+  Recipient,
+} from "../../../batches/comparison.ts";
+import { countRow, type Sum } from "../../../batches/status.ts";
+import { amountText, type Paisa } from "../../../domain/amount.ts";
+import { formatDay } from "../../../domain/local-time.ts";
+import { formatPaisa } from "../../../domain/money.ts";
+import { sumJson, sumText } from "./summary.ts";
+
+const mostShown = 5;
+
+/** What a person checks before a new file is sent: labels and texts. */
+export function comparisonRows({ last, firstPayouts }: Comparison, now: Sum): [string, string][] {
+  return [...(last ? lastRows(last, now) : []), ...group("First payout", firstPayouts, shown)];
+}
+
+function lastRows(last: LastBatch, now: Sum): [string, string][] {
+  const { batch, total } = last;
+  const change = `${changeText(now.sumPaisa, total.sumPaisa)}, before ${sumText(total)}`;
+  const amount = (one: ChangedRecipient<Paisa>) =>
+    `${shown(one)}, before ${formatPaisa(one.before)} (${percentText(one.amountPaisa, one.before)})`;
+  const number = (one: ChangedRecipient<string>) => `${shown(one)}, before ${one.before}`;
+  return [
+    ["Compared with", `batch ${batch.id}, ${batch.name}, ${formatDay(batch.createdAt)}`],
+    ["Change of the total", change],
+    ...group("New", last.added, shown),
+    ...group("Missing", last.missing, shown),
+    ...group("Amount changed", last.amountChanged, amount),
+    ...group("Number changed", last.numberChanged, number),
+  ];
+}
+
+/** The recipients of a group: their count and amount, and the first of them. */
+function group<One extends Recipient>(
+  label: string,
+  all: One[],
+  textOf: (one: One) => string,
+): [string, string][] {
+  if (all.length === 0) return [];
+  const { count, sumPaisa } = sumOfRecipients(all);
+  const texts = all.slice(0, mostShown).map(textOf);
+  if (all.length > mostShown) texts.push(`and ${all.length - mostShown} more`);
+  const first = `${count === 1 ? "1 recipient" : `${count} recipients`}, ${formatPaisa(sumPaisa)}`;
+  return [[label, first], ...texts.map((text): [string, string] => ["", text])];
+}
+
+function shown({ line, to, name, amountPaisa }: Recipient): string {
+  const place = line === undefined ? "" : `line ${line}: `;
+  return `${place}${formatPaisa(amountPaisa)} to ${to}${name ? ` (${name})` : ""}`;
+}
+
+function changeText(now: Paisa, before: Paisa): string {
+  if (now === before) return "none";
+  const change = now > before ? `+${formatPaisa(now - before)}` : `-${formatPaisa(before - now)}`;
+  return `${change} (${percentText(now, before)})`;
+}
+
+/** `+5.2 %`. */
+function percentText(now: Paisa, before: Paisa): string {
+  const tenths = Number(((now - before) * 1_000n) / before);
+  return `${tenths < 0 ? "" : "+"}${(tenths / 10).toFixed(1)} %`;
+}
+
+function sumOfRecipients(all: Recipient[]): Sum {
+  const sum = { count: 0, sumPaisa: 0n };
+  for (const recipient of all) countRow(sum, recipient);
+  return sum;
+}
+
+/** In JSON; `recipients` counts all of them. */
+const mostListed = 1_000;
+
+/** As scripts get it: amounts in BDT, as text. */
+export function comparisonJson({ last, firstPayouts }: Comparison) {
+  const amount = ({ before }: ChangedRecipient<Paisa>) => ({ before: amountText(before) });
+  const number = ({ before }: ChangedRecipient<string>) => ({ before });
+  return {
+    lastBatch: last
+      ? {
+          batch: last.batch.id,
+          name: last.batch.name,
+          createdAt: last.batch.createdAt,
+          ...sumJson(last.total),
+          new: groupJson(last.added),
+          missing: groupJson(last.missing),
+          amountChanged: groupJson(last.amountChanged, amount),
+          numberChanged: groupJson(last.numberChanged, number),
+        }
+      : null,
+    firstPayouts: groupJson(firstPayouts),
+  };
+}
+
+function groupJson<One extends Recipient>(all: One[], more: (one: One) => object = () => ({})) {
+  const { count: recipients, sumPaisa } = sumOfRecipients(all);
+  const list = all.slice(0, mostListed).map((one) => {
+    const { line = null, to, name, amountPaisa } = one;
+    return { line, to, name, amount: amountText(amountPaisa), ...more(one) };
+  });
+  return { recipients, total: amountText(sumPaisa), list };
+}

@@ -1,0 +1,101 @@
+import { expect, test } from "vitest";
+import { type Merchant, openMerchant } from "../support/merchant.ts";
+import { fileOf } from "./files.ts";
+
+const header = "amount,to,method,name";
+const november = [
+  "500,01712345671,bkash,Rahima",
+  "1000,01712345672,bkash,Karim Uddin",
+  "100,01712345673,bkash,Mina",
+  "100,01712345674,bkash,Das",
+  "100,01712345675,bkash,Salma",
+];
+const december = [
+  "500,+8801712345671,bkash,Rahima",
+  "1000,01712345679,bkash,karim  uddin", // another number
+  "120,01712345673,bkash,Mina", // exactly 20 % more
+  "79.99,01712345674,bkash,Das", // 20.01 % less
+  "70,01712345676,bkash,Salma B", // a new name and a new number
+];
+const csv = (rows: string[]) => `${[header, ...rows].join("\n")}\n`;
+
+function batch(merchant: Merchant, verb: string, rows: string[], ...more: string[]) {
+  const path = fileOf(csv(rows), "payroll.csv");
+  return merchant.lenden(["payout", "batch", verb, path, "--allow-duplicates", ...more]);
+}
+
+test("check and send compare a file with the last batch before anything is sent", async () => {
+  const merchant = await openMerchant();
+  expect((await batch(merchant, "send", november)).code).toBe(0);
+  const id = await merchant.id(["payout", "batch", "list"]);
+
+  const json = JSON.parse((await batch(merchant, "check", december, "--json")).stdout);
+  const checked = await batch(merchant, "check", december);
+  const sent = await batch(merchant, "send", december);
+
+  const one = (line: number | null, end: string, name: string, amount: string) => ({
+    ...{ line, to: `0171234567${end}`, name, amount },
+  });
+  const group = (total: string, ...list: object[]) => ({ recipients: list.length, total, list });
+  expect(json.comparison).toEqual({
+    lastBatch: {
+      ...{ batch: id, name: "payroll.csv", createdAt: expect.any(String) },
+      ...{ rows: 5, total: "1800" },
+      new: group("70", one(6, "6", "Salma B", "70")),
+      missing: group("100", one(null, "5", "Salma", "100")),
+      amountChanged: group("79.99", { ...one(5, "4", "Das", "79.99"), before: "100" }),
+      numberChanged: group("1000", {
+        ...one(3, "9", "karim  uddin", "1000"),
+        before: "01712345672",
+      }),
+    },
+    firstPayouts: group("1070", one(3, "9", "karim  uddin", "1000"), one(6, "6", "Salma B", "70")),
+  });
+  for (const text of [checked.stdout, sent.stderr]) {
+    expect(text).toMatch(/Compared with:? .*payroll\.csv/);
+    expect(text).toContain("-BDT 30.01 (-1.6 %), before 5 rows, BDT 1,800.00");
+    expect(text).toMatch(
+      /Number changed:? .*1 recipient, BDT 1,000\.00\n +line 3: .*\(karim {2}uddin\), before 01712345672/,
+    );
+    expect(text).toMatch(/Amount changed:? .*\n +line 5: .*, before BDT 100\.00 \(-20\.0 %\)/);
+    expect(text).toMatch(/First payout:? .*2 recipients, BDT 1,070\.00/);
+  }
+});
+
+test("only the newest batch with the same columns counts, not a cancelled one or failed rows", async () => {
+  const merchant = await openMerchant();
+  expect((await batch(merchant, "send", november)).code).toBe(0);
+  const id = await merchant.id(["payout", "batch", "list"]);
+  const others = [
+    "amount,to,method\n5,01812345678,bkash\n",
+    "ref,amount,to,method,name\nA,5,01812345678,bkash,X\n",
+    `${header}\n7,01812345678,bkash,X\n`,
+  ];
+  for (const [index, text] of others.entries()) {
+    const path = fileOf(text, `other-${index}.csv`);
+    await merchant.lenden(["payout", "batch", "send", path]);
+  }
+  await merchant.inLedger((database) =>
+    database.exec("UPDATE batches SET cancelled_at = created_at WHERE name = 'other-2.csv'"),
+  );
+  const { comparison } = JSON.parse((await batch(merchant, "check", december, "--json")).stdout);
+  expect(comparison.lastBatch.batch).toBe(id);
+});
+
+test("numbers that were exchanged between two names are shown", async () => {
+  const merchant = await openMerchant();
+  const rows = ["5,01712345671,bkash,Rahima", "6,01712345672,bkash,Karim"];
+  expect((await batch(merchant, "send", rows)).code).toBe(0);
+  const swapped = ["5,01712345672,bkash,Rahima", "5,01712345671,bkash,Karim"];
+  const { comparison } = JSON.parse((await batch(merchant, "check", swapped, "--json")).stdout);
+  expect(comparison.lastBatch).toMatchObject({
+    numberChanged: {
+      list: [
+        { line: 2, before: "01712345671" },
+        { line: 3, before: "01712345672" },
+      ],
+    },
+    new: { recipients: 0 },
+    missing: { recipients: 0 },
+  });
+});
