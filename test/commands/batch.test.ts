@@ -126,6 +126,18 @@ test("rejects a changed file whose batch had its own name, until it gets another
   expect(await status()).toContain('"November"');
 });
 
+test("writes only errors on stderr with -q and with --json", async () => {
+  const merchant = await openMerchant({ faults: faults("createPayout:status-422") });
+  for (const quiet of ["-q", "--json"]) {
+    const send = ["payout", "batch", "send", payroll(`QUIET${quiet}`), "--allow-duplicates", quiet];
+    const rejected = await merchant.lenden(send);
+    expect(rejected.code).toBe(6);
+    expect(rejected.stderr).not.toMatch(/Total:|of 3 rows ·|sandbox:/);
+    expect(rejected.stderr).toMatch(/rejected/);
+    expect((await batch(["send", payroll(`OK${quiet}`), quiet])).stderr).toBe("");
+  }
+});
+
 test("@last is the newest batch, and @2 the one before it", async () => {
   const data = scratchFolder();
   for (const name of ["ONE", "TWO"])
@@ -184,7 +196,7 @@ test("check and --dry-run name the batch of a file, and a batch that has its nam
   }
 });
 
-test.each(["status", "export"])(
+test.each(["status", "export", "cancel"])(
   "%s of a file with other rows than the batch of its name is rejected, and names the batch",
   async (command) => {
     const data = scratchFolder();
@@ -193,9 +205,11 @@ test.each(["status", "export"])(
     writeFileSync(file, readFileSync(file, "utf8").replaceAll("MONTH-", "NEXT-"));
     for (const path of [file, savedAnew(file)]) {
       const { code, stdout, stderr } = await batch([command, path], data);
-      expect([code, stdout, stderr]).toEqual([2, "", expect.stringContaining(`use its ID: ${id}`)]);
+      expect([code, stdout, stderr]).toEqual([5, "", expect.stringContaining(`use its ID: ${id}`)]);
     }
-    for (const name of [id, "MONTH.csv"]) expect((await batch([command, name], data)).code).toBe(0);
+    const code = command === "cancel" ? 3 : 0; // nothing is left to cancel
+    for (const name of [id, "MONTH.csv"])
+      expect((await batch([command, name], data)).code).toBe(code);
   },
 );
 
@@ -385,7 +399,7 @@ test("reports rows that were paid before, and does not count them as sent now", 
   expect(JSON.parse(checked.stdout)).toMatchObject({ rows: 4, sentBefore });
   const before = (await sent()).length;
   const { stderr } = await batch(["send", copy], data);
-  expect(stderr).toContain("Accepted before: 3 rows, BDT 1,750.51");
+  expect(stderr).toContain("Already existed: 3 of 4 rows, BDT 1,750.51 (lines 2-4)");
   expect(stderr).toContain("To be sent now: 1 row, BDT 100.00");
   const { stdout } = await batch(["status", copy, "--json"], data);
   expect(JSON.parse(stdout)).toMatchObject({ rows: 4, sentBefore });
@@ -456,7 +470,9 @@ test("shows when a file was sent a month ago, sends nothing, and counts failed r
   const second = await merchant.lenden(send, { host: aMonthLater });
 
   expect(second.code).toBe(0);
-  expect(second.stderr).toContain(`${first} To pay the same rows again, use --name and new`);
+  expect(second.stderr).toContain(
+    `${first} To pay the same rows again for a new period, use --name and new`,
+  );
   expect(await merchant.moneyRequests()).toHaveLength(2);
   const [payout] = await merchant.books("payouts");
   await merchant.set("payout", String(payout?.id), "Cancelled");

@@ -42,9 +42,9 @@ export const needs: Need[] = [
   { when: /sandbox requests/, make: (merchant) => merchant.id(paymentOf("asked")) },
   {
     when: /(?:check|send|status|export|resolve) payroll\.csv|batch cancel/,
-    make: writes("payroll.csv", payroll(",")),
+    make: writes("payroll.csv", payroll()),
   },
-  { when: /--delimiter semicolon/, make: writes("payroll.csv", payroll(";")) },
+  { when: /--ignore-columns grade/, make: writes("hr.csv", hrFile) },
   { when: /(?:status|export|resolve) payroll\.csv/, make: sentPayroll },
   { when: /resolve payroll\.csv .*--rows/, make: unknownPayroll },
   { when: isStopped, make: stoppedPayroll },
@@ -105,13 +105,15 @@ function signature({ env }: Merchant): string {
 }
 
 /** Twelve rows that come to 152000.50, as an example expects. */
-function payroll(delimiter: string): string {
+const hrFile = "amount;to;method;dept;grade\n500;01712345678;bkash;Sales;7\n";
+
+function payroll(): string {
   const rows = Array.from({ length: 12 }, (_, index) => {
     const amount = index === 0 ? "20000.50" : "12000";
     return [`SAL-${index}`, amount, `017123456${10 + index}`, "bkash"];
   });
   return [["ref", "amount", "to", "method"], ...rows]
-    .map((cells) => `${cells.join(delimiter)}\n`)
+    .map((cells) => `${cells.join(",")}\n`)
     .join("");
 }
 

@@ -73,7 +73,10 @@ export async function confirm(question: Confirmation, around: Surroundings): Pro
   // Before the rows are shown: with JSON output only a person who is asked sees them.
   const isAsked = isDialogue || ((isProduction || alwaysAsked) && !globals.yes);
   const ask = isAsked ? await around.ask(head) : undefined;
-  if (isProduction || isDialogue || alwaysShown || alwaysAsked) {
+  // With --quiet, a summary is shown only if something is still to be confirmed.
+  const isComplete = !isAsked && (!isProduction || (question.typed?.isGiven ?? false));
+  const isHidden = globals.quiet && alwaysShown === true && isComplete;
+  if (!isHidden && (isProduction || isDialogue || alwaysShown || alwaysAsked)) {
     reporter.say(titleOf(question, isProduction, head), head);
     const rows = account
       ? [

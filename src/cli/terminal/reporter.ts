@@ -23,8 +23,15 @@ export interface Reporter {
   /** The warnings that no result and no error has shown yet; each is returned once. */
   takeWarnings(): Warning[];
   style(): Promise<Style>;
-  /** Shows progress until it is closed. Other lines are printed above it. */
-  progress(line: () => string[]): Progress;
+  /** Shows progress until it is closed, but not with --quiet or JSON output. Other lines are printed above it. */
+  progress(line: () => ProgressLine): Progress;
+}
+
+export interface ProgressLine {
+  /** The most important first: the end of the line may not fit. */
+  parts: string[];
+  /** From 0 to 1, if it is known: a terminal shows it as a bar. */
+  done?: number;
 }
 
 interface Progress {
@@ -36,7 +43,7 @@ interface Progress {
 
 export function createReporter(
   host: Pick<Host, "stderr" | "env" | "sleep">,
-  { color: mode }: Globals,
+  { color: mode, quiet }: Globals,
   { scrub, isJson }: { scrub: (text: string) => string; isJson: boolean },
 ): Reporter {
   const { stderr, env } = host;
@@ -70,8 +77,9 @@ export function createReporter(
     },
     style: once(() => loadStyle(wantsColor({ mode, env, isTerminal }))),
     progress: (line) => {
-      if (isSilent) return { note: () => {}, close: () => {} };
-      const started = startProgress(() => line().map(safe), safe, host);
+      if (isJson || quiet) return { note: () => {}, close: () => {} };
+      const shown = () => ({ ...line(), parts: line().parts.map(safe) });
+      const started = startProgress(shown, safe, host);
       drawn = started;
       return {
         ...started,
@@ -88,21 +96,17 @@ const intervalMs = { terminal: 200, other: 5_000 };
 const eraseLine = "\r\u001b[K";
 const separator = " · ";
 
-/**
- * In a terminal one line is drawn again and again; otherwise one is printed every few seconds.
- *
- * @param line its parts, the most important first
- */
+/** In a terminal one line is drawn again and again; otherwise one is printed every few seconds. */
 function startProgress(
-  line: () => string[],
+  line: () => ProgressLine,
   safe: (text: string) => string,
   { stderr, env, sleep }: Pick<Host, "stderr" | "env" | "sleep">,
 ): Progress {
   const redraws = stderr.isTTY === true && env.TERM !== "dumb";
   const closed = new AbortController();
   const draw = (): void => {
-    if (redraws) stderr.write(eraseLine + fitting(line(), columnsOf(stderr) - 1));
-    else stderr.write(`${line().join(separator)}\n`);
+    if (redraws) stderr.write(eraseLine + drawnIn(line(), columnsOf(stderr) - 1));
+    else stderr.write(`${line().parts.join(separator)}\n`);
   };
   void (async () => {
     while (!closed.signal.aborted) {
@@ -121,6 +125,18 @@ function startProgress(
       if (redraws) stderr.write("\n");
     },
   };
+}
+
+const bar = { least: 10, most: 30 };
+/** In a narrower terminal, there is only room for the parts. */
+const leastColumnsOfBar = 40;
+
+function drawnIn({ parts, done }: ProgressLine, columns: number): string {
+  if (done === undefined || columns < leastColumnsOfBar) return fitting(parts, columns);
+  const text = fitting(parts, columns - bar.least - 1);
+  const width = Math.min(bar.most, columns - text.length - 1);
+  const full = Math.floor(Math.min(done, 1) * width);
+  return `${"█".repeat(full)}${"░".repeat(width - full)} ${text}`;
 }
 
 /** As many whole parts as fit: part of a number would be a wrong number. */

@@ -20,7 +20,8 @@ export const batchCheck = defineCommand({
     "Reads the file and requests only the methods from the API. Nothing is sent or stored. Each problem is listed with its line, its column and how to fix it. Then run 'lenden payout batch send'.",
   examples: {
     "Validate a file before you send it": "lenden payout batch check payroll.csv",
-    "Validate a file in a script": "lenden payout batch check payroll.csv --json",
+    "Validate a file with other columns":
+      "lenden payout batch check hr.csv --ignore-columns grade --map dept=description",
   },
   arguments: fileArgument,
   flags: fileFlags,

@@ -1,6 +1,5 @@
 import type { CsvFile } from "../../../batches/csv.ts";
 import { rejectProblems } from "../../../batches/findings.ts";
-import { hasReferenceColumn } from "../../../batches/header.ts";
 import type { RowEnd, Sending } from "../../../batches/send.ts";
 import {
   type BatchStatus,
@@ -16,6 +15,8 @@ import { defineCommand } from "../../../cli/command/define-command.ts";
 import { flag } from "../../../cli/command/flag.ts";
 import type { Preview } from "../../../cli/command/preview.ts";
 import { rowsText } from "../../../cli/output/rows.ts";
+import { durationText } from "../../../cli/output/time.ts";
+import type { ProgressLine } from "../../../cli/terminal/reporter.ts";
 import { type Paisa, readAmount } from "../../../domain/amount.ts";
 import { Failure, inOneLine, usage, whatHappened } from "../../../domain/failure.ts";
 import { formatDay } from "../../../domain/local-time.ts";
@@ -26,15 +27,22 @@ import type { OperationDeps } from "../../../operations/deps.ts";
 import { waitFlags, waitOptionsOf } from "../../wait-options.ts";
 import { waitWithProgress } from "./batch.ts";
 import { examineFile, fileArgument, fileFlags } from "./file.ts";
-import { batchOfFile, checkExpected, describeExisting, type PlanInput } from "./plan.ts";
+import {
+  batchOfFile,
+  checkExpected,
+  describeExisting,
+  newPeriodText,
+  type PlanInput,
+} from "./plan.ts";
 import {
   endingFailure,
+  existedText,
   type RunStop,
+  sentences,
   shownEnding,
   statusCard,
   statusJson,
   sumJson,
-  sumText,
 } from "./summary.ts";
 
 export const batchSend = defineCommand({
@@ -136,7 +144,8 @@ async function previewOf(
   else await rejectProblems(input.file, problems, ledger);
   checkExpected(input, totals.total);
   const [first] = totals.first;
-  if (!first || !isComplete(first)) throw usage(["The file has no row."]);
+  if (!first || !isComplete(first))
+    throw usage(["Not all rows can be read."], "Use the flags of the run that created the batch.");
   return context.api.preview("createPayout", payoutBody(orderOfRow(first)));
 }
 
@@ -159,17 +168,17 @@ async function sendRows(
   const deps = await api.deps();
   const forgotten = await countForgotten(batch, ledger, deps);
   const retried = before.sums.uncertain.count - forgotten;
-  if (retried > 0)
-    ui.notice(
-      `Retrying ${rowsText(retried)} with an unknown outcome first, with the same references (delay up to 10 s).`,
-    );
   const since = (await deps.guarantees()).references ? " for over 24 hours" : "";
   if (forgotten > 0)
     ui.notice(
       `${rowsText(forgotten)} with an unknown outcome${since}: not retried automatically. Check the dashboard. For rows that were not created, run 'lenden payout batch resolve ${batch.id} --not-created'.`,
     );
-  const run = createRunTally(before);
+  const run = createRunTally(before, deps);
   const progress = ui.progress(run.progressLine);
+  if (retried > 0)
+    progress.note(
+      `Retrying ${rowsText(retried)} with an unknown outcome first, with the same references (delay up to 10 s).`,
+    );
   const onRow: Sending["onRow"] = (row, end, failure) => {
     run.add(row, end, failure);
     if (!failure) return;
@@ -187,25 +196,25 @@ async function sendRows(
   const existing = run.existing();
   if (existing.count > 0)
     ui.notice(
-      `Not paid now: ${sumText(existing)}. The API already had payouts with these references. For dates, run 'lenden payout batch export'.`,
+      `${existedText(existing, before.total)}, already existed at the API and were not paid now. For their lines and dates, run 'lenden payout batch export'.`,
       "batch.existing",
     );
-  return { stopped, notes: run.notes(stopped, deps), existing };
+  return { stopped, notes: run.notes(stopped), existing };
 }
 
 /** Why a file has no row to send, and how to pay the same rows again. */
-async function nothingLeftText({ batch, sums }: BatchStatus, { batches }: Ledger): Promise<string> {
+async function nothingLeftText(status: BatchStatus, { batches }: Ledger): Promise<string> {
+  const { batch } = status;
   const times = await batches.sentBetween(batch);
   const days = times ? [...new Set([formatDay(times.first), formatDay(times.last)])] : [];
   const when = days.length === 0 ? "" : ` (sent on ${days.join(" to ")})`;
   const text = `No row of batch ${batch.id}, ${batch.name}, is left to send${when}. Nothing was sent.`;
-  if (sums.refused.count + sums.cancelled.count + sums.conflict.count > 0) return text;
-  const flags = hasReferenceColumn(batch.columns) ? "--name and new references" : "--name";
-  return `${text} To pay the same rows again, use ${flags}.`;
+  return sentences([text, newPeriodText(status)]);
 }
 
 /** Counts the rows of a run, so that the ledger is not added up for every line of progress. */
-function createRunTally({ total, sums }: BatchStatus) {
+function createRunTally({ total, sums }: BatchStatus, { now, isOutOfTime }: OperationDeps) {
+  const startedMs = now();
   const ends = new Map<RowEnd, Sum>();
   const last = new Map<RowEnd, Failure>();
   const sumOfEnds = (...some: RowEnd[]): Sum =>
@@ -215,27 +224,39 @@ function createRunTally({ total, sums }: BatchStatus) {
     total.count -
     openOf(sums).count +
     sumOfEnds("accepted", "existing", "refused", "conflict").count;
+  /** The time that the other rows take at this speed, and the speed; nothing in the first second. */
+  const speedTexts = (left: number): string[] => {
+    const ms = now() - startedMs;
+    const ended = done() - total.count + openOf(sums).count;
+    if (ms < 1_000 || ended === 0) return [];
+    const perSecond = (ended * 1_000) / ms;
+    return [
+      ...(left > 0 ? [`${durationText((left * ms) / ended)} left`] : []),
+      `${perSecond.toFixed(perSecond < 10 ? 1 : 0)} rows/s`,
+    ];
+  };
   return {
     add: ({ amountPaisa }: { amountPaisa: Paisa }, end: RowEnd, failure?: Failure): void => {
       ends.set(end, sumOf(sumOfEnds(end), { count: 1, sumPaisa: amountPaisa }));
       if (failure) last.set(end, failure);
     },
     existing: () => sumOfEnds("existing"),
-    /** The most important part first: the end of the line may not fit. */
-    progressLine: (): string[] => {
+    progressLine: (): ProgressLine => {
       const rejected = sums.refused.count + sumOfEnds("refused").count;
       const unknown = sumOfEnds("uncertain").count;
       const { sumPaisa } = sumOf(before, sumOfEnds("accepted", "existing"));
-      return [
+      const parts = [
         `${done()} of ${rowsText(total.count)}`,
         ...(rejected > 0 ? [`${rejected} rejected`] : []),
         ...(unknown > 0 ? [`${unknown} unknown`] : []),
         `${formatPaisa(sumPaisa)} of ${formatPaisa(total.sumPaisa)}`,
+        ...speedTexts(total.count - done()),
       ];
+      return { parts, done: done() / total.count };
     },
     /** Why rows are still open, apart from the rule that stopped the run. */
-    notes: (stopped: Failure | undefined, deps: OperationDeps): string[] => {
-      const isLate = deps.isOutOfTime() && done() < total.count;
+    notes: (stopped: Failure | undefined): string[] => {
+      const isLate = isOutOfTime() && done() < total.count;
       const locked = last.get("locked");
       const silence = last.get("uncertain") ?? last.get("unreachable");
       const others = `Other processes are working on ${rowsText(sumOfEnds("locked").count)}.`;
