@@ -83,9 +83,9 @@ async function optionsOf(given: Given, { api, config, host, ui }: Context): Prom
   const wait: TrialOptions["wait"] = async (ms) => {
     const endMs = host.now() + ms;
     const leftMs = () => Math.max(0, endMs - host.now());
-    const progress = ui.progress(() => [
-      `The first payout is sent again in ${Math.ceil(leftMs() / 1000)} s`,
-    ]);
+    const progress = ui.progress(() => ({
+      parts: [`The first payout is sent again in ${Math.ceil(leftMs() / 1000)} s`],
+    }));
     const deps = await api.deps();
     // In short parts, because the machine may sleep meanwhile.
     while (leftMs() > 0 && !deps.isStopping()) await deps.sleep(Math.min(leftMs(), 5_000));

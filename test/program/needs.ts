@@ -44,7 +44,10 @@ export const needs: Need[] = [
     when: /(?:check|send|status|export|resolve) payroll\.csv|batch cancel/,
     make: writes("payroll.csv", payroll()),
   },
-  { when: /--ignore-columns grade/, make: writes("hr.csv", hrFile) },
+  {
+    when: /--ignore-columns grade/,
+    make: writes("hr.csv", "amount;to;method;dept;grade\n500;01712345678;bkash;Sales;7\n"),
+  },
   { when: /(?:status|export|resolve) payroll\.csv/, make: sentPayroll },
   { when: /resolve payroll\.csv .*--rows/, make: unknownPayroll },
   { when: isStopped, make: stoppedPayroll },
@@ -105,8 +108,6 @@ function signature({ env }: Merchant): string {
 }
 
 /** Twelve rows that come to 152000.50, as an example expects. */
-const hrFile = "amount;to;method;dept;grade\n500;01712345678;bkash;Sales;7\n";
-
 function payroll(): string {
   const rows = Array.from({ length: 12 }, (_, index) => {
     const amount = index === 0 ? "20000.50" : "12000";

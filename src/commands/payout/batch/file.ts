@@ -33,11 +33,7 @@ export const fileFlags = {
     "Columns to ignore, such as dept,grade",
     ok<string>,
   ),
-  map: flag.many(
-    "--map <mapping>",
-    "Read a column by another name: dept=description",
-    readMapping,
-  ),
+  map: flag.many("--map <mapping>", "Read a column by another name: dept=description", readMapping),
   method: flag.optional(
     "--method <method>",
     "Method of rows without one (default: the profile's)",
