@@ -33,23 +33,24 @@ export async function* checkApi(context: CheckContext): AsyncIterable<Finding> {
   yield await check("profile", async () => {
     const { profile, shadows } = await context.config.settings();
     if (!profile) return skipped("No profile is in use.");
-    const message = `Profile ${profile.value} is in use (from ${profile.source}).`;
+    const how = profile.source === "profile use" ? "the default" : `from ${profile.source}`;
+    const message = `Profile ${profile.value} is in use (${how}).`;
     return shadows.length > 0
       ? warning([message, ...shadows].join(" "), "Unset the variables that should not apply.")
       : passed(message);
   });
   yield await check("key", async () => {
     account = await context.config.account();
-    return passed(`API key ${masked(account.apiKey)} is for ${account.environment}.`);
+    return passed(`${masked(account.apiKey)} is a ${account.environment} key.`);
   });
   yield await check("payout-secret", async () => {
-    const { payoutSecret } = await context.config.settings();
+    const { profile, payoutSecret } = await context.config.settings();
     if (payoutSecret) await context.config.payoutSecret();
     return payoutSecret
       ? passed(`Payout secret found in ${payoutSecret.source}.`)
       : warning(
           "No payout secret is set. Payouts cannot be signed.",
-          "Set LENDEN_PAYOUT_SECRET, or run 'lenden profile add <name> --replace'.",
+          `Set LENDEN_PAYOUT_SECRET, or run 'lenden profile add${profile ? ` ${profile.value} --replace` : ""}'.`,
         );
   });
   const skips = (names: string[], message: string): Finding[] =>
@@ -57,7 +58,7 @@ export async function* checkApi(context: CheckContext): AsyncIterable<Finding> {
   if (!account)
     return yield* skips(
       ["base-url", ...apiChecks, "verification"],
-      "No API key and base URL to test.",
+      "Not checked, because there is no valid API key with a base URL.",
     );
   const url = new URL(account.baseUrl);
   // Without user, password and query: any of them may be a secret.
@@ -78,7 +79,7 @@ export async function* checkApi(context: CheckContext): AsyncIterable<Finding> {
   if (found) {
     yield await check("access", () => access(found));
     yield await check("clock", () => clock(found));
-  } else yield* skips(["access", "clock"], "The API did not respond.");
+  } else yield* skips(["access", "clock"], "Not checked, because the API did not respond.");
   yield await check("ip-allowlist", () => ipAllowlist(url));
   yield await check("verification", () => verification(context));
 }

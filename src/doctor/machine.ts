@@ -44,7 +44,7 @@ async function directory(path: string, variable: string, platform: string): Prom
     // Windows has no modes; there, a user's directories are private.
     const isPrivate = platform === "win32" || (found.mode & 0o077) === 0;
     return isPrivate
-      ? passed(`${path} is private.`)
+      ? passed(`Only you can read ${path}.`)
       : warning(`Other users can read ${path}.`, `Run: chmod -R go= '${path}'`);
   } catch (error) {
     const code = errorCode(error);
