@@ -84,6 +84,12 @@ test("ledger check ends with 1 if an index lacks a row of its table", async () =
   expect(JSON.parse(stdout).damage[0]).toMatch(/index by_target/);
 });
 
+test("ledger check rejects an --accept-hash that is no hash, also of an intact ledger", async () => {
+  const { merchant } = await busyMerchant();
+  const { code, stderr } = await merchant.lenden(["ledger", "check", "--accept-hash", "zz"]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("--accept-hash: ")]);
+});
+
 test("ledger list --unknown shows conflicts, with both commands that resolve them", async () => {
   const { merchant } = await busyMerchant();
   await merchant.inLedger((ledger) =>

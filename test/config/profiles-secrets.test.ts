@@ -74,6 +74,34 @@ describe("profile add takes key and secret", () => {
     expect(verified.code).toBe(0);
   });
 
+  test("and --check stores nothing unless the API accepts the key", async () => {
+    const { baseUrl, apiKey, close } = await openMerchant();
+    const { profile, stored, file } = place();
+    const line = ["add", "shop", "--base-url", baseUrl, "--key-stdin", "--check"];
+    const rejected = await profile(line, key);
+    expect(rejected.code).toBe(4);
+    expect(rejected.stderr).toMatch(/denied access \(401\).*The profile was not stored\./);
+    expect(existsSync(file)).toBe(false);
+    const accepted = await profile(line, apiKey);
+    expect([accepted.code, accepted.stderr]).toEqual([0, expect.stringContaining("accepts this")]);
+    expect(stored().profiles.shop).toMatchObject({ apiKey: { text: apiKey } });
+    await close();
+    const unreachable = await profile([...line, "--replace"], key);
+    expect(unreachable.code).toBe(69);
+    expect(stored().profiles.shop).toMatchObject({ apiKey: { text: apiKey } });
+  });
+
+  test("and names the file with something else in it", async () => {
+    const { folder, profile } = place();
+    const keyFile = join(folder, "key.txt");
+    for (const content of ["junk", `${key}\n${secret}\n`]) {
+      writeFileSync(keyFile, content);
+      const { code, stderr } = await profile([...add, "--key-file", keyFile]);
+      expect([code, stderr]).toEqual([2, expect.stringMatching(/^error: --key-file: /)]);
+      expect(stderr).not.toContain(secret);
+    }
+  });
+
   test("and names all that is missing at once", async () => {
     const { code, stderr } = await place().profile(["add", "shop"]);
     expect(code).toBe(2);

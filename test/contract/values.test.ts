@@ -94,6 +94,22 @@ describe("a URL", () => {
       expect([text, readUrl(text).ok]).toEqual([text, false]);
   });
 
+  test("is shown in an error unless it may contain a secret", () => {
+    for (const text of ["htp://shop.example/a", "shop.example", "localhost:3000"])
+      expect(problemOf(readUrl(text))).toContain(`"${text}" is not a valid URL.`);
+    const hidden = fc.oneof(
+      fc.string().map((text) => `ftp://user:${text}@shop.example`),
+      fc.string().map((text) => `ftp://shop.example/?token=${text}`),
+      fc.stringMatching(/^[A-Za-z0-9_-]{4,64}$/),
+      fc.stringMatching(/^ftp:\/\/(?:sk_sandbox_|public-)[A-Z0-9-]{4,30}$/),
+    );
+    fc.assert(
+      fc.property(hidden, (text) => {
+        expect(problemOf(readUrl(text))).toContain("The value is not a valid URL.");
+      }),
+    );
+  });
+
   test("is of this machine by name or number, not by similarity", () => {
     const loopback = (text: string) => isLoopback(parseUrl(text) ?? new URL("https://no.example"));
     for (const text of ["http://LOCALHOST", "http://127.1", "http://2130706433", "http://[0:0::1]"])

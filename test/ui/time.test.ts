@@ -30,6 +30,10 @@ test.each([
   "597h",
 ])("%j is not a duration", (typed) => expect(readDuration(typed)).toMatchObject({ ok: false }));
 
+test("a number without a unit is not a duration, and the error offers one", () => {
+  expect(readDuration("5")).toMatchObject({ problem: '"5" has no unit. Did you mean 5s or 5ms?' });
+});
+
 test("a duration fits into a timer, which would fire at once otherwise", () => {
   fc.assert(
     fc.property(fc.stringMatching(/^[0-9]{1,10}(?:ms|s|m|h)$/), (typed) => {
