@@ -18,7 +18,7 @@ type Fields = Record<string, unknown>;
 
 export const api = defineCommand({
   description:
-    "The path is relative to the base URL. Fields are the query of a GET, otherwise a JSON body. A request that creates or changes a record is checked and recorded as by its command. Any other request is sent once and not recorded.",
+    "The path is relative to the base URL. Fields are the query of a GET, otherwise a JSON body. A request that creates or changes a record is checked and recorded like the matching command. Any other request is sent once and not recorded.",
   examples: {
     "Print the body of a response": "lenden api GET /payment/methods",
     "Print its status and headers too": "lenden api GET /payment/retrieve/TX8F3K2Q --include",

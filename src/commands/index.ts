@@ -156,10 +156,10 @@ const descriptions: Partial<Record<Name, string>> = {
     "'check' validates a file, 'send' sends or resumes it, 'status' and 'export' show the results. 'lenden help batch' describes it.",
   refund: "A refund can be cancelled while it is Processing.",
   sandbox:
-    "'start' and 'exec' run the API on this machine, with injected faults if you like. 'trigger' plays the customer and the recipient, in any sandbox.",
+    "'start' and 'exec' run the API on this machine, optionally with injected faults. 'trigger' completes or cancels records.",
   profile: "A profile stores base URL, API key, payout secret and defaults under a name.",
   ledger:
-    "Everything that moves money is recorded in the ledger before it is sent. The API has no lists, so the ledger is the only one.",
+    "Everything that moves money is recorded in the ledger before it is sent. The API cannot list records; the ledger can.",
   callback:
     "Anyone can send a callback. lenden retrieves the record behind each one, and only the record counts.",
 };

@@ -38,7 +38,11 @@ export const exits = {
     means: "another lenden process is working on it; nothing was sent",
     retry: "later",
   },
-  pending: { code: 8, means: "still Processing when the wait timed out", retry: "yes" },
+  pending: {
+    code: 8,
+    means: "still Processing when the wait timed out",
+    retry: "yes, with the wait command",
+  },
   "not-found": { code: 9, means: "the API or the ledger does not know this ID", retry: "no" },
   cancelled: { code: 10, means: "the status is Cancelled", retry: "no" },
   unverified: {
@@ -48,7 +52,7 @@ export const exits = {
   },
   unreachable: {
     code: 69,
-    means: "no valid API response; no money moved, or only part of a batch was sent",
+    means: "no valid API response; nothing was sent, or only part of a batch",
     retry: "yes",
   },
   uncertain: {
@@ -58,7 +62,7 @@ export const exits = {
   },
   interrupted: {
     code: 130,
-    means: "interrupted by Ctrl-C (143: SIGTERM, 129: SIGHUP); nothing is unknown",
+    means: "interrupted by Ctrl-C (143: SIGTERM, 129: SIGHUP); no outcome is unknown",
     retry: "yes",
   },
 } as const;

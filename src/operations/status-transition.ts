@@ -112,7 +112,7 @@ async function untilDone<Kind extends Resource>(
       return new Failure(
         "transition.outcome-unknown",
         `Cannot confirm the ${kind} of ${resource} ${id} (${possible}): ${now}.`,
-        { hint: "Run the same command again: a second run has no second effect.", operation: id },
+        { hint: "Run the same command again: a second run changes nothing more.", operation: id },
       );
     };
     const isOver = deps.now() + pauseMs * attempt >= deps.deadlineMs || deps.isStopping();

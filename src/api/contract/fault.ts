@@ -22,7 +22,7 @@ export const callbackFaultKinds = {
   lost: "is never sent",
   late: "is sent five seconds late; late-<ms> sets the delay",
   duplicated: "is sent twice",
-  reordered: "is sent after the next one, at most five seconds late",
+  reordered: "is sent after the next callback, at most five seconds late",
   forged: "is sent after a forged one (Cancelled for Completed, or the reverse)",
 } as const;
 

@@ -17,7 +17,7 @@ export const method = {
     unless: "methodId",
     names: "method",
   }),
-  methodId: flag.optional("--method-id <id>", "Method ID, sent unchecked", readWord),
+  methodId: flag.optional("--method-id <id>", "Method ID, sent without validation", readWord),
 };
 
 export const redirectUrl = flag.setting(

@@ -22,7 +22,7 @@ const behavior: Row[] = [
   ["LENDEN_NO_INPUT, CI", "Set to any value: never prompt"],
   ["LENDEN_DEBUG", "Set to 1: print stack traces"],
   ["NO_COLOR", "Set to any value: no color"],
-  ["FORCE_COLOR", "Unless 0 or false: always use color"],
+  ["FORCE_COLOR", "Always use color, except if 0 or false"],
   ["TERM", "Set to dumb: no color, no prompts"],
   ["DISPLAY, WAYLAND_DISPLAY, WSL_DISTRO_NAME", "On Linux, --open needs one of them"],
 ];
@@ -65,7 +65,7 @@ export const topicPages: Record<TopicName, Section[]> = {
     },
     { title: "Flags", rows: Object.values(globalFlags).map(flagRow) },
     {
-      text: "Precedence: flag, environment variable, profile, default. LENDEN_API_KEY with LENDEN_BASE_URL needs no profile and overrides it. 'lenden profile show' shows each value and its source.",
+      text: "Precedence: flag, environment variable, profile, default. LENDEN_API_KEY with LENDEN_BASE_URL need no profile: if both are set, no profile is used. 'lenden profile show' shows each value and its source.",
     },
     { title: "Environment variables: account", rows: account },
     { title: "Environment variables: behavior", rows: behavior },
@@ -119,11 +119,20 @@ export const topicPages: Record<TopicName, Section[]> = {
       ],
     },
     {
-      text: "--again sends a second one, and a new --ref is a new payout. lenden checks duplicates in the ledger of this machine: it cannot know what another machine sent.",
+      text: "With --again, a duplicate is sent. A new --ref is a new payout. lenden checks duplicates in the ledger of this machine: it cannot know what another machine sent.",
     },
     {
       title: "Ledger",
       text: "Every operation is recorded in the ledger before its request is sent. If the ledger cannot be written, nothing is sent.",
+    },
+    {
+      title: "States in the ledger",
+      rows: [
+        ["INTENT, UNCERTAIN", "Outcome unknown: being sent, or without a valid response"],
+        ["CONFIRMED", "Accepted by the API; its status is shown"],
+        ["REFUSED, NOT_SENT", "Rejected by the API; proved not to have been sent"],
+        ["CONFLICT", "The API has a different record under this reference or ID"],
+      ],
     },
     {
       title: "Outcome unknown",
@@ -146,7 +155,7 @@ export const topicPages: Record<TopicName, Section[]> = {
     },
     {
       title: "Amounts",
-      text: "BDT (taka) with at most two decimals: 500, 1250.50. Separators, symbols and other digits are rejected: 1,250, ৳500, ১২৫০, 1e3. Amounts are never rounded.",
+      text: "BDT (taka) with at most two decimals: 500, 1250.50. Separators, symbols and non-Latin digits are rejected: 1,250, ৳500, ১২৫০, 1e3. Amounts are never rounded.",
     },
     {
       title: "Mobile numbers",

@@ -9,7 +9,7 @@ import { Failure } from "../../domain/failure.ts";
 import { readUrl } from "../../domain/url.ts";
 
 export const forwardingFlags = {
-  forwardTo: flag.optional("--forward-to <url>", "Forward each callback to your handler", readUrl),
+  forwardTo: flag.optional("--forward-to <url>", "URL of your handler", readUrl),
   secretFile: flag.optional(
     "--secret-file <file>",
     "File with the secret that signs forwarded callbacks",

@@ -21,7 +21,7 @@ const retryPauseMs = 5_000;
 const mostPolled = 200;
 
 const description =
-  "Receives callbacks (webhooks) on 127.0.0.1, through a tunnel or your reverse proxy. Each is stored in the ledger and compared with the record that the API returns. Your handler gets the same bytes with signed headers, and must trust only these. docs/callbacks.md shows how to verify them.";
+  "Receives callbacks (webhooks) on 127.0.0.1, through a tunnel or your reverse proxy. Each is stored in the ledger and compared with the record that the API returns. Your handler gets the same bytes, and must trust only the signed headers. docs/callbacks.md shows how to verify them.";
 
 /** The first line of a listener. The URL is null if it only polls; a secret is shown if it is new. */
 interface Started {

@@ -15,7 +15,7 @@ function readHash(typed: string): Result<string> {
 
 export const ledgerCheck = defineCommand({
   description:
-    "Verifies the chain of events, the tables and the schema. The newest event is also stored in the config directory, which shows a truncated, rolled back or replaced ledger. After a failed check nothing is sent until you restore the ledger or accept it.",
+    "Verifies the chain of events, the tables and the schema. The newest event is also stored in the config directory, so that lenden detects a truncated, rolled back or replaced ledger. After a failed check nothing is sent until you restore the ledger or accept it.",
   examples: {
     "Verify the ledger; exit 0 if it is intact": "lenden ledger check",
     "Accept a ledger that was lost or rolled back": "lenden ledger check --accept",
@@ -24,7 +24,7 @@ export const ledgerCheck = defineCommand({
     accept: flag.toggle("--accept", "Accept the ledger as it is, after you reviewed it"),
     acceptHash: flag.optional(
       "--accept-hash <hash>",
-      "As --accept, if the newest event has this hash",
+      "Accept only if the newest event has this hash",
       readHash,
     ),
   },

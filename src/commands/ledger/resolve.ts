@@ -14,16 +14,16 @@ import { nextStep, operationNamed, withCommands } from "./operation.ts";
 
 export const ledgerResolve = defineCommand({
   description:
-    "Sends a payout again with the same reference, for up to 24 hours, and retrieves the record of a cancel or trigger. For a payment, a refund or a CONFLICT, check the dashboard, then add --created <id> or --not-created. Without a name, lenden resolves all it can and lists the rest.",
+    "Sends a payout again with the same reference, for up to 24 hours, and retrieves the record of a cancel or trigger. For a payment, a refund or a CONFLICT, check the dashboard, then add --created <id> or --not-created. Without an ID or reference, lenden resolves all it can and lists the rest.",
   examples: {
-    "Resolve all that the API can answer": "lenden ledger resolve",
+    "Resolve each operation that the API can confirm": "lenden ledger resolve",
     "Record the ID that the dashboard shows": "lenden ledger resolve OP01JD… --created TX8F3K2Q",
     "Record that the dashboard does not show it": "lenden ledger resolve OP01JD… --not-created",
   },
   arguments: {
     operation: argument.optional(
       "operation",
-      "Its ID, its reference, or @last (default: all whose outcome is unknown)",
+      "Operation ID, reference, or @last (default: all of unknown outcome)",
       readWord,
       "operation",
     ),

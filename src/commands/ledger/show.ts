@@ -15,7 +15,7 @@ export const ledgerShow = defineCommand({
   arguments: {
     operation: argument.required(
       "operation",
-      "Its ID, its reference, or @last",
+      "Operation ID, reference, or @last",
       readWord,
       "operation",
     ),

@@ -61,7 +61,7 @@ export const profileAdd = defineCommand({
       'lenden profile add shop --base-url https://sandbox.example/cp/api/v1 --key-command "pass show shop/key"',
   },
   arguments: {
-    name: argument.optional("name", "Name (default: the environment)", readProfileName),
+    name: argument.optional("name", "Name (default: sandbox or production)", readProfileName),
   },
   flags,
 

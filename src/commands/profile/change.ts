@@ -44,7 +44,7 @@ const settable: Record<string, { key: keyof Profile; read: (text: string) => Res
 const settings = Object.keys(settable);
 
 export const profileSet = defineCommand({
-  description: `Changes the default profile, or that of --profile. Settings: ${settings.join(", ")}. An empty value removes one. To change a secret, run 'lenden profile add <name> --replace'.`,
+  description: `Changes the default profile, or the profile named by --profile. Settings: ${settings.join(", ")}. An empty value removes one. To change a secret, run 'lenden profile add <name> --replace'.`,
   examples: {
     "Set the URL to which customers return":
       "lenden profile set redirect-url https://shop.example/thanks",

@@ -21,7 +21,7 @@ export function readProfileName(text: string): Result<string> {
 export const profileFlags = {
   environment: flag.optional(
     "--environment <environment>",
-    `Environment: {${environments.join(" | ")}} (default: the key's)`,
+    `Environment: {${environments.join(" | ")}} (default: from the key)`,
     oneOf(environments),
   ),
   redirectUrl: flag.optional(
@@ -37,7 +37,7 @@ export const profileFlags = {
   method: flag.optional("--method <code>", "Default payment method", readWord, "method"),
   numberFormat: flag.optional(
     "--number-format <format>",
-    `Format of sent mobile numbers: {${numberFormats.join(" | ")}} (default: local)`,
+    `Format in which numbers are sent: {${numberFormats.join(" | ")}} (default: local)`,
     oneOf(numberFormats),
   ),
   confirmAbove: flag.optional(

@@ -7,7 +7,7 @@ import { readIdentifier } from "../../domain/identifier.ts";
 import { refund, refundCard } from "../resources.ts";
 
 export const refundCancel = defineCommand({
-  description: "Cancels a refund while it is Processing. A repeated command has no second effect.",
+  description: "Cancels a refund while it is Processing. Running it again changes nothing.",
   examples: {
     "Cancel the newest refund": "lenden refund cancel @last",
     "Cancel a refund and store the reason": 'lenden refund cancel RF77 --note "customer kept it"',
