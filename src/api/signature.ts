@@ -28,7 +28,15 @@ export function verify(text: string, secret: string, signature: string): boolean
 
 /** Which part of a signature differs from what it should be. */
 export interface Difference {
-  part: "hex case" | "encoding" | "amount text" | "reference" | "timestamp" | "order" | "secret";
+  part:
+    | "hex case"
+    | "encoding"
+    | "amount text"
+    | "reference"
+    | "timestamp"
+    | "order"
+    | "secret"
+    | "unknown";
   explanation: string;
 }
 
@@ -54,8 +62,7 @@ export function explain(signed: Signed, secret: string, signature: string): Diff
     return differs("secret", "The secret was used with a space or line break around it.");
   const mistake = mistakes(signed).find(({ text }) => text !== right && isSigned(text, secret));
   if (mistake) return differs(mistake.part, mistake.explanation);
-  const others = "another amount, reference or timestamp was signed";
-  return differs("secret", `Another secret was used, or ${others}.`);
+  return differs("unknown", "Another secret, amount, reference or timestamp was signed.");
 }
 
 /** The messages that are signed by mistake. */

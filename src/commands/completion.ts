@@ -4,7 +4,7 @@ import { defineCommand } from "../cli/command/define-command.ts";
 import { argument, flag, oneOf, takes } from "../cli/command/flag.ts";
 import { errorCode } from "../domain/error-code.ts";
 import { Failure } from "../domain/failure.ts";
-import { err, type Result } from "../domain/result.ts";
+import { err, quoted, type Result } from "../domain/result.ts";
 import { shellLine } from "../domain/shell-line.ts";
 import { absolute } from "../platform/directories.ts";
 import { makeDirectory } from "../platform/files.ts";
@@ -61,7 +61,7 @@ const readKnown = oneOf(shells);
 /** `pwsh` is the program of PowerShell. */
 function readShell(text: string): Result<Shell> {
   if (text.toLowerCase() !== "pwsh") return readKnown(text);
-  return err(`Invalid value. Use one of: ${shells.join(", ")}. Did you mean powershell?`);
+  return err(`${quoted(text)} is not one of: ${shells.join(", ")}. Did you mean powershell?`);
 }
 
 interface Printed {

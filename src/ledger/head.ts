@@ -102,14 +102,11 @@ export function createHeadKeeper(database: Database, path: string, now: () => nu
     committed: (): void => {
       if (Math.abs(now() - storedAtMs) >= storedEveryMs) store();
     },
-    /**
-     * @throws Failure `internal` if the ledger does not contain its head, or if `ledger check` found it
-     * modified; nothing was sent
-     */
-    assertAccepted: (): void => {
+    /** Why nothing may be sent: the ledger does not contain its head, or `ledger check` found it modified. */
+    unaccepted: (): Failure | undefined => {
       const { state, isModified } = storedHead(database, path);
-      if (state === "not-contained") throw notContained();
-      if (isModified) throw modified();
+      if (state === "not-contained") return notContained();
+      return isModified ? modified() : undefined;
     },
   };
 }

@@ -33,7 +33,7 @@ export function ledgerFileState(path: string, head: string): FileState {
 /** Why nothing can be read from such a ledger or sent; undefined if it can be used. */
 export function lossOf(state: FileState, path: string): Failure | undefined {
   if (state.kind === "missing")
-    return lost(`${path} is missing, but ${state.traces.join(", ")} show earlier use`);
+    return lost(`${path} is missing, but lenden was used here before (${state.traces[0]} exists)`);
   return state.kind === "empty" ? lost(`${path} is empty`) : undefined;
 }
 
@@ -52,7 +52,7 @@ export function hasTables(database: Database): boolean {
 
 function lost(cause: string): Failure {
   return new Failure("ledger.lost", `Cannot open the ledger: ${cause}.`, {
-    hint: "Restore it from a backup; without it, lenden can pay twice. To start a new ledger, run 'lenden ledger check --accept'.",
+    hint: "Run 'lenden ledger restore <file>' with a backup; without the ledger, lenden can pay twice. To start a new ledger, run 'lenden ledger check --accept'.",
   });
 }
 

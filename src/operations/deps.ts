@@ -57,6 +57,11 @@ export function checkStop(deps: Pick<OperationDeps, "isStopping" | "isOutOfTime"
   throw new Failure("run.interrupted", "Interrupted.");
 }
 
+/** Why a run is to stop, as the end of a sentence. */
+export function stopCause({ isOutOfTime }: Pick<OperationDeps, "isOutOfTime">): string {
+  return isOutOfTime() ? "--timeout elapsed" : "the command was stopped";
+}
+
 /** More than `Date` can differ by itself: one of the clocks was set. */
 const setMs = 2_000;
 

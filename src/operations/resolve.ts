@@ -113,7 +113,7 @@ async function adopt(
     return learn(operation, { state: "CONFIRMED", remoteId, status: record.status }, ledger);
   throw new Failure("record.differs", `${remoteId} is not what ${operation.id} requested.`, {
     problems,
-    hint: `Compare it with 'lenden ledger show ${operation.id}'.`,
+    hint: `Use the ID of the record that was requested ('lenden ledger show ${operation.id}' describes it), or --not-created.`,
     operation: operation.id,
   });
 }

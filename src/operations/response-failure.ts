@@ -60,7 +60,7 @@ function connectionHint({ reason }: Unsent["fault"], url: URL | undefined): stri
     return "Its certificate is not trusted. For a private certificate authority, set NODE_EXTRA_CA_CERTS.";
   const isSilent = reason === "connection refused" || reason === "connect timeout";
   if (isSilent && url?.protocol === "http:" && isLoopback(url))
-    return `To start the sandbox at ${url.host}, run 'lenden sandbox start --port ${url.port || 80}', with the same --data as before.`;
+    return `To start the sandbox at ${url.host}, run 'lenden sandbox start --port ${url.port || 80}', with the same --data as before. Then run the same command again.`;
   return "Check the base URL, the network and HTTPS_PROXY, then retry.";
 }
 
@@ -180,7 +180,7 @@ function rejectionHint({ why, status }: Pick<Rejected, "why" | "status">): strin
 export function accessHint(status: number | undefined): string {
   const address = "that this machine's IP address is allowed (Settings → Development Info)";
   return status === 403
-    ? `Check ${address}, and that the API key and, for payouts, the payout secret belong to this account.`
+    ? `Check that the API key and, for payouts, the payout secret belong to this account, and ${address}.`
     : `Check the API key and, for payouts, the payout secret ('lenden profile show' names their sources), then ${address}.`;
 }
 

@@ -108,7 +108,7 @@ async function untilDone<Kind extends Resource>(
     if (rejected) throw rejected;
     const undecided = (): Failure => {
       if (possible === undefined && shown.kind === "unsent") return shown.failure;
-      const now = status === undefined ? "it was not retrieved" : `it is ${status}`;
+      const now = status === undefined ? "its status could not be retrieved" : `it is ${status}`;
       return new Failure(
         "transition.outcome-unknown",
         `Cannot confirm the ${kind} of ${resource} ${id} (${possible}): ${now}.`,

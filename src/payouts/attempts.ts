@@ -5,7 +5,7 @@ import { Failure } from "../domain/failure.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { conflictHint } from "../operations/compare.ts";
 import type { ApiGuarantees, OperationDeps } from "../operations/deps.ts";
-import { checkStop, clockTrouble } from "../operations/deps.ts";
+import { checkStop, clockTrouble, stopCause } from "../operations/deps.ts";
 import {
   accessHint,
   attempted,
@@ -56,7 +56,9 @@ export async function createPayout(
     else {
       await assertResendable(operation, deps);
       if (deps.isStopping())
-        throw uncertain(order, `no valid response (${whyUnknown})`, { untried: true });
+        throw uncertain(order, `${whyUnknown}, and ${stopCause(deps)} before a retry`, {
+          untried: true,
+        });
     }
     const received = await attempted(() => deps.client.createPayout(payoutBody(order))).catch(
       (error) => rethrow(error, order, whyUnknown),

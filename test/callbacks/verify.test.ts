@@ -252,7 +252,7 @@ describe("callback verify", () => {
 
   test("names the argument or the file of a problem", async () => {
     const wrong = await account.run(["callback", "show", "x"]);
-    expect(wrong.stderr).toContain("<number>: Enter a whole number");
+    expect(wrong.stderr).toContain("is not a whole number");
     const missing = await account.run(["callback", "verify", "no-such-file.json"]);
     expect(missing.stderr).toContain("error: no-such-file.json cannot be read: file not found");
     const huge = await account.run(["callback", "verify"], { stdin: "x".repeat(1024 * 1024 + 1) });

@@ -144,7 +144,7 @@ test.each([
     ["POST", "/x", "--input", "/nowhere"],
     "--input: /nowhere cannot be read: file not found (ENOENT)",
   ],
-  [["HEAD", "/x"], "<method>: Invalid value. Use one of"],
+  [["HEAD", "/x"], '<method>: "HEAD" is not one of'],
   [["GET"], "Missing required argument <path>"],
 ])("%j is rejected", async (line, why) => {
   const { code, stderr } = await account.run(["api", ...line]);

@@ -53,7 +53,7 @@ test("`payout verify` says yes to each vector, and no with exit 11 to one bit le
     expect({ code: wrong.code, ...JSON.parse(wrong.stdout) }).toMatchObject({
       code: 11,
       matches: false,
-      part: "secret",
+      part: "unknown",
     });
   }
 });

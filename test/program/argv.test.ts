@@ -97,9 +97,9 @@ describe("global options", () => {
   });
 
   test.each([
-    ["-o", "xml", "--output: Invalid value. Use one of: table, json, ndjson, csv."],
+    ["-o", "xml", '--output: "xml" is not one of: table, json, ndjson, csv.'],
     ["--timeout", "soon", '--timeout: "soon" is not a duration.'],
-    ["--color", "pink", "--color: Invalid value. Use one of: auto, always, never."],
+    ["--color", "pink", '--color: "pink" is not one of: auto, always, never.'],
   ])("%s %s is rejected", async (name, value, why) => {
     const { code, stderr } = await lenden([...get, name, value]);
     expect(code).toBe(2);

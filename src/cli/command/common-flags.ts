@@ -1,5 +1,5 @@
 import { readAmount } from "../../domain/amount.ts";
-import { err, ok, type Result } from "../../domain/result.ts";
+import { err, ok, quoted, type Result } from "../../domain/result.ts";
 import { readUrl } from "../../domain/url.ts";
 import { flag } from "./flag.ts";
 
@@ -70,7 +70,7 @@ export function readWhole(most: number, least = 0): (text: string) => Result<num
   return (text) =>
     /^(?:0|[1-9][0-9]{0,9})$/.test(text) && Number(text) >= least && Number(text) <= most
       ? ok(Number(text))
-      : err(`Enter a whole number from ${least} to ${most}.`);
+      : err(`${quoted(text)} is not a whole number from ${least} to ${most}.`);
 }
 
 /** Reads `@last`, `@2` and so on: 1 is the newest, 2 the one before it. Undefined of any other text. */

@@ -1,6 +1,6 @@
 import type { Settings } from "../../config/settings.ts";
 import { didYouMean } from "../../domain/nearest.ts";
-import { err, ok, type Result } from "../../domain/result.ts";
+import { err, ok, quoted, type Result } from "../../domain/result.ts";
 import type { Resource } from "../../domain/statuses.ts";
 
 /**
@@ -123,12 +123,14 @@ export function argumentName({ name }: Pick<Argument, "name">): string {
   return name.replace(/(?<=[a-z])[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
+export function notOneOf(text: string, words: readonly string[]): string {
+  return `${quoted(text)} is not one of: ${words.join(", ")}.${didYouMean(text, words)}`;
+}
+
 /** Reads one of a few words. */
 export function oneOf<Word extends string>(words: readonly Word[]): Read<Word> {
   return takes(words, (text) => {
     const found = words.find((word) => word === text);
-    return found === undefined
-      ? err(`Invalid value. Use one of: ${words.join(", ")}.${didYouMean(text, words)}`)
-      : ok(found);
+    return found === undefined ? err(notOneOf(text, words)) : ok(found);
   });
 }

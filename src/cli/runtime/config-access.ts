@@ -121,7 +121,10 @@ export function createConfigAccess({
 function missing(what: string, variable: string, { profile }: Settings): Failure {
   const used = profile ? `profile ${profile.value} has none` : "no profile is in use";
   const trial = profile ? "" : " To try lenden without an account, run 'lenden sandbox start'.";
+  const add = profile
+    ? `add it with 'lenden profile add ${profile.value} --replace'`
+    : "add a profile with 'lenden profile add'";
   return new Failure("account.no-secret", `No ${what}: ${variable} is not set, and ${used}.`, {
-    hint: `Set ${variable}, or add a profile with 'lenden profile add'. The merchant dashboard shows the ${what} under Settings → Development Info.${trial}`,
+    hint: `Set ${variable}, or ${add}. The merchant dashboard shows the ${what} under Settings → Development Info.${trial}`,
   });
 }

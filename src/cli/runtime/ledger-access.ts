@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { ulid } from "ulid";
 import type { Account, RecordsOwner } from "../../config/account.ts";
 import type { Profiles } from "../../config/profiles.ts";
-import { Failure, usage } from "../../domain/failure.ts";
+import { Failure, usage, whyAndHint } from "../../domain/failure.ts";
 import type { Resource } from "../../domain/statuses.ts";
 import { isLocalSandbox } from "../../domain/url.ts";
 import { createHeadKeeper, headPath, tellingCommits } from "../../ledger/head.ts";
@@ -125,7 +125,8 @@ async function openFile(
   // Each command that sends something needs the lock first, and no other command does.
   let isChecked = false;
   const ownLock = (): string => {
-    if (!isChecked) keeper?.assertAccepted();
+    const failure = isChecked ? undefined : keeper?.unaccepted();
+    if (failure) throw failure;
     isChecked = true;
     return processLock.take();
   };
@@ -156,6 +157,9 @@ async function openFile(
       processLock.release();
     }
   });
+  // A command that sends fails for this reason; a list would be taken for complete.
+  const incomplete = "baseUrl" in owned ? undefined : keeper?.unaccepted();
+  if (incomplete) notice(whyAndHint(incomplete));
   if (opened.readOnly?.lacksLog)
     notice(`${path} is read-only: changes that are only in its log are missing.`);
   return ledger;

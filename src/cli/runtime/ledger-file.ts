@@ -29,10 +29,14 @@ export function ledgerFile({ folders: { data } }: Host): string {
     makeDirectory(data, 0o700);
     if ((statSync(data).mode & 0o077) !== 0 && isWritable(data)) chmodSync(data, 0o700);
   } catch (cause) {
-    throw new Failure("ledger.no-directory", `Cannot create the directory ${data}.`, {
-      hint: "Check its permissions, or set LENDEN_DATA_DIR to another directory.",
-      cause,
-    });
+    throw new Failure(
+      "ledger.no-directory",
+      `Cannot create the directory ${data} (${errorCode(cause) ?? "unknown cause"}).`,
+      {
+        hint: "Check its permissions, or set LENDEN_DATA_DIR to another directory.",
+        cause,
+      },
+    );
   }
   return join(data, "ledger.db");
 }

@@ -171,9 +171,12 @@ function failureOf(
   command: string,
 ): Failure {
   if (ending instanceof Failure) return ending;
-  const { reason, message } = endings[ending];
   const view = shown?.view?.();
-  const id = view?.kind === "card" ? view.id : "";
+  const { id, title } = view?.kind === "card" ? view : { id: "", title: "" };
+  const { reason, message } =
+    ending === "cancelled" && id
+      ? { ...endings.cancelled, message: `${title} ${id} is Cancelled.` }
+      : endings[ending];
   const isWait = ending === "pending" || ending === "cancelled";
   return new Failure(reason, message, {
     ...(id ? { operation: id } : {}),

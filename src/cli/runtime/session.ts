@@ -118,7 +118,7 @@ function withSources(error: unknown, sources: string | undefined): unknown {
   if (![401, 403].includes(status)) return error;
   return new Failure(error.reason, error.message, {
     ...error.details,
-    hint: `${sources} ${hint}`.trim(),
+    hint: `${hint} ${sources}`.trim(),
   });
 }
 

@@ -103,15 +103,20 @@ function unexpected(error: unknown): Failure {
       hint: "Wait until that process ends, then run the same command again.",
       cause: error,
     });
-  if (error instanceof Error && code?.includes("SQLITE_"))
+  if (error instanceof Error && code?.includes("SQLITE_")) {
+    const restore = "Restore a backup with 'lenden ledger restore <file>'.";
+    const isDamaged = /malformed|not a database/.test(error.message);
     return new Failure(
       "ledger.unavailable",
       `The ledger could not be read or written: ${error.message}.`,
       {
-        hint: "Check the free disk space and the permissions of the ledger's file, then run the same command again. If the file is damaged, restore a backup with 'lenden ledger restore <file>'.",
+        hint: isDamaged
+          ? restore
+          : "Check the free disk space and the permissions of the ledger's file, then run the same command again.",
         cause: error,
       },
     );
+  }
   return new Failure("internal.error", `Internal error in lenden${code ? ` (${code})` : ""}.`, {
     hint: "Run it again with LENDEN_DEBUG=1 and report what it prints.",
     cause: error,

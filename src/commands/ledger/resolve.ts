@@ -159,8 +159,10 @@ function stillUnknown(
   where: Parameters<typeof nextStep>[1],
 ): string {
   const { kind, reference, id } = operation;
-  const why = failure
-    ? whatHappened(failure)
+  const happened = failure && whatHappened(failure);
+  const isNamed = happened?.includes(reference ?? id);
+  const why = happened
+    ? `${isNamed ? "" : `${kind} ${reference ?? id}: `}${happened}`
     : `Stopped before ${kind} ${reference ?? id} was resolved. Outcome unknown: money may have moved.`;
   // An unknown outcome is what the command is for; any other failure has to be corrected first.
   const isOther = failure && failure.kind !== "uncertain" && failure.kind !== "refused";

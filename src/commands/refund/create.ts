@@ -2,12 +2,11 @@ import type { AccountType } from "../../api/contract/index.ts";
 import { again, amount, note } from "../../cli/command/common-flags.ts";
 import type { Context } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
-import { flag, takes } from "../../cli/command/flag.ts";
+import { flag, notOneOf, takes } from "../../cli/command/flag.ts";
 import { field, text } from "../../cli/output/view.ts";
 import { amountNumber, amountText } from "../../domain/amount.ts";
 import { readAccountNumber, readIdentifier } from "../../domain/identifier.ts";
 import { formatPaisa } from "../../domain/money.ts";
-import { didYouMean } from "../../domain/nearest.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
 import type { Refundable } from "../../operations/create.ts";
 import { paymentCard, refundCard } from "../resources.ts";
@@ -137,9 +136,5 @@ function refundableOnce(context: Context): (typed: string) => Promise<Refundable
 function readAccountType(typed: string): Result<AccountType> {
   const word = typed.toLowerCase().replace(/_account$/, "");
   if (word === "personal") return ok("PERSONAL_ACCOUNT");
-  return word === "business"
-    ? ok("BUSINESS_ACCOUNT")
-    : err(
-        `Invalid value. Use one of: ${accountTypes.join(", ")}.${didYouMean(word, accountTypes)}`,
-      );
+  return word === "business" ? ok("BUSINESS_ACCOUNT") : err(notOneOf(typed, accountTypes));
 }

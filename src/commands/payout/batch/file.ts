@@ -6,9 +6,8 @@ import { type ColumnChoices, delimiters, fields } from "../../../batches/header.
 import { type Totals, totalsOf } from "../../../batches/rows.ts";
 import { method, readWord } from "../../../cli/command/common-flags.ts";
 import type { Context } from "../../../cli/command/context.ts";
-import { argument, flag, type Input, takes } from "../../../cli/command/flag.ts";
+import { argument, flag, type Input, notOneOf, takes } from "../../../cli/command/flag.ts";
 import { usage } from "../../../domain/failure.ts";
-import { didYouMean } from "../../../domain/nearest.ts";
 import { err, ok, type Result } from "../../../domain/result.ts";
 import type { BatchFile } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
@@ -57,9 +56,7 @@ export type FileInput = Input<typeof fileArgument & typeof fileFlags>;
 function readDelimiter(text: string): Result<string> {
   const words = [...delimiters.keys()];
   const character = delimiters.get(text) ?? [...delimiters.values()].find((one) => one === text);
-  return character === undefined
-    ? err(`Invalid value. Use one of: ${words.join(", ")}.${didYouMean(text, words)}`)
-    : ok(character);
+  return character === undefined ? err(notOneOf(text, words)) : ok(character);
 }
 
 /** Reads `dept=description`. A column's name may contain an equals sign. */
