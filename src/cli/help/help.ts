@@ -105,7 +105,7 @@ function commandPage({ name, summary }: Entry, command: Command): Section[] {
         return meaning === undefined ? [] : [[String(code), meaning]];
       }),
     },
-    learnMore(`${topicOf(name)}, flags`),
+    learnMore([...topicsOf(name), "flags"].join(", ")),
   ];
 }
 
@@ -122,9 +122,9 @@ function learnMore(topic: string): Section {
   return { text: `Learn more: lenden help ${topic}` };
 }
 
-function topicOf(command: string): string {
-  if (command.startsWith("payout batch")) return "batch";
-  return /^(?:pay|payout|refund|ledger|api)\b/.test(command) ? "money-safety" : "topics";
+function topicsOf(command: string): string[] {
+  if (command.startsWith("payout batch")) return ["batch"];
+  return /^(?:pay|payout|refund|ledger|api)\b/.test(command) ? ["money-safety"] : [];
 }
 
 function rowOf({ name, summary }: Entry): Row {

@@ -119,7 +119,7 @@ export const topicPages: Record<TopicName, Section[]> = {
       ],
     },
     {
-      text: "With --again, a duplicate is sent. A new --ref is a new payout. lenden checks duplicates in the ledger of this machine: it cannot know what another machine sent.",
+      text: "--again sends a second one, and a new --ref is a new payout. lenden checks duplicates in the ledger of this machine: it cannot know what another machine sent.",
     },
     {
       title: "Ledger",
