@@ -8,6 +8,7 @@ import { method, readWord } from "../../../cli/command/common-flags.ts";
 import type { Context } from "../../../cli/command/context.ts";
 import { argument, flag, type Input, notOneOf, takes } from "../../../cli/command/flag.ts";
 import { usage } from "../../../domain/failure.ts";
+import { didYouMean } from "../../../domain/nearest.ts";
 import { err, ok, type Result } from "../../../domain/result.ts";
 import type { BatchFile } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
