@@ -9,7 +9,7 @@ import {
 import type { KnownPayout, Ledger, PlannedReference, RecipientAmount } from "../ledger/ledger.ts";
 import { payeeOf } from "../ledger/operation.ts";
 import { checkStop, type OperationDeps } from "../operations/deps.ts";
-import { type CsvFile, detectDelimiter, recordsOf, textOf, Unreadable } from "./csv.ts";
+import { type CsvFile, detectDelimiter, recordPages, textOf, Unreadable } from "./csv.ts";
 import type { CellProblem, Finding, Place } from "./findings.ts";
 import {
   type ColumnChoices,
@@ -109,22 +109,21 @@ export async function readRows(source: Source, rules: RowRules, deps: StopDeps):
     const isColumn = (cell: string) => isKnownColumn(cell, choices);
     read.delimiter =
       source.delimiter ?? (await detectDelimiter(text, delimiters.values(), isColumn));
-    const { records, problem } = await recordsOf(text, read.delimiter, mostRows + 1);
-    for (const record of records) {
-      if (readRow) {
-        if (read.rows.length === mostRows) throw new Unreadable(record.line, tooManyRows);
-        if (read.rows.length % rowsPerTurn === 0) await turn(); // for signals and timers
-        checkStop(deps);
-        read.rows.push(await readRow(record));
-        continue;
+    for await (const records of recordPages(text, read.delimiter))
+      for (const record of records) {
+        if (readRow) {
+          if (read.rows.length === mostRows) throw new Unreadable(record.line, tooManyRows);
+          if (read.rows.length % rowsPerTurn === 0) await turn(); // for signals and timers
+          checkStop(deps);
+          read.rows.push(await readRow(record));
+          continue;
+        }
+        const header = readHeader(record.cells, read.delimiter, choices);
+        for (const one of header.problems) read.problems.push({ ...one, line: record.line });
+        if (!header.isHeader) return read;
+        read.header = header;
+        readRow = createRowReader(header, rules, read.problems);
       }
-      const header = readHeader(record.cells, read.delimiter, choices);
-      for (const problem of header.problems) read.problems.push({ ...problem, line: record.line });
-      if (!header.isHeader) return read;
-      read.header = header;
-      readRow = createRowReader(header, rules, read.problems);
-    }
-    if (problem) throw problem;
     if (read.rows.length === 0) read.problems.push(wholeLine(1, read.header ? noRow : noContent));
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;

@@ -125,7 +125,8 @@ async function compareWith(
   }
   const added: Recipient[] = [];
   const amountChanged: LastBatch["amountChanged"] = [];
-  for (const [payee, { beforePaisa: before, ...recipient }] of recipients) {
+  for (const [payee, recipient] of recipients) {
+    const { beforePaisa: before } = recipient;
     if (before === undefined && !moved.has(payee)) added.push(recipient);
     if (before !== undefined && differsMuch(recipient.amountPaisa, before))
       amountChanged.push({ ...recipient, before });
@@ -159,8 +160,7 @@ async function firstPayoutsOf(
   for (let at = 0; at < all.length; at += recipientsPerQuery) {
     const page = all.slice(at, at + recipientsPerQuery);
     const paid = await ledger.paidRecipients(page.map(([payee]) => payee));
-    for (const [payee, { beforePaisa, ...recipient }] of page)
-      if (!paid.has(payee)) found.push(recipient);
+    for (const [payee, recipient] of page) if (!paid.has(payee)) found.push(recipient);
   }
   return found;
 }

@@ -62,40 +62,30 @@ export function textOf({ bytes }: Pick<CsvFile, "bytes">): string {
   return new TextDecoder().decode(bytes);
 }
 
-/** The records of a file up to where it can be read, and why the rest of it cannot. */
-export interface CsvRecords {
-  records: CsvRecord[];
-  problem: Unreadable | undefined;
-}
-
 /**
- * Reads a CSV text (RFC 4180) up to a misplaced quote or an invalid character: a wrong character in a name is
- * a wrong name, and another encoding may hide a digit. Blank records, which spreadsheets write at the end,
- * are skipped.
+ * Reads a CSV text (RFC 4180) piece by piece, up to a misplaced quote or an invalid character: a wrong
+ * character in a name is a wrong name, and another encoding may hide a digit. Blank records, which
+ * spreadsheets write at the end, are skipped.
  *
- * @param most after so many records and one more, the rest is not read
+ * @throws Unreadable after the last record that can be read
  */
-export async function recordsOf(
-  text: string,
-  delimiter: string,
-  most = Number.POSITIVE_INFINITY,
-): Promise<CsvRecords> {
+export async function* recordPages(text: string, delimiter: string): AsyncGenerator<CsvRecord[]> {
   const [valid = "", ...invalid] = text.split("\ufffd");
-  const { found, error, blankAtEnd, isWhole } = await parsed(valid, delimiter, most);
-  const isSound = error === undefined || error.code === quoteNotClosed;
-  const isCut = invalid.length > 0 && isSound && isWhole;
-  // What comes before the invalid character is the beginning of a record only.
-  if (isCut && error === undefined && !/[\r\n]$/.test(valid)) found.pop();
-  const records: CsvRecord[] = [];
-  // Without the blank lines, which the parser counts.
-  let nextLine = 1;
-  for (const { cells, blankBefore } of found) {
-    const line = nextLine + blankBefore;
-    if (!isBlank(cells)) records.push({ line, cells });
-    nextLine += 1 + cells.reduce((breaks, cell) => breaks + lineBreaksIn(cell), 0);
+  const reader = createRecordReader(delimiter);
+  for (let at = 0; at < valid.length && !reader.hasFailed(); ) {
+    // Both halves of a character are in one piece.
+    const isSplit = /[\ud800-\udbff]/.test(valid[at + pieceLength - 1] ?? "");
+    const end = at + pieceLength + Number(isSplit);
+    yield await reader.read(valid.slice(at, end));
+    at = end;
   }
-  if (isCut) return { records, problem: notUtf8(1 + lineBreaksIn(valid)) };
-  return { records, problem: error && notCsv(error, nextLine + blankAtEnd) };
+  const { records, error, line } = await reader.end();
+  const isCut = invalid.length > 0 && (error === undefined || error.code === quoteNotClosed);
+  // What comes before the invalid character is the beginning of a record only.
+  if (isCut && error === undefined && !/[\r\n]$/.test(valid)) records.pop();
+  yield records;
+  if (isCut) throw notUtf8(1 + lineBreaksIn(valid));
+  if (error) throw notCsv(error, line);
 }
 
 /** A header is shorter. */
@@ -114,8 +104,7 @@ export async function detectDelimiter(
 ): Promise<string> {
   let best = { delimiter: ",", named: -1, cells: 0 };
   for (const delimiter of candidates) {
-    const { records } = await recordsOf(text.slice(0, mostOfHeader), delimiter, 1);
-    const cells = records[0]?.cells ?? [];
+    const cells = await firstCells(text.slice(0, mostOfHeader), delimiter);
     const named = cells.filter(isColumn).length;
     if (named > best.named || (named === best.named && cells.length > best.cells))
       best = { delimiter, named, cells: cells.length };
@@ -123,12 +112,22 @@ export async function detectDelimiter(
   return best.delimiter;
 }
 
+async function firstCells(text: string, delimiter: string): Promise<string[]> {
+  try {
+    for await (const [first] of recordPages(text, delimiter)) if (first) return first.cells;
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error;
+  }
+  return [];
+}
+
 /** Characters that are parsed at once; between two pieces, signals are handled. */
 const pieceLength = 256 * 1024;
 
-async function parsed(text: string, delimiter: string, most: number) {
-  const found: { cells: string[]; blankBefore: number }[] = [];
-  let count = 0;
+function createRecordReader(delimiter: string) {
+  let found: CsvRecord[] = [];
+  // Without the blank lines, which the parser counts.
+  let nextLine = 1;
   const parser = parse({
     delimiter,
     record_delimiter: ["\r\n", "\n", "\r"],
@@ -137,8 +136,8 @@ async function parsed(text: string, delimiter: string, most: number) {
     // A blank line that becomes a record costs as much as a row.
     skip_empty_lines: true,
     on_record: (cells: string[]) => {
-      found.push({ cells, blankBefore: parser.info.empty_lines });
-      if (!isBlank(cells)) count += 1;
+      if (!isBlank(cells)) found.push({ line: nextLine + parser.info.empty_lines, cells });
+      nextLine += 1 + cells.reduce((breaks, cell) => breaks + lineBreaksIn(cell), 0);
       // Otherwise the parser makes an error for each record of another length than the first, and then
       // ignores it: that takes longer than to read the record.
       Object.assign(parser.info, { records: 0 });
@@ -146,21 +145,29 @@ async function parsed(text: string, delimiter: string, most: number) {
     },
   });
   parser.on("error", () => {}); // read from `finished` below, after the records before it
-  let at = 0;
-  while (at < text.length && count <= most && !parser.errored) {
-    // Both halves of a character are in one piece.
-    const end = at + pieceLength + Number(/[\ud800-\udbff]/.test(text[at + pieceLength - 1] ?? ""));
-    parser.write(text.slice(at, end));
-    at = end;
-    await setImmediate();
-  }
-  parser.end();
-  let error: CsvError | undefined;
-  await finished(parser.resume()).catch((cause: unknown) => {
-    if (!(cause instanceof CsvError)) throw cause;
-    error = cause;
-  });
-  return { found, error, blankAtEnd: parser.info.empty_lines, isWhole: at >= text.length };
+  const taken = (): CsvRecord[] => {
+    const records = found;
+    found = [];
+    return records;
+  };
+  return {
+    hasFailed: () => parser.errored !== null,
+    read: async (piece: string): Promise<CsvRecord[]> => {
+      parser.write(piece);
+      await setImmediate();
+      return taken();
+    },
+    /** The rest of the records, the error if there is one, and the line on which it is. */
+    end: async () => {
+      parser.end();
+      let error: CsvError | undefined;
+      await finished(parser.resume()).catch((cause: unknown) => {
+        if (!(cause instanceof CsvError)) throw cause;
+        error = cause;
+      });
+      return { records: taken(), error, line: nextLine + parser.info.empty_lines };
+    },
+  };
 }
 
 function isBlank(cells: string[]): boolean {

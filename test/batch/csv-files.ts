@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { type CsvRecord, recordPages } from "../../src/batches/csv.ts";
 
 /** How a CSV text is written; each cell and each line may have its own way. */
 export interface Style {
@@ -320,4 +321,15 @@ function exportedCell(cell: string, { delimiter, quotes }: Export): string {
   const isText = !/^-?(?:0|[1-9][0-9]*)?(?:\.[0-9]+)?$/.test(cell);
   const isQuoted = mustBe || quotes === "all" || (quotes === "texts" && isText);
   return isQuoted ? `"${cell.replaceAll('"', '""')}"` : cell;
+}
+
+/** All records of a text, and why the rest of it cannot be read. */
+export async function recordsIn(text: string, delimiter: string) {
+  const records: CsvRecord[] = [];
+  try {
+    for await (const page of recordPages(text, delimiter)) records.push(...page);
+    return { records, problem: undefined };
+  } catch (problem) {
+    return { records, problem };
+  }
 }

@@ -2,7 +2,6 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { recordsOf } from "../../src/batches/csv.ts";
 import { totalsOf } from "../../src/batches/rows.ts";
 import { collectGarbage, runs, scratchFolder } from "../support/helpers.ts";
 import {
@@ -10,6 +9,7 @@ import {
   anyTable,
   mutated,
   payoutTable,
+  recordsIn,
   strictlyRead,
   strictMobile,
   strictPaisa,
@@ -26,7 +26,7 @@ test(
     await fc.assert(
       fc.asyncProperty(anyTable, anyStyle(delimiters), async (table, style) => {
         const { text, lines } = writtenCsv(table, style);
-        const { records: read } = await recordsOf(text, style.delimiter);
+        const { records: read } = await recordsIn(text, style.delimiter);
         expect(read).toEqual(
           table
             .map((cells, index) => ({ line: lines[index], cells }))
