@@ -139,8 +139,11 @@ export function baseUrlText(url: URL): string {
   return url.href.replace(/\/+$/, "");
 }
 
+/** The name of the account of a run without a profile. */
+export const withoutProfile = "environment variables";
+
 function nameOf({ profile }: Chosen): string {
-  return profile?.value ?? "environment variables";
+  return profile?.value ?? withoutProfile;
 }
 
 function isOwnKey({ source }: Sourced<string>, { profile }: Chosen): boolean {

@@ -72,7 +72,7 @@ describe("in a terminal the environment comes first", () => {
   });
 
   test("a sandbox account shows its profile, unless --quiet is given", async () => {
-    const line = "SANDBOX Cancel a refund, profile environment variables\n";
+    const line = "SANDBOX Cancel a refund, account from environment variables\n";
     const env = { ...account.env(), NO_COLOR: "1" };
     expect(await shownAtTerminal([], env)).toContain(line);
     expect(await shownAtTerminal([], { ...env, NO_COLOR: "" })).toContain("\u001b[42m");

@@ -249,6 +249,14 @@ export const topicPages: Record<TopicName, Section[]> = {
       title: "Kinds of callback faults",
       rows: Object.entries(callbackFaultKinds).map((row): Row => row),
     },
+    {
+      title: "Test numbers of recipients, payers and refunds",
+      rows: [
+        ["01955500001", "rejected; nothing is created"],
+        ["01955500002", "created; the response takes five seconds"],
+        ["01955500003", "created, then Cancelled"],
+      ],
+    },
   ],
 };
 

@@ -1,3 +1,4 @@
+import { withoutProfile } from "../../config/account.ts";
 import { amountText, type Paisa, readAmount } from "../../domain/amount.ts";
 import { type Environment, masked } from "../../domain/api-keys.ts";
 import { Failure } from "../../domain/failure.ts";
@@ -87,7 +88,8 @@ export async function confirm(question: Confirmation, around: Surroundings): Pro
     for (const [label, value] of [...rows, ...question.rows])
       reporter.say(label ? `  ${label}: ${value}` : `    ${value}`);
   } else if (head && account && !globals.quiet) {
-    reporter.say(`${action}, profile ${account.name}`, head);
+    const which = account.name === withoutProfile ? "account from" : "profile";
+    reporter.say(`${action}, ${which} ${account.name}`, head);
   }
   await confirmWarnings(question, head, around);
   if (profile) await confirmProfileChange(action, ask, globals);
