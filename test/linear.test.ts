@@ -103,7 +103,7 @@ test.each(readers)(
         expect(slowest(read, most, madeOf(one))).toBeUndefined();
       }),
       {
-        numRuns: runs(3, 200),
+        numRuns: runs(3, 60),
         endOnFailure: true, // Each further failure would take seconds.
         examples: [
           // Found once: quotes that are never closed, behind brackets.

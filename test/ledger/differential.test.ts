@@ -10,7 +10,7 @@ import { emptyModel, modelLedger } from "./model.ts";
 
 const isDeep = process.env.LENDEN_DEEP !== undefined;
 /** Few, because libsql 0.5 frees the statements of a closed database only at exit. */
-const runs = isDeep ? 300 : 20;
+const runs = isDeep ? 180 : 20;
 /** With about 2 commands each: together more than 100,000 in a deep run. */
 const maxSteps = isDeep ? 240 : 40;
 

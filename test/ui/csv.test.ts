@@ -74,6 +74,6 @@ test("every cell can be read back, and none is a formula", async () => {
       expect(read.slice(1)).toEqual(rows.map((row) => row.map(guarded)));
       for (const one of read.flat()) expect(one).not.toMatch(/^[=+\-@\t\r]/);
     }),
-    { numRuns: runs(300, 100_000) },
+    { numRuns: runs(300, 30_000) },
   );
 });
