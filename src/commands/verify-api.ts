@@ -4,7 +4,7 @@ import { defineCommand } from "../cli/command/define-command.ts";
 import { flag } from "../cli/command/flag.ts";
 import { readDuration } from "../cli/output/time.ts";
 import { type Paisa, readAmount } from "../domain/amount.ts";
-import { mobileText, readMobile } from "../domain/mobile.ts";
+import { type Mobile, mobileText, readMobile } from "../domain/mobile.ts";
 import { isLocalSandbox } from "../domain/url.ts";
 import type { Result } from "../verification/stored.ts";
 import type { TrialOptions } from "../verification/trial.ts";
@@ -66,20 +66,20 @@ const longestSeen = 300;
 
 interface Given {
   amount: Paisa | undefined;
-  to: { typed: string; local: string } | undefined;
+  to: Mobile | undefined;
   method: string | undefined;
   pause: number | undefined;
 }
+
+const mobile = (local: string): Mobile => ({ typed: local, local });
 
 async function optionsOf(given: Given, { api, config, host, ui }: Context): Promise<TrialOptions> {
   const { amount = 100n, to, method, pause } = given;
   const account = await config.account();
   const { numberFormat, redirectUrl, callbackUrl } = await config.settings();
-  const local = to?.local ?? "01700000001";
-  // Another last digit is another recipient, and none of the sandbox's test numbers.
-  const other = local.slice(0, -1) + ((Number(local.slice(-1)) + 5) % 10);
-  const numbers = [to ?? { typed: local, local }, { typed: other, local: other }] as const;
-  const sent = (number: (typeof numbers)[number]) => mobileText(number, numberFormat.value);
+  const first = to ?? mobile("01700000001");
+  const other = mobile(first.local === "01700000002" ? "01700000001" : "01700000002");
+  const sent = (number: Mobile) => mobileText(number, numberFormat.value);
   const wait: TrialOptions["wait"] = async (ms) => {
     const endMs = host.now() + ms;
     const leftMs = () => Math.max(0, endMs - host.now());
@@ -95,7 +95,7 @@ async function optionsOf(given: Given, { api, config, host, ui }: Context): Prom
   return {
     run: `VERIFY-${ulid(host.now(), () => (host.randomBytes(1)[0] ?? 0) / 256)}`,
     amountPaisa: amount,
-    recipients: [sent(numbers[0]), sent(numbers[1])],
+    recipients: [sent(first), sent(other)],
     methodId: method && (await api.methodId({ method, methodId: undefined, dryRun: false })),
     urls: {
       redirect_url: redirectUrl?.value ?? "https://example.com/return",

@@ -8,6 +8,7 @@ import { Failure } from "../domain/failure.ts";
 import { formatDay } from "../domain/local-time.ts";
 import { toleratedClockMs } from "../domain/timestamp.ts";
 import { isLoopback, parseUrl } from "../domain/url.ts";
+import type { Result } from "../verification/stored.ts";
 import {
   type CheckContext,
   check,
@@ -203,12 +204,13 @@ async function verification({ config, host, ledger }: CheckContext): Promise<Ver
   const [newest] = found;
   if (!newest) return never;
   const { results, at } = newest;
-  const open = results.filter(({ verdict }) => verdict === "refuted" || verdict === "undecided");
-  const tried = results.filter(({ verdict }) => verdict !== "skipped").length;
+  const isOpen = ({ verdict }: Result) => verdict === "refuted" || verdict === "undecided";
+  const tried = results.filter(({ verdict }) => verdict !== "skipped");
+  const open = new Set(found.flatMap((one) => one.results.filter(isOpen).map(({ name }) => name)));
   const by = newest.account === account ? "" : ` with account ${newest.account}`;
-  const message = `API verified ${formatDay(at)}${by}: ${tried - open.length} of ${tried} assumptions hold.`;
-  if (open.length === 0) return passed(message);
-  return warning(`${message} Others: ${open.map(({ name }) => name).join(", ")}.`, again);
+  const message = `API verified ${formatDay(at)}${by}: ${tried.length - tried.filter(isOpen).length} of ${tried.length} assumptions hold.`;
+  if (open.size === 0) return passed(message);
+  return warning(`${message} Others: ${[...open].join(", ")}.`, again);
 }
 
 /** No response shows which addresses are on the list (docs/api.md §5). */

@@ -5,11 +5,10 @@ import type { Answer } from "../api/response.ts";
 import { amountNumber, type Paisa, paisaOf } from "../domain/amount.ts";
 import { Failure } from "../domain/failure.ts";
 import { isUnresolved } from "../domain/state.ts";
-import type { Operation } from "../ledger/operation.ts";
+import type { Operation, Outcome } from "../ledger/operation.ts";
 import { createPayment, createRefund } from "../operations/create.ts";
 import { checkClock, checkStop, type OperationDeps } from "../operations/deps.ts";
 import { recorded } from "../operations/record-outcome.ts";
-import { declareNotCreated } from "../operations/resolve.ts";
 import {
   attempted,
   dataOf,
@@ -190,12 +189,11 @@ async function recordCreator(
   const ledger = await deps.ledger();
   const seen = await ledger.find(id);
   if (!seen) throw new Error("the ledger lost an operation");
-  if (!created) {
-    if (isUnresolved(seen)) await declareNotCreated([seen], ledger);
-    return;
-  }
-  const { payoutId: remoteId, status } = created;
-  await ledger.learn({ seen, outcome: { state: "CONFIRMED", remoteId, status } });
+  const message = "Another request created the payout of its reference.";
+  const outcome: Outcome = created
+    ? { state: "CONFIRMED", remoteId: created.payoutId, status: created.status }
+    : { state: "REFUSED", code: "refused", message };
+  if (created || isUnresolved(seen)) await ledger.learn({ seen, outcome });
 }
 
 function once<Value>(make: () => Promise<Value>): () => Promise<Value> {

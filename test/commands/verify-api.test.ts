@@ -99,6 +99,20 @@ describe("verify-api", () => {
     expect((await found.shop.lenden("ledger", "list", "--unknown")).json).toEqual({});
   });
 
+  test("records a second payout of a used reference as one of its own", async () => {
+    const { api, shop } = await verifiedShop("another-amount-creates");
+    const second = api.server.payouts.find(
+      ({ merchantRef }, place, all) =>
+        place > all.findIndex((other) => other.merchantRef === merchantRef),
+    );
+    const { payoutId = "" } = second ?? {};
+    await api.set("payout", payoutId, "Completed");
+    const { json = {} } = await shop.lenden("payout", "list", "--refresh");
+    expect(Object.values(json)).toContainEqual(
+      expect.objectContaining({ payoutId, status: "Completed", amount: second?.amount }),
+    );
+  });
+
   test("is shown by doctor, without a request to the API", async () => {
     const { shop, api } = await verifiedShop("cancels-twice", "number-as-sent");
     const verification = async () => {
@@ -193,7 +207,9 @@ describe("after verify-api refuted that references are kept", () => {
 
 describe("after verify-api refuted that a rejection proves anything", () => {
   test("P17c: a rejected payout is of unknown outcome, and its hint names no new reference", async () => {
-    const { api, send } = await verifiedShop("wrong-signature-creates");
+    const { api, shop, send } = await verifiedShop("wrong-signature-creates");
+    expect(await shop.lenden("verify-api")).toMatchObject({ code: 11 });
+    expect((await shop.lenden("ledger", "list", "--unknown")).json).toEqual({});
     api.trouble("payout", "rejected");
     const { code, error } = await send("INV-1");
     expect([code, error?.reason]).toEqual([75, "payout.outcome-unknown"]);

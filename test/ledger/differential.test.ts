@@ -1,7 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ChangeRequest } from "../../src/ledger/change.ts";
-import type { Intent, Operation, Outcome } from "../../src/ledger/operation.ts";
+import {
+  type Intent,
+  type Operation,
+  type Outcome,
+  testCommand,
+} from "../../src/ledger/operation.ts";
 import { integrityOf } from "../../src/ledger/sqlite/integrity.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import type { Worker } from "../../src/ledger/worker.ts";
@@ -117,6 +122,7 @@ describe("the ledger on SQLite", () => {
 
 /** Two processes of one key, one of its next key, one of another account, one of an unknown key. */
 const owners = [
+  // The first one tests the API: its payouts are no duplicates.
   { keyId: "aaaaaa01", account: { joins: "shop", proposed: "shop" } },
   { keyId: "aaaaaa01", account: { joins: "shop", proposed: "shop" } },
   { keyId: "bbbbbb02", account: { joins: "shop", proposed: "shop" } },
@@ -133,7 +139,11 @@ async function agree(steps: Step[], environment: string): Promise<void> {
     let [ids, modelIds] = [0, 0];
     const worker: Worker = {
       owner: { profile: "p", environment, baseUrl: "https://api.example", ...owner },
-      ...{ user: "u", command: "c", actor: { user: "u", machine: "m", pid } },
+      ...{
+        user: "u",
+        command: pid === 0 ? testCommand : "c",
+        actor: { user: "u", machine: "m", pid },
+      },
       ...{ holder: { pid, lock: `lock-${pid}`, machine: "m" }, now: () => nowMs },
       ...{ scrub: (text: string) => text, assertSeen: () => {} },
       newId: () => {
