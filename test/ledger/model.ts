@@ -210,7 +210,11 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     unsettled: async () => state.operations.filter((one) => isOwn(one) && isUnsettled(one)),
     paidRecipients: async (payees) => {
       const paid = state.operations.filter(
-        (one) => isOwn(one) && one.kind === "payout" && phaseOf(one) === "live",
+        (one) =>
+          isOwn(one) &&
+          one.kind === "payout" &&
+          one.command !== testCommand &&
+          phaseOf(one) === "live",
       );
       return new Set(payees.filter((payee) => paid.some((one) => recipientOf(one) === payee)));
     },

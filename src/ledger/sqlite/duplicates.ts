@@ -300,7 +300,7 @@ const plannedInSql = (scope: string) => `
 const paidInSql = `
   SELECT a.value AS payee FROM json_each(?1) a
   WHERE EXISTS (SELECT 1 FROM operations o
-    WHERE o.kind = 'payout' AND o.recipient_key = a.value AND o.phase = 'live' AND +o.account = ?2)`;
+    WHERE o.kind = 'payout' AND o.recipient_key = a.value AND ${isNoTest} AND o.phase = 'live' AND +o.account = ?2)`;
 
 const plannedByReference = `
   SELECT r.reference, b.id AS batch, r.recipient, r.amount_paisa, r.method_id
