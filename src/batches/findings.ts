@@ -1,6 +1,7 @@
 import type { Paisa } from "../domain/amount.ts";
 import { Failure } from "../domain/failure.ts";
 import { formatTime } from "../domain/local-time.ts";
+import { shellLine } from "../domain/shell-line.ts";
 import type { State } from "../domain/state.ts";
 import type { Ledger, Overlap } from "../ledger/ledger.ts";
 import { replacementOf } from "./retries.ts";
@@ -185,13 +186,14 @@ function adviceFor(
   if (isSent)
     return `It was already sent again as ${reference}: run 'lenden ledger show ${reference}'.`;
   if (batch) return `Its new reference ${reference} is in batch ${batch}, not sent yet.`;
-  return `If this is the same payout, corrected or still unpaid, use reference ${reference}.`;
+  return `If it is still to be paid, use the new reference ${reference}.`;
 }
 
 /** The error of a file with problems, without the problems themselves; undefined if it has none. */
 export function problemsFailure(file: string, problems: Finding[]): Failure | undefined {
   const count = problems.length;
   if (count === 0) return undefined;
+  const command = `'${shellLine(["lenden", "payout", "batch", "check", file])}'`;
   const isOnlyTaken = problems.every((finding) => groupOf(finding) === "reference-conflict");
   const shown = count > mostShown ? `; the first ${mostShown} are shown` : "";
   const accept = "To send rows that repeat a payout on purpose, add --allow-duplicates.";
@@ -199,7 +201,7 @@ export function problemsFailure(file: string, problems: Finding[]): Failure | un
     isOnlyTaken ? "batch.references-used" : "batch.invalid-file",
     `${file} has ${count === 1 ? "1 problem" : `${count} problems`}${shown}.`,
     {
-      hint: `Fix the file, then run the check again.${problems.some(isAcceptable) ? ` ${accept}` : ""}`,
+      hint: `Fix the file, then run ${command}.${problems.some(isAcceptable) ? ` ${accept}` : ""}`,
     },
   );
 }

@@ -113,7 +113,7 @@ async function openData(file: string | undefined): Promise<Database> {
   } catch (error) {
     if (file === undefined || !(error instanceof Failure)) throw error;
     throw usage(
-      [`--data: ${file} cannot be opened as the data of a sandbox.`],
+      [`--data: ${file} cannot be opened as the data of a sandbox. ${error.message}`],
       "Name another file.",
     );
   }

@@ -57,7 +57,7 @@ async function batchOfName(
   const other = await batches.find(basename(name));
   if (same || !other?.plan) return same;
   const message = `${name} has changed since batch ${other.id} was created.`;
-  const hint = `To see that batch, use its ID: ${other.id}. To see what differs, run 'lenden payout batch check'.`;
+  const hint = `To see that batch, use its ID: ${other.id}. To see what differs, run 'lenden payout batch check' with the file.`;
   throw new Failure("batch.other-rows", message, { hint, operation: other.id });
 }
 

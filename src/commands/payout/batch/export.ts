@@ -20,7 +20,7 @@ export const batchExport = defineCommand({
   flags: {
     only: flag.optional(
       "--only <status>",
-      "Only rows with this status, or failed: rows to send again",
+      "Only rows with this status, or failed: rows to correct and send",
       oneOf(selections),
     ),
     exact,

@@ -11,7 +11,11 @@ export const batchList = defineCommand({
     "List batches with the status of their rows": "lenden payout batch list",
   },
   flags: {
-    limit: flag.optional("--limit <n>", "Most batches to list (default: 50)", readCount(9_999_999)),
+    limit: flag.optional(
+      "--limit <n>",
+      "Maximum number of batches (default: 50)",
+      readCount(9_999_999),
+    ),
   },
   async run({ limit = 50 }, context) {
     const ledger = await context.ledger.records();

@@ -19,7 +19,7 @@ import { statusNames, sumText } from "./summary.ts";
 
 export const batchResolve = defineCommand({
   description:
-    "Shows rows with an unknown outcome, asks, and records them as not created. First check each of them in the dashboard. 'lenden payout batch send' then sends these rows again, with the same references. If the dashboard shows a row, run 'lenden ledger resolve <reference> --created <id>'.",
+    "Shows rows with an unknown outcome, asks for confirmation, and records them as not created. First check each of them in the dashboard. 'lenden payout batch send' then sends these rows again, with the same references. If the dashboard shows a row, run 'lenden ledger resolve <reference> --created <id>'.",
   examples: {
     "Record all unknown rows as not created":
       "lenden payout batch resolve payroll.csv --not-created",

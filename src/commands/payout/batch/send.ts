@@ -63,7 +63,7 @@ export const batchSend = defineCommand({
       "Rows sent at a time, at most 64 (default: 4)",
       readCount(64),
     ),
-    rate: flag.optional("--rate <n>", "Most requests per second", readCount(10_000)),
+    rate: flag.optional("--rate <n>", "Maximum requests per second", readCount(10_000)),
     expectTotal: flag.optional(
       "--expect-total <bdt>",
       "Send only if the file has this total",

@@ -144,9 +144,11 @@ function effectOf(sums: StatusSums, kind: FailureKind): Effect {
   return refused.count > 0 || kind === "access" ? "nothing-changed" : "nothing-sent";
 }
 
-/** For people: the counts of a batch's error state its effect already. */
+/** For people: the counts of a batch's error state its effect already, unless it is unknown. */
 export function shownEnding(failure: Failure): string {
-  return sentences([failure.message, failure.details.hint ?? ""]);
+  const isUnknown = failure.effect(true) === "outcome-unknown";
+  const text = isUnknown ? failure.text(true) : failure.message;
+  return sentences([text, failure.details.hint ?? ""]);
 }
 
 /** What to do about rows that were rejected, cancelled or in conflict; empty if there are none. */
