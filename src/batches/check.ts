@@ -1,4 +1,5 @@
 import { setImmediate as turn } from "node:timers/promises";
+import { payeeOf } from "../domain/mobile.ts";
 import { isFree, isUnresolved, isUsedUp } from "../domain/state.ts";
 import {
   duplicatesSince,
@@ -7,7 +8,7 @@ import {
   repetitionOf,
 } from "../ledger/decide.ts";
 import type { KnownPayout, Ledger, PlannedReference, RecipientAmount } from "../ledger/ledger.ts";
-import { payeeOf } from "../ledger/operation.ts";
+
 import { checkStop, type OperationDeps } from "../operations/deps.ts";
 import { type CsvFile, detectDelimiter, recordPages, textOf, Unreadable } from "./csv.ts";
 import type { CellProblem, Finding, Place } from "./findings.ts";

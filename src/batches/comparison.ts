@@ -1,7 +1,7 @@
 import type { Paisa } from "../domain/amount.ts";
+import { payeeOf } from "../domain/mobile.ts";
 import type { Batch } from "../ledger/batch.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { payeeOf } from "../ledger/operation.ts";
 import { isComplete } from "./identity.ts";
 import type { FileRow } from "./rows.ts";
 import { type Sum, totalOf } from "./status.ts";

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
+import { payeeOf } from "../domain/mobile.ts";
 import { type IdentityRow, identityOf, type RowResult, rowKey } from "../ledger/batch.ts";
-import { payeeOf } from "../ledger/operation.ts";
+
 import type { FileRow } from "./rows.ts";
 
 /** A row that could be read completely, with its reference. */

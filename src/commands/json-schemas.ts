@@ -26,6 +26,11 @@ function record(endpoint: Endpoint, added: Record<string, z.ZodMiniType> = {}) {
 }
 
 const payment = record(contract.retrievePayment);
+const retrievedPayment = record(contract.retrievePayment, {
+  payment_url: z.optional(text),
+  refunded: z.optional(amount),
+  refundPending: z.optional(amount),
+});
 const createdPayment = record(contract.createPayment);
 const payout = record(contract.retrievePayout);
 /** `existing` is true if the API had this reference before this run. */
@@ -41,13 +46,14 @@ const dryRun = z.strictObject({
 });
 
 /** A row of a list: the request with the API's field names, and what the ledger knows of it. */
-const listed = (idName: string) =>
-  z.array(
-    z.looseObject({
-      ...each(text, "operation state createdAt updatedAt account"),
-      ...each(textOrNull, `${idName} status`),
-    }),
-  );
+const listed = (idName: string, added: Record<string, z.ZodMiniType> = {}) =>
+  z.looseObject({
+    ...each(text, "operation state createdAt updatedAt account"),
+    ...each(textOrNull, `${idName} status`),
+    ...added,
+  });
+/** Completed refunds, and those that are accepted or of unknown outcome. */
+const refunds = { refunded: amount, refundPending: amount };
 
 const operationFields = {
   ...each(text, "operation kind state createdAt openedAt updatedAt"),
@@ -164,13 +170,14 @@ export const errorSchema = z.strictObject({
 export const jsonSchemas: Record<string, z.ZodMiniType> = {
   methods: methodList,
   "pay create": z.union([createdPayment, payment, dryRun]),
-  "pay get": payment,
-  "pay wait": payment,
-  "pay list": listed("transactionId"),
+  "pay get": retrievedPayment,
+  "pay wait": retrievedPayment,
+  "pay link": z.strictObject({ transactionId: text, payment_url: text, warnings }),
+  "pay list": listed("transactionId", { ...each(textOrNull, "method payment_url"), ...refunds }),
   "payout send": z.union([sentPayout, dryRun]),
   "payout get": payout,
   "payout wait": payout,
-  "payout list": listed("payoutId"),
+  "payout list": listed("payoutId", each(textOrNull, "method batch")),
   "payout sign": z.strictObject({ message: text, signature: text, timestamp: count }),
   "payout verify": z.strictObject({
     matches: z.boolean(),
@@ -215,7 +222,7 @@ export const jsonSchemas: Record<string, z.ZodMiniType> = {
       resolved: z.boolean(),
     }),
   ),
-  "ledger list": z.array(operation),
+  "ledger list": operation,
   "ledger resolve": z.array(operation),
   "ledger export": z.strictObject(operationFields),
   "ledger show": z.strictObject({

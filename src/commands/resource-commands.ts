@@ -1,12 +1,21 @@
-import { readCount } from "../cli/command/common-flags.ts";
 import type { Context } from "../cli/command/context.ts";
 import { defineCommand } from "../cli/command/define-command.ts";
-import { argument, flag, oneOf } from "../cli/command/flag.ts";
-import { readMoment } from "../cli/output/time.ts";
-import { id as idCell, money, status, table, text, time, type View } from "../cli/output/view.ts";
+import { argument, flag } from "../cli/command/flag.ts";
+import { limit } from "../cli/command/list.ts";
+import { amountText } from "../domain/amount.ts";
 import { readIdentifier } from "../domain/identifier.ts";
-import { type Resource, statuses } from "../domain/statuses.ts";
-import type { Operation } from "../ledger/operation.ts";
+import type { Resource } from "../domain/statuses.ts";
+import type { ListedOperation } from "../ledger/operation.ts";
+import {
+  columnsFlag,
+  commonFilters,
+  filterOf,
+  type Given,
+  type ListPage,
+  listPages,
+  payoutFilters,
+  tableOf,
+} from "./operation-lists.ts";
 import {
   payment,
   payout,
@@ -29,7 +38,8 @@ function getCommand<Kind extends Resource>(resource: ResourceDescription<Kind>) 
     async run(input, context) {
       const id = await context.ledger.idOf(kind, input.id);
       const { getRecord } = await import("../operations/status.ts");
-      return getRecord(kind, id, await context.api.deps());
+      const record = await getRecord(kind, id, await context.api.deps());
+      return resource.completed?.(record, context) ?? record;
     },
     view: resource.card,
   });
@@ -52,7 +62,9 @@ function waitCommand<Kind extends Resource>(resource: ResourceDescription<Kind>)
     async run(input, context) {
       const id = await context.ledger.idOf(kind, input.id);
       const { waitForRecord } = await import("../operations/status.ts");
-      return waitForRecord(kind, id, waitOptionsOf(input), await context.api.deps());
+      const deps = await context.api.deps();
+      const record = await waitForRecord(kind, id, waitOptionsOf(input), deps);
+      return resource.completed?.(record, context) ?? record;
     },
     view: resource.card,
     ending: endingOf,
@@ -64,70 +76,70 @@ function idArgument({ kind, idName }: ResourceInfo) {
   return argument.required(idName, about, readIdentifier, kind);
 }
 
-/** Lists what the ledger has, because the API has no list endpoint. */
-function listCommand(resource: ResourceInfo) {
-  const { kind, group } = resource;
-  return defineCommand({
-    description: `Reads the ledger of this machine, newest first, because the API has no list. The status is the last one seen.`,
-    examples: {
-      [`List the ${kind}s of today`]: `lenden ${group} list --since today`,
-      [`List the IDs of ${kind}s that are still Processing`]: `lenden ${group} list --status Processing --refresh -q`,
-    },
-    flags: {
-      status: flag.optional(
-        "--status <status>",
-        `Only this status: {${statuses.join(" | ")}}`,
-        oneOf(statuses),
-      ),
-      since: flag.optional(
-        "--since <time>",
-        "Only from this time on, for example 2026-11-20, today or 2h ago",
-        readMoment,
-      ),
-      until: flag.optional("--until <time>", "Only until this time", readMoment),
-      limit: flag.optional(
-        "--limit <n>",
-        "Maximum number of rows (default: 50)",
-        readCount(9_999_999),
-      ),
-      refresh: flag.toggle("--refresh", "Request the status of Processing records first"),
-    },
+const refresh = flag.toggle("--refresh", "Request the status of Processing records first");
 
-    async run(input, context) {
-      const ledger = await (input.refresh ? context.ledger.own() : context.ledger.records());
-      const nowMs = context.host.now();
-      const iso = (moment: typeof input.since) => moment && new Date(moment(nowMs)).toISOString();
-      const filter = {
-        status: input.status,
-        since: iso(input.since),
-        until: iso(input.until),
-        limit: input.limit ?? 50,
-      };
-      if (input.refresh)
-        await refresh(await ledger.list(kind, { ...filter, status: "Processing" }), context);
-      const isFiltered = [input.status, input.since, input.until].some((one) => one !== undefined);
-      const { hasAllAccounts } = ledger;
-      return { operations: await ledger.list(kind, filter), isFiltered, hasAllAccounts };
-    },
-    json: ({ operations }) => operations.map((one) => asJson(one, resource.idName)),
-    view: (shown) => tableOf(resource, shown),
-  });
+/** Lists what the ledger has, because the API has no list endpoint. */
+async function* listRecords(
+  { kind }: ResourceInfo,
+  { refresh, ...given }: Given & { refresh: boolean },
+  context: Context,
+): AsyncGenerator<ListPage> {
+  const ledger = await (refresh ? context.ledger.own() : context.ledger.records());
+  const filter = await filterOf(given, ledger, context);
+  if (refresh) {
+    const processing = { ...filter, states: undefined, status: "Processing" };
+    const limit = given.limit === undefined ? {} : { limit: given.limit };
+    await refreshAll(ledger.list(kind, { ...processing, ...limit }), context);
+  }
+  yield* listPages(kind, kind, { filter, given }, ledger, context);
 }
 
-async function refresh(processing: Operation[], context: Context): Promise<void> {
+async function refreshAll(
+  processing: AsyncIterable<ListedOperation>,
+  context: Context,
+): Promise<void> {
   const { refreshStatus, throwUnlessUnknown } = await import("../operations/refresh.ts");
   const deps = await context.api.deps();
   const { unseen } = await refreshStatus(processing, deps);
   if (unseen) throwUnlessUnknown(unseen, deps);
 }
 
+/** What `list` of the three resources has in common. */
+function listOf(resource: ResourceInfo) {
+  const { kind, group, createdBy } = resource;
+  return {
+    description: `Reads the ledger of this machine, newest first, because the API has no list. The status is the last one seen. Dates are in the time zone of the profile.`,
+    examples: {
+      [`List the ${kind}s of today`]: `lenden ${group} list --since today`,
+      [`List the IDs of ${kind}s that are still Processing`]: `lenden ${group} list --status processing --refresh -q`,
+    },
+    list: true,
+    json: ({ operations }: ListPage) => operations.map((one) => asJson(one, resource)),
+    view: (page: ListPage) =>
+      tableOf(page, {
+        id: ({ remoteId, id }) => remoteId ?? id,
+        empty: page.isWhole
+          ? `No ${kind} was sent from this machine yet. For help, run 'lenden ${createdBy} --help'.`
+          : `No ${kind} matches. To list all ${kind}s sent from this machine, run 'lenden ${group} list'.`,
+      }),
+  };
+}
+
 /** The request and what is known of it, with the API's names. */
-function asJson(operation: Operation, idName: string) {
+function asJson(operation: ListedOperation, { kind, idName }: ResourceInfo) {
   const { id, remoteId, asked, state, status, createdAt, updatedAt, account } = operation;
+  const { methodName, batchId, paymentUrl, refunds } = operation;
   return {
     operation: id,
     [idName]: remoteId,
     ...asked,
+    ...(kind === "payment" && {
+      payment_url: paymentUrl,
+      refunded: amountText(refunds?.completedPaisa ?? 0n),
+      refundPending: amountText(refunds?.openPaisa ?? 0n),
+    }),
+    ...(kind !== "refund" && { method: methodName }),
+    ...(kind === "payout" && { batch: batchId }),
     state,
     status,
     createdAt,
@@ -136,52 +148,32 @@ function asJson(operation: Operation, idName: string) {
   };
 }
 
-interface Listed {
-  operations: Operation[];
-  isFiltered: boolean;
-  hasAllAccounts: boolean;
-}
-
-function tableOf(
-  { kind, group, createdBy, about: [about, label] }: ResourceInfo,
-  listed: Listed,
-): View {
-  const shown = about === "description" ? text : idCell;
-  const { operations, isFiltered, hasAllAccounts } = listed;
-  return table(operations, {
-    id: ({ remoteId, id }) => remoteId ?? id,
-    empty: isFiltered
-      ? `No ${kind} matches. To list all ${kind}s sent from this machine, run 'lenden ${group} list'.`
-      : `No ${kind} was sent from this machine yet. For help, run 'lenden ${createdBy} --help'.`,
-    columns: {
-      id: ["ID", ({ remoteId, id }) => idCell(remoteId ?? id)],
-      ...(kind === "payout" && {
-        merchantRef: ["REFERENCE", ({ reference }) => idCell(reference)],
-      }),
-      amount: ["AMOUNT", ({ amountPaisa }) => money(amountPaisa)],
-      [about]: [label, ({ asked }) => shown(textOf(asked[about]))],
-      status: ["STATUS", (one) => status(shownStatus(one))],
-      createdAt: ["SENT", ({ createdAt }) => time(createdAt)],
-      ...(hasAllAccounts && { account: ["ACCOUNT", ({ account }) => text(account)] }),
-    },
-  });
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === "string" ? value : null;
-}
-
-/** The state, if the API never showed a status. A CONFLICT is shown whatever the status is. */
-function shownStatus({ state, status: seen }: Operation): string {
-  return state === "CONFLICT" ? state : (seen ?? state);
-}
-
 export const payGet = getCommand(payment);
 export const payWait = waitCommand(payment);
-export const payList = listCommand(payment);
 export const payoutGet = getCommand(payout);
 export const payoutWait = waitCommand(payout);
-export const payoutList = listCommand(payout);
 export const refundGet = getCommand(refund);
 export const refundWait = waitCommand(refund);
-export const refundList = listCommand(refund);
+export const payList = defineCommand({
+  ...listOf(payment),
+  flags: {
+    ...commonFilters,
+    method: payoutFilters.method,
+    columns: columnsFlag("payment"),
+    limit,
+    refresh,
+  },
+  run: (input, context) => listRecords(payment, input, context),
+});
+
+export const payoutList = defineCommand({
+  ...listOf(payout),
+  flags: { ...commonFilters, ...payoutFilters, columns: columnsFlag("payout"), limit, refresh },
+  run: (input, context) => listRecords(payout, input, context),
+});
+
+export const refundList = defineCommand({
+  ...listOf(refund),
+  flags: { ...commonFilters, to: payoutFilters.to, columns: columnsFlag("refund"), limit, refresh },
+  run: (input, context) => listRecords(refund, input, context),
+});

@@ -1,5 +1,15 @@
 import type { ServiceRecord } from "../api/contract/index.ts";
-import { type Card, card, field, money, status, text, time } from "../cli/output/view.ts";
+import type { Context } from "../cli/command/context.ts";
+import {
+  type Card,
+  type Cell,
+  card,
+  field,
+  money,
+  status,
+  text,
+  time,
+} from "../cli/output/view.ts";
 import type { Resource } from "../domain/statuses.ts";
 import type { RecordOf } from "../operations/status.ts";
 
@@ -10,6 +20,8 @@ import type { RecordOf } from "../operations/status.ts";
 export interface ResourceDescription<Kind extends Resource> extends ResourceInfo {
   kind: Kind;
   card(record: RecordOf[Kind]): Card;
+  /** Adds what the ledger knows of a record. */
+  completed?(record: RecordOf[Kind], context: Context): Promise<RecordOf[Kind]>;
 }
 
 export interface ResourceInfo {
@@ -23,8 +35,6 @@ export interface ResourceInfo {
   exampleId: string;
   /** The description of `get`: when the money has moved. */
   whenDone: string;
-  /** The field of the request by which a person recognizes one in a list, and its heading. */
-  about: [field: string, label: string];
 }
 
 /** The fields of each resource, from the API and from a command. Absent fields are not shown. */
@@ -33,6 +43,9 @@ interface Payment extends ServiceRecord {
   payment_url?: string | undefined;
   paymentMethod?: string | null | undefined;
   updatedAt?: string | null | undefined;
+  /** Amounts in BDT, as text. */
+  refunded?: string | undefined;
+  refundPending?: string | undefined;
 }
 
 interface Payout extends ServiceRecord {
@@ -57,19 +70,32 @@ interface Refund {
 }
 
 export function paymentCard(payment: Payment): Card {
-  const isNew = payment.payment_url !== undefined;
+  const { refunded, refundPending } = payment;
   return card("Payment", payment.transactionId, [
     field("transactionId", "Transaction", text(payment.transactionId)),
     field("status", "Status", status(payment.status)),
     field("amount", "Amount", money(payment.amount)),
-    ...(isNew
-      ? [field("payment_url", "Pay at", text(payment.payment_url))]
-      : [
-          field("description", "Description", text(payment.description)),
-          field("paymentMethod", "Method", text(payment.paymentMethod)),
-          ...times(payment),
-        ]),
+    field("description", "Description", text(payment.description)),
+    field("paymentMethod", "Method", text(payment.paymentMethod)),
+    ...times(payment),
+    field("payment_url", "Pay at", text(payment.payment_url)),
+    field("refunded", "Refunded", amount(refunded)),
+    field("refundPending", "Refund pending", amount(refundPending === "0" ? null : refundPending)),
   ]);
+}
+
+function amount(value: string | null | undefined): Cell {
+  return money(value === null || value === undefined ? null : Number(value));
+}
+
+/** With the payment URL and the refunds. A ledger that cannot be read has been reported by now. */
+async function withRefunds<Payment extends { transactionId: string }>(
+  payment: Payment,
+  { ledger }: Context,
+): Promise<Payment> {
+  const { paymentInLedger } = await import("../operations/status.ts");
+  const known = await paymentInLedger(payment.transactionId, await ledger.own()).catch(() => ({}));
+  return { ...known, ...payment };
 }
 
 export function payoutCard(payout: Payout): Card {
@@ -118,7 +144,7 @@ export const payment: ResourceDescription<"payment"> = {
   whenDone:
     "Only this status shows that a customer has paid: redirects and callbacks can be forged.",
   card: paymentCard,
-  about: ["description", "DESCRIPTION"],
+  completed: withRefunds,
 };
 
 export const payout: ResourceDescription<"payout"> = {
@@ -129,7 +155,6 @@ export const payout: ResourceDescription<"payout"> = {
   exampleId: "PO19ZK",
   whenDone: "The recipient has the money when the status is Completed.",
   card: payoutCard,
-  about: ["recipientNumber", "TO"],
 };
 
 export const refund: ResourceDescription<"refund"> = {
@@ -140,5 +165,4 @@ export const refund: ResourceDescription<"refund"> = {
   exampleId: "RF77",
   whenDone: "The customer has the money when the status is Completed.",
   card: refundCard,
-  about: ["accountNumber", "ACCOUNT"],
 };

@@ -33,6 +33,7 @@ const profileSchema = z.strictObject({
   callbackUrl: z.optional(z.string()),
   method: z.optional(z.string()),
   numberFormat: z.optional(z.enum(numberFormats)),
+  timeZone: z.optional(z.string()),
   confirmAbove: z.optional(z.string().check(z.refine((text) => readAmount(text).ok))),
 });
 export type Profile = z.infer<typeof profileSchema>;

@@ -2,6 +2,7 @@ import { type Paisa, readAmount } from "../domain/amount.ts";
 import type { Environment } from "../domain/api-keys.ts";
 import { usage } from "../domain/failure.ts";
 import type { NumberFormat } from "../domain/mobile.ts";
+import { defaultTimeZone } from "../domain/time-zone.ts";
 import { isLoopback, parseUrl } from "../domain/url.ts";
 import { type Profiles, requireProfile, type SecretSource } from "./profiles.ts";
 
@@ -25,6 +26,8 @@ export interface Settings {
   callbackUrl: Sourced<string> | undefined;
   method: Sourced<string> | undefined;
   numberFormat: Sourced<NumberFormat>;
+  /** The zone of dates, an IANA name. */
+  timeZone: Sourced<string>;
   /** In production, larger amounts are confirmed by typing them. */
   confirmAbove: Sourced<Paisa>;
   /** The ledger's account of this run: LENDEN_ACCOUNT, or the one that the profile stored for its own key. */
@@ -81,6 +84,7 @@ export function resolveSettings(flags: GlobalFlags, env: Env, stored: Profiles):
     callbackUrl: ofProfile(own?.callbackUrl) ?? onLoopback(baseUrl, "/callback"),
     method: ofProfile(own?.method),
     numberFormat: ofProfile(own?.numberFormat) ?? { value: "local", source: "default" },
+    timeZone: ofProfile(own?.timeZone) ?? { value: defaultTimeZone, source: "default" },
     confirmAbove: confirmAbove?.ok
       ? { value: confirmAbove.value, source: from }
       : { value: 10_000_00n, source: "default" },

@@ -53,6 +53,11 @@ export function sameMobile(ours: string, theirs: string): "same" | "different" |
   return fits ? "same" : "different";
 }
 
+/** Identifies a recipient however the number is written, by its last eleven digits. */
+export function payeeOf(recipient: string): string {
+  return recipient.replace(/[^0-9]/g, "").slice(-11);
+}
+
 function whatIsWrong(typed: string, digits: string): string {
   const number = `The mobile number ${quoted(typed)}`;
   if (/^1[0-9]{9}$/.test(digits)) return `${number} has ten digits: a leading zero was lost.`;

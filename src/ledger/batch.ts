@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Paisa } from "../domain/amount.ts";
+import { payeeOf } from "../domain/mobile.ts";
 import type { State } from "../domain/state.ts";
-import { type Holder, payeeOf } from "./operation.ts";
+import type { Holder } from "./operation.ts";
 
 /** The batches of one account: plans, and the results of their rows. Every change is durable when it resolves. */
 export interface BatchStore {

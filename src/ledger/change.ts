@@ -72,13 +72,3 @@ function isOutcomeAnswer(answer: ChangeAnswer): answer is OutcomeAnswer {
 function isClaimAnswer(answer: ChangeAnswer): answer is ClaimAnswer {
   return answer.kind === "other-key" || !isOutcomeAnswer(answer);
 }
-
-export interface Filter {
-  /** Only those that the API confirmed. */
-  isConfirmed?: boolean;
-  status?: string | undefined;
-  /** ISO 8601, inclusive. */
-  since?: string | undefined;
-  until?: string | undefined;
-  limit: number;
-}

@@ -1,12 +1,12 @@
 import type { Paisa } from "../domain/amount.ts";
-import { sameMobile } from "../domain/mobile.ts";
+import { payeeOf, sameMobile } from "../domain/mobile.ts";
 import { isFree, isUnresolved, isUnsettled, type Phase, phaseOf } from "../domain/state.ts";
 import {
   type Holder,
   type Intent,
   type Operation,
   type Outcome,
-  payeeOf,
+  type RefundSums,
   testCommand,
 } from "./operation.ts";
 
@@ -246,6 +246,16 @@ export function decideRefund(
   const same = live.find((one) => one.amountPaisa === intent.amountPaisa);
   if (same && onDuplicate !== "send") return { kind: "duplicate", earlier: same };
   return { earlier: same };
+}
+
+/** What was refunded of a payment, of its refunds. */
+export function refundSumsOf(refunds: Operation[]): RefundSums {
+  const sums = { completedPaisa: 0n, openPaisa: 0n };
+  for (const { amountPaisa, state, status } of refunds.filter(mayHavePaid)) {
+    const isCompleted = state === "CONFIRMED" && status === "Completed";
+    sums[isCompleted ? "completedPaisa" : "openPaisa"] += amountPaisa ?? 0n;
+  }
+  return sums;
 }
 
 /** Rejects the same amount, description, method and payer. */

@@ -1,9 +1,9 @@
 import type { Paisa } from "../domain/amount.ts";
 import type { BatchStore } from "./batch.ts";
 import type { CallbackStore } from "./callback.ts";
-import type { ChangeAnswer, ChangeRequest, Filter, Requested, SingleChanges } from "./change.ts";
+import type { ChangeAnswer, ChangeRequest, Requested, SingleChanges } from "./change.ts";
 import type { ClaimDecision } from "./decide.ts";
-import type { Holder, Kind, Operation } from "./operation.ts";
+import type { Filter, Holder, Kind, ListedOperation, Operation } from "./operation.ts";
 
 /** The durable record of everything that was sent. The API has no lists, so this is the only one. */
 export interface Ledger extends SingleChanges {
@@ -25,14 +25,15 @@ export interface Ledger extends SingleChanges {
   ofRecord(kind: Kind, remoteId: string): Promise<Operation | undefined>;
   /** Refunds of a payment, whatever their state; in production of every account. */
   refundsOf(payment: string): Promise<Operation[]>;
-  /** The operations of a kind, or of any kind, that a filter selects, newest first. */
-  list(kind: Kind | undefined, filter: Filter): Promise<Operation[]>;
+  /**
+   * The operations of a kind, or of any kind, that a filter selects, newest first. They are read page by page,
+   * so that memory does not grow with the ledger.
+   */
+  list(kind: Kind | undefined, filter?: Filter): AsyncIterable<ListedOperation>;
+  /** How many operations a filter selects, whatever its limit; more than `most` are not counted. */
+  count(kind: Kind | undefined, filter: Filter, most: number): Promise<number>;
   /** The operations whose outcome is unknown, oldest first. */
   unsettled(): Promise<Operation[]>;
-  /** All that a person or a status check has to resolve: outcome unknown or in conflict, oldest first. */
-  unresolved(): Promise<Operation[]>;
-  /** All of them, oldest first, page by page: memory does not grow with the ledger. */
-  all(): AsyncIterable<Operation>;
   /** The events of an operation, oldest first. */
   historyOf(operation: Operation): Promise<{ at: string; event: string; data: unknown }[]>;
   /** When a request of an operation may last have been sent, ISO 8601. */

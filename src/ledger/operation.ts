@@ -72,6 +72,48 @@ export interface Operation extends Intent {
   keyHash: string;
 }
 
+/** An operation with what other tables and operations say about it. */
+export interface ListedOperation extends Operation {
+  /** The ID of its batch. */
+  batchId: string | null;
+  /** The refunds of a payment; null for everything else. */
+  refunds: RefundSums | null;
+}
+
+/** What was refunded of a payment, as far as the ledger knows. */
+export interface RefundSums {
+  /** Completed. */
+  completedPaisa: Paisa;
+  /** Accepted and not Completed yet, or of unknown outcome. */
+  openPaisa: Paisa;
+}
+
+/** Selects operations; every part that is given has to match. */
+export interface Filter {
+  /** Only those that the API confirmed. */
+  isConfirmed?: boolean;
+  /** The last status that the API returned. */
+  status?: string | undefined;
+  states?: readonly State[] | undefined;
+  /** When it was recorded, ISO 8601, inclusive. */
+  since?: string | undefined;
+  until?: string | undefined;
+  /** It may have been sent until then, ISO 8601. */
+  openedUntil?: string | undefined;
+  minPaisa?: Paisa | undefined;
+  maxPaisa?: Paisa | undefined;
+  reference?: string | undefined;
+  /** The recipient of a payout or the account of a refund, by `payeeOf`. */
+  recipient?: string | undefined;
+  /** The name of a method, in any case, and the IDs that the name may mean. */
+  method?: { name: string; ids: string[] } | undefined;
+  /** The number of a batch. */
+  batch?: bigint | undefined;
+  /** Default: all. */
+  limit?: number;
+  oldestFirst?: boolean;
+}
+
 /** A process that works on an operation or a batch. Its lock ends with the process. */
 export interface Holder {
   pid: number;
@@ -116,8 +158,3 @@ export interface Actor {
 
 /** The command that only tests the API, in sandboxes. */
 export const testCommand = "verify-api";
-
-/** Identifies a recipient however the number is written, by its last eleven digits. */
-export function payeeOf(recipient: string): string {
-  return recipient.replace(/[^0-9]/g, "").slice(-11);
-}

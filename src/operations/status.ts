@@ -2,8 +2,11 @@ import type { Client } from "../api/client.ts";
 import type { Data } from "../api/contract/endpoint.ts";
 import type { ServiceContract, ServiceRecord } from "../api/contract/index.ts";
 import type { Answer } from "../api/response.ts";
+import { amountText } from "../domain/amount.ts";
 import { Failure } from "../domain/failure.ts";
 import { hasEnded, type Resource, resources } from "../domain/statuses.ts";
+import { refundSumsOf } from "../ledger/decide.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { comparedRecord, differingPayout } from "./compare.ts";
 import type { OperationDeps } from "./deps.ts";
@@ -187,6 +190,17 @@ async function unseenFailure(
   return operation?.state === "CONFIRMED" && operation.reference !== null
     ? confirmedUnseen(operation.reference, id, why)
     : why;
+}
+
+/** What the ledger knows of a payment besides its record. */
+export async function paymentInLedger(transactionId: string, ledger: Ledger) {
+  const payment_url = (await ledger.ofRecord("payment", transactionId))?.paymentUrl;
+  const { completedPaisa, openPaisa } = refundSumsOf(await ledger.refundsOf(transactionId));
+  return {
+    ...(payment_url && { payment_url }),
+    refunded: amountText(completedPaisa),
+    refundPending: amountText(openPaisa),
+  };
 }
 
 /** The kind of record that an operation creates; a cancel and a trigger create none. */

@@ -42,7 +42,8 @@ const readings: Reading[] = [
     name: "pay get",
     line: () => ["pay", "get", ids.payment],
     quiet: () => ids.payment,
-    columns: "transactionId,status,amount,description,paymentMethod,createdAt,updatedAt",
+    columns:
+      "transactionId,status,amount,description,paymentMethod,createdAt,updatedAt,payment_url,refunded,refundPending",
   },
   {
     name: "payout get",

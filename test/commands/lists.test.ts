@@ -1,7 +1,16 @@
 import { expect, test } from "vitest";
+import { fileOf } from "../batch/files.ts";
 import { lenden } from "../support/lenden.ts";
-import { type Merchant, openMerchant, payoutOf, refundOf } from "../support/merchant.ts";
+import {
+  type Merchant,
+  openMerchant,
+  payoutOf,
+  refundOf,
+  testAccount,
+} from "../support/merchant.ts";
 import { busyMerchant } from "./busy-merchant.ts";
+
+const account = testAccount();
 
 async function ids(merchant: Merchant, line: string[]): Promise<string[]> {
   const { code, stdout, stderr } = await merchant.lenden([...line, "-q"]);
@@ -34,7 +43,7 @@ test("lists show the newest first, as a table, IDs, JSON and CSV", async () => {
   );
   const table = await merchant.lenden(["pay", "list"]);
   expect(table.stdout).toMatch(
-    /ID.*AMOUNT.*DESCRIPTION.*STATUS[\s\S]*BDT 100\.00 +second +Processing/,
+    /ID.*AMOUNT.*DESCRIPTION.*METHOD.*STATUS[\s\S]*BDT 100\.00 +second +bkash +Processing/,
   );
 });
 
@@ -55,13 +64,131 @@ test("lists are filtered by status and time, and --refresh retrieves and stores 
   );
   expect(await ids(merchant, ["payout", "list", "--until", "1h ago"])).toEqual([]);
   expect(await ids(merchant, ["payout", "list", "--since", "2099-01-01"])).toEqual([]);
-  for (const wrong of [
+  expect(await ids(merchant, ["payout", "list", "--since", "today", "--until", "today"])).toEqual(
+    payouts.toReversed(),
+  );
+});
+
+test.each([
+  [
     ["--limit", "0"],
-    ["--limit", "x"],
-    ["--status", "Lost"],
-    ["--since", "soon"],
-  ])
-    expect(await merchant.lenden(["payout", "list", ...wrong])).toMatchObject({ code: 2 });
+    '--limit: "0" is not a whole number from 1 to 999999999. To list all, use all.',
+  ],
+  [["--status", "Lost"], '--status: "Lost" is not one of: Processing, Completed,'],
+  [["--since", "soon"], '--since: "soon" is not a time.'],
+  [["--since", "today", "--until", "yesterday"], "--since today is after --until yesterday."],
+  [["--min", "20", "--max", "10.5"], "--min 20 is above --max 10.5."],
+  [["--columns", "id,sum"], '--columns: "sum" is not one of: id, merchantRef, amount,'],
+  [["--columns", "id", "--json"], "--columns: JSON has all fields."],
+  [["--to", "1712345678"], "a leading zero was lost"],
+  [["--batch", "none.csv"], "has no batch"],
+])("%j is rejected with its value", async (flags, problem) => {
+  const { code, stdout, stderr } = await account.run(["payout", "list", ...flags]);
+  expect({ code, stdout }).toEqual({ code: flags[0] === "--batch" ? 9 : 2, stdout: "" });
+  expect(stderr.replace(/\\"/g, '"')).toContain(problem);
+});
+
+test("a table has 50 rows and states how many it omits; all other output has all rows", async () => {
+  const merchant = await openMerchant();
+  const rows = Array.from({ length: 60 }, (_, at) => `B-${at},5,017${10_000_000 + at},bkash\n`);
+  const file = fileOf(`ref,amount,to,method\n${rows.join("")}`);
+  await merchant.lenden(["payout", "batch", "send", file, "--concurrency", "16"]);
+  for (const list of [
+    ["payout", "list"],
+    ["ledger", "list"],
+  ]) {
+    const table = await merchant.lenden(list);
+    expect(table.stdout.trimEnd().split("\n")).toHaveLength(51);
+    expect(table.stderr).toBe("50 of 60 shown. To list all, add --limit all.\n");
+    const whole = await merchant.lenden([...list, "--limit", "all"]);
+    expect(whole.stdout.trimEnd().split("\n")).toHaveLength(61);
+    const exact = await merchant.lenden([...list, "--limit", "60"]);
+    expect([whole.stderr, exact.stderr]).toEqual(["", ""]);
+    expect(await merchant.json(list)).toHaveLength(60);
+    expect(await merchant.json([...list, "--limit", "7"])).toHaveLength(7);
+    expect(await ids(merchant, list)).toHaveLength(60);
+    for (const format of ["csv", "ndjson"]) {
+      const { stdout } = await merchant.lenden([...list, "-o", format]);
+      expect(stdout.trimEnd().split("\n")).toHaveLength(format === "csv" ? 61 : 60);
+    }
+  }
+  const first = await merchant.lenden(["payout", "list", "--batch", file, "--limit", "2"]);
+  expect(first.stderr).toContain("2 of 60 shown.");
+  expect(await ids(merchant, ["payout", "list", "--json", "--limit", "2"])).toHaveLength(2);
+});
+
+test("lists are filtered by what was requested and by what the ledger knows", async () => {
+  const { merchant, paid, payment, payouts, refund } = await busyMerchant();
+  const [first = "", second = ""] = payouts;
+  const to = "payout send --amount 7.5 --to +8801812345678 --method bkash --ref REF-3";
+  const third = await merchant.id(to.split(" "));
+  await merchant.inLedger((ledger) =>
+    ledger.exec(`
+      UPDATE operations SET state = 'REFUSED', phase = 'retired', status = NULL WHERE reference = 'REF-1';
+      UPDATE operations SET state = 'UNCERTAIN', phase = 'unresolved', status = NULL WHERE reference = 'REF-2'`),
+  );
+  const found = (line: string) => ids(merchant, line.split(" "));
+  expect(await found("payout list --status refused")).toEqual([first]);
+  expect(await found("payout list --status UNKNOWN")).toEqual([second]);
+  expect(await found("payout list --status not-sent")).toEqual([]);
+  expect(await found("payout list --status pROCESSING")).toEqual([third]);
+  expect(await found("payout list --to 01812345678")).toEqual([third]);
+  expect(await found("payout list --ref REF-2")).toEqual([second]);
+  expect(await found("payout list --min 7.5")).toEqual([third]);
+  expect(await found("payout list --max 7.49")).toEqual([second, first]);
+  expect(await found("payout list --method BKASH --to 8801812345678")).toEqual([third]);
+  expect(await found("pay list --method bkash --max 100")).toEqual([payment, paid]);
+  expect(await found("pay list --method nagad")).toEqual([]);
+  expect(await found("refund list --to +8801812345678 --min 40")).toEqual([refund]);
+  expect(await found("refund list --to 01712345678")).toEqual([]);
+  const unknown = await merchant.json("ledger list --unknown --older-than 1h".split(" "));
+  expect(unknown).toEqual([]);
+  await merchant.inLedger((ledger) =>
+    ledger.exec(
+      "UPDATE operations SET created_at = '2026-01-01T00:00:00.000Z' WHERE reference = 'REF-2'",
+    ),
+  );
+  expect(await merchant.json("ledger list --unknown --older-than 1h".split(" "))).toMatchObject([
+    { reference: "REF-2" },
+  ]);
+});
+
+test("lists show refunds, payments and payment URLs, and the columns that are named", async () => {
+  const { merchant, paid, payment, refund } = await busyMerchant();
+  const [, of] = JSON.parse(JSON.stringify(await merchant.json(["pay", "list"])));
+  expect(of).toMatchObject({ transactionId: paid, refunded: "0", refundPending: "40" });
+  await merchant.set("refund", refund, "Completed");
+  await merchant.lenden(["refund", "list", "--refresh"]);
+  expect(await merchant.json(["pay", "get", paid])).toMatchObject({
+    refunded: "40",
+    refundPending: "0",
+    payment_url: of.payment_url,
+  });
+  expect((await merchant.lenden(["pay", "get", paid])).stdout).toMatch(/Refunded +BDT 40\.00/);
+  const csv = "--columns id,refunded,method -o csv".split(" ");
+  expect((await merchant.lenden(["pay", "list", ...csv])).stdout).toBe(
+    `id,refunded,method\r\n${payment},0.00,bkash\r\n${paid},40.00,bkash\r\n`,
+  );
+  expect((await merchant.lenden(["refund", "list"])).stdout).toMatch(
+    new RegExp(`ID +PAYMENT +AMOUNT +TO.*\n${refund} +${paid} +BDT 40\\.00`),
+  );
+});
+
+test("pay link prints the payment URL from the ledger, without a key", async () => {
+  const { merchant, paid, payment } = await busyMerchant();
+  const [newest] = JSON.parse(JSON.stringify(await merchant.json(["pay", "list"])));
+  const { LENDEN_DATA_DIR = "", LENDEN_CONFIG_DIR = "" } = merchant.env;
+  const env = { LENDEN_DATA_DIR, LENDEN_CONFIG_DIR };
+  await merchant.close();
+  for (const id of ["@last", payment])
+    expect(await lenden(["pay", "link", id], { env })).toEqual({
+      ...{ code: 0, stdout: `${newest.payment_url}\n`, stderr: "" },
+    });
+  expect(await merchant.json(["pay", "link", paid])).toMatchObject({ transactionId: paid });
+  expect(await merchant.lenden(["pay", "link", "TX-NONE"])).toMatchObject({
+    ...{ code: 9, stdout: "" },
+    stderr: expect.stringContaining("The ledger has no payment URL of payment TX-NONE."),
+  });
 });
 
 test("an empty list names the help of the creating command, and is empty for scripts", async () => {

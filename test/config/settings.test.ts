@@ -26,6 +26,7 @@ test("without a profile there are only defaults", () => {
   const source = "default";
   expect(resolveSettings({}, {}, empty)).toEqual({
     numberFormat: { value: "local", source },
+    timeZone: { value: "Asia/Dhaka", source },
     confirmAbove: { value: 10_000_00n, source },
     shadows: [],
   });
@@ -133,6 +134,7 @@ test("profile show names the source of every value, and says on stderr what is o
     "callback-url: null (not set)",
     "method: null (not set)",
     "number-format: local (default)",
+    "time-zone: Asia/Dhaka (default)",
     "confirm-above: 10000 (default)",
   ]);
 });

@@ -1,8 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { State } from "../../src/domain/state.ts";
 import type { ChangeRequest } from "../../src/ledger/change.ts";
 import {
+  type Filter,
   type Intent,
+  type Kind,
   type Operation,
   type Outcome,
   testCommand,
@@ -11,6 +14,7 @@ import { integrityOf } from "../../src/ledger/sqlite/integrity.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import type { Worker } from "../../src/ledger/worker.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
+import { collect } from "../support/helpers.ts";
 import { emptyModel, modelLedger } from "./model.ts";
 
 const isDeep = process.env.LENDEN_DEEP !== undefined;
@@ -31,6 +35,8 @@ interface Step {
   worker: number;
   commands: Command[];
   laterMs: number;
+  /** A list that both are asked for afterwards. */
+  listed: { kind: Kind | undefined; filter: Filter };
   /** A process that ends before the step. */
   dies: number | undefined;
 }
@@ -56,8 +62,15 @@ const payment: fc.Arbitrary<Intent> = fc
     return { kind: "payment", reference: null, amountPaisa, target: null, asked };
   });
 const refund: fc.Arbitrary<Intent> = fc
-  .record({ amountPaisa: amount, target: fc.constantFrom("T1", "T2") })
-  .map((one) => ({ kind: "refund", reference: null, asked: {}, ...one }));
+  .record({
+    amountPaisa: amount,
+    // X1 and X2 are also the IDs of payments.
+    target: fc.constantFrom("T1", "X1", "X2"),
+    accountNumber: fc.constantFrom("+8801712345678", "AC-7"),
+  })
+  .map(({ accountNumber, ...one }) => {
+    return { kind: "refund", reference: null, asked: { accountNumber }, ...one };
+  });
 const move: fc.Arbitrary<Intent> = fc.constantFrom("R1", "R2").map((target) => {
   return { kind: "cancel", reference: null, amountPaisa: null, target, asked: {} };
 });
@@ -98,7 +111,29 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   fc.record({ kind: fc.constant("resume" as const), place }),
   fc.constant({ kind: "look" as const }),
 );
+const maybe = <Value>(...values: Value[]) =>
+  fc.option(fc.constantFrom(...values), { nil: undefined, freq: 2 });
+const time = maybe("2026-11-20T10:00:00.001Z", "2026-11-20T10:12:00.001Z", "2026-11-21T11:00:00Z");
+const listed: fc.Arbitrary<Step["listed"]> = fc.record({
+  kind: maybe<Kind>("payout", "payment", "refund"),
+  filter: fc.record({
+    isConfirmed: fc.boolean(),
+    status: maybe("Completed", "Cancelled"),
+    states: maybe<State[]>(["INTENT", "UNCERTAIN"], ["REFUSED"], ["CONFLICT"], ["CONFIRMED"]),
+    since: time,
+    until: time,
+    openedUntil: time,
+    minPaisa: maybe(600n),
+    maxPaisa: maybe(500n),
+    reference: maybe("A", "B"),
+    recipient: maybe("01712345678", "7"),
+    method: maybe({ name: "none", ids: ["m1"] }),
+    oldestFirst: fc.boolean(),
+    limit: fc.constantFrom(1, 3, 1_000),
+  }),
+});
 const step: fc.Arbitrary<Step> = fc.record({
+  listed,
   worker: fc.nat(4),
   commands: fc.array(command, { minLength: 1, maxLength: 4 }),
   laterMs: fc.constantFrom(1, 1, 60_000, 11 * 60_000, 25 * 60 * 60_000),
@@ -166,7 +201,7 @@ async function agree(steps: Step[], environment: string): Promise<void> {
   });
   const seen: Operation[][] = [];
   try {
-    for (const { worker, commands, laterMs, dies } of steps) {
+    for (const { worker, commands, laterMs, dies, listed } of steps) {
       nowMs += laterMs;
       if (dies !== undefined && dies !== worker) alive.delete(dies);
       alive.add(worker);
@@ -178,7 +213,7 @@ async function agree(steps: Step[], environment: string): Promise<void> {
       const answers = await own.sqlite.change(requests);
       const expected = await own.model.change(requests);
       expect(withoutIds(answers)).toEqual(withoutIds(expected));
-      await compareReads(own);
+      await compareReads(own, listed);
     }
     expect(integrityOf(database)).toMatchObject({ brokenAt: null, modified: [] });
   } finally {
@@ -210,7 +245,10 @@ type Both = {
   model: ReturnType<typeof modelLedger>;
 };
 
-async function compareReads({ sqlite, model }: Both): Promise<void> {
+async function compareReads(
+  { sqlite, model }: Both,
+  { kind, filter }: Step["listed"],
+): Promise<void> {
   const names = ["A", "C", "X1", "X4"];
   const reads = async (ledger: Both["model"]) => [
     await Promise.all(names.map(ledger.find)),
@@ -220,6 +258,10 @@ async function compareReads({ sqlite, model }: Both): Promise<void> {
     await ledger.unsettled(),
     [...(await ledger.paidRecipients(["01712345678", "01812345678", "01912345678"]))],
     await ledger.account(),
+    await collect(ledger.list(kind, filter)),
+    await ledger.count(kind, filter, 2),
+    await collect(ledger.list(kind, { recipient: filter.recipient })),
+    await collect(ledger.list("payment")),
   ];
   expect(withoutIds(await reads(sqlite))).toEqual(withoutIds(await reads(model)));
 }

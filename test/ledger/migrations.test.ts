@@ -39,7 +39,9 @@ describe("migrations", () => {
     );
     expect(integrityOf(database)).toMatchObject({ brokenAt: null, modified: [] });
     expect(
-      (await collect(ledger.all())).map(({ reference, amountPaisa }) => [reference, amountPaisa]),
+      (await collect(ledger.list(undefined, { oldestFirst: true }))).map(
+        ({ reference, amountPaisa }) => [reference, amountPaisa],
+      ),
     ).toEqual([
       ["OLD-1", 50_025n],
       [null, 10_000n],

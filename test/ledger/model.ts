@@ -1,3 +1,4 @@
+import { payeeOf } from "../../src/domain/mobile.ts";
 import { isUnsettled, phaseOf } from "../../src/domain/state.ts";
 import type {
   ChangeAnswer,
@@ -15,11 +16,14 @@ import {
   outcomeOfTaken,
   payoutOf,
   recipientOf,
+  refundSumsOf,
 } from "../../src/ledger/decide.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import {
+  type Filter,
   type Holder,
   type Intent,
+  type Kind,
   type Operation,
   testCommand,
 } from "../../src/ledger/operation.ts";
@@ -39,7 +43,7 @@ export function emptyModel(): ModelState {
 type Modeled = Pick<
   Ledger,
   | ("change" | "find" | "findElsewhere" | "ofRecord" | "refundsOf" | "unsettled" | "account")
-  | "paidRecipients"
+  | ("paidRecipients" | "list" | "count")
 >;
 
 /**
@@ -176,7 +180,52 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       : { kind: "recorded", change: { ...change, phase, event, outcome } };
   }
 
+  const refundsOf = (payment: string | null) =>
+    state.operations.filter(
+      (one) => isGuarded(one) && one.kind === "refund" && one.target === payment,
+    );
+
+  function selected(kind: Kind | undefined, filter: Filter): Operation[] {
+    const { isConfirmed = false, status, states, since, until, openedUntil } = filter;
+    const { minPaisa, maxPaisa, reference, recipient, method, batch } = filter;
+    const fits = <Value>(given: Value | undefined, fit: (given: Value) => boolean) =>
+      given === undefined || fit(given);
+    return state.operations.filter(
+      (one) =>
+        isOwn(one) &&
+        fits(kind, (given) => one.kind === given) &&
+        (!isConfirmed || one.remoteId !== null) &&
+        fits(status, (given) => one.status === given) &&
+        fits(states, (given) => given.includes(one.state)) &&
+        fits(since, (given) => one.createdAt >= given) &&
+        fits(until, (given) => one.createdAt <= given) &&
+        fits(openedUntil, (given) => one.openedAt <= given) &&
+        fits(minPaisa, (given) => one.amountPaisa !== null && one.amountPaisa >= given) &&
+        fits(maxPaisa, (given) => one.amountPaisa !== null && one.amountPaisa <= given) &&
+        fits(reference, (given) => one.reference === given) &&
+        fits(recipient, (given) => recipientIn(one) === given) &&
+        fits(
+          method,
+          ({ name, ids }) =>
+            one.methodName?.toLowerCase() === name.toLowerCase() ||
+            ids.some((id) => id === one.asked.paymentMethodId),
+        ) &&
+        fits(batch, (given) => one.batch === given),
+    );
+  }
+
   return {
+    async *list(kind, filter = {}) {
+      const found = selected(kind, filter);
+      const inOrder = filter.oldestFirst ? found : found.toReversed();
+      for (const one of inOrder.slice(0, filter.limit))
+        yield {
+          ...one,
+          batchId: null,
+          refunds: one.kind === "payment" ? refundSumsOf(refundsOf(one.remoteId ?? "")) : null,
+        };
+    },
+    count: async (kind, filter, most) => Math.min(selected(kind, filter).length, most),
     change: async (requests) => {
       const at = now();
       const answers = new Map<ChangeRequest, ChangeAnswer>();
@@ -203,10 +252,7 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
           (one) => isOwn(one) && one.kind === kind && one.remoteId === remoteId,
         ),
       ),
-    refundsOf: async (payment) =>
-      state.operations.filter(
-        (one) => isGuarded(one) && one.kind === "refund" && one.target === payment,
-      ),
+    refundsOf: async (payment) => refundsOf(payment),
     unsettled: async () => state.operations.filter((one) => isOwn(one) && isUnsettled(one)),
     paidRecipients: async (payees) => {
       const paid = state.operations.filter(
@@ -220,4 +266,10 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     },
     account: async () => account(),
   };
+}
+
+/** The recipient of a payout, or the account of a refund. */
+function recipientIn({ kind, asked }: Operation): string | undefined {
+  if (kind === "payout") return payeeOf(String(asked.recipientNumber));
+  return kind === "refund" ? payeeOf(String(asked.accountNumber ?? "")) : undefined;
 }

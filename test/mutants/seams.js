@@ -82,7 +82,7 @@ export const seams = {
   claim: decoratedAt("ledger/decide.ts", "decideClaim"),
   refund: decoratedAt("ledger/decide.ts", "decideRefund"),
   /** A recipient as it is compared. */
-  payee: decoratedAt("ledger/operation.ts", "payeeOf"),
+  payee: decoratedAt("domain/mobile.ts", "payeeOf"),
   /** The ledger that the workers of a batch share. */
   commits: decoratedAt("ledger/commit-queue.ts", "withCommitQueue"),
   /** Whether there is a ledger, or there was one. */

@@ -3,6 +3,7 @@ import type { Operation } from "../../src/ledger/operation.ts";
 import { refreshStatus } from "../../src/operations/refresh.ts";
 import { payoutIntent } from "../../src/payouts/claim.ts";
 import { claimed } from "../ledger/small-ledger.ts";
+import { collect } from "../support/helpers.ts";
 import { created, data, order, recordOutcome, refused, scripted, unsent } from "./scripted.ts";
 
 const record = { ...created, recipientNumber: order.recipientNumber };
@@ -27,7 +28,7 @@ async function confirmed(count: number, script: Parameters<typeof scripted>[0]) 
     });
   }
   const operations = async (): Promise<Operation[]> =>
-    (await ledger.list("payout", { limit: 99 })).reverse();
+    collect(ledger.list("payout", { oldestFirst: true }));
   return { ...run, operations };
 }
 

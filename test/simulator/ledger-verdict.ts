@@ -11,7 +11,9 @@ import type { Watch } from "./watch.ts";
 
 /** After recovery: every state of the ledger is true, and every record of the service is in it. */
 export async function judgeLedger(universe: Universe, watch: Watch): Promise<void> {
-  const lists = keys.map((key) => collect(openedLedger(universe, key).all()));
+  const lists = keys.map((key) =>
+    collect(openedLedger(universe, key).list(undefined, { oldestFirst: true })),
+  );
   const all = (await Promise.all(lists)).flat();
   const operations = [...new Map(all.map((one) => [one.number, one])).values()];
   for (const operation of operations) judgeOperation(operation, universe, watch);

@@ -39,7 +39,12 @@ export async function stage(scenario: Partial<Scenario> = {}): Promise<Stage> {
   const watch = new Watch(universe);
   const network = new Network(universe, watch);
   const player = new Player({ universe, network }, watch, scenario.files);
-  return { universe, network, player, operations: () => collect(openedLedger(universe).all()) };
+  return {
+    universe,
+    network,
+    player,
+    operations: () => collect(openedLedger(universe).list(undefined, { oldestFirst: true })),
+  };
 }
 
 export function fault(kind: FaultKind, changes: Partial<Fault> = {}): Fault {

@@ -5,6 +5,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
+export { collect } from "../../src/domain/collect.ts";
+
 /** Runs something once a test is over. */
 export type AtEnd = (close: () => Promise<void>) => void;
 
@@ -21,13 +23,6 @@ export function scratchFolder(): string {
 /** Resolves once it holds; a test's own time limit ends it otherwise. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await delay(10);
-}
-
-/** All items of an asynchronous list. */
-export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
-  const all: Item[] = [];
-  for await (const item of items) all.push(item);
-  return all;
 }
 
 /** How many milliseconds of the processor's time some work took, however busy the machine is. */

@@ -1,5 +1,6 @@
 import type { PaymentMethod } from "../../api/contract/index.ts";
 import { amountText } from "../../domain/amount.ts";
+import { collect } from "../../domain/collect.ts";
 import { formatTime } from "../../domain/local-time.ts";
 import { formatPaisa } from "../../domain/money.ts";
 import { isUnsettled } from "../../domain/state.ts";
@@ -25,7 +26,7 @@ export interface Candidate {
 /** The sources of candidates. Tab opens a ledger that can only list. */
 export interface Sources {
   ledger(): Promise<{
-    list(kind: Kind | undefined, filter: { limit: number }): Promise<Operation[]>;
+    list(kind: Kind | undefined, filter: { limit: number }): AsyncIterable<Operation>;
     batches: { list(limit: number): Promise<Batch[]> };
   }>;
   methods(): Promise<PaymentMethod[]>;
@@ -52,8 +53,8 @@ export async function candidatesOf(
   const ledger = await sources.ledger();
   if (kind === "batch") return (await ledger.batches.list(newest)).map(batchCandidate);
   if (kind === "operation")
-    return (await ledger.list(undefined, { limit: newest })).map(operationCandidate);
-  return (await ledger.list(kind, { limit: newest })).flatMap((one) =>
+    return (await collect(ledger.list(undefined, { limit: newest }))).map(operationCandidate);
+  return (await collect(ledger.list(kind, { limit: newest }))).flatMap((one) =>
     one.remoteId
       ? [{ ...operationCandidate(one), text: one.remoteId, reference: null, isUnresolved: false }]
       : [],

@@ -37,6 +37,8 @@ type FlagPresence = "required" | "optional" | "many" | "switch" | "setting" | "e
 export interface Read<Value> {
   (text: string): Result<Value>;
   words?: readonly string[];
+  /** True if it reads several words, separated by commas. */
+  isList?: boolean;
 }
 
 /** The kinds of things that a flag or an argument can name. */
@@ -125,6 +127,17 @@ export function argumentName({ name }: Pick<Argument, "name">): string {
 
 export function notOneOf(text: string, words: readonly string[]): string {
   return `${quoted(text)} is not one of: ${words.join(", ")}.${didYouMean(text, words)}`;
+}
+
+/** Reads some of a few words, separated by commas. */
+export function someOf<Word extends string>(words: readonly Word[]): Read<Word[]> {
+  const read = (text: string): Result<Word[]> => {
+    const typed = text.split(",").map((word) => word.trim());
+    const found = typed.flatMap((word) => words.find((one) => one === word) ?? []);
+    const unknown = typed.find((word) => !found.some((one) => one === word));
+    return unknown === undefined ? ok([...new Set(found)]) : err(notOneOf(unknown, words));
+  };
+  return Object.assign(takes(words, read), { isList: true });
 }
 
 /** Reads one of a few words. */

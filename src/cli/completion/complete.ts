@@ -125,7 +125,10 @@ async function valuesOf(
   { chosen }: Line,
   host: Host,
 ): Promise<Completion[]> {
-  const words = firstParts(read.words ?? [], typed).map((text) => ({ text, about: "" }));
+  const before = read.isList ? typed.slice(0, typed.lastIndexOf(",") + 1) : "";
+  const words = firstParts(read.words ?? [], typed.slice(before.length))
+    .filter((word) => !before.split(",").includes(word))
+    .map((word) => ({ text: `${before}${word}`, about: "" }));
   if (names === undefined) return words;
   if (names === "file" || names === "csv-file") return [{ text: byShell[names], about: "" }];
   const { knownValues } = await import("./known-values.ts");

@@ -178,12 +178,12 @@ export const topicPages: Record<TopicName, Section[]> = {
     },
     {
       title: "Durations and times",
+      text: "Days and times are those of the setting time-zone of the profile (default: Asia/Dhaka). Tables show local time.",
       rows: [
         ["500ms, 30s, 10m, 2h", "Durations"],
-        ["today, yesterday", "Since midnight, local time"],
+        ["today, yesterday, 2026-11-20", "Whole days: --until includes the day"],
         ["2h ago, 30m ago, 3d ago", "Before now"],
-        ["2026-11-20", "Start of that day, local time"],
-        ["2026-11-20T10:30", "Local time; add Z for UTC, +06:00 for Dhaka"],
+        ["2026-11-20T10:30", "A moment; add Z for UTC, +06:00 for Dhaka"],
       ],
     },
     {

@@ -6,6 +6,8 @@ import { type Cell, type Column, type Table, text, type View } from "./view.ts";
 
 export const outputFormats = ["table", "json", "ndjson", "csv"] as const;
 export type OutputFormat = (typeof outputFormats)[number];
+/** What a run prints: `ids` with --quiet, whatever the format is. */
+export type Output = OutputFormat | "ids";
 
 export interface RenderOptions {
   format: OutputFormat;

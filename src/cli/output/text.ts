@@ -105,10 +105,11 @@ function fieldText(cell: Cell, columns: number, options: TextOptions): CellText 
 
 /**
  * A heading and one line for each row. If the terminal is narrow, sentences are wrapped, then texts
- * are cut, then IDs, but never the ID of the row itself. Part of an amount or of a time would be a
+ * are cut, then IDs, but never the ID of the row itself. Then spare columns are omitted. Part of an amount or of a time would be a
  * wrong one: if these do not fit, the rows are listed like cards.
  */
-function tableLines({ columns, rows, empty }: Table, options: TextOptions): string[] {
+function tableLines(shown: Table, options: TextOptions): string[] {
+  const { columns, rows, empty } = shown;
   if (rows.length === 0) return wrappedSentence(clean(empty), columnsOf(options));
   const kinds = columns.map(({ key }, index) => {
     const kind = rows.find(({ cells }) => cells[key] !== undefined)?.cells[key]?.kind;
@@ -120,6 +121,9 @@ function tableLines({ columns, rows, empty }: Table, options: TextOptions): stri
   ];
   const wanted = columns.map((_, index) => widest(lines.map((line) => line[index]?.text ?? "")));
   const widths = narrowed(wanted, kinds, columnsOf(options) - gap * (columns.length - 1));
+  const spare = widths === undefined ? columns.findLast(({ isSpare }) => isSpare) : undefined;
+  if (spare)
+    return tableLines({ ...shown, columns: columns.filter((one) => one !== spare) }, options);
   if (widths === undefined)
     return rows.flatMap((row, index) => [
       ...(index === 0 ? [] : [""]),

@@ -1,4 +1,5 @@
 import { err, ok, quoted, type Result } from "../../domain/result.ts";
+import { clockIn, whenClockShows } from "../../domain/time-zone.ts";
 
 const unitsMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
 
@@ -17,31 +18,62 @@ export function readDuration(text: string): Result<number> {
   return ms <= 2 ** 31 - 1 ? ok(ms) : err("The duration is too long: at most 596h.");
 }
 
-/** Returns milliseconds since 1970. */
-export type Moment = (nowMs: number) => number;
+const dayMs = 86_400_000;
 
-/** Reads an ISO 8601 time or date, `today`, `yesterday`, or `2h ago`; dates begin in the local zone. */
-export function readMoment(text: string): Result<Moment> {
-  if (text === "today" || text === "yesterday") {
-    const days = text === "today" ? 0 : 1;
-    return ok((nowMs) => {
-      const midnight = new Date(nowMs);
-      midnight.setHours(-24 * days, 0, 0, 0);
-      return midnight.getTime();
-    });
-  }
-  const [, amount, unit] = /^([0-9]{1,6}) ?(m|h|d)(?:in|our|ay)?s? ago$/.exec(text) ?? [];
-  if (amount !== undefined) {
-    const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 }[unit ?? "m"] ?? 0;
-    return ok((nowMs) => nowMs - Number(amount) * unitMs);
-  }
-  const isDate = /^\d{4}-\d{2}-\d{2}$/.test(text);
-  const ms = Date.parse(isDate ? `${text}T00:00` : text);
-  const isIso = isDate || /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/.test(text);
-  return isIso && isDay(text.slice(0, 10)) && !Number.isNaN(ms)
-    ? ok(() => ms)
-    : err(`${quoted(text)} is not a time. Examples: 2026-11-20, 2026-11-20T10:30, today, 2h ago.`);
+/** A time as it was typed. */
+export interface Time {
+  typed: string;
+  /** Its first and its last millisecond since 1970: a day has many, a moment one. */
+  span(nowMs: number, zone: string): { fromMs: number; toMs: number };
 }
+
+/**
+ * Reads an ISO 8601 time or date, `today`, `yesterday`, or `2h ago`. Dates, and times without an offset, are those
+ * of a zone.
+ */
+export function readTime(typed: string): Result<Time> {
+  const moment = (when: (nowMs: number, zone: string) => number) =>
+    ok({
+      typed,
+      span: (nowMs: number, zone: string) => {
+        const ms = when(nowMs, zone);
+        return { fromMs: ms, toMs: ms };
+      },
+    });
+  /** @param midnight as clocks show it at the start of the day */
+  const day = (midnight: (nowMs: number, zone: string) => number) =>
+    ok({
+      typed,
+      span: (nowMs: number, zone: string) => {
+        const startMs = midnight(nowMs, zone);
+        return {
+          fromMs: whenClockShows(zone, startMs),
+          toMs: whenClockShows(zone, startMs + dayMs) - 1,
+        };
+      },
+    });
+
+  if (typed === "today" || typed === "yesterday") {
+    const daysAgo = typed === "today" ? 0 : 1;
+    return day((nowMs, zone) => (Math.floor(clockIn(zone, nowMs) / dayMs) - daysAgo) * dayMs);
+  }
+  const [, amount, unit] = /^([0-9]{1,6}) ?(m|h|d)(?:in|our|ay)?s? ago$/.exec(typed) ?? [];
+  if (amount !== undefined) {
+    const unitMs = { m: 60_000, h: 3_600_000, d: dayMs }[unit ?? "m"] ?? 0;
+    return moment((nowMs) => nowMs - Number(amount) * unitMs);
+  }
+  const [, date, clock = "", offset = ""] = isoTime.exec(typed) ?? [];
+  const ms = Date.parse(`${date}${clock || "T00:00"}${offset || "Z"}`);
+  if (date === undefined || !isDay(date) || Number.isNaN(ms))
+    return err(
+      `${quoted(typed)} is not a time. Examples: 2026-11-20, 2026-11-20T10:30, today, 2h ago.`,
+    );
+  if (clock === "") return day(() => ms);
+  return moment((_, zone) => (offset === "" ? whenClockShows(zone, ms) : ms));
+}
+
+const isoTime =
+  /^(\d{4}-\d{2}-\d{2})(?:(T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:\d{2})?)?$/;
 
 /** Date.parse reads 30 February as 2 March. */
 function isDay(date: string): boolean {

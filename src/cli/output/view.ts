@@ -47,6 +47,8 @@ interface Raw {
 }
 
 export interface Column {
+  /** True if a narrow terminal does without it. */
+  isSpare?: boolean;
   /** The name in CSV: the API's name, if it has one. */
   key: string;
   label: string;
@@ -123,8 +125,8 @@ export function id(value: string | Absent): Cell {
   return { kind: "id", value: value ?? null };
 }
 
-export function money(value: number | bigint | null): Cell {
-  return { kind: "money", value };
+export function money(value: number | bigint | Absent): Cell {
+  return { kind: "money", value: value ?? null };
 }
 
 export function time(value: string | Absent): Cell {

@@ -67,6 +67,8 @@ export function createConfigAccess({
       for (const text of noticesOf(own)) notice(text);
       return checked;
     }),
+    /** The methods that were last retrieved for the profile, whatever their age. Needs no key. */
+    knownMethods: async () => knownMethods(host.folders.data, await settings()),
     /** The account of a command that only reads the ledger. */
     recordsOwner: once(async () => recordsOwner(await settings())),
     /** @throws Failure `access` that lists the sources that were checked */
@@ -77,11 +79,7 @@ export function createConfigAccess({
       sourcesOfSignature = `The payout secret came from ${found.source}${key}.`;
       const read = readPayoutSecret(found.value);
       if (read.ok) return read.value;
-      throw new Failure(
-        "account.invalid-secret",
-        `The payout secret of ${found.source} cannot be used. ${read.problem}`,
-        { hint: "Replace it with 'lenden profile add <name> --replace'." },
-      );
+      throw invalidSecret(found.source, read.problem);
     }),
     /** Where key and payout secret came from, as a sentence; undefined until a payout was signed. */
     sourcesOfSignature: () => sourcesOfSignature,
@@ -116,6 +114,21 @@ export function createConfigAccess({
       },
     },
   };
+}
+
+async function knownMethods(directory: string, settings: Settings) {
+  const { keptMethods } = await import("../../config/method-cache.ts");
+  try {
+    return keptMethods(directory, settings);
+  } catch {
+    return []; // There is no base URL, or no directory.
+  }
+}
+
+function invalidSecret(source: string, problem: string): Failure {
+  const message = `The payout secret of ${source} cannot be used. ${problem}`;
+  const hint = "Replace it with 'lenden profile add <name> --replace'.";
+  return new Failure("account.invalid-secret", message, { hint });
 }
 
 function missing(what: string, variable: string, { profile }: Settings): Failure {

@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import { ulid } from "ulid";
 import type { Account, RecordsOwner } from "../../config/account.ts";
 import type { Profiles } from "../../config/profiles.ts";
+import { collect } from "../../domain/collect.ts";
 import { Failure, usage, whyAndHint } from "../../domain/failure.ts";
 import type { Resource } from "../../domain/statuses.ts";
 import { isLocalSandbox } from "../../domain/url.ts";
@@ -31,8 +32,12 @@ export interface LedgerAccess {
   records(): Promise<Ledger>;
   /** The ledger as a file: of all accounts, without an API key. */
   maintenance(): Promise<LedgerMaintenance>;
-  /** A typed ID; for `@last`, `@2` and so on, the API's ID of the newest operation of a kind. */
-  idOf(kind: Resource, typed: string): Promise<string>;
+  /**
+   * A typed ID; for `@last`, `@2` and so on, the API's ID of the newest operation of a kind.
+   *
+   * @param from default: own
+   */
+  idOf(kind: Resource, typed: string, from?: "own" | "records"): Promise<string>;
 }
 
 /** The ledgers of a run; each is opened when it is first needed. */
@@ -44,7 +49,7 @@ export interface RunLedgers {
   /** For an account that leaves no trace. */
   inMemory(account: Account): Promise<Ledger>;
   /** The API's ID of the newest operation of a kind: `@last`, or the one before it: `@2`. */
-  idAt(kind: Resource, typed: string): Promise<string>;
+  idAt(kind: Resource, typed: string, from: "own" | "records"): Promise<string>;
 }
 
 type LedgerParts = Pick<RunParts, "host" | "command" | "scrub" | "notice" | "closing">;
@@ -84,18 +89,21 @@ export function createRunLedgers(
     return ledger;
   });
 
+  const records = once(async () => open(await recordsOwner(), await ownFile()));
+
   return {
     own,
-    records: once(async () => open(await recordsOwner(), await ownFile())),
+    records,
     inMemory: (owned) => open(owned, ":memory:"),
-    idAt: async (kind, typed) => {
+    idAt: async (kind, typed, from) => {
       const place = placeIn(typed);
       if (place === undefined)
         throw usage([
           `${JSON.stringify(typed)} is not a valid ID. @last is the newest in the ledger, @2 the one before it.`,
         ]);
-      const found = (await (await own()).list(kind, { isConfirmed: true, limit: place }))[place - 1]
-        ?.remoteId;
+      const ledger = await (from === "own" ? own() : records());
+      const newest = await collect(ledger.list(kind, { isConfirmed: true, limit: place }));
+      const found = newest[place - 1]?.remoteId;
       if (found) return found;
       const what = place === 1 ? `no ${kind}` : `fewer than ${place} ${kind}s`;
       throw new Failure("ledger.not-found", `The ledger has ${what} of this account.`);

@@ -1,5 +1,6 @@
 import type { Host } from "../../platform/host.ts";
 import type { Globals } from "../args/globals.ts";
+import type { Output } from "../output/render.ts";
 import type { Scrubber } from "../output/scrub.ts";
 import type { Stop } from "./stop.ts";
 
@@ -22,6 +23,7 @@ export interface SessionOptions {
   globals: Globals;
   /** True if results and errors are JSON: then no notices are printed. */
   isJson: boolean;
+  output: Output;
   version: string;
   /** The command's name, which the ledger stores. */
   command: string;

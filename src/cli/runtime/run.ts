@@ -100,11 +100,11 @@ async function runCommand(
   const { report } = await import("../terminal/report.ts");
   const { createSession } = await import("./session.ts");
   const printer = createPrinter(command, globals, { host, scrubber });
-  const { isJson } = printer;
+  const { isJson, output } = printer;
   const { untilStopped = false, patient = false } = command;
   const writes = command.writes === true || command.finishes === true;
   const session = createSession({
-    ...{ host, scrubber, version, globals, isJson, command: given.name, argv: given.argv },
+    ...{ host, scrubber, version, globals, isJson, output, command: given.name, argv: given.argv },
     finishes: writes,
     patient: untilStopped || patient,
   });

@@ -91,9 +91,9 @@ function accessOf(
       records: async () => (await ledgers()).records(),
       maintenance: async () =>
         (await import("./ledger-maintenance.ts")).createLedgerMaintenance(host),
-      idOf: async (kind, typed) => {
+      idOf: async (kind, typed, from = "own") => {
         await config.refuseSecrets(typed);
-        return typed.startsWith("@") ? (await ledgers()).idAt(kind, typed) : typed;
+        return typed.startsWith("@") ? (await ledgers()).idAt(kind, typed, from) : typed;
       },
     },
     api: {

@@ -41,6 +41,7 @@ export function createPrinter(
 
   return {
     isJson,
+    output: quiet ? ("ids" as const) : format,
 
     /**
      * @param takeWarnings returns the warnings that a JSON object can contain

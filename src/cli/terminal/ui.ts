@@ -7,7 +7,7 @@ import { type Confirmation, confirm } from "./confirm.ts";
 import type { Reporter } from "./reporter.ts";
 
 interface UiOptions
-  extends Pick<RunParts, "host" | "isJson" | "globals" | "stop" | "notice" | "scrub"> {
+  extends Pick<RunParts, "host" | "isJson" | "output" | "globals" | "stop" | "notice" | "scrub"> {
   reporter: Reporter;
   /** The account whose money a person confirms. */
   config: Pick<ConfigAccess, "account" | "settings">;
@@ -50,6 +50,8 @@ export function createUi(options: UiOptions) {
   };
 
   return {
+    /** What the results are printed as. */
+    output: options.output,
     /**
      * Shows what is about to happen. A production account requires a confirmation.
      *

@@ -208,7 +208,7 @@ async function startListening(
 async function openRecords(ledger: Ledger, awaited: string | undefined): Promise<Watched[]> {
   const own: Watched[] = [];
   for (const kind of resources)
-    for (const found of await ledger.list(kind, { status: "Processing", limit: mostPolled }))
+    for await (const found of ledger.list(kind, { status: "Processing", limit: mostPolled }))
       own.push({ kind, id: found.remoteId ?? "", status: found.status });
   const isKnown = awaited === undefined || own.some(({ id }) => id === awaited);
   return isKnown ? own : [...own, { kind: "payment", id: awaited, status: "Processing" }];

@@ -33,7 +33,9 @@ export const ledgerExport = defineCommand({
 
   async *run({ exact }, context) {
     let isEmpty = true;
-    for await (const operation of (await context.ledger.records()).all()) {
+    for await (const operation of (await context.ledger.records()).list(undefined, {
+      oldestFirst: true,
+    })) {
       isEmpty = false;
       yield { row: exported(operation), exact };
     }

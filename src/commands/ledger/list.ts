@@ -1,73 +1,87 @@
-import { readCount } from "../../cli/command/common-flags.ts";
+import type { Context } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { flag } from "../../cli/command/flag.ts";
-import { id, money, status, text, time } from "../../cli/output/view.ts";
+import { limit } from "../../cli/command/list.ts";
+import { readDuration } from "../../cli/output/time.ts";
 import { formatTime } from "../../domain/local-time.ts";
 import { formatPaisa } from "../../domain/money.ts";
-import { nextStep, withCommands } from "./operation.ts";
-
-const usualLimit = 50;
+import type { ListedOperation } from "../../ledger/operation.ts";
+import {
+  columnsFlag,
+  commonFilters,
+  filterOf,
+  listPages,
+  payoutFilters,
+  tableOf,
+} from "../operation-lists.ts";
+import { nextStep, type Where, withCommands } from "./operation.ts";
 
 export const ledgerList = defineCommand({
   description:
     "The list comes from the ledger; nothing is sent. With --unknown, it also shows the command that resolves each operation: 'lenden ledger resolve' runs those that need no decision.",
   examples: {
-    "The newest operations of this account": "lenden ledger list",
-    "Every operation whose outcome is unknown": "lenden ledger list --unknown",
+    "List the newest operations of this account": "lenden ledger list",
+    "List every operation whose outcome is unknown": "lenden ledger list --unknown",
+    "Print the IDs of those that are older than an hour, for monitoring":
+      "lenden ledger list --unknown --older-than 1h -q",
   },
   flags: {
     unknown: flag.toggle("--unknown", "Only operations whose outcome is unknown"),
-    limit: flag.optional(
-      "--limit <n>",
-      `At most this many (default: ${usualLimit}; all with --unknown)`,
-      readCount(9_999_999),
-    ),
-  },
-
-  async run({ unknown, limit }, context) {
-    const ledger = await context.ledger.records();
-    const operations = unknown
-      ? (await ledger.unresolved()).reverse().slice(0, limit)
-      : await ledger.list(undefined, { limit: limit ?? usualLimit });
-    const where = { ledger, now: context.host.now };
-    for (const operation of unknown ? operations : []) {
-      const { kind, reference, amountPaisa, state, createdAt } = operation;
-      const name = [kind, reference ?? operation.id].join(" ");
-      const amount = amountPaisa === null ? "" : ` of ${formatPaisa(amountPaisa)}`;
-      const how = state === "CONFLICT" ? "in conflict" : "outcome unknown";
-      const since = `${how} since ${formatTime(createdAt)}`;
-      context.ui.notice(`${name}${amount}: ${since}. ${nextStep(operation, where)}`);
-    }
-    const { hasAllAccounts } = ledger;
-    const rows = operations.map((one) => withCommands(one, where));
-    return { rows, operations, unknown, hasAllAccounts };
-  },
-  json: ({ rows }) => rows,
-  view: ({ operations, unknown, hasAllAccounts }) => ({
-    kind: "table",
-    columns: [
-      { key: "operation", label: "OPERATION" },
-      { key: "kind", label: "KIND" },
-      { key: "reference", label: "REFERENCE" },
-      { key: "amount", label: "AMOUNT" },
-      { key: "state", label: "STATE" },
-      { key: "createdAt", label: "SENT" },
-      ...(hasAllAccounts ? [{ key: "account", label: "ACCOUNT" }] : []),
-    ],
-    rows: operations.map((one) => ({
-      id: one.id,
-      cells: {
-        operation: id(one.id),
-        kind: text(one.kind),
-        reference: id(one.reference),
-        amount: money(one.amountPaisa),
-        state: status(one.state),
-        createdAt: time(one.createdAt),
-        account: text(one.account),
+    olderThan: flag.optional(
+      "--older-than <duration>",
+      "Only those unknown for longer",
+      readDuration,
+      {
+        onlyWith: "unknown",
       },
-    })),
-    empty: unknown
-      ? "No operation has an unknown outcome."
-      : "The ledger has no operation of this account yet.",
-  }),
+    ),
+    ...commonFilters,
+    status: { ...commonFilters.status, unless: "unknown" },
+    ...payoutFilters,
+    columns: columnsFlag("ledger"),
+    limit,
+  },
+  list: true,
+
+  async *run({ unknown, olderThan, ...given }, context) {
+    const ledger = await context.ledger.records();
+    const filter = {
+      ...(await filterOf(given, ledger, context)),
+      ...(unknown && unresolved(olderThan, context)),
+    };
+    const where = { ledger, now: context.host.now };
+    // A person should see every one of them.
+    const most = given.limit ?? (unknown ? Number.MAX_SAFE_INTEGER : undefined);
+    const selection = { filter, given: { ...given, limit: most } };
+    for await (const page of listPages("ledger", undefined, selection, ledger, context)) {
+      if (unknown && context.ui.output === "table")
+        for (const one of page.operations) context.ui.notice(howToResolve(one, where));
+      yield { ...page, isUnknown: unknown, where };
+    }
+  },
+  json: ({ operations, where }) => operations.map((one) => withCommands(one, where)),
+  view: ({ isUnknown, ...page }) =>
+    tableOf(page, {
+      id: ({ id }) => id,
+      empty: isUnknown
+        ? "No operation has an unknown outcome."
+        : page.isWhole
+          ? "The ledger has no operation of this account yet."
+          : "No operation matches. To list all, run 'lenden ledger list'.",
+    }),
 });
+
+/** Operations of unknown outcome or in conflict. */
+function unresolved(olderThanMs: number | undefined, { host }: Context) {
+  const openedUntil =
+    olderThanMs === undefined ? undefined : new Date(host.now() - olderThanMs).toISOString();
+  return { states: ["INTENT", "UNCERTAIN", "CONFLICT"] as const, openedUntil };
+}
+
+function howToResolve(operation: ListedOperation, where: Where): string {
+  const { kind, reference, id, amountPaisa, state, createdAt } = operation;
+  const name = [kind, reference ?? id].join(" ");
+  const amount = amountPaisa === null ? "" : ` of ${formatPaisa(amountPaisa)}`;
+  const how = state === "CONFLICT" ? "in conflict" : "outcome unknown";
+  return `${name}${amount}: ${how} since ${formatTime(createdAt)}. ${nextStep(operation, where)}`;
+}

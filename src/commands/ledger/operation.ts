@@ -1,9 +1,10 @@
 import { placeIn } from "../../cli/command/common-flags.ts";
 import { amountText } from "../../domain/amount.ts";
+import { collect } from "../../domain/collect.ts";
 import { Failure } from "../../domain/failure.ts";
 import { isUnresolved } from "../../domain/state.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import type { Operation } from "../../ledger/operation.ts";
+import type { ListedOperation, Operation } from "../../ledger/operation.ts";
 import { isForgotten } from "../../payouts/unknown.ts";
 
 /** The operation with this ID or reference, or among the newest. */
@@ -12,7 +13,7 @@ export async function operationNamed(name: string, ledger: Ledger): Promise<Oper
   const found =
     place === undefined
       ? ((await ledger.find(name)) ?? (await ledger.findElsewhere(name)))
-      : (await ledger.list(undefined, { limit: place }))[place - 1];
+      : (await collect(ledger.list(undefined, { limit: place })))[place - 1];
   if (found) return found;
   const message = `The ledger has no operation ${JSON.stringify(name)} of this account.`;
   throw new Failure("ledger.not-found", message, {
@@ -21,8 +22,12 @@ export async function operationNamed(name: string, ledger: Ledger): Promise<Oper
 }
 
 /** An operation as scripts get it: amounts in BDT, as text, without what only lenden uses. */
-export function exported(operation: Operation) {
-  const { id, amountPaisa, number, holder, asked, keyHash, batch, ...others } = operation;
+export function exported(operation: Operation | ListedOperation) {
+  const { id, amountPaisa, number, holder, asked, keyHash, batch, batchId, refunds, ...others } = {
+    batchId: null,
+    refunds: null,
+    ...operation,
+  };
   return {
     operation: id,
     ...others,
@@ -30,7 +35,7 @@ export function exported(operation: Operation) {
   };
 }
 
-interface Where {
+export interface Where {
   ledger: Pick<Ledger, "isOfThisKey">;
   now(): number;
 }

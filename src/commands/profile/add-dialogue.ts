@@ -130,13 +130,15 @@ export async function showAfterwards(
   given: Given,
   { config, ui }: Context,
 ): Promise<void> {
-  const { baseUrl, redirectUrl, callbackUrl, method, numberFormat, confirmAbove } = profile;
+  const { baseUrl, redirectUrl, callbackUrl, method, numberFormat, timeZone, confirmAbove } =
+    profile;
   const values = {
     environment: given.environment,
     "redirect-url": redirectUrl,
     "callback-url": callbackUrl,
     method,
     "number-format": numberFormat,
+    "time-zone": timeZone,
     "confirm-above": confirmAbove,
   };
   const line = [

@@ -72,8 +72,8 @@ export const profileAdd = defineCommand({
     const { name, apiKey, payoutSecret, environment, baseUrl } = dialogue
       ? await dialogue.askProfile(input, ask, context)
       : await givenProfile(input, context);
-    const { redirectUrl, callbackUrl, method, numberFormat, confirmAbove } = input;
-    const settings = { redirectUrl, callbackUrl, method, numberFormat, confirmAbove };
+    const { redirectUrl, callbackUrl, method, numberFormat, timeZone, confirmAbove } = input;
+    const settings = { redirectUrl, callbackUrl, method, numberFormat, timeZone, confirmAbove };
     const profile = { environment, baseUrl, apiKey, payoutSecret, ...settings };
     const stored = await storeProfile(name, profile, input, context);
     await dialogue?.showAfterwards(name, profile, input, context);

@@ -39,6 +39,7 @@ const settable: Record<string, { key: keyof Profile; read: (text: string) => Res
   "callback-url": { key: "callbackUrl", read: profileFlags.callbackUrl.read },
   method: { key: "method", read: readWord },
   "number-format": { key: "numberFormat", read: profileFlags.numberFormat.read },
+  "time-zone": { key: "timeZone", read: profileFlags.timeZone.read },
   "confirm-above": { key: "confirmAbove", read: profileFlags.confirmAbove.read },
 };
 const settings = Object.keys(settable);

@@ -8,6 +8,7 @@ import { environments, masked } from "../../domain/api-keys.ts";
 import { Failure, usage } from "../../domain/failure.ts";
 import { numberFormats } from "../../domain/mobile.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
+import { defaultTimeZone, readTimeZone } from "../../domain/time-zone.ts";
 import { readUrl } from "../../domain/url.ts";
 
 /** Without dots: conf would take them for paths. */
@@ -39,6 +40,11 @@ export const profileFlags = {
     "--number-format <format>",
     `Format in which numbers are sent: {${numberFormats.join(" | ")}} (default: local)`,
     oneOf(numberFormats),
+  ),
+  timeZone: flag.optional(
+    "--time-zone <zone>",
+    `Time zone of dates, an IANA name (default: ${defaultTimeZone})`,
+    readTimeZone,
   ),
   confirmAbove: flag.optional(
     "--confirm-above <bdt>",
@@ -91,6 +97,7 @@ const labels = {
   callbackUrl: "Callback URL",
   method: "Method",
   numberFormat: "Number format",
+  timeZone: "Time zone",
   confirmAbove: "Confirm above",
 } as const;
 

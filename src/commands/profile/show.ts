@@ -97,6 +97,7 @@ function rowsOf(settings: Settings) {
     row("callback-url", settings.callbackUrl),
     row("method", settings.method),
     row("number-format", settings.numberFormat),
+    row("time-zone", settings.timeZone),
     row("confirm-above", { ...confirmAbove, value: amountText(confirmAbove.value) }),
   ];
 }

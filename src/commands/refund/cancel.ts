@@ -4,6 +4,7 @@ import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument } from "../../cli/command/flag.ts";
 import { Failure } from "../../domain/failure.ts";
 import { readIdentifier } from "../../domain/identifier.ts";
+import { formatPaisa } from "../../domain/money.ts";
 import { refund, refundCard } from "../resources.ts";
 
 export const refundCancel = defineCommand({
@@ -30,10 +31,16 @@ export const refundCancel = defineCommand({
     const refundRequestId = await context.ledger.idOf("refund", typed);
     const request = { refundRequestId, ...(reason !== undefined && { note: reason }) };
     if (dryRun) return context.api.preview("cancelRefund", request);
+    const refunds = await (await context.ledger.own()).ofRecord("refund", refundRequestId);
+    const { target, amountPaisa } = refunds ?? { target: null, amountPaisa: null };
     await context.ui.confirm({
       action: "Cancel a refund",
       rows: [
         ["Refund", refundRequestId],
+        ...(target === null ? [] : [["Payment", target] satisfies [string, string]]),
+        ...(amountPaisa === null
+          ? []
+          : [["Amount", formatPaisa(amountPaisa)] satisfies [string, string]]),
         ...(reason === undefined ? [] : [["Note", reason] satisfies [string, string]]),
       ],
     });

@@ -10,6 +10,7 @@ import {
   table,
   text,
 } from "../../cli/output/view.ts";
+import { collect } from "../../domain/collect.ts";
 import { Failure, whatHappened } from "../../domain/failure.ts";
 import { readIdentifier } from "../../domain/identifier.ts";
 import { type Resource, resources } from "../../domain/statuses.ts";
@@ -129,8 +130,8 @@ async function moverOf<Kind extends Resource>(kind: Kind, target: Final, { api }
 async function processingIds(kind: Resource, context: Context): Promise<string[]> {
   if (!isLocalSandbox(await context.config.account())) {
     const ledger = await context.ledger.own();
-    const found = await ledger.list(kind, { status: "Processing", limit: 9_999_999 });
-    return found.flatMap(({ remoteId }) => remoteId ?? []).reverse();
+    const found = await collect(ledger.list(kind, { status: "Processing", oldestFirst: true }));
+    return found.flatMap(({ remoteId }) => remoteId ?? []);
   }
   const { dataOf } = await import("../../operations/response-failure.ts");
   const local = await context.api.local();

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
+import { payeeOf } from "../../domain/mobile.ts";
 import type { Database, Row, Value } from "../../platform/sqlite/database.ts";
 import type { Batch, BatchClaim, BatchFile, BatchStore, PlannedRow } from "../batch.ts";
-import { type Holder, payeeOf } from "../operation.ts";
+import type { Holder } from "../operation.ts";
 import { holderNow, nowIn, type Worker } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import { createBatchRows } from "./batch-rows.ts";

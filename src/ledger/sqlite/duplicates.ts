@@ -1,3 +1,4 @@
+import { payeeOf } from "../../domain/mobile.ts";
 import type { Database, Row, Value } from "../../platform/sqlite/database.ts";
 import {
   type ClaimFacts,
@@ -8,7 +9,7 @@ import {
   repetitionOf,
 } from "../decide.ts";
 import type { KnownPayout, Ledger, Overlap, PlannedReference, RecipientAmount } from "../ledger.ts";
-import { type Intent, type Operation, payeeOf, testCommand } from "../operation.ts";
+import { type Intent, type Operation, testCommand } from "../operation.ts";
 import type { Owner, Worker } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import {

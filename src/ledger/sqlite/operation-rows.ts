@@ -1,3 +1,4 @@
+import { payeeOf } from "../../domain/mobile.ts";
 import { type State, states } from "../../domain/state.ts";
 import type { Database, Row, Value } from "../../platform/sqlite/database.ts";
 import { recipientOf } from "../decide.ts";
@@ -21,7 +22,7 @@ export function operationOf(row: Row): Operation {
   return {
     number: numberIn(row.number),
     id: text("id"),
-    kind: known(kinds, text("kind")),
+    kind: kindIn(text("kind")),
     reference: maybe("reference"),
     amountPaisa: maybeNumber(row.amount_paisa),
     target: maybe("target"),
@@ -131,6 +132,10 @@ export function* pagedText(
 /** A row with its values as text. */
 export type TextRow = Record<string, string | null>;
 
+export function kindIn(text: string): Kind {
+  return known(kinds, text);
+}
+
 /** The state of the operation in a row; null if there is none. */
 export function stateIn({ state }: Row): State | null {
   return state ? known(states, String(state)) : null;
@@ -147,8 +152,9 @@ function known<Word extends string>(words: readonly Word[], text: string): Word 
 /** The values of a request that have their own columns, so that SQL can find them. */
 export function listedOf({ kind, asked }: Pick<Intent, "kind" | "asked">) {
   const text = (value: unknown) => (typeof value === "string" ? value.toWellFormed() : null);
+  const accountOfRefund = kind === "refund" ? payeeOf(String(asked.accountNumber ?? "")) : null;
   return {
-    recipient: kind === "payout" ? recipientOf({ asked }) : null,
+    recipient: kind === "payout" ? recipientOf({ asked }) : accountOfRefund,
     recipientName: text(asked.recipientName),
     methodId: text(asked.paymentMethodId),
     description: text(asked.description),

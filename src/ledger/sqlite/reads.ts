@@ -1,9 +1,9 @@
-import type { Database, Value } from "../../platform/sqlite/database.ts";
+import type { Database, Row, Value } from "../../platform/sqlite/database.ts";
 import type { Ledger } from "../ledger.ts";
-import type { Operation } from "../operation.ts";
+import type { Filter, Kind, ListedOperation, Operation } from "../operation.ts";
 import type { Worker } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
-import { operationColumns, operationOf } from "./operation-rows.ts";
+import { numberIn, openedAt, operationColumns, operationOf, reader } from "./operation-rows.ts";
 
 const pageSize = 500;
 // Without the plus SQLite would walk through all of them by their number, to avoid the sorting.
@@ -11,8 +11,11 @@ const newestFirst = "ORDER BY +o.number DESC LIMIT 1";
 
 type Reads = Pick<
   Ledger,
-  "find" | "findElsewhere" | "ofRecord" | "refundsOf" | "list" | "unsettled" | "unresolved" | "all"
+  "find" | "findElsewhere" | "ofRecord" | "refundsOf" | "list" | "count" | "unsettled"
 >;
+
+/** A condition on operations `o`, with its parameters. */
+type Condition = [sql: string, ...values: Value[]];
 
 /** Reads operations of the account, and some of the whole environment. */
 export function createReads(
@@ -30,6 +33,7 @@ export function createReads(
       ? select(`true ${more}`, ...values)
       : select(`o.account = ? ${more}`, account.number(), ...values);
   const isProduction = environment === "production";
+
   return {
     find: async (name) =>
       select("o.id = ?", name)[0] ??
@@ -51,36 +55,168 @@ export function createReads(
         ...[isProduction ? environment : account.number(), payment],
       ),
 
-    list: async (kind, { isConfirmed = false, status, since, until, limit }) => {
-      const parts: [sql: string, value: string | undefined][] = [
-        ["AND o.kind = ?", kind],
-        ["AND o.status = ?", status],
-        ["AND o.created_at >= ?", since],
-        ["AND o.created_at <= ?", until],
-      ];
-      const used = parts.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, value }]));
-      const where = [
-        ...used.map(({ sql }) => sql),
-        isConfirmed ? "AND o.remote_id IS NOT NULL" : "",
-      ];
-      return own(
-        `${where.join(" ")} ORDER BY o.number DESC LIMIT ?`,
-        ...[...used.map(({ value }) => value), BigInt(limit)],
-      );
-    },
+    ...createLists(database, account),
 
-    unsettled: async () => own("AND o.state IN ('INTENT', 'UNCERTAIN') ORDER BY o.number"),
+    unsettled: async () =>
+      own(`AND ${unconfirmed} AND o.state IN ('INTENT', 'UNCERTAIN') ORDER BY +o.number`),
+  };
+}
 
-    unresolved: async () => own("AND o.phase = 'unresolved' ORDER BY o.number"),
+/** Reads what a filter selects. */
+function createLists(database: Database, account: RunAccount): Pick<Ledger, "list" | "count"> {
+  /** The table with the index to use, the conditions, and their parameters. */
+  const selected = (kind: Kind | undefined, filter: Filter) => {
+    const { indexed, others } = conditionsOf(kind, filter, account);
+    const index = indexed.find(({ index, isInOrder, condition: [sql, ...values] }) => {
+      if (isInOrder) return true;
+      const found = database
+        .prepare(
+          `SELECT count(*) AS count FROM (SELECT 1 FROM operations o INDEXED BY ${index}
+           WHERE ${sql} LIMIT ${few + 1})`,
+        )
+        .get(...values);
+      return numberIn(found?.count) <= few;
+    });
+    const all = [...indexed.map(({ condition }) => condition), ...others];
+    return {
+      from: `operations o ${index ? `INDEXED BY ${index.index}` : ""}`,
+      where: ["true", ...all.map(([sql]) => sql)].join(" AND "),
+      values: all.flatMap(([, ...values]) => values),
+      // The plus makes SQLite sort the few that the index finds.
+      number: index && !index.isInOrder ? "+o.number" : "o.number",
+    };
+  };
 
-    async *all() {
-      for (let after = 0n; ; ) {
-        const page = own(`AND o.number > ? ORDER BY o.number LIMIT ${pageSize}`, after);
-        yield* page;
-        const last = page.at(-1);
-        if (!last) return;
-        after = last.number;
-      }
+  async function* list(kind: Kind | undefined, filter: Filter = {}) {
+    const { limit = Number.POSITIVE_INFINITY, oldestFirst = false } = filter;
+    const { from, where, values, number } = selected(kind, filter);
+    const order = oldestFirst ? "ASC" : "DESC";
+    const page = database.prepare(
+      `SELECT ${listedColumns} FROM ${from}
+       WHERE ${where} AND ${number} ${oldestFirst ? ">" : "<"} ? ORDER BY ${number} ${order} LIMIT ?`,
+    );
+    let last = oldestFirst ? -endOfNumbers : endOfNumbers;
+    for (let left = limit; left > 0; left -= pageSize) {
+      const size = Math.min(left, pageSize);
+      const rows = page.all(...values, last, BigInt(size));
+      for (const row of rows) yield listedOperationOf(row);
+      if (rows.length < size) return;
+      last = numberIn(rows.at(-1)?.number);
+    }
+  }
+
+  return {
+    list,
+
+    count: async (kind, filter, most) => {
+      const { from, where, values } = selected(kind, filter);
+      const found = database
+        .prepare(`SELECT count(*) AS count FROM (SELECT 1 FROM ${from} WHERE ${where} LIMIT ?)`)
+        .get(...values, BigInt(most));
+      return Number(numberIn(found?.count));
     },
   };
+}
+
+/** No operation has such a number. */
+const endOfNumbers = 2n ** 63n - 1n;
+
+/** So many rows are sorted faster than the ledger is walked through. */
+const few = 1_000;
+
+/** As the index has it, so that SQLite uses that index. */
+const unconfirmed = "o.state != 'CONFIRMED'";
+
+/** A condition that an index finds. If the index is not in the order of the list, it is used for few rows. */
+interface Indexed {
+  index: string;
+  condition: Condition;
+  isInOrder?: boolean;
+}
+
+/** The conditions of a filter; the most selective index is the first. */
+function conditionsOf(kind: Kind | undefined, filter: Filter, account: RunAccount) {
+  const { isConfirmed, status, states, since, until, openedUntil } = filter;
+  const { minPaisa, maxPaisa, reference, recipient, method, batch } = filter;
+  const inAccount: Condition = account.isAll
+    ? ["o.account IN (SELECT number FROM accounts)"]
+    : ["o.account = ?", account.number()];
+  const ofAccount = (sql: string, ...values: Value[]): Condition => [
+    `${inAccount[0]} AND ${sql}`,
+    ...inAccount.slice(1),
+    ...values,
+  ];
+  const kinds =
+    kind === undefined
+      ? "o.kind IN ('payment', 'payout', 'refund', 'cancel', 'trigger')"
+      : `o.kind = '${kind}'`;
+  const indexed: (Indexed | false)[] = [
+    reference !== undefined && {
+      index: "by_reference",
+      condition: ofAccount("o.reference = ?", reference),
+    },
+    batch !== undefined && {
+      index: "by_batch",
+      condition: ["o.batch = ?", batch],
+      isInOrder: true,
+    },
+    states !== undefined &&
+      !states.includes("CONFIRMED") && {
+        index: "unconfirmed",
+        condition: ofAccount(`${unconfirmed} AND ${inStates(states)}`),
+      },
+    recipient !== undefined && {
+      index: "by_recipient",
+      condition: ["o.recipient_key = ?", recipient],
+    },
+    status !== undefined && {
+      index: "by_status",
+      condition: ofAccount(`${kinds} AND o.status = ?`, status),
+      isInOrder: kind !== undefined && !account.isAll,
+    },
+    since !== undefined && { index: "by_time", condition: ["o.created_at >= ?", since] },
+    until !== undefined && { index: "by_time", condition: ["o.created_at <= ?", until] },
+  ];
+  const others: (Condition | false | undefined)[] = [
+    !account.isAll && inAccount,
+    kind !== undefined && [kinds],
+    isConfirmed && ["o.remote_id IS NOT NULL"],
+    states?.includes("CONFIRMED") && [inStates(states)],
+    openedUntil !== undefined && [`${openedAt} <= ?`, openedUntil],
+    minPaisa !== undefined && ["o.amount_paisa >= ?", minPaisa],
+    maxPaisa !== undefined && ["o.amount_paisa <= ?", maxPaisa],
+    method && [
+      "(o.method_name = ? COLLATE NOCASE OR o.method_id IN (SELECT value FROM json_each(?)))",
+      ...[method.name, JSON.stringify(method.ids)],
+    ],
+  ];
+  return {
+    indexed: indexed.filter((one) => one !== false),
+    others: others.filter((one): one is Condition => Array.isArray(one)),
+  };
+}
+
+function inStates(states: readonly string[]): string {
+  return `o.state IN (${states.map((state) => `'${state}'`).join(", ")})`;
+}
+
+/** Refunds `r` of a payment `o` that `mayHavePaid`: in production of every account, as for `refundsOf`. */
+const refundsInSql = (which: string) => `CASE WHEN o.kind = 'payment' THEN (
+  SELECT coalesce(sum(r.amount_paisa), 0) FROM operations r
+  WHERE r.kind = 'refund' AND r.target = o.remote_id AND ${which} AND r.account IN (
+    SELECT a.number FROM accounts a WHERE a.number = o.account
+      OR (o.environment = 'production' AND a.environment = 'production'))) END`;
+const isCompleted = "(r.phase = 'live' AND r.status IS 'Completed')";
+
+const listedColumns = `${operationColumns},
+  (SELECT id FROM batches WHERE number = o.batch) AS batch_id,
+  ${refundsInSql(isCompleted)} AS refunded,
+  ${refundsInSql(`r.phase IN ('unresolved', 'live') AND NOT ${isCompleted}`)} AS refund_open`;
+
+function listedOperationOf(row: Row): ListedOperation {
+  const refunds =
+    row.refunded == null
+      ? null
+      : { completedPaisa: numberIn(row.refunded), openPaisa: numberIn(row.refund_open) };
+  return { ...operationOf(row), batchId: reader(row).maybe("batch_id"), refunds };
 }

@@ -107,7 +107,7 @@ const sentBy = withColumns(
 /** The columns that never change. */
 function intended(data: Fields, isOld: boolean): TextRow {
   const asked = isFields(data.asked) ? data.asked : {};
-  const kind = data.kind === "payout" ? "payout" : "payment";
+  const kind = data.kind === "payout" || data.kind === "refund" ? data.kind : "payment";
   const { recipient, recipientName, methodId, description } = listedOf({ kind, asked });
   const columns: TextRow = {
     asked: JSON.stringify(data.asked),

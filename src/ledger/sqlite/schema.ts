@@ -3,7 +3,7 @@ import type { Database } from "../../platform/sqlite/database.ts";
 import { type KnownProfile, upgrade } from "./upgrade.ts";
 
 /** The version of `schema`. A change needs a new version, and a step in upgrade.ts. */
-const newestVersion = 10;
+const newestVersion = 11;
 
 /**
  * The tables of a ledger. `ledger check` compares them with this text, so the order of their columns is that
@@ -65,13 +65,17 @@ export const schema = `
     payment_url TEXT
   ) STRICT;
   CREATE UNIQUE INDEX by_reference ON operations (account, reference) WHERE reference IS NOT NULL;
-  CREATE INDEX by_owner ON operations (account, kind, number);
-  CREATE INDEX by_age ON operations (account, number);
+  -- With what lists filter by, so that rows that do not match are passed over in the index.
+  CREATE INDEX by_owner ON operations (account, kind, number, created_at, amount_paisa);
+  CREATE INDEX by_age ON operations (account, number, created_at, amount_paisa);
+  CREATE INDEX by_time ON operations (created_at);
   CREATE INDEX by_remote_id ON operations (account, remote_id, kind) WHERE remote_id IS NOT NULL;
   CREATE INDEX by_status ON operations (account, kind, status, number) WHERE status IS NOT NULL;
   CREATE INDEX by_target ON operations (account, kind, target) WHERE target IS NOT NULL;
-  CREATE INDEX unsettled ON operations (account, number) WHERE state IN ('INTENT', 'UNCERTAIN');
-  CREATE INDEX same_payout ON operations (recipient_key, amount_paisa, phase) WHERE kind = 'payout';
+  CREATE INDEX unconfirmed ON operations (account, state, number) WHERE state != 'CONFIRMED';
+  CREATE INDEX by_recipient ON operations (recipient_key, amount_paisa, phase)
+    WHERE recipient_key IS NOT NULL;
+  CREATE INDEX by_batch ON operations (batch, number) WHERE batch IS NOT NULL;
   CREATE INDEX same_payment ON operations (amount_paisa, description) WHERE kind = 'payment';
 
   CREATE TABLE events (

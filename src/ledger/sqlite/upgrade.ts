@@ -1,11 +1,12 @@
+import { payeeOf } from "../../domain/mobile.ts";
 import { phaseOf } from "../../domain/state.ts";
 import type { Database, Row } from "../../platform/sqlite/database.ts";
 import { identityOf, rowKey } from "../batch.ts";
-import { payeeOf } from "../operation.ts";
+
 import { digestOf } from "./batches.ts";
 import { setRowDigest } from "./callbacks.ts";
 import { recordAcceptance, recordRow } from "./chain.ts";
-import { listedOf, numberIn, paged, reader, stateIn } from "./operation-rows.ts";
+import { kindIn, listedOf, numberIn, paged, reader, stateIn } from "./operation-rows.ts";
 import { replayedOperations } from "./replay.ts";
 
 /** A stored profile, which gives the account of its key a name. */
@@ -25,6 +26,12 @@ export function upgrade(
   { schema, profiles }: { schema: string; profiles: KnownProfile[] },
 ): void {
   for (const { name } of schemaOf(database, "index")) database.exec(`DROP INDEX "${name}"`);
+  if (from >= 10) {
+    // Only indexes changed since then, and the recipients of refunds were added.
+    for (const [sql] of schema.matchAll(/CREATE (?:UNIQUE )?INDEX [^;]+/g)) database.exec(sql);
+    fillRefunds(database);
+    return;
+  }
   const tables = schemaOf(database, "table").map(({ name }) => String(name));
   const old = tables.filter((name) => ownTables.includes(name));
   for (const name of old) database.exec(`ALTER TABLE ${name} RENAME TO old_${name}`);
@@ -37,7 +44,7 @@ export function upgrade(
     fillOperations(database);
     fillBatches(database);
     recordExisting(database, tables.includes("accepted_new_ledger"));
-  }
+  } else fillRefunds(database);
   for (const name of ownTables) database.exec(`DROP TABLE IF EXISTS old_${name}`);
 }
 
@@ -144,9 +151,8 @@ function fillOperations(database: Database): void {
       phase = ?, accepted_at = ?, completed_at = ? WHERE number = ?`);
   for (const { stored, recorded } of replayedOperations(database)) {
     const { text, maybe } = reader(stored);
-    const kind = text("kind") === "payout" ? "payout" : "payment";
     // In JavaScript: a JSON function of SQLite makes invalid text of half a character.
-    const listed = listedOf({ kind, asked: JSON.parse(text("asked")) });
+    const listed = listedOf({ kind: kindIn(text("kind")), asked: JSON.parse(text("asked")) });
     const state = stateIn(stored) ?? "UNCERTAIN";
     const { accepted_at: accepted = null, completed_at: completed = null } =
       recorded?.columns ?? {};
@@ -156,6 +162,16 @@ function fillOperations(database: Database): void {
       ...[accepted ?? (state === "CONFIRMED" ? text("updated_at") : null), completed],
       BigInt(text("number")),
     );
+  }
+}
+
+/** Refunds are found by their accounts. */
+function fillRefunds(database: Database): void {
+  const fill = database.prepare("UPDATE operations SET recipient_key = ? WHERE number = ?");
+  const all = "SELECT * FROM operations WHERE kind = 'refund' AND number > ? ORDER BY number";
+  for (const row of paged(database, all)) {
+    const { recipient } = listedOf({ kind: "refund", asked: JSON.parse(String(row.asked)) });
+    fill.run(recipient, numberIn(row.number));
   }
 }
 

@@ -1,0 +1,37 @@
+import { defineCommand } from "../../cli/command/define-command.ts";
+import { argument } from "../../cli/command/flag.ts";
+import { Failure } from "../../domain/failure.ts";
+import { readIdentifier } from "../../domain/identifier.ts";
+import { payment } from "../resources.ts";
+import { pageFlags, showPage } from "./payment-page.ts";
+
+export const payLink = defineCommand({
+  description: "Reads the ledger of this machine, because the API returns the URL only once.",
+  examples: {
+    "Print the payment URL of the newest payment": "lenden pay link @last",
+    "Show it as a QR code too": "lenden pay link @last --qr",
+  },
+  arguments: {
+    id: argument.required(payment.idName, "ID of the payment, or @last", readIdentifier, "payment"),
+  },
+  flags: pageFlags,
+  exitCodes: { "not-found": "the ledger has no payment URL of this ID" },
+
+  async run(input, context) {
+    const transactionId = await context.ledger.idOf("payment", input.id, "records");
+    const ledger = await context.ledger.records();
+    const found = await ledger.ofRecord("payment", transactionId);
+    if (!found?.paymentUrl)
+      throw new Failure(
+        "ledger.not-found",
+        `The ledger has no payment URL of payment ${transactionId}.`,
+        { hint: "To list payments sent from this machine, run 'lenden pay list'." },
+      );
+    const { paymentUrl, status } = found;
+    if (status !== "Processing")
+      context.ui.notice(`Payment ${transactionId} is ${status}, so it cannot be paid.`);
+    await showPage(paymentUrl, input, context);
+    return { transactionId, payment_url: paymentUrl };
+  },
+  view: ({ payment_url }) => ({ kind: "raw", text: payment_url }),
+});

@@ -1,0 +1,38 @@
+import { err, ok, quoted, type Result } from "./result.ts";
+
+/** The zone of dates that name no other one, unless the profile has one. */
+export const defaultTimeZone = "Asia/Dhaka";
+
+/** Reads an IANA name, such as `Asia/Dhaka`. */
+export function readTimeZone(text: string): Result<string> {
+  return /^[A-Za-z]/.test(text) && isKnown(text)
+    ? ok(text)
+    : err(`${quoted(text)} is not a time zone. Examples: Asia/Dhaka, Europe/London, UTC.`);
+}
+
+function isKnown(zone: string): boolean {
+  try {
+    clockIn(zone, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The time that clocks in a zone show, as milliseconds since 1970 of a clock that shows the same in UTC. */
+export function clockIn(zone: string, ms: number): number {
+  // Swedish writes `2026-11-20 10:30:00`.
+  const text = new Date(ms).toLocaleString("sv-SE", { timeZone: zone });
+  return Date.parse(`${text.replace(" ", "T")}Z`);
+}
+
+/** When clocks in a zone show a time: the inverse of `clockIn`. A time that they skip is moved forward. */
+export function whenClockShows(zone: string, clockMs: number): number {
+  const guess = clockMs - aheadMs(zone, clockMs);
+  return clockMs - aheadMs(zone, guess);
+}
+
+/** Milliseconds that a zone is ahead of UTC. */
+function aheadMs(zone: string, ms: number): number {
+  return clockIn(zone, ms) - Math.floor(ms / 1_000) * 1_000;
+}
