@@ -211,7 +211,7 @@ export const jsonSchemas: Record<string, z.ZodMiniType> = {
   ]),
   "payout batch status": batch,
   "payout batch cancel": z.strictObject({ ...batchFields, released: sum, warnings }),
-  "payout batch list": z.array(batch),
+  "payout batch list": batch,
   "payout batch export": z.record(z.string(), z.string()),
   "payout batch resolve": z.array(
     z.strictObject({
@@ -247,7 +247,7 @@ export const jsonSchemas: Record<string, z.ZodMiniType> = {
   }),
   "ledger backup": z.strictObject({ file: text, ...ledgerContent, warnings }),
   "ledger restore": z.strictObject({ file: text, ...ledgerContent, kept: textOrNull, warnings }),
-  "callback list": z.array(z.strictObject(callbackFields)),
+  "callback list": z.strictObject(callbackFields),
   "callback show": z.strictObject({
     ...callbackFields,
     headers: z.record(z.string(), z.string()),

@@ -17,7 +17,7 @@ import { amountText, type Paisa, readAmount } from "../domain/amount.ts";
 import { usage } from "../domain/failure.ts";
 import { isAlmostMobile, payeeOf, readMobile } from "../domain/mobile.ts";
 import { readReference } from "../domain/reference.ts";
-import { err, ok, quoted, type Result } from "../domain/result.ts";
+import { err, ok, type Result } from "../domain/result.ts";
 import { states } from "../domain/state.ts";
 import { statuses } from "../domain/statuses.ts";
 import { readTimeZone } from "../domain/time-zone.ts";

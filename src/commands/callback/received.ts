@@ -4,6 +4,7 @@ import { readCount } from "../../cli/command/common-flags.ts";
 import type { Context } from "../../cli/command/context.ts";
 import { defineCommand, type Ending } from "../../cli/command/define-command.ts";
 import { argument, flag, oneOf } from "../../cli/command/flag.ts";
+import { limit, pagesOf } from "../../cli/command/list.ts";
 import { card, field, table, text, time } from "../../cli/output/view.ts";
 import { Failure } from "../../domain/failure.ts";
 import type { StoredCallback } from "../../ledger/callback.ts";
@@ -38,12 +39,17 @@ export const callbackList = defineCommand({
       `Verdict: {${verdicts.join(" | ")}}`,
       oneOf(verdicts),
     ),
-    limit: flag.optional("--limit <n>", "Maximum number (default: 50)", readCount(9_999_999)),
+    limit,
   },
+  list: true,
 
-  async run({ verdict, limit = 50 }, context) {
-    const ledger = await context.ledger.records();
-    return (await ledger.callbacks.list({ verdict, limit })).map(listed);
+  async *run({ verdict, limit }, context) {
+    const { callbacks } = await context.ledger.records();
+    async function* read(most: number) {
+      for (const one of await callbacks.list({ verdict, limit: most })) yield listed(one);
+    }
+    const count = async (most: number) => (await callbacks.list({ verdict, limit: most })).length;
+    yield* pagesOf({ read, count }, limit, context.ui);
   },
   view: (callbacks) =>
     table(callbacks, {

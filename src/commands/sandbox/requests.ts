@@ -34,6 +34,8 @@ async function allExchanges(context: Context): Promise<RecordedExchange[]> {
     if (page.length === 0) break;
     all.push(...page);
   }
+  const older = (all[0]?.number ?? 1) - 1;
+  if (older > 0) context.ui.notice(`${older} older ones are no longer in the log.`);
   return all;
 }
 

@@ -1,7 +1,6 @@
 import { readStatus } from "../../../batches/status.ts";
-import { readCount } from "../../../cli/command/common-flags.ts";
 import { defineCommand } from "../../../cli/command/define-command.ts";
-import { flag } from "../../../cli/command/flag.ts";
+import { limit, pagesOf } from "../../../cli/command/list.ts";
 import { id, money, text, time } from "../../../cli/output/view.ts";
 import { statusJson } from "./summary.ts";
 
@@ -10,17 +9,15 @@ export const batchList = defineCommand({
   examples: {
     "List batches with the status of their rows": "lenden payout batch list",
   },
-  flags: {
-    limit: flag.optional(
-      "--limit <n>",
-      "Maximum number of batches (default: 50)",
-      readCount(9_999_999),
-    ),
-  },
-  async run({ limit = 50 }, context) {
+  flags: { limit },
+  list: true,
+  async *run({ limit }, context) {
     const ledger = await context.ledger.records();
-    const batches = await ledger.batches.list(limit);
-    return Promise.all(batches.map((batch) => readStatus(batch, ledger)));
+    async function* read(most: number) {
+      for (const batch of await ledger.batches.list(most)) yield readStatus(batch, ledger);
+    }
+    const count = async (most: number) => (await ledger.batches.list(most)).length;
+    yield* pagesOf({ read, count }, limit, context.ui);
   },
   json: (all) => all.map(statusJson),
   view: (all) => ({
