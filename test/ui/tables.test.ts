@@ -219,3 +219,17 @@ test("a time is shown with how long ago it was, but not in a file", async () => 
 function charactersOf(value: string): string[] {
   return Array.from(new Intl.Segmenter().segment(value), ({ segment }) => segment);
 }
+
+test("a narrow terminal does without a spare column before it lists rows like cards", async () => {
+  const whole = table(["id", "name", "amount"], {
+    id: id("PO1"),
+    name: text("Rahima Begum"),
+    amount: money(50_000n),
+  });
+  const columns = whole.columns.map((one) => ({ ...one, isSpare: one.key === "name" }));
+  const lines = async (width: number) =>
+    (await shown({ ...whole, columns }, { width })).trimEnd().split("\n");
+  expect(await lines(40)).toEqual(["ID   NAME          AMOUNT", "PO1  Rahima Begum  BDT 500.00"]);
+  expect(await lines(20)).toEqual(["ID   AMOUNT", "PO1  BDT 500.00"]);
+  expect((await lines(10)).join("\n")).toContain("Rahima");
+});

@@ -108,7 +108,7 @@ function fieldText(cell: Cell, columns: number, options: TextOptions): CellText 
  * are cut, then IDs, but never the ID of the row itself. Then spare columns are omitted. Part of an amount or of a time would be a
  * wrong one: if these do not fit, the rows are listed like cards.
  */
-function tableLines(shown: Table, options: TextOptions): string[] {
+function tableLines(shown: Table, options: TextOptions, all = shown.columns): string[] {
   const { columns, rows, empty } = shown;
   if (rows.length === 0) return wrappedSentence(clean(empty), columnsOf(options));
   const kinds = columns.map(({ key }, index) => {
@@ -123,11 +123,11 @@ function tableLines(shown: Table, options: TextOptions): string[] {
   const widths = narrowed(wanted, kinds, columnsOf(options) - gap * (columns.length - 1));
   const spare = widths === undefined ? columns.findLast(({ isSpare }) => isSpare) : undefined;
   if (spare)
-    return tableLines({ ...shown, columns: columns.filter((one) => one !== spare) }, options);
+    return tableLines({ ...shown, columns: columns.filter((one) => one !== spare) }, options, all);
   if (widths === undefined)
     return rows.flatMap((row, index) => [
       ...(index === 0 ? [] : [""]),
-      ...fieldLines(fieldsOf(row, columns), options),
+      ...fieldLines(fieldsOf(row, all), options),
     ]);
   const cells = lines.map((line) =>
     line.map(({ text, paint }, index) => {
