@@ -125,7 +125,8 @@ export async function readRows(source: Source, rules: RowRules, deps: StopDeps):
         read.header = header;
         readRow = createRowReader(header, rules, read.problems);
       }
-    if (read.rows.length === 0) read.problems.push(wholeLine(1, read.header ? noRow : noContent));
+    if (read.rows.length === 0 && read.problems.length === 0)
+      read.problems.push(wholeLine(1, read.header ? noRow : noContent));
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
     read.problems.push(wholeLine(error.line, `${error.message} The lines below were not checked.`));

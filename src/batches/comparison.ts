@@ -51,24 +51,30 @@ export async function compareWithLast(
   const recipients = recipientsOf(rows);
   const batch = await lastBatch(columns, ledger);
   return {
-    last: batch && (await compareWith(batch, rows, recipients, ledger)),
+    last: batch && (await compareWith(batch, recipients, ledger)),
     firstPayouts: await firstPayoutsOf(recipients, ledger),
   };
 }
 
-interface CountedRecipient extends Recipient {
-  /** What the last batch has for the recipient. */
+/** A recipient of the file, and what the last batch has for the number. */
+interface ComparedRecipient extends Recipient {
   beforePaisa: Paisa | undefined;
+  /** True if the last batch has the name too. */
+  hasSameName: boolean;
 }
 
-function recipientsOf(rows: FileRow[]): Map<string, CountedRecipient> {
-  const recipients = new Map<string, CountedRecipient>();
+function recipientsOf(rows: FileRow[]): Map<string, ComparedRecipient> {
+  const recipients = new Map<string, ComparedRecipient>();
   for (const row of rows) {
     if (!isComplete(row)) continue;
     const { line, recipient: to, name, amountPaisa } = row;
-    const known = recipients.get(payeeOf(to));
+    const payee = payeeOf(to);
+    const known = recipients.get(payee);
     if (known) known.amountPaisa += amountPaisa;
-    else recipients.set(payeeOf(to), { line, to, name, amountPaisa, beforePaisa: undefined });
+    else {
+      const before = { beforePaisa: undefined, hasSameName: false };
+      recipients.set(payee, { line, to, name, amountPaisa, ...before });
+    }
   }
   return recipients;
 }
@@ -85,51 +91,34 @@ async function lastBatch(columns: string[], ledger: Ledger): Promise<Batch | und
 
 async function compareWith(
   batch: Batch,
-  rows: FileRow[],
-  recipients: Map<string, CountedRecipient>,
+  recipients: Map<string, ComparedRecipient>,
   ledger: Ledger,
 ): Promise<LastBatch> {
-  /** Each name with its number, and whether the last batch has both. */
-  const pairs = new Map<string, boolean>();
-  for (const row of rows) {
-    const pair = pairOf(row);
-    if (pair !== undefined) pairs.set(pair, false);
-  }
+  const missing = new Map<string, Recipient>();
   /** A number of each name that the file does not have for it. */
   const gone = new Map<string, string>();
-  const missing = new Map<string, Recipient>();
-  for await (const row of ledger.batches.rows(batch, "all")) {
-    const { recipient: to, name, amountPaisa } = row;
+  for await (const { recipient: to, name, amountPaisa } of ledger.batches.recipients(batch)) {
     const payee = payeeOf(to);
     const known = recipients.get(payee);
     const before = missing.get(payee);
     if (known) known.beforePaisa = (known.beforePaisa ?? 0n) + amountPaisa;
     else if (before) before.amountPaisa += amountPaisa;
     else missing.set(payee, { line: undefined, to, name, amountPaisa });
-    const pair = pairOf(row);
-    if (pair === undefined) continue;
-    if (pairs.has(pair)) pairs.set(pair, true);
-    else gone.set(nameOf(row), to);
-  }
-  const numberChanged: LastBatch["numberChanged"] = [];
-  const moved = new Set<string>();
-  for (const row of gone.size > 0 ? rows : []) {
-    const pair = pairOf(row);
-    const before = gone.get(nameOf(row));
-    if (!isComplete(row) || pair === undefined || before === undefined || pairs.get(pair)) continue;
-    const { line, recipient: to, name, amountPaisa } = row;
-    numberChanged.push({ line, to, name, amountPaisa, before });
-    pairs.set(pair, true);
-    moved.add(payeeOf(to));
-    missing.delete(payeeOf(before));
+    if (known && isSameName(known.name, name)) known.hasSameName = true;
+    else if (name) gone.set(foldedName(name), to);
   }
   const added: Recipient[] = [];
   const amountChanged: LastBatch["amountChanged"] = [];
-  for (const [payee, recipient] of recipients) {
-    const { beforePaisa: before } = recipient;
-    if (before === undefined && !moved.has(payee)) added.push(recipient);
-    if (before !== undefined && differsMuch(recipient.amountPaisa, before))
-      amountChanged.push({ ...recipient, before });
+  const numberChanged: LastBatch["numberChanged"] = [];
+  for (const one of recipients.values()) {
+    const { name, beforePaisa } = one;
+    const number = name && !one.hasSameName ? gone.get(foldedName(name)) : undefined;
+    if (number !== undefined) {
+      numberChanged.push({ ...one, before: number });
+      missing.delete(payeeOf(number));
+    } else if (beforePaisa === undefined) added.push(one);
+    if (beforePaisa !== undefined && differsMuch(one.amountPaisa, beforePaisa))
+      amountChanged.push({ ...one, before: beforePaisa });
   }
   const total = totalOf(batch);
   return { batch, total, added, missing: [...missing.values()], amountChanged, numberChanged };
@@ -141,18 +130,16 @@ function differsMuch(now: Paisa, before: Paisa): boolean {
   return change * 5n > before;
 }
 
-function nameOf({ name }: { name: string | null }): string {
-  return (name ?? "").normalize("NFC").trim().toLowerCase().replace(/\s+/g, " ");
+function isSameName(one: string | null, other: string | null): boolean {
+  return one === other || (!!one && !!other && foldedName(one) === foldedName(other));
 }
 
-/** A name with its number; undefined without a name. */
-function pairOf(row: { name: string | null; recipient: string | null }): string | undefined {
-  const name = nameOf(row);
-  return name === "" ? undefined : `${payeeOf(row.recipient ?? "")} ${name}`;
+function foldedName(name: string): string {
+  return name.normalize("NFC").trim().toLowerCase().replace(/\s+/g, " ");
 }
 
 async function firstPayoutsOf(
-  recipients: Map<string, CountedRecipient>,
+  recipients: Map<string, ComparedRecipient>,
   ledger: Ledger,
 ): Promise<Recipient[]> {
   const found: Recipient[] = [];

@@ -57,6 +57,8 @@ export interface BatchStore {
   sentBetween(batch: Batch): Promise<{ first: string; last: string } | undefined>;
   /** Its references that replace used ones: `…-lenden2`. */
   newReferences(batch: Batch): Promise<string[]>;
+  /** Who is paid by its rows, page by page: cheaper than the rows with their results. */
+  recipients(batch: Batch): AsyncIterable<Pick<RowResult, "recipient" | "name" | "amountPaisa">>;
   /** The rows of a set in the order of the file, page by page, so that memory does not grow with the batch. */
   rows(batch: Batch, set: RowSet): AsyncIterable<RowResult>;
 }

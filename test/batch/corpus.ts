@@ -184,7 +184,7 @@ const damages: Damage[] = [
   {
     name: "a header in capitals",
     table: headed(header.map((name) => name.toUpperCase())),
-    finds: ["1", "1", ...header.map((name) => `1 ${name.toUpperCase()}`)],
+    finds: header.map((name) => `1 ${name.toUpperCase()}`),
   },
   { name: "a header with a space", table: headed(header.with(4, "name ")), finds: ["1 name"] },
   { name: "amount twice", table: headed(header.with(5, "amount")), finds: ["1 amount"] },
@@ -353,7 +353,7 @@ function oneLine(end: string): string[] {
 
 function headerFinds(): string[] {
   const [, ...others] = sound[0] ?? [];
-  return ["1", "1", ...others.map((name) => `1  ${name}`)];
+  return others.map((name) => `1  ${name}`);
 }
 
 function spoiled(text: string, where: string, byte: number): Buffer {

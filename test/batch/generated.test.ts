@@ -83,8 +83,9 @@ test(
         const { rows, findings, columns } = await examine(bytes, style.delimiter);
         refused += findings.length > 0 ? 1 : 0;
         const strict = strictlyRead(soundText(bytes), style.delimiter);
-        // No cell with a zero byte is ever accepted; how such a line is parted is of no interest.
-        if (!bytes.includes(0)) {
+        // No cell with a zero byte is ever accepted; how such a line is parted is of no interest. Of a header with
+        // a problem, only some columns are read.
+        if (!bytes.includes(0) && findings[0]?.line !== strict.records[0]?.line) {
           const read = strict.records.slice(1, rows.length + 1);
           expect(rows.map(({ line, cells }) => ({ line, cells }))).toEqual(
             read.map(({ line, cells }) => ({ line, cells: cells.map(unguarded) })),

@@ -12,7 +12,7 @@ import {
 
 type BatchResults = Pick<
   BatchStore,
-  "tally" | "sentBefore" | "sentBetween" | "newReferences" | "rows"
+  "tally" | "sentBefore" | "sentBetween" | "newReferences" | "recipients" | "rows"
 >;
 
 /** The rows of batches with their results, which are read from the operations and stored nowhere else. */
@@ -37,6 +37,21 @@ export function createBatchRows(database: Database): BatchResults {
         )
         .all(number)
         .map(({ reference }) => String(reference)),
+
+    async *recipients({ number }) {
+      const columns = {
+        row: "r.row",
+        recipient: "recipient",
+        name: "name",
+        amount: "amount_paisa",
+      };
+      const from = "FROM batch_rows r WHERE batch = ? AND r.row > ? ORDER BY r.row";
+      for (const row of pagedText(database, columns, { from, by: "row", values: [number] })) {
+        const { text, maybe } = reader(row);
+        const amountPaisa = BigInt(text("amount"));
+        yield { recipient: text("recipient"), name: maybe("name"), amountPaisa };
+      }
+    },
 
     async *rows({ number }, set) {
       const from = `${joined} AND ${conditions[set]} AND r.row > ? ORDER BY r.row`;
