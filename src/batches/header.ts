@@ -212,10 +212,23 @@ function unknownColumn(cell: string, unknown: string[], exact: (Field | undefine
     ...[unknown.filter((name) => !name.includes(",")).join(",")].filter(Boolean),
   ];
   const ignore = shellLine(lists.flatMap((list) => [ignoreFlag, list]));
-  const free = (["description", "name"] as const).find((field) => !exact.includes(field));
-  const map = free && shellLine(["--map", `${cell.trim()}=${free}`]);
-  return `Unknown column. To ignore it, add ${ignore}.${map ? ` To send it as the ${free}, add ${map}.` : ""}`;
+  const [required, optional] = [["amount", "to"] as const, ["description", "name"] as const].map(
+    (some) => some.filter((field) => !exact.includes(field)),
+  );
+  const meanings = required?.length ? required : (optional?.slice(0, 1) ?? []);
+  const maps = meanings.map(
+    (field) =>
+      `If it is the ${labels[field]}, add ${shellLine(["--map", `${cell.trim()}=${field}`])}.`,
+  );
+  return [`Unknown column. To ignore it, add ${ignore}.`, ...maps].join(" ");
 }
+
+const labels = {
+  amount: "amount",
+  to: "recipient's number",
+  description: "description",
+  name: "recipient's name",
+};
 
 /** Problems of the header as a whole. */
 function* problemsOfHeader(

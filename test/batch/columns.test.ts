@@ -79,7 +79,7 @@ describe("problems of the header", () => {
     expect(findings).toMatchObject([
       {
         column: "dept",
-        problem: `Unknown column. To ignore it, add ${ignored}. To send it as the description, add --map dept=description.`,
+        problem: `Unknown column. To ignore it, add ${ignored}. If it is the description, add --map dept=description.`,
       },
       { column: "Net pay", problem: expect.stringContaining("add --map 'Net pay=description'.") },
       { column: "it's", problem: expect.stringContaining(ignored) },

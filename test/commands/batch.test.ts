@@ -336,7 +336,7 @@ test("a production account requires --yes, the total and the count from a script
   // Nothing listens there: it was confirmed, planned, and nothing could be sent.
   expect(await run("--yes", ...given, "--timeout", "30s")).toMatchObject({
     code: 69,
-    stderr: expect.stringMatching(/Cannot connect to the API.*To resume, run/),
+    stderr: expect.stringMatching(/Cannot connect to the API[\s\S]*To resume, run/),
   });
   expect(await batchesIn(env)).toHaveLength(1);
 });

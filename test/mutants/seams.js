@@ -119,6 +119,9 @@ export const seams = {
   laterFindings: decoratedAt("batches/check.ts", "hasMore"),
   openRows: decoratedAt("batches/plan.ts", "checkOpenRows"),
   batchOfFile: decoratedAt("batches/plan.ts", "findBatch"),
+  /** Whether flags read the rows of a planned file. */
+  rowsOfBatch: decoratedAt("batches/plan.ts", "hasRowsOf"),
+  header: decoratedAt("batches/header.ts", "readHeader"),
   /** Gives rows of a file without references theirs. */
   identity: decoratedAt("batches/identity.ts", "identify"),
   resumedBatch: decoratedAt("batches/plan.ts", "resumeBatch"),

@@ -5,6 +5,7 @@ const safety = (title) => ["test/batch/send-safety.test.ts", "-t", title];
 const plan = ["test/batch/plan.test.ts"];
 const roundTrip = ["test/batch/round-trip.test.ts"];
 const identity = ["test/batch/identity.test.ts"];
+const columns = ["test/batch/columns.test.ts"];
 
 /** Bugs of batches: how a file is checked, planned, sent, resumed and exported. */
 export const batchBugs = [
@@ -80,6 +81,21 @@ export const batchBugs = [
     decorate: (find) => (file, rows, ledger) =>
       find(file, rows, withBatches(ledger, { withIdentity: () => async () => undefined })),
     tests: identity,
+  },
+  {
+    name: "batch: other flags of a planned file are ignored",
+    seam: "rowsOfBatch",
+    decorate: () => async () => true,
+    tests: [...columns, "-t", "are those of the plan"],
+  },
+  {
+    name: "batch: a file whose header has a problem is sent",
+    seam: "header",
+    decorate: (read) => (cells, delimiter, choices) => ({
+      ...read(cells, delimiter, choices),
+      problems: [],
+    }),
+    tests: [...columns, "-t", "are checked and sent with the flags"],
   },
   {
     name: "batch: a cancelled batch is sent",

@@ -41,11 +41,10 @@ export const batchCheck = defineCommand({
       throw error;
     });
     const before = existing instanceof Failure ? inOneLine(existing) : (existing ?? null);
-    if (before) context.ui.notice(before);
+    if (typeof existing === "string") context.ui.notice(existing);
     // The rows of a batch were checked when it was created.
     const problems = typeof existing === "string" ? [] : examined.problems;
     const failure = existing instanceof Failure ? existing : problemsFailure(input.file, problems);
-    if (failure && !before) context.ui.notice(inOneLine(failure));
     const { read } = examined;
     if (failure && read.delimiter !== ",")
       context.ui.notice(`Delimiter: ${delimiterName(read.delimiter)}`);
@@ -75,7 +74,9 @@ export const batchCheck = defineCommand({
     const { path, shown, before, comparison, totals } = checked;
     if (shown.length > 0) return problemTable(shown);
     const compared = comparison ? comparisonRows(comparison, totals.total) : [];
-    const rows = [["File", path], ...fileRows(checked), ...compared];
+    // Without the flags of its batch, the cells of a file mean nothing.
+    const known = checked.file ? fileRows(checked) : [];
+    const rows = [["File", path], ...known, ...compared];
     const fields = rows.map(([label = "", cell], index) => field(String(index), label, text(cell)));
     return card(before ? "Batch file" : "The file can be sent", path, fields);
   },

@@ -39,7 +39,6 @@ import {
   existedText,
   type RunStop,
   sentences,
-  shownEnding,
   statusCard,
   statusJson,
   sumJson,
@@ -101,7 +100,6 @@ export const batchSend = defineCommand({
       const status = await readStatus(batch, ledger);
       const kind = endingOf(status.sums, { waited: input.wait, stoppedBy: stopped?.kind });
       const failure = await endingFailure(kind, status, stop, ledger);
-      if (failure) context.ui.notice(shownEnding(failure));
       return { ...status, existing, failure };
     } catch (error) {
       throw failedAfterSending(error, batch);

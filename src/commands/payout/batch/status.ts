@@ -14,7 +14,7 @@ import {
   waitWithProgress,
   warnOfUnchecked,
 } from "./batch.ts";
-import { countsText, endingFailure, shownEnding, statusCard, statusJson } from "./summary.ts";
+import { countsText, endingFailure, statusCard, statusJson } from "./summary.ts";
 
 export const batchStatus = defineCommand({
   description:
@@ -63,7 +63,6 @@ export const batchStatus = defineCommand({
     const ended = endingOf(status.sums, { waited: wait, isCancelled: batch.cancelledAt !== null });
     const kind = isInProgress && isOpen(ended) ? "pending" : endingKind(ended, status, unseen);
     const failure = await endingFailure(kind, status, { notes: [] }, ledger);
-    if (failure && !isInProgress) context.ui.notice(shownEnding(failure));
     return { ...status, failure };
   },
   json: (seen) => statusJson(seen),

@@ -144,13 +144,6 @@ function effectOf(sums: StatusSums, kind: FailureKind): Effect {
   return refused.count > 0 || kind === "access" ? "nothing-changed" : "nothing-sent";
 }
 
-/** For people: the counts of a batch's error state its effect already, unless it is unknown. */
-export function shownEnding(failure: Failure): string {
-  const isUnknown = failure.effect(true) === "outcome-unknown";
-  const text = isUnknown ? failure.text(true) : failure.message;
-  return sentences([text, failure.details.hint ?? ""]);
-}
-
 /** What to do about rows that were rejected, cancelled or in conflict; empty if there are none. */
 export async function retryAdvice({ batch, sums }: BatchStatus, ledger: Ledger): Promise<string> {
   const command = `'lenden payout batch export ${batch.id} --only`;
