@@ -23,6 +23,7 @@ const writes: Record<string, string[]> = {
   "refund cancel": ["RF1", "--note", "kept it"],
   "sandbox trigger payment": ["TX1"],
   "sandbox trigger payout": ["PO1"],
+  "sandbox trigger refund": ["RF1"],
   api: ["POST", "/payout/create-by-server", "-f", "amount=5", "-f", "merchantRef=A"],
 };
 
