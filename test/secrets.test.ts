@@ -366,7 +366,10 @@ test("a payout whose ID is the API key is stored, and completed by Tab, without 
   const folder = scratchFolder();
   const record = { payoutId: key, status: "Processing", recipientNumber: "01712345678" };
   const { baseUrl } = await answering(async () => ({
-    ...{ ...record, amount: 5, merchantRef: "KEY-1", createdAt: new Date().toISOString() },
+    ...record,
+    amount: 5,
+    merchantRef: "KEY-1",
+    createdAt: new Date().toISOString(),
   }));
   const env = {
     LENDEN_BASE_URL: baseUrl,

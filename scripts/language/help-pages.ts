@@ -21,7 +21,9 @@ export async function helpPages(): Promise<Page[]> {
     entries.map(async ({ name, summary, load, description: ofGroup = "" }) => {
       const command = await load?.();
       return {
-        ...{ name, summary, text: await textOf(name) },
+        name,
+        summary,
+        text: await textOf(name),
         description: command?.description ?? ofGroup,
         flags: Object.values({ ...command?.arguments, ...command?.flags }).map((one) => ({
           usage: "usage" in one ? one.usage : one.name,

@@ -91,8 +91,13 @@ export function totalOf({ plan }: Batch): Sum {
 export function addUp(batch: Batch, tallies: Tally[]): StatusSums {
   const none: Sum = { count: 0, sumPaisa: 0n };
   const sums: StatusSums = {
-    ...{ completed: none, processing: none, cancelled: none, refused: none, conflict: none },
-    ...{ uncertain: none, unsent: none },
+    completed: none,
+    processing: none,
+    cancelled: none,
+    refused: none,
+    conflict: none,
+    uncertain: none,
+    unsent: none,
   };
   for (const tally of tallies) {
     const status = rowStatusOf(tally);

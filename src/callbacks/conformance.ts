@@ -147,7 +147,11 @@ async function request(
   body?: Payment,
 ) {
   const exchange = await transport.exchange({
-    ...{ method, url: new URL(url), freshConnection: true, signal, timeoutMs },
+    method,
+    url: new URL(url),
+    freshConnection: true,
+    signal,
+    timeoutMs,
     headers: { "user-agent": "lenden", ...(body && { "content-type": "application/json" }) },
     body: body && JSON.stringify(body),
   });
@@ -175,9 +179,14 @@ async function resultOf(
   // Another customer's payment may be booked for that customer.
   const booked = await bookedFor(name === "other-account" ? ids.slice(0, 1) : ids, options);
   const decided = (verdict: "passed" | "failed" | "undecided", explanation: string) => ({
-    ...{ case: name, sent, transactionId: String(payment.transactionId), responses, retrievals },
+    case: name,
+    sent,
+    transactionId: String(payment.transactionId),
+    responses,
+    retrievals,
     booked: typeof booked === "bigint" ? amountText(booked) : null,
-    ...{ verdict, explanation },
+    verdict,
+    explanation,
     hint: verdict === "failed" ? "See 'Write a handler' in docs/callbacks.md." : null,
   });
   const isTrue = paid === price;

@@ -36,7 +36,9 @@ export async function forward(
   const { transport, timeoutMs, stopping } = options;
   const exchange = await transport.exchange({
     ...requestOf(callback, options),
-    ...{ timeoutMs, signal: stopping, freshConnection: true },
+    timeoutMs,
+    signal: stopping,
+    freshConnection: true,
   });
   const fault = exchange.kind === "broken" ? exchange.fault.reason : null;
   return { status: exchange.status ?? null, fault };
@@ -55,7 +57,9 @@ function requestOf(callback: StoredCallback, options: ForwardOptions) {
   const signedAt = Math.floor(options.now() / 1_000);
   const request = { method, path: url.pathname + url.search, headers: signed, body };
   return {
-    ...{ method, url, body },
+    method,
+    url,
+    body,
     headers: {
       ...(/^[\x20-\x7e]+$/.test(type) ? { "content-type": type } : {}),
       "user-agent": "lenden",

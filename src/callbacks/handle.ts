@@ -80,7 +80,11 @@ export async function handle(
   const isDue = dueAt !== null && Date.parse(dueAt) <= now();
   if (isDue || isNews) await callbacks.schedule(number, next.afterMs);
   return {
-    ...{ ...checked, callback: current, resolved, isNews, fault },
+    ...checked,
+    callback: current,
+    resolved,
+    isNews,
+    fault,
     status: await statusFor(current, handling),
     isGivenUp: (isDue || isNews) && next.isGivenUp,
   };

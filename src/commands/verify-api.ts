@@ -54,7 +54,10 @@ export const verifyApi = defineCommand({
     storeVerification(context.host.folders.data, { at, environment, account, baseUrl, results });
   },
   view: ({ name, verdict, expected, seen, hint }) => ({
-    ...{ kind: "step", id: name, check: name, state: verdict },
+    kind: "step",
+    id: name,
+    check: name,
+    state: verdict,
     message: `${expected} ${seen}`,
     hint,
   }),

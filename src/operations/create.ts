@@ -52,7 +52,9 @@ export async function createPayment(
   const asked = { ...input, amount: amountNumber(amountPaisa) };
   const intent = {
     ...({ kind: "payment", reference: null, target: null } as const),
-    ...{ amountPaisa, asked, methodName: methodName ?? null },
+    amountPaisa,
+    asked,
+    methodName: methodName ?? null,
   };
   const operation = await claimIntent(intent, { again }, deps);
   return recorded(operation, deps, async () => {

@@ -41,7 +41,10 @@ export async function recorded<Result>(
   }
   const { result, remoteId, status, paymentUrl, code, note } = done;
   const outcome: Outcome = {
-    ...{ state: "CONFIRMED", remoteId, status, sent: true },
+    state: "CONFIRMED",
+    remoteId,
+    status,
+    sent: true,
     ...(code === undefined ? {} : { code }),
     ...(note === undefined ? {} : { message: note }),
     ...(paymentUrl === undefined ? {} : { paymentUrl }),

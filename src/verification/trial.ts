@@ -52,7 +52,7 @@ interface Sent {
 export type Trial = ReturnType<typeof createTrial>;
 
 export function createTrial(options: TrialOptions, deps: OperationDeps) {
-  const { run, amountPaisa, recipients, methodId, urls } = options;
+  const { run, amountPaisa, recipients, methodId } = options;
   const { client } = deps;
   const amount = amountNumber(amountPaisa);
   const otherAmount = amountNumber(amountPaisa + 100n);
@@ -66,8 +66,12 @@ export function createTrial(options: TrialOptions, deps: OperationDeps) {
     throw new Failure("api.unusable-response", "The account has no payment method.");
   });
   const orderOf = async (place: number): Promise<Order> => ({
-    ...{ amount, merchantRef: `${run}-${place}`, recipientNumber: recipients[0] },
-    ...{ recipientName: "Test", description: run, paymentMethodId: (await methods())[0].id },
+    amount,
+    merchantRef: `${run}-${place}`,
+    recipientNumber: recipients[0],
+    recipientName: "Test",
+    description: run,
+    paymentMethodId: (await methods())[0].id,
   });
 
   /** Sends a request that the API has to reject, then a right one with the same reference. */
@@ -93,6 +97,33 @@ export function createTrial(options: TrialOptions, deps: OperationDeps) {
     const record = await requestRecord("payout", payoutId, deps);
     return { order, payoutId, createdAt, sentMs, receivedMs, record };
   });
+  return {
+    deps,
+    run,
+    otherAmount,
+    otherRecipient: recipients[1],
+    methods,
+    send,
+    /** The first payout, its order, and the API's record of it. */
+    payout,
+    ...createRefunded(options, methods, deps),
+    wrongSignature: once(() => afterRejection(2, {}, options.wronglySigning)),
+    unknownMethod: once(() => afterRejection(3, { paymentMethodId: `${run}-none` }, client)),
+    /** Waits until the pause after the first payout is over. */
+    untilPauseIsOver: async (): Promise<void> => {
+      const endMs = (await payout()).sentMs + options.pauseMs;
+      if (endMs > deps.now()) await options.wait(endMs - deps.now());
+      checkStop(deps);
+    },
+  };
+}
+
+/** The ID of a completed payment, and that of a refund of it. */
+function createRefunded(
+  { run, amountPaisa, recipients, urls }: TrialOptions,
+  methods: () => Promise<[PaymentMethod, ...PaymentMethod[]]>,
+  deps: OperationDeps,
+) {
   const payment = once(async () => {
     const paymentMethodId = (await methods())[0].id;
     const request = { description: run, paymentMethodId, note: run, ...urls };
@@ -105,23 +136,7 @@ export function createTrial(options: TrialOptions, deps: OperationDeps) {
     const request = { transactionId: await payment(), ...account, note: run };
     return (await createRefund(amountPaisa, request, { again: true }, deps)).refundRequestId;
   });
-
-  return {
-    ...{ deps, run, otherAmount, otherRecipient: recipients[1], methods, send },
-    /** The first payout, its order, and the API's record of it. */
-    payout,
-    /** The ID of a completed payment, and that of a refund of it. */
-    payment,
-    refund,
-    wrongSignature: once(() => afterRejection(2, {}, options.wronglySigning)),
-    unknownMethod: once(() => afterRejection(3, { paymentMethodId: `${run}-none` }, client)),
-    /** Waits until the pause after the first payout is over. */
-    untilPauseIsOver: async (): Promise<void> => {
-      const endMs = (await payout()).sentMs + options.pauseMs;
-      if (endMs > deps.now()) await options.wait(endMs - deps.now());
-      checkStop(deps);
-    },
-  };
+  return { payment, refund };
 }
 
 /** Sends payouts as they are, and knows which ones it created. */

@@ -29,8 +29,13 @@ async function setup(environment: "production" | "sandbox") {
     await record(ledger, await claimed(ledger, intent), outcome);
   };
   const row = (reference: string) => ({
-    ...{ row: 1, line: 2, reference, amountPaisa: order.amountPaisa, wasSent: false },
-    ...{ recipient: order.recipientNumber, methodId: order.paymentMethodId },
+    row: 1,
+    line: 2,
+    reference,
+    amountPaisa: order.amountPaisa,
+    wasSent: false,
+    recipient: order.recipientNumber,
+    methodId: order.paymentMethodId,
   });
   /** What the own account finds about a row with this reference. */
   const ask = async (reference: string) =>
@@ -68,9 +73,17 @@ describe("the ledger of two accounts in production", () => {
     const names = { name: "A", fileName: "A", hash, identity: hash };
     const { batch } = await own.batches.claim({ ...names, columns: ["ref"], method: null });
     const row = {
-      ...{ row: 1, line: 2, reference: "A", amountPaisa: order.amountPaisa },
-      ...{ recipient: order.recipientNumber, methodId: order.paymentMethodId, method: "bkash" },
-      ...{ name: null, description: null, cells: [], isAccepted: false },
+      row: 1,
+      line: 2,
+      reference: "A",
+      amountPaisa: order.amountPaisa,
+      recipient: order.recipientNumber,
+      methodId: order.paymentMethodId,
+      method: "bkash",
+      name: null,
+      description: null,
+      cells: [],
+      isAccepted: false,
     };
     const result = await own.batches.plan(batch, [row], 0n);
     if (result.kind !== "planned") throw new Error(result.kind);

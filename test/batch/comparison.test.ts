@@ -34,13 +34,19 @@ test("check and send compare a file with the last batch before anything is sent"
   const sent = await batch(merchant, "send", december);
 
   const one = (line: number | null, end: string, name: string, amount: string) => ({
-    ...{ line, to: `0171234567${end}`, name, amount },
+    line,
+    to: `0171234567${end}`,
+    name,
+    amount,
   });
   const group = (total: string, ...list: object[]) => ({ recipients: list.length, total, list });
   expect(json.comparison).toEqual({
     lastBatch: {
-      ...{ batch: id, name: "payroll.csv", createdAt: expect.any(String) },
-      ...{ rows: 5, total: "1800" },
+      batch: id,
+      name: "payroll.csv",
+      createdAt: expect.any(String),
+      rows: 5,
+      total: "1800",
       new: group("70", one(6, "6", "Salma B", "70")),
       missing: group("100", one(null, "5", "Salma", "100")),
       amountChanged: group("79.99", { ...one(5, "4", "Das", "79.99"), before: "100" }),

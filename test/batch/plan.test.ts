@@ -21,17 +21,30 @@ async function setup() {
   /** A file that was checked, and its batch, which is not planned yet. */
   const check = async (name: string, recipients = [usual]) => {
     const rows = recipients.map((recipient, index) => ({
-      ...{ row: index + 1, line: index + 2, reference: `${name}-${index + 1}`, wasSent: false },
-      ...{ amountPaisa, recipient, methodId, method: "bkash" },
-      ...{ cells: [], name: null, description: null },
+      row: index + 1,
+      line: index + 2,
+      reference: `${name}-${index + 1}`,
+      wasSent: false,
+      amountPaisa,
+      recipient,
+      methodId,
+      method: "bkash",
+      cells: [],
+      name: null,
+      description: null,
     }));
     const found = await ask(rows);
     const hash = name.repeat(64);
     const columns = ["ref"];
     const batchFile = { name, fileName: name, hash, identity: hash, columns, method: null };
     const file: CheckedFile = {
-      ...{ delimiter: ",", columns, rows, findings: found.findings, identity: hash },
-      ...{ since: duplicatesSince(state.nowMs), ledger: found },
+      delimiter: ",",
+      columns,
+      rows,
+      findings: found.findings,
+      identity: hash,
+      since: duplicatesSince(state.nowMs),
+      ledger: found,
     };
     const { batch } = await ledger.batches.claim(batchFile);
     return { file, batch, hash };

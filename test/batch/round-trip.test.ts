@@ -143,7 +143,9 @@ async function rejecting() {
   const merchant = await openMerchant({ faults: ill });
   const failed = (path: string) => exported(merchant, path, "--only", "failed");
   return {
-    ...{ merchant, ill, failed },
+    merchant,
+    ill,
+    failed,
     send: (path: string, ...flags: string[]) => send(merchant, path, ...flags),
     references: async (path: string) => cellsOf(await failed(path)).map(([ref]) => ref),
     said: async (...line: string[]) => (await merchant.lenden(["payout", "batch", ...line])).stderr,

@@ -87,8 +87,16 @@ async function planned(count: number, ledger: Ledger): Promise<Batch> {
     const order = { amountPaisa: BigInt(row * 100), recipientNumber: "01712345678" };
     const [reference, methodId] = [`R-${row}`, "bkash"];
     return {
-      ...{ row, line: row + 1, reference, methodId, method: methodId, cells: [], name: null },
-      ...{ description: null, amountPaisa: order.amountPaisa, recipient: order.recipientNumber },
+      row,
+      line: row + 1,
+      reference,
+      methodId,
+      method: methodId,
+      cells: [],
+      name: null,
+      description: null,
+      amountPaisa: order.amountPaisa,
+      recipient: order.recipientNumber,
       isAccepted: false,
     };
   });

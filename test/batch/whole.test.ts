@@ -208,8 +208,16 @@ test.each([
 test("a total that no 64 bits can store is a problem of the file", () => {
   const amountPaisa = 2n ** 62n;
   const rows = [1, 2, 3].map((row) => ({
-    ...{ row, line: row + 1, reference: null, amountPaisa, recipient: `017${row}` },
-    ...{ methodId: null, method: "bkash", name: null, description: null, cells: [] },
+    row,
+    line: row + 1,
+    reference: null,
+    amountPaisa,
+    recipient: `017${row}`,
+    methodId: null,
+    method: "bkash",
+    name: null,
+    description: null,
+    cells: [],
     wasSent: false,
   }));
   const totalPaisa = amountPaisa * 3n;

@@ -118,8 +118,10 @@ const isPaidInFull: NonNullable<ReturnType<Fault>["isPaid"]> = (payment, { amoun
 
 /** A store that accepts whatever order a payment names. */
 const anyOrder: NonNullable<ReturnType<Fault>["findOrder"]> = ({ description, amount }) => ({
-  ...{ order: description, amount },
-  ...{ paid: 0, refunds: new Map() },
+  order: description,
+  amount,
+  paid: 0,
+  refunds: new Map(),
 });
 
 const closing: (() => Promise<void>)[] = [];
@@ -360,8 +362,11 @@ async function tested(
     signal: new AbortController().signal,
     pay: async (name, amountPaisa, isPaid) => {
       const body = {
-        ...{ amount: amountNumber(amountPaisa), description: `${url} ${name}` },
-        ...{ paymentMethodId: paymentMethods[0]?.id, redirect_url: url, callback_url },
+        amount: amountNumber(amountPaisa),
+        description: `${url} ${name}`,
+        paymentMethodId: paymentMethods[0]?.id,
+        redirect_url: url,
+        callback_url,
       };
       const { transactionId } = await call("/payment/create", body);
       if (isPaid) await call("/sandbox/trigger-payment", { transactionId });

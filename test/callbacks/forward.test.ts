@@ -196,7 +196,8 @@ test("a handler that never responds is cut off in time, also after garbage was c
     collectGarbage();
   }
   expect(await Promise.race([forwarding, delay(3_000)])).toEqual({
-    ...{ status: null, fault: "no response in time" },
+    status: null,
+    fault: "no response in time",
   });
 });
 

@@ -5,8 +5,13 @@ import { runs } from "../support/helpers.ts";
 
 const result = {
   case: "forged" as const,
-  ...{ sent: "a callback.", transactionId: "TX1", responses: [{ status: 200, fault: null }] },
-  ...{ retrievals: 1, booked: null, verdict: "failed" as const, hint: null },
+  sent: "a callback.",
+  transactionId: "TX1",
+  responses: [{ status: 200, fault: null }],
+  retrievals: 1,
+  booked: null,
+  verdict: "failed" as const,
+  hint: null,
 };
 
 /** The characters that XML 1.0 allows; a line break is kept by its number. */

@@ -87,7 +87,9 @@ test("the handler also gets a finding of a replay that forwarded nothing", async
   const { url, handled } = await startHandler();
   const clock = { aheadMs: 0 };
   const { take, listener, handling, callbacks } = await smallListener({
-    ...{ look, clock, forwardTo: url },
+    look,
+    clock,
+    forwardTo: url,
   });
   await take(said);
   state.has = paid;

@@ -182,11 +182,14 @@ test("pay link prints the payment URL from the ledger, without a key", async () 
   await merchant.close();
   for (const id of ["@last", payment])
     expect(await lenden(["pay", "link", id], { env })).toEqual({
-      ...{ code: 0, stdout: `${newest.payment_url}\n`, stderr: "" },
+      code: 0,
+      stdout: `${newest.payment_url}\n`,
+      stderr: "",
     });
   expect(await merchant.json(["pay", "link", paid])).toMatchObject({ transactionId: paid });
   expect(await merchant.lenden(["pay", "link", "TX-NONE"])).toMatchObject({
-    ...{ code: 9, stdout: "" },
+    code: 9,
+    stdout: "",
     stderr: expect.stringContaining("The ledger has no payment URL of payment TX-NONE."),
   });
 });

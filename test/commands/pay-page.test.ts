@@ -43,7 +43,8 @@ async function servicePaying(payment_url: string) {
   const payment = { transactionId: "TX1", payment_url, amount: 5, status: "Processing" };
   const { baseUrl } = await answering(() => payment);
   return {
-    ...{ LENDEN_BASE_URL: baseUrl, LENDEN_API_KEY: "sk_sandbox_ABC-ABCDEFGHIJKL-XYZ" },
+    LENDEN_BASE_URL: baseUrl,
+    LENDEN_API_KEY: "sk_sandbox_ABC-ABCDEFGHIJKL-XYZ",
     DISPLAY: ":0",
   };
 }

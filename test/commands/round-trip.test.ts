@@ -24,7 +24,8 @@ test.skipIf(isMissing)(
       {
         env: {
           ...builtEnv({ LENDEN_CONFIG_DIR: folder, PATH: withLenden(folder) }),
-          ...{ LISTEN_PORT: String(listenPort), SHOP_PORT: String(shopPort) },
+          LISTEN_PORT: String(listenPort),
+          SHOP_PORT: String(shopPort),
         },
         stdio: ["ignore", "pipe", "pipe"],
       },

@@ -24,7 +24,11 @@ async function verifiedShop(...deviations: string[]) {
   const payouts = () => api.server.requests.filter(({ path }) => path.startsWith("/payout/create"));
   const before = payouts().length;
   return {
-    ...{ api, shop, code, results, refuted: named("refuted") },
+    api,
+    shop,
+    code,
+    results,
+    refuted: named("refuted"),
     send: (reference: string) => {
       const what = ["--amount", "500", "--to", "01712345678", "--method-id", api.methodId];
       return shop.lenden("payout", "send", ...what, "--ref", reference);
@@ -232,7 +236,9 @@ describe("after verify-api refuted that a rejection proves anything", () => {
 
 describe("the stored results of verify-api", () => {
   const of = (account: string, more: Partial<Result> = {}, environment = "sandbox") => ({
-    ...{ at: "2026-11-25T06:00:00.000Z", environment, account },
+    at: "2026-11-25T06:00:00.000Z",
+    environment,
+    account,
     baseUrl: "https://sandbox.example/cp/api/v1",
     results: [{ ...refutedLater, ...more }],
   });
@@ -273,6 +279,12 @@ describe("the stored results of verify-api", () => {
 });
 
 const refutedLater: Result = {
-  ...{ name: "ref-later", expected: "", tried: "", seen: "", otherwise: "", hint: null },
-  ...{ verdict: "refuted", guard: "references" },
+  name: "ref-later",
+  expected: "",
+  tried: "",
+  seen: "",
+  otherwise: "",
+  hint: null,
+  verdict: "refuted",
+  guard: "references",
 };

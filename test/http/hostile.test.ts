@@ -38,7 +38,10 @@ interface Running extends Case {
 const sound = {
   payout: { payoutId: "PO1", merchantRef: "INV-7", amount: 500, status: "Processing" },
   payoutLook: {
-    ...{ payoutId: "PO1", merchantRef: "INV-7", amount: 500, status: "Processing" },
+    payoutId: "PO1",
+    merchantRef: "INV-7",
+    amount: 500,
+    status: "Processing",
     recipientNumber: "01712345678",
   },
   payment: {
@@ -433,7 +436,8 @@ test.each(lines)(
     });
     for (const format of ["json", "table", "csv", "ndjson"]) {
       const { code, stderr } = await lenden([...line, "-o", format], {
-        ...{ env: envOf(server.baseUrl), host: { sleep: soon } },
+        env: envOf(server.baseUrl),
+        host: { sleep: soon },
       });
       expect([0, 75], `${format}: ${stderr}`).toContain(code);
     }

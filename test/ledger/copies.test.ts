@@ -38,7 +38,9 @@ describe("ledger backup", () => {
     await merchant.id(payoutNumber(1, "ONE"));
     const file = join(scratchFolder(), "backup.db");
     expect(await merchant.json(["ledger", "backup", file])).toMatchObject({
-      ...{ operations: 1, events: 4, newestAt: expect.stringMatching(/^20/) },
+      operations: 1,
+      events: 4,
+      newestAt: expect.stringMatching(/^20/),
     });
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(readdirSync(dirname(file))).toEqual(["backup.db"]);
@@ -95,7 +97,8 @@ describe("ledger backup", () => {
     const merchant = await openMerchantApart();
     const file = join(scratchFolder(), "backup.db");
     expect(await merchant.built(["ledger", "backup", file])).toMatchObject({
-      ...{ code: 2, stderr: expect.stringContaining("There is no ledger yet") },
+      code: 2,
+      stderr: expect.stringContaining("There is no ledger yet"),
     });
     expect([existsSync(file), existsSync(merchant.ledgerFile)]).toEqual([false, false]);
   });
@@ -144,7 +147,8 @@ describe("ledger restore", () => {
     expect(statSync(merchant.ledgerFile).mode & 0o777).toBe(0o600);
     const again = payoutNumber(3, "THREE");
     expect(await merchant.built(again)).toMatchObject({
-      ...{ code: 1, stderr: expect.stringContaining("Nothing was sent.") },
+      code: 1,
+      stderr: expect.stringContaining("Nothing was sent."),
     });
     const { stdout } = await merchant.built(["ledger", "check", "--json"]);
     const { hash } = JSON.parse(stdout).newest;

@@ -179,8 +179,10 @@ async function agree(steps: Step[], environment: string): Promise<void> {
         command: pid === 0 ? testCommand : "c",
         actor: { user: "u", machine: "m", pid },
       },
-      ...{ holder: { pid, lock: `lock-${pid}`, machine: "m" }, now: () => nowMs },
-      ...{ scrub: (text: string) => text, assertSeen: () => {} },
+      holder: { pid, lock: `lock-${pid}`, machine: "m" },
+      now: () => nowMs,
+      scrub: (text: string) => text,
+      assertSeen: () => {},
       newId: () => {
         ids += 1;
         return `OP-${pid}-${ids}`;

@@ -286,13 +286,21 @@ test("an outcome keeps what it does not name, counts attempts alone, and release
   const lost = { state: "UNCERTAIN", sent: true, message: "lost" } as const;
   await ledger.record({ operation: operation.number, outcome: lost, release: false });
   expect(await ledger.find(operation.id)).toMatchObject({
-    ...{ state: "UNCERTAIN", attempts: 1, message: "lost", holder: { pid: 1 }, acceptedAt: null },
+    state: "UNCERTAIN",
+    attempts: 1,
+    message: "lost",
+    holder: { pid: 1 },
+    acceptedAt: null,
   });
   const made = { state: "CONFIRMED", sent: true, remoteId: "PO1", status: "Processing" } as const;
   await record(ledger, operation, made);
   const accepted = await ledger.find(operation.id);
   expect(accepted).toMatchObject({
-    ...{ state: "CONFIRMED", attempts: 2, message: null, holder: null, remoteId: "PO1" },
+    state: "CONFIRMED",
+    attempts: 2,
+    message: null,
+    holder: null,
+    remoteId: "PO1",
     acceptedAt: accepted?.updatedAt,
     completedAt: null,
   });
@@ -300,7 +308,9 @@ test("an outcome keeps what it does not name, counts attempts alone, and release
   await ledger.learn({ seen: accepted, outcome: { state: "CONFIRMED", status: "Completed" } });
   const completed = await ledger.find(operation.id);
   expect(completed).toMatchObject({
-    ...{ attempts: 2, remoteId: "PO1", status: "Completed" },
+    attempts: 2,
+    remoteId: "PO1",
+    status: "Completed",
     acceptedAt: accepted.acceptedAt,
     completedAt: completed?.updatedAt,
   });
@@ -326,7 +336,10 @@ test("lists and finds the operations of one account alone, newest first", async 
   const other = openLedger(database, worker({ owner: { ...owner, keyId: "other", account: {} } }));
   const confirm = async (of: Ledger, reference: string, remoteId: string, status: string) =>
     record(of, await claimed(of, payout(reference)), {
-      ...{ state: "CONFIRMED", remoteId, status, sent: true },
+      state: "CONFIRMED",
+      remoteId,
+      status,
+      sent: true,
     });
   await confirm(ledger, "A", "PO1", "Completed");
   await confirm(other, "X", "PO9", "Completed");

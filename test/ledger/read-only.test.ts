@@ -74,7 +74,8 @@ describe.skipIf(!canMount)("a ledger without permission to write", () => {
     expect(await run(["ledger", "check"])).toMatchObject({ code: 0, stderr: "" });
     const sent = await merchant.moneyRequests();
     expect(await run(payoutNumber(2, "TWO"))).toMatchObject({
-      ...{ code: 1, stderr: expect.stringContaining("it is read-only. Nothing was sent.") },
+      code: 1,
+      stderr: expect.stringContaining("it is read-only. Nothing was sent."),
     });
     expect(await merchant.moneyRequests()).toEqual(sent);
   });

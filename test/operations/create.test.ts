@@ -72,7 +72,8 @@ test("the ledger stores the URL of a payment", async () => {
   const one = scripted({ createPayment: [data(paymentMade)] });
   await createPayment(paisa("1250.50"), paymentInput, { again: false }, one.deps);
   expect(await (await one.ledger()).find("TX1")).toMatchObject({
-    ...{ state: "CONFIRMED", paymentUrl: paymentMade.payment_url },
+    state: "CONFIRMED",
+    paymentUrl: paymentMade.payment_url,
   });
 });
 

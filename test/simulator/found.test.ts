@@ -232,7 +232,13 @@ test("a request of a dead process takes effect before the dashboard is checked",
 test("a payout that --again resends may repeat one that was claimed in the meantime", async () => {
   const step = { reruns: 0, gapMs: 0, meanwhile: undefined };
   const pay = (reference: number | undefined, more = {}): Command => ({
-    ...{ does: "payout", reference, amount: 0, to: 0, method: 0, spelling: 0, again: false },
+    does: "payout",
+    reference,
+    amount: 0,
+    to: 0,
+    method: 0,
+    spelling: 0,
+    again: false,
     by: "command",
     ...more,
   });

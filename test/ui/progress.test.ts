@@ -29,8 +29,15 @@ function drawn(
 }
 
 const noGlobals = {
-  ...{ profile: undefined, baseUrl: undefined, format: undefined, quiet: false, yes: false },
-  ...{ noInput: false, timeoutMs: undefined, color: undefined, verbose: false },
+  profile: undefined,
+  baseUrl: undefined,
+  format: undefined,
+  quiet: false,
+  yes: false,
+  noInput: false,
+  timeoutMs: undefined,
+  color: undefined,
+  verbose: false,
 };
 const parts = ["840 of 2000 rows", "3 rejected", "BDT 4,200.00 of BDT 9,000.00", "1 min 2 s left"];
 

@@ -24,8 +24,12 @@ const flag = "🇧🇩";
 
 function shown(view: View, more: Partial<RenderOptions> = {}): Promise<string> {
   return render({ result: true }, () => view, {
-    ...{ format: "table", quiet: false, color: false, continues: false },
-    ...{ width: undefined, nowMs: undefined },
+    format: "table",
+    quiet: false,
+    color: false,
+    continues: false,
+    width: undefined,
+    nowMs: undefined,
     ...more,
   });
 }

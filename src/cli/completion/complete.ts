@@ -75,7 +75,9 @@ async function readLine(words: string[]): Promise<Line> {
   const { known } = withoutUnknown(reached.args);
   const isHelp = reached.path === "" && known[0] === "help";
   return {
-    ...{ path: isHelp ? known.slice(1).join(" ") : reached.path, command, isHelp },
+    path: isHelp ? known.slice(1).join(" ") : reached.path,
+    command,
+    isHelp,
     position: isHelp ? 0 : known.length,
     given: [...own.keys(), ...globals.keys()],
     awaited: Object.values(flagsOf(command)).find(({ usage }) => usage === awaited),

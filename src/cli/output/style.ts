@@ -47,6 +47,13 @@ export function badge(environment: Environment, style: Style): string {
 
 const same = (text: string): string => text;
 const plain: Style = {
-  ...{ bold: same, dim: same, red: same, green: same, yellow: same },
-  ...{ white: same, black: same, bgRed: same, bgGreen: same },
+  bold: same,
+  dim: same,
+  red: same,
+  green: same,
+  yellow: same,
+  white: same,
+  black: same,
+  bgRed: same,
+  bgGreen: same,
 };

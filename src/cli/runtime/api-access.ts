@@ -116,7 +116,10 @@ function createWires(parts: RunParts) {
   const wireTo = ({ baseUrl, apiKey }: Account, payoutSecret: () => Promise<string>): Wire => {
     if (!isLoopback(new URL(baseUrl))) checkProxy(proxy);
     return {
-      ...{ transport, baseUrl, apiKey, payoutSecret },
+      transport,
+      baseUrl,
+      apiKey,
+      payoutSecret,
       userAgent: `lenden/${parts.version} (node ${host.nodeVersion.slice(1)}; ${host.platform} ${arch()})`,
       now: host.now,
       random: () => Buffer.from(host.randomBytes(4)).readUInt32BE() / 2 ** 32,

@@ -231,7 +231,9 @@ function actorOf({ user, machine, pid, env }: Host): Actor {
   const { LOGNAME: login, SUDO_USER: sudoUser, SSH_CONNECTION: ssh } = env;
   const [sshFrom] = ssh?.split(" ") ?? [];
   return {
-    ...{ user, machine, pid },
+    user,
+    machine,
+    pid,
     ...(login === undefined || login === user ? {} : { login }),
     ...(sudoUser === undefined ? {} : { sudoUser }),
     ...(sshFrom === undefined ? {} : { sshFrom }),

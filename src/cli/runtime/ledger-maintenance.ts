@@ -170,7 +170,9 @@ async function unacceptedLedger(
     return inLedger(path, (database) => unacceptedContent(database, place, by));
   const state = kind === "missing" ? "missing" : "empty";
   return {
-    ...{ path, state, newest: null },
+    path,
+    state,
+    newest: null,
     accept: async () => {
       setAside(path);
       if (state === "empty") (await newLedger(path, { ...by, state })).close();
@@ -190,7 +192,9 @@ function unacceptedContent(
   const found = divergence(database, headFile) ?? modification(database);
   if (!found) return undefined;
   return {
-    ...{ path, state: found.state, newest: newest?.hash ?? null },
+    path,
+    state: found.state,
+    newest: newest?.hash ?? null,
     accept: () =>
       using(openDatabase(path), (opened) => {
         opened.transaction(() => {

@@ -104,7 +104,14 @@ async function runCommand(
   const { untilStopped = false, patient = false } = command;
   const writes = command.writes === true || command.finishes === true;
   const session = createSession({
-    ...{ host, scrubber, version, globals, isJson, output, command: given.name, argv: given.argv },
+    host,
+    scrubber,
+    version,
+    globals,
+    isJson,
+    output,
+    command: given.name,
+    argv: given.argv,
     finishes: writes,
     patient: untilStopped || patient,
   });

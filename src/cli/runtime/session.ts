@@ -29,7 +29,12 @@ export function createSession(options: SessionOptions) {
   let operation: string | undefined;
   let closed: { signal: Signal | undefined } | undefined;
   const parts = {
-    ...{ ...options, closing, scrub, notice, stop, trace: reporter.trace },
+    ...options,
+    closing,
+    scrub,
+    notice,
+    stop,
+    trace: reporter.trace,
     noteWrite: () => {
       hasWritten = true;
     },

@@ -161,7 +161,9 @@ async function startListening(
   const ledger = await context.ledger.own();
   const options = {
     ...(await handlingFor(context, handler)),
-    ...{ stopping, limits, sleep },
+    stopping,
+    limits,
+    sleep,
     notice: (message: string) => context.ui.notice(message, "callback.not-handled"),
     onHandled: (one: Handled) => void events.emit("handled", one),
     isKnown: async ({ kind, id }: Pick<Watched, "kind" | "id">) =>

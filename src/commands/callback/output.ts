@@ -10,8 +10,16 @@ export function listed(callback: StoredCallback) {
   const { number, source, receivedAt, count, method, target, judged } = callback;
   const { verdict = null, explanation = null, records = [] } = judged ?? {};
   return {
-    ...{ number, source, receivedAt, count, method, target },
-    ...{ forwarded: forwardedOf(callback), verdict, explanation, records },
+    number,
+    source,
+    receivedAt,
+    count,
+    method,
+    target,
+    forwarded: forwardedOf(callback),
+    verdict,
+    explanation,
+    records,
   };
 }
 
@@ -35,8 +43,15 @@ export function eventOf({ callback, verdict, explanation, records, resolved, fau
   const { number, source, receivedAt, count } = callback;
   return {
     event: "callback" as const,
-    ...{ number, source, receivedAt, count },
-    ...{ verdict, explanation, records, resolved, forwarded: forwardedOf(callback, fault) },
+    number,
+    source,
+    receivedAt,
+    count,
+    verdict,
+    explanation,
+    records,
+    resolved,
+    forwarded: forwardedOf(callback, fault),
   };
 }
 

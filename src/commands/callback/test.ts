@@ -62,7 +62,11 @@ export const callbackTest = defineCommand({
     const signal = AbortSignal.any([stopping, cutOff]);
     try {
       const results = await testHandler({
-        ...{ url: given.url, orders: given.orders, transport, signal, timeoutMs: answerWithin },
+        url: given.url,
+        orders: given.orders,
+        transport,
+        signal,
+        timeoutMs: answerWithin,
         ...(await sandboxFor(context)),
         names: caseNames.filter((name) => name === "genuine" || !only[0] || only.includes(name)),
         settle: () => context.host.sleep(settle, signal),
@@ -79,7 +83,10 @@ export const callbackTest = defineCommand({
     }
   },
   view: (result) => ({
-    ...{ kind: "step", id: result.case, check: result.case, state: result.verdict },
+    kind: "step",
+    id: result.case,
+    check: result.case,
+    state: result.verdict,
     message: `Sent ${result.sent} ${responsesOf(result)} ${result.explanation}`,
     hint: result.hint,
   }),

@@ -36,7 +36,10 @@ export const ledgerCheck = defineCommand({
       ...checked,
       // Without the values, which are recipients and amounts.
       modified: modified.map(({ kind, name, problem, columns }) => ({
-        ...{ kind, name, problem, columns },
+        kind,
+        name,
+        problem,
+        columns,
       })),
       newest: newest ? { number: Number(newest.number), hash: newest.hash } : null,
     };

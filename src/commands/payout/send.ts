@@ -56,8 +56,11 @@ export const payoutSend = defineCommand({
     const reference = input.ref ?? (await newReference(context.host));
     const recipientNumber = mobileText(input.to, numberFormat.value);
     const order = {
-      ...{ amountPaisa: input.amount, reference, recipientNumber },
-      ...{ recipientName: input.name, description: input.description },
+      amountPaisa: input.amount,
+      reference,
+      recipientNumber,
+      recipientName: input.name,
+      description: input.description,
       methodName: input.methodId === undefined ? input.method : undefined,
     };
     const { earlierPayout, describeEarlier, possibleDuplicate } = await import(

@@ -67,7 +67,9 @@ export function sandboxOptions(
 ): SandboxOptions {
   const { data, autoComplete, latency, fault, callbackFault, refundCallbackUrl, seed } = given;
   return {
-    ...{ ...defaults, refundCallbackUrl, seed },
+    ...defaults,
+    refundCallbackUrl,
+    seed,
     ...(given.port !== undefined && { port: given.port }),
     dataFile: data,
     autoCompleteMs: autoComplete,

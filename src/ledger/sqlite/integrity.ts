@@ -154,7 +154,9 @@ function* auditRows(database: Database): Iterable<Finding> {
   yield* auditRecorded(database, { table: "accounts", kind: "account", event: "account" });
   yield* auditRecorded(database, { table: "account_keys", kind: "key", event: "key" });
   yield* auditRecorded(database, {
-    ...{ table: "batches", kind: "batch", event: "plan" },
+    table: "batches",
+    kind: "batch",
+    event: "plan",
     where: "digest IS NOT NULL",
   });
   yield* auditCallbacks(database);

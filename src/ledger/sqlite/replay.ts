@@ -76,8 +76,15 @@ function replay(events: ReplayedEvent[]): Replayed | undefined {
 }
 
 const nothingYet: Changing = {
-  ...{ state: "INTENT", remoteId: null, status: null, code: null, message: null, attempts: 0 },
-  ...{ acceptedAt: null, completedAt: null, paymentUrl: null },
+  state: "INTENT",
+  remoteId: null,
+  status: null,
+  code: null,
+  message: null,
+  attempts: 0,
+  acceptedAt: null,
+  completedAt: null,
+  paymentUrl: null,
 };
 
 /** Fields of an event with their columns. */
