@@ -8,7 +8,6 @@ import {
   repetitionOf,
 } from "../ledger/decide.ts";
 import type { KnownPayout, Ledger, PlannedReference, RecipientAmount } from "../ledger/ledger.ts";
-
 import { checkStop, type OperationDeps } from "../operations/deps.ts";
 import { type CsvFile, detectDelimiter, recordPages, textOf, Unreadable } from "./csv.ts";
 import type { CellProblem, Finding, Place } from "./findings.ts";

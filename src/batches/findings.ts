@@ -1,7 +1,6 @@
 import type { Paisa } from "../domain/amount.ts";
 import { Failure } from "../domain/failure.ts";
 import { formatTime } from "../domain/local-time.ts";
-import { shellLine } from "../domain/shell-line.ts";
 import type { State } from "../domain/state.ts";
 import type { Ledger, Overlap } from "../ledger/ledger.ts";
 import { replacementOf } from "./retries.ts";
@@ -193,7 +192,6 @@ function adviceFor(
 export function problemsFailure(file: string, problems: Finding[]): Failure | undefined {
   const count = problems.length;
   if (count === 0) return undefined;
-  const command = `'${shellLine(["lenden", "payout", "batch", "check", file])}'`;
   const isOnlyTaken = problems.every((finding) => groupOf(finding) === "reference-conflict");
   const shown = count > mostShown ? `; the first ${mostShown} are shown` : "";
   const accept = "To send rows that repeat a payout on purpose, add --allow-duplicates.";
@@ -201,7 +199,7 @@ export function problemsFailure(file: string, problems: Finding[]): Failure | un
     isOnlyTaken ? "batch.references-used" : "batch.invalid-file",
     `${file} has ${count === 1 ? "1 problem" : `${count} problems`}${shown}.`,
     {
-      hint: `Fix the file, then run ${command}.${problems.some(isAcceptable) ? ` ${accept}` : ""}`,
+      hint: `Fix the file, then run the same command again.${problems.some(isAcceptable) ? ` ${accept}` : ""}`,
     },
   );
 }

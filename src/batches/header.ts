@@ -19,6 +19,7 @@ export const resultColumns = [
   ...["payoutId", "state", "status", "code", "message", "sentAt", "updatedAt"],
   "existing",
 ];
+const isResult = (column: string) => resultColumns.includes(column);
 /** Exports of earlier versions do not have it. */
 const isLaterResult = (column: string) => column === "existing";
 
@@ -82,7 +83,11 @@ function isSame(one: string, other: string): boolean {
 
 /** @param lists names, or lists of names separated by commas */
 function isNamed(cell: string, lists: string[]): boolean {
-  return lists.some((list) => [list, ...list.split(",")].some((name) => isSame(name, cell)));
+  return lists.some((list) =>
+    [list, ...list.split(",").filter((name) => name.trim() !== "")].some((name) =>
+      isSame(name, cell),
+    ),
+  );
 }
 
 /** How one column is read. */
@@ -117,7 +122,7 @@ export function readHeader(
     field && found.indexOf(field) === found.lastIndexOf(field) ? [{ index, cell, field }] : [],
   );
   const problems =
-    line === undefined ? [...problemsOfHeader(found, isExport, cells, choices)] : [problemOf(line)];
+    line === undefined ? [...problemsOfHeader(found, cells, choices)] : [problemOf(line)];
   for (const { cell, problem } of read)
     if (problem !== undefined) problems.push(problemOf(problem, cell));
   return {
@@ -164,16 +169,21 @@ function problemOfLine(
 /** Reads each column that is not a result of an export. */
 function readColumns(cells: string[], places: number[], choices: ColumnChoices): Column[] {
   const exact = cells.map((cell) => fieldOf(cell, choices));
+  const has = (name: string) => cells.includes(name);
+  const isCutExport = has("payoutId") || (has("state") && (has("sentAt") || has("updatedAt")));
   const unknown = places.flatMap((index) => {
     const cell = cells[index] ?? "";
-    return isKnownColumn(cell, choices) || cell.trim() === "" ? [] : [cell];
+    const isOther = isKnownColumn(cell, choices) || cell.trim() === "";
+    return isOther || (isCutExport && isResult(cell)) ? [] : [cell];
   });
+  const meanings = meaningsLeft(exact);
+  let advice = unknown.length > 0 ? ` ${ignoreAll(unknown)}` : "";
   return places.map((index): Column => {
     const cell = cells[index] ?? "";
     const field = exact[index];
     const column = { index, cell, field };
     // Without the other columns of its export, a row that was sent looks like a new one.
-    if (cell === resultColumns[0] && !choices.isLenient)
+    if (isCutExport && isResult(cell) && !choices.isLenient)
       return { ...column, problem: "Unknown column. An export is sent with all of its columns." };
     if (!field && isNamed(cell, choices.ignored)) return column;
     const meant = meantBy(cell);
@@ -193,7 +203,13 @@ function readColumns(cells: string[], places: number[], choices: ColumnChoices):
       const place = `Column ${index + 1} has no name`;
       return { ...column, problem: `${place}. Name it, or add ${shellLine([ignoreFlag, ""])}.` };
     }
-    return { ...column, problem: unknownColumn(cell, unknown, exact) };
+    const maps = meanings.map((field) => {
+      const map = shellLine(["--map", `${cell.trim()}=${field}`]);
+      return ` If it is the ${labels[field]}, add ${map}.`;
+    });
+    const problem = `Unknown column.${advice}${maps.join("")}`;
+    advice = "";
+    return { ...column, problem };
   });
 }
 
@@ -205,22 +221,21 @@ function alreadyRead(before: number, field: Field, cells: string[], cell: string
 
 const ignoreFlag = "--ignore-columns";
 
-/** An unknown column, with the flag that ignores all such columns, and the one that uses it. */
-function unknownColumn(cell: string, unknown: string[], exact: (Field | undefined)[]): string {
+/** How to ignore all unknown columns. */
+function ignoreAll(unknown: string[]): string {
   const lists = [
     ...unknown.filter((name) => name.includes(",")),
     ...[unknown.filter((name) => !name.includes(",")).join(",")].filter(Boolean),
   ];
-  const ignore = shellLine(lists.flatMap((list) => [ignoreFlag, list]));
-  const [required, optional] = [["amount", "to"] as const, ["description", "name"] as const].map(
-    (some) => some.filter((field) => !exact.includes(field)),
-  );
-  const meanings = required?.length ? required : (optional?.slice(0, 1) ?? []);
-  const maps = meanings.map(
-    (field) =>
-      `If it is the ${labels[field]}, add ${shellLine(["--map", `${cell.trim()}=${field}`])}.`,
-  );
-  return [`Unknown column. To ignore it, add ${ignore}.`, ...maps].join(" ");
+  const flags = shellLine(lists.flatMap((list) => [ignoreFlag, list]));
+  return `To ignore ${unknown.length > 1 ? "all such columns" : "it"}, add ${flags}.`;
+}
+
+/** What an unknown column may be: what is missing, or the first optional column that the file lacks. */
+function meaningsLeft(exact: (Field | undefined)[]): (keyof typeof labels)[] {
+  const required = (["amount", "to"] as const).filter((field) => !exact.includes(field));
+  const optional = (["description", "name"] as const).filter((field) => !exact.includes(field));
+  return required.length > 0 ? required : optional.slice(0, 1);
 }
 
 const labels = {
@@ -233,10 +248,12 @@ const labels = {
 /** Problems of the header as a whole. */
 function* problemsOfHeader(
   found: Field[],
-  isExport: boolean,
   cells: string[],
-  { ignored, mapped }: ColumnChoices,
+  choices: ColumnChoices,
 ): Iterable<CellProblem> {
+  const { ignored, mapped } = choices;
+  const isChosen = (cell: string) =>
+    isNamed(cell, ignored) || mapped.some(({ column }) => isSame(column, cell));
   for (const field of ["amount", "to"] as const)
     if (!found.includes(field))
       yield problemOf(
@@ -250,8 +267,14 @@ function* problemsOfHeader(
     if (mapped.findIndex((one) => isSame(one.column, column)) < index)
       yield problemOf(`--map names the column ${shown} twice.`);
   }
-  if (isExport && !found.includes("ref"))
-    yield problemOf("An export is sent with its references: do not ignore them.");
+  // Without its references, rows that were paid are new payouts.
+  for (const cell of cells)
+    if (
+      names.get(meantBy(cell) ?? "") === "ref" &&
+      fieldOf(cell, choices) !== "ref" &&
+      isChosen(cell)
+    )
+      yield problemOf("This column has the references: it cannot be ignored or mapped.", cell);
 }
 
 /** The column that was written in capitals, or with a space. */

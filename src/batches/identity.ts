@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { payeeOf } from "../domain/mobile.ts";
 import { type IdentityRow, identityOf, type RowResult, rowKey } from "../ledger/batch.ts";
-
 import type { FileRow } from "./rows.ts";
 
 /** A row that could be read completely, with its reference. */

@@ -1,5 +1,6 @@
 import { Failure, usage } from "../domain/failure.ts";
 import { formatTime } from "../domain/local-time.ts";
+import { payeeOf } from "../domain/mobile.ts";
 import { ok } from "../domain/result.ts";
 import type { Batch, BatchClaim, BatchFile, PlannedRow } from "../ledger/batch.ts";
 import { duplicatesSince } from "../ledger/decide.ts";
@@ -14,7 +15,7 @@ import {
   type Source,
 } from "./check.ts";
 import { type Finding, firstOf, isAcceptable, placedFinding } from "./findings.ts";
-import { hasReferenceColumn } from "./header.ts";
+import { fieldsOf, hasReferenceColumn } from "./header.ts";
 import { describeDifference, differencesBetween, identify, isComplete } from "./identity.ts";
 import { type FileRow, type RowRules, totalsOf } from "./rows.ts";
 import { difference, openOf, readStatus, type Sum } from "./status.ts";
@@ -56,7 +57,42 @@ export async function findBatch(
   const before = await ledger.batches.unfinishedNamed(file.name);
   const failure = before && (await otherRows(before, file, rows, ledger));
   if (failure?.details.problems?.length) throw failure;
-  return before;
+  if (before) return before;
+  await rejectOtherColumns(file, rows, ledger);
+  return undefined;
+}
+
+/**
+ * Rejects the payouts of an ended batch of the same file name, if both lack references and other columns were
+ * read: flags that differ from those of the first run would pay everyone again.
+ */
+async function rejectOtherColumns(
+  { name, fileName, columns }: BatchFile,
+  rows: FileRow[],
+  ledger: Ledger,
+): Promise<void> {
+  const batch = name === fileName ? await ledger.batches.find(name) : undefined;
+  const read = (some: string[]) => JSON.stringify(fieldsOf(some).toSorted());
+  if (batch?.plan?.rowCount !== rows.length || batch.cancelledAt !== null) return;
+  if (hasReferenceColumn(batch.columns) || hasReferenceColumn(columns)) return;
+  if (read(batch.columns) === read(columns)) return;
+  const payoutOf = (row: Pick<FileRow, "amountPaisa" | "recipient">) =>
+    `${payeeOf(row.recipient ?? "")} ${row.amountPaisa}`;
+  const left = new Map<string, number>();
+  for (const row of rows) left.set(payoutOf(row), (left.get(payoutOf(row)) ?? 0) + 1);
+  for await (const row of ledger.batches.rows(batch, "all")) {
+    const count = left.get(payoutOf(row)) ?? 0;
+    if (count === 0) return;
+    left.set(payoutOf(row), count - 1);
+  }
+  throw new Failure(
+    "batch.other-rows",
+    `${name} has the payouts of batch ${batch.id}, read from other columns.`,
+    {
+      hint: `To see that batch, run 'lenden payout batch status ${batch.id}'. To pay all rows again as a new batch, add --name.`,
+      operation: batch.id,
+    },
+  );
 }
 
 /** The failure of a file with the name of an unfinished batch. Its problems are the rows that differ. */
@@ -297,8 +333,8 @@ async function batchWithRows(
       ...row,
       methodId: ids.get(row.method || (usual ?? "")) ?? null,
     }));
-    const ownName = name === fileName ? undefined : name;
-    if (identify(planned, hasReferences, ownName) === identity) return batch;
+    const names = name === fileName ? [undefined, name] : [name];
+    if (names.some((own) => identify(planned, hasReferences, own) === identity)) return batch;
   }
   return undefined;
 }

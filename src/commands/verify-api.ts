@@ -42,16 +42,21 @@ export const verifyApi = defineCommand({
     const { createTrial } = await import("../verification/trial.ts");
     const { storeVerification } = await import("../verification/stored.ts");
     const deps = await context.api.deps();
-    const results: Result[] = [];
-    for await (const found of verify(createTrial(await optionsOf(input, context), deps))) {
-      const seen = context.config.holdsSecret(found.seen) ? "(contains a secret)" : found.seen;
-      const result = { ...found, seen: seen.slice(0, longestSeen) };
-      results.push(result);
-      yield result;
-    }
-    const at = new Date(context.host.now()).toISOString();
     const account = await (await context.ledger.own()).account();
-    storeVerification(context.host.folders.data, { at, environment, account, baseUrl, results });
+    const results: Result[] = [];
+    try {
+      for await (const found of verify(createTrial(await optionsOf(input, context), deps))) {
+        const seen = context.config.holdsSecret(found.seen) ? "(contains a secret)" : found.seen;
+        const result = { ...found, seen: seen.slice(0, longestSeen) };
+        results.push(result);
+        yield result;
+      }
+    } finally {
+      // An interrupted run may have refuted something.
+      const at = new Date(context.host.now()).toISOString();
+      const tried = { at, environment, account, baseUrl, results };
+      if (results.length > 0) storeVerification(context.host.folders.data, tried);
+    }
   },
   view: ({ name, verdict, expected, seen, hint }) => ({
     kind: "step",

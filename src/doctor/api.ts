@@ -197,10 +197,13 @@ async function verification({ config, host, ledger }: CheckContext): Promise<Ver
     .catch(() => undefined);
   if (account === undefined) return skipped("The ledger cannot be read.");
   const { storedFor } = await import("../verification/stored.ts");
-  const { found, isUnreadable } = storedFor(host.folders.data, { environment, account });
+  const { found, unreadable } = storedFor(host.folders.data, { environment, account });
   const again = "To test the API again, run 'lenden verify-api'.";
-  if (isUnreadable)
-    return warning("A result of 'lenden verify-api' cannot be read: lenden trusts nothing.", again);
+  if (unreadable[0])
+    return warning(
+      `${unreadable[0]} cannot be read: unknown payouts are not sent again, and each rejection is an unknown outcome.`,
+      `Delete the file. ${again}`,
+    );
   const [newest] = found;
   if (!newest) return never;
   const { results, at } = newest;

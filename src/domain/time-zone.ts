@@ -28,9 +28,14 @@ export function clockIn(zone: string, ms: number): number {
 
 /** When clocks in a zone show a time: the inverse of `clockIn`. A time that they skip is moved forward. */
 export function whenClockShows(zone: string, clockMs: number): number {
-  const guess = clockMs - aheadMs(zone, clockMs);
-  return clockMs - aheadMs(zone, guess);
+  const inRange = Math.min(Math.max(clockMs, firstMs), lastMs);
+  const guess = inRange - aheadMs(zone, inRange);
+  return inRange - aheadMs(zone, guess);
 }
+
+/** Years of four digits, in every zone. No operation is earlier or later. */
+const firstMs = Date.parse("1001-01-01T00:00:00Z");
+const lastMs = Date.parse("9998-12-31T00:00:00Z");
 
 /** Milliseconds that a zone is ahead of UTC. */
 function aheadMs(zone: string, ms: number): number {

@@ -19,7 +19,7 @@ export function readUrl(text: string): Result<string> {
 
 /** A URL in quotation marks; undefined if it may contain a secret: a user, a password, a query, or just that. */
 export function shownUrl(text: string): string | undefined {
-  const isPlain = /^[\w./:-]{1,100}$/.test(text) && /[./:]/.test(text);
+  const isPlain = /^[\w./:-]{1,100}$/.test(text) && /^(?:[a-z]+:\/\/|www\.|localhost)/i.test(text);
   return isPlain && !/sk_|public-/.test(text) ? `"${text}"` : undefined;
 }
 

@@ -70,7 +70,7 @@ export async function resendPayout(
 
 function sendClaimed(order: PayoutOrder, claim: Claimed, deps: OperationDeps): Promise<SentPayout> {
   return recorded(claim.operation, deps, async () => {
-    const { created, firstMs } = await sendOrder(order, claim, deps);
+    const { created, firstMs, whyUnknown } = await sendOrder(order, claim, deps);
     const payout = await retrievePayout(order, created.payoutId, deps);
     await assertFree(claim.operation, created.payoutId, deps);
     const createdAt = created.createdAt ?? payout.createdAt;
@@ -79,7 +79,10 @@ function sendClaimed(order: PayoutOrder, claim: Claimed, deps: OperationDeps): P
     const { payoutId: remoteId } = created;
     const existing = isOlder(createdAt, isNew ? firstMs - surelyOlderMs : firstMs, deps);
     const { status } = payout;
-    return { result: { payout, existing }, remoteId, status, ...existedSince(existing, createdAt) };
+    // The ledger's own earlier attempt may have created it: then the API did not have it before.
+    const openedMs = whyUnknown === undefined ? firstMs : Date.parse(claim.operation.openedAt);
+    const existed = existing && isOlder(createdAt, openedMs - surelyOlderMs, deps);
+    return { result: { payout, existing }, remoteId, status, ...existedSince(existed, createdAt) };
   });
 }
 
@@ -126,7 +129,7 @@ export async function sendPlannedPayout(
   });
 }
 
-/** What the ledger stores of a payout that the API had before this run. */
+/** What the ledger stores of a payout that the API had before the ledger first sent it. */
 function existedSince(existing: boolean, createdAt: string | null | undefined) {
   const note = `the API had it before, since ${formatTime(createdAt ?? "")}`;
   return existing ? ({ note, code: "existing" } as const) : {};

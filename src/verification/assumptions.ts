@@ -2,14 +2,19 @@ import type { Answer } from "../api/response.ts";
 import { Failure, whatHappened } from "../domain/failure.ts";
 import { isObject } from "../domain/json.ts";
 import { statuses } from "../domain/statuses.ts";
-import { dataOf, describe as inWords, isFromApi } from "../operations/response-failure.ts";
+import {
+  dataOf,
+  describe as inWords,
+  isFromApi,
+  isWaiting,
+} from "../operations/response-failure.ts";
 import { requestRecord } from "../operations/status.ts";
 import { cancelRefund } from "../operations/status-transition.ts";
 import type { Result } from "./stored.ts";
 import type { Trial } from "./trial.ts";
 
 /** What was seen, in one or two sentences. */
-type Seen = Pick<Result, "verdict" | "seen">;
+type Seen = Pick<Result, "verdict" | "seen"> & Partial<Pick<Result, "guard" | "hint">>;
 
 type Order = Parameters<Trial["send"]>[0];
 
@@ -275,20 +280,26 @@ async function unchangedBy(trial: Trial, change: Partial<Order>): Promise<Seen> 
 }
 
 function createdNothing({ wrong, right }: Awaited<ReturnType<Trial["wrongSignature"]>>): Seen {
-  if (!right) return refuted("The API accepted it, and created a payout.");
+  // That the API checks less says nothing about what it rejects.
+  if (!right)
+    return {
+      ...refuted("The API accepted the wrong signature, and created a payout."),
+      guard: null,
+      hint: "Report this to the payment provider.",
+    };
   if (wrong.answer.kind === "data") throw new TypeError("an accepted request with a second one");
   if (right.answer.kind !== "data") return undecided(right.answer);
   if (right.isOfWrong)
     return refuted(`The rejected request created payout ${right.answer.data.payoutId}.`);
-  // Without a response, or if the API is only busy, it may not have read the request.
-  const isBusy = wrong.answer.kind === "refused" && wrong.answer.why === "busy";
-  return isBusy || wrong.answer.status === undefined
-    ? undecided(wrong.answer)
-    : holds(sentence(`${inWords(wrong.answer)}; the right payout is new`));
+  // Only the API's own rejection shows that the API has read the request.
+  const { answer } = wrong;
+  return answer.kind === "refused" && isFromApi("payout", answer) && !isWaiting(answer)
+    ? holds(sentence(`${inWords(answer)}; the right payout is new`))
+    : undecided(answer);
 }
 
 function isOwnRejection(answer: Extract<Answer, { kind: "refused" }>): boolean {
-  return isFromApi("payout", answer) && answer.why !== "busy";
+  return isFromApi("payout", answer) && (answer.why === "refused" || answer.why === "clash");
 }
 
 function shapeOf(answer: Answer, names: string): Seen {

@@ -38,23 +38,26 @@ type Owner = Pick<Verification, "environment" | "account">;
 export interface Stored {
   /** The newest first. */
   found: Verification[];
-  /** True if a file cannot be read: then no guarantee is relied on. */
-  isUnreadable: boolean;
+  /** Files that cannot be read: then no guarantee is relied on. */
+  unreadable: string[];
 }
 
 /**
  * Stores the results beside the ledger, whose accounts they belong to. A run that could not decide about an
- * assumption does not end what an earlier one refuted.
+ * assumption, or did not reach it, does not end what an earlier one refuted.
  *
  * @throws Failure `internal` if the file cannot be written
  */
 export function storeVerification(folder: string, verification: Verification): void {
-  const earlier = storedFor(folder, verification).found.flatMap(({ results }) => results);
-  const results = verification.results.map((one) => {
-    const isOpen = one.verdict === "undecided" || one.verdict === "skipped";
-    const before = earlier.find(({ name, verdict }) => name === one.name && verdict === "refuted");
-    return (isOpen && before) || one;
-  });
+  const refuted = storedFor(folder, verification)
+    .found.flatMap((one) => one.results)
+    .filter(({ verdict }) => verdict === "refuted");
+  const decided = verification.results.filter(
+    ({ name, verdict }) =>
+      verdict === "holds" || verdict === "refuted" || !refuted.some((one) => one.name === name),
+  );
+  const kept = refuted.filter(({ name }) => !decided.some((one) => one.name === name));
+  const results = [...decided, ...kept];
   const file = join(folder, nameOf(verification));
   try {
     const text = JSON.stringify({ ...verification, results });
@@ -76,21 +79,24 @@ export function storeVerification(folder: string, verification: Verification): v
 export function storedFor(folder: string, owner: Owner): Stored {
   const isProduction = owner.environment === "production";
   const names = isProduction ? namesIn(folder) : [nameOf(owner)];
-  const read = names.map((name) => readIn(join(folder, name)));
-  const found = read
+  const files = names.map((name) => join(folder, name));
+  const unreadable = files.filter((file) => readIn(file) === "unreadable");
+  const found = files
+    .map(readIn)
     .flatMap((one) => (one === undefined || one === "unreadable" ? [] : one))
     .filter(({ baseUrl }) => !isProduction || !isLoopback(new URL(baseUrl)))
     .sort((one, other) => (one.at < other.at ? 1 : -1));
-  return { found, isUnreadable: read.includes("unreadable") };
+  return { found, unreadable };
 }
 
 /** What lenden may rely on with the API of an account. */
 export function guaranteesOf(folder: string, owner: Owner): ApiGuarantees {
-  const { found, isUnreadable } = storedFor(folder, owner);
+  const { found, unreadable } = storedFor(folder, owner);
   const refuted = found
     .flatMap(({ results }) => results)
     .flatMap(({ verdict, guard }) => (verdict === "refuted" ? guard : []));
-  const isKept = (guard: keyof ApiGuarantees) => !isUnreadable && !refuted.includes(guard);
+  const isKept = (guard: keyof ApiGuarantees) =>
+    unreadable.length === 0 && !refuted.includes(guard);
   return { references: isKept("references"), rejections: isKept("rejections") };
 }
 

@@ -1,11 +1,11 @@
-import { readdirSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { guaranteesOf, type Result, storeVerification } from "../../src/verification/stored.ts";
 import { openSecondApi, openShop } from "../support/either-api.ts";
 import type { Deviation } from "../support/fake-api.ts";
-import { scratchFolder, soon } from "../support/helpers.ts";
-import { lenden } from "../support/lenden.ts";
+import { scratchFolder, soon, until } from "../support/helpers.ts";
+import { ended, lenden, startBuilt } from "../support/lenden.ts";
 import { openMerchant } from "../support/merchant.ts";
 
 /** A shop whose API deviates, and the results of its verify-api. */
@@ -103,6 +103,14 @@ describe("verify-api", () => {
     expect((await found.shop.lenden("ledger", "list", "--unknown")).json).toEqual({});
   });
 
+  test("does not doubt rejections because the API accepts a wrong signature", async () => {
+    const { code, refuted, results } = await verifiedShop("wrong-signature-accepted");
+    expect([code, refuted]).toEqual([11, ["bad-signature"]]);
+    expect(results.flatMap(({ verdict, guard }) => (verdict === "refuted" ? guard : []))).toEqual([
+      null,
+    ]);
+  });
+
   test("records a second payout of a used reference as one of its own", async () => {
     const { api, shop } = await verifiedShop("another-amount-creates");
     const second = api.server.payouts.find(
@@ -178,6 +186,24 @@ describe("verify-api", () => {
     expect(await merchant.lenden(same)).toMatchObject({ code: 3 });
     expect(await merchant.lenden(["payout", "batch", "check", file])).toMatchObject({ code: 2 });
   });
+});
+
+test("an interrupted verify-api stores what it refuted", async () => {
+  const api = await openSecondApi(onTestFinished, ["number-as-sent", "another-amount-creates"]);
+  const folder = scratchFolder();
+  const env = { ...api.env, LENDEN_CONFIG_DIR: scratchFolder(), LENDEN_DATA_DIR: folder };
+  const child = startBuilt(["verify-api", "--pause", "1m", "--json"], env);
+  const end = ended(child);
+  let printed = "";
+  child.stdout.on("data", (chunk) => {
+    printed += chunk;
+  });
+  await until(() => printed.includes("ref-method"));
+  child.kill("SIGINT");
+  expect(await end).toMatchObject({ code: 130 });
+  const names = readdirSync(folder).filter((name) => name.startsWith("verified-"));
+  expect(names).toHaveLength(1);
+  expect(readFileSync(join(folder, names[0] ?? ""), "utf8")).toContain('"verdict":"refuted"');
 });
 
 describe("after verify-api refuted that references are kept", () => {
@@ -268,6 +294,13 @@ describe("the stored results of verify-api", () => {
       return guaranteesOf(folder, shop).references;
     });
     expect(relied).toEqual([false, false, false, true]);
+  });
+
+  test("stay refuted after a run that did not reach the assumption", () => {
+    const folder = scratchFolder();
+    storeVerification(folder, of("shop"));
+    storeVerification(folder, of("shop", { name: "clock", verdict: "holds" }));
+    expect(guaranteesOf(folder, shop)).toEqual(strict);
   });
 
   test("rely on nothing if the file cannot be read", () => {

@@ -96,6 +96,7 @@ export type Deviation =
   | "another-method-creates"
   | "forgets-references"
   | "wrong-signature-creates"
+  | "wrong-signature-accepted"
   | "unknown-method-creates"
   | "rejects-with-a-page"
   | "unknown-id-is-an-error"
@@ -179,7 +180,8 @@ export async function startFakeApi(
     if (typeof sentAt !== "number") throw new Rejection(422, "timestamp must be a number");
     if (!isSigned({ amount, merchantRef, timestamp: sentAt, signature }, payoutSecret)) {
       if (does("wrong-signature-creates")) newPayout(body, amount, merchantRef);
-      throw new Rejection(401, "x-payout-signature does not match the body");
+      if (!does("wrong-signature-accepted"))
+        throw new Rejection(401, "x-payout-signature does not match the body");
     }
     if (Math.abs(now() / 1000 - sentAt) > toleranceSeconds)
       throw new Rejection(400, "timestamp is more than 5 minutes away");

@@ -128,7 +128,12 @@ async function openFile(
     ? createHeadKeeper(opened, headPath(host.folders.config, path), host.now)
     : undefined;
   const database = keeper ? tellingCommits(opened, keeper.committed) : opened;
-  if (isFile) await prepareFile(database, path, host, profiles);
+  try {
+    if (isFile) await prepareFile(database, path, host, profiles);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
   const processLock = isFile ? createProcessLock(database, { ledger: path, now: host.now }) : alone;
   // Each command that sends something needs the lock first, and no other command does.
   let isChecked = false;
@@ -180,18 +185,13 @@ function withAccount(stored: Profiles, name: string, account: string): Profiles 
 }
 
 /** A ledger that an earlier version wrote is copied before it is migrated. */
-async function prepareFile(
+export async function prepareFile(
   database: Database,
   path: string,
   host: Host,
   profiles: () => Promise<Profiles>,
 ): Promise<void> {
-  try {
-    rejectWithoutTables(database, path);
-  } catch (error) {
-    database.close();
-    throw error;
-  }
+  rejectWithoutTables(database, path);
   const from = outdatedVersion(database);
   if (from === undefined) return;
   const copy = `${path}.backup-v${from}-${ulid(host.now())}`;

@@ -1,10 +1,11 @@
 import { closeSync, existsSync, lstatSync, openSync, renameSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { ulid } from "ulid";
+import type { Profiles } from "../../config/profiles.ts";
 import { errorCode } from "../../domain/error-code.ts";
 import { Failure, usage } from "../../domain/failure.ts";
 import { headOf, headPath, type StoredHead, storedHead, writeHead } from "../../ledger/head.ts";
-import { hasTables, ledgerFileState, rejectWithoutTables } from "../../ledger/health.ts";
+import { hasTables, ledgerFileState } from "../../ledger/health.ts";
 import { type Acceptance, recordAcceptance } from "../../ledger/sqlite/chain.ts";
 import {
   findingsDigest,
@@ -81,7 +82,14 @@ export interface UnacceptedLedger {
 }
 
 /** The ledger as a file: of all accounts at once, and without a key. */
-export function createLedgerMaintenance(host: Host): LedgerMaintenance {
+export function createLedgerMaintenance(
+  host: Host,
+  profiles: () => Promise<Profiles>,
+): LedgerMaintenance {
+  const prepare: Prepare = async (database, path) => {
+    const { prepareFile } = await import("./ledger-access.ts");
+    await prepareFile(database, path, host, profiles);
+  };
   const place = (): LedgerPlace => {
     const path = ledgerFile(host);
     return { path, headFile: headPath(host.folders.config, path) };
@@ -90,7 +98,7 @@ export function createLedgerMaintenance(host: Host): LedgerMaintenance {
     check: async () => {
       const { path, headFile } = place();
       await requireLedger(path, host);
-      return inLedger(path, (database) => checkLedger(database, headFile));
+      return inLedger(path, prepare, (database) => checkLedger(database, headFile));
     },
     backup: async (file) => {
       const { path, headFile } = place();
@@ -102,10 +110,13 @@ export function createLedgerMaintenance(host: Host): LedgerMaintenance {
     restore: async (file, confirm) => restore(place(), file, { now: host.now, confirm }),
     unaccepted: async () => {
       const by = { at: new Date(host.now()).toISOString(), user: host.user };
-      return unacceptedLedger(place(), by);
+      return unacceptedLedger(place(), prepare, by);
     },
   };
 }
+
+/** Copies a ledger that an earlier version wrote, and brings it to the newest schema. */
+type Prepare = (database: Database, path: string) => Promise<void>;
 
 interface LedgerPlace {
   path: string;
@@ -128,11 +139,11 @@ async function using<Result>(
 /** In a ledger that was brought to the newest schema. */
 function inLedger<Result>(
   path: string,
+  prepare: Prepare,
   work: (database: Database) => Result | Promise<Result>,
 ): Promise<Result> {
-  return using(openDatabase(path), (database) => {
-    rejectWithoutTables(database, path);
-    migrate(database);
+  return using(openDatabase(path), async (database) => {
+    await prepare(database, path);
     return work(database);
   });
 }
@@ -161,13 +172,14 @@ function storeFinding(database: Database, headFile: string, isModified: boolean)
 /** A ledger that a user has to accept before anything is sent; undefined if there is nothing to accept. */
 async function unacceptedLedger(
   place: LedgerPlace,
+  prepare: Prepare,
   by: Pick<Acceptance, "at" | "user">,
 ): Promise<UnacceptedLedger | undefined> {
   const { path, headFile } = place;
   const { kind } = ledgerFileState(path, headFile);
   if (kind === "new") return undefined;
   if (kind === "present" && (await using(openDatabase(path), hasTables)))
-    return inLedger(path, (database) => unacceptedContent(database, place, by));
+    return inLedger(path, prepare, (database) => unacceptedContent(database, place, by));
   const state = kind === "missing" ? "missing" : "empty";
   return {
     path,

@@ -95,7 +95,10 @@ function accessOf(
       own: async () => (await ledgers()).own(),
       records: async () => (await ledgers()).records(),
       maintenance: async () =>
-        (await import("./ledger-maintenance.ts")).createLedgerMaintenance(host),
+        (await import("./ledger-maintenance.ts")).createLedgerMaintenance(
+          host,
+          config.profiles.read,
+        ),
       idOf: async (kind, typed, from = "own") => {
         await config.refuseSecrets(typed);
         return typed.startsWith("@") ? (await ledgers()).idAt(kind, typed, from) : typed;

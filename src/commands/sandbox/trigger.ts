@@ -66,7 +66,8 @@ function triggerCommand<Kind extends Resource>(resource: ResourceDescription<Kin
       }
       const { moved, failures } = await moveAll(ids, move);
       const summary = `${moved.length} of ${ids.length} ${kind}s are ${target} now.`;
-      const failure = ids.length === 1 ? failures[0] : together(failures, summary);
+      const failure =
+        ids.length === 1 ? failures[0] : together(failures, summary, moved.length > 0);
       if (failure && moved.length === 0) throw failure;
       return { moved, failure, isSingle: !all && ids.length === 1 };
     },
@@ -163,10 +164,15 @@ async function moveAll<Record>(ids: string[], move: (id: string) => Promise<Reco
 const mostProblems = 10;
 
 /** One failure for all of them: the latest decides, because it may have ended the command. */
-function together([last, ...others]: Failure[], summary: string): Failure | undefined {
+function together(
+  [last, ...others]: Failure[],
+  summary: string,
+  hasMoved: boolean,
+): Failure | undefined {
   if (!last) return undefined;
   const problems = [...others.slice(0, mostProblems).map(whatHappened), summary];
-  return new Failure(last.reason, whatHappened(last), { ...last.details, problems });
+  const effect = hasMoved ? { effect: "accepted" as const } : {};
+  return new Failure(last.reason, whatHappened(last), { ...last.details, ...effect, problems });
 }
 
 export const sandboxSet = defineCommand({

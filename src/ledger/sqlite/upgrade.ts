@@ -2,7 +2,6 @@ import { payeeOf } from "../../domain/mobile.ts";
 import { phaseOf } from "../../domain/state.ts";
 import type { Database, Row } from "../../platform/sqlite/database.ts";
 import { identityOf, rowKey } from "../batch.ts";
-
 import { digestOf } from "./batches.ts";
 import { setRowDigest } from "./callbacks.ts";
 import { recordAcceptance, recordRow } from "./chain.ts";

@@ -8,6 +8,7 @@ import {
   readStatus,
   type Sum,
   sumOf,
+  totalOf,
 } from "../../../batches/status.ts";
 import { readCount } from "../../../cli/command/common-flags.ts";
 import type { Context } from "../../../cli/command/context.ts";
@@ -135,6 +136,14 @@ async function previewOf(
   const { payoutBody } = await import("../../../payouts/order.ts");
   const { orderOfRow } = await import("../../../batches/send.ts");
   const { isComplete } = await import("../../../batches/identity.ts");
+  const planned = await ledger.batches.ofFile(csv.hash, input.name);
+  if (planned?.plan && planned.cancelledAt === null) {
+    // The plan decides, whatever the flags are.
+    checkExpected(input, totalOf(planned));
+    context.ui.notice(`This file is batch ${planned.id}.`, "batch.exists");
+    for await (const row of ledger.batches.rows(planned, "all"))
+      return context.api.preview("createPayout", payoutBody(orderOfRow(row)));
+  }
   const examined = await examineFile(input, csv, ledger, context);
   const { problems, totals } = examined;
   const existing = await describeExisting(examined, input.name, ledger);
