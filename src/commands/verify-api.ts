@@ -4,8 +4,10 @@ import { defineCommand } from "../cli/command/define-command.ts";
 import { flag } from "../cli/command/flag.ts";
 import { readDuration } from "../cli/output/time.ts";
 import { type Paisa, readAmount } from "../domain/amount.ts";
+import { Failure } from "../domain/failure.ts";
 import { type Mobile, mobileText, readMobile } from "../domain/mobile.ts";
 import { isLocalSandbox } from "../domain/url.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import type { Result } from "../verification/stored.ts";
 import type { TrialOptions } from "../verification/trial.ts";
 
@@ -42,7 +44,8 @@ export const verifyApi = defineCommand({
     const { createTrial } = await import("../verification/trial.ts");
     const { storeVerification } = await import("../verification/stored.ts");
     const deps = await context.api.deps();
-    const account = await (await context.ledger.own()).account();
+    const ledger = await context.ledger.own();
+    const account = await ledger.account();
     const results: Result[] = [];
     try {
       for await (const found of verify(createTrial(await optionsOf(input, context), deps))) {
@@ -51,6 +54,8 @@ export const verifyApi = defineCommand({
         results.push(result);
         yield result;
       }
+    } catch (error) {
+      throw await withEffect(error, results.length > 0, ledger);
     } finally {
       // An interrupted run may have refuted something.
       const at = new Date(context.host.now()).toISOString();
@@ -69,6 +74,20 @@ export const verifyApi = defineCommand({
   ending: ({ verdict }) =>
     verdict === "refuted" || verdict === "undecided" ? "unverified" : undefined,
 });
+
+/** A run that stops has sent test operations, and the outcome of one may be unknown. */
+async function withEffect(error: unknown, hasSent: boolean, ledger: Ledger): Promise<unknown> {
+  if (!(error instanceof Failure)) return error;
+  const open = (await ledger.unsettled()).find(({ command }) => command === "verify-api");
+  if (open)
+    return new Failure(
+      "payout.outcome-unknown",
+      `${error.message} A test ${open.kind} was sent without a valid response.`,
+      { hint: "To resolve it, run 'lenden ledger resolve'.", operation: open.id },
+    );
+  const effect = hasSent ? { effect: "accepted" as const } : {};
+  return new Failure(error.reason, error.message, { ...error.details, ...effect });
+}
 
 const longestSeen = 300;
 

@@ -88,7 +88,8 @@ const effectSentences: Record<Effect, string> = {
   "nothing-changed": "Nothing changed.",
   "outcome-unknown": "Outcome unknown: money may have moved.",
   accepted: "The API accepted it.",
-  "partly-sent": "Some rows may have been sent.",
+  // The counts of a batch say it.
+  "partly-sent": "",
   "read-only": "",
 };
 

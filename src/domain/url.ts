@@ -8,7 +8,7 @@ export function readUrl(text: string): Result<string> {
   const url = /[\s\p{C}]/u.test(text) ? undefined : parseUrl(text);
   if (!url || !["https:", "http:"].includes(url.protocol)) {
     return err(
-      `${shownUrl(text) ?? "The value"} is not a valid URL. Example: https://shop.example/thanks.`,
+      `${shownUrl(text) ?? "The value"} is not a valid URL. Example: https://shop.example/callback.`,
     );
   }
   if (url.protocol === "http:" && !isLoopback(url)) {
@@ -19,7 +19,9 @@ export function readUrl(text: string): Result<string> {
 
 /** A URL in quotation marks; undefined if it may contain a secret: a user, a password, a query, or just that. */
 export function shownUrl(text: string): string | undefined {
-  const isPlain = /^[\w./:-]{1,100}$/.test(text) && /^(?:[a-z]+:\/\/|www\.|localhost)/i.test(text);
+  const isPlain =
+    /^[\w./:-]{1,100}$/.test(text) &&
+    /^(?:[a-z]+:\/\/|localhost|[a-z0-9.-]+\.[a-z]{2,}(?:[:/]|$))/i.test(text);
   return isPlain && !/sk_|public-/.test(text) ? `"${text}"` : undefined;
 }
 

@@ -4,7 +4,7 @@ import { formatTime } from "../domain/local-time.ts";
 import { isUnresolved, isUnsettled } from "../domain/state.ts";
 import { type Resource, resources } from "../domain/statuses.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { type Operation, type Outcome, testCommand } from "../ledger/operation.ts";
+import type { Operation, Outcome } from "../ledger/operation.ts";
 import { resendPayout } from "../payouts/send.ts";
 import { restMs } from "../payouts/unknown.ts";
 import { comparedRecord, conflictHint } from "./compare.ts";
@@ -74,11 +74,6 @@ export async function resolve(
     const text = `The ${kind} ${reference ?? id} is in CONFLICT: ${message}`;
     throw new Failure("record.differs", text, details);
   }
-  if (operation.command === testCommand)
-    throw new Failure("payout.outcome-unknown", `${id} is a test of 'lenden ${testCommand}'.`, {
-      hint: `To end it, run 'lenden ledger resolve ${id} --not-created'.`,
-      operation: id,
-    });
   if (kind === "payout") {
     await resendPayout(operation, (now) => changedMeanwhile(now, ledger), deps);
     return asItIsNow(operation, ledger);

@@ -128,7 +128,8 @@ export function rejectedCreation(answer: Rejected, about?: string, clockAheadMs?
   const isAddress = answer.why === "unknown id";
   const plain = rejection(isAddress ? { ...answer, why: "refused" } : answer, about);
   const clock = clockAheadMs === undefined ? undefined : clockTrouble(clockAheadMs);
-  const hint = clock ?? (isAddress ? "Check the base URL." : plain.details.hint);
+  const retry = answer.why === "refused" && about ? newReferenceHint : plain.details.hint;
+  const hint = clock ?? (isAddress ? "Check the base URL." : retry);
   const details = { ...plain.details, ...(hint ? { hint } : {}) };
   return new Failure(clock ? "api.clock-differs" : plain.reason, plain.message, details);
 }
@@ -162,6 +163,7 @@ export function rejectedLater(
   );
 }
 
+const newReferenceHint = "Fix the cause, then send the payout with a new reference.";
 const pathHint = "Check the base URL. It usually ends with /cp/api/v1.";
 
 const rejections: Record<Rejected["why"], [Reason, string]> = {

@@ -11,7 +11,7 @@ const all = Number.MAX_SAFE_INTEGER;
 
 export const limit = flag.optional(
   "--limit <n>",
-  `Most rows, or all (default: ${usualLimit} in a table, else all)`,
+  `Maximum rows, or all (default: ${usualLimit} in a table, else all)`,
   takes(["all"], readLimit),
 );
 

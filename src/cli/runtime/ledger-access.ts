@@ -1,4 +1,3 @@
-import { rmSync } from "node:fs";
 import { ulid } from "ulid";
 import type { Account, RecordsOwner } from "../../config/account.ts";
 import type { Profiles } from "../../config/profiles.ts";
@@ -7,21 +6,17 @@ import { Failure, usage, whyAndHint } from "../../domain/failure.ts";
 import type { Resource } from "../../domain/statuses.ts";
 import { isLocalSandbox } from "../../domain/url.ts";
 import { createHeadKeeper, headPath, tellingCommits } from "../../ledger/head.ts";
-import { rejectWithoutTables } from "../../ledger/health.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Actor } from "../../ledger/operation.ts";
 import { openLedger } from "../../ledger/sqlite/ledger.ts";
-import { migrate, outdatedVersion } from "../../ledger/sqlite/schema.ts";
-import type { KnownProfile } from "../../ledger/sqlite/upgrade.ts";
 import type { Host } from "../../platform/host.ts";
 import { alone, createProcessLock } from "../../platform/process-locks.ts";
-import type { Database } from "../../platform/sqlite/database.ts";
-import { openDatabase, writeCopy } from "../../platform/sqlite/open.ts";
+import { openDatabase } from "../../platform/sqlite/open.ts";
 import { placeIn } from "../command/common-flags.ts";
 import type { ConfigAccess } from "./config-access.ts";
-import { ledgerFile, requireLedger } from "./ledger-file.ts";
+import { ledgerFile, prepareFile, requireLedger } from "./ledger-file.ts";
 import type { LedgerMaintenance } from "./ledger-maintenance.ts";
-import { keyHashOf, ownerOf } from "./owner.ts";
+import { ownerOf } from "./owner.ts";
 import { once, type RunParts } from "./parts.ts";
 
 /** The ledger, as commands use it. */
@@ -182,34 +177,6 @@ function withAccount(stored: Profiles, name: string, account: string): Profiles 
   const own = stored.profiles[name];
   if (!own || own.account !== undefined) return stored;
   return { ...stored, profiles: { ...stored.profiles, [name]: { ...own, account } } };
-}
-
-/** A ledger that an earlier version wrote is copied before it is migrated. */
-export async function prepareFile(
-  database: Database,
-  path: string,
-  host: Host,
-  profiles: () => Promise<Profiles>,
-): Promise<void> {
-  rejectWithoutTables(database, path);
-  const from = outdatedVersion(database);
-  if (from === undefined) return;
-  const copy = `${path}.backup-v${from}-${ulid(host.now())}`;
-  try {
-    writeCopy(database, copy);
-  } catch (cause) {
-    rmSync(copy, { force: true });
-    throw new Failure("ledger.not-copied", `Cannot copy the ledger to ${copy}.`, {
-      hint: "The ledger is copied before it is updated for this version. Make room on the disk, then run the same command again.",
-      cause,
-    });
-  }
-  // Stored profiles name the accounts of an old ledger, if their keys need no keychain or program.
-  const known = Object.entries((await profiles()).profiles).flatMap(
-    ([name, { environment, apiKey }]): KnownProfile[] =>
-      apiKey && "text" in apiKey ? [{ name, environment, keyHash: keyHashOf(apiKey.text) }] : [],
-  );
-  migrate(database, known);
 }
 
 /** Creates IDs from blocks of random bytes: a batch needs one for each row, and single reads are slow. */

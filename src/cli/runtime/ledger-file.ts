@@ -13,15 +13,18 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { ulid } from "ulid";
+import type { Profiles } from "../../config/profiles.ts";
 import { errorCode } from "../../domain/error-code.ts";
 import { Failure } from "../../domain/failure.ts";
 import { headPath } from "../../ledger/head.ts";
-import { ledgerFileState, lossOf } from "../../ledger/health.ts";
+import { ledgerFileState, lossOf, rejectWithoutTables } from "../../ledger/health.ts";
 import type { Acceptance } from "../../ledger/sqlite/chain.ts";
+import type { KnownProfile } from "../../ledger/sqlite/upgrade.ts";
 import { makeDirectory } from "../../platform/files.ts";
 import type { Host } from "../../platform/host.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
 import { writeCopy } from "../../platform/sqlite/open.ts";
+import { keyHashOf } from "./owner.ts";
 
 /** The one file of all accounts, in a directory that only you can read. */
 export function ledgerFile({ folders: { data } }: Host): string {
@@ -149,4 +152,33 @@ export function setAside(path: string): void {
   const id = ulid();
   for (const end of ["-wal", "-shm", "-journal"])
     if (existsSync(path + end)) renameSync(path + end, `${path}.${id}.lost${end}`);
+}
+
+/** A ledger that an earlier version wrote is copied before it is migrated. */
+export async function prepareFile(
+  database: Database,
+  path: string,
+  host: Host,
+  profiles: () => Promise<Profiles>,
+): Promise<void> {
+  const { migrate, outdatedVersion } = await import("../../ledger/sqlite/schema.ts");
+  rejectWithoutTables(database, path);
+  const from = outdatedVersion(database);
+  if (from === undefined) return;
+  const copy = `${path}.backup-v${from}-${ulid(host.now())}`;
+  try {
+    writeCopy(database, copy);
+  } catch (cause) {
+    rmSync(copy, { force: true });
+    throw new Failure("ledger.not-copied", `Cannot copy the ledger to ${copy}.`, {
+      hint: "The ledger is copied before it is updated for this version. Make room on the disk, then run the same command again.",
+      cause,
+    });
+  }
+  // Stored profiles name the accounts of an old ledger, if their keys need no keychain or program.
+  const known = Object.entries((await profiles()).profiles).flatMap(
+    ([name, { environment, apiKey }]): KnownProfile[] =>
+      apiKey && "text" in apiKey ? [{ name, environment, keyHash: keyHashOf(apiKey.text) }] : [],
+  );
+  migrate(database, known);
 }

@@ -29,6 +29,7 @@ import {
   createLedger,
   ledgerFile,
   newLedger,
+  prepareFile,
   publish,
   requireLedger,
   setAside,
@@ -86,10 +87,7 @@ export function createLedgerMaintenance(
   host: Host,
   profiles: () => Promise<Profiles>,
 ): LedgerMaintenance {
-  const prepare: Prepare = async (database, path) => {
-    const { prepareFile } = await import("./ledger-access.ts");
-    await prepareFile(database, path, host, profiles);
-  };
+  const prepare: Prepare = (database, path) => prepareFile(database, path, host, profiles);
   const place = (): LedgerPlace => {
     const path = ledgerFile(host);
     return { path, headFile: headPath(host.folders.config, path) };

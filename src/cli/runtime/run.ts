@@ -140,6 +140,7 @@ async function runCommand(
     return isStopped ? codeOf(signal) : code;
   } catch (error) {
     await session.close();
+    await printer.end(true).catch(() => {}); // the error says why stdout cannot be written
     const signal = session.stoppedBy();
     if (!signal || !isHarmless(error)) {
       await session.learnSecrets();

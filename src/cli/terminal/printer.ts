@@ -66,9 +66,9 @@ export function createPrinter(
       if (streamed && items !== "") isFirst = false;
     },
 
-    /** Completes the array of a list. */
-    async end(): Promise<void> {
-      if (isArray) await put(isFirst ? "[]\n" : "\n]\n");
+    /** Completes the array of a list; after an error, one that has started. */
+    async end(hasFailed = false): Promise<void> {
+      if (isArray && !(hasFailed && isFirst)) await put(isFirst ? "[]\n" : "\n]\n");
     },
 
     /** Prints the warnings that no result could contain, because it is a list or only an ID. */

@@ -29,7 +29,7 @@ export const ledgerList = defineCommand({
     unknown: flag.toggle("--unknown", "Only operations whose outcome is unknown"),
     olderThan: flag.optional(
       "--older-than <duration>",
-      "Only those unknown for longer",
+      "Only those unknown for longer than this",
       readDuration,
       {
         onlyWith: "unknown",
@@ -50,20 +50,22 @@ export const ledgerList = defineCommand({
       ...(unknown && unresolved(olderThan, context)),
     };
     const where = { ledger, now: context.host.now };
+    const { limit: _, columns: __, ...others } = given;
+    const isNarrow = [olderThan, ...Object.values(others)].some((one) => one !== undefined);
     // A person should see every one of them.
     const most = given.limit ?? (unknown ? Number.MAX_SAFE_INTEGER : undefined);
     const selection = { filter, given: { ...given, limit: most } };
     for await (const page of listPages("ledger", undefined, selection, ledger, context)) {
       if (unknown && context.ui.output === "table")
         for (const one of page.operations) context.ui.notice(howToResolve(one, where));
-      yield { ...page, isUnknown: unknown, where };
+      yield { ...page, isAllUnknown: unknown && !isNarrow, where };
     }
   },
   json: ({ operations, where }) => operations.map((one) => withCommands(one, where)),
-  view: ({ isUnknown, ...page }) =>
+  view: ({ isAllUnknown, ...page }) =>
     tableOf(page, {
       id: ({ id }) => id,
-      empty: isUnknown
+      empty: isAllUnknown
         ? "No operation has an unknown outcome."
         : page.isWhole
           ? "The ledger has no operation of this account yet."

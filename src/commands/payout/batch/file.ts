@@ -9,7 +9,7 @@ import type { Context } from "../../../cli/command/context.ts";
 import { argument, flag, type Input, notOneOf, takes } from "../../../cli/command/flag.ts";
 import { usage } from "../../../domain/failure.ts";
 import { didYouMean } from "../../../domain/nearest.ts";
-import { err, ok, type Result } from "../../../domain/result.ts";
+import { err, ok, quoted, type Result } from "../../../domain/result.ts";
 import type { BatchFile } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 
@@ -33,7 +33,7 @@ export const fileFlags = {
     "Columns to ignore, such as dept,grade",
     ok<string>,
   ),
-  map: flag.many("--map <mapping>", "Read a column by another name: dept=description", readMapping),
+  map: flag.many("--map <mapping>", "Read a file column as ours: dept=description", readMapping),
   method: flag.optional(
     "--method <method>",
     "Method of rows without one (default: the profile's)",
@@ -66,7 +66,7 @@ function readMapping(text: string): Result<ColumnChoices["mapped"][number]> {
   const field = fields.find((one) => one === name.trim());
   if (column.trim() !== "" && field) return ok({ column, field });
   return err(
-    `Name a column of the file and one of: ${fields.join(", ")}. Example: dept=description.${didYouMean(name, fields)}`,
+    `${quoted(text)} is not <column>=<field>. Name a column of the file and one of: ${fields.join(", ")}. Example: dept=description.${didYouMean(name, fields)}`,
   );
 }
 

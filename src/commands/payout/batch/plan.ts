@@ -135,11 +135,16 @@ export async function describeExisting(
   ownName: string | undefined,
   ledger: Ledger,
 ): Promise<string | undefined> {
-  const { cancelledBatch, checkOpenRows, findBatch } = await import("../../../batches/plan.ts");
+  const { findBatch } = await import("../../../batches/plan.ts");
   const planned = await ledger.batches.ofFile(source.hash, ownName);
   if (planned) await checkColumns(planned, source, ledger);
   const batch = planned ?? (file && (await findBatch(file, read.rows, ledger)));
-  if (!batch) return undefined;
+  return batch && describeBatch(batch, ledger);
+}
+
+/** What sending a batch would do. @throws Failure if it was cancelled */
+export async function describeBatch(batch: Batch, ledger: Ledger): Promise<string> {
+  const { cancelledBatch, checkOpenRows } = await import("../../../batches/plan.ts");
   if (batch.cancelledAt !== null) throw cancelledBatch(batch);
   const status = await readStatus(batch, ledger);
   const open = openOf(status.sums);

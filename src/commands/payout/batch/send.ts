@@ -31,6 +31,7 @@ import { examineFile, fileArgument, fileFlags } from "./file.ts";
 import {
   batchOfFile,
   checkExpected,
+  describeBatch,
   describeExisting,
   newPeriodText,
   type PlanInput,
@@ -137,10 +138,10 @@ async function previewOf(
   const { orderOfRow } = await import("../../../batches/send.ts");
   const { isComplete } = await import("../../../batches/identity.ts");
   const planned = await ledger.batches.ofFile(csv.hash, input.name);
-  if (planned?.plan && planned.cancelledAt === null) {
+  if (planned?.plan) {
     // The plan decides, whatever the flags are.
+    context.ui.notice(await describeBatch(planned, ledger), "batch.exists");
     checkExpected(input, totalOf(planned));
-    context.ui.notice(`This file is batch ${planned.id}.`, "batch.exists");
     for await (const row of ledger.batches.rows(planned, "all"))
       return context.api.preview("createPayout", payoutBody(orderOfRow(row)));
   }
@@ -203,7 +204,7 @@ async function sendRows(
   const existing = run.existing();
   if (existing.count > 0)
     ui.notice(
-      `${existedText(existing, before.total)}, already existed at the API and were not paid now. For their lines and dates, run 'lenden payout batch export'.`,
+      `${existedText(existing, before.total)}, already existed at the API and were not paid now. For their dates, run 'lenden payout batch export ${batch.id}'.`,
       "batch.existing",
     );
   return { stopped, notes: run.notes(stopped), existing };
