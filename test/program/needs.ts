@@ -28,7 +28,7 @@ export const needs: Need[] = [
   { when: /trigger[ -]payment/, shown: payment, make: (merchant) => merchant.id(paymentOf("new")) },
   { when: isDoubtful, shown: "OP01JD…", make: uncertainPayment },
   { when: /--created/, shown: payment, make: lastPaymentMade },
-  { when: /TX8F3K2Q|pay (?:get|wait) @|ledger show @/, shown: payment, make: paidPayment },
+  { when: /TX8F3K2Q|pay (?:get|wait|link) @|ledger show @/, shown: payment, make: paidPayment },
   { when: /payout get @2/, make: (merchant) => merchant.id(payoutOf("INV-6")) },
   {
     when: /PO19ZK|payout (?:list|get @)|ledger show INV-7/,
