@@ -119,7 +119,7 @@ function listOf(resource: ResourceInfo) {
       tableOf(page, {
         id: ({ remoteId, id }) => remoteId ?? id,
         empty: page.isWhole
-          ? `No ${kind} was sent from this machine yet. For help, run 'lenden ${createdBy} --help'.`
+          ? `No ${kind} was ${kind === "payout" ? "sent" : "created"} from this machine yet. For help, run 'lenden ${createdBy} --help'.`
           : `No ${kind} matches. To list all ${kind}s sent from this machine, run 'lenden ${group} list'.`,
       }),
   };

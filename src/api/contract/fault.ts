@@ -73,7 +73,7 @@ export function readFault(rule: string): Result<Fault> {
       `${JSON.stringify(text)} is not one of: ${kinds}.${meant} See 'lenden help faults'.`,
     );
   }
-  return rate === undefined ? err(wrongRate) : ok({ rule, endpoint, kind, number, rate });
+  return rate === undefined ? err(wrongRate(rule)) : ok({ rule, endpoint, kind, number, rate });
 }
 
 /** Reads one rule, for example `lost:0.2` or `late-500`. */
@@ -84,10 +84,12 @@ export function readCallbackFault(rule: string): Result<CallbackFault> {
     return err(`${JSON.stringify(rule)} is not one of: ${kinds}. See 'lenden help faults'.`);
   }
   const delayMs = Number(digits ?? 5000);
-  return rate === undefined ? err(wrongRate) : ok({ rule, kind, delayMs, rate });
+  return rate === undefined ? err(wrongRate(rule)) : ok({ rule, kind, delayMs, rate });
 }
 
-const wrongRate = "The rate of a fault is a number from 0 to 1, for example :0.2.";
+function wrongRate(rule: string): string {
+  return `${JSON.stringify(rule)}: the rate of a fault is a number from 0 to 1, for example :0.2.`;
+}
 
 /** Reads `<kind>[-<number>][:<rate>]`. */
 function partsOf(text: string) {

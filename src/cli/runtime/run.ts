@@ -189,9 +189,12 @@ function failureOf(
   return new Failure(reason, message, {
     ...(id ? { operation: id } : {}),
     ...(ending === "pending" && id ? { hint: waitHint(command, id) } : {}),
+    ...(ending === "cancelled" && command.startsWith("payout") ? { hint: unpaidHint } : {}),
     ...(isWait ? { effect: writes ? "accepted" : "read-only" } : {}),
   });
 }
+
+const unpaidHint = "The recipient was not paid. To pay, send a payout with a new reference.";
 
 function waitHint(command: string, id: string): string {
   const [group = ""] = command.split(" ");

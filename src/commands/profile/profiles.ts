@@ -7,7 +7,7 @@ import { amountText, readAmount } from "../../domain/amount.ts";
 import { environments, masked } from "../../domain/api-keys.ts";
 import { Failure, usage } from "../../domain/failure.ts";
 import { numberFormats } from "../../domain/mobile.ts";
-import { err, ok, type Result } from "../../domain/result.ts";
+import { err, ok, quoted, type Result } from "../../domain/result.ts";
 import { defaultTimeZone, readTimeZone } from "../../domain/time-zone.ts";
 import { readUrl } from "../../domain/url.ts";
 
@@ -15,7 +15,9 @@ import { readUrl } from "../../domain/url.ts";
 export function readProfileName(text: string): Result<string> {
   return /^[a-z0-9][a-z0-9_-]{0,31}$/.test(text)
     ? ok(text)
-    : err("Use 1 to 32 lowercase letters, digits, hyphens and underscores. Example: shop.");
+    : err(
+        `${quoted(text)} is not a valid name. Use 1 to 32 lowercase letters, digits, hyphens and underscores. Example: shop.`,
+      );
 }
 
 /** The settings of a profile besides its secrets and its base URL. */
