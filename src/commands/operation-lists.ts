@@ -178,8 +178,6 @@ const listColumns = {
 
 type ColumnName = keyof typeof listColumns;
 
-const account = "account" as const;
-
 /** What one kind of list shows. */
 interface Columns {
   /** In a table; those that a narrow terminal has no room for are `spare`. */
@@ -194,35 +192,85 @@ const columnsOf = {
     table: ["id", "amount", "description", "method", "status", "createdAt"],
     spare: ["method"],
     all: [
-      ...(["id", "amount", "description", "status", "createdAt", "account", "method"] as const),
-      ...(["refunded", "refundPending", "payment_url", "state", "updatedAt", "operation"] as const),
+      "id",
+      "amount",
+      "description",
+      "status",
+      "createdAt",
+      "account",
+      "method",
+      "refunded",
+      "refundPending",
+      "payment_url",
+      "state",
+      "updatedAt",
+      "operation",
     ],
   },
   payout: {
     table: [
-      ...(["id", "merchantRef", "amount", "recipientNumber", "recipientName", "status"] as const),
+      "id",
+      "merchantRef",
+      "amount",
+      "recipientNumber",
+      "recipientName",
+      "status",
       "createdAt",
     ],
     spare: ["recipientName"],
     all: [
-      ...(["id", "merchantRef", "amount", "recipientNumber", "status", "createdAt"] as const),
-      ...(["account", "recipientName", "method", "batch", "description", "state"] as const),
-      ...(["message", "updatedAt", "operation"] as const),
+      "id",
+      "merchantRef",
+      "amount",
+      "recipientNumber",
+      "status",
+      "createdAt",
+      "account",
+      "recipientName",
+      "method",
+      "batch",
+      "description",
+      "state",
+      "message",
+      "updatedAt",
+      "operation",
     ],
   },
   refund: {
     table: ["id", "transactionId", "amount", "accountNumber", "status", "createdAt"],
     all: [
-      ...(["id", "amount", "accountNumber", "status", "createdAt", "account"] as const),
-      ...(["transactionId", "accountType", "note", "state", "message", "updatedAt"] as const),
+      "id",
+      "amount",
+      "accountNumber",
+      "status",
+      "createdAt",
+      "account",
+      "transactionId",
+      "accountType",
+      "note",
+      "state",
+      "message",
+      "updatedAt",
       "operation",
     ],
   },
   ledger: {
     table: ["operation", "kind", "reference", "amount", "state", "createdAt"],
     all: [
-      ...(["operation", "kind", "reference", "amount", "state", "createdAt", "account"] as const),
-      ...(["status", "remoteId", "target", "method", "batch", "message", "updatedAt"] as const),
+      "operation",
+      "kind",
+      "reference",
+      "amount",
+      "state",
+      "createdAt",
+      "account",
+      "status",
+      "remoteId",
+      "target",
+      "method",
+      "batch",
+      "message",
+      "updatedAt",
     ],
   },
 } satisfies Record<string, Columns>;
@@ -264,7 +312,9 @@ export async function* listPages(
   const shown = {
     columns:
       columns ??
-      (ui.output === "csv" ? all : [...usual, ...(ledger.hasAllAccounts ? [account] : [])]),
+      (ui.output === "csv"
+        ? all
+        : [...usual, ...(ledger.hasAllAccounts ? ["account" as const] : [])]),
     spare: columns ? [] : spare,
     isWhole: Object.values(filters).every((one) => one === undefined),
   };

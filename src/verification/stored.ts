@@ -79,11 +79,10 @@ export function storeVerification(folder: string, verification: Verification): v
 export function storedFor(folder: string, owner: Owner): Stored {
   const isProduction = owner.environment === "production";
   const names = isProduction ? namesIn(folder) : [nameOf(owner)];
-  const files = names.map((name) => join(folder, name));
-  const unreadable = files.filter((file) => readIn(file) === "unreadable");
-  const found = files
-    .map(readIn)
-    .flatMap((one) => (one === undefined || one === "unreadable" ? [] : one))
+  const read = names.map((name) => join(folder, name)).map((file) => ({ file, one: readIn(file) }));
+  const unreadable = read.flatMap(({ file, one }) => (one === "unreadable" ? file : []));
+  const found = read
+    .flatMap(({ one }) => (one === undefined || one === "unreadable" ? [] : one))
     .filter(({ baseUrl }) => !isProduction || !isLoopback(new URL(baseUrl)))
     .sort((one, other) => (one.at < other.at ? 1 : -1));
   return { found, unreadable };
