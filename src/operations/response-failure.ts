@@ -56,6 +56,8 @@ export function unsent({ fault, url }: Unsent): Failure {
 }
 
 function connectionHint({ reason }: Unsent["fault"], url: URL | undefined): string {
+  if (reason === "out of time") return "Retry with a longer --timeout.";
+  if (reason === "stopped" || reason === "batch stopped") return "Run the same command again.";
   if (reason === "certificate")
     return "Its certificate is not trusted. For a private certificate authority, set NODE_EXTRA_CA_CERTS.";
   const isSilent = reason === "connection refused" || reason === "connect timeout";
