@@ -166,6 +166,7 @@ const reasons = {
   "ledger.lost": { kind: "internal", effect: "nothing-sent" },
   "ledger.modified": { kind: "internal", effect: "nothing-sent" },
   "ledger.newer-version": { kind: "internal", effect: "nothing-sent" },
+  "ledger.newest-unknown": { kind: "not-found", effect: "nothing-sent" },
   "ledger.no-directory": { kind: "internal", effect: "nothing-sent" },
   "ledger.no-engine": { kind: "internal", effect: "nothing-sent" },
   "ledger.no-lock": { kind: "internal", effect: "nothing-sent" },

@@ -1,9 +1,14 @@
 import { expect, test } from "vitest";
+import type { Fault } from "../../src/api/contract/fault.ts";
 import { fileOf } from "../batch/files.ts";
+import { faults } from "../sandbox/running.ts";
 import { lenden } from "../support/lenden.ts";
 import {
   type Merchant,
   openMerchant,
+  openMerchantApart,
+  paidPayment,
+  paymentOf,
   payoutOf,
   refundOf,
   testAccount,
@@ -232,6 +237,34 @@ test("@last and @2 stand for the newest IDs of their kind in every command", asy
       stderr: expect.stringContaining(`"${typed}" is not a valid ID. @last is the newest`),
     });
   }
+});
+
+test("@last skips no operation of unknown outcome, and those that were not created", async () => {
+  const ill: Fault[] = [];
+  const merchant = await openMerchantApart({ faults: ill });
+  const older = await paidPayment(merchant);
+  ill.push(...faults("createPayment:lost-reply"));
+  expect(await merchant.lenden(paymentOf("lost"))).toMatchObject({ code: 75 });
+  ill.splice(0);
+  const { operation } = await merchant.json(["ledger", "show", "@last"]);
+  for (const place of ["@last", "@2"]) {
+    const { code, stderr } = await merchant.lenden(refundOf(place, "10", "--json"));
+    expect([code, JSON.parse(stderr)]).toMatchObject([
+      9,
+      {
+        error: {
+          reason: "ledger.newest-unknown",
+          effect: "nothing-sent",
+          operation,
+          hint: expect.stringContaining(`lenden ledger resolve ${operation}`),
+        },
+      },
+    ]);
+    expect(await merchant.lenden(["pay", "link", place])).toMatchObject({ code: 9, stdout: "" });
+  }
+  expect(await merchant.books("refunds")).toEqual([]);
+  await merchant.json(["ledger", "resolve", String(operation), "--not-created"]);
+  expect(await merchant.json(refundOf("@last", "10"))).toMatchObject({ transactionId: older });
 });
 
 test("operations of another account are not shown, counted or found by @last", async () => {

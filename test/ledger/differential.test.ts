@@ -117,7 +117,6 @@ const time = maybe("2026-11-20T10:00:00.001Z", "2026-11-20T10:12:00.001Z", "2026
 const listed: fc.Arbitrary<Step["listed"]> = fc.record({
   kind: maybe<Kind>("payout", "payment", "refund"),
   filter: fc.record({
-    isConfirmed: fc.boolean(),
     status: maybe("Completed", "Cancelled"),
     states: maybe<State[]>(["INTENT", "UNCERTAIN"], ["REFUSED"], ["CONFLICT"], ["CONFIRMED"]),
     since: time,

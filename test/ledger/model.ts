@@ -204,7 +204,7 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     );
 
   function selected(kind: Kind | undefined, filter: Filter): Operation[] {
-    const { isConfirmed = false, status, states, since, until, openedUntil } = filter;
+    const { status, states, since, until, openedUntil } = filter;
     const { minPaisa, maxPaisa, reference, recipient, method, batch } = filter;
     const fits = <Value>(given: Value | undefined, fit: (given: Value) => boolean) =>
       given === undefined || fit(given);
@@ -212,7 +212,6 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       (one) =>
         isOwn(one) &&
         fits(kind, (given) => one.kind === given) &&
-        (!isConfirmed || one.remoteId !== null) &&
         fits(status, (given) => one.status === given) &&
         fits(states, (given) => given.includes(one.state)) &&
         fits(since, (given) => one.createdAt >= given) &&

@@ -1,13 +1,14 @@
 import { ulid } from "ulid";
 import type { Account, RecordsOwner } from "../../config/account.ts";
 import type { Profiles } from "../../config/profiles.ts";
-import { collect } from "../../domain/collect.ts";
 import { Failure, usage, whyAndHint } from "../../domain/failure.ts";
+import { formatTime } from "../../domain/local-time.ts";
+import { states } from "../../domain/state.ts";
 import type { Resource } from "../../domain/statuses.ts";
 import { isLocalSandbox } from "../../domain/url.ts";
 import { createHeadKeeper, headPath, tellingCommits } from "../../ledger/head.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import type { Actor } from "../../ledger/operation.ts";
+import type { Actor, Operation } from "../../ledger/operation.ts";
 import { openLedger } from "../../ledger/sqlite/ledger.ts";
 import type { Host } from "../../platform/host.ts";
 import { alone, createProcessLock } from "../../platform/process-locks.ts";
@@ -31,6 +32,7 @@ export interface LedgerAccess {
    * A typed ID; for `@last`, `@2` and so on, the API's ID of the newest operation of a kind.
    *
    * @param from default: own
+   * @throws Failure `not-found` if there is none, or if it or a newer one may have been created
    */
   idOf(kind: Resource, typed: string, from?: "own" | "records"): Promise<string>;
 }
@@ -97,13 +99,32 @@ export function createRunLedgers(
           `${JSON.stringify(typed)} is not a valid ID. @last is the newest in the ledger, @2 the one before it.`,
         ]);
       const ledger = await (from === "own" ? own() : records());
-      const newest = await collect(ledger.list(kind, { isConfirmed: true, limit: place }));
-      const found = newest[place - 1]?.remoteId;
-      if (found) return found;
+      let left = place;
+      for await (const one of ledger.list(kind, { states: mayExist })) {
+        // The user may mean this one: an older one must not be refunded or cancelled instead.
+        if (one.remoteId === null) throw unknownPlace(typed, one);
+        left -= 1;
+        if (left === 0) return one.remoteId;
+      }
       const what = place === 1 ? `no ${kind}` : `fewer than ${place} ${kind}s`;
       throw new Failure("ledger.not-found", `The ledger has ${what} of this account.`);
     },
   };
+}
+
+/** The states of operations that created a record, or may have. */
+const mayExist = states.filter((state) => state !== "NOT_SENT" && state !== "REFUSED");
+
+function unknownPlace(typed: string, { kind, id, reference, createdAt }: Operation): Failure {
+  const name = reference ?? id;
+  return new Failure(
+    "ledger.newest-unknown",
+    `${typed} has no ID: the outcome of ${kind} ${name} of ${formatTime(createdAt)} is unknown.`,
+    {
+      hint: `Run 'lenden ledger resolve ${name}' first, or name the ID of the ${kind} that you mean.`,
+      operation: name,
+    },
+  );
 }
 
 interface LedgerFile {

@@ -136,7 +136,7 @@ interface Indexed {
 
 /** The conditions of a filter; the most selective index is the first. */
 function conditionsOf(kind: Kind | undefined, filter: Filter, account: RunAccount) {
-  const { isConfirmed, status, states, since, until, openedUntil } = filter;
+  const { status, states, since, until, openedUntil } = filter;
   const { minPaisa, maxPaisa, reference, recipient, method, batch } = filter;
   const inAccount: Condition = account.isAll
     ? ["o.account IN (SELECT number FROM accounts)"]
@@ -180,7 +180,6 @@ function conditionsOf(kind: Kind | undefined, filter: Filter, account: RunAccoun
   const others: (Condition | false | undefined)[] = [
     !account.isAll && inAccount,
     kind !== undefined && [kinds],
-    isConfirmed && ["o.remote_id IS NOT NULL"],
     states?.includes("CONFIRMED") && [inStates(states)],
     openedUntil !== undefined && [`${openedAt} <= ?`, openedUntil],
     minPaisa !== undefined && ["o.amount_paisa >= ?", minPaisa],
