@@ -206,3 +206,12 @@ export function identityOf(sortedKeys: string[], name: string | null): string {
   for (const key of sortedKeys) hash.update("\n").update(key);
   return hash.digest("hex");
 }
+
+/** Letters and digits that are not mistaken for each other when read aloud. */
+const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+/** The IDs that a batch may get: a longer one only if another batch has each of those before. */
+export function idsOf(identity: string): string[] {
+  const letters = [...Buffer.from(identity, "hex")].map((byte) => alphabet[byte % 32]).join("");
+  return Array.from({ length: 27 }, (_, more) => `B${letters.slice(0, 6 + more)}`);
+}

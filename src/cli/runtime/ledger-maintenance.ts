@@ -4,9 +4,10 @@ import { ulid } from "ulid";
 import type { Profiles } from "../../config/profiles.ts";
 import { errorCode } from "../../domain/error-code.ts";
 import { Failure, usage } from "../../domain/failure.ts";
+import type { Acceptance } from "../../ledger/chain.ts";
 import { headOf, headPath, type StoredHead, storedHead, writeHead } from "../../ledger/head.ts";
 import { hasTables, ledgerFileState } from "../../ledger/health.ts";
-import { type Acceptance, recordAcceptance } from "../../ledger/sqlite/chain.ts";
+import { recordAcceptance } from "../../ledger/sqlite/chain.ts";
 import {
   findingsDigest,
   type Integrity,

@@ -1,14 +1,8 @@
-import type { Database, Row } from "../../platform/sqlite/database.ts";
-import type { BatchStore, RowResult, RowSet, Tally } from "../batch.ts";
-import {
-  lastTakenAt,
-  numberIn,
-  openedAt,
-  pagedText,
-  reader,
-  samePayoutInSql,
-  stateIn,
-} from "./operation-rows.ts";
+import type { Database } from "../../platform/sqlite/database.ts";
+import type { BatchStore, RowSet } from "../batch.ts";
+import { rowResultOf, tallyOf } from "../batch-results.ts";
+import { numberIn, reader } from "../rows.ts";
+import { lastTakenAt, openedAt, pagedText, samePayoutInSql } from "./operation-rows.ts";
 
 type BatchResults = Pick<
   BatchStore,
@@ -112,36 +106,3 @@ const columns = {
   updated_at: own("updated_at"),
   sent_at: `CASE WHEN ${isOwn} AND NOT ${isFree} THEN ${openedAt} END`,
 };
-
-function rowResultOf(row: Row): RowResult {
-  const { text, maybe } = reader(row);
-  return {
-    row: Number(row.row),
-    line: Number(row.line),
-    reference: text("reference"),
-    amountPaisa: BigInt(row.amount_paisa ?? 0n),
-    recipient: text("recipient"),
-    methodId: text("method_id"),
-    method: text("method"),
-    name: maybe("name"),
-    description: maybe("description"),
-    isAccepted: text("accepted") === "1",
-    cells: JSON.parse(text("cells")),
-    state: stateIn(row),
-    payoutId: maybe("remote_id"),
-    status: maybe("status"),
-    code: maybe("code"),
-    message: maybe("message"),
-    sentAt: maybe("sent_at"),
-    updatedAt: maybe("updated_at"),
-  };
-}
-
-function tallyOf(row: Row): Tally {
-  return {
-    state: stateIn(row),
-    status: reader(row).maybe("status"),
-    count: Number(row.count),
-    sumPaisa: numberIn(row.sum),
-  };
-}

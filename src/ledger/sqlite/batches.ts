@@ -1,13 +1,21 @@
-import { createHash } from "node:crypto";
 import { payeeOf } from "../../domain/mobile.ts";
-import type { Database, Row, Value } from "../../platform/sqlite/database.ts";
-import type { Batch, BatchClaim, BatchFile, BatchStore, PlannedRow } from "../batch.ts";
+import type { Database, Value } from "../../platform/sqlite/database.ts";
+import {
+  type Batch,
+  type BatchClaim,
+  type BatchFile,
+  type BatchStore,
+  idsOf,
+  type PlannedRow,
+} from "../batch.ts";
+import { batchOf } from "../batch-results.ts";
+import { planDigest, sentColumns } from "../chain.ts";
 import type { Holder } from "../operation.ts";
 import { holderNow, nowIn, type Worker } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import { createBatchRows } from "./batch-rows.ts";
-import { recordRow } from "./chain.ts";
-import { holderIn, paged, reader, samePayoutInSql } from "./operation-rows.ts";
+import { planRows, recordRow } from "./chain.ts";
+import { samePayoutInSql } from "./operation-rows.ts";
 
 const rowsPerCommit = 20_000;
 
@@ -98,11 +106,11 @@ function createLocks(
     const { profile, environment } = worker.owner;
     const { name, fileName, hash, identity, columns, method } = file;
     const at = nowIn(worker);
-    const id = idOf(identity, (taken) => withId(taken) !== undefined);
+    const id = idsOf(identity).find((free) => withId(free) === undefined);
     const row = database
       .prepare(insertBatch)
       .get(
-        ...[id, profile, environment, account.store(at).number],
+        ...[id ?? null, profile, environment, account.store(at).number],
         ...[name, fileName, hash, identity, JSON.stringify(columns), method],
         ...[worker.user, at],
       );
@@ -264,56 +272,9 @@ function valuesOf(row: PlannedRow): Value[] {
   ];
 }
 
-/** A row of the table `batches`. */
-function batchOf(row: Row): Batch {
-  const { text, maybe } = reader(row);
-  const plan = {
-    rowCount: Number(row.row_count),
-    totalPaisa: BigInt(row.total_paisa ?? 0n),
-    digest: text("digest"),
-  };
-  return {
-    number: BigInt(row.number ?? 0n),
-    id: text("id"),
-    name: text("name"),
-    fileName: text("file_name"),
-    fileHash: text("file_hash"),
-    identity: maybe("identity"),
-    columns: JSON.parse(text("columns")),
-    method: maybe("method"),
-    user: text("user"),
-    createdAt: text("created_at"),
-    cancelledAt: maybe("cancelled_at"),
-    holder: holderIn(row),
-    plan: row.digest ? plan : null,
-  };
-}
-
-/** Covers what is sent of every row of a plan, in its order. */
+/** The digest of what is sent of every row of a plan. */
 export function digestOf(database: Database, number: bigint): string {
-  const hash = createHash("sha256");
-  const rows = paged(
-    database,
-    `SELECT row, reference, amount_paisa, recipient, method_id, name, description, fingerprint, accepted
-     FROM batch_rows WHERE batch = ? AND row > ? ORDER BY row`,
-    { by: "row", values: [number] },
-  );
-  for (const { accepted, ...row } of rows) {
-    hash.update(JSON.stringify(Object.values(row).map(String)));
-    // Plans that were made before there were accepted rows keep their digests.
-    if (accepted === 1n) hash.update("accepted");
-  }
-  return hash.digest("hex");
-}
-
-/** Letters and digits that are not mistaken for each other when read aloud. */
-const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-
-/** Longer only if two batches would share it. */
-function idOf(identity: string, isTaken: (id: string) => boolean): string {
-  const letters = [...Buffer.from(identity, "hex")].map((byte) => alphabet[byte % 32]).join("");
-  for (let length = 6; ; length += 1) {
-    const id = `B${letters.slice(0, length)}`;
-    if (!isTaken(id)) return id;
-  }
+  const digest = planDigest();
+  for (const row of planRows(database, number, sentColumns)) digest.add(row);
+  return digest.value();
 }

@@ -1,25 +1,18 @@
-import { hash } from "node:crypto";
 import type { Database, Row } from "../../platform/sqlite/database.ts";
-import type {
-  CallbackRequest,
-  CallbackSource,
-  CallbackStore,
-  StoredCallback,
-} from "../callback.ts";
+import type { CallbackRequest, CallbackSource, CallbackStore } from "../callback.ts";
+import {
+  base64,
+  callbackOf,
+  duePerPage,
+  keptOf,
+  mostPending,
+  requestDigestOf,
+  rowDigestOf,
+  sameWithinMs,
+} from "../callback-rows.ts";
+import { holderIn, numberIn } from "../rows.ts";
 import { holderNow, nowIn, type Worker } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
-import { holderIn, numberIn, reader } from "./operation-rows.ts";
-
-/** Equal requests within this time are stored once: senders repeat themselves. */
-const sameWithinMs = 60_000;
-/**
- * The number of callbacks that may wait for the API or for a handler. A further one is rejected.
- * Forged callbacks name records that the ledger does not know: they cannot take the places of the others.
- */
-const mostPending = { known: 5_000n, unknown: 2_500n };
-const duePerPage = 100n;
-/** The number of callbacks kept of each verdict: anyone can send them, and they must not fill the disk. */
-const keptOf = (verdict: string): bigint => (verdict === "unknown" ? 1_000n : 5_000n);
 
 /** The callbacks of one account in SQLite. */
 export function createCallbacks(
@@ -56,7 +49,7 @@ function createQueue(
     const row = database
       .prepare(insertNew)
       .get(
-        ...[account.store(at).number, source, at, digestOf(request), method, scrub(target)],
+        ...[account.store(at).number, source, at, requestDigestOf(request), method, scrub(target)],
         ...[scrub(JSON.stringify(headers)), base64(body, scrub), isKnown ? 1n : 0n],
       );
     setRowDigest(database, row);
@@ -79,7 +72,7 @@ function createQueue(
     keep: async (request, source, isKnown) =>
       database.transaction(() => {
         const number = account.number();
-        const values = [number, digestOf(request), after(-sameWithinMs)];
+        const values = [number, requestDigestOf(request), after(-sameWithinMs)];
         const same = database.prepare(countAgain).get(...values);
         if (same) return callbackOf(same);
         const pending = database.prepare(countPending).get(number);
@@ -129,56 +122,6 @@ function createVerdicts(
   };
 }
 
-function callbackOf(row: Row): StoredCallback {
-  const { text, maybe } = reader(row);
-  const to = maybe("forwarded_to");
-  const status = row.forwarded_status == null ? null : Number(row.forwarded_status);
-  return {
-    number: Number(row.number),
-    source: text("source") === "polled" ? "polled" : "received",
-    receivedAt: text("received_at"),
-    count: Number(row.count),
-    method: text("method"),
-    target: text("target"),
-    headers: JSON.parse(text("headers")),
-    body: Buffer.from(text("body"), "base64"),
-    judged: row.verdict
-      ? {
-          verdict: text("verdict"),
-          explanation: maybe("because"),
-          records: JSON.parse(text("records")),
-          finding: text("finding"),
-        }
-      : null,
-    checks: Number(row.looks),
-    dueAt: maybe("due_at"),
-    forwarded: to === null ? null : { to, status, finding: maybe("forwarded_finding") },
-    isKnown: row.known === 1n,
-  };
-}
-
-/** Covers only those headers that state how the body is encoded. */
-function digestOf({ method, target, headers, body }: CallbackRequest): string {
-  const { "content-type": type = "", "content-encoding": encoding = "" } = headers;
-  const head = JSON.stringify([method, target, type, encoding]);
-  return hash("sha256", Buffer.concat([Buffer.from(head), body]));
-}
-
-/** The bytes without secrets: each byte is read as one character, and written back as it was. */
-function base64(body: Uint8Array, scrub: (text: string) => string): string {
-  const scrubbed = scrub(Buffer.from(body).toString("latin1"));
-  return Buffer.from(scrubbed, "latin1").toString("base64");
-}
-
-/**
- * Detects a change of a callback by another program. Callbacks are not in the chain: anyone can send them, and
- * old ones are deleted, so that a missing one proves nothing. A change with a new digest is not detected. No
- * payout, payment or refund relies on a callback's row.
- */
-export function rowDigestOf(row: Row): string {
-  return hash("sha256", JSON.stringify(coveredColumns.map((name) => reader(row).maybe(name))));
-}
-
 export function setRowDigest(database: Database, row: Row | undefined): void {
   // A callback may have been deleted meanwhile, because only the newest ones are kept.
   if (!row) return;
@@ -186,13 +129,6 @@ export function setRowDigest(database: Database, row: Row | undefined): void {
     .prepare("UPDATE callbacks SET row_digest = ? WHERE number = ?")
     .run(rowDigestOf(row), row.number ?? null);
 }
-
-/** Neither the count nor what belongs to the queue: known, looks and due time. */
-const coveredColumns = [
-  ...["number", "account", "source", "received_at", "digest", "method", "target", "headers"],
-  ...["body", "verdict", "because", "records", "finding"],
-  ...["forwarded_to", "forwarded_status", "forwarded_finding"],
-];
 
 const countAgain = `
   UPDATE callbacks SET count = count + 1 WHERE number = (SELECT number FROM callbacks

@@ -1,22 +1,18 @@
-import { createHash, hash, randomBytes } from "node:crypto";
-import type { Database, Row, Value } from "../../platform/sqlite/database.ts";
-import type { Head } from "../head.ts";
-import { numberIn, paged, pagedText, type TextRow } from "./operation-rows.ts";
-
-/** An event of an operation or of the ledger as a whole. Events are never changed or deleted. */
-export interface Event {
-  /** Null for an account, a batch plan or an acceptance. */
-  operation: bigint | null;
-  /** The number of the batch that was planned. */
-  batch?: bigint | null;
-  /** ISO 8601. */
-  at: string;
-  event: string;
-  /** JSON. */
-  data: string;
-}
-
-const beginning = "0".repeat(64);
+import { randomBytes } from "node:crypto";
+import type { Database, Row } from "../../platform/sqlite/database.ts";
+import {
+  type Acceptance,
+  acceptanceEvent,
+  acceptanceOf,
+  beginning,
+  type Event,
+  hashOf,
+  planColumns,
+  rowEvent,
+  rowsDigest,
+} from "../chain.ts";
+import { numberIn, textOrNull } from "../rows.ts";
+import { paged, pagedText } from "./operation-rows.ts";
 
 export type Chain = ReturnType<typeof createChain>;
 
@@ -73,32 +69,10 @@ export function createChain(database: Database) {
   };
 }
 
-function textOrNull(value: Value | undefined): string | null {
-  return value === null || value === undefined ? null : String(value);
-}
-
 /** For each database, because several parts of a run may append to it in one transaction. */
 const tips = new WeakMap<Database, { transaction: number; commitId: string; hash: string }>();
 
-/**
- * The first form is that of the events that are older than the columns `batch` and `commit_id`. Which
- * form an event has follows from its columns alone, so that none of them can be changed.
- */
-function hashOf(
-  { operation, batch, at, event, data, commit_id: commitId }: TextRow,
-  before: string,
-) {
-  const isOld = operation !== null && batch === null && commitId === null;
-  const covered = isOld
-    ? [before, operation, at, event, data]
-    : [before, operation, batch, at, event, data, commitId];
-  return hash("sha256", JSON.stringify(covered));
-}
-
-/**
- * Records an account, a key or a batch plan, inside the transaction that creates it. They do not change later,
- * and the event has the whole row, so that `ledger check` detects a change of any column.
- */
+/** Records an account, a key or a batch plan, inside the transaction that creates it. */
 export function recordRow(
   database: Database,
   event: "account" | "key" | "plan",
@@ -106,54 +80,25 @@ export function recordRow(
   at: string,
 ): void {
   if (!row) throw new Error(`the ledger lost the ${event} that it just had`);
-  const batch = event === "plan" ? numberIn(row.number) : null;
-  const rows = batch === null ? undefined : digestOfRows(database, batch);
-  const data = JSON.stringify({ row: immutableColumns(row), rows });
-  createChain(database).append({ operation: null, batch, at, event, data });
+  const rows = event === "plan" ? digestOfRows(database, numberIn(row.number)) : undefined;
+  createChain(database).append(rowEvent(event, row, at, rows));
 }
 
-/** All columns of a row as text, but for the process that works on it. */
-export function immutableColumns({ holder: _, ...columns }: Row): TextRow {
-  return Object.fromEntries(
-    Object.entries(columns).map(([name, value]) => [name, textOrNull(value)]),
-  );
-}
-
-/** Covers every column of every row of a plan. A new column of the table needs a new kind of event. */
 export function digestOfRows(database: Database, batch: bigint): string {
-  const hash = createHash("sha256");
-  const rows = paged(
-    database,
-    `SELECT row, line, reference, amount_paisa, recipient, method_id, method, name, description,
-       cells, fingerprint, accepted, recipient_key
-     FROM batch_rows WHERE batch = ? AND row > ? ORDER BY row`,
-    { by: "row", values: [batch] },
-  );
-  for (const row of rows) hash.update(JSON.stringify(Object.values(row).map(textOrNull)));
-  return hash.digest("hex");
+  const digest = rowsDigest();
+  for (const row of planRows(database, batch, planColumns)) digest.add(row);
+  return digest.value();
 }
 
-/** A user accepted the ledger as it is, although an earlier one knew more. */
-export interface Acceptance {
-  /** ISO 8601. */
-  at: string;
-  user: string;
-  /** The problem: "missing", "empty", "truncated", "replaced" or "modified". */
-  state: string;
-  /** The digest of the findings in a modified ledger. */
-  findings?: string;
-  /** The event that it did not contain, if one was stored. */
-  stored?: Head;
+/** The rows of a plan, in its order. */
+export function planRows(database: Database, batch: bigint, columns: string[]): Iterable<Row> {
+  const sql = `SELECT ${columns} FROM batch_rows WHERE batch = ? AND row > ? ORDER BY row`;
+  return paged(database, sql, { by: "row", values: [batch] });
 }
 
 /** Inside a transaction. */
-export function recordAcceptance(
-  database: Database,
-  { at, user, state, findings, stored }: Acceptance,
-): void {
-  const head = stored && { number: String(stored.number), hash: stored.hash };
-  const data = JSON.stringify({ user, state, findings, stored: head });
-  createChain(database).append({ operation: null, at, event: "accepted", data });
+export function recordAcceptance(database: Database, acceptance: Acceptance): void {
+  createChain(database).append(acceptanceEvent(acceptance));
 }
 
 /** The newest acceptance; null in a ledger that never needed one. */
@@ -163,7 +108,5 @@ export function lastAcceptance(database: Database): Acceptance | null {
       "SELECT at, data FROM events WHERE operation IS NULL AND event = 'accepted' ORDER BY number DESC LIMIT 1",
     )
     .get();
-  if (!row) return null;
-  const { user, state, findings }: Acceptance = JSON.parse(String(row.data));
-  return { at: String(row.at), user, state, ...(findings === undefined ? {} : { findings }) };
+  return row ? acceptanceOf(row) : null;
 }

@@ -6,21 +6,22 @@ import {
   duplicatesSince,
   type PlannedRow,
   recipientOf,
-  repetitionOf,
 } from "../decide.ts";
-import type { KnownPayout, Ledger, Overlap, PlannedReference, RecipientAmount } from "../ledger.ts";
+import { listedOf } from "../intent.ts";
+import type { Ledger, RecipientAmount } from "../ledger.ts";
 import { type Intent, type Operation, testCommand } from "../operation.ts";
+import {
+  grouped,
+  knownOf,
+  numberIn,
+  operationOf,
+  overlapOf,
+  plannedOf,
+  plannedOverlapOf,
+} from "../rows.ts";
 import type { Owner, Worker } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
-import {
-  lastTakenAt,
-  numberIn,
-  operationColumns,
-  operationOf,
-  reader,
-  samePayoutInSql,
-  stateIn,
-} from "./operation-rows.ts";
+import { lastTakenAt, operationColumns, samePayoutInSql } from "./operation-rows.ts";
 
 /*
  * Finds what a claim or the row of a batch may repeat. Statements only filter by stored columns; decide.ts
@@ -68,11 +69,11 @@ export function createClaimFacts(database: Database, worker: Worker, account: Ru
     const row = typeof number === "bigint" ? byNumber.get(number) : undefined;
     return row && operationOf(row);
   };
-  const similarTo = ({ kind, target, amountPaisa, asked }: Intent, whose: Value): Operation[] => {
-    const description = typeof asked.description === "string" ? asked.description : null;
+  const similarTo = (intent: Intent, whose: Value): Operation[] => {
+    const { kind, target, amountPaisa } = intent;
     const rows =
       kind === "payment"
-        ? payments.all(whose, amountPaisa, description)
+        ? payments.all(whose, amountPaisa, listedOf(intent).description)
         : ofTarget.all(whose, kind, target);
     return rows.map(operationOf);
   };
@@ -210,71 +211,6 @@ export function createOverlaps(database: Database, owner: Owner, own: RunAccount
 /** JSON has no bigint; every amount is far below 2^53. */
 function askedOf({ reference, recipient, amountPaisa }: RecipientAmount) {
   return { reference, payee: payeeOf(recipient), amount: Number(amountPaisa) };
-}
-
-function grouped<Item>(rows: Row[], column: string, read: (row: Row) => Item): Map<string, Item[]> {
-  const groups = new Map<string, Item[]>();
-  for (const row of rows) {
-    const key = String(row[column]);
-    const group = groups.get(key);
-    if (group) group.push(read(row));
-    else groups.set(key, [read(row)]);
-  }
-  return groups;
-}
-
-function plannedOverlapOf(row: Row): Overlap {
-  const { text } = reader(row);
-  const isOwnAccount = row.is_own === 1n;
-  return { kind: "planned", batch: text("batch"), reference: text("reference"), isOwnAccount };
-}
-
-function overlapOf(row: Row, scope: Parameters<typeof repetitionOf>[1]): Overlap | undefined {
-  const { text, maybe } = reader(row);
-  const [reference, isOwnAccount] = [text("reference"), row.is_own === 1n];
-  const acceptedAt = maybe("accepted_at");
-  const ended = { state: requiredState(row), status: maybe("status"), code: maybe("code") };
-  const earlier = { reference, isOwnAccount, acceptedAt, command: text("command"), ...ended };
-  const kind = repetitionOf(earlier, scope);
-  // `knownReferences` finds the payout of another account with the same reference.
-  if (kind === undefined || kind === "used-in-other-account") return undefined;
-  const at = kind === "paid-recently" ? (acceptedAt ?? "") : text("sent_at");
-  return { kind, at, reference, isOwnAccount };
-}
-
-function knownOf(row: Row): KnownPayout {
-  const { text, maybe } = reader(row);
-  return {
-    id: text("id"),
-    reference: text("reference"),
-    recipient: text("recipient"),
-    amountPaisa: numberIn(row.amount_paisa),
-    methodId: text("method_id"),
-    isOwnAccount: row.is_own === 1n,
-    state: requiredState(row),
-    status: maybe("status"),
-    code: maybe("code"),
-    acceptedAt: maybe("accepted_at"),
-    sentAt: text("sent_at"),
-    updatedAt: text("updated_at"),
-  };
-}
-
-function requiredState(row: Row) {
-  const state = stateIn(row);
-  if (state === null) throw new Error("an operation of the ledger has no state");
-  return state;
-}
-
-function plannedOf(row: Row): PlannedReference {
-  const { text } = reader(row);
-  return {
-    batch: text("batch"),
-    reference: text("reference"),
-    recipient: text("recipient"),
-    amountPaisa: numberIn(row.amount_paisa),
-    methodId: text("method_id"),
-  };
 }
 
 // CROSS JOIN makes SQLite begin with the rows that are asked about, and use the index for each.

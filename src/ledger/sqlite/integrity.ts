@@ -1,17 +1,14 @@
 import { createHash } from "node:crypto";
 import type { Database, Value } from "../../platform/sqlite/database.ts";
+import { rowDigestOf } from "../callback-rows.ts";
+import { type Acceptance, immutableColumns } from "../chain.ts";
 import { type Head, headOf } from "../head.ts";
 import { faultsIn } from "../health.ts";
-import { rowDigestOf } from "./callbacks.ts";
-import {
-  type Acceptance,
-  createChain,
-  digestOfRows,
-  immutableColumns,
-  lastAcceptance,
-} from "./chain.ts";
-import { numberIn, paged, type TextRow } from "./operation-rows.ts";
-import { type Replayed, replayedOperations } from "./replay.ts";
+import type { Replayed } from "../replay.ts";
+import { numberIn, type TextRow } from "../rows.ts";
+import { createChain, digestOfRows, lastAcceptance } from "./chain.ts";
+import { paged } from "./operation-rows.ts";
+import { replayedOperations } from "./replay.ts";
 import { schema } from "./schema.ts";
 
 /** The findings of a check of a ledger, of all accounts. */

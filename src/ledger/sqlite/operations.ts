@@ -1,4 +1,3 @@
-import { Failure } from "../../domain/failure.ts";
 import { isUnsettled } from "../../domain/state.ts";
 import { isLocalSandbox } from "../../domain/url.ts";
 import type { Database, Statement, Value } from "../../platform/sqlite/database.ts";
@@ -13,12 +12,21 @@ import {
   isUnchanged,
   outcomeOfTaken,
 } from "../decide.ts";
+import {
+  askedJson,
+  createOperation,
+  intentData,
+  listedOf,
+  type StoredBy,
+  storableOutcome,
+} from "../intent.ts";
 import type { Holder, Intent, Operation, Outcome } from "../operation.ts";
+import { numberIn, operationOf } from "../rows.ts";
 import { holderNow, nowIn, type Worker } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import type { Chain } from "./chain.ts";
 import { createClaimFacts } from "./duplicates.ts";
-import { listedOf, numberIn, operationColumns, operationOf } from "./operation-rows.ts";
+import { operationColumns } from "./operation-rows.ts";
 
 type OutcomeRequest = Exclude<ChangeRequest, { kind: "claim" }>;
 
@@ -99,7 +107,7 @@ export class Operations {
     const held = this.#held.get(number);
     if (!held) return undefined;
     this.#held.delete(number);
-    const { outcome, data } = this.#clean(request.outcome);
+    const { outcome, data } = storableOutcome(request.outcome, this.#worker);
     const change = decideOutcome(held.now, outcome, at);
     const holder = release ? null : held.holder;
     const id = this.#guardedId(outcome);
@@ -122,8 +130,9 @@ export class Operations {
     const by = this.#holderOfId(number, request.outcome);
     // A status check that names another operation's record shows nothing about this one.
     if (by !== undefined && request.kind === "learn") return { kind: "moved", operation: now };
-    const { outcome, data } = this.#clean(
+    const { outcome, data } = storableOutcome(
       by === undefined ? request.outcome : outcomeOfTaken(request.outcome, by),
+      this.#worker,
     );
     const change = decideOutcome(now, outcome, at);
     const release = request.kind === "learn" || request.release;
@@ -153,20 +162,6 @@ export class Operations {
     // Sandboxes that are started one after the other give out the same IDs.
     this.#isLocal ??= isLocalSandbox(this.#worker.owner);
     return this.#isLocal ? null : remoteId;
-  }
-
-  /**
-   * An outcome and its JSON without secrets that the API sent back. Half of a character is removed too, because
-   * SQLite cannot store it as text.
-   */
-  #clean(outcome: Outcome): { outcome: Outcome; data: string } {
-    const text = JSON.stringify(outcome);
-    const scrubbed = this.#worker.scrub(text);
-    if (scrubbed === text && !loneSurrogate.test(text)) return { outcome, data: text };
-    const cleaned: Outcome = JSON.parse(scrubbed, (_, value: unknown) =>
-      typeof value === "string" ? value.toWellFormed() : value,
-    );
-    return { outcome: cleaned, data: JSON.stringify(cleaned) };
   }
 
   /** Makes this process the holder. The new time shows other processes that the operation has changed. */
@@ -202,47 +197,14 @@ export class Operations {
     return { kind: "new", operation, earlier: decision.earlier };
   }
 
-  /** Without `...`: V8 creates a hidden class for each object that has a property beside one. */
   #recordIntent(intent: Intent, target: string | null, at: string): Operation {
-    const { kind, reference, amountPaisa, asked, methodName = null, batch = null } = intent;
-    const { user, command, owner, actor } = this.#worker;
     const { number: account, name } = this.#account.store(at);
     const number = this.#next ?? numberIn(this.#highest.get()?.number) + 1n;
     this.#next = number + 1n;
-    const operation: Operation = {
-      number,
-      id: this.#worker.newId(),
-      kind,
-      reference,
-      amountPaisa,
-      target,
-      asked,
-      methodName,
-      batch,
-      state: "INTENT",
-      remoteId: null,
-      status: null,
-      code: null,
-      message: null,
-      attempts: 0,
-      createdAt: at,
-      openedAt: at,
-      updatedAt: at,
-      acceptedAt: null,
-      completedAt: null,
-      paymentUrl: null,
-      holder: holderNow(this.#worker, at),
-      user,
-      command,
-      profile: owner.profile,
-      environment: owner.environment,
-      baseUrl: owner.baseUrl,
-      account: name,
-      keyHash: owner.keyId,
-    };
+    const operation = createOperation(intent, { number, target, account: name, at }, this.#worker);
     const stored = {
       account,
-      actor: JSON.stringify(actor),
+      actor: JSON.stringify(this.#worker.actor),
       holder: JSON.stringify(operation.holder),
     };
     this.#insert.run(...insertValues(operation, stored, this.#worker));
@@ -257,8 +219,6 @@ export class Operations {
     return decideClaim(request, this.#factsOf(request));
   }
 }
-
-const loneSurrogate = /\\ud[89a-f]/i;
 
 const updateInSql = `
   UPDATE operations SET updated_at = ?, holder = ?, state = ?, remote_id = ?, status = ?, code = ?,
@@ -299,23 +259,14 @@ const insertInSql = `
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
     'unresolved', 0)`;
 
-interface StoredBy {
-  /** The number of the account. */
-  account: bigint;
-  /** JSON, as is `holder`. */
-  actor: string;
-  holder: string;
-}
-
 function insertValues(
   operation: Operation,
   { account, actor, holder }: StoredBy,
-  { scrub }: Worker,
+  worker: Worker,
 ): Value[] {
   const { number, profile, environment, baseUrl, keyHash, user, command, createdAt } = operation;
   const { id, kind, reference, amountPaisa, target, methodName, batch, state } = operation;
-  const asked = JSON.stringify(operation.asked);
-  if (scrub(asked) !== asked) throw secretInside();
+  const asked = askedJson(operation, worker);
   const { recipient, recipientName, methodId, description } = listedOf(operation);
   return [
     ...[number, account, profile, environment, baseUrl, keyHash, user, command, actor],
@@ -323,37 +274,4 @@ function insertValues(
     ...[amountPaisa, target, asked, recipient, recipientName, methodId, methodName],
     ...[description, batch, state],
   ];
-}
-
-/** A request is compared with the API's record and sent again, so a secret in it cannot be masked. */
-function secretInside(): Failure {
-  return new Failure(
-    "request.contains-secret",
-    "The request contains the API key or the payout secret.",
-    { hint: "Remove it from the text." },
-  );
-}
-
-/** An intent as JSON, for the history: every value that never changes later, and no secret. */
-function intentData(operation: Operation, { account, actor }: StoredBy): string {
-  const { id, kind, reference, target, asked, user, command, methodName, batch } = operation;
-  const { environment, profile, baseUrl, keyHash } = operation;
-  return JSON.stringify({
-    id,
-    kind,
-    reference,
-    target,
-    asked,
-    user,
-    command,
-    methodName,
-    actor,
-    account: account.toString(),
-    environment,
-    profile,
-    baseUrl,
-    keyHash,
-    amountPaisa: operation.amountPaisa?.toString() ?? null,
-    batch: batch?.toString() ?? null,
-  });
 }

@@ -1,9 +1,10 @@
-import type { Database, Row, Value } from "../../platform/sqlite/database.ts";
+import type { Database, Value } from "../../platform/sqlite/database.ts";
 import type { Ledger } from "../ledger.ts";
-import type { Filter, Kind, ListedOperation, Operation } from "../operation.ts";
+import type { Filter, Kind, Operation } from "../operation.ts";
+import { listedOperationOf, numberIn, operationOf } from "../rows.ts";
 import type { Worker } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
-import { numberIn, openedAt, operationColumns, operationOf, reader } from "./operation-rows.ts";
+import { openedAt, operationColumns } from "./operation-rows.ts";
 
 const pageSize = 500;
 // Without the plus SQLite would walk through all of them by their number, to avoid the sorting.
@@ -211,11 +212,3 @@ const listedColumns = `${operationColumns},
   (SELECT id FROM batches WHERE number = o.batch) AS batch_id,
   ${refundsInSql(isCompleted)} AS refunded,
   ${refundsInSql(`r.phase IN ('unresolved', 'live') AND NOT ${isCompleted}`)} AS refund_open`;
-
-function listedOperationOf(row: Row): ListedOperation {
-  const refunds =
-    row.refunded == null
-      ? null
-      : { completedPaisa: numberIn(row.refunded), openPaisa: numberIn(row.refund_open) };
-  return { ...operationOf(row), batchId: reader(row).maybe("batch_id"), refunds };
-}

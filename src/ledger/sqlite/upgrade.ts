@@ -2,10 +2,12 @@ import { payeeOf } from "../../domain/mobile.ts";
 import { phaseOf } from "../../domain/state.ts";
 import type { Database, Row } from "../../platform/sqlite/database.ts";
 import { identityOf, rowKey } from "../batch.ts";
+import { listedOf } from "../intent.ts";
+import { kindIn, numberIn, reader, stateIn } from "../rows.ts";
 import { digestOf } from "./batches.ts";
 import { setRowDigest } from "./callbacks.ts";
 import { recordAcceptance, recordRow } from "./chain.ts";
-import { kindIn, listedOf, numberIn, paged, reader, stateIn } from "./operation-rows.ts";
+import { paged } from "./operation-rows.ts";
 import { replayedOperations } from "./replay.ts";
 
 /** A stored profile, which gives the account of its key a name. */

@@ -1,0 +1,72 @@
+import { hash } from "node:crypto";
+import type { CallbackRequest, StoredCallback } from "./callback.ts";
+import { isTrue, type Row, reader } from "./rows.ts";
+
+/** Equal requests within this time are stored once: senders repeat themselves. */
+export const sameWithinMs = 60_000;
+/**
+ * The number of callbacks that may wait for the API or for a handler. A further one is rejected.
+ * Forged callbacks name records that the ledger does not know: they cannot take the places of the others.
+ */
+export const mostPending = { known: 5_000n, unknown: 2_500n };
+export const duePerPage = 100n;
+/** The number of callbacks kept of each verdict: anyone can send them, and they must not fill the disk. */
+export const keptOf = (verdict: string): bigint => (verdict === "unknown" ? 1_000n : 5_000n);
+
+/** A row of the table `callbacks`. */
+export function callbackOf(row: Row): StoredCallback {
+  const { text, maybe } = reader(row);
+  const to = maybe("forwarded_to");
+  const status = row.forwarded_status == null ? null : Number(row.forwarded_status);
+  return {
+    number: Number(row.number),
+    source: text("source") === "polled" ? "polled" : "received",
+    receivedAt: text("received_at"),
+    count: Number(row.count),
+    method: text("method"),
+    target: text("target"),
+    headers: JSON.parse(text("headers")),
+    body: Buffer.from(text("body"), "base64"),
+    judged: row.verdict
+      ? {
+          verdict: text("verdict"),
+          explanation: maybe("because"),
+          records: JSON.parse(text("records")),
+          finding: text("finding"),
+        }
+      : null,
+    checks: Number(row.looks),
+    dueAt: maybe("due_at"),
+    forwarded: to === null ? null : { to, status, finding: maybe("forwarded_finding") },
+    isKnown: isTrue(row.known),
+  };
+}
+
+/** Equal for equal requests. Covers only those headers that state how the body is encoded. */
+export function requestDigestOf({ method, target, headers, body }: CallbackRequest): string {
+  const { "content-type": type = "", "content-encoding": encoding = "" } = headers;
+  const head = JSON.stringify([method, target, type, encoding]);
+  return hash("sha256", Buffer.concat([Buffer.from(head), body]));
+}
+
+/** The bytes without secrets: each byte is read as one character, and written back as it was. */
+export function base64(body: Uint8Array, scrub: (text: string) => string): string {
+  const scrubbed = scrub(Buffer.from(body).toString("latin1"));
+  return Buffer.from(scrubbed, "latin1").toString("base64");
+}
+
+/**
+ * Detects a change of a callback by another program. Callbacks are not in the chain: anyone can send them, and
+ * old ones are deleted, so that a missing one proves nothing. A change with a new digest is not detected. No
+ * payout, payment or refund relies on a callback's row.
+ */
+export function rowDigestOf(row: Row): string {
+  return hash("sha256", JSON.stringify(coveredColumns.map((name) => reader(row).maybe(name))));
+}
+
+/** Neither the count nor what belongs to the queue: known, looks and due time. */
+const coveredColumns = [
+  ...["number", "account", "source", "received_at", "digest", "method", "target", "headers"],
+  ...["body", "verdict", "because", "records", "finding"],
+  ...["forwarded_to", "forwarded_status", "forwarded_finding"],
+];

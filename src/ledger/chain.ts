@@ -1,0 +1,125 @@
+import { createHash, hash } from "node:crypto";
+import type { Head } from "./head.ts";
+import { numberIn, type Row, type TextRow, textOrNull } from "./rows.ts";
+
+/** An event of an operation or of the ledger as a whole. Events are never changed or deleted. */
+export interface Event {
+  /** Null for an account, a batch plan or an acceptance. */
+  operation: bigint | null;
+  /** The number of the batch that was planned. */
+  batch?: bigint | null;
+  /** ISO 8601. */
+  at: string;
+  event: string;
+  /** JSON. */
+  data: string;
+}
+
+/** In place of the hash before the first event. */
+export const beginning = "0".repeat(64);
+
+/**
+ * The hash of an event covers the hash before it, so that a change of the past is detected. The first form is
+ * that of the events that are older than the columns `batch` and `commit_id`. Which form an event has follows
+ * from its columns alone, so that none of them can be changed.
+ */
+export function hashOf(
+  { operation, batch, at, event, data, commit_id: commitId }: TextRow,
+  before: string,
+): string {
+  const isOld = operation !== null && batch === null && commitId === null;
+  const covered = isOld
+    ? [before, operation, at, event, data]
+    : [before, operation, batch, at, event, data, commitId];
+  return hash("sha256", JSON.stringify(covered));
+}
+
+/**
+ * The event of an account, a key or a batch plan. They do not change later, and the event has the whole row, so
+ * that `ledger check` detects a change of any column.
+ *
+ * @param rows the digest of a plan's rows, by `rowsDigest`
+ */
+export function rowEvent(
+  event: "account" | "key" | "plan",
+  row: Row,
+  at: string,
+  rows?: string,
+): Event {
+  const batch = event === "plan" ? numberIn(row.number) : null;
+  const data = JSON.stringify({ row: immutableColumns(row), rows });
+  return { operation: null, batch, at, event, data };
+}
+
+/** All columns of a row as text, but for the process that works on it. */
+export function immutableColumns({ holder: _, ...columns }: Row): TextRow {
+  return Object.fromEntries(
+    Object.entries(columns).map(([name, value]) => [name, textOrNull(value)]),
+  );
+}
+
+/** A digest of rows that are added one by one. */
+interface RowsDigest {
+  add(row: Row): void;
+  value(): string;
+}
+
+/** The columns of a plan's row that `planDigest` covers. */
+export const sentColumns = [
+  ...["row", "reference", "amount_paisa", "recipient", "method_id", "name", "description"],
+  ...["fingerprint", "accepted"],
+];
+
+/** Covers what is sent of every row of a plan, in its order. */
+export function planDigest(): RowsDigest {
+  const hash = createHash("sha256");
+  const covered = sentColumns.filter((name) => name !== "accepted");
+  return {
+    add: (row) => {
+      hash.update(JSON.stringify(covered.map((name) => String(row[name]))));
+      // Plans that were made before there were accepted rows keep their digests.
+      if (numberIn(row.accepted) === 1n) hash.update("accepted");
+    },
+    value: () => hash.digest("hex"),
+  };
+}
+
+/** The columns of a plan's row: all but its batch. A new column of the table needs a new kind of event. */
+export const planColumns = [
+  ...["row", "line", "reference", "amount_paisa", "recipient", "method_id", "method", "name"],
+  ...["description", "cells", "fingerprint", "accepted", "recipient_key"],
+];
+
+/** Covers every column of every row of a plan. */
+export function rowsDigest(): RowsDigest {
+  const hash = createHash("sha256");
+  return {
+    add: (row) => hash.update(JSON.stringify(planColumns.map((name) => textOrNull(row[name])))),
+    value: () => hash.digest("hex"),
+  };
+}
+
+/** A user accepted the ledger as it is, although an earlier one knew more. */
+export interface Acceptance {
+  /** ISO 8601. */
+  at: string;
+  user: string;
+  /** The problem: "missing", "empty", "truncated", "replaced" or "modified". */
+  state: string;
+  /** The digest of the findings in a modified ledger. */
+  findings?: string;
+  /** The event that it did not contain, if one was stored. */
+  stored?: Head;
+}
+
+export function acceptanceEvent({ at, user, state, findings, stored }: Acceptance): Event {
+  const head = stored && { number: String(stored.number), hash: stored.hash };
+  const data = JSON.stringify({ user, state, findings, stored: head });
+  return { operation: null, at, event: "accepted", data };
+}
+
+/** The acceptance that an event records, without the event that was not contained. */
+export function acceptanceOf(row: Row): Acceptance {
+  const { user, state, findings }: Acceptance = JSON.parse(String(row.data));
+  return { at: String(row.at), user, state, ...(findings === undefined ? {} : { findings }) };
+}

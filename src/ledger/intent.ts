@@ -1,0 +1,142 @@
+import { Failure } from "../domain/failure.ts";
+import { payeeOf } from "../domain/mobile.ts";
+import { recipientOf } from "./decide.ts";
+import type { Intent, Operation, Outcome } from "./operation.ts";
+import { holderNow, type Worker } from "./worker.ts";
+
+/** A text that a database can store: without half of a character. */
+export function storable(text: string): string {
+  return text.toWellFormed();
+}
+
+/** The values of a request that have their own columns, so that SQL can find them. */
+export function listedOf({ kind, asked }: Pick<Intent, "kind" | "asked">) {
+  const text = (value: unknown) => (typeof value === "string" ? storable(value) : null);
+  const accountOfRefund = kind === "refund" ? payeeOf(String(asked.accountNumber ?? "")) : null;
+  return {
+    recipient: kind === "payout" ? recipientOf({ asked }) : accountOfRefund,
+    recipientName: text(asked.recipientName),
+    methodId: text(asked.paymentMethodId),
+    description: text(asked.description),
+  };
+}
+
+/**
+ * The body of a request as JSON. It is compared with the API's record and sent again, so a secret in it cannot
+ * be masked.
+ *
+ * @throws Failure `request.contains-secret`
+ */
+export function askedJson({ asked }: Pick<Intent, "asked">, { scrub }: Worker): string {
+  const text = JSON.stringify(asked);
+  if (scrub(text) === text) return text;
+  throw new Failure(
+    "request.contains-secret",
+    "The request contains the API key or the payout secret.",
+    { hint: "Remove it from the text." },
+  );
+}
+
+/**
+ * A new operation, which this process works on. Without `...`: V8 creates a hidden class for each object that
+ * has a property beside one.
+ *
+ * @param account its name
+ */
+export function createOperation(
+  intent: Intent,
+  {
+    number,
+    target,
+    account,
+    at,
+  }: Pick<Operation, "number" | "target" | "account"> & { at: string },
+  worker: Worker,
+): Operation {
+  const { kind, reference, amountPaisa, asked, methodName = null, batch = null } = intent;
+  const { user, command, owner } = worker;
+  return {
+    number,
+    id: worker.newId(),
+    kind,
+    reference,
+    amountPaisa,
+    target,
+    asked,
+    methodName,
+    batch,
+    state: "INTENT",
+    remoteId: null,
+    status: null,
+    code: null,
+    message: null,
+    attempts: 0,
+    createdAt: at,
+    openedAt: at,
+    updatedAt: at,
+    acceptedAt: null,
+    completedAt: null,
+    paymentUrl: null,
+    holder: holderNow(worker, at),
+    user,
+    command,
+    profile: owner.profile,
+    environment: owner.environment,
+    baseUrl: owner.baseUrl,
+    account,
+    keyHash: owner.keyId,
+  };
+}
+
+/** What is stored beside a new operation. */
+export interface StoredBy {
+  /** The number of the account. */
+  account: bigint;
+  /** JSON, as is `holder`. */
+  actor: string;
+  holder: string;
+}
+
+/** An intent as JSON, for the history: every value that never changes later, and no secret. */
+export function intentData(
+  operation: Operation,
+  { account, actor }: Pick<StoredBy, "account" | "actor">,
+): string {
+  const { id, kind, reference, target, asked, user, command, methodName, batch } = operation;
+  const { environment, profile, baseUrl, keyHash } = operation;
+  return JSON.stringify({
+    id,
+    kind,
+    reference,
+    target,
+    asked,
+    user,
+    command,
+    methodName,
+    actor,
+    account: account.toString(),
+    environment,
+    profile,
+    baseUrl,
+    keyHash,
+    amountPaisa: operation.amountPaisa?.toString() ?? null,
+    batch: batch?.toString() ?? null,
+  });
+}
+
+/** An outcome and its JSON without secrets that the API sent back, and with text that can be stored. */
+export function storableOutcome(
+  outcome: Outcome,
+  { scrub }: Worker,
+): { outcome: Outcome; data: string } {
+  const text = JSON.stringify(outcome);
+  const scrubbed = scrub(text);
+  if (scrubbed === text && !notStorable.test(text)) return { outcome, data: text };
+  const cleaned: Outcome = JSON.parse(scrubbed, (_, value: unknown) =>
+    typeof value === "string" ? storable(value) : value,
+  );
+  return { outcome: cleaned, data: JSON.stringify(cleaned) };
+}
+
+/** In JSON: half of a character. */
+const notStorable = /\\ud[89a-f]/i;

@@ -1,0 +1,178 @@
+import { type State, states } from "../domain/state.ts";
+import { repetitionOf } from "./decide.ts";
+import type { KnownPayout, Overlap, PlannedReference } from "./ledger.ts";
+import type { Holder, Kind, ListedOperation, Operation } from "./operation.ts";
+
+/*
+ * Rows of a database, as the types of the ledger. A number is a bigint or its digits, and a boolean is a
+ * number or "t": databases and their queries differ.
+ */
+
+type Value = string | bigint | null;
+export type Row = Record<string, Value>;
+/** A row with every value as text. */
+export type TextRow = Record<string, string | null>;
+
+/** Reads the columns of a row, each by its name. */
+export function reader(row: Row) {
+  return {
+    text: (name: string): string => String(row[name] ?? ""),
+    maybe: (name: string): string | null => textOrNull(row[name]),
+  };
+}
+
+export function textOrNull(value: Value | undefined): string | null {
+  return value === null || value === undefined ? null : String(value);
+}
+
+export function numberIn(value: Value | undefined): bigint {
+  return typeof value === "bigint" ? value : BigInt(value ?? 0n);
+}
+
+function maybeNumber(value: Value | undefined): bigint | null {
+  return value === null || value === undefined ? null : numberIn(value);
+}
+
+export function isTrue(value: Value | undefined): boolean {
+  return value === 1n || value === "1" || value === "t";
+}
+
+/** The process that works on what the row is about, in any table that has a holder. */
+export function holderIn({ holder }: Row): Holder | null {
+  return holder ? JSON.parse(String(holder)) : null;
+}
+
+const kinds: readonly Kind[] = ["payment", "payout", "refund", "cancel", "trigger"];
+
+export function kindIn(text: string): Kind {
+  return known(kinds, text);
+}
+
+/** The state of the operation in a row; null if there is none. */
+export function stateIn({ state }: Row): State | null {
+  return state ? known(states, String(state)) : null;
+}
+
+function requiredState(row: Row): State {
+  const state = stateIn(row);
+  if (state === null) throw new Error("an operation of the ledger has no state");
+  return state;
+}
+
+function known<Word extends string>(words: readonly Word[], text: string): Word {
+  const found = words.find((word) => word === text);
+  if (found) return found;
+  throw new Error("the ledger has a value that this version of lenden does not know");
+}
+
+/** A row of the table `operations`, with the name of its account and its holder as JSON. */
+export function operationOf(row: Row): Operation {
+  const { text, maybe } = reader(row);
+  return {
+    number: numberIn(row.number),
+    id: text("id"),
+    kind: kindIn(text("kind")),
+    reference: maybe("reference"),
+    amountPaisa: maybeNumber(row.amount_paisa),
+    target: maybe("target"),
+    asked: JSON.parse(text("asked")),
+    methodName: maybe("method_name"),
+    batch: maybeNumber(row.batch),
+    state: known(states, text("state")),
+    remoteId: maybe("remote_id"),
+    status: maybe("status"),
+    code: maybe("code"),
+    message: maybe("message"),
+    attempts: Number(row.attempts ?? 0n),
+    createdAt: text("created_at"),
+    openedAt: maybe("reopened_at") ?? text("created_at"),
+    updatedAt: text("updated_at"),
+    acceptedAt: maybe("accepted_at"),
+    completedAt: maybe("completed_at"),
+    paymentUrl: maybe("payment_url"),
+    holder: holderIn(row),
+    user: text("user"),
+    command: text("command"),
+    profile: text("profile"),
+    environment: text("environment"),
+    baseUrl: text("base_url"),
+    account: text("account_name"),
+    keyHash: text("key_hash"),
+  };
+}
+
+/** As `operationOf`, with the ID of its batch and the sums of its refunds. */
+export function listedOperationOf(row: Row): ListedOperation {
+  const refunds =
+    row.refunded == null
+      ? null
+      : { completedPaisa: numberIn(row.refunded), openPaisa: numberIn(row.refund_open) };
+  return { ...operationOf(row), batchId: reader(row).maybe("batch_id"), refunds };
+}
+
+/** The items of rows by the text of a column, in their order. */
+export function grouped<Item>(
+  rows: Row[],
+  column: string,
+  read: (row: Row) => Item,
+): Map<string, Item[]> {
+  const groups = new Map<string, Item[]>();
+  for (const row of rows) {
+    const key = String(row[column]);
+    const group = groups.get(key);
+    if (group) group.push(read(row));
+    else groups.set(key, [read(row)]);
+  }
+  return groups;
+}
+
+export function plannedOverlapOf(row: Row): Overlap {
+  const { text } = reader(row);
+  const isOwnAccount = isTrue(row.is_own);
+  return { kind: "planned", batch: text("batch"), reference: text("reference"), isOwnAccount };
+}
+
+export function overlapOf(
+  row: Row,
+  scope: Parameters<typeof repetitionOf>[1],
+): Overlap | undefined {
+  const { text, maybe } = reader(row);
+  const [reference, isOwnAccount] = [text("reference"), isTrue(row.is_own)];
+  const acceptedAt = maybe("accepted_at");
+  const ended = { state: requiredState(row), status: maybe("status"), code: maybe("code") };
+  const earlier = { reference, isOwnAccount, acceptedAt, command: text("command"), ...ended };
+  const kind = repetitionOf(earlier, scope);
+  // `knownReferences` finds the payout of another account with the same reference.
+  if (kind === undefined || kind === "used-in-other-account") return undefined;
+  const at = kind === "paid-recently" ? (acceptedAt ?? "") : text("sent_at");
+  return { kind, at, reference, isOwnAccount };
+}
+
+export function knownOf(row: Row): KnownPayout {
+  const { text, maybe } = reader(row);
+  return {
+    id: text("id"),
+    reference: text("reference"),
+    recipient: text("recipient"),
+    amountPaisa: numberIn(row.amount_paisa),
+    methodId: text("method_id"),
+    isOwnAccount: isTrue(row.is_own),
+    state: requiredState(row),
+    status: maybe("status"),
+    code: maybe("code"),
+    acceptedAt: maybe("accepted_at"),
+    sentAt: text("sent_at"),
+    updatedAt: text("updated_at"),
+  };
+}
+
+export function plannedOf(row: Row): PlannedReference {
+  const { text } = reader(row);
+  return {
+    batch: text("batch"),
+    reference: text("reference"),
+    recipient: text("recipient"),
+    amountPaisa: numberIn(row.amount_paisa),
+    methodId: text("method_id"),
+  };
+}
