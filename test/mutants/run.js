@@ -4,6 +4,7 @@
 import { execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
 import {
+  chmodSync,
   cpSync,
   mkdirSync,
   mkdtempSync,
@@ -104,6 +105,8 @@ function copy() {
   for (const name of ["src", "test", "bin", "dist", "package.json", "tsconfig.json"])
     cpSync(join(root, name), join(folder, name), { recursive: true });
   mkdirSync(join(folder, "tmp"));
+  // A database server has another user.
+  for (const one of [folder, join(folder, "tmp")]) chmodSync(one, 0o711);
   symlinkSync(realpathSync(join(root, "node_modules")), join(folder, "node_modules"));
   weave(folder);
   return folder;

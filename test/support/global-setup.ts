@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
@@ -12,6 +12,7 @@ export default function setup(): () => void {
   execFileSync(process.execPath, [script], { stdio: "inherit" });
   const directory = createInMemory() ?? mkdtempSync(join(tmpdir(), "lenden-run-"));
   const { TMPDIR } = process.env;
+  chmodSync(directory, 0o711); // a database server has another user
   process.env.TMPDIR = directory; // workers inherit the environment
   return () => {
     if (TMPDIR === undefined) delete process.env.TMPDIR;
