@@ -4,9 +4,9 @@ import { recipientOf } from "./decide.ts";
 import type { Intent, Operation, Outcome } from "./operation.ts";
 import { holderNow, type Worker } from "./worker.ts";
 
-/** A text that a database can store: without half of a character. */
+/** A text that every database can store: without half of a character, and without NUL. */
 export function storable(text: string): string {
-  return text.toWellFormed();
+  return text.toWellFormed().replaceAll("\0", "\uFFFD");
 }
 
 /** The values of a request that have their own columns, so that SQL can find them. */
@@ -138,5 +138,5 @@ export function storableOutcome(
   return { outcome: cleaned, data: JSON.stringify(cleaned) };
 }
 
-/** In JSON: half of a character. */
-const notStorable = /\\ud[89a-f]/i;
+/** In JSON: half of a character, or NUL. */
+const notStorable = /\\u(?:d[89a-f]|0000)/i;

@@ -48,7 +48,12 @@ export function replay(events: ReplayedEvent[]): Replayed | undefined {
   }
   columns.phase = phaseOf(now);
   for (const [field, column] of changing) columns[column] = text(now[field]);
-  return { columns, mayDiffer: isOld ? differencesOfOld(events) : () => false };
+  const mayBeOld = isOld ? differencesOfOld(events) : () => false;
+  return {
+    columns,
+    // Earlier versions stored NUL.
+    mayDiffer: (name, stored) => text(stored[name]) === columns[name] || mayBeOld(name, stored),
+  };
 }
 
 const nothingYet: Changing = {

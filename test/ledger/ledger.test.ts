@@ -319,16 +319,28 @@ test("an outcome keeps what it does not name, counts attempts alone, and release
   ]);
 });
 
-test("a lone surrogate is replaced in the ledger and in its events", async () => {
+test.each([
+  ["a lone surrogate", "no \ud83d"],
+  ["NUL", "no \0"],
+])("%s is replaced in the ledger and in its events", async (_, message) => {
   const { database, ledger } = await memoryLedger();
-  const message = "no \ud83d";
   const asked = { recipientNumber: "01712345678", recipientName: message, paymentMethodId: "m1" };
   const operation = await claimed(ledger, payout("A", { asked }));
   await record(ledger, operation, { state: "REFUSED", message });
   const stored = database.prepare("SELECT hex(message) AS message FROM operations").get();
   const bytes = Buffer.from(String(stored?.message), "hex");
   expect(bytes.toString("latin1")).toBe("no \xef\xbf\xbd");
+  expect((await ledger.historyOf(operation)).at(-1)?.data).toMatchObject({ message: "no \ufffd" });
   expect(integrityOf(database).modified).toEqual([]);
+});
+
+test("a NUL that an earlier version stored is no modification", async () => {
+  const { database, ledger } = await memoryLedger();
+  await record(ledger, await claimed(ledger, payout("A")), { state: "REFUSED", message: "no \0" });
+  database.exec("UPDATE operations SET message = 'no ' || char(0)");
+  expect(integrityOf(database).modified).toEqual([]);
+  database.exec("UPDATE operations SET message = 'no ' || char(1)");
+  expect(integrityOf(database).modified).toHaveLength(1);
 });
 
 test("lists and finds the operations of one account alone, newest first", async () => {
