@@ -7,6 +7,7 @@ import { environments, repeatable } from "../domain/api-keys.ts";
 import { errorCode } from "../domain/error-code.ts";
 import { Failure } from "../domain/failure.ts";
 import { jsonIn } from "../domain/json.ts";
+import { readLedgerUrl } from "../domain/ledger-url.ts";
 import { numberFormats } from "../domain/mobile.ts";
 import { didYouMean } from "../domain/nearest.ts";
 import { makeDirectory } from "../platform/files.ts";
@@ -35,6 +36,11 @@ const profileSchema = z.strictObject({
   numberFormat: z.optional(z.enum(numberFormats)),
   timeZone: z.optional(z.string()),
   confirmAbove: z.optional(z.string().check(z.refine((text) => readAmount(text).ok))),
+  /** The URL of a ledger on PostgreSQL; without one, the ledger is a file of this machine. */
+  ledger: z.optional(z.string().check(z.refine((text) => readLedgerUrl(text).ok))),
+  ledgerPassword: z.optional(z.strictObject({ command: z.string() })),
+  /** A file with a CA certificate, by its full path. */
+  ledgerCa: z.optional(z.string()),
 });
 export type Profile = z.infer<typeof profileSchema>;
 

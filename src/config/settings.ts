@@ -1,10 +1,11 @@
 import { type Paisa, readAmount } from "../domain/amount.ts";
 import type { Environment } from "../domain/api-keys.ts";
 import { usage } from "../domain/failure.ts";
+import { type LedgerUrl, readLedgerUrl } from "../domain/ledger-url.ts";
 import type { NumberFormat } from "../domain/mobile.ts";
 import { defaultTimeZone } from "../domain/time-zone.ts";
 import { isLoopback, parseUrl } from "../domain/url.ts";
-import { type Profiles, requireProfile, type SecretSource } from "./profiles.ts";
+import { type Profile, type Profiles, requireProfile, type SecretSource } from "./profiles.ts";
 
 /** A value, and where it came from: a flag, an environment variable, a profile, a default. */
 export interface Sourced<Value> {
@@ -32,8 +33,18 @@ export interface Settings {
   confirmAbove: Sourced<Paisa>;
   /** The ledger's account of this run: LENDEN_ACCOUNT, or the one that the profile stored for its own key. */
   account: Sourced<string> | undefined;
+  /** Undefined if the ledger is a file of this machine. */
+  ledger: LedgerSettings | undefined;
   /** Says what of the profile a flag or a variable overrides. */
   shadows: string[];
+}
+
+/** A ledger on PostgreSQL. */
+interface LedgerSettings {
+  url: Sourced<LedgerUrl>;
+  password: Sourced<SecretSource> | undefined;
+  /** A file with a CA certificate. */
+  ca: Sourced<string> | undefined;
 }
 
 interface GlobalFlags {
@@ -64,12 +75,15 @@ export function resolveSettings(flags: GlobalFlags, env: Env, stored: Profiles):
 
   const apiKey = secretOf("LENDEN_API_KEY");
   const payoutSecret = secretOf("LENDEN_PAYOUT_SECRET");
+  const ledger = ledgerOf(env, own, from);
   const givenUrl =
     sourced(flags.baseUrl, "--base-url") ?? sourced(env.LENDEN_BASE_URL, "LENDEN_BASE_URL");
   const baseUrl = givenUrl ?? ofProfile(own?.baseUrl);
   const confirmAbove = own?.confirmAbove === undefined ? undefined : readAmount(own.confirmAbove);
   const shadow = (what: string, over: Sourced<unknown> | undefined, under: unknown) =>
-    over && under !== undefined ? [`${over.source} overrides the ${what} of ${from}.`] : [];
+    over && over.source !== from && under !== undefined
+      ? [`${over.source} overrides the ${what} of ${from}.`]
+      : [];
 
   return {
     profile,
@@ -88,11 +102,18 @@ export function resolveSettings(flags: GlobalFlags, env: Env, stored: Profiles):
     confirmAbove: confirmAbove?.ok
       ? { value: confirmAbove.value, source: from }
       : { value: 10_000_00n, source: "default" },
+    ledger,
     account: accountIn(env) ?? (apiKey ? undefined : ofProfile(own?.account)),
     shadows: [
       ...(profile === undefined && stored.current !== undefined
-        ? [`Using LENDEN_API_KEY and LENDEN_BASE_URL; profile ${stored.current} is ignored.`]
+        ? [
+            `Using LENDEN_API_KEY and LENDEN_BASE_URL; profile ${stored.current} is ignored.`,
+            ...(ledger === undefined && stored.profiles[stored.current]?.ledger !== undefined
+              ? ["Its ledger is ignored too. To use it, set LENDEN_LEDGER_URL."]
+              : []),
+          ]
         : []),
+      ...shadow("ledger", ledger?.url, own?.ledger),
       ...shadow("base URL", givenUrl, own?.baseUrl),
       ...shadow("API key", apiKey, own?.apiKey),
       ...shadow("payout secret", payoutSecret, own?.payoutSecret),
@@ -114,6 +135,33 @@ function chosenProfile(
   if (named) return named;
   if (env.LENDEN_API_KEY !== undefined && env.LENDEN_BASE_URL !== undefined) return undefined;
   return sourced(stored.current, "profile use");
+}
+
+/** The password command of a profile is not run for another server: the password is for its own. */
+function ledgerOf(env: Env, own: Profile | undefined, from: string): LedgerSettings | undefined {
+  const url = ledgerUrlIn(env, own, from);
+  if (!url) return undefined;
+  const { value, source } = url;
+  const inUrl = sourced(value.password, source);
+  const given = inUrl ?? sourced(env.LENDEN_LEDGER_PASSWORD, "LENDEN_LEDGER_PASSWORD");
+  const command = source === from ? sourced(own?.ledgerPassword, from) : undefined;
+  return {
+    url,
+    password: given ? { value: { text: given.value }, source: given.source } : command,
+    ca: sourced(own?.ledgerCa, from),
+  };
+}
+
+function ledgerUrlIn(
+  { LENDEN_LEDGER_URL: given }: Env,
+  own: Profile | undefined,
+  from: string,
+): Sourced<LedgerUrl> | undefined {
+  const [text, source] = given === undefined ? [own?.ledger, from] : [given, "LENDEN_LEDGER_URL"];
+  if (text === undefined) return undefined;
+  const read = readLedgerUrl(text, true);
+  if (read.ok) return { value: read.value, source };
+  throw usage([`${source}: ${read.problem}`]);
 }
 
 function accountIn({ [accountVariable]: name }: Env): Sourced<string> | undefined {

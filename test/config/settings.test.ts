@@ -1,5 +1,6 @@
+import { resolve } from "node:path";
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Profile, Profiles } from "../../src/config/profiles.ts";
 import { resolveSettings } from "../../src/config/settings.ts";
 import { runs } from "../support/helpers.ts";
@@ -135,8 +136,99 @@ test("profile show names the source of every value, and says on stderr what is o
     "method: null (not set)",
     "number-format: local (default)",
     "time-zone: Asia/Dhaka (default)",
+    "ledger: null (not set)",
+    "ledger-password: null (not set)",
+    "ledger-ca: null (not set)",
     "confirm-above: 10000 (default)",
   ]);
+});
+
+describe("a ledger on PostgreSQL", () => {
+  const ledger = "postgres://ann@db.example/lenden";
+  const ledgerPassword = { command: "pass show ledger" };
+  const shared = { ...shop, ledger, ledgerPassword, ledgerCa: "/ca.pem" };
+  const profiles: Profiles = { version: 1, current: "shared", profiles: { shared } };
+  const other = "postgres://ci:s%2Fecret@db.example/ci";
+
+  test("comes from the profile, with its password command and certificate", () => {
+    expect(resolveSettings({}, {}, profiles).ledger).toMatchObject({
+      url: { value: { text: ledger }, source: "profile shared" },
+      password: { value: ledgerPassword, source: "profile shared" },
+      ca: { value: "/ca.pem" },
+    });
+    expect(resolveSettings({}, { LENDEN_LEDGER_PASSWORD: "x" }, profiles).ledger?.password).toEqual(
+      { value: { text: "x" }, source: "LENDEN_LEDGER_PASSWORD" },
+    );
+  });
+
+  test("comes from the variable first, without the password command of the profile", () => {
+    const named = resolveSettings({}, { LENDEN_LEDGER_URL: "postgres://bo@db/x" }, profiles);
+    expect(named.ledger).toMatchObject({ url: { value: { user: "bo" } }, password: undefined });
+    expect(named.shadows).toEqual(["LENDEN_LEDGER_URL overrides the ledger of profile shared."]);
+    const env = { LENDEN_LEDGER_URL: other, LENDEN_LEDGER_PASSWORD: "x" };
+    const password = { value: { text: "s/ecret" }, source: "LENDEN_LEDGER_URL" };
+    expect(resolveSettings({}, env, profiles).ledger?.password).toEqual(password);
+  });
+
+  test("is named as ignored if the variables for key and base URL ignore the profile", () => {
+    expect(resolveSettings({}, keyAndUrl, profiles).shadows[1]).toContain("LENDEN_LEDGER_URL");
+    const env = { ...keyAndUrl, LENDEN_LEDGER_URL: other };
+    expect(resolveSettings({}, env, profiles).shadows).toHaveLength(1);
+  });
+
+  test("is rejected with every problem if the variable is not valid", () => {
+    const env = { LENDEN_LEDGER_URL: "postgres://db:x/?a=b" };
+    expect(() => resolveSettings({}, env, profiles)).toThrow(
+      /^LENDEN_LEDGER_URL: The user is missing\. The parameter a .* The port .* The database /,
+    );
+  });
+
+  test("is stored without its short ways of writing, and shown without a password", async () => {
+    const { add, profile, stored, env } = place();
+    const set = ["--ledger", ledger, "--ledger-ca", "ca.pem"];
+    await add("shop", [...set, "--ledger-password-command", "pass show x"]);
+    expect(stored().profiles.shop).toMatchObject({
+      ledger,
+      ledgerPassword: { command: "pass show x" },
+      ledgerCa: resolve("ca.pem"),
+    });
+    await profile(["set", "ledger", "postgresql://bo@DB.example:5432/lenden?sslmode=require"]);
+    await profile(["set", "ledger-password-command", "pass show y"]);
+    const { stdout } = await lenden(["profile", "show", "--json"], { env });
+    const rows: { setting: string; value: string }[] = JSON.parse(stdout);
+    expect(rows.filter(({ setting }) => setting.startsWith("ledger"))).toEqual([
+      { setting: "ledger", value: "postgres://bo@db.example/lenden", source: "profile shop" },
+      { setting: "ledger-password", value: "printed by: pass", source: "profile shop, command" },
+      { setting: "ledger-ca", value: resolve("ca.pem"), source: "profile shop" },
+    ]);
+    await profile(["set", "ledger", ""]);
+    expect(stored().profiles.shop).not.toHaveProperty("ledger");
+  });
+
+  test("is rejected in a flag or a setting that contains a password, which is not repeated", async () => {
+    const { add, profile, stored } = place();
+    const rejected = await add("shop", ["--ledger", "postgres://ann:Canary-1@db/lenden"]);
+    await add("shop");
+    const changed = await profile(["set", "ledger", "postgres://ann:Canary-1@db/lenden"]);
+    for (const { code, stdout, stderr } of [rejected, changed]) {
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+      expect(stderr).toContain("contains a password");
+      expect(stderr).not.toContain("Canary");
+    }
+    expect(stored().profiles.shop).not.toHaveProperty("ledger");
+  });
+
+  test("with a password in the variable is shown without it", async () => {
+    const { env, add } = place();
+    await add("shop");
+    const overriding = { ...env, LENDEN_LEDGER_URL: "postgres://ci:Canary%2F1@db/ci" };
+    const { code, stdout, stderr } = await lenden(["profile", "show"], { env: overriding });
+    expect(code).toBe(0);
+    expect(stdout).toContain("postgres://ci@db/ci");
+    expect(stdout + stderr).not.toContain("Canary");
+    const wrong = await lenden(["profile", "Canary/1"], { env: overriding });
+    expect(wrong.stderr).not.toContain("Canary");
+  });
 });
 
 test("an empty variable is an unset one (built tool)", async () => {

@@ -156,6 +156,14 @@ test("every secret is masked, whatever characters it has", () => {
   );
 });
 
+test("the password of a ledger is masked in printed texts alone, and only if the URL does not show it", () => {
+  const { learnPassword, scrub, scrubPrinted } = createScrubber();
+  learnPassword("march", "postgres://ann@db/lenden");
+  learnPassword("lenden", "postgres://ann@db/lenden");
+  expect(scrubPrinted("salary of march, lenden")).toBe("salary of …, lenden");
+  expect(scrub("salary of march")).toBe("salary of march");
+});
+
 test.each(["sh", "bash"])(
   "%s splits a shown command line into the same words",
   (shell) => {

@@ -15,6 +15,8 @@ const account: Row[] = [
   ["LENDEN_CALLBACK_SECRET", "Secret that signs forwarded callbacks"],
   ["LENDEN_BASE_URL", "URL of the API"],
   ["LENDEN_ACCOUNT", "Account that the ledger records operations under"],
+  ["LENDEN_LEDGER_URL", "Ledger on PostgreSQL, for example postgres://ann@db.example/lenden"],
+  ["LENDEN_LEDGER_PASSWORD", "Password of the ledger"],
 ];
 
 const behavior: Row[] = [

@@ -3,9 +3,19 @@ import { masked } from "../../domain/api-keys.ts";
 /** Knows the secrets of a run and masks them in all output. */
 export interface Scrubber {
   learn(secret: string): void;
+  /**
+   * Learns the password of a ledger, which people choose. It may be a common word, so only printed texts are
+   * masked: a record is stored as it is, and a request that contains the word is sent.
+   *
+   * @param shown the URL of the ledger, which is shown anyway; a word that is part of it stays
+   */
+  learnPassword(password: string, shown: string): void;
   /** The latest signatures are kept: each is valid for minutes only. */
   learnSignature(signature: string): void;
+  /** For what is stored or sent. */
   scrub(text: string): string;
+  /** For what is printed. */
+  scrubPrinted(text: string): string;
 }
 
 /** Twice as many as requests can be in flight; memory does not grow with a batch. */
@@ -17,6 +27,7 @@ const longRun = new RegExp(`(?<![\\w+/-])[\\w+/-]{${signatureLength},}`, "g");
 /** Finds a secret also if it is encoded as JSON, URL, base64 or hex. */
 export function createScrubber(): Scrubber {
   const secrets = new Map<string, string>();
+  const passwords = new Map<string, string>();
   const signatures: string[] = [];
   let learnedSignatures = 0;
   const withoutSignatures = (run: string): string => {
@@ -29,21 +40,31 @@ export function createScrubber(): Scrubber {
     }
     return clean;
   };
+  const scrub = (text: string): string =>
+    masking(text, secrets).replace(longRun, withoutSignatures);
   return {
-    learn: (secret) => {
-      if (secret.length < 4) return;
-      for (const variant of variantsOf(secret)) secrets.set(variant, masked(secret));
+    learn: (secret) => learnIn(secrets, secret),
+    learnPassword: (password, shown) => {
+      if (!shown.includes(password)) learnIn(passwords, password);
     },
     learnSignature: (signature) => {
       signatures[learnedSignatures % rememberedSignatures] = signature;
       learnedSignatures += 1;
     },
-    scrub: (text) => {
-      let clean = text;
-      for (const [variant, mask] of secrets) clean = clean.replaceAll(variant, () => mask);
-      return clean.replace(longRun, withoutSignatures);
-    },
+    scrub,
+    scrubPrinted: (text) => masking(scrub(text), passwords),
   };
+}
+
+function learnIn(secrets: Map<string, string>, secret: string): void {
+  if (secret.length < 4) return;
+  for (const variant of variantsOf(secret)) secrets.set(variant, masked(secret));
+}
+
+function masking(text: string, secrets: Map<string, string>): string {
+  let clean = text;
+  for (const [variant, mask] of secrets) clean = clean.replaceAll(variant, () => mask);
+  return clean;
 }
 
 function variantsOf(secret: string): string[] {

@@ -3,6 +3,7 @@ import { devNull } from "node:os";
 import { isAbsolute } from "node:path";
 import { errorCode } from "../../domain/error-code.ts";
 import { exits, Failure, type Reason, usage } from "../../domain/failure.ts";
+import { readLedgerUrl } from "../../domain/ledger-url.ts";
 import type { Host, Signal } from "../../platform/host.ts";
 import { readGlobals } from "../args/globals.ts";
 import { type Invocation, parseArgv } from "../args/parse.ts";
@@ -24,6 +25,7 @@ export async function run(argv: string[], host: Host, version: string): Promise<
   const scrubber = createScrubber();
   for (const name of ["LENDEN_API_KEY", "LENDEN_PAYOUT_SECRET"])
     scrubber.learn(host.env[name] ?? "");
+  learnLedgerPassword(host.env, scrubber);
   let invocation: Invocation | undefined;
   try {
     invocation = await parseArgv(argv);
@@ -43,6 +45,15 @@ export async function run(argv: string[], host: Host, version: string): Promise<
       writes: invocation?.kind === "run",
     });
   }
+}
+
+function learnLedgerPassword(
+  { LENDEN_LEDGER_URL: typed, LENDEN_LEDGER_PASSWORD: password = "" }: Host["env"],
+  { learnPassword }: Scrubber,
+): void {
+  const read = readLedgerUrl(typed ?? "", true);
+  const url = read.ok ? read.value : undefined;
+  for (const one of [password, url?.password ?? ""]) learnPassword(one, url?.text ?? "");
 }
 
 async function helpOf(

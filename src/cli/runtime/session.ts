@@ -16,7 +16,8 @@ const defaultTimeoutMs = 60_000;
 export function createSession(options: SessionOptions) {
   const { host, globals } = options;
   const { scrub } = options.scrubber;
-  const reporter = createReporter(host, globals, { scrub, isJson: options.isJson });
+  const { scrubPrinted } = options.scrubber;
+  const reporter = createReporter(host, globals, { scrub: scrubPrinted, isJson: options.isJson });
   const notice = (message: string, reason?: string): void =>
     reason === undefined ? reporter.say(message) : reporter.warn({ reason, message });
   const stop = listenForStop(host, { ...options, notice });
@@ -43,7 +44,7 @@ export function createSession(options: SessionOptions) {
   const concerns = (reference: string): void => {
     operation = reference;
   };
-  const ui = createUi({ ...parts, reporter, config, concerns });
+  const ui = createUi({ ...parts, scrub: scrubPrinted, reporter, config, concerns });
 
   return {
     context: { ...accessOf(parts, config), host, version: options.version, stopping, cutOff, ui },

@@ -23,7 +23,10 @@ export function createPrinter(
   let isFirst = true;
 
   const put = async (text: string, { changed, ending }: Ended = {}): Promise<void> => {
-    const lost = await write(host.stdout, command.showsSecrets ? text : scrubber.scrub(text));
+    const lost = await write(
+      host.stdout,
+      command.showsSecrets ? text : scrubber.scrubPrinted(text),
+    );
     if (lost) throw notWritten(lost, text, { changed, ending });
   };
 
@@ -74,7 +77,7 @@ export function createPrinter(
     /** Prints the warnings that no result could contain, because it is a list or only an ID. */
     async printWarnings(warnings: Warning[]): Promise<void> {
       if (warnings.length > 0)
-        await write(host.stderr, scrubber.scrub(`${safeJson({ warnings })}\n`));
+        await write(host.stderr, scrubber.scrubPrinted(`${safeJson({ warnings })}\n`));
     },
   };
 }

@@ -29,7 +29,7 @@ export async function report(
   { host, scrubber, ...options }: Omit<ErrorOptions, "scrub"> & { host: Host; scrubber: Scrubber },
 ): Promise<number> {
   const failure = error instanceof Failure ? error : unexpected(error);
-  const { scrub } = scrubber;
+  const { scrubPrinted: scrub } = scrubber;
   const wrap = host.stderr.isTTY ? await wrapFor(host.stderr.columns) : undefined;
   await write(host.stderr, errorText(failure, { ...options, scrub }, wrap));
   if (host.env.LENDEN_DEBUG === "1")

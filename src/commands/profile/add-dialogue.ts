@@ -132,6 +132,7 @@ export async function showAfterwards(
 ): Promise<void> {
   const { baseUrl, redirectUrl, callbackUrl, method, numberFormat, timeZone, confirmAbove } =
     profile;
+  const { ledger, ledgerPassword, ledgerCa } = profile;
   const values = {
     environment: given.environment,
     "redirect-url": redirectUrl,
@@ -140,6 +141,9 @@ export async function showAfterwards(
     "number-format": numberFormat,
     "time-zone": timeZone,
     "confirm-above": confirmAbove,
+    ledger,
+    "ledger-password-command": ledgerPassword?.command,
+    "ledger-ca": ledgerCa,
   };
   const line = [
     ...["profile", "add", name, "--base-url", baseUrl, "--key-stdin"],

@@ -15,6 +15,7 @@ import {
   profileFlags,
   readProfileName,
   requireFreeName,
+  settingsIn,
   shownProfile,
   tidyEntries,
 } from "./profiles.ts";
@@ -72,9 +73,7 @@ export const profileAdd = defineCommand({
     const { name, apiKey, payoutSecret, environment, baseUrl } = dialogue
       ? await dialogue.askProfile(input, ask, context)
       : await givenProfile(input, context);
-    const { redirectUrl, callbackUrl, method, numberFormat, timeZone, confirmAbove } = input;
-    const settings = { redirectUrl, callbackUrl, method, numberFormat, timeZone, confirmAbove };
-    const profile = { environment, baseUrl, apiKey, payoutSecret, ...settings };
+    const profile = { environment, baseUrl, apiKey, payoutSecret, ...settingsIn(input) };
     const stored = await storeProfile(name, profile, input, context);
     await dialogue?.showAfterwards(name, profile, input, context);
     return shownProfile(name, stored);

@@ -9,6 +9,8 @@ import { isSameServer } from "../../domain/url.ts";
 import {
   profileCard,
   profileFlags,
+  readFullPath,
+  readLedger,
   readProfileName,
   removeEntries,
   requireFreeName,
@@ -33,7 +35,7 @@ export const profileUse = defineCommand({
 });
 
 /** What `profile set` changes. Secrets are not among it: they would be in the shell's history. */
-const settable: Record<string, { key: keyof Profile; read: (text: string) => Result<string> }> = {
+const settable: Record<string, Setting> = {
   "base-url": { key: "baseUrl", read: readWord },
   "redirect-url": { key: "redirectUrl", read: profileFlags.redirectUrl.read },
   "callback-url": { key: "callbackUrl", read: profileFlags.callbackUrl.read },
@@ -41,7 +43,22 @@ const settable: Record<string, { key: keyof Profile; read: (text: string) => Res
   "number-format": { key: "numberFormat", read: profileFlags.numberFormat.read },
   "time-zone": { key: "timeZone", read: profileFlags.timeZone.read },
   "confirm-above": { key: "confirmAbove", read: profileFlags.confirmAbove.read },
+  ledger: { key: "ledger", read: readLedger },
+  "ledger-password-command": {
+    key: "ledgerPassword",
+    read: (text) => {
+      const read = readWord(text);
+      return read.ok ? ok({ command: read.value }) : read;
+    },
+  },
+  "ledger-ca": { key: "ledgerCa", read: readFullPath },
 };
+
+interface Setting {
+  key: keyof Profile;
+  read(text: string): Result<string | { command: string }>;
+}
+
 const settings = Object.keys(settable);
 
 export const profileSet = defineCommand({
@@ -50,6 +67,8 @@ export const profileSet = defineCommand({
     "Set the URL to which customers return":
       "lenden profile set redirect-url https://shop.example/thanks",
     "Change a setting of another profile": "lenden profile set method bkash --profile shop",
+    "Share a ledger with other machines":
+      "lenden profile set ledger postgres://ann@db.example/lenden",
     "Require typing amounts above BDT 25000 in production":
       "lenden profile set confirm-above 25000",
   },
@@ -70,8 +89,10 @@ export const profileSet = defineCommand({
     if (!setting || read?.ok !== true)
       throw usage([`<value>: ${read?.ok === false ? read.problem : "unknown setting"}`]);
     const before = profiles.require(name, await profiles.read());
-    const isUrl = setting.key === "baseUrl";
-    const checked = isUrl ? await checkedUrl(name, before, read.value, profiles) : read.value;
+    const checked =
+      setting.key === "baseUrl"
+        ? await checkedUrl(name, before, value === "" ? undefined : value.trim(), profiles)
+        : read.value;
     let changed = before;
     await profiles.change((now) => {
       const profile = profiles.require(name, now);

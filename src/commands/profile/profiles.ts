@@ -1,11 +1,13 @@
+import { resolve } from "node:path";
 import { readWord } from "../../cli/command/common-flags.ts";
 import type { Context } from "../../cli/command/context.ts";
-import { flag, oneOf } from "../../cli/command/flag.ts";
+import { flag, type Input, oneOf } from "../../cli/command/flag.ts";
 import { card, field, text } from "../../cli/output/view.ts";
 import type { Profile, Profiles, SecretSource } from "../../config/profiles.ts";
 import { amountText, readAmount } from "../../domain/amount.ts";
 import { environments, masked } from "../../domain/api-keys.ts";
 import { Failure, usage } from "../../domain/failure.ts";
+import { readLedgerUrl } from "../../domain/ledger-url.ts";
 import { numberFormats } from "../../domain/mobile.ts";
 import { err, ok, quoted, type Result } from "../../domain/result.ts";
 import { defaultTimeZone, readTimeZone } from "../../domain/time-zone.ts";
@@ -53,7 +55,41 @@ export const profileFlags = {
     "In production, type larger amounts to confirm (default: 10000)",
     readLimit,
   ),
+  ledger: flag.optional("--ledger <url>", "Ledger on PostgreSQL that machines share", readLedger),
+  ledgerPasswordCommand: flag.optional(
+    "--ledger-password-command <command>",
+    "Command that prints the password of the ledger",
+    readWord,
+    { onlyWith: "ledger" },
+  ),
+  ledgerCa: flag.optional(
+    "--ledger-ca <file>",
+    "CA certificate of the ledger's server",
+    readFullPath,
+    { names: "file", onlyWith: "ledger" },
+  ),
 };
+
+/** The settings of a profile that its flags give. */
+export function settingsIn(given: Input<typeof profileFlags>) {
+  const { redirectUrl, callbackUrl, method, numberFormat, timeZone, confirmAbove } = given;
+  const { ledger, ledgerPasswordCommand: command, ledgerCa } = given;
+  const ledgerPassword = command === undefined ? undefined : { command };
+  const ofLedger = { ledger, ledgerPassword, ledgerCa };
+  return { redirectUrl, callbackUrl, method, numberFormat, timeZone, confirmAbove, ...ofLedger };
+}
+
+/** Stored without a password, which is rejected. */
+export function readLedger(typed: string): Result<string> {
+  const read = readLedgerUrl(typed);
+  return read.ok ? ok(read.value.text) : read;
+}
+
+/** Commands run in any directory. */
+export function readFullPath(typed: string): Result<string> {
+  const read = readWord(typed);
+  return read.ok ? ok(resolve(read.value)) : read;
+}
 
 /** Stored as text. */
 function readLimit(typed: string): Result<string> {
@@ -78,9 +114,15 @@ export function requireFreeName(
 /** A profile with its secrets masked, or where they are stored. */
 export function shownProfile(
   name: string,
-  { apiKey, payoutSecret, callbackSecret: _, ...others }: Profile,
+  { apiKey, payoutSecret, callbackSecret: _, ledgerPassword, ...others }: Profile,
 ) {
-  return { name, ...others, apiKey: shownSecret(apiKey), payoutSecret: shownSecret(payoutSecret) };
+  return {
+    name,
+    ...others,
+    apiKey: shownSecret(apiKey),
+    payoutSecret: shownSecret(payoutSecret),
+    ...(ledgerPassword ? { ledgerPassword: shownSecret(ledgerPassword) } : {}),
+  };
 }
 
 export function shownSecret(source: SecretSource | undefined): string | null {
@@ -101,6 +143,9 @@ const labels = {
   numberFormat: "Number format",
   timeZone: "Time zone",
   confirmAbove: "Confirm above",
+  ledger: "Ledger",
+  ledgerPassword: "Ledger password",
+  ledgerCa: "Ledger CA",
 } as const;
 
 export function profileCard(profile: ReturnType<typeof shownProfile>) {

@@ -63,7 +63,7 @@ export const profileShow = defineCommand({
 });
 
 function rowsOf(settings: Settings) {
-  const { profile, environment, account, callbackSecret, confirmAbove } = settings;
+  const { profile, environment, account, callbackSecret, confirmAbove, ledger } = settings;
   const ofProfile = `profile ${profile?.value}`;
   const row = (setting: string, found: Sourced<string | null> | undefined) => ({
     setting,
@@ -98,6 +98,9 @@ function rowsOf(settings: Settings) {
     row("method", settings.method),
     row("number-format", settings.numberFormat),
     row("time-zone", settings.timeZone),
+    row("ledger", ledger && { ...ledger.url, value: ledger.url.value.text }),
+    secret("ledger-password", ledger?.password),
+    row("ledger-ca", ledger?.ca),
     row("confirm-above", { ...confirmAbove, value: amountText(confirmAbove.value) }),
   ];
 }
