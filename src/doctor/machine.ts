@@ -23,7 +23,7 @@ export async function* checkMachine({ host, version }: CheckContext): AsyncItera
   yield await check("node", () => nodeVersion(host.nodeVersion));
   yield await check("config", () => directory(folders.config, "LENDEN_CONFIG_DIR", platform));
   yield await check("data", () => directory(folders.data, "LENDEN_DATA_DIR", platform));
-  yield await check("ledger", () => ledger(folders));
+  yield await check("ledger", () => ledger(host));
   yield await check("ca-certificates", () => caCertificates(env.NODE_EXTRA_CA_CERTS));
 }
 
@@ -54,9 +54,10 @@ async function directory(path: string, variable: string, platform: string): Prom
   }
 }
 
-async function ledger({ config, data }: { config: string; data: string }): Promise<Verdict> {
+async function ledger({ folders, mounts }: CheckContext["host"]): Promise<Verdict> {
+  const { config, data } = folders;
   const path = join(data, "ledger.db");
-  const health = await checkHealth(path, headPath(config, path));
+  const health = await checkHealth(path, headPath(config, path), mounts());
   if (!health) return passed("No ledger exists yet. lenden creates it before it moves money.");
   const { faults, uncertainCount, containsHead, isModified, bytes } = health;
   const size = `${(bytes / 1024 / 1024).toFixed(1)} MiB`;

@@ -165,6 +165,7 @@ const reasons = {
   "ledger.locked": { kind: "internal", effect: "nothing-sent" },
   "ledger.lost": { kind: "internal", effect: "nothing-sent" },
   "ledger.modified": { kind: "internal", effect: "nothing-sent" },
+  "ledger.network-file-system": { kind: "internal", effect: "nothing-sent" },
   "ledger.newer-version": { kind: "internal", effect: "nothing-sent" },
   "ledger.newest-unknown": { kind: "not-found", effect: "nothing-sent" },
   "ledger.no-directory": { kind: "internal", effect: "nothing-sent" },

@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { Failure } from "../domain/failure.ts";
+import { networkFileSystemOf } from "../platform/network-file-system.ts";
 import type { Database } from "../platform/sqlite/database.ts";
 import { openDatabase } from "../platform/sqlite/open.ts";
 import { type StoredHead, storedHead } from "./head.ts";
@@ -56,6 +57,24 @@ function lost(cause: string): Failure {
   });
 }
 
+/**
+ * A backup can still be written, to move the ledger elsewhere.
+ *
+ * @param mounts as in Linux's /proc/self/mountinfo
+ * @throws Failure `ledger.network-file-system`
+ */
+export function rejectNetworkFileSystem(path: string, mounts: string): void {
+  const type = networkFileSystemOf(dirname(path), mounts);
+  if (type === undefined) return;
+  throw new Failure(
+    "ledger.network-file-system",
+    `Cannot use ${path}: a network file system (${type}) can lose or mix up its records.`,
+    {
+      hint: "Run 'lenden ledger backup <file>', set LENDEN_DATA_DIR to a local directory, then run 'lenden ledger restore <file>'. To share a ledger between machines, see 'lenden ledger init --help'.",
+    },
+  );
+}
+
 /** Undefined if there is no file; not zero for a directory or a link, which are rejected later. */
 function sizeOf(path: string): number | undefined {
   if (!existsSync(dirname(path))) return undefined;
@@ -101,9 +120,14 @@ const faultsShown = 3;
 /**
  * Checks a ledger without changing it; undefined if there is none yet.
  *
- * @throws Failure `internal` if it was lost, or is not a database
+ * @throws Failure `internal` if it was lost, is not a database, or is on a network file system
  */
-export async function checkHealth(path: string, head: string): Promise<Health | undefined> {
+export async function checkHealth(
+  path: string,
+  head: string,
+  mounts: string,
+): Promise<Health | undefined> {
+  rejectNetworkFileSystem(path, mounts);
   const state = ledgerFileState(path, head);
   const loss = lossOf(state, path);
   if (loss) throw loss;

@@ -39,6 +39,8 @@ export interface Host extends Parts {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   randomBytes(size: number): Uint8Array;
   folders: Folders;
+  /** The mounted file systems, as in Linux's /proc/self/mountinfo; empty elsewhere. */
+  mounts(): string;
   /** Listens to SIGINT, SIGTERM and SIGHUP, which then do not end the process; returns how to stop that. */
   onSignal(listener: (signal: Signal) => void): () => void;
   /** Ends this process by a signal, also if it is listened to. */
@@ -75,6 +77,13 @@ export function processHost(parts: Parts = packageParts()): Host {
     sleep,
     randomBytes: (size) => process.getBuiltinModule("node:crypto").randomBytes(size),
     folders: foldersOf(env, { platform: process.platform, home: homedir() }),
+    mounts: () => {
+      try {
+        return readFileSync("/proc/self/mountinfo", "utf8");
+      } catch {
+        return "";
+      }
+    },
     onSignal: listen,
     raise: (signal) => {
       process.removeAllListeners(signal);

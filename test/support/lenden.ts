@@ -78,6 +78,7 @@ export async function lenden(args: string[], options: RunOptions = {}): Promise<
       cache: join(folder, "cache"),
       home: folder,
     },
+    mounts: () => "",
     raise: () => {},
     onSignal: (listener) => {
       listeners.add(listener);

@@ -7,6 +7,7 @@ import { states } from "../../domain/state.ts";
 import type { Resource } from "../../domain/statuses.ts";
 import { isLocalSandbox } from "../../domain/url.ts";
 import { createHeadKeeper, headPath, tellingCommits } from "../../ledger/head.ts";
+import { rejectNetworkFileSystem } from "../../ledger/health.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Actor, Operation } from "../../ledger/operation.ts";
 import { openLedger } from "../../ledger/sqlite/ledger.ts";
@@ -58,6 +59,7 @@ export function createRunLedgers(
   const { host, notice, closing } = parts;
   const ownFile = once(async () => {
     const path = ledgerFile(host);
+    rejectNetworkFileSystem(path, host.mounts());
     await requireLedger(path, host);
     return path;
   });

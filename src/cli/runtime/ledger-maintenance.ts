@@ -6,7 +6,7 @@ import { errorCode } from "../../domain/error-code.ts";
 import { Failure, usage } from "../../domain/failure.ts";
 import type { Acceptance } from "../../ledger/chain.ts";
 import { headOf, headPath, type StoredHead, storedHead, writeHead } from "../../ledger/head.ts";
-import { hasTables, ledgerFileState } from "../../ledger/health.ts";
+import { hasTables, ledgerFileState, rejectNetworkFileSystem } from "../../ledger/health.ts";
 import { recordAcceptance } from "../../ledger/sqlite/chain.ts";
 import {
   findingsDigest,
@@ -89,9 +89,14 @@ export function createLedgerMaintenance(
   profiles: () => Promise<Profiles>,
 ): LedgerMaintenance {
   const prepare: Prepare = (database, path) => prepareFile(database, path, host, profiles);
-  const place = (): LedgerPlace => {
+  const anyPlace = (): LedgerPlace => {
     const path = ledgerFile(host);
     return { path, headFile: headPath(host.folders.config, path) };
+  };
+  const place = (): LedgerPlace => {
+    const found = anyPlace();
+    rejectNetworkFileSystem(found.path, host.mounts());
+    return found;
   };
   return {
     check: async () => {
@@ -100,7 +105,7 @@ export function createLedgerMaintenance(
       return inLedger(path, prepare, (database) => checkLedger(database, headFile));
     },
     backup: async (file) => {
-      const { path, headFile } = place();
+      const { path, headFile } = anyPlace();
       if (ledgerFileState(path, headFile).kind === "new")
         throw usage([`There is no ledger yet: ${path} is created when something is first sent.`]);
       await requireLedger(path, host);
