@@ -32,6 +32,8 @@ export interface Wire {
   sleep: (ms: number) => Promise<void>;
   /** Cuts off every exchange. */
   signal: AbortSignal;
+  /** Called right before each request that may change something. If it throws, nothing is sent. */
+  beforeWrite?: () => Promise<void>;
   /** Called with every exchange, before it is classified. */
   onExchange?: (request: Request, exchange: Exchange) => void;
   /** Called with the difference between the API's clock and ours, from the `Date` of each response. */
@@ -56,6 +58,7 @@ async function call(endpoint: Endpoint, input: Fields, wire: Wire): Promise<Answ
   const isRead = endpoint.repeat === "safe";
   for (let tries = 1; ; tries += 1) {
     const request = await requestFor(endpoint, input, wire);
+    if (!isRead) await wire.beforeWrite?.();
     const asked = { data: endpoint.data, isRead, startedMs: wire.now(), url: request.url };
     const answer = ofSameRecord(classify(await send(request, wire), asked), endpoint, input);
     if (!isRead || wire.signal.aborted) return answer;

@@ -1,5 +1,5 @@
 import { errorCode } from "../domain/error-code.ts";
-import { Failure, type FailureKind, whatHappened } from "../domain/failure.ts";
+import { Failure, type FailureKind, isOfLedger, whatHappened } from "../domain/failure.ts";
 import { isUnsettled } from "../domain/state.ts";
 import type { Batch, PlannedPayout } from "../ledger/batch.ts";
 import type { ClaimAnswer } from "../ledger/change.ts";
@@ -212,9 +212,10 @@ function createStopRules() {
         `The batch stopped: access was denied. ${message}`,
         { status, hint: `${accessHint(status)} Then run the same command again.` },
       );
-    if (end === "internal") ledgerFailed(failure);
     // P21: the response arrived, and its outcome could not be recorded.
     if (unrecorded !== undefined) ledgerFailed(cause);
+    else if (end === "internal" || isOfLedger(failure)) ledgerFailed(failure);
+    else if (isOfLedger(cause)) ledgerFailed(cause);
     if (unknown >= mostUnknown)
       reason ??= new Failure(
         end === "unreachable" ? "batch.incomplete" : "batch.outcome-unknown",
@@ -242,6 +243,8 @@ function rejectionIn(failure: Failure): string {
 /** The ledger's own failure if it has one, because its hint is more exact. */
 function ledgerFailure(cause: unknown): Failure {
   if (cause instanceof Failure && cause.kind === "internal") return cause;
+  if (isOfLedger(cause))
+    return new Failure("batch.ledger-failed", cause.message, { ...cause.details, cause });
   const code = errorCode(cause);
   const fix = /BUSY|LOCKED/.test(code ?? "")
     ? "Close the other program that has the ledger file locked"

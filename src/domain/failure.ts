@@ -273,7 +273,7 @@ export interface FailureDetails {
   evidence?: Evidence;
   /** True if this run made no attempt: the failure is about an earlier one. */
   untried?: boolean;
-  /** True if the last attempt was not sent, whatever the outcome of those before it. */
+  /** True if the last attempt was not sent; unless the outcome is unknown, no earlier one was either. */
   neverLeft?: boolean;
   /** The state of an operation that could not be recorded (P21). */
   unrecorded?: string;
@@ -337,6 +337,11 @@ export class Failure extends Error {
   text(writes: boolean): string {
     return sentences([this.message, effectSentences[this.effect(writes)]]);
   }
+}
+
+/** True if the ledger failed, or the lock that shows this process to others: this says nothing about a request. */
+export function isOfLedger(error: unknown): error is Failure {
+  return error instanceof Failure && /^(?:ledger|lock)\./.test(error.reason);
 }
 
 /** Several problems of one command, reported together (exit 2). */

@@ -14,7 +14,7 @@ export interface Ledger extends SingleChanges {
   change(requests: ChangeRequest[]): Promise<ChangeAnswer[]>;
   /** The answer that a claim would get now; nothing is recorded. */
   preview(request: Requested<"claim">): Promise<ClaimDecision>;
-  /** @throws Failure if the file or the lock is no longer ours; called right before each request */
+  /** @throws Failure if the file or the lock is no longer ours; called right before each attempt of each write */
   assertStillOurs(): void;
 
   /** By its own ID, in whatever account; by a payout's reference, or by the API's ID. */

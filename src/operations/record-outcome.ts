@@ -1,4 +1,4 @@
-import { Failure, type FailureKind, whatHappened } from "../domain/failure.ts";
+import { Failure, type FailureKind, isOfLedger, whatHappened } from "../domain/failure.ts";
 import { formatTime } from "../domain/local-time.ts";
 import type { State } from "../domain/state.ts";
 import type { OutcomeAnswer } from "../ledger/change.ts";
@@ -21,7 +21,7 @@ export interface Confirmed<Result> {
 
 /**
  * Does the work of an intent and records its outcome, whatever is thrown. The kind of a failure decides the
- * state. Any other exception is an internal error and leaves the outcome unknown.
+ * state, if the failure is about the request. Any other exception leaves the outcome unknown (I4).
  */
 export async function recorded<Result>(
   operation: Operation,
@@ -32,7 +32,7 @@ export async function recorded<Result>(
   try {
     done = await work();
   } catch (error) {
-    const failure = error instanceof Failure ? error : internalError(operation, error);
+    const failure = decidingFailure(operation, error);
     const outcome = outcomeOf(failure);
     const { untried, neverLeft } = failure.details;
     const tried = untried ? {} : { sent: outcome.state !== "NOT_SENT" && !neverLeft };
@@ -58,7 +58,32 @@ export async function recorded<Result>(
 export function outcomeOf(failure: Failure): Outcome {
   const { kind, details } = failure;
   const message = whatHappened(failure);
-  return { state: endStates[kind], code: kind, message, ...details.evidence };
+  // Nothing left this machine: the kind says only why.
+  const isUnsent = details.neverLeft && kind !== "uncertain";
+  const state = isUnsent ? "NOT_SENT" : endStates[kind];
+  return { state, code: kind, message, ...details.evidence };
+}
+
+/** The failures of requests, by the beginning of their reasons: they may prove that nothing was done. */
+const ofRequest = /^(?:api|run|transition)\./;
+
+function decidingFailure(operation: Operation, error: unknown): Failure {
+  if (!(error instanceof Failure)) return internalError(operation, error);
+  if (error.details.neverLeft) return error;
+  const provesNothingDone = ["NOT_SENT", "REFUSED"].includes(endStates[error.kind]);
+  const isAboutRequest = !provesNothingDone || ofRequest.test(error.reason);
+  if (isAboutRequest && !isOfLedger(error)) return error;
+  const name = operation.reference ?? operation.id;
+  return new Failure(
+    "ledger.not-recorded",
+    `An error interrupted ${name} while it was sent: ${error.message}`,
+    {
+      hint: `${error.details.hint ?? "Check the ledger."} Then run 'lenden ledger resolve'.`,
+      operation: name,
+      unrecorded: "UNCERTAIN",
+      cause: error,
+    },
+  );
 }
 
 /** A kind that shows nothing about the request leaves the outcome unknown. */

@@ -40,9 +40,14 @@ export async function attempted<Data>(send: () => Promise<Answer<Data>>): Promis
   try {
     return await send();
   } catch (error) {
-    if (error instanceof Failure) throw error;
+    if (error instanceof Failure) throw unsentBy(error);
     return { kind: "unclear", why: "fault of lenden", text: "", apiError: {}, times: {} };
   }
+}
+
+/** A failure before a request, such as of the secret or of the ledger. */
+function unsentBy({ reason, message, details }: Failure): Failure {
+  return new Failure(reason, message, { ...details, neverLeft: true });
 }
 
 /** The failure of a request that was proved not to have been sent (exit 69). */

@@ -1,5 +1,5 @@
 import type { Answer } from "../api/response.ts";
-import { Failure } from "../domain/failure.ts";
+import { Failure, type FailureDetails } from "../domain/failure.ts";
 import type { Resource } from "../domain/statuses.ts";
 import { checkStop, type OperationDeps } from "./deps.ts";
 import { recorded } from "./record-outcome.ts";
@@ -88,9 +88,28 @@ async function untilDone<Kind extends Resource>(
 ): Promise<RecordOf[Kind]> {
   /** Why the change may have been made. */
   let possible: string | undefined;
+  const unknown = (now: string, more: Pick<FailureDetails, "neverLeft" | "cause"> = {}): Failure =>
+    new Failure(
+      "transition.outcome-unknown",
+      `Cannot confirm the ${kind} of ${resource} ${id} (${possible}): ${now}`,
+      {
+        hint: "Run the same command again: a second run changes nothing more.",
+        operation: id,
+        ...more,
+      },
+    );
   for (let attempt = 1; ; attempt += 1) {
     if (possible === undefined) checkStop(deps);
-    const shown = shownBy(await attempted(send), { kind, id, wasDone });
+    const shown = shownBy(
+      await attempted(send).catch((error) => {
+        if (possible === undefined || !(error instanceof Failure)) throw error;
+        throw unknown(`the retry could not be sent: ${error.message}`, {
+          neverLeft: true,
+          cause: error,
+        });
+      }),
+      { kind, id, wasDone },
+    );
     if (shown.kind === "possible") possible ??= shown.why;
     const rejected =
       shown.kind === "rejected" && possible === undefined ? shown.failure : undefined;
@@ -108,11 +127,8 @@ async function untilDone<Kind extends Resource>(
     if (rejected) throw rejected;
     const undecided = (): Failure => {
       if (possible === undefined && shown.kind === "unsent") return shown.failure;
-      const now = status === undefined ? "its status could not be retrieved" : `it is ${status}`;
-      return new Failure(
-        "transition.outcome-unknown",
-        `Cannot confirm the ${kind} of ${resource} ${id} (${possible}): ${now}.`,
-        { hint: "Run the same command again: a second run changes nothing more.", operation: id },
+      return unknown(
+        `${status === undefined ? "its status could not be retrieved" : `it is ${status}`}.`,
       );
     };
     const isOver = deps.now() + pauseMs * attempt >= deps.deadlineMs || deps.isStopping();

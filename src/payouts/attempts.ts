@@ -50,8 +50,6 @@ export async function createPayout(
   let firstMs: number | undefined;
   let wasMixedUp = false;
   for (let attempt = 1; ; attempt += 1) {
-    // The claim has just checked this; after a pause it must be checked again.
-    if (attempt > 1 || before !== undefined) await assertOurs(order, whyUnknown, deps);
     if (whyUnknown === undefined) checkStop(deps);
     else {
       await assertResendable(operation, deps);
@@ -109,25 +107,11 @@ function ofReference(
   return { kind: "unclear", why: "another record", status, text, apiError, times };
 }
 
-/** A lost lock or ledger says nothing about the attempts before it. */
-async function assertOurs(
-  order: PayoutOrder,
-  whyUnknown: string | undefined,
-  deps: OperationDeps,
-): Promise<void> {
-  const ledger = await deps.ledger();
-  try {
-    ledger.assertStillOurs();
-  } catch (error) {
-    rethrow(error, order, whyUnknown);
-  }
-}
-
-/** An attempt that was not sent, for example without a secret, proves nothing about earlier ones. */
+/** An attempt that was not sent, for example without a secret or a lock, proves nothing about earlier ones. */
 function rethrow(error: unknown, order: PayoutOrder, whyUnknown: string | undefined): never {
   if (whyUnknown === undefined || !(error instanceof Failure)) throw error;
   const why = `${whyUnknown}, and the retry could not be sent: ${error.message}`;
-  throw uncertain(order, why, { neverLeft: true });
+  throw uncertain(order, why, { neverLeft: true, cause: error });
 }
 
 /** I4: a ledger that fails here stops the sending. */

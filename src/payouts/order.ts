@@ -88,7 +88,10 @@ export function compare(
 export function uncertain(
   order: PayoutOrder,
   why: string,
-  more: Pick<FailureDetails, "evidence" | "untried" | "neverLeft" | "status" | "hint"> = {},
+  more: Pick<
+    FailureDetails,
+    "evidence" | "untried" | "neverLeft" | "status" | "hint" | "cause"
+  > = {},
 ): Failure {
   const { reference } = order;
   const cause = why.replace(/\.$/, "");

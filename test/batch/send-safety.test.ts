@@ -422,3 +422,20 @@ async function countsOf({ ledger, batch }: Timed): Promise<Record<string, number
   const tally = await ledger.batches.tally(batch);
   return Object.fromEntries(tally.map(({ state, count }) => [state, count]));
 }
+
+test.each([1, 4])(
+  "I4: a batch stops if the ledger fails before request %i, whatever the kind of that failure",
+  async (failing) => {
+    const place = await timed(9, (_, count) => {
+      if (count === failing) throw new Failure("ledger.in-use", "The ledger is busy.");
+      return undefined;
+    });
+    const { reason, kind, message } = (await place.send(1)) ?? {};
+    expect([reason, kind, message]).toEqual([
+      "batch.ledger-failed",
+      "internal",
+      "The ledger is busy.",
+    ]);
+    expect(place.asked).toHaveLength(failing);
+  },
+);

@@ -124,7 +124,10 @@ export class Tool {
       onClock: clock.saw,
     };
     const deps: OperationDeps = {
-      client: createClient(contract, wire),
+      client: createClient(contract, {
+        ...wire,
+        beforeWrite: async () => (await this.ledger()).assertStillOurs(),
+      }),
       ledger: async () => {
         await this.point();
         return this.ledger();

@@ -54,6 +54,7 @@ export function createApiAccess(
     await config.refuseSecrets(...parts.argv);
     return wireTo(account, config.payoutSecret);
   });
+  const ownWire = async () => guarded(await wire(), ownLedger);
   const deps = once(async () => depsFor(await config.account(), await wire(), ownLedger));
   /** A raw call may contain a secret in its path, also as a server decodes it, or in its body. */
   const wireFor = async ({ path, body }: RawCall): Promise<Wire> => {
@@ -85,7 +86,10 @@ export function createApiAccess(
     },
     /** A client that signs payouts with another secret: the API has to reject them. */
     wronglySigning: async () =>
-      createClient(contract, { ...(await wire()), payoutSecret: async () => "wrong-on-purpose" }),
+      createClient(contract, {
+        ...(await ownWire()),
+        payoutSecret: async () => "wrong-on-purpose",
+      }),
     /** Sends a raw call. @throws Failure `unreachable` if no request was sent */
     raw: async (call: RawCall): Promise<RawOutcome> => {
       const outcome = await sendRaw(call, await wireFor(call));
@@ -100,9 +104,14 @@ export function createApiAccess(
     ) => new Preview(await requestFor(endpoints[name], input, await wire())),
     /** The endpoints that only a local sandbox has. */
     local: async (why = "This command needs a local sandbox") =>
-      createClient(localContract, requireLocal(await wire(), why)),
+      createClient(localContract, requireLocal(await ownWire(), why)),
     ...methodAccess(parts.host, config, deps),
   };
+}
+
+/** A process that lost its lock or its ledger sends nothing more, not even a retry. */
+function guarded(wire: Wire, ledger: () => Promise<Ledger>): Wire {
+  return { ...wire, beforeWrite: async () => (await ledger()).assertStillOurs() };
 }
 
 /** All accounts of a run share one transport and one clock of the API. */
@@ -135,7 +144,7 @@ function createWires(parts: RunParts) {
     };
   };
   const depsFor = (account: Account, own: Wire, ledger: () => Promise<Ledger>): OperationDeps => ({
-    client: createClient(contract, own),
+    client: createClient(contract, guarded(own, ledger)),
     ledger,
     account,
     guarantees: once(async () => {

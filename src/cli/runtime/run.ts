@@ -2,7 +2,7 @@ import { closeSync, openSync } from "node:fs";
 import { devNull } from "node:os";
 import { isAbsolute } from "node:path";
 import { errorCode } from "../../domain/error-code.ts";
-import { exits, Failure, type Reason, usage } from "../../domain/failure.ts";
+import { exits, Failure, isOfLedger, type Reason, usage } from "../../domain/failure.ts";
 import { readLedgerUrl } from "../../domain/ledger-url.ts";
 import type { Host, Signal } from "../../platform/host.ts";
 import { readGlobals } from "../args/globals.ts";
@@ -85,7 +85,8 @@ function afterWrite(error: unknown, hasWritten: boolean): unknown {
   // The printer knows that the result changed nothing.
   if (isFailure && error.reason === "output.not-written") return error;
   const isInternal =
-    !isFailure || (error.kind === "internal" && error.effect(true) === "nothing-sent");
+    !isFailure ||
+    ((error.kind === "internal" || isOfLedger(error)) && error.effect(true) === "nothing-sent");
   if (!isInternal) return error;
   const why = isFailure ? ` ${error.message}` : "";
   return new Failure(

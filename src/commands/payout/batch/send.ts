@@ -19,7 +19,7 @@ import { rowsText } from "../../../cli/output/rows.ts";
 import { durationText } from "../../../cli/output/time.ts";
 import type { ProgressLine } from "../../../cli/terminal/reporter.ts";
 import { type Paisa, readAmount } from "../../../domain/amount.ts";
-import { Failure, inOneLine, usage, whatHappened } from "../../../domain/failure.ts";
+import { Failure, inOneLine, isOfLedger, usage, whatHappened } from "../../../domain/failure.ts";
 import { formatDay } from "../../../domain/local-time.ts";
 import { formatPaisa } from "../../../domain/money.ts";
 import type { Batch } from "../../../ledger/batch.ts";
@@ -120,7 +120,7 @@ interface Sent extends BatchStatus {
 
 /** Exit 1 means that nothing was sent, which is not known once the rows were. */
 function failedAfterSending(cause: unknown, { id }: Batch): unknown {
-  if (cause instanceof Failure && cause.kind !== "internal") return cause;
+  if (cause instanceof Failure && cause.kind !== "internal" && !isOfLedger(cause)) return cause;
   const why = cause instanceof Failure ? ` ${cause.message}` : "";
   const message = `Batch ${id} was sent, but the status of its rows cannot be read.${why}`;
   const hint = `Do not send the rows in another way. Run 'lenden ledger check', then 'lenden payout batch status ${id}'.`;
