@@ -114,7 +114,7 @@ async function write(
     const ledger = await deps.ledger();
     const answer = await ledger.record({ operation: operation.number, outcome, release: true });
     if (answer.kind !== "moved") return answer;
-    throw new Error("another process took the operation over");
+    throw movedError(answer.operation);
   } catch (cause) {
     const name = operation.reference ?? operation.id;
     const id = outcome.remoteId ? `, ${outcome.remoteId}` : "";
@@ -127,6 +127,13 @@ async function write(
     const details = { hint, operation: name, unrecorded: outcome.state, cause };
     throw new Failure("ledger.not-recorded", message, details);
   }
+}
+
+/** Another process recorded an outcome meanwhile: it is kept, and the error is what is left of this one. */
+function movedError({ id, state }: Operation): Failure {
+  return new Failure("ledger.not-recorded", `another process recorded it as ${state}.`, {
+    hint: `Check the dashboard before you send it again. To see what was recorded, run 'lenden ledger show ${id}'.`,
+  });
 }
 
 function internalError(operation: Operation, cause: unknown): Failure {

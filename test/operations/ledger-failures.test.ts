@@ -10,7 +10,7 @@ import { createPayment, createRefund } from "../../src/operations/create.ts";
 import type { OperationDeps } from "../../src/operations/deps.ts";
 import { cancelRefund } from "../../src/operations/status-transition.ts";
 import { sendPayout } from "../../src/payouts/send.ts";
-import { created, failure, order, paisa, retrieved, scripted, startMs } from "./scripted.ts";
+import { created, data, failure, order, paisa, retrieved, scripted, startMs } from "./scripted.ts";
 
 /** How a ledger can fail: by a failure that alone would prove that nothing was sent, or by any exception. */
 const troubles = [
@@ -89,13 +89,11 @@ async function troubled({ before, after, status }: Trouble) {
 const account = { accountType: "PERSONAL_ACCOUNT", accountNumber: "01812345678" } as const;
 const again = { again: false };
 const urls = { redirect_url: "https://a.example/", callback_url: "https://a.example/" };
+const pay = (deps: OperationDeps) =>
+  createPayment(paisa("500"), { description: "x", paymentMethodId: "m", ...urls }, again, deps);
 const works: [string, (deps: OperationDeps) => Promise<unknown>][] = [
   ["a payout", (deps) => sendPayout(order, deps)],
-  [
-    "a payment",
-    (deps) =>
-      createPayment(paisa("500"), { description: "x", paymentMethodId: "m", ...urls }, again, deps),
-  ],
+  ["a payment", pay],
   [
     "a refund",
     (deps) => createRefund(paisa("500"), { transactionId: "TX1", ...account }, again, deps),
@@ -204,3 +202,20 @@ test.each(repeated.slice(0, 1).concat(repeated.slice(-1)))(
     expect(checked).toEqual(Array.from({ length: writes() }, (_, index) => index + 1));
   },
 );
+
+test("P21: a late confirmation does not replace what another process recorded, and is shown", async () => {
+  const { deps, own } = await troubled({});
+  const client = {
+    ...deps.client,
+    createPayment: async () => {
+      const [seen] = await own.unsettled();
+      if (!seen) throw new Error("no operation");
+      await own.learn({ seen, outcome: { state: "NOT_SENT", code: "declared" } });
+      return data({ ...payment, payment_url: "https://pay.example/TX1" });
+    },
+  };
+  const { message, details } = await failure(pay({ ...deps, client }));
+  expect(message).toMatch(/\(CONFIRMED, TX1\): another process recorded it as NOT_SENT/);
+  expect(details.hint).toMatch(/Check the dashboard.*lenden ledger show OP1/);
+  expect((await stateIn(own))?.state).toBe("NOT_SENT");
+});
