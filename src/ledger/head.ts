@@ -28,8 +28,7 @@ export type StoredHead = {
 /** The file of a ledger's head. Several ledgers may share a config directory. */
 export function headPath(configFolder: string, ledger: string): string {
   const path = join(realFolder(dirname(ledger)), basename(ledger));
-  const name = createHash("sha256").update(path).digest("hex").slice(0, 24);
-  return join(configFolder, `ledger-head-${name}.json`);
+  return join(configFolder, `ledger-head-${shortHash(path)}.json`);
 }
 
 /** @throws SQLite's error if the ledger cannot be read */
@@ -40,7 +39,18 @@ export function storedHead(database: Database, path: string): StoredHead {
   return { ...read, state: event?.hash === read.head.hash ? "contained" : "not-contained" };
 }
 
-function readHead(path: string): "missing" | "unreadable" | { head: Head; isModified: boolean } {
+/** The head of a ledger on a server, by its URL without a password. */
+export function serverHeadPath(configFolder: string, url: string): string {
+  return join(configFolder, `ledger-head-${shortHash(url)}.json`);
+}
+
+function shortHash(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 24);
+}
+
+export function readHead(
+  path: string,
+): "missing" | "unreadable" | { head: Head; isModified: boolean } {
   try {
     const { number, hash, modified }: { number?: unknown; hash?: unknown; modified?: unknown } =
       JSON.parse(readFileSync(path, "utf8"));
@@ -111,7 +121,8 @@ export function createHeadKeeper(database: Database, path: string, now: () => nu
   };
 }
 
-const storedEveryMs = 1_000;
+/** The head is stored at most so often, in milliseconds. */
+export const storedEveryMs = 1_000;
 
 /** A database that calls `committed` after each commit. */
 export function tellingCommits(database: Database, committed: () => void): Database {
@@ -140,7 +151,7 @@ function notContained(): Failure {
   );
 }
 
-function modified(): Failure {
+export function modified(): Failure {
   return new Failure(
     "ledger.modified",
     "Cannot use the ledger to send: 'lenden ledger check' found that it was modified.",

@@ -2,7 +2,7 @@ import { Failure } from "../domain/failure.ts";
 import { payeeOf } from "../domain/mobile.ts";
 import { recipientOf } from "./decide.ts";
 import type { Intent, Operation, Outcome } from "./operation.ts";
-import { holderNow, type Worker } from "./worker.ts";
+import type { Recorder } from "./worker.ts";
 
 /** A text that every database can store: without half of a character, and without NUL. */
 export function storable(text: string): string {
@@ -27,7 +27,10 @@ export function listedOf({ kind, asked }: Pick<Intent, "kind" | "asked">) {
  *
  * @throws Failure `request.contains-secret`
  */
-export function askedJson({ asked }: Pick<Intent, "asked">, { scrub }: Worker): string {
+export function askedJson(
+  { asked }: Pick<Intent, "asked">,
+  { scrub }: Pick<Recorder, "scrub">,
+): string {
   const text = JSON.stringify(asked);
   if (scrub(text) === text) return text;
   throw new Failure(
@@ -35,6 +38,11 @@ export function askedJson({ asked }: Pick<Intent, "asked">, { scrub }: Worker): 
     "The request contains the API key or the payout secret.",
     { hint: "Remove it from the text." },
   );
+}
+
+interface NewOperation extends Pick<Operation, "number" | "target" | "account" | "holder"> {
+  /** ISO 8601. */
+  at: string;
 }
 
 /**
@@ -45,13 +53,8 @@ export function askedJson({ asked }: Pick<Intent, "asked">, { scrub }: Worker): 
  */
 export function createOperation(
   intent: Intent,
-  {
-    number,
-    target,
-    account,
-    at,
-  }: Pick<Operation, "number" | "target" | "account"> & { at: string },
-  worker: Worker,
+  { number, target, account, holder, at }: NewOperation,
+  worker: Recorder,
 ): Operation {
   const { kind, reference, amountPaisa, asked, methodName = null, batch = null } = intent;
   const { user, command, owner } = worker;
@@ -77,7 +80,7 @@ export function createOperation(
     acceptedAt: null,
     completedAt: null,
     paymentUrl: null,
-    holder: holderNow(worker, at),
+    holder,
     user,
     command,
     profile: owner.profile,
@@ -127,7 +130,7 @@ export function intentData(
 /** An outcome and its JSON without secrets that the API sent back, and with text that can be stored. */
 export function storableOutcome(
   outcome: Outcome,
-  { scrub }: Worker,
+  { scrub }: Pick<Recorder, "scrub">,
 ): { outcome: Outcome; data: string } {
   const text = JSON.stringify(outcome);
   const scrubbed = scrub(text);

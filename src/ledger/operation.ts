@@ -90,6 +90,8 @@ export interface RefundSums {
 
 /** Selects operations; every part that is given has to match. */
 export interface Filter {
+  /** Only those that the API confirmed. */
+  isConfirmed?: boolean;
   /** The last status that the API returned. */
   status?: string | undefined;
   states?: readonly State[] | undefined;
@@ -118,6 +120,8 @@ export interface Holder {
   /** The name of the file that the operating system keeps locked for it. */
   lock: string;
   machine: string;
+  /** The person, if several machines share the ledger. */
+  user?: string;
   /** ISO 8601. */
   since: string;
 }
@@ -148,6 +152,8 @@ export interface Actor {
   pid: number;
   /** The login name, if it differs from the user. */
   login?: string;
+  /** The login at the server of the ledger. */
+  ledgerLogin?: string;
   /** The person who ran sudo. */
   sudoUser?: string;
   /** The address that an SSH session came from. */

@@ -17,26 +17,30 @@ export interface Owner {
   };
 }
 
-/** The process that works with a ledger, and how it tells whether another one still runs. */
-export interface Worker {
+/** Who records something, and what every store needs of the process. */
+export interface Recorder {
   owner: Owner;
   user: string;
   /** The command's name, without its arguments: they may contain anything. */
   command: string;
   actor: Actor;
-  holder: Omit<Holder, "since">;
   now(): number;
   newId(): string;
-  /** True if the process that holds an operation may still run. */
-  isAlive(holder: Holder): boolean;
-  /** @throws Failure if other processes can no longer see this one: they may take what it holds */
-  assertSeen(): void;
   /** Removes secrets from what the API returned. */
   scrub(text: string): string;
 }
 
+/** The process that works with a ledger file, and how it tells whether another one still runs. */
+export interface Worker extends Recorder {
+  holder: Omit<Holder, "since">;
+  /** True if the process that holds an operation may still run. */
+  isAlive(holder: Holder): boolean;
+  /** @throws Failure if other processes can no longer see this one: they may take what it holds */
+  assertSeen(): void;
+}
+
 /** The current time, ISO 8601. */
-export function nowIn(worker: Worker): string {
+export function nowIn(worker: Pick<Recorder, "now">): string {
   return new Date(worker.now()).toISOString();
 }
 

@@ -201,7 +201,11 @@ export class Operations {
     const { number: account, name } = this.#account.store(at);
     const number = this.#next ?? numberIn(this.#highest.get()?.number) + 1n;
     this.#next = number + 1n;
-    const operation = createOperation(intent, { number, target, account: name, at }, this.#worker);
+    const operation = createOperation(
+      intent,
+      { number, target, account: name, holder: holderNow(this.#worker, at), at },
+      this.#worker,
+    );
     const stored = {
       account,
       actor: JSON.stringify(this.#worker.actor),

@@ -1,0 +1,72 @@
+import { accountOf, type NamedAccount, noAccount, readsAllAccounts } from "../account.ts";
+import { rowEvent } from "../chain.ts";
+import { isTrue, numberIn } from "../rows.ts";
+import type { Owner } from "../worker.ts";
+import type { Query, Write } from "./connection.ts";
+
+/** The account of a run; it is stored with the first operation that is recorded for it. */
+export class RunAccount {
+  /** True for a reader without a key whose settings name no account: then it reads all of them. */
+  readonly isAll: boolean;
+  readonly #owner: Owner;
+  #known: NamedAccount | undefined;
+
+  constructor(owner: Owner) {
+    this.isAll = readsAllAccounts(owner);
+    this.#owner = owner;
+  }
+
+  /** Its number matches no account before anything was recorded. */
+  async read(query: Query): Promise<NamedAccount> {
+    if (this.#known) return this.#known;
+    const { environment, keyId } = this.#owner;
+    const rows = await query(
+      `SELECT a.number, a.name, EXISTS (SELECT 1 FROM lenden.account_keys k
+         WHERE k.environment = $1 AND k.key_hash = $2 AND k.account = a.number) AS is_own
+       FROM lenden.accounts a WHERE a.environment = $1 OR $1 = ''`,
+      ...[environment, keyId],
+    );
+    const accounts = rows.map((row) => ({
+      number: numberIn(row.number),
+      name: row.name ?? "",
+      isOwn: isTrue(row.is_own),
+    }));
+    const own = accounts.find(({ isOwn }) => isOwn);
+    return accountOf(
+      this.#owner,
+      own && { number: own.number, name: own.name },
+      (wanted) => accounts.find(({ name }) => name === wanted)?.number,
+    );
+  }
+
+  /** As `read`, and once the account is stored it is not read again. Not inside a transaction that may fail. */
+  async readOnce(query: Query): Promise<NamedAccount> {
+    const found = await this.read(query);
+    if (found.isStored) this.#known = found;
+    return found;
+  }
+
+  async store(write: Write, at: string): Promise<Pick<NamedAccount, "name" | "number">> {
+    const { environment, keyId } = this.#owner;
+    if (keyId === "") throw new Error("a reader records nothing");
+    const { name, number, isStored } = await this.read(write.query);
+    if (isStored) return { name, number };
+    const account = number === noAccount ? await this.#add(write, name, at) : number;
+    const [row = {}] = await write.query(
+      `INSERT INTO lenden.account_keys (environment, key_hash, account, first_used_at)
+       VALUES ($1, $2, $3, $4) RETURNING *`,
+      ...[environment, keyId, account, at],
+    );
+    write.append(rowEvent("key", row, at));
+    return { name, number: account };
+  }
+
+  async #add(write: Write, name: string, at: string): Promise<bigint> {
+    const [row = {}] = await write.query(
+      "INSERT INTO lenden.accounts (environment, name) VALUES ($1, $2) RETURNING *",
+      ...[this.#owner.environment, name],
+    );
+    write.append(rowEvent("account", row, at));
+    return numberIn(row.number);
+  }
+}

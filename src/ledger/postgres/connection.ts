@@ -1,0 +1,614 @@
+import { randomBytes } from "node:crypto";
+import { Socket } from "node:net";
+import type { ConnectionOptions as TlsOptions } from "node:tls";
+import pg from "pg";
+import { Failure } from "../../domain/failure.ts";
+import { beginning, type Event, hashOf } from "../chain.ts";
+import { type Head, modified } from "../head.ts";
+import { newestVersion, writerRole } from "./schema.ts";
+
+/** How to reach the server of a ledger. */
+export interface ServerLogin {
+  /** The URL without a password, for messages. */
+  text: string;
+  /** A host name, an IP address, or the directory of a unix socket. */
+  host: string;
+  port: number;
+  database: string;
+  user: string;
+  /** Requested only if the server asks for one. */
+  password(): Promise<string>;
+  /** False on loopback and unix sockets. */
+  tls: TlsOptions | false;
+}
+
+/** A parameter of a statement. A set of rows is one text of JSON (`rowsJson`). */
+export type Value = string | bigint | number | boolean | null | readonly string[];
+
+/** A row with every value as text; a boolean is `t` or `f`. */
+export type Row = Record<string, string | null>;
+
+export type Query = (sql: string, ...values: Value[]) => Promise<Row[]>;
+
+/** A write transaction. */
+export interface Write {
+  query: Query;
+  /** Adds an event to the chain. It is stored by the next `flush`, or before the commit. */
+  append(event: Event): void;
+  /** The number of the next new operation. */
+  nextOperation(): bigint;
+  /**
+   * Stores the events. Other writes can be part of the same statement, which spares a round trip.
+   *
+   * @param parts the parts of a WITH clause, each with RETURNING, with what `bind` returns in place of each value
+   * @returns the rows of the first part, if there is one
+   */
+  flush(parts?: (bind: Bind) => string[]): Promise<Row[]>;
+}
+
+/** Makes a value a parameter, and returns its name: `$1` and so on. */
+export type Bind = (value: Value) => string;
+
+/** What the server reported when the connection was opened. */
+export interface ServerFacts {
+  /** PostgreSQL's own number: 150018 is 15.18. */
+  serverVersion: number;
+  login: string;
+  isReplica: boolean;
+  isReadOnly: boolean;
+  /** False if a crash of the server could lose what it confirmed. */
+  isDurable: boolean;
+  synchronousCommit: string;
+  /** The database's clock, milliseconds since 1970, and ours in the middle of the request. */
+  serverNowMs: number;
+  localNowMs: number;
+}
+
+interface ConnectionOptions {
+  now(): number;
+  /** The stored head of this machine, if there is one, and whether a check found the ledger modified. */
+  seen: Head | undefined;
+  isModified: boolean;
+  /** Called with the newest event after each commit. */
+  committed(head: Head): void;
+}
+
+interface WriteOptions {
+  /** Work that needs no lock on the ledger, before it is locked. */
+  before?: (query: Query) => Promise<void>;
+  /** Writes although a user has to accept the ledger first. */
+  isAcceptance?: boolean;
+}
+
+interface Opened {
+  client: pg.Client;
+  socket: Socket;
+  facts: ServerFacts;
+  /** A warning of the server since the last statement. */
+  warning: string | undefined;
+}
+
+const connectMs = 10_000;
+/** Longer than the server may wait for a lock. */
+const statementMs = 20_000;
+const lockSeconds = 10;
+/** A lost connection is replaced within this time. */
+const reconnectMs = 10_000;
+
+/**
+ * One connection to the server of a ledger, used by one statement or transaction at a time, and opened again
+ * after it was lost. Nothing depends on the session, so that a transaction pooler can be between.
+ */
+export class Connection {
+  readonly #login: ServerLogin;
+  readonly #options: ConnectionOptions;
+  #opened: Opened | undefined;
+  #turn: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
+  #wasOpen = false;
+  /** The newest event that this process or machine has seen. A server that lacks it is not the same ledger. */
+  #seen: Head | undefined;
+  #containsSeen = true;
+
+  constructor(login: ServerLogin, options: ConnectionOptions) {
+    this.#login = login;
+    this.#options = options;
+    this.#seen = options.seen;
+  }
+
+  /** Why nothing may be written until a user accepts the ledger; undefined if there is no reason. */
+  unaccepted(): Failure | undefined {
+    if (!this.#containsSeen) return truncated();
+    return this.#options.isModified ? modified() : undefined;
+  }
+
+  facts(): Promise<ServerFacts> {
+    return this.#alone(async () => (await this.#open()).facts);
+  }
+
+  /** Runs one statement. It is repeated once after a lost connection, so it must change nothing twice. */
+  read: Query = (sql, ...values) =>
+    this.#alone(() => this.#retrying(async (opened) => run(opened, sql, values)));
+
+  /** Reads of one moment: nothing that others commit meanwhile is seen. */
+  snapshot<Result>(work: (query: Query) => Promise<Result>): Promise<Result> {
+    return this.#alone(() =>
+      this.#retrying(async (opened) => {
+        await run(opened, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+        const result = await work((sql, ...values) => run(opened, sql, values));
+        await run(opened, "COMMIT");
+        return result;
+      }),
+    );
+  }
+
+  /**
+   * Runs work in a transaction that has locked the ledger: no other process writes meanwhile. If the connection
+   * is lost and the transaction was certainly not committed, work runs a second time, so it must keep no state.
+   *
+   * @throws Failure `ledger.unreachable`, also if it is unknown whether the transaction was committed
+   * @throws Failure `ledger.server-busy` if the lock was not free within 10 seconds
+   */
+  write<Result>(
+    work: (write: Write) => Promise<Result>,
+    options: WriteOptions = {},
+  ): Promise<Result> {
+    return this.#alone(async () => {
+      for (let attempt = 1; ; attempt += 1) {
+        const opened = await this.#open();
+        this.#requireWritable(opened.facts, options.isAcceptance === true);
+        const transaction = new Transaction(opened);
+        let result: { value: Result } | undefined;
+        try {
+          await transaction.begin(options.before);
+          result = { value: await work(transaction) };
+          await transaction.flush();
+          await transaction.commit();
+          this.#committed(transaction.head);
+          return result.value;
+        } catch (error) {
+          if (!(error instanceof LostConnection)) {
+            await run(opened, "ROLLBACK").catch(() => this.#drop());
+            throw error instanceof LockTimeout ? await this.#busy(opened) : error;
+          }
+          this.#drop();
+          if (result && transaction.isCommitting && (await this.#has(transaction))) {
+            this.#committed(transaction.head);
+            return result.value;
+          }
+          if (attempt === 2) throw unreachable(this.#login, error);
+        }
+      }
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#turn.catch(() => {});
+    this.#isClosed = true;
+    const opened = this.#opened;
+    this.#opened = undefined;
+    if (!opened) return;
+    const timer = setTimeout(() => opened.socket.destroy(), 1_000);
+    await opened.client.end().catch(() => {});
+    clearTimeout(timer);
+    opened.socket.destroy();
+  }
+
+  /** Runs work when all that was asked before has ended. */
+  #alone<Result>(work: () => Promise<Result>): Promise<Result> {
+    const turn = this.#turn.then(work, work);
+    this.#turn = turn.catch(() => {});
+    return turn;
+  }
+
+  async #retrying<Result>(work: (opened: Opened) => Promise<Result>): Promise<Result> {
+    for (let attempt = 1; ; attempt += 1) {
+      const opened = await this.#open();
+      try {
+        return await work(opened);
+      } catch (error) {
+        if (error instanceof LostConnection) this.#drop();
+        else await run(opened, "ROLLBACK").catch(() => this.#drop());
+        if (!(error instanceof LostConnection)) throw error;
+        if (attempt === 2) throw unreachable(this.#login, error);
+      }
+    }
+  }
+
+  /** Whether a transaction was committed. Once the ledger is locked, it has ended on the server. */
+  async #has({ commitId, head }: Transaction): Promise<boolean> {
+    const opened = await this.#open();
+    const check = new Transaction(opened);
+    try {
+      await check.begin();
+      const sql = "SELECT 1 FROM lenden.events WHERE commit_id = $1 AND number = $2 AND hash = $3";
+      const found = await run(opened, sql, [commitId, head.number, head.hash]);
+      await run(opened, "ROLLBACK");
+      return found.length > 0;
+    } catch (error) {
+      this.#drop();
+      if (error instanceof LostConnection) throw unreachable(this.#login, error);
+      throw error;
+    }
+  }
+
+  /** Of the sessions that use the head, the one with the oldest transaction has locked it. */
+  async #busy(opened: Opened): Promise<Failure> {
+    const [row] = await run(
+      opened,
+      `SELECT a.pid, a.usename, to_char(a.xact_start AT TIME ZONE 'UTC', 'HH24:MI:SS') AS since
+       FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+       WHERE l.relation = 'lenden.head'::regclass AND l.mode = 'RowShareLock'
+       ORDER BY a.xact_start LIMIT 1`,
+    ).catch(() => []);
+    const by = row
+      ? ` by login ${row.usename} (server process ${row.pid}) since ${row.since} UTC`
+      : "";
+    return new Failure("ledger.server-busy", `The ledger is locked${by}.`, {
+      hint: "Run the command again when that process has ended.",
+    });
+  }
+
+  /** @throws Failure if nothing may be written there */
+  #requireWritable(facts: ServerFacts, isAcceptance: boolean): void {
+    if (facts.isReplica) throw unusable("server-replica", "the server is a replica");
+    if (facts.isReadOnly) throw unusable("server-read-only", "the database is read-only");
+    if (!facts.isDurable) throw unusable("server-not-durable", "the server runs with fsync=off");
+    const failure = isAcceptance ? undefined : this.unaccepted();
+    if (failure) throw failure;
+  }
+
+  #committed(head: Head): void {
+    this.#seen = head;
+    this.#options.committed(head);
+  }
+
+  async #open(): Promise<Opened> {
+    if (this.#isClosed) throw new Error("the connection to the ledger is closed");
+    if (this.#opened) return this.#opened;
+    const until = this.#options.now() + reconnectMs;
+    for (let pauseMs = 100; ; pauseMs *= 2) {
+      try {
+        this.#opened = await this.#connect();
+        this.#wasOpen = true;
+        return this.#opened;
+      } catch (error) {
+        if (!(error instanceof LostConnection)) throw error;
+        // At the start, a server that cannot be reached is reported at once.
+        if (!this.#wasOpen || this.#options.now() + pauseMs > until)
+          throw unreachable(this.#login, error);
+        await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      }
+    }
+  }
+
+  async #connect(): Promise<Opened> {
+    const opened = await connect(this.#login);
+    try {
+      const facts = await readFacts(opened, this.#options.now, this.#seen);
+      this.#containsSeen = facts.containsSeen;
+      if (this.#seen === undefined) this.#seen = facts.newest;
+      opened.facts = facts;
+      opened.client.once("end", () => {
+        if (this.#opened === opened) this.#opened = undefined;
+      });
+      return opened;
+    } catch (error) {
+      opened.socket.destroy();
+      throw error;
+    }
+  }
+
+  #drop(): void {
+    this.#opened?.socket.destroy();
+    this.#opened = undefined;
+  }
+}
+
+class Transaction implements Write {
+  readonly commitId = randomBytes(12).toString("base64url");
+  head: Head = { number: 0n, hash: beginning };
+  isCommitting = false;
+  readonly #opened: Opened;
+  #operation = 0n;
+  #events: Row[] = [];
+
+  constructor(opened: Opened) {
+    this.#opened = opened;
+  }
+
+  async begin(before?: (query: Query) => Promise<void>): Promise<void> {
+    const opened = this.#opened;
+    if (before) {
+      await run(opened, beginSql(opened.facts));
+      await before(this.query);
+      await this.#lock(lockSql);
+    } else await this.#lock(`${beginSql(opened.facts)}; ${lockSql}`);
+  }
+
+  query: Query = (sql, ...values) => run(this.#opened, sql, values);
+
+  append({ operation, batch = null, at, event, data }: Event): void {
+    const number = this.head.number + 1n;
+    const ids = { operation: textOrNull(operation), batch: textOrNull(batch) };
+    const row = { ...ids, at, event, data, commit_id: this.commitId };
+    const hash = hashOf(row, this.head.hash);
+    this.#events.push({ ...row, number: String(number), hash });
+    this.head = { number, hash };
+  }
+
+  nextOperation(): bigint {
+    this.#operation += 1n;
+    return this.#operation;
+  }
+
+  async flush(parts: (bind: Bind) => string[] = () => []): Promise<Row[]> {
+    const values: Value[] = [];
+    const bind: Bind = (value) => `$${values.push(value)}`;
+    const others = parts(bind);
+    const events = this.#events;
+    this.#events = [];
+    if (events.length === 0 && others.length === 0) return [];
+    const first = others[0]?.split(" ")[0] ?? "moved";
+    const all = [...others, ...(events.length > 0 ? this.#eventParts(events, bind) : [])];
+    return run(this.#opened, `WITH ${all.join(", ")} SELECT * FROM ${first}`, values);
+  }
+
+  async commit(): Promise<void> {
+    this.isCommitting = true;
+    this.#opened.warning = undefined;
+    const { command } = await execute(this.#opened, "COMMIT", []);
+    // PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK, and without an error.
+    if (command !== "COMMIT") throw new Error(`the ledger answered COMMIT with ${command}`);
+    if (this.#opened.warning !== undefined) throw notReplicated(this.#opened.warning);
+  }
+
+  #eventParts(events: Row[], bind: Bind): string[] {
+    const { number, hash } = this.head;
+    return [
+      `added AS (INSERT INTO lenden.events (number, operation, batch, at, event, data, commit_id, hash)
+        SELECT number, operation, batch, at, event, data, commit_id, hash
+        FROM json_to_recordset(${bind(JSON.stringify(events))}::json) AS e(number bigint,
+          operation bigint, batch bigint, at text, event text, data text, commit_id text, hash text))`,
+      `moved AS (UPDATE lenden.head SET number = ${bind(number)}::bigint, hash = ${bind(hash)},
+        operation = ${bind(this.#operation)}::bigint RETURNING number)`,
+    ];
+  }
+
+  async #lock(sql: string): Promise<void> {
+    const [row] = await run(this.#opened, sql);
+    if (!row) throw new Error("the ledger has no head");
+    this.head = { number: BigInt(row.number ?? 0), hash: row.hash ?? "" };
+    this.#operation = BigInt(row.operation ?? 0);
+  }
+}
+
+const lockSql = "SELECT number, hash, operation FROM lenden.head FOR UPDATE";
+
+/** Settings of one transaction, because a pooler gives each transaction another session. */
+function beginSql({ synchronousCommit }: ServerFacts): string {
+  const isWeak = ["off", "local", "remote_write"].includes(synchronousCommit);
+  return [
+    "BEGIN",
+    `SET LOCAL lock_timeout = '${lockSeconds}s'`,
+    "SET LOCAL idle_in_transaction_session_timeout = '30s'",
+    ...(isWeak ? ["SET LOCAL synchronous_commit = on"] : []),
+  ].join("; ");
+}
+
+/** Rows as the one parameter of `json_to_recordset`. */
+export function rowsJson(rows: readonly object[]): string {
+  return JSON.stringify(rows, (_, value: unknown) =>
+    typeof value === "bigint" ? String(value) : value,
+  );
+}
+
+function textOrNull(value: bigint | null): string | null {
+  return value === null ? null : String(value);
+}
+
+/** Without an answer of the server: it is unknown what became of the statement. */
+class LostConnection extends Error {}
+
+async function connect(login: ServerLogin): Promise<Opened> {
+  const socket = new Socket();
+  const client = new pg.Client({
+    host: login.host,
+    port: login.port,
+    database: login.database,
+    user: login.user,
+    password: login.password,
+    ssl: login.tls,
+    stream: () => socket,
+    keepAlive: true,
+    application_name: "lenden",
+    client_encoding: "UTF8",
+    // pg takes what is missing here from PG* variables; this value has no effect.
+    options: " ",
+    connectionTimeoutMillis: connectMs,
+    types: { getTypeParser: () => (text: string) => text },
+  });
+  const facts = noFacts;
+  const opened: Opened = { client, socket, facts, warning: undefined };
+  // Without a listener, an idle connection that is lost would end the process.
+  client.on("error", () => socket.destroy());
+  client.on("notice", ({ code, message }) => {
+    if (code === "01000") opened.warning = message ?? "";
+  });
+  try {
+    await client.connect();
+    return opened;
+  } catch (error) {
+    socket.destroy();
+    throw connectFailure(login, error);
+  }
+}
+
+const noFacts: ServerFacts = {
+  serverVersion: 0,
+  login: "",
+  isReplica: false,
+  isReadOnly: false,
+  isDurable: true,
+  synchronousCommit: "on",
+  serverNowMs: 0,
+  localNowMs: 0,
+};
+
+async function run(opened: Opened, sql: string, values: readonly Value[] = []): Promise<Row[]> {
+  return (await execute(opened, sql, values)).rows;
+}
+
+async function execute({ client, socket }: Opened, sql: string, values: readonly Value[]) {
+  // The server may continue, so nothing else is sent on this connection.
+  const timer = setTimeout(() => socket.destroy(), statementMs);
+  try {
+    const sent = values.map((value) => (typeof value === "bigint" ? String(value) : value));
+    const found: pg.QueryResult<Row> | pg.QueryResult<Row>[] =
+      sent.length === 0 ? await client.query(sql) : await client.query(sql, sent);
+    const last = Array.isArray(found) ? found.at(-1) : found;
+    return { rows: last?.rows ?? [], command: last?.command };
+  } catch (error) {
+    throw statementFailure(error);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** SQLSTATEs of a session that the server ended. */
+const endedSession = /^(?:08|57P0|25P03|25P04)/;
+
+function statementFailure(error: unknown): unknown {
+  const code = error instanceof pg.DatabaseError ? error.code : undefined;
+  if (code === undefined || endedSession.test(code)) return new LostConnection(String(error));
+  if (code === "55P03") return new LockTimeout();
+  if (code === "42501") return accessDenied("the login may not use the ledger", grantHint);
+  return error;
+}
+
+/** The ledger was locked by another process for too long. */
+class LockTimeout extends Error {}
+
+const grantHint = `Ask the database's administrator for 'GRANT ${writerRole} TO <login>'.`;
+
+function connectFailure(login: ServerLogin, error: unknown): unknown {
+  if (error instanceof Failure) return error;
+  const code = error instanceof pg.DatabaseError ? error.code : undefined;
+  if (code?.startsWith("28"))
+    return accessDenied(
+      `${login.text} rejected the login`,
+      "Check LENDEN_LEDGER_PASSWORD, or the password command of the profile.",
+    );
+  if (code === "3D000")
+    return new Failure("ledger.not-initialized", `${login.text}: there is no such database.`, {
+      hint: "Create it, then run 'lenden ledger init <url>'.",
+    });
+  if (isTlsError(error))
+    return new Failure(
+      "ledger.tls",
+      `Cannot verify the TLS certificate of ${login.text} (${reasonOf(error)}).`,
+      { hint: "Set the certificate authority with --ledger-ca <file>.", cause: error },
+    );
+  return new LostConnection(reasonOf(error));
+}
+
+function isTlsError(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = "code" in error ? String(error.code) : "";
+  return (
+    /CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO/.test(code) || /does not support SSL/.test(error.message)
+  );
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return "code" in error && error.code !== undefined ? String(error.code) : error.message;
+}
+
+/** What a server is asked once for each connection; 42P01 and 3F000 if it has no ledger. */
+async function readFacts(opened: Opened, now: () => number, seen: Head | undefined) {
+  const startMs = now();
+  let found: Row[];
+  try {
+    found = await run(opened, factsSql, [seen?.number ?? null]);
+  } catch (error) {
+    if (error instanceof pg.DatabaseError && /^(?:42P01|3F000)$/.test(error.code ?? ""))
+      throw new Failure("ledger.not-initialized", "The database has no ledger.", {
+        hint: "Create it with 'lenden ledger init <url>'.",
+      });
+    throw error;
+  }
+  const [row = {}] = found;
+  const localNowMs = (startMs + now()) / 2;
+  const version = Number(row.version);
+  if (version > newestVersion)
+    throw new Failure(
+      "ledger.newer-version",
+      "Cannot use the ledger: a newer version of lenden wrote it.",
+      { hint: "Update lenden." },
+    );
+  const serverVersion = Number(row.server_version);
+  if (serverVersion < 150_000)
+    throw new Failure("ledger.server-version", "The server is older than PostgreSQL 15.", {
+      hint: "Use PostgreSQL 15 or later.",
+    });
+  return {
+    serverVersion,
+    login: row.login ?? "",
+    isReplica: row.is_replica === "t",
+    isReadOnly: row.read_only === "on",
+    isDurable: row.fsync === "on",
+    synchronousCommit: row.synchronous_commit ?? "",
+    serverNowMs: Number(row.now_ms),
+    localNowMs,
+    containsSeen: seen === undefined || row.seen === seen.hash || seen.number === 0n,
+    newest: { number: BigInt(row.number ?? 0), hash: row.hash ?? beginning },
+  };
+}
+
+const factsSql = `
+  SELECT current_setting('server_version_num') AS server_version, session_user AS login,
+    pg_is_in_recovery() AS is_replica, current_setting('transaction_read_only') AS read_only,
+    current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS synchronous_commit,
+    extract(epoch FROM clock_timestamp()) * 1000 AS now_ms, h.version, h.number, h.hash,
+    (SELECT e.hash FROM lenden.events e WHERE e.number = $1::bigint) AS seen
+  FROM lenden.head h`;
+
+export function unreachable({ text }: ServerLogin, cause: unknown): Failure {
+  const why = cause instanceof Error ? ` (${cause.message})` : "";
+  return new Failure("ledger.unreachable", `Cannot reach the ledger ${text}${why}.`, {
+    hint: "Check the server and the network with 'lenden doctor', then run the command again.",
+    cause,
+  });
+}
+
+function accessDenied(why: string, hint: string): Failure {
+  return new Failure("ledger.access-denied", `Cannot use the ledger: ${why}.`, { hint });
+}
+
+function unusable(
+  reason: "server-replica" | "server-read-only" | "server-not-durable",
+  why: string,
+): Failure {
+  return new Failure(`ledger.${reason}`, `Cannot use the ledger to send: ${why}.`, {
+    hint: "Use the primary server with durable settings. 'lenden doctor' shows them.",
+  });
+}
+
+function notReplicated(warning: string): Failure {
+  return new Failure(
+    "ledger.not-replicated",
+    `The ledger's server stored the record alone: ${warning}.`,
+    { hint: "Check its standby server, then run the command again." },
+  );
+}
+
+function truncated(): Failure {
+  return new Failure(
+    "ledger.truncated",
+    "Cannot use the ledger to send: it lacks operations that this machine has seen.",
+    {
+      hint: "An older backup can pay twice. To accept the ledger as it is, run 'lenden ledger check --accept'.",
+    },
+  );
+}

@@ -1,0 +1,13 @@
+/** The columns of an operation `o`, with the name of its account and its holder: what `operationOf` reads. */
+export const operationColumns = `o.*,
+  (SELECT a.name FROM lenden.accounts a WHERE a.number = o.account) AS account_name,
+  (SELECT json_build_object('pid', p.pid, 'lock', p.id, 'machine', p.machine, 'user', p.user_name,
+    'since', o.held_since)::text FROM lenden.processes p WHERE p.id = o.process) AS holder`;
+
+/** When an operation `o` may first have been sent, and when a process last took it to send it. */
+export const openedAt = "coalesce(o.reopened_at, o.created_at)";
+export const lastTakenAt = "coalesce(o.resumed_at, o.reopened_at, o.created_at)";
+
+/** True if an operation `o` is the payout of a batch row `r`: amount, recipient and method. */
+export const samePayoutInSql = `(o.amount_paisa = r.amount_paisa
+  AND o.recipient_key = r.recipient_key AND o.method_id = r.method_id)`;

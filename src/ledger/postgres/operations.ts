@@ -1,0 +1,415 @@
+import { isUnsettled } from "../../domain/state.ts";
+import { isLocalSandbox } from "../../domain/url.ts";
+import type { ChangeAnswer, ChangeRequest, ClaimAnswer, OutcomeAnswer } from "../change.ts";
+import {
+  type Changed,
+  type Changing,
+  type ClaimDecision,
+  type ClaimRequest,
+  decideClaim,
+  decideOutcome,
+  isUnchanged,
+  outcomeOfTaken,
+  recipientOf,
+} from "../decide.ts";
+import { askedJson, createOperation, intentData, listedOf, storableOutcome } from "../intent.ts";
+import type { Holder, Operation, Outcome } from "../operation.ts";
+import { operationOf } from "../rows.ts";
+import { nowIn } from "../worker.ts";
+import type { RunAccount } from "./accounts.ts";
+import { type Bind, type Connection, type Query, rowsJson, type Write } from "./connection.ts";
+import { claimFacts } from "./facts.ts";
+import { operationColumns } from "./operation-sql.ts";
+import { isAliveInSql, type ServerProcess, type ServerWorker } from "./processes.ts";
+
+type Registration = ReturnType<ServerProcess["registration"]>;
+type OutcomeRequest = Exclude<ChangeRequest, { kind: "claim" }>;
+
+interface Parts {
+  worker: ServerWorker;
+  own: ServerProcess;
+  account: RunAccount;
+}
+
+/** The operations that this process claimed, until they are released: nobody else changes them. */
+type Held = Map<bigint, Changing>;
+
+/** Applies changes to operations, each group of them in one transaction. */
+export class Operations {
+  readonly #connection: Connection;
+  readonly #parts: Parts;
+  #held: Held = new Map();
+
+  constructor(connection: Connection, parts: Parts) {
+    this.#connection = connection;
+    this.#parts = parts;
+  }
+
+  /** Releases come before claims: a claim may need what is released. */
+  async change(requests: ChangeRequest[]): Promise<ChangeAnswer[]> {
+    const { own, account } = this.#parts;
+    if (requests.some(({ kind }) => kind !== "claim")) own.assertStillOurs();
+    await account.readOnce(this.#connection.read);
+    const isTaking = requests.some(({ kind }) => kind === "claim" || kind === "resume");
+    const registration = isTaking ? own.registration() : undefined;
+    const apply = (from: Held) =>
+      this.#connection.write(async (write) => {
+        const group = new Group(write, this.#parts, from, registration);
+        const answers = await group.apply(requests);
+        return { answers, held: group.held, isRegistered: group.isRegistered };
+      });
+    const before = this.#held;
+    // After a failed commit nothing is held for certain.
+    this.#held = new Map();
+    const { answers, held, isRegistered } = await apply(before).catch((error: unknown) => {
+      if (error instanceof HeldByOther) return apply(new Map());
+      throw error;
+    });
+    if (isRegistered) registration?.done();
+    this.#held = held;
+    return answers;
+  }
+
+  /** The answer that a claim would get now. */
+  async preview(request: ClaimRequest): Promise<ClaimDecision> {
+    const query = this.#connection.read;
+    const [facts] = await readFacts(query, [request], this.#parts, (operation) =>
+      holderOf(query, operation),
+    );
+    if (!facts) throw new Error("the ledger returned no facts for a claim");
+    return decideClaim(request, facts);
+  }
+}
+
+/** A held operation was changed by another process, or its ID belongs to another one: read it instead. */
+class HeldByOther extends Error {}
+
+/** The process that works on an operation, if it may still run. */
+export async function holderOf(
+  query: Query,
+  { holder }: Pick<Operation, "holder">,
+): Promise<Holder | undefined> {
+  if (!holder) return undefined;
+  const found = await query(
+    `SELECT 1 FROM lenden.processes p WHERE p.id = $1 AND ${isAliveInSql}`,
+    holder.lock,
+  );
+  return found.length > 0 ? holder : undefined;
+}
+
+async function readFacts(
+  query: Query,
+  requests: ClaimRequest[],
+  { worker, account }: Parts,
+  holderOf: (operation: Operation) => Promise<Holder | undefined>,
+) {
+  const scope = { owner: worker.owner, account: await account.read(query), nowMs: worker.now() };
+  return claimFacts(query, requests, { ...scope, holderOf });
+}
+
+/** The requests of one transaction. */
+class Group {
+  readonly held: Held;
+  readonly #write: Write;
+  readonly #parts: Parts;
+  readonly #at: string;
+  readonly #isLocal: boolean;
+  /** Until this process is known to others, which it has to be before it holds an operation. */
+  #registration: Registration;
+  #inserts: object[] = [];
+  #updates: object[] = [];
+
+  constructor(write: Write, parts: Parts, held: Held, registration: Registration) {
+    this.#write = write;
+    this.#parts = parts;
+    this.held = new Map(held);
+    this.#registration = registration;
+    this.#at = nowIn(parts.worker);
+    // Sandboxes that are started one after the other give out the same IDs.
+    this.#isLocal = isLocalSandbox(parts.worker.owner);
+  }
+
+  get isRegistered(): boolean {
+    return this.#registration === undefined;
+  }
+
+  async apply(requests: ChangeRequest[]): Promise<ChangeAnswer[]> {
+    const answers = new Map<ChangeRequest, ChangeAnswer>();
+    const newIds = new Set<string>();
+    for (const request of requests) {
+      if (request.kind === "claim") continue;
+      const answer = this.#recordOfHeld(request, newIds) ?? (await this.#recordOfRead(request));
+      answers.set(request, answer);
+    }
+    for (const wave of wavesOf(requests.filter((one) => one.kind === "claim"))) {
+      await this.#flush();
+      const { query } = this.#write;
+      const facts = await readFacts(query, wave, this.#parts, (one) => this.#holderOf(one));
+      for (const [place, request] of wave.entries()) {
+        const known = facts[place];
+        if (!known) throw new Error("the ledger returned no facts for a claim");
+        answers.set(request, await this.#claim(request, decideClaim(request, known)));
+      }
+    }
+    await this.#flush();
+    return requests.map((request) => {
+      const answer = answers.get(request);
+      if (!answer) throw new Error("the ledger gave no answer to a request");
+      return answer;
+    });
+  }
+
+  /**
+   * Without reading the operation first: while its holder is this process, no other one changes it. Undefined
+   * if this process does not hold it, or if another operation of the group gets the same ID.
+   */
+  #recordOfHeld(request: OutcomeRequest, newIds: Set<string>): OutcomeAnswer | undefined {
+    if (request.kind !== "record") return undefined;
+    const { operation: number, release } = request;
+    const now = this.held.get(number);
+    const id = this.#guardedId(request.outcome);
+    if (!now || (id !== null && newIds.has(id))) return undefined;
+    if (id !== null) newIds.add(id);
+    const { outcome, data } = storableOutcome(request.outcome, this.#parts.worker);
+    const change = decideOutcome(now, outcome, this.#at);
+    if (release) this.held.delete(number);
+    else this.held.set(number, change);
+    const { id: own } = this.#parts.own;
+    this.#update(number, change, { before: own, after: release ? null : own, id });
+    this.#append(number, change.event, data);
+    return { kind: "recorded", change };
+  }
+
+  async #recordOfRead(request: OutcomeRequest): Promise<OutcomeAnswer> {
+    await this.#flush();
+    const number = request.kind === "record" ? request.operation : request.seen.number;
+    this.held.delete(number);
+    const now = await this.#read(number);
+    const mayChange =
+      request.kind === "record"
+        ? now.holder?.lock === this.#parts.own.id
+        : isUnchanged(request.seen, now, await this.#holderOf(now));
+    if (!mayChange) return { kind: "moved", operation: now };
+    if (request.kind === "resume") return this.#resume(now);
+    const by = await this.#holderOfId(number, request.outcome);
+    // A status check that names another operation's record shows nothing about this one.
+    if (by !== undefined && request.kind === "learn") return { kind: "moved", operation: now };
+    const { outcome, data } = storableOutcome(
+      by === undefined ? request.outcome : outcomeOfTaken(request.outcome, by),
+      this.#parts.worker,
+    );
+    const change = decideOutcome(now, outcome, this.#at);
+    const before = now.holder?.lock ?? null;
+    const after = request.kind === "learn" || request.release ? null : before;
+    this.#update(number, change, { before, after, id: null });
+    this.#append(number, change.event, data);
+    await this.#flush();
+    return by === undefined ? { kind: "recorded", change } : { kind: "id-taken", by };
+  }
+
+  async #resume(operation: Operation): Promise<OutcomeAnswer> {
+    if (!isUnsettled(operation)) return { kind: "moved", operation };
+    if (operation.keyHash !== this.#parts.worker.owner.keyId)
+      return { kind: "other-key", operation };
+    await this.#takeOver(operation);
+    return { kind: "taken", operation };
+  }
+
+  async #claim(request: ClaimRequest, decision: ClaimDecision): Promise<ClaimAnswer> {
+    if (decision.kind === "resumed") {
+      const { operation, isReopened, earlier } = decision;
+      await this.#takeOver(operation);
+      // As it was before, because what was known of it decides how it is sent again.
+      const keyHash = this.#parts.worker.owner.keyId;
+      const resumed = isReopened ? { ...operation, openedAt: this.#at, keyHash } : operation;
+      return { kind: "resumed", operation: resumed, earlier };
+    }
+    if (decision.kind !== "new") return decision;
+    const { worker, own, account } = this.#parts;
+    const { number: accountNumber, name } = await account.store(this.#write, this.#at);
+    const operation = createOperation(
+      request.intent,
+      {
+        number: this.#write.nextOperation(),
+        target: decision.target,
+        account: name,
+        at: this.#at,
+        holder: own.holder(this.#at),
+      },
+      worker,
+    );
+    const actor = JSON.stringify(worker.actor);
+    this.#insert(operation, accountNumber, actor);
+    this.held.set(operation.number, operation);
+    this.#append(
+      operation.number,
+      "intent",
+      intentData(operation, { account: accountNumber, actor }),
+    );
+    return { kind: "new", operation, earlier: decision.earlier };
+  }
+
+  /** Makes this process the holder. The new time shows other processes that the operation has changed. */
+  async #takeOver(operation: Operation): Promise<void> {
+    const { own, account, worker } = this.#parts;
+    const isReopened = !isUnsettled(operation);
+    const { keyId: keyHash } = worker.owner;
+    // The key that sends a reopened one is the only one that may resend it (P25b).
+    if (isReopened) await account.store(this.#write, this.#at);
+    if (this.#registration) await this.#flush(true);
+    await this.#write.query(
+      takeSql,
+      ...[operation.number, own.id, this.#at],
+      ...[isReopened ? this.#at : null, isReopened ? keyHash : null],
+    );
+    const holder = JSON.stringify(own.holder(this.#at));
+    const data = isReopened
+      ? { state: "INTENT", keyHash, holder }
+      : { holder, wasReleased: operation.holder === null };
+    this.#append(operation.number, isReopened ? "reopened" : "resumed", JSON.stringify(data));
+  }
+
+  async #read(number: bigint): Promise<Operation> {
+    const [row] = await this.#write.query(
+      `SELECT ${operationColumns} FROM lenden.operations o WHERE o.number = $1`,
+      number,
+    );
+    if (!row) throw new Error("the ledger lost an operation that it just had");
+    return operationOf(row);
+  }
+
+  async #holderOf({ holder }: Operation): Promise<Holder | undefined> {
+    if (!holder) return undefined;
+    return (await this.#parts.own.isAlive(this.#write.query, holder.lock)) ? holder : undefined;
+  }
+
+  /** I10: the operation that already has the ID of an outcome, if there is one. */
+  async #holderOfId(number: bigint, outcome: Outcome): Promise<string | undefined> {
+    const id = this.#guardedId(outcome);
+    if (id === null) return undefined;
+    const [row] = await this.#write.query(
+      `SELECT min(other.id) AS id FROM lenden.operations o JOIN lenden.operations other ON ${hasId("$2")}
+       WHERE o.number = $1`,
+      ...[number, id],
+    );
+    return row?.id ?? undefined;
+  }
+
+  /** The ID of an outcome that no other operation may have. */
+  #guardedId({ state, remoteId }: Outcome): string | null {
+    return state === "CONFIRMED" && remoteId !== undefined && !this.#isLocal ? remoteId : null;
+  }
+
+  #append(operation: bigint, event: string, data: string): void {
+    this.#write.append({ operation, at: this.#at, event, data });
+  }
+
+  #update(
+    number: bigint,
+    change: Changed,
+    { before, after, id }: Record<"before" | "after" | "id", string | null>,
+  ): void {
+    const { state, remoteId, status, code, message, attempts } = change;
+    const { acceptedAt, completedAt, paymentUrl, phase } = change;
+    this.#updates.push({
+      ...{ number, before, after, id, state, remote_id: remoteId, status, code, message, attempts },
+      ...{ accepted_at: acceptedAt, completed_at: completedAt, payment_url: paymentUrl, phase },
+    });
+  }
+
+  #insert(operation: Operation, account: bigint, actor: string): void {
+    const { number, id, kind, profile, environment, reference, amountPaisa, target } = operation;
+    const { user, command, createdAt, holder, keyHash, baseUrl, methodName, batch } = operation;
+    const { recipient, recipientName, methodId, description } = listedOf(operation);
+    const asked = askedJson(operation, this.#parts.worker);
+    this.#inserts.push({
+      ...{ number, id, kind, profile, environment, reference, amount_paisa: amountPaisa, target },
+      ...{ asked, user, command, created_at: createdAt, process: holder?.lock, account, actor },
+      ...{ key_hash: keyHash, base_url: baseUrl, recipient_key: recipient, batch },
+      ...{
+        recipient_name: recipientName,
+        method_id: methodId,
+        method_name: methodName,
+        description,
+      },
+    });
+  }
+
+  /** Stores what was decided so far, in one statement. */
+  async #flush(isTaking = false): Promise<void> {
+    const [updates, inserts] = [this.#updates, this.#inserts];
+    this.#updates = [];
+    this.#inserts = [];
+    const registration = inserts.length > 0 || isTaking ? this.#registration : undefined;
+    if (registration) this.#registration = undefined;
+    const updated = await this.#write.flush((bind) => [
+      ...(updates.length > 0 ? [updatePart(bind, updates, this.#at)] : []),
+      ...(inserts.length > 0 ? [insertPart(bind, inserts)] : []),
+      ...(registration ? [`registered AS (${registration.sql(bind)})`] : []),
+    ]);
+    if (updates.length > 0 && updated.length !== updates.length) throw new HeldByOther();
+  }
+}
+
+/**
+ * Claims whose facts do not depend on each other, group after group: the facts of a group are read at once,
+ * after what was decided before is stored.
+ */
+function wavesOf(claims: ClaimRequest[]): ClaimRequest[][] {
+  const waves: { claims: ClaimRequest[]; keys: Set<string> }[] = [];
+  for (const claim of claims) {
+    const keys = keysOf(claim);
+    let wave = waves.at(-1);
+    if (!wave || keys.some((key) => wave?.keys.has(key))) {
+      wave = { claims: [], keys: new Set() };
+      waves.push(wave);
+    }
+    wave.claims.push(claim);
+    for (const key of keys) wave.keys.add(key);
+  }
+  return waves.map(({ claims }) => claims);
+}
+
+/** What decides a claim: two claims without a common key do not change each other's facts. */
+function keysOf({ intent }: ClaimRequest): string[] {
+  const { kind, reference, amountPaisa, target } = intent;
+  if (kind === "payout") return [`ref ${reference}`, `to ${recipientOf(intent)} ${amountPaisa}`];
+  return [kind === "payment" ? `payment ${amountPaisa}` : `${kind} ${target}`];
+}
+
+/** True of an operation `other` that has the ID of a record that `o` gets. */
+const hasId = (id: string) => `other.account = o.account AND other.remote_id = ${id}
+  AND other.kind = o.kind AND other.number <> o.number`;
+
+function updatePart(bind: Bind, updates: object[], at: string): string {
+  return `updated AS (
+    UPDATE lenden.operations o SET updated_at = ${bind(at)}, process = n.after,
+      held_since = CASE WHEN n.after IS NULL THEN NULL ELSE o.held_since END,
+      state = n.state, remote_id = n.remote_id, status = n.status, code = n.code, message = n.message,
+      attempts = n.attempts, accepted_at = n.accepted_at, completed_at = n.completed_at,
+      payment_url = n.payment_url, phase = n.phase
+    FROM json_to_recordset(${bind(rowsJson(updates))}::json) AS n(number bigint, before text, after text,
+      id text, state text, remote_id text, status text, code text, message text, attempts bigint,
+      accepted_at text, completed_at text, payment_url text, phase text)
+    WHERE o.number = n.number AND o.process IS NOT DISTINCT FROM n.before
+      AND (n.id IS NULL OR NOT EXISTS (SELECT 1 FROM lenden.operations other WHERE ${hasId("n.id")}))
+    RETURNING o.number)`;
+}
+
+function insertPart(bind: Bind, inserts: object[]): string {
+  const given = `number, id, kind, profile, environment, reference, amount_paisa, target, asked, "user",
+    command, created_at, process, account, actor, key_hash, base_url, recipient_key, batch,
+    recipient_name, method_id, method_name, description`;
+  return `inserted AS (
+    INSERT INTO lenden.operations (${given}, updated_at, held_since, state, phase, attempts)
+    SELECT ${given}, created_at, created_at, 'INTENT', 'unresolved', 0
+    FROM json_populate_recordset(NULL::lenden.operations, ${bind(rowsJson(inserts))}::json)
+    RETURNING number)`;
+}
+
+/** A reopened operation is an INTENT again, and may have been sent from now on. */
+const takeSql = `
+  UPDATE lenden.operations SET process = $2, held_since = $3, updated_at = $3, resumed_at = $3,
+    reopened_at = coalesce($4, reopened_at), key_hash = coalesce($5, key_hash),
+    state = CASE WHEN $4::text IS NULL THEN state ELSE 'INTENT' END, phase = 'unresolved'
+  WHERE number = $1`;

@@ -1,0 +1,143 @@
+import { Failure } from "../../domain/failure.ts";
+import type { Holder } from "../operation.ts";
+import type { Recorder } from "../worker.ts";
+import type { Bind, Connection, Query } from "./connection.ts";
+
+/** The process that works with a ledger on a server. */
+export interface ServerWorker extends Recorder {
+  /** Milliseconds of a clock that is never set; it may stand still while the machine sleeps. */
+  monotonicMs(): number;
+}
+
+/** How long a process counts as running after it was last heard of, in milliseconds. */
+const leaseMs = 30_000;
+const heartbeatMs = 5_000;
+/** A request is sent only if so much of the lease is left: it has to be answered before another process takes over. */
+const marginMs = 10_000;
+
+/** A process `p` that may still run: others take over what it holds 60 s after its lease ended. */
+export const isAliveInSql =
+  "(p.ended_at IS NULL AND p.lease_until > clock_timestamp() - interval '60 seconds')";
+
+/**
+ * This process as others see it. Its lease runs by the database's clock, so that the clocks of machines need not
+ * agree. Its ID is the fencing token: it changes only what still names it.
+ */
+export class ServerProcess {
+  readonly id: string;
+  readonly #connection: Connection;
+  readonly #worker: ServerWorker;
+  #timer: NodeJS.Timeout | undefined;
+  #renewed: { monotonicMs: number; wallMs: number } | undefined;
+  #isLost = false;
+
+  constructor(connection: Connection, worker: ServerWorker) {
+    this.id = worker.newId().replace(/^OP/, "PR");
+    this.#connection = connection;
+    this.#worker = worker;
+  }
+
+  holder(since: string): Holder {
+    const { pid, machine, user } = this.#worker.actor;
+    return { pid, lock: this.id, machine, since, user };
+  }
+
+  /** Makes this process known, before it locks anything. */
+  async register(): Promise<void> {
+    if (this.#renewed) return;
+    const registration = this.registration();
+    if (!registration) return;
+    const values: Parameters<Bind>[0][] = [];
+    const sql = registration.sql((value) => `$${values.push(value)}`);
+    await this.#connection.read(sql, ...values);
+    registration.done();
+  }
+
+  /** The statement that makes this process known, as part of another write; undefined if it is. */
+  registration(): { sql(bind: Bind): string; done(): void } | undefined {
+    if (this.#renewed) return undefined;
+    const { actor, command } = this.#worker;
+    const started = this.#clocks();
+    return {
+      sql: (bind) => `
+        INSERT INTO lenden.processes (id, user_name, machine, pid, command, actor, lease_until)
+        VALUES (${bind(this.id)}, ${bind(actor.user)}, ${bind(actor.machine)}, ${bind(actor.pid)},
+          ${bind(command)}, ${bind(JSON.stringify(actor))}, ${leaseEnd}) ON CONFLICT (id) DO NOTHING RETURNING id`,
+      done: () => {
+        this.#renewed = started;
+        this.#timer ??= setInterval(() => void this.#renew(), heartbeatMs).unref();
+      },
+    };
+  }
+
+  /**
+   * True if a process may still run. One whose lease ended long ago counts as ended from now on, so that it
+   * cannot renew its lease meanwhile.
+   *
+   * @param query of a write transaction
+   */
+  async isAlive(query: Query, id: string): Promise<boolean> {
+    if (id === this.id) return true;
+    const ended = await query(
+      `UPDATE lenden.processes p SET ended_at = coalesce(p.ended_at, clock_timestamp())
+       WHERE p.id = $1 AND NOT ${isAliveInSql} RETURNING p.id`,
+      id,
+    );
+    return ended.length === 0;
+  }
+
+  /** @throws Failure `ledger.lease-ended` if another process may soon take what this one holds */
+  assertStillOurs(): void {
+    if (!this.#renewed) return;
+    const now = this.#clocks();
+    // The monotonic clock stands still while a laptop sleeps; the other one can be set.
+    const sinceMs = Math.max(
+      now.monotonicMs - this.#renewed.monotonicMs,
+      now.wallMs - this.#renewed.wallMs,
+    );
+    if (this.#isLost || sinceMs > leaseMs - marginMs) throw leaseEnded();
+  }
+
+  /** Others can take over at once what this process has left. */
+  async end(): Promise<void> {
+    clearInterval(this.#timer);
+    if (!this.#renewed) return;
+    await this.#connection
+      .read(
+        "UPDATE lenden.processes SET ended_at = clock_timestamp() WHERE id = $1 AND ended_at IS NULL",
+        this.id,
+      )
+      .catch(() => {}); // Otherwise its lease ends.
+  }
+
+  async #renew(): Promise<void> {
+    const started = this.#clocks();
+    try {
+      const found = await this.#connection.read(
+        `UPDATE lenden.processes p SET lease_until = ${leaseEnd}
+         WHERE p.id = $1 AND ${isAliveInSql} RETURNING p.id`,
+        this.id,
+      );
+      if (found.length === 0) this.#isLost = true;
+      else this.#renewed = started;
+    } catch {
+      // The next heartbeat tries again; without one, nothing is sent when the lease has ended.
+    }
+  }
+
+  #clocks() {
+    return { monotonicMs: this.#worker.monotonicMs(), wallMs: this.#worker.now() };
+  }
+}
+
+const leaseEnd = `clock_timestamp() + interval '${leaseMs / 1_000} seconds'`;
+
+function leaseEnded(): Failure {
+  return new Failure(
+    "ledger.lease-ended",
+    "The ledger's server has not heard from this process for too long.",
+    {
+      hint: "Run the command again: what has no result is resumed. 'lenden ledger processes' shows who works on what.",
+    },
+  );
+}
