@@ -1,0 +1,39 @@
+import type { Database } from "../../platform/sqlite/database.ts";
+import { createChain } from "./chain.ts";
+
+/** Added to the version of a file that is being moved or was moved, so that no earlier lenden uses it. */
+export const movedVersion = 1_000_000;
+
+/** How far a ledger file was moved to a server, and to which. */
+export interface Move {
+  state: "moving" | "moved";
+  /** The server's URL without a password. */
+  to: string;
+}
+
+/** Undefined for a file that is in use. */
+export function moveOf(database: Database): Move | undefined {
+  const version = Number(database.prepare("PRAGMA user_version").get()?.user_version ?? 0n);
+  if (version < movedVersion) return undefined;
+  const row = database
+    .prepare(
+      "SELECT event, data FROM events WHERE operation IS NULL AND event IN ('moving', 'moved') ORDER BY number DESC LIMIT 1",
+    )
+    .get();
+  const { to }: { to?: unknown } = JSON.parse(String(row?.data ?? "{}"));
+  return { state: row?.event === "moved" ? "moved" : "moving", to: String(to) };
+}
+
+/** From here on nothing is sent with the file. */
+export function recordMove(
+  database: Database,
+  { state, to }: Move,
+  by: { at: string; user: string },
+): void {
+  database.transaction(() => {
+    const data = JSON.stringify({ to, user: by.user });
+    createChain(database).append({ operation: null, at: by.at, event: state, data });
+    const version = Number(database.prepare("PRAGMA user_version").get()?.user_version ?? 0n);
+    database.exec(`PRAGMA user_version = ${(version % movedVersion) + movedVersion}`);
+  });
+}
