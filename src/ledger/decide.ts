@@ -351,6 +351,22 @@ export function outcomeOfTaken({ remoteId = "", sent }: Outcome, by: string): Ou
   };
 }
 
+/**
+ * What an outcome changes that arrives after another process took the operation over and ended it: the API
+ * confirmed something else than what is recorded. Undefined if the outcome is only evidence.
+ */
+export function conflictOfLate(
+  now: Pick<Operation, "state" | "remoteId" | "holder">,
+  { state, remoteId }: Outcome,
+): Outcome | undefined {
+  const isConfirmed = state === "CONFIRMED" && remoteId !== undefined;
+  // Only its holder changes an operation that a process works on.
+  if (!isConfirmed || remoteId === now.remoteId || isUnresolved(now) || now.holder)
+    return undefined;
+  const message = `A late response names ${remoteId}.`;
+  return { state: "CONFLICT", code: "conflict", message, otherId: remoteId, sent: true };
+}
+
 /** True if an operation is as it was when it was read, and no process works on it. */
 export function isUnchanged(
   read: Pick<Operation, "state" | "updatedAt">,

@@ -34,6 +34,8 @@ export function replay(events: ReplayedEvent[]): Replayed | undefined {
   columns.reopened_at = columns.resumed_at = null;
   let now: Changing = nothingYet;
   for (const { at, event, data: json } of later) {
+    // Evidence of a process that had lost the operation.
+    if (event === "late") continue;
     const recorded = fieldsIn(json) ?? {};
     columns.updated_at = at;
     if (event === "resumed" || event === "reopened") columns.resumed_at = at;

@@ -63,6 +63,29 @@ describe("a claim", () => {
     });
   });
 
+  test("conflicts if a late response confirms something else than what is recorded", async () => {
+    const database = await openDatabase(":memory:");
+    const alive = [1];
+    const first = openLedger(database, worker({}, alive));
+    const holder = { pid: 2, lock: "2", machine: "m" };
+    const second = openLedger(database, worker({ holder }, alive));
+    const operation = await claimed(first, payout("A"));
+    alive[0] = 2;
+    const resumed = await claimed(second, payout("A"));
+    const rejected = { state: "REFUSED", sent: true, code: "refused" } as const;
+    expect(await record(second, resumed, rejected)).toMatchObject({ kind: "recorded" });
+    const late = { state: "CONFIRMED", remoteId: "P1", sent: true } as const;
+    expect(await record(first, operation, late)).toMatchObject({
+      kind: "moved",
+      operation: { state: "CONFLICT" },
+    });
+    const history = await first.historyOf(operation);
+    expect(history.map(({ event }) => event)).toEqual([
+      ...["intent", "resumed", "attempt", "late", "attempt"],
+    ]);
+    expect((await integrityOf(database)).modified).toEqual([]);
+  });
+
   test.each([
     ["amount", { amountPaisa: 501n }],
     ["recipient", { asked: { recipientNumber: "01799999999", paymentMethodId: "m1" } }],

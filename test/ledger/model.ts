@@ -9,6 +9,7 @@ import type {
 import {
   type ClaimFacts,
   type ClaimRequest,
+  conflictOfLate,
   decideClaim,
   decideOutcome,
   isSamePayout,
@@ -168,7 +169,13 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     const number = request.kind === "record" ? request.operation : request.seen.number;
     const read = withNumber(number);
     const moved = { kind: "moved", operation: read } as const;
-    if (request.kind === "record" && read.holder?.lock !== worker.holder.lock) return moved;
+    if (request.kind === "record" && read.holder?.lock !== worker.holder.lock) {
+      const conflict = conflictOfLate(read, request.outcome);
+      if (!conflict) return moved;
+      const { phase: _, event: __, outcome: ___, ...change } = decideOutcome(read, conflict, at);
+      replace({ ...read, ...change, updatedAt: at });
+      return { kind: "moved", operation: withNumber(number) };
+    }
     if (request.kind !== "record" && !isUnchanged(request.seen, read, holderOf(read))) return moved;
     if (request.kind === "resume") {
       if (!isUnsettled(read)) return moved;

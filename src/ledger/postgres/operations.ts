@@ -6,6 +6,7 @@ import {
   type Changing,
   type ClaimDecision,
   type ClaimRequest,
+  conflictOfLate,
   decideClaim,
   decideOutcome,
   isUnchanged,
@@ -48,7 +49,6 @@ export class Operations {
   /** Releases come before claims: a claim may need what is released. */
   async change(requests: ChangeRequest[]): Promise<ChangeAnswer[]> {
     const { own, account } = this.#parts;
-    if (requests.some(({ kind }) => kind !== "claim")) own.assertStillOurs();
     await account.readOnce(this.#connection.read);
     const isTaking = requests.some(({ kind }) => kind === "claim" || kind === "resume");
     const registration = isTaking ? own.registration() : undefined;
@@ -189,7 +189,10 @@ class Group {
       request.kind === "record"
         ? now.holder?.lock === this.#parts.own.id
         : isUnchanged(request.seen, now, await this.#holderOf(now));
-    if (!mayChange) return { kind: "moved", operation: now };
+    if (!mayChange) {
+      if (request.kind === "record") await this.#recordLate(now, request.outcome);
+      return { kind: "moved", operation: await this.#read(number) };
+    }
     if (request.kind === "resume") return this.#resume(now);
     const by = await this.#holderOfId(number, request.outcome);
     // A status check that names another operation's record shows nothing about this one.
@@ -205,6 +208,18 @@ class Group {
     this.#append(number, change.event, data);
     await this.#flush();
     return by === undefined ? { kind: "recorded", change } : { kind: "id-taken", by };
+  }
+
+  async #recordLate(now: Operation, late: Outcome): Promise<void> {
+    const { outcome, data } = storableOutcome(late, this.#parts.worker);
+    this.#append(now.number, "late", data);
+    const conflict = conflictOfLate(now, outcome);
+    if (conflict) {
+      const change = decideOutcome(now, conflict, this.#at);
+      this.#update(now.number, change, { before: null, after: null, id: null });
+      this.#append(now.number, change.event, JSON.stringify(conflict));
+    }
+    await this.#flush();
   }
 
   async #resume(operation: Operation): Promise<OutcomeAnswer> {

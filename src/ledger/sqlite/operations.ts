@@ -7,6 +7,7 @@ import {
   type Changing,
   type ClaimDecision,
   type ClaimRequest,
+  conflictOfLate,
   decideClaim,
   decideOutcome,
   isUnchanged,
@@ -125,7 +126,10 @@ export class Operations {
       request.kind === "record"
         ? now.holder?.lock === this.#worker.holder.lock
         : isUnchanged(request.seen, now, this.holderOf(now));
-    if (!mayChange) return { kind: "moved", operation: now };
+    if (!mayChange) {
+      if (request.kind === "record") this.#recordLate(now, request.outcome, at);
+      return { kind: "moved", operation: this.operation(number) };
+    }
     if (request.kind === "resume") return this.#resume(now, at);
     const by = this.#holderOfId(number, request.outcome);
     // A status check that names another operation's record shows nothing about this one.
@@ -140,6 +144,18 @@ export class Operations {
     this.#update.run(at, holder, ...updateValues(change), number);
     this.#chain.append({ operation: number, at, event: change.event, data });
     return by === undefined ? { kind: "recorded", change } : { kind: "id-taken", by };
+  }
+
+  #recordLate(now: Operation, late: Outcome, at: string): void {
+    const { number } = now;
+    const { outcome, data } = storableOutcome(late, this.#worker);
+    this.#chain.append({ operation: number, at, event: "late", data });
+    const conflict = conflictOfLate(now, outcome);
+    if (!conflict) return;
+    const change = decideOutcome(now, conflict, at);
+    this.#update.run(at, null, ...updateValues(change), number);
+    const text = JSON.stringify(conflict);
+    this.#chain.append({ operation: number, at, event: change.event, data: text });
   }
 
   #resume(operation: Operation, at: string): OutcomeAnswer {
