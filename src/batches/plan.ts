@@ -176,8 +176,9 @@ export async function planBatch(
   ledger: Ledger,
 ): Promise<Batch> {
   const lines = acceptedLines(checked.findings);
+  const rows = () => plannedRows(checked.rows, lines);
   for (let { upTo } = checked.ledger; ; ) {
-    const answer = await ledger.batches.plan(batch, plannedRows(checked.rows, lines), upTo);
+    const answer = await ledger.batches.plan(batch, rows, upTo);
     if (answer.kind === "planned") return answer.batch;
     if (answer.kind === "other-rows")
       throw await otherRows(answer.batch, batch, checked.rows, ledger);

@@ -37,9 +37,10 @@ export interface BatchStore {
    * Makes these rows the plan of a batch that this process has locked. The plan counts only when its last row
    * is durable.
    *
+   * @param rows called again if the connection to a server was lost
    * @param checkedUpTo `Ledger.newestEvent` when the rows were checked
    */
-  plan(batch: Batch, rows: Iterable<PlannedRow>, checkedUpTo: bigint): Promise<PlanResult>;
+  plan(batch: Batch, rows: () => Iterable<PlannedRow>, checkedUpTo: bigint): Promise<PlanResult>;
   /** Stores that duplicates of the rows on these lines were accepted, in a plan that is unaltered. */
   acceptLines(batch: Batch, lines: number[]): Promise<Batch>;
   /** True if its rows are those that were planned. */

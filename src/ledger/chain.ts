@@ -52,7 +52,12 @@ export function rowEvent(
 }
 
 /** All columns of a row as text, but for the process that works on it. */
-export function immutableColumns({ holder: _, ...columns }: Row): TextRow {
+export function immutableColumns({
+  holder: _,
+  process: _process,
+  held_since: _since,
+  ...columns
+}: Row): TextRow {
   return Object.fromEntries(
     Object.entries(columns).map(([name, value]) => [name, textOrNull(value)]),
   );

@@ -85,7 +85,7 @@ describe("the ledger of two accounts in production", () => {
       cells: [],
       isAccepted: false,
     };
-    const result = await own.batches.plan(batch, [row], 0n);
+    const result = await own.batches.plan(batch, () => [row], 0n);
     if (result.kind !== "planned") throw new Error(result.kind);
     const planned = result.batch;
     await payRow(other, planned, { state: "UNCERTAIN", code: "uncertain" });

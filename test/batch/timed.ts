@@ -103,7 +103,7 @@ async function planned(count: number, ledger: Ledger): Promise<Batch> {
   const hash = "0".repeat(64);
   const file = { name: "file", fileName: "file", hash, identity: hash, columns: [], method: null };
   const claim = await ledger.batches.claim(file);
-  const planned = await ledger.batches.plan(claim.batch, rows, 0n);
+  const planned = await ledger.batches.plan(claim.batch, () => rows, 0n);
   if (planned.kind !== "planned") throw new Error(planned.kind);
   return planned.batch;
 }

@@ -147,7 +147,7 @@ function createPlans(
       const { number } = batch;
       // An interrupted run may have left rows; nothing of them was sent.
       deleteRows(database, number);
-      const sum = insertRows(database, number, rows);
+      const sum = insertRows(database, number, rows());
       const digest = digestOf(database, number);
       const createdAt = nowIn(worker);
       return database.transaction(() => {
