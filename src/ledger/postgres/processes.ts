@@ -132,7 +132,7 @@ export class ServerProcess {
 
 const leaseEnd = `clock_timestamp() + interval '${leaseMs / 1_000} seconds'`;
 
-function leaseEnded(): Failure {
+export function leaseEnded(): Failure {
   return new Failure(
     "ledger.lease-ended",
     "The ledger's server has not heard from this process for too long.",

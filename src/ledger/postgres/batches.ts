@@ -1,0 +1,383 @@
+import { payeeOf } from "../../domain/mobile.ts";
+import {
+  type Batch,
+  type BatchClaim,
+  type BatchFile,
+  type BatchStore,
+  idsOf,
+  type PlannedRow,
+} from "../batch.ts";
+import { batchOf } from "../batch-results.ts";
+import { planColumns, planDigest, rowEvent, rowsDigest } from "../chain.ts";
+import { nowIn } from "../worker.ts";
+import type { RunAccount } from "./accounts.ts";
+import { createBatchRows, rowPages } from "./batch-rows.ts";
+import {
+  type Connection,
+  type Query,
+  type Row,
+  rowsJson,
+  type Value,
+  type Write,
+} from "./connection.ts";
+import { holderColumn, samePayoutInSql } from "./operation-sql.ts";
+import { isAliveInSql, leaseEnded, type ServerProcess, type ServerWorker } from "./processes.ts";
+
+/** The batches of one account on a server. */
+export function createBatches(
+  connection: Connection,
+  worker: ServerWorker,
+  account: RunAccount,
+  own: ServerProcess,
+): BatchStore {
+  const { read } = connection;
+  const parts = { connection, worker, account, own };
+  const { all, one, withId, named, unfinishedNamed } = findsIn(read, async () =>
+    account.isAll ? null : (await account.readOnce(read)).number,
+  );
+  return {
+    ...createBatchRows(read),
+    ...createLocks(parts),
+    ...createPlans(parts),
+    withIdentity: (identity) => one("b.identity = $2", identity),
+    ofFile: (hash, ownName) => {
+      const where = `b.file_hash = $2 AND b.name = coalesce($3, b.file_name) AND ${isPlanned}`;
+      return one(`${where} ORDER BY ${newest}`, hash, ownName ?? null);
+    },
+    newestOfFile: (hash) => one(`b.file_hash = $2 AND ${isPlanned} ORDER BY ${newest}`, hash),
+    find: async (name) => (await withId(name.toUpperCase())) ?? (await named(name)),
+    list: (limit) => all(`${isPlanned} ORDER BY b.number DESC LIMIT $2`, limit),
+    unfinishedNamed,
+  };
+}
+
+interface Parts {
+  connection: Connection;
+  worker: ServerWorker;
+  account: RunAccount;
+  own: ServerProcess;
+}
+
+/** Finds batches of an account, or of all of them if it is null. */
+function findsIn(query: Query, account: () => Promise<bigint | null>) {
+  const all = async (condition: string, ...values: Value[]): Promise<Batch[]> => {
+    const rows = await query(`${selectBatches} AND ${condition}`, await account(), ...values);
+    return rows.map(batchOf);
+  };
+  const one = async (condition: string, ...values: Value[]): Promise<Batch | undefined> =>
+    (await all(condition, ...values))[0];
+  const named = (name: string) => {
+    const where = `$2 IN (b.name, b.file_name) AND ${isPlanned}`;
+    return one(`${where} ORDER BY b.name = $2 DESC, ${newest}`, name);
+  };
+  return {
+    all,
+    one,
+    named,
+    withId: (id: string) => one("b.id = $2", id),
+    unfinishedNamed: async (name: string): Promise<Batch | undefined> => {
+      const batch = await named(name);
+      if (!batch || batch.cancelledAt !== null) return undefined;
+      return (await query(hasOpenRow, batch.number)).length > 0 ? batch : undefined;
+    },
+  };
+}
+
+/** Finds batches inside a write. */
+function findsWithin({ query }: Write, account: RunAccount) {
+  return findsIn(query, async () => (await account.read(query)).number);
+}
+
+function createLocks({
+  connection,
+  worker,
+  account,
+  own,
+}: Parts): Pick<BatchStore, "claim" | "claimPlanned" | "release" | "holderOf"> {
+  /** The process that has a batch, unless this very claim locked it before the connection was lost. */
+  const otherHolder = async (write: Write, { holder }: Batch, since: string) => {
+    if (!holder || (holder.lock === own.id && holder.since === since)) return undefined;
+    return (await own.isAlive(write.query, holder.lock)) ? holder : undefined;
+  };
+  const claimKnown = async (write: Write, batch: Batch, since: string): Promise<BatchClaim> => {
+    const by = await otherHolder(write, batch, since);
+    if (by) return { kind: "held", batch, by };
+    if (batch.cancelledAt !== null) return { kind: "cancelled", batch };
+    await write.query(lock, batch.number, own.id, since);
+    return { kind: "ours", batch: { ...batch, holder: own.holder(since) } };
+  };
+  /** Locked from the start. A batch that was claimed and never planned is the file as it is now. */
+  const store = async (write: Write, file: BatchFile, since: string): Promise<Batch> => {
+    const { profile, environment } = worker.owner;
+    const { name, fileName, hash, identity, columns, method } = file;
+    const { number } = await account.store(write, since);
+    const ids = idsOf(identity);
+    const taken = (await write.query(selectIds, number, ids)).map(({ id }) => id);
+    const id = ids.find((free) => !taken.includes(free)) ?? null;
+    const [row] = await write.query(
+      insertBatch,
+      ...[id, profile, environment, number, name, fileName, hash, identity],
+      ...[JSON.stringify(columns), method, worker.user, since, own.id],
+    );
+    if (!row) throw new Error("a planned batch was claimed as a new one");
+    return { ...batchOf(row), holder: own.holder(since) };
+  };
+  return {
+    holderOf: async ({ holder }) => {
+      const isAlive = holder && (await connection.read(selectAlive, holder.lock)).length > 0;
+      return isAlive ? holder : undefined;
+    },
+    claim: async (file) => {
+      await own.register();
+      const since = nowIn(worker);
+      return connection.write(async (write): Promise<BatchClaim> => {
+        const { one, unfinishedNamed } = findsWithin(write, account);
+        const known = await one("b.identity = $2", file.identity);
+        if (known?.plan) return claimKnown(write, known, since);
+        const by = known && (await otherHolder(write, known, since));
+        if (known && by) return { kind: "held", batch: known, by };
+        const other = await unfinishedNamed(file.name);
+        if (other) return { kind: "other-rows", batch: other };
+        return { kind: "ours", batch: await store(write, file, since) };
+      });
+    },
+    claimPlanned: async (batch) => {
+      await own.register();
+      const since = nowIn(worker);
+      return connection.write(async (write) => {
+        const stored = await findsWithin(write, account).withId(batch.id);
+        return claimKnown(write, stored ?? batch, since);
+      });
+    },
+    release: async ({ number }) => {
+      await connection.write(({ query }) => query(unlock, number, own.id));
+    },
+  };
+}
+
+function createPlans({
+  connection,
+  worker,
+  account,
+  own,
+}: Parts): Pick<BatchStore, "plan" | "acceptLines" | "isUnaltered" | "cancel"> {
+  /** Records a change of a plan, which fails if another process has taken the batch meanwhile. */
+  const record = async (write: Write, sql: string, values: Value[], at: string, rows: string) => {
+    const [row] = await write.query(`${sql} RETURNING *`, own.id, ...values);
+    if (!row) throw leaseEnded();
+    write.append(rowEvent("plan", row, at, rows));
+  };
+  return {
+    // The rows are stored before the ledger is locked. If the plan is rejected, none of them is left.
+    plan: (batch, rows, checkedUpTo) => {
+      const { number, name } = batch;
+      let inserted: Inserted;
+      return connection.write(
+        async (write) => {
+          const { rowCount, totalPaisa, digest, allDigest } = inserted;
+          const other = await findsWithin(write, account).unfinishedNamed(name);
+          const changes = other ? [] : await write.query(changedSince, number, checkedUpTo);
+          if (other || changes.length > 0) {
+            await write.query("ROLLBACK TO SAVEPOINT no_rows");
+            return other ? { kind: "other-rows", batch: other } : { kind: "changed" };
+          }
+          const createdAt = nowIn(worker);
+          const values = [number, rowCount, totalPaisa, digest, createdAt];
+          await record(write, setPlan, values, createdAt, allDigest);
+          const plan = { rowCount, totalPaisa, digest };
+          return { kind: "planned", batch: { ...batch, createdAt, plan } };
+        },
+        {
+          before: async (query) => {
+            await query("SAVEPOINT no_rows");
+            inserted = await insertRows(query, number, rows());
+          },
+        },
+      );
+    },
+
+    acceptLines: (batch, lines) => {
+      let digests: Digests;
+      return connection.write(
+        async (write) => {
+          const { digest, allDigest } = digests;
+          await record(write, setDigest, [batch.number, digest], nowIn(worker), allDigest);
+          return { ...batch, plan: batch.plan && { ...batch.plan, digest } };
+        },
+        {
+          before: async (query) => {
+            await query(setAccepted, batch.number, lines.map(String));
+            digests = await digestsOf(query, batch.number);
+          },
+        },
+      );
+    },
+
+    isUnaltered: async ({ number, plan }) => {
+      const { digest } = await digestsOf(connection.read, number);
+      return plan?.digest === digest;
+    },
+
+    cancel: (batch) => {
+      let digests: Digests;
+      return connection.write(
+        async (write) => {
+          const cancelledAt = nowIn(worker);
+          const values = [batch.number, cancelledAt];
+          await record(write, setCancelled, values, cancelledAt, digests.allDigest);
+          return { ...batch, cancelledAt, holder: null };
+        },
+        {
+          before: async (query) => {
+            digests = await digestsOf(query, batch.number);
+          },
+        },
+      );
+    },
+  };
+}
+
+interface Digests {
+  /** Of what is sent, and of every column. */
+  digest: string;
+  allDigest: string;
+}
+
+interface Inserted extends Digests {
+  rowCount: number;
+  totalPaisa: bigint;
+}
+
+const rowsPerStatement = 2_000;
+
+async function insertRows(
+  query: Query,
+  number: bigint,
+  rows: Iterable<PlannedRow>,
+): Promise<Inserted> {
+  const digests = createDigests();
+  let [rowCount, totalPaisa] = [0, 0n];
+  let waiting: Row[] = [];
+  const insert = async () => {
+    await query(insertSql, number, rowsJson(waiting));
+    waiting = [];
+  };
+  for (const planned of rows) {
+    const row = rowOf(planned);
+    digests.add(row);
+    rowCount += 1;
+    totalPaisa += planned.amountPaisa;
+    waiting.push(row);
+    if (waiting.length === rowsPerStatement) await insert();
+  }
+  await insert();
+  return { rowCount, totalPaisa, ...digests.values() };
+}
+
+function rowOf(row: PlannedRow): Row {
+  return {
+    row: String(row.row),
+    line: String(row.line),
+    reference: row.reference,
+    amount_paisa: String(row.amountPaisa),
+    recipient: row.recipient,
+    method_id: row.methodId,
+    method: row.method,
+    name: row.name,
+    description: row.description,
+    cells: JSON.stringify(row.cells),
+    fingerprint: "",
+    accepted: row.isAccepted ? "1" : "0",
+    recipient_key: payeeOf(row.recipient),
+  };
+}
+
+function createDigests() {
+  const [sent, all] = [planDigest(), rowsDigest()];
+  return {
+    add: (row: Row) => {
+      sent.add(row);
+      all.add(row);
+    },
+    values: (): Digests => ({ digest: sent.value(), allDigest: all.value() }),
+  };
+}
+
+async function digestsOf(query: Query, number: bigint): Promise<Digests> {
+  const digests = createDigests();
+  const sql = `SELECT ${planColumns.map((name) => `r.${name}`)} FROM lenden.batch_rows r WHERE r.batch = $1`;
+  for await (const row of rowPages(query, sql, number)) digests.add(row);
+  return digests.values();
+}
+
+const isPlanned = "b.digest IS NOT NULL";
+const newest = "b.number DESC LIMIT 1";
+
+const selectBatches = `SELECT b.*, ${holderColumn("b")} FROM lenden.batches b
+  WHERE ($1::bigint IS NULL OR b.account = $1)`;
+
+const selectIds = "SELECT id FROM lenden.batches WHERE account = $1 AND id = ANY ($2::text[])";
+
+const selectAlive = `SELECT 1 FROM lenden.processes p WHERE p.id = $1 AND ${isAliveInSql}`;
+
+const hasOpenRow = `
+  SELECT 1 FROM lenden.batch_rows r WHERE r.batch = $1 AND NOT EXISTS (
+    SELECT FROM lenden.operations o
+    WHERE o.account = (SELECT b.account FROM lenden.batches b WHERE b.number = $1)
+      AND o.reference = r.reference AND ${samePayoutInSql}
+      AND o.state = 'CONFIRMED' AND o.status IS DISTINCT FROM 'Cancelled') LIMIT 1`;
+
+/**
+ * A change after an event that concerns a row of a batch, by a payout or a plan of any account. The rows were
+ * stored just now, and the server has no statistics of them: with OFFSET and the sum, it looks up the rows of
+ * each plan, and each change by its reference and by its recipient, whatever it expects.
+ */
+const changedSince = `
+  WITH changed AS MATERIALIZED (
+    SELECT o.reference, o.recipient_key, o.amount_paisa
+    FROM lenden.events e JOIN lenden.operations o ON o.number = e.operation
+    WHERE e.number > $2 AND e.batch IS DISTINCT FROM $1
+    UNION
+    SELECT o.* FROM (SELECT DISTINCT batch FROM lenden.events WHERE number > $2 AND batch <> $1) e,
+      LATERAL (SELECT r.reference, r.recipient_key, r.amount_paisa
+        FROM lenden.batch_rows r WHERE r.batch = e.batch OFFSET 0) o)
+  SELECT 1 FROM changed c WHERE ${[
+    "r.reference = c.reference",
+    "r.recipient_key = c.recipient_key AND r.amount_paisa = c.amount_paisa",
+  ]
+    .map(
+      (isSame) =>
+        `EXISTS (SELECT FROM lenden.batch_rows r WHERE ${isSame} AND r.batch + 0 = $1 OFFSET 0)`,
+    )
+    .join(" OR ")} LIMIT 1`;
+
+const insertBatch = `
+  INSERT INTO lenden.batches AS b (id, profile, environment, account, name, file_name, file_hash,
+    identity, columns, method, "user", created_at, held_since, process)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $13)
+  ON CONFLICT (account, identity) DO UPDATE SET name = excluded.name, file_name = excluded.file_name,
+    file_hash = excluded.file_hash, columns = excluded.columns, method = excluded.method,
+    held_since = excluded.held_since, process = excluded.process
+    WHERE b.digest IS NULL
+  RETURNING *`;
+
+const insertSql = `
+  INSERT INTO lenden.batch_rows (batch, ${planColumns})
+  SELECT $1, ${planColumns} FROM json_to_recordset($2::json) AS r(row bigint, line bigint, reference text,
+    amount_paisa bigint, recipient text, method_id text, method text, name text, description text,
+    cells text, fingerprint text, accepted bigint, recipient_key text)`;
+
+const setAccepted =
+  "UPDATE lenden.batch_rows SET accepted = 1 WHERE batch = $1 AND line = ANY ($2::bigint[])";
+
+const lock = "UPDATE lenden.batches SET process = $2, held_since = $3 WHERE number = $1";
+const unlock =
+  "UPDATE lenden.batches SET process = NULL, held_since = NULL WHERE number = $1 AND process = $2";
+
+/** A batch that no other process has taken. */
+const ownBatch = "number = $2 AND (process IS NULL OR process = $1)";
+const setPlan = `UPDATE lenden.batches SET row_count = $3, total_paisa = $4, digest = $5, created_at = $6
+  WHERE ${ownBatch}`;
+const setDigest = `UPDATE lenden.batches SET digest = $3 WHERE ${ownBatch}`;
+const setCancelled = `UPDATE lenden.batches SET cancelled_at = $3, process = NULL, held_since = NULL
+  WHERE ${ownBatch}`;
