@@ -1,0 +1,305 @@
+import { lastSentAt } from "../decide.ts";
+import type { Ledger } from "../ledger.ts";
+import type { Filter, Kind, Operation } from "../operation.ts";
+import { holderIn, isTrue, listedOperationOf, numberIn, operationOf } from "../rows.ts";
+import type { Owner } from "../worker.ts";
+import type { RunAccount } from "./accounts.ts";
+import type { Query, Value } from "./connection.ts";
+import { holderColumn, openedAt, operationColumns } from "./operation-sql.ts";
+import { isAliveInSql } from "./processes.ts";
+
+const pageSize = 500;
+// With the plus, PostgreSQL does not walk through all of them by their number, to avoid the sorting.
+const newestFirst = "ORDER BY o.number + 0 DESC LIMIT 1";
+
+type Reads = Pick<
+  Ledger,
+  | "find"
+  | "findElsewhere"
+  | "ofRecord"
+  | "refundsOf"
+  | "list"
+  | "count"
+  | "unsettled"
+  | "historyOf"
+  | "lastSentAt"
+  | "holderOf"
+>;
+
+/** Adds a parameter to a statement, and returns its name. */
+type Bind = (value: Value) => string;
+
+function parameters(): { values: Value[]; bind: Bind } {
+  const values: Value[] = [];
+  return { values, bind: (value) => `$${values.push(value)}` };
+}
+
+/** Reads operations of the account, and some of the whole environment. */
+export function createReads(read: Query, { environment }: Owner, account: RunAccount): Reads {
+  /** The operations that a condition finds. */
+  const select = async (where: (bind: Bind) => string): Promise<Operation[]> => {
+    const { values, bind } = parameters();
+    const sql = `SELECT ${operationColumns} FROM lenden.operations o WHERE ${where(bind)}`;
+    return (await read(sql, ...values)).map(operationOf);
+  };
+  const number = async (): Promise<bigint> => (await account.read(read)).number;
+  const isProduction = environment === "production";
+
+  const historyOf: Ledger["historyOf"] = async ({ number }) => {
+    const sql = "SELECT at, event, data FROM lenden.events WHERE operation = $1 ORDER BY number";
+    const events = await read(sql, number);
+    return events.map(({ at, event, data }) => ({
+      at: String(at),
+      event: String(event),
+      data: JSON.parse(String(data)),
+    }));
+  };
+
+  return {
+    find: async (name) => {
+      const own = await ownIn(account, read);
+      const [found] = await select((bind) => {
+        const [whose, given] = [own(bind), bind(name)];
+        const newest = (column: string) =>
+          `(SELECT max(o.number + 0) FROM lenden.operations o WHERE ${whose} AND ${column} = ${given})`;
+        return `o.number = coalesce((SELECT o.number FROM lenden.operations o WHERE o.id = ${given}),
+          ${newest("o.reference")}, ${newest("o.remote_id")})`;
+      });
+      return found;
+    },
+
+    findElsewhere: async (name) => {
+      const own = await number();
+      const [found] = await select((bind) => {
+        const [whose, given] = [bind(environment), bind(name)];
+        const accounts = `ARRAY(SELECT a.number FROM lenden.accounts a WHERE a.environment = ${whose}
+          AND a.number <> ${bind(own)})`;
+        const newest = (column: string) =>
+          `(SELECT max(o.number + 0) FROM lenden.operations o WHERE o.account = ANY (${accounts})
+            AND ${column} = ${given})`;
+        return `o.number = greatest(${newest("o.reference")}, ${newest("o.remote_id")})`;
+      });
+      return found;
+    },
+
+    ofRecord: async (kind, remoteId) => {
+      const own = await ownIn(account, read);
+      const [found] = await select(
+        (bind) =>
+          `${own(bind)} AND o.kind = ${bind(kind)} AND o.remote_id = ${bind(remoteId)} ${newestFirst}`,
+      );
+      return found;
+    },
+
+    refundsOf: async (payment) => {
+      const whose = isProduction ? environment : await number();
+      return select(
+        (bind) => `o.${isProduction ? "environment" : "account"} = ${bind(whose)}
+          AND o.kind = 'refund' AND o.target = ${bind(payment)} ORDER BY o.number`,
+      );
+    },
+
+    ...createLists(read, account),
+
+    unsettled: async () => {
+      const own = await ownIn(account, read);
+      return select(
+        (bind) =>
+          `${own(bind)} AND ${unconfirmed} AND o.state IN ('INTENT', 'UNCERTAIN') ORDER BY o.number`,
+      );
+    },
+
+    historyOf,
+    lastSentAt: async (operation) => lastSentAt(await historyOf(operation)),
+
+    holderOf: async ({ number }) => {
+      const [row] = await read(
+        `SELECT ${holderColumn("o")} FROM lenden.operations o
+         JOIN lenden.processes p ON p.id = o.process WHERE o.number = $1 AND ${isAliveInSql}`,
+        number,
+      );
+      return (row && holderIn(row)) ?? undefined;
+    },
+  };
+}
+
+/** The condition that an operation belongs to the account of the run. */
+async function ownIn(account: RunAccount, read: Query): Promise<(bind: Bind) => string> {
+  if (account.isAll) return () => ofAnyAccount;
+  const { number } = await account.read(read);
+  return (bind) => `o.account = ${bind(number)}`;
+}
+
+/** Always true; indexes that begin with the account find the rest. */
+const ofAnyAccount = "o.account = ANY (ARRAY(SELECT a.number FROM lenden.accounts a))";
+
+/** Reads what a filter selects. */
+function createLists(read: Query, account: RunAccount): Pick<Ledger, "list" | "count"> {
+  const ownNumber = async () => (account.isAll ? undefined : (await account.read(read)).number);
+
+  async function* list(kind: Kind | undefined, filter: Filter = {}) {
+    const { limit = Number.POSITIVE_INFINITY, oldestFirst = false } = filter;
+    const own = await ownNumber();
+    const order = oldestFirst ? "ASC" : "DESC";
+    let after = oldestFirst ? -endOfNumbers : endOfNumbers;
+    let mayBeFew = true;
+    for (let left = limit; left > 0; left -= pageSize) {
+      const size = Math.min(left, pageSize);
+      const { values, bind } = parameters();
+      const selection = selectionOf(kind, filter, { own, bind });
+      const page = { after: bind(after), size: bind(size), oldestFirst, mayBeFew };
+      const rows = await read(
+        `SELECT ${listedColumns}, page.are_few FROM (${pageInSql(selection, page)}) page
+         JOIN lenden.operations o ON o.number = page.number ORDER BY o.number ${order}`,
+        ...values,
+      );
+      for (const row of rows) yield listedOperationOf(row);
+      if (rows.length < size) return;
+      after = numberIn(rows.at(-1)?.number);
+      mayBeFew = isTrue(rows[0]?.are_few);
+    }
+  }
+
+  return {
+    list,
+
+    count: async (kind, filter, most) => {
+      const own = await ownNumber();
+      const { values, bind } = parameters();
+      const selection = selectionOf(kind, filter, { own, bind });
+      const page = pageInSql(selection, { after: bind(endOfNumbers), size: bind(most) });
+      const [row] = await read(`SELECT count(*) AS count FROM (${page}) page`, ...values);
+      return Number(numberIn(row?.count));
+    },
+  };
+}
+
+/** No operation has such a number. */
+const endOfNumbers = 2n ** 63n - 1n;
+
+/** So many rows are sorted faster than the ledger is walked through. */
+const few = 1_000;
+
+type Equality = [column: string, value: string];
+
+/** What a filter selects, as conditions on operations `o`. */
+interface Selection {
+  /** Those that an index finds, but not in the order of the list. */
+  selective: string[];
+  equal: Equality[];
+  others: string[];
+  /** The one of `equal` whose column is followed by the number in an index. */
+  walked: Equality | undefined;
+}
+
+interface Page {
+  /** The parameters of the number before the page, and of its size. */
+  after: string;
+  size: string;
+  oldestFirst?: boolean;
+  /** False once a page has shown that the selective conditions find many. */
+  mayBeFew?: boolean;
+}
+
+/**
+ * The numbers of a page. PostgreSQL assumes that what is selected is spread evenly over the ledger, and that it
+ * finds enough soon if it walks through all operations by their numbers. But all may be at the other end. So the
+ * statement first finds out whether an index has only few. Otherwise it walks, and through an index that has
+ * only the operations of the account and the like: a range instead of the equality requires its order.
+ */
+function pageInSql(
+  { selective, equal, others, walked }: Selection,
+  { after, size, oldestFirst = false, mayBeFew = true }: Page,
+): string {
+  const [order, beyond, within] = oldestFirst ? ["ASC", ">", "<="] : ["DESC", "<", ">="];
+  const equality = ([column, value]: Equality) => `${column} = ${value}`;
+  const walk = (conditions: string[]) => {
+    const [column, value] = walked ?? [];
+    const all = [
+      ...[...conditions, ...selective, ...others],
+      ...equal.filter((one) => one !== walked).map(equality),
+      ...(walked ? [`${column} ${within} ${value}`] : []),
+      walked
+        ? `(${column}, o.number) ${beyond} (${value}, ${after})`
+        : `o.number ${beyond} ${after}`,
+    ];
+    const sorted = [...(walked ? [column] : []), "o.number"].map((one) => `${one} ${order}`);
+    return `SELECT o.number, false AS are_few FROM lenden.operations o WHERE ${all.join(" AND ")}
+      ORDER BY ${sorted.join(", ")} LIMIT ${size}`;
+  };
+  if (selective.length === 0 || !mayBeFew) return walk([]);
+  const rest = [...others, ...equal.map(equality), `o.number ${beyond} ${after}`];
+  return `
+    WITH found AS MATERIALIZED (SELECT o.number FROM lenden.operations o
+        WHERE ${selective.join(" AND ")} LIMIT ${few + 1}),
+      few AS MATERIALIZED (SELECT count(*) <= ${few} AS are FROM found)
+    (SELECT o.number, true AS are_few FROM lenden.operations o
+      WHERE (SELECT are FROM few) AND o.number IN (SELECT number FROM found) AND ${rest.join(" AND ")}
+      ORDER BY o.number + 0 ${order} LIMIT ${size})
+    UNION ALL (${walk(["NOT (SELECT are FROM few)"])})`;
+}
+
+/** As the index has it, so that PostgreSQL uses that index. */
+const unconfirmed = "o.state <> 'CONFIRMED'";
+
+/** @param own the number of the account; undefined for all accounts */
+function selectionOf(
+  kind: Kind | undefined,
+  filter: Filter,
+  { own, bind }: { own: bigint | undefined; bind: Bind },
+): Selection {
+  const { status, states, since, until, openedUntil } = filter;
+  const { minPaisa, maxPaisa, reference, recipient, method, batch } = filter;
+  const equality = (column: string, value: Value | undefined): Equality | undefined =>
+    value === undefined ? undefined : [`o.${column}`, bind(value)];
+  const ofAccount = equality("account", own);
+  const ofKind = equality("kind", kind);
+  const ofBatch = equality("batch", batch);
+  const ofStatus = ofAccount && ofKind && equality("status", status);
+  const areUnconfirmed = states?.includes("CONFIRMED") === false;
+  const inStates = states && `o.state = ANY (${bind(states)}::text[])`;
+  const given = (conditions: (string | false | undefined)[]) =>
+    conditions.filter((one) => typeof one === "string");
+  return {
+    walked:
+      ofBatch ?? (areUnconfirmed ? ofAccount : (ofStatus ?? (ofAccount && ofKind) ?? ofAccount)),
+    equal: [ofAccount, ofKind, ofBatch, ofStatus].filter((one) => one !== undefined),
+    selective: given([
+      reference !== undefined && `o.reference = ${bind(reference)}`,
+      recipient !== undefined && `o.recipient_key = ${bind(recipient)}`,
+      status !== undefined &&
+        !ofStatus &&
+        `${ofAccount ? ofAccount.join(" = ") : ofAnyAccount} AND ${ofKind ? ofKind.join(" = ") : ofAnyKind}
+          AND o.status = ${bind(status)}`,
+      areUnconfirmed && !ofAccount && `${unconfirmed} AND ${inStates}`,
+      since !== undefined && `o.created_at >= ${bind(since)}`,
+      until !== undefined && `o.created_at <= ${bind(until)}`,
+    ]),
+    others: given([
+      areUnconfirmed && ofAccount && unconfirmed,
+      inStates,
+      openedUntil !== undefined && `${openedAt} <= ${bind(openedUntil)}`,
+      minPaisa !== undefined && `o.amount_paisa >= ${bind(minPaisa)}`,
+      maxPaisa !== undefined && `o.amount_paisa <= ${bind(maxPaisa)}`,
+      // The collation "C" changes the case of ASCII letters only.
+      method &&
+        `(lower(o.method_name) = lower(${bind(method.name)} COLLATE "C")
+          OR o.method_id = ANY (${bind(method.ids)}::text[]))`,
+    ]),
+  };
+}
+
+/** Always true; indexes that continue with the kind find the rest. */
+const ofAnyKind = "o.kind IN ('payment', 'payout', 'refund', 'cancel', 'trigger')";
+
+/** Refunds `r` of a payment `o` that `mayHavePaid`: in production of every account, as for `refundsOf`. */
+const refundsInSql = (which: string) => `CASE WHEN o.kind = 'payment' THEN (
+  SELECT coalesce(sum(r.amount_paisa), 0) FROM lenden.operations r
+  WHERE r.kind = 'refund' AND r.target = o.remote_id AND ${which} AND (r.account = o.account
+    OR (o.environment = 'production' AND r.environment = 'production'))) END`;
+const isCompleted = "(r.phase = 'live' AND r.status IS NOT DISTINCT FROM 'Completed')";
+
+const listedColumns = `${operationColumns},
+  (SELECT b.id FROM lenden.batches b WHERE b.number = o.batch) AS batch_id,
+  ${refundsInSql(isCompleted)} AS refunded,
+  ${refundsInSql(`r.phase IN ('unresolved', 'live') AND NOT ${isCompleted}`)} AS refund_open`;
