@@ -2,7 +2,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-const isDeep = process.env.LENDEN_DEEP !== undefined;
+/** The share of the deep cases: 1 in `npm run test:deep`, less in `.ci/run`, which runs all tests. */
+const { LENDEN_DEEP: share } = process.env;
+const isDeep = share === "1";
 const isOneFile = process.env.LENDEN_BUILT !== undefined;
 
 /** Tests that take long, for `npm run test:deep`. The simulator's known cases stay in `npm test`. */
@@ -22,7 +24,7 @@ const long = [
   "test/terminal/leaving.test.ts",
 ];
 
-/** Tests that try more cases in `npm run test:deep`. The others would only repeat `npm test` there. */
+/** Tests that try more cases in `npm run test:deep`, where the others would only repeat `npm test`. */
 const deeper = /\bruns\(|LENDEN_DEEP/;
 
 /** Tests that use a POSIX shell, its devices, file modes or signals. */
@@ -52,7 +54,7 @@ export default defineConfig({
     include: isDeep ? [...long, ...testsWith(deeper)] : ["test/**/*.test.ts"],
     // Excluded, not skipped: a skipped test means that the machine lacks a program.
     exclude: [
-      ...(isDeep ? [] : long),
+      ...(share === undefined ? long : []),
       ...(isOneFile ? [] : ["test/binary/**"]),
       ...(process.platform === "win32" ? testsWith(posix) : []),
     ],
@@ -62,8 +64,9 @@ export default defineConfig({
     sequence: { sequencer: SlowFirst },
     // No test changes a module, so the tests of a worker share them.
     isolate: false,
-    testTimeout: isDeep ? 180_000 : 20_000,
-    hookTimeout: 60_000,
+    // Enough for a machine that is several times slower.
+    testTimeout: share === undefined ? 60_000 : 300_000,
+    hookTimeout: 180_000,
     globalSetup: ["test/support/global-setup.ts"],
   },
 });

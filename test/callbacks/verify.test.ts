@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { ServiceRecord } from "../../src/api/contract/index.ts";
 import { readPasted } from "../../src/callbacks/content.ts";
 import { verdicts, verify } from "../../src/callbacks/verify.ts";
+import { runs } from "../support/helpers.ts";
 import { lenden } from "../support/lenden.ts";
 import { paymentOf, refundOf, testAccount } from "../support/merchant.ts";
 import { startService } from "../support/server.ts";
@@ -185,7 +186,7 @@ test("any bytes have a verdict, at most one request, and no false claim that is 
         if (claimed.status !== null) expect(claimed.status).toBe(verified?.status);
     },
   );
-  await fc.assert(property, { numRuns: process.env.LENDEN_DEEP ? 50_000 : 1_000 });
+  await fc.assert(property, { numRuns: runs(1_000, 50_000) });
 });
 
 describe("callback verify", () => {

@@ -14,14 +14,13 @@ import { integrityOf } from "../../src/ledger/sqlite/integrity.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import type { Worker } from "../../src/ledger/worker.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
-import { collect } from "../support/helpers.ts";
+import { collect, runs } from "../support/helpers.ts";
 import { emptyModel, modelLedger } from "./model.ts";
 
-const isDeep = process.env.LENDEN_DEEP !== undefined;
 /** Few, because libsql 0.5 frees the statements of a closed database only at exit. */
-const runs = isDeep ? 180 : 20;
+const histories = runs(20, 180);
 /** With about 2 commands each: together more than 100,000 in a deep run. */
-const maxSteps = isDeep ? 240 : 40;
+const maxSteps = runs(40, 240);
 
 /** A request by the operation's place, because only a run knows its number. */
 type Command =
@@ -147,7 +146,7 @@ describe("the ledger on SQLite", () => {
         fc.asyncProperty(fc.array(step, { maxLength: maxSteps, size: "max" }), (steps) =>
           agree(steps, environment),
         ),
-        { numRuns: runs },
+        { numRuns: histories },
       );
     },
     600_000,

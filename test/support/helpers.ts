@@ -10,9 +10,14 @@ export { collect } from "../../src/domain/collect.ts";
 /** Runs something once a test is over. */
 export type AtEnd = (close: () => Promise<void>) => void;
 
-/** How many cases a property is tried with: few in `npm test`, many in `npm run test:deep`. */
+const share = Number(process.env.LENDEN_DEEP ?? 0);
+
+/**
+ * How many cases a property is tried with: few in `npm test`, many in `npm run test:deep`, and in between
+ * if LENDEN_DEEP is a share of many.
+ */
 export function runs(usual: number, deep: number): number {
-  return process.env.LENDEN_DEEP === undefined ? usual : deep;
+  return share === 1 ? deep : Math.max(usual, Math.ceil(share * deep));
 }
 
 /** An empty directory for one test. */

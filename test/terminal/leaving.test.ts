@@ -7,7 +7,7 @@ import { tool, toolLine } from "../tool.js";
 import { answerAll, openShop, refundAnswers, type Shop } from "./shop.ts";
 import { type Terminal, terminalTest } from "./terminal.ts";
 
-const isDeep = process.env.LENDEN_DEEP !== undefined;
+const isDeep = process.env.LENDEN_DEEP === "1";
 /** The prompts of a refund by their place: the first, a list, and the confirmation. */
 const places = isDeep ? [0, 1, 2, 3, 4, 5] : [0, 2, 5];
 
