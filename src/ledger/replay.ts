@@ -20,11 +20,16 @@ export interface Replayed {
   mayDiffer(name: string, stored: TextRow): boolean;
 }
 
+/** Replays the events of an operation that was read with them: the JSON text `history`. */
+export function replayOf({ history }: TextRow): Replayed | undefined {
+  return replay(JSON.parse(history ?? "[]"));
+}
+
 /**
  * Replays the events of an operation: what was requested is as in the intent, and the rest is as the last
  * event left it. Undefined without a readable intent.
  */
-export function replay(events: ReplayedEvent[]): Replayed | undefined {
+function replay(events: ReplayedEvent[]): Replayed | undefined {
   const [intent, ...later] = events;
   const data = intent?.event === "intent" ? fieldsIn(intent.data) : undefined;
   if (!intent || !data) return undefined;

@@ -215,7 +215,7 @@ async function agree(steps: Step[], environment: string): Promise<void> {
       expect(withoutIds(answers)).toEqual(withoutIds(expected));
       await compareReads(own, listed);
     }
-    expect(integrityOf(database)).toMatchObject({ brokenAt: null, modified: [] });
+    expect(await integrityOf(database)).toMatchObject({ brokenAt: null, modified: [] });
   } finally {
     database.close();
   }

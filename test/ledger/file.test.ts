@@ -106,7 +106,11 @@ test("8 processes that write 50 operations each at once lose nothing, and the ch
     const kept = await collect(ledger.list("payout"));
     expect(kept.map(({ reference }) => reference).sort()).toEqual(references.sort());
     expect(kept.every(({ state, attempts }) => state === "CONFIRMED" && attempts === 1)).toBe(true);
-    expect(integrityOf(database)).toMatchObject({ events: 802, brokenAt: null, modified: [] });
+    expect(await integrityOf(database)).toMatchObject({
+      events: 802,
+      brokenAt: null,
+      modified: [],
+    });
   });
 }, 30_000);
 

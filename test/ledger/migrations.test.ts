@@ -37,7 +37,7 @@ describe("migrations", () => {
       database,
       worker({ owner: { ...owner, baseUrl, keyId: "c82ae6a2afdf270c" } }),
     );
-    expect(integrityOf(database)).toMatchObject({ brokenAt: null, modified: [] });
+    expect(await integrityOf(database)).toMatchObject({ brokenAt: null, modified: [] });
     expect(
       (await collect(ledger.list(undefined, { oldestFirst: true }))).map(
         ({ reference, amountPaisa }) => [reference, amountPaisa],
@@ -105,7 +105,7 @@ describe("migrations", () => {
       database.exec(`INSERT INTO events (number, operation, at, event, data, hash) ${reopened};
         UPDATE events SET number = 18, at = (SELECT at FROM events WHERE number = 17) WHERE number = 16`);
       migrate(database, profiles);
-      expect(integrityOf(database)).toMatchObject({ brokenAt: 16, modified: [] });
+      expect(await integrityOf(database)).toMatchObject({ brokenAt: 16, modified: [] });
     });
 
     test("finds earlier payouts as duplicates, and passes the check", async () => {
@@ -122,7 +122,7 @@ describe("migrations", () => {
       const intent = payout("NEW", { amountPaisa: sent.amountPaisa, asked });
       const duplicate = { kind: "duplicate", earlier: { reference: "OLD-1" } };
       expect(await later.preview({ intent, onDuplicate: "reject" })).toMatchObject(duplicate);
-      expect(integrityOf(database)).toMatchObject({ brokenAt: null, modified: [] });
+      expect(await integrityOf(database)).toMatchObject({ brokenAt: null, modified: [] });
     });
   });
 

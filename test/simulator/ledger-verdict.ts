@@ -24,7 +24,7 @@ export async function judgeLedger(universe: Universe, watch: Watch): Promise<voi
       universe.report("lost", `${id} (${key}) was made, and the ledger has it ${own.state}`);
   }
   judgeSum(operations, universe);
-  const { brokenAt, modified } = integrityOf(universe.disk.forProcess(() => {}));
+  const { brokenAt, modified } = await integrityOf(universe.disk.forProcess(() => {}));
   if (brokenAt !== null || modified.length > 0)
     universe.report(
       "broken",

@@ -7,15 +7,15 @@ import { Failure, usage } from "../../domain/failure.ts";
 import type { Acceptance } from "../../ledger/chain.ts";
 import { headOf, headPath, type StoredHead, storedHead, writeHead } from "../../ledger/head.ts";
 import { hasTables, ledgerFileState, rejectNetworkFileSystem } from "../../ledger/health.ts";
-import { recordAcceptance } from "../../ledger/sqlite/chain.ts";
 import {
   findingsDigest,
   type Integrity,
-  integrityOf,
   isAccepted,
   isComplete,
   isIntact,
-} from "../../ledger/sqlite/integrity.ts";
+} from "../../ledger/integrity.ts";
+import { recordAcceptance } from "../../ledger/sqlite/chain.ts";
+import { integrityOf } from "../../ledger/sqlite/integrity.ts";
 import { migrate } from "../../ledger/sqlite/schema.ts";
 import type { Host } from "../../platform/host.ts";
 import { isInUse } from "../../platform/process-locks.ts";
@@ -152,9 +152,9 @@ function inLedger<Result>(
   });
 }
 
-function checkLedger(database: Database, headFile: string): LedgerCheck {
+async function checkLedger(database: Database, headFile: string): Promise<LedgerCheck> {
   const { state: head } = storedHead(database, headFile);
-  const integrity = integrityOf(database);
+  const integrity = await integrityOf(database);
   const isModified = !isAccepted(integrity);
   storeFinding(database, headFile, isModified);
   const isVerified = !isModified && (isIntact(integrity) || isComplete(integrity));
@@ -199,13 +199,13 @@ async function unacceptedLedger(
 }
 
 /** A ledger that does not contain its stored head, or whose rows are not as its events tell. */
-function unacceptedContent(
+async function unacceptedContent(
   database: Database,
   { path, headFile }: LedgerPlace,
   by: Pick<Acceptance, "at" | "user">,
-): UnacceptedLedger | undefined {
+): Promise<UnacceptedLedger | undefined> {
   const newest = headOf(database);
-  const found = divergence(database, headFile) ?? modification(database);
+  const found = divergence(database, headFile) ?? (await modification(database));
   if (!found) return undefined;
   return {
     path,
@@ -229,8 +229,8 @@ function divergence(database: Database, headFile: string) {
   return { state: isShorter ? "truncated" : "replaced", stored: stored.head } as const;
 }
 
-function modification(database: Database) {
-  const integrity = integrityOf(database);
+async function modification(database: Database) {
+  const integrity = await integrityOf(database);
   if (isAccepted(integrity)) return undefined;
   return { state: "modified", findings: findingsDigest(integrity) } as const;
 }
@@ -334,7 +334,7 @@ async function copyChecked(file: string, draft: string): Promise<LedgerContent> 
     });
     return await using(openUnshared(draft), async (database) => {
       migrate(database);
-      const integrity = integrityOf(database);
+      const integrity = await integrityOf(database);
       if (!isAccepted(integrity)) throw modifiedBackup(file, integrity);
       return contentOf(database);
     });

@@ -15,7 +15,7 @@ import { holderNow, nowIn, type Worker } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import { createBatchRows } from "./batch-rows.ts";
 import { planRows, recordRow } from "./chain.ts";
-import { samePayoutInSql } from "./operation-rows.ts";
+import { paged, samePayoutInSql } from "./operation-rows.ts";
 
 const rowsPerCommit = 20_000;
 
@@ -275,6 +275,6 @@ function valuesOf(row: PlannedRow): Value[] {
 /** The digest of what is sent of every row of a plan. */
 export function digestOf(database: Database, number: bigint): string {
   const digest = planDigest();
-  for (const row of planRows(database, number, sentColumns)) digest.add(row);
+  for (const row of paged(database, ...planRows(number, sentColumns))) digest.add(row);
   return digest.value();
 }

@@ -3,7 +3,6 @@ import type { Database, Row } from "../../platform/sqlite/database.ts";
 import {
   type Acceptance,
   acceptanceEvent,
-  acceptanceOf,
   beginning,
   type Event,
   hashOf,
@@ -12,7 +11,7 @@ import {
   rowsDigest,
 } from "../chain.ts";
 import { numberIn, textOrNull } from "../rows.ts";
-import { paged, pagedText } from "./operation-rows.ts";
+import { type Pages, paged } from "./operation-rows.ts";
 
 export type Chain = ReturnType<typeof createChain>;
 
@@ -48,24 +47,6 @@ export function createChain(database: Database) {
           event: String(event),
           data: JSON.parse(String(data)),
         })),
-
-    /** Counts the events that follow each other, and finds the first that does not. */
-    walk(): { events: number; brokenAt: number | null } {
-      let before = beginning;
-      let events = 0;
-      const names = ["number", "operation", "batch", "at", "event", "data", "commit_id", "hash"];
-      const columns = Object.fromEntries(names.map((name) => [name, `e.${name}`]));
-      const from = "FROM events e WHERE e.number > ? ORDER BY e.number";
-      for (const stored of pagedText(database, columns, { from })) {
-        const place = events + 1;
-        const hash = hashOf(stored, before);
-        if (stored.number !== String(place) || stored.hash !== hash)
-          return { events, brokenAt: place };
-        before = hash;
-        events = place;
-      }
-      return { events, brokenAt: null };
-    },
   };
 }
 
@@ -84,29 +65,19 @@ export function recordRow(
   createChain(database).append(rowEvent(event, row, at, rows));
 }
 
-export function digestOfRows(database: Database, batch: bigint): string {
+function digestOfRows(database: Database, batch: bigint): string {
   const digest = rowsDigest();
-  for (const row of planRows(database, batch, planColumns)) digest.add(row);
+  for (const row of paged(database, ...planRows(batch, planColumns))) digest.add(row);
   return digest.value();
 }
 
 /** The rows of a plan, in its order. */
-export function planRows(database: Database, batch: bigint, columns: string[]): Iterable<Row> {
+export function planRows(batch: bigint, columns: string[]): [sql: string, pages: Pages] {
   const sql = `SELECT ${columns} FROM batch_rows WHERE batch = ? AND row > ? ORDER BY row`;
-  return paged(database, sql, { by: "row", values: [batch] });
+  return [sql, { by: "row", values: [batch] }];
 }
 
 /** Inside a transaction. */
 export function recordAcceptance(database: Database, acceptance: Acceptance): void {
   createChain(database).append(acceptanceEvent(acceptance));
-}
-
-/** The newest acceptance; null in a ledger that never needed one. */
-export function lastAcceptance(database: Database): Acceptance | null {
-  const row = database
-    .prepare(
-      "SELECT at, data FROM events WHERE operation IS NULL AND event = 'accepted' ORDER BY number DESC LIMIT 1",
-    )
-    .get();
-  return row ? acceptanceOf(row) : null;
 }

@@ -17,36 +17,46 @@ const rowsPerPage = 500;
 /** Numbers may have been changed to any value. */
 const lowest = -(2n ** 63n);
 
-interface Pages {
+export interface Pages {
   /** The column of the number that the rows are ordered by. */
   by?: string;
   /** Parameters of the query. The number before the page is one more, the last. */
   values?: Value[];
 }
 
+/** The rows of an ordered query, page by page. */
+export function* paged(...query: Parameters<typeof pagesOf>): Iterable<Row> {
+  for (const page of pagesOf(...query)) yield* page;
+}
+
 /** The rows of an ordered query page by page, so that memory does not grow with the ledger. */
-export function* paged(database: Database, sql: string, pages: Pages = {}): Iterable<Row> {
+export function* pagesOf(database: Database, sql: string, pages: Pages = {}): Iterable<Row[]> {
   const { by = "number", values = [] } = pages;
   const page = database.prepare(`${sql} LIMIT ${rowsPerPage}`);
   for (let after = lowest; ; ) {
     const rows = page.all(...values, after);
-    yield* rows;
+    yield rows;
     if (rows.length < rowsPerPage) return;
     after = numberIn(rows.at(-1)?.[by]);
   }
 }
 
+/** As `paged`, with every value as text. */
+export function* pagedText(...query: Parameters<typeof textPagesOf>): Iterable<TextRow> {
+  for (const page of textPagesOf(...query)) yield* page;
+}
+
 /**
- * As `paged`, with every value as text. A page is one JSON text, because a value that is handed over by SQLite
+ * As `pagesOf`, with every value as text. A page is one JSON text, because a value that is handed over by SQLite
  * costs more than to parse it.
  *
  * @param columns a SQL expression for each
  */
-export function* pagedText(
+export function* textPagesOf(
   database: Database,
   columns: Record<string, string>,
   { from, ...pages }: Pages & { from: string },
-): Iterable<TextRow> {
+): Iterable<TextRow[]> {
   const names = Object.keys(columns);
   const quoted = names.map((name) => `"${name}"`);
   const values = Object.entries(columns).map(
@@ -62,8 +72,21 @@ export function* pagedText(
       for (let i = 0; i < names.length; i += 1) row[names[i] ?? ""] = values[i] ?? null;
       return row;
     });
-    yield* rows;
+    yield rows;
     if (rows.length < rowsPerPage) return;
     after = BigInt(rows.at(-1)?.[by] ?? lowest);
   }
+}
+
+/** The query of every operation without its holder, with its events as the JSON text `history`. */
+export function operationsWithHistory(database: Database): Parameters<typeof textPagesOf> {
+  const names = database
+    .prepare("SELECT name FROM pragma_table_info('operations') WHERE name != 'holder'")
+    .all()
+    .map(({ name }) => String(name));
+  const columns = Object.fromEntries(names.map((name) => [name, `o."${name}"`]));
+  const history = `(SELECT json_group_array(json_object('at', at, 'event', event, 'data', data))
+    FROM (SELECT at, event, data FROM events WHERE operation = o.number ORDER BY number))`;
+  const from = "FROM operations o WHERE o.number > ? ORDER BY o.number";
+  return [database, { ...columns, history }, { from }];
 }

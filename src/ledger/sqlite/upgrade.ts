@@ -3,12 +3,12 @@ import { phaseOf } from "../../domain/state.ts";
 import type { Database, Row } from "../../platform/sqlite/database.ts";
 import { identityOf, rowKey } from "../batch.ts";
 import { listedOf } from "../intent.ts";
+import { replayOf } from "../replay.ts";
 import { kindIn, numberIn, reader, stateIn } from "../rows.ts";
 import { digestOf } from "./batches.ts";
 import { setRowDigest } from "./callbacks.ts";
 import { recordAcceptance, recordRow } from "./chain.ts";
-import { paged } from "./operation-rows.ts";
-import { replayedOperations } from "./replay.ts";
+import { operationsWithHistory, paged, pagedText } from "./operation-rows.ts";
 
 /** A stored profile, which gives the account of its key a name. */
 export interface KnownProfile {
@@ -150,13 +150,13 @@ function fillOperations(database: Database): void {
   const fill = database.prepare(`
     UPDATE operations SET recipient_key = ?, recipient_name = ?, method_id = ?, description = ?,
       phase = ?, accepted_at = ?, completed_at = ? WHERE number = ?`);
-  for (const { stored, recorded } of replayedOperations(database)) {
+  for (const stored of pagedText(...operationsWithHistory(database))) {
     const { text, maybe } = reader(stored);
     // In JavaScript: a JSON function of SQLite makes invalid text of half a character.
     const listed = listedOf({ kind: kindIn(text("kind")), asked: JSON.parse(text("asked")) });
     const state = stateIn(stored) ?? "UNCERTAIN";
     const { accepted_at: accepted = null, completed_at: completed = null } =
-      recorded?.columns ?? {};
+      replayOf(stored)?.columns ?? {};
     fill.run(
       ...[listed.recipient, listed.recipientName, listed.methodId, listed.description],
       phaseOf({ state, status: maybe("status"), code: maybe("code") }),

@@ -1,0 +1,257 @@
+import { createHash } from "node:crypto";
+import { rowDigestOf } from "./callback-rows.ts";
+import {
+  type Acceptance,
+  acceptanceOf,
+  beginning,
+  hashOf,
+  immutableColumns,
+  rowsDigest,
+} from "./chain.ts";
+import type { Head } from "./head.ts";
+import { type Replayed, replayOf } from "./replay.ts";
+import type { Row, TextRow } from "./rows.ts";
+
+/** The findings of a check of a ledger, of all accounts. */
+export interface Integrity {
+  /** The number of events that follow each other. */
+  events: number;
+  /** The first event that does not follow from the one before it. */
+  brokenAt: number | null;
+  /** Rows and schema entries that differ from what the events record. */
+  modified: Finding[];
+  /** The faults that the database finds in its files. */
+  damage: string[];
+  /** The newest acceptance of the ledger by a user. */
+  accepted: Acceptance | null;
+  /** The newest event. */
+  newest: Head | undefined;
+}
+
+/** A part of the ledger that differs from what the events record. */
+export interface Finding {
+  kind:
+    | "operation"
+    | "account"
+    | "key"
+    | "batch"
+    | "callback"
+    | "table"
+    | "index"
+    | "trigger"
+    | "view";
+  /** The ID, or the number if there is no ID. */
+  name: string;
+  problem: "changed" | "missing" | "added";
+  /** The columns that were changed; `rows` for those of a batch plan. */
+  columns: string[];
+  /** The current values of these columns, or of the whole added row. */
+  now: (string | null)[];
+}
+
+/** A ledger of the newest schema in one snapshot, because other processes may write meanwhile. */
+export interface IntegritySource {
+  /** In the order of their numbers. */
+  events(): Pages;
+  /** Operations, each with `history`: its events as JSON. */
+  operations(): Pages;
+  /** The numbers of operations that events name, and that do not exist. */
+  lostOperations(most: number): string[] | Promise<string[]>;
+  /** All rows; only the batches that were planned. */
+  rows(table: RecordedTable): Pages<Row>;
+  /** The `planColumns` of the rows of a batch, in their order. */
+  planRows(batch: bigint): Pages<Row>;
+  callbacks(): Pages<Row>;
+  /** What differs from the schema. */
+  schema(): Finding[] | Promise<Finding[]>;
+  damage(): string[] | Promise<string[]>;
+}
+
+/** Rows page by page, so that memory does not grow with the ledger. */
+type Pages<One extends Row = TextRow> = Iterable<One[]> | AsyncIterable<One[]>;
+
+export type RecordedTable = "accounts" | "account_keys" | "batches";
+
+/** Reads a whole ledger, and changes nothing in it. */
+export async function readIntegrity(source: IntegritySource): Promise<Integrity> {
+  const { recorded, ...chain } = await walk(source.events());
+  const modified: Finding[] = [];
+  for await (const finding of auditRows(source, recorded)) {
+    modified.push(finding);
+    if (modified.length === mostFindings) break;
+  }
+  modified.push(...(await source.schema()));
+  return { ...chain, modified, damage: await source.damage() };
+}
+
+const mostFindings = 100;
+
+export function isIntact({ brokenAt, modified, damage }: Integrity): boolean {
+  return brokenAt === null && modified.length === 0 && damage.length === 0;
+}
+
+/** The digest of the findings that a user accepts. A later modification has another digest. */
+export function findingsDigest({ brokenAt, modified, damage }: Integrity): string {
+  return createHash("sha256")
+    .update(JSON.stringify([brokenAt, modified, damage]))
+    .digest("hex");
+}
+
+/** True if the ledger is as its events record, or as a user accepted it. */
+export function isAccepted(integrity: Integrity): boolean {
+  return isIntact(integrity) || integrity.accepted?.findings === findingsDigest(integrity);
+}
+
+/** False if there may be more to find: after a broken event, or after as many findings as are kept. */
+export function isComplete({ brokenAt, modified, damage }: Integrity): boolean {
+  return brokenAt === null && damage.length === 0 && modified.length < mostFindings;
+}
+
+/** By the kind of event, the newest columns of each row that an event has as a whole. */
+type Recorded = Record<"account" | "key" | "plan", Map<string, TextRow>>;
+
+/** Counts the events that follow each other, and finds the first that does not. */
+async function walk(pages: Pages) {
+  let before = beginning;
+  let events = 0;
+  let brokenAt: number | null = null;
+  let newest: TextRow | undefined;
+  let accepted: TextRow | undefined;
+  const recorded: Recorded = { account: new Map(), key: new Map(), plan: new Map() };
+  for await (const page of pages)
+    for (const stored of page) {
+      newest = stored;
+      if (brokenAt === null) {
+        const place = events + 1;
+        const hash = hashOf(stored, before);
+        if (stored.number !== String(place) || stored.hash !== hash) brokenAt = place;
+        else [before, events] = [hash, place];
+      }
+      if (stored.operation !== null) continue;
+      const { event, data } = stored;
+      if (event === "accepted") accepted = stored;
+      if (event !== "account" && event !== "key" && event !== "plan") continue;
+      const columns = recordedIn(data ?? "");
+      if (columns) recorded[event].set(keyOf(columns), columns);
+    }
+  return {
+    events,
+    brokenAt,
+    recorded,
+    accepted: accepted ? acceptanceOf(accepted) : null,
+    newest: newest && { number: BigInt(newest.number ?? 0), hash: newest.hash ?? "" },
+  };
+}
+
+/** The columns of a row, and the digest of a plan's rows. */
+function recordedIn(data: string): TextRow | undefined {
+  try {
+    const { row, rows }: { row?: unknown; rows?: unknown } = JSON.parse(data);
+    if (typeof row !== "object" || row === null) return undefined;
+    const columns = Object.entries({ ...row, ...(rows === undefined ? {} : { rows }) });
+    return Object.fromEntries(
+      columns.map(([name, value]) => [name, value === null ? null : String(value)]),
+    );
+  } catch {
+    return undefined; // The chain reports an event that was changed.
+  }
+}
+
+/** Compares every table with the events; the events themselves are checked by the chain. */
+async function* auditRows(source: IntegritySource, recorded: Recorded): AsyncIterable<Finding> {
+  yield* auditOperations(source);
+  yield* auditRecorded(source, "accounts", "account", recorded.account);
+  yield* auditRecorded(source, "account_keys", "key", recorded.key);
+  yield* auditRecorded(source, "batches", "batch", recorded.plan);
+  yield* auditCallbacks(source);
+}
+
+async function* auditOperations(source: IntegritySource): AsyncIterable<Finding> {
+  for await (const page of source.operations())
+    for (const stored of page) {
+      const named = { kind: "operation", name: stored.id ?? "" } as const;
+      const finding = findingIn(named, stored, replayOf(stored));
+      if (finding) yield finding;
+    }
+  for (const name of await source.lostOperations(mostFindings))
+    yield missing({ kind: "operation", name });
+}
+
+/** Compares rows that never change with the newest event that has each as a whole. */
+async function* auditRecorded(
+  source: IntegritySource,
+  table: RecordedTable,
+  kind: Finding["kind"],
+  recorded: Map<string, TextRow>,
+): AsyncIterable<Finding> {
+  for await (const page of source.rows(table))
+    for (const found of page) {
+      const stored = immutableColumns(found);
+      const key = keyOf(stored);
+      const columns = recorded.get(key);
+      recorded.delete(key);
+      if (columns?.rows !== undefined) stored.rows = await digestOf(source, stored);
+      const finding = findingIn({ kind, name: nameOf(stored) }, stored, columns && { columns });
+      if (finding) yield finding;
+    }
+  for (const columns of recorded.values()) yield missing({ kind, name: nameOf(columns) });
+}
+
+async function digestOf(source: IntegritySource, { number }: TextRow): Promise<string> {
+  const digest = rowsDigest();
+  for await (const page of source.planRows(BigInt(number ?? 0)))
+    for (const row of page) digest.add(row);
+  return digest.value();
+}
+
+function nameOf({ id, number, key_hash: key }: TextRow): string {
+  return key ?? id ?? number ?? "";
+}
+
+/** Two accounts may have a batch of one ID. */
+function keyOf({ number, environment, key_hash: key }: TextRow): string {
+  return number ?? `${environment} ${key}`;
+}
+
+async function* auditCallbacks(source: IntegritySource): AsyncIterable<Finding> {
+  for await (const page of source.callbacks())
+    for (const row of page) {
+      const now = rowDigestOf(row);
+      const named = { kind: "callback", name: String(row.number) } as const;
+      if (row.row_digest !== now) yield { ...named, problem: "changed", columns: [], now: [now] };
+    }
+}
+
+/** @param recorded the row by its events; undefined if they have none */
+function findingIn(
+  { kind, name }: Pick<Finding, "kind" | "name">,
+  stored: TextRow,
+  recorded: Partial<Replayed> | undefined,
+): Finding | undefined {
+  if (!recorded?.columns) {
+    const now = Object.keys(stored).filter((column) => column !== "history");
+    return {
+      kind,
+      name,
+      problem: "added",
+      columns: [],
+      now: now.map((column) => stored[column] ?? null),
+    };
+  }
+  const columns: string[] = [];
+  // A column that the events do not know is not compared.
+  for (const column in recorded.columns)
+    if (
+      stored[column] !== recorded.columns[column] &&
+      stored[column] !== undefined &&
+      !recorded.mayDiffer?.(column, stored)
+    )
+      columns.push(column);
+  if (columns.length === 0) return undefined;
+  const now = columns.map((column) => stored[column] ?? null);
+  return { kind, name, problem: "changed", columns, now };
+}
+
+export function missing({ kind, name }: Pick<Finding, "kind" | "name">): Finding {
+  return { kind, name, problem: "missing", columns: [], now: [] };
+}
