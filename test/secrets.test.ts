@@ -107,7 +107,7 @@ test("all commands together leave no trace of key and secret in outputs and file
   ]);
   for (const { name, text } of files)
     expect(found(name + text, [apiKey, payoutSecret])).toEqual([]);
-}, 60_000);
+});
 
 describe("a response that contains the API key", () => {
   const everywhere = [
@@ -322,7 +322,7 @@ test("a batch leaves no trace of key and secret in outputs, ledger, files and pr
     expect([found(output, [key, secret]), output]).toEqual([[], output]);
   for (const { name, text } of filesIn(folder)) seen.push(name, text);
   expect(found(seen.join("\n"), [key, secret])).toEqual([]);
-}, 60_000);
+});
 
 test("a response that contains the signature of its request is stored without it, after 500 other signatures", async () => {
   const folder = scratchFolder();

@@ -75,7 +75,7 @@ describe("ledger backup", () => {
     }
     expect((await sending).code).toBe(0);
     expect(counts.some((count) => count > 0 && count < 1_000)).toBe(true);
-  }, 60_000);
+  });
 
   test.each<[string, (folder: string) => string, RegExp]>([
     ["an existing file", existingFile, /backup\.db: it exists already/],
@@ -155,7 +155,7 @@ describe("ledger restore", () => {
     const accept = ["ledger", "check", "--accept-hash", hash, "--yes"];
     expect(await merchant.built(accept)).toMatchObject({ code: 0 });
     expect(await merchant.built(again)).toMatchObject({ code: 0 });
-  }, 30_000);
+  });
 
   test.each([
     ["equal to the ledger", async () => {}],
@@ -240,17 +240,13 @@ describe("ledger restore", () => {
   });
 });
 
-terminalTest(
-  "ledger restore in a terminal takes anything but yes as a no",
-  async () => {
-    const { merchant, file } = unchanged;
-    const terminal = await openTerminal(["ledger", "restore", file], { env: merchant.env });
-    await terminal.answer("Replace the ledger?", "");
-    expect(await terminal.ended()).toMatchObject({ code: 4 });
-    await expectUnchanged(merchant);
-  },
-  30_000,
-);
+terminalTest("ledger restore in a terminal takes anything but yes as a no", async () => {
+  const { merchant, file } = unchanged;
+  const terminal = await openTerminal(["ledger", "restore", file], { env: merchant.env });
+  await terminal.answer("Replace the ledger?", "");
+  expect(await terminal.ended()).toMatchObject({ code: 4 });
+  await expectUnchanged(merchant);
+});
 
 async function expectUnchanged(merchant: Merchant): Promise<void> {
   expect(await countIn(merchant.ledgerFile)).toBe(2);

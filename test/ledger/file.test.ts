@@ -112,7 +112,7 @@ test("8 processes that write 50 operations each at once lose nothing, and the ch
       modified: [],
     });
   });
-}, 30_000);
+});
 
 /** A script that writes payouts into a ledger: `<path> <its number> <how many>`. */
 async function bundledWriter(): Promise<string> {
@@ -188,6 +188,5 @@ describe("one file, two engines", async () => {
         });
       expect(await merchant.books("payouts")).toHaveLength(8);
     },
-    60_000,
   );
 });

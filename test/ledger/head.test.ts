@@ -91,7 +91,7 @@ describe.each(ways)("a ledger %s", (_, change) => {
       expect([line, (await merchant.built(line)).code]).toEqual([line, 0]);
     // Neither of these made the ledger acceptable.
     expect(await merchant.built(payoutNumber(2, "THREE"))).toMatchObject({ code: 1 });
-  }, 60_000);
+  });
 
   test("is accepted non-interactively with the hash of its newest event only", async () => {
     const { merchant, copy } = await twoPayouts();
@@ -111,7 +111,7 @@ describe.each(ways)("a ledger %s", (_, change) => {
       { holds: true, head: "contained", accepted: { state: expect.any(String) } },
     ]);
     expect(await merchant.built(payoutNumber(3, "THREE"))).toMatchObject({ code: 0 });
-  }, 60_000);
+  });
 });
 
 terminalTest(
@@ -129,7 +129,6 @@ terminalTest(
     expect(await accept("accept")).toMatchObject({ code: 0 });
     expect(await merchant.built(payoutNumber(3, "THREE"))).toMatchObject({ code: 0 });
   },
-  60_000,
 );
 
 describe("the stored head", () => {

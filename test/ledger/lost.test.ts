@@ -144,7 +144,6 @@ terminalTest(
     expect(await accept("accept")).toMatchObject({ code: 0 });
     expect(existsSync(merchant.ledgerFile)).toBe(true);
   },
-  60_000,
 );
 
 async function acceptInTerminal({ env }: Merchant, word: string) {
@@ -224,7 +223,7 @@ describe("a first use is not rejected", () => {
     expect(await merchant.json(["ledger", "check"])).toMatchObject({ holds: true });
     const names = readdirSync(merchant.dataFolder).filter((name) => name.endsWith(".new"));
     expect(names).toEqual([]);
-  }, 60_000);
+  });
 
   test("after a kill at any moment of the first command", async () => {
     const merchant = await openMerchantApart();
@@ -244,7 +243,7 @@ describe("a first use is not rejected", () => {
       await end;
       expect(await merchant.built(["ledger", "check"])).toMatchObject({ code: 0 });
     }
-  }, 60_000);
+  });
 });
 
 function namesIn(folder: string): string[] {

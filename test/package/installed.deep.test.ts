@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { scratchFolder } from "../support/helpers.ts";
 import { npm, pack, root } from "./packing.ts";
 
-describe("the package", { timeout: 120_000 }, () => {
+describe("the package", () => {
   test("is the same byte for byte from each clone", () => {
     const one = packedClone("one", "022", "2026-01-02");
     const other = packedClone("another place/two", "002", "2001-02-03");

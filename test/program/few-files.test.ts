@@ -44,7 +44,7 @@ test("with few file descriptors there is an error message, and no payout that it
   }
   expect(await merchant.moneyRequests()).toEqual([]);
   expect(await limitedTo(256, payoutOf("ENOUGH"), merchant.env)).toMatchObject({ code: 0 });
-}, 120_000);
+});
 
 test("a batch with more connections than file descriptors does not end as if nothing was sent", async () => {
   const merchant = await openMerchantApart({ latencyMs: 200 });
@@ -59,10 +59,10 @@ test("a batch with more connections than file descriptors does not end as if not
   expect(stderr).not.toMatch(/\n +at |panicked/);
   expect([0, 75]).toContain(code);
   expect(await merchant.books("payouts")).toHaveLength(100);
-}, 60_000);
+});
 
 test("with few file descriptors an error is reported as JSON", async () => {
   const { code, stderr } = await limitedTo((await lowestLimit()) + 1, ["methods", "--json"]);
   expect(code).toBe(1);
   expect(JSON.parse(stderr)).toMatchObject({ error: { kind: "internal" } });
-}, 60_000);
+});
