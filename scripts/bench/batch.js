@@ -182,14 +182,15 @@ export function payoutFile(rows, prefix = `F${rows}`) {
  *
  * @param {string} file
  * @param {Account} account
- * @param {{ inFlight?: number, directory?: string, parent?: string }} options
+ * @param {{ inFlight?: number, directory?: string, parent?: string, ledger?: string | undefined }} options
  */
-export async function sendFile(file, account, { inFlight = 32, directory, parent = scratch } = {}) {
+export async function sendFile(file, account, options = {}) {
+  const { inFlight = 32, directory, parent = scratch, ledger } = options;
   const data = directory ?? mkdtempSync(join(parent, "lenden-batch-"));
   const flags = ["--concurrency", String(inFlight), "--allow-duplicates"];
   const start = performance.now();
   const child = spawn(process.execPath, [launcher, "payout", "batch", "send", file, ...flags], {
-    env: environment(data, account),
+    env: environment(data, account, ledger),
     stdio: ["ignore", "ignore", "pipe"],
   });
   let [stderr, megabytes] = ["", 0];

@@ -29,9 +29,10 @@ process.once("exit", () => rmSync(scratch, { recursive: true, force: true }));
  *
  * @param {string} directory
  * @param {Partial<Account>} account
+ * @param {string} [ledger] the URL of a ledger on PostgreSQL; default: a file in the directory
  * @returns {Env}
  */
-export function environment(directory = scratch, { baseUrl, apiKey, payoutSecret } = {}) {
+export function environment(directory = scratch, { baseUrl, apiKey, payoutSecret } = {}, ledger) {
   return {
     PATH: process.env.PATH,
     HOME: directory,
@@ -41,6 +42,7 @@ export function environment(directory = scratch, { baseUrl, apiKey, payoutSecret
     ...(baseUrl && { LENDEN_BASE_URL: baseUrl }),
     ...(apiKey && { LENDEN_API_KEY: apiKey }),
     ...(payoutSecret && { LENDEN_PAYOUT_SECRET: payoutSecret }),
+    ...(ledger && { LENDEN_LEDGER_URL: ledger }),
   };
 }
 

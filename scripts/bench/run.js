@@ -1,10 +1,11 @@
 // Measures lenden beside other tools, and prints the tables of docs/benchmarks.md.
-// Usage: npm run bench -- [start|batch|sandbox|ledger]... [--rounds <n>] [--quick]
+// Usage: npm run bench -- [start|batch|sandbox|ledger|postgres]... [--rounds <n>] [--quick]
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { measureBatch } from "./batch.js";
 import { measureLedger } from "./ledger.js";
 import { markdown } from "./measure.js";
+import { measurePostgres } from "./postgres.js";
 import { measureSandbox } from "./sandbox.js";
 import { measureStart } from "./start.js";
 
@@ -14,6 +15,7 @@ const parts = {
   batch: measureBatch,
   sandbox: measureSandbox,
   ledger: measureLedger,
+  postgres: measurePostgres,
 };
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -1,0 +1,296 @@
+// A ledger on PostgreSQL beside a ledger file. The server runs on this machine, on a unix socket.
+import { execFileSync, spawn } from "node:child_process";
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { createConnection, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { payoutFile, sendFile } from "./batch.js";
+import {
+  environment,
+  launcher,
+  medianOf,
+  output,
+  roundDown,
+  roundUp,
+  scratch,
+  sideBySide,
+  spread,
+  startApi,
+  time,
+  whole,
+} from "./measure.js";
+
+const onServer = "a ledger on PostgreSQL";
+const inFile = "a ledger file";
+
+/** @param {import("./measure.js").Options} options */
+export async function measurePostgres({ rounds, quick }) {
+  const cluster = await startCluster();
+  try {
+    return [
+      await besideFile(cluster, { rounds: 5, rows: quick ? 2_000 : 20_000 }),
+      await roundTrips(cluster, quick ? 5 : rounds),
+      await growingList(cluster, { rounds, many: quick ? 100_000 : 1_000_000 }),
+      await twoProcesses(cluster, { rounds: 3, rows: quick ? 640 : 3_200 }),
+    ];
+  } finally {
+    cluster.stop();
+  }
+}
+
+/** @typedef {Awaited<ReturnType<typeof startCluster>>} Cluster */
+
+/** @param {Cluster} cluster @param {{ rounds: number, rows: number }} size */
+async function besideFile(cluster, { rounds, rows }) {
+  const { account, stop } = await startApi();
+  const file = payoutFile(rows);
+  const pace = async (/** @type {string | undefined} */ ledger) => {
+    await sendFile(file, account, { ledger });
+    const response = await fetch(`${account.baseUrl}/pace`);
+    /** @type {{ data: { perSecond: number } }} */
+    const { data } = JSON.parse(await response.text());
+    return data.perSecond;
+  };
+  const sides = [
+    { name: inFile, run: () => pace(undefined) },
+    { name: onServer, run: () => pace(cluster.create()) },
+  ];
+  const figures = await sideBySide(sides, { rounds, warmRounds: 0 });
+  stop();
+  return {
+    title: `A file of ${whole(rows)} rows, payouts a second`,
+    notes: [`32 in flight, medians of ${rounds} rounds side by side.`],
+    columns: ["", "a second", "least to most", "of the ledger file"],
+    rows: sides.map(({ name }) => {
+      const rate = medianOf(figures, name);
+      return [
+        name,
+        whole(rate),
+        spread(figures[name]),
+        roundDown(rate / medianOf(figures, inFile)),
+      ];
+    }),
+  };
+}
+
+const delayMs = 20;
+
+/** @param {Cluster} cluster @param {number} rounds */
+async function roundTrips(cluster, rounds) {
+  const { account, stop } = await startApi();
+  const ledger = cluster.create();
+  const slow = await startSlowProxy(cluster.socket);
+  const slowLedger = cluster.urlOf(ledger, slow.folder);
+  const send = (/** @type {string | undefined} */ url) => {
+    const env = environment(scratch, account, url);
+    return time(
+      [
+        process.execPath,
+        launcher,
+        ..."payout send --amount 5 --to 01712345678 --method bkash --allow-duplicate".split(" "),
+      ],
+      { env },
+    );
+  };
+  const sides = [
+    { name: inFile, run: () => send(undefined) },
+    { name: onServer, run: () => send(ledger) },
+    { name: "the same, 20 ms away", run: () => send(slowLedger) },
+  ];
+  const figures = await sideBySide(sides, { rounds });
+  stop();
+  slow.stop();
+  const far = medianOf(figures, "the same, 20 ms away");
+  const trips = (far - medianOf(figures, onServer)) / delayMs;
+  return {
+    title: "`payout send`, in milliseconds",
+    notes: [
+      `Medians of ${rounds} rounds side by side. A proxy delays what the client sends by ${delayMs} ms: the difference is ${trips.toFixed(1)} round trips, those of the login included.`,
+    ],
+    columns: ["", "milliseconds", "least to most"],
+    rows: sides.map(({ name }) => [name, whole(medianOf(figures, name)), spread(figures[name])]),
+  };
+}
+
+const lists = [
+  "payout list --limit 20",
+  "payout list --status Completed --limit 20",
+  "payout list --to 01700000007 --limit 20",
+  "payout list --since 2026-01-01 --limit 20",
+];
+
+/** @param {Cluster} cluster @param {{ rounds: number, many: number }} size */
+async function growingList(cluster, { rounds, many }) {
+  const { account, stop } = await startApi();
+  const sizes = [1_000, many];
+  const filled = sizes.map((size) => {
+    const url = cluster.create();
+    const env = environment(mkdtempSync(join(scratch, "list-")), account, url);
+    // The account is stored with its first operation.
+    const first = "payout send --amount 5 --to 01712345678 --method bkash --ref FIRST".split(" ");
+    output([process.execPath, launcher, ...first], { env });
+    cluster.run(url, fillSql(size));
+    return { size, env };
+  });
+  const sides = filled.flatMap(({ size, env }) =>
+    lists.map((list) => ({
+      name: `${list}, ${size}`,
+      run: () => time([process.execPath, launcher, ...list.split(" ")], { env }),
+    })),
+  );
+  const figures = await sideBySide(sides, { rounds });
+  stop();
+  return {
+    title: "A list of 20 on PostgreSQL, in milliseconds",
+    notes: [`Medians of ${rounds} rounds side by side.`],
+    columns: ["command", ...sizes.map((size) => `${whole(size)} operations`), "ratio, at most 1.3"],
+    rows: lists.map((list) => {
+      const [few = 0, all = 0] = sizes.map((size) => medianOf(figures, `${list}, ${size}`));
+      return [`\`${list}\``, whole(few), whole(all), roundUp(all / few)];
+    }),
+  };
+}
+
+/** Copies of the first operation, with other numbers, references and recipients. @param {number} count */
+function fillSql(count) {
+  return `
+    INSERT INTO lenden.operations (number, id, kind, profile, environment, reference, amount_paisa, asked,
+      state, remote_id, status, attempts, "user", command, created_at, updated_at, account, key_hash,
+      base_url, actor, recipient_key, method_id, method_name, phase, accepted_at)
+    SELECT n + 1, 'OP' || n, o.kind, o.profile, o.environment, 'R' || n, 100 + n % 900, o.asked, o.state,
+      'PO-' || n, CASE WHEN n % 3 = 0 THEN 'Completed' ELSE 'Processing' END, 1, o."user", o.command,
+      o.created_at, o.updated_at, o.account, o.key_hash, o.base_url, o.actor,
+      '017' || lpad((n % 5000)::text, 8, '0'), o.method_id, o.method_name, o.phase, o.accepted_at
+    FROM lenden.operations o, generate_series(1, ${count}) AS n WHERE o.number = 1;
+    UPDATE lenden.head SET operation = ${count + 1};
+    VACUUM ANALYZE lenden.operations;`;
+}
+
+/** @param {Cluster} cluster @param {{ rounds: number, rows: number }} size */
+async function twoProcesses(cluster, { rounds, rows }) {
+  const { account, stop } = await startApi(100);
+  const files = [payoutFile(rows, "ONE"), payoutFile(rows, "TWO")];
+  const rate = async (/** @type {string[]} */ sent) => {
+    const ledger = cluster.create();
+    const start = performance.now();
+    await Promise.all(sent.map((file) => sendFile(file, account, { inFlight: 16, ledger })));
+    return (rows * sent.length) / ((performance.now() - start) / 1000);
+  };
+  const sides = [
+    { name: "one process", run: () => rate(files.slice(0, 1)) },
+    { name: "two processes, a file each", run: () => rate(files) },
+  ];
+  const figures = await sideBySide(sides, { rounds, warmRounds: 0 });
+  stop();
+  return {
+    title: "An API that takes 100 ms, payouts a second on one ledger",
+    notes: [
+      `${whole(rows)} rows each, 16 in flight each, medians of ${rounds} rounds side by side.`,
+    ],
+    columns: ["", "a second", "of one process, at least 1.6"],
+    rows: sides.map(({ name }) => {
+      const all = medianOf(figures, name);
+      return [name, whole(all), roundDown(all / medianOf(figures, "one process"))];
+    }),
+  };
+}
+
+/** Where Debian installs PostgreSQL. */
+const programs = "/usr/lib/postgresql";
+
+/** A server in a temporary directory, with a template of an empty ledger. */
+async function startCluster() {
+  const [version = ""] = readdirSync(programs).toSorted().reverse();
+  const bin = join(programs, version, "bin");
+  const socket = mkdtempSync(join(tmpdir(), "lenden-pg-"));
+  chmodSync(socket, 0o777);
+  // PostgreSQL does not run as root.
+  const as =
+    process.getuid?.() === 0
+      ? ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
+      : [];
+  const run = (/** @type {string[]} */ ...line) => {
+    const [program = "", ...args] = [...as, ...line];
+    return execFileSync(program, args, {
+      cwd: "/",
+      encoding: "utf8",
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+  };
+  const data = join(socket, "data");
+  run(join(bin, "initdb"), "-D", data, "-U", "postgres", "-A", "trust", "--no-sync");
+  const [program = "", ...args] = [
+    ...[...as, join(bin, "postgres"), "-D", data, "-k", socket],
+    ...["-c", "listen_addresses=", "-c", "max_connections=50"],
+  ];
+  const server = spawn(program, args, { stdio: "ignore", cwd: "/" });
+  const stop = () => {
+    server.kill("SIGQUIT");
+    rmSync(socket, { recursive: true, force: true });
+  };
+  process.once("exit", stop);
+  const psql = (/** @type {string} */ database, /** @type {string} */ sql) =>
+    run(
+      join(bin, "psql"),
+      "-h",
+      socket,
+      "-U",
+      "postgres",
+      "-d",
+      database,
+      "-v",
+      "ON_ERROR_STOP=1",
+      "-c",
+      sql,
+    );
+  for (let tries = 0; ; tries += 1) {
+    try {
+      psql("postgres", "CREATE DATABASE template");
+      break;
+    } catch (error) {
+      if (tries === 100) throw error;
+      await delay(100);
+    }
+  }
+  const urlIn = (/** @type {string} */ folder, /** @type {string} */ database) =>
+    `postgres://postgres@${encodeURIComponent(folder)}/${database}`;
+  output([process.execPath, launcher, "ledger", "init", urlIn(socket, "template")]);
+  let count = 0;
+  return {
+    socket,
+    stop,
+    /** The URL of a new ledger. */
+    create: () => {
+      count += 1;
+      psql("postgres", `CREATE DATABASE ledger_${count} TEMPLATE template`);
+      return urlIn(socket, `ledger_${count}`);
+    },
+    urlOf: (/** @type {string} */ url, /** @type {string} */ folder) =>
+      urlIn(folder, url.slice(url.lastIndexOf("/") + 1)),
+    run: (/** @type {string} */ url, /** @type {string} */ sql) => {
+      for (const statement of sql.split(";").filter((text) => text.trim() !== ""))
+        psql(url.slice(url.lastIndexOf("/") + 1), statement);
+    },
+  };
+}
+
+/** A socket in front of the server's, which passes on what a client sends 20 ms later. @param {string} socket */
+async function startSlowProxy(socket) {
+  const folder = mkdtempSync(join(tmpdir(), "lenden-slow-"));
+  const server = createServer((client) => {
+    const upstream = createConnection(join(socket, ".s.PGSQL.5432"));
+    client.on("data", (chunk) => setTimeout(() => upstream.write(chunk), delayMs));
+    upstream.pipe(client);
+    client.on("close", () => setTimeout(() => upstream.destroy(), delayMs));
+    for (const end of [client, upstream]) end.on("error", () => {});
+  });
+  await new Promise((resolve) => server.listen(join(folder, ".s.PGSQL.5432"), () => resolve(null)));
+  return {
+    folder,
+    stop: () => {
+      server.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
