@@ -50,10 +50,18 @@ function describe(directory) {
   const path = join(home, directory);
   /** @type {Manifest} */
   const { name, version, license } = JSON.parse(readFileSync(join(path, "package.json"), "utf8"));
-  const texts = readdirSync(path)
-    .filter((file) => /^(?:licen[cs]e|copying|notice)/i.test(file))
-    .sort()
-    .map((file) => readFileSync(join(path, file), "utf8").replaceAll("\r\n", "\n").trim());
+  /** @param {string} file */
+  const textOf = (file) => readFileSync(join(path, file), "utf8").replaceAll("\r\n", "\n").trim();
+  const files = readdirSync(path).sort();
+  const texts = files.filter((file) => /^(?:licen[cs]e|copying|notice)/i.test(file)).map(textOf);
+  // Some packages have their license only as the last part of their page.
+  if (texts.length === 0)
+    for (const file of files.filter((one) => /^readme/i.test(one)))
+      texts.push(
+        ...(/\n## license\n+([^#]*Permission is hereby granted[^#]*)$/i
+          .exec(textOf(file))
+          ?.slice(1) ?? []),
+      );
   if (texts.length === 0) throw new Error(`${name} is bundled and has no license text.`);
   return { directory, name, version, license, licenseText: texts.join("\n") };
 }
