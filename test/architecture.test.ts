@@ -14,7 +14,7 @@ const mayImport: Record<string, string[]> = {
   "api/contract": ["domain", "zod/mini"],
   api: ["api/contract", "domain", "undici", "types:zod/mini"],
   config: ["api/contract", "domain", "platform", "conf", "zod/mini", "string-argv"],
-  ledger: ["domain", "platform"],
+  ledger: ["domain", "platform", "pg"],
   payouts: ["operations", "domain", "types:ledger", "types:api", "types:api/contract"],
   operations: [
     "payouts",
@@ -123,6 +123,8 @@ test("undici, conf, commander, hono, SQLite and the keychain are each imported b
   expect(importers(/^@?hono/)).toEqual(["sandbox"]);
   expect(importers(/^(node:sqlite|libsql)$/)).toEqual(["platform"]);
   expect(importers(/^@napi-rs/)).toEqual(["platform"]);
+  const ofPostgres = imports.filter(({ to }) => to.path === "pg").map(({ from }) => from.path);
+  expect(ofPostgres).toEqual(["ledger/postgres/connection.ts"]);
 });
 
 /** All that a file imports, directly or not. */

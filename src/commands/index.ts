@@ -75,6 +75,8 @@ const summaries = {
   "ledger resolve": "Resolve operations whose outcome is unknown",
   "ledger export": "Export the operations of the account",
   "ledger check": "Verify that the ledger was not modified",
+  "ledger processes": "Show who works on what, on all machines",
+  "ledger init": "Create a ledger on PostgreSQL",
   "ledger backup": "Write a copy of the ledger to a file",
   "ledger restore": "Replace the ledger with a backup",
   callback: "Receive, verify and test callbacks (webhooks)",
@@ -140,6 +142,8 @@ const loaders: Partial<Record<Name, () => Promise<Command>>> = {
   "ledger resolve": async () => (await import("./ledger/resolve.ts")).ledgerResolve,
   "ledger export": async () => (await import("./ledger/export.ts")).ledgerExport,
   "ledger check": async () => (await import("./ledger/check.ts")).ledgerCheck,
+  "ledger processes": async () => (await import("./ledger/processes.ts")).ledgerProcesses,
+  "ledger init": async () => (await import("./ledger/init.ts")).ledgerInit,
   "ledger backup": async () => (await import("./ledger/backup.ts")).ledgerBackup,
   "ledger restore": async () => (await import("./ledger/restore.ts")).ledgerRestore,
   "callback listen": async () => (await import("./callback/listen.ts")).callbackListen,
@@ -161,7 +165,7 @@ const descriptions: Partial<Record<Name, string>> = {
     "'start' and 'exec' run the API on this machine, optionally with injected faults. 'trigger' completes or cancels records.",
   profile: "A profile stores base URL, API key, payout secret and defaults under a name.",
   ledger:
-    "Everything that moves money is recorded in the ledger before it is sent. The API cannot list records; the ledger can.",
+    "Everything that moves money is recorded in the ledger before it is sent. The API cannot list records; the ledger can. The ledger is a file of this machine, or is on PostgreSQL and shared.",
   callback:
     "Anyone can send a callback. lenden retrieves the record behind each one, and only the record counts.",
 };

@@ -245,6 +245,19 @@ export const jsonSchemas: Record<string, z.ZodMiniType> = {
     newest: z.nullable(z.strictObject({ number: count, hash: text })),
     warnings,
   }),
+  "ledger processes": z.array(
+    z.strictObject({
+      ...each(text, "user machine command since"),
+      ...each(textOrNull, "login leaseUntil"),
+      pid: count,
+      state: z.enum(["running", "silent", "ended"]),
+      worksOn: z.array(z.strictObject(each(text, "kind name since"))),
+    }),
+  ),
+  "ledger init": z.union([
+    z.strictObject({ ...each(text, "url role grant"), isNew: z.boolean(), warnings }),
+    z.strictObject({ sql: text, warnings }),
+  ]),
   "ledger backup": z.strictObject({ file: text, ...ledgerContent, warnings }),
   "ledger restore": z.strictObject({ file: text, ...ledgerContent, kept: textOrNull, warnings }),
   "callback list": z.strictObject(callbackFields),

@@ -51,8 +51,15 @@ export function openMethodCache(folder: string, account: Account, now: () => num
   };
 }
 
+/** Beside a ledger file the cache is a trace of it; without one, a trace would mean a lost ledger. */
+export function methodFolder(dataFolder: string, { ledger }: Pick<Settings, "ledger">): string {
+  return ledger ? join(dataFolder, "methods") : dataFolder;
+}
+
 /** The methods that were last retrieved for a profile, whatever their age. Needs no API key. */
-export function keptMethods(folder: string, { profile, baseUrl }: Settings): PaymentMethod[] {
+export function keptMethods(dataFolder: string, settings: Settings): PaymentMethod[] {
+  const { profile, baseUrl } = settings;
+  const folder = methodFolder(dataFolder, settings);
   const name = profile?.value ?? "environment variables";
   const url = baseUrlText(readBaseUrl(baseUrl?.value ?? ""));
   const [newest] = methodFiles(folder)

@@ -40,7 +40,7 @@ export interface Settings {
 }
 
 /** A ledger on PostgreSQL. */
-interface LedgerSettings {
+export interface LedgerSettings {
   url: Sourced<LedgerUrl>;
   password: Sourced<SecretSource> | undefined;
   /** A file with a CA certificate. */
@@ -135,6 +135,27 @@ function chosenProfile(
   if (named) return named;
   if (env.LENDEN_API_KEY !== undefined && env.LENDEN_BASE_URL !== undefined) return undefined;
   return sourced(stored.current, "profile use");
+}
+
+/** A ledger that the command line names. */
+export function namedLedger(
+  url: LedgerUrl,
+  { ledgerPasswordCommand: command, ledgerCa }: LedgerLoginFlags,
+  { LENDEN_LEDGER_PASSWORD: text }: Env,
+): LedgerSettings {
+  const ofCommand = command === undefined ? undefined : { command };
+  return {
+    url: { value: url, source: "<url>" },
+    password:
+      sourced(ofCommand, "--ledger-password-command") ??
+      sourced(text === undefined ? undefined : { text }, "LENDEN_LEDGER_PASSWORD"),
+    ca: sourced(ledgerCa, "--ledger-ca"),
+  };
+}
+
+export interface LedgerLoginFlags {
+  ledgerPasswordCommand: string | undefined;
+  ledgerCa: string | undefined;
 }
 
 /** The password command of a profile is not run for another server: the password is for its own. */

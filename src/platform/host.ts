@@ -35,6 +35,8 @@ export interface Host extends Parts {
   machine: string;
   /** Milliseconds since 1970. */
   now(): number;
+  /** Milliseconds of a clock that is never set; it may stand still while the machine sleeps. */
+  monotonicMs(): number;
   /** Ends early, without an error, when the signal fires. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   randomBytes(size: number): Uint8Array;
@@ -74,6 +76,7 @@ export function processHost(parts: Parts = packageParts()): Host {
       return hostname();
     },
     now: Date.now,
+    monotonicMs: () => performance.now(),
     sleep,
     randomBytes: (size) => process.getBuiltinModule("node:crypto").randomBytes(size),
     folders: foldersOf(env, { platform: process.platform, home: homedir() }),

@@ -6,6 +6,7 @@ import { paymentMethods } from "../../src/sandbox/store.ts";
 import { openShop } from "../shops/running.ts";
 import type { AtEnd } from "../support/helpers.ts";
 import { type Merchant, paymentOf, payoutOf, refundOf } from "../support/merchant.ts";
+import { sharedCluster } from "../support/postgres.ts";
 
 /** What an example that matches needs to be there before it runs. */
 interface Need {
@@ -56,6 +57,7 @@ export const needs: Need[] = [
   { when: /callback test/, shown: "127.0.0.1:3000", make: rightShop },
   { when: /127\.0\.0\.1:3000/, shown: "127.0.0.1:3000", make: handler },
   { when: /ledger backup/, make: (merchant) => merchant.id(payoutOf("INV-7")) },
+  { when: /ledger init postgres/, shown: "postgres://postgres@localhost/lenden", make: database },
   { when: /ledger restore/, make: ledgerBackup },
   { when: /payroll\.sh/, make: writes("payroll.sh", "#!/bin/sh\nlenden methods\n") },
   { when: /payout\.json/, make: writes("payout.json", payoutBody()) },
@@ -75,6 +77,11 @@ async function uncertainPayment(merchant: Merchant): Promise<string> {
     ledger.prepare("SELECT id FROM operations").get(),
   );
   return String(found?.id);
+}
+
+async function database(): Promise<string> {
+  const cluster = await sharedCluster();
+  return cluster.url(await cluster.create());
 }
 
 async function lastPaymentMade(merchant: Merchant): Promise<string> {

@@ -70,6 +70,7 @@ export async function lenden(args: string[], options: RunOptions = {}): Promise<
     user: "tester",
     machine: "test",
     now: Date.now,
+    monotonicMs: () => performance.now(),
     sleep: (ms, signal) => delay(ms, undefined, signal ? { signal } : {}).catch(() => {}),
     randomBytes,
     folders: {

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { readAmount } from "../../domain/amount.ts";
 import { err, ok, quoted, type Result } from "../../domain/result.ts";
 import { readUrl } from "../../domain/url.ts";
@@ -38,6 +39,21 @@ export const note = flag.optional("--note <text>", "Note, stored with the record
 
 export const again = flag.toggle("--again", "Send even if it is a duplicate");
 
+/** How to log in to a ledger on PostgreSQL that the command line names. */
+export const ledgerLoginFlags = {
+  ledgerPasswordCommand: flag.optional(
+    "--ledger-password-command <command>",
+    "Command that prints the password of the ledger",
+    readWord,
+  ),
+  ledgerCa: flag.optional(
+    "--ledger-ca <file>",
+    "CA certificate of the ledger's server",
+    readFullPath,
+    "file",
+  ),
+};
+
 export const exact = flag.toggle(
   "--exact",
   "Write CSV cells unchanged; a spreadsheet may run formulas in them",
@@ -59,6 +75,12 @@ const reorders = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 export function readWord(text: string): Result<string> {
   const read = readText(text);
   return read.ok ? ok(read.value.trim()) : read;
+}
+
+/** Commands run in any directory. */
+export function readFullPath(typed: string): Result<string> {
+  const read = readWord(typed);
+  return read.ok ? ok(resolve(read.value)) : read;
 }
 
 /** A whole number of at least 1. */

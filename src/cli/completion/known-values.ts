@@ -84,7 +84,12 @@ function sourcesOf(chosen: Chosen, host: Host): Sources {
       const { keptMethods } = await import("../../config/method-cache.ts");
       return keptMethods(host.folders.data, settings());
     },
-    ledger: async () => openToList(host.folders.data, recordsOwner(settings())),
+    ledger: async () => {
+      const own = settings();
+      // Tab sends nothing over the network.
+      if (own.ledger) throw new Error("the ledger is on a server");
+      return openToList(host.folders.data, recordsOwner(own));
+    },
   };
 }
 

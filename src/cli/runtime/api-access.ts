@@ -8,7 +8,7 @@ import { type RawCall, type RawResponse, rawRequest, rawResponse, sendRaw } from
 import type { Answer } from "../../api/response.ts";
 import { type Exchange, openTransport, type Request } from "../../api/transport.ts";
 import type { Account } from "../../config/account.ts";
-import { type MethodCache, openMethodCache } from "../../config/method-cache.ts";
+import { type MethodCache, methodFolder, openMethodCache } from "../../config/method-cache.ts";
 import { Failure, usage } from "../../domain/failure.ts";
 import { isLoopback } from "../../domain/url.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
@@ -176,9 +176,16 @@ function createWires(parts: RunParts) {
 }
 
 /** The methods of the account, which are stored for a day. */
-function methodAccess(host: Host, { account }: ConfigAccess, deps: () => Promise<OperationDeps>) {
+function methodAccess(
+  host: Host,
+  { account, settings }: ConfigAccess,
+  deps: () => Promise<OperationDeps>,
+) {
   const methodCache = once(async (): Promise<MethodCache> => {
-    const cache = openMethodCache(host.folders.data, await account(), host.now);
+    const own = await settings();
+    const folder = methodFolder(host.folders.data, own);
+    const cache = openMethodCache(folder, await account(), host.now);
+    if (own.ledger) return cache;
     return {
       read: cache.read,
       write: async (methods) => {

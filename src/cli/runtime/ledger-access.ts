@@ -1,7 +1,9 @@
 import { ulid } from "ulid";
 import type { Account, RecordsOwner } from "../../config/account.ts";
 import type { Profiles } from "../../config/profiles.ts";
+import type { LedgerLoginFlags } from "../../config/settings.ts";
 import { Failure, usage, whyAndHint } from "../../domain/failure.ts";
+import type { LedgerUrl } from "../../domain/ledger-url.ts";
 import { formatTime } from "../../domain/local-time.ts";
 import { states } from "../../domain/state.ts";
 import type { Resource } from "../../domain/statuses.ts";
@@ -11,6 +13,7 @@ import { rejectNetworkFileSystem } from "../../ledger/health.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Actor, Operation } from "../../ledger/operation.ts";
 import { openLedger } from "../../ledger/sqlite/ledger.ts";
+import type { Recorder } from "../../ledger/worker.ts";
 import type { Host } from "../../platform/host.ts";
 import { alone, createProcessLock } from "../../platform/process-locks.ts";
 import { openDatabase } from "../../platform/sqlite/open.ts";
@@ -18,6 +21,7 @@ import { placeIn } from "../command/common-flags.ts";
 import type { ConfigAccess } from "./config-access.ts";
 import { ledgerFile, prepareFile, requireLedger } from "./ledger-file.ts";
 import type { LedgerMaintenance } from "./ledger-maintenance.ts";
+import type { CreatedLedger } from "./ledger-server.ts";
 import { ownerOf } from "./owner.ts";
 import { once, type RunParts } from "./parts.ts";
 
@@ -27,8 +31,16 @@ export interface LedgerAccess {
   own(): Promise<Ledger>;
   /** For a command that only reads, without an API key: of the account that the settings name, or of all accounts. */
   records(): Promise<Ledger>;
-  /** The ledger as a file: of all accounts, without an API key. */
+  /** The ledger as a whole: of all accounts, without an API key. */
   maintenance(): Promise<LedgerMaintenance>;
+  /**
+   * Creates a ledger on a server, or repairs it.
+   *
+   * @param url default: of the ledger in use
+   */
+  createOnServer(url: LedgerUrl | undefined, flags: LedgerLoginFlags): Promise<CreatedLedger>;
+  /** The SQL that does the same. */
+  schemaSql(): Promise<string>;
   /**
    * A typed ID; for `@last`, `@2` and so on, the API's ID of the newest operation of a kind.
    *
@@ -50,11 +62,11 @@ export interface RunLedgers {
   idAt(kind: Resource, typed: string, from: "own" | "records"): Promise<string>;
 }
 
-type LedgerParts = Pick<RunParts, "host" | "command" | "scrub" | "notice" | "closing">;
+type LedgerParts = Pick<RunParts, "host" | "command" | "scrub" | "scrubber" | "notice" | "closing">;
 
 export function createRunLedgers(
   parts: LedgerParts,
-  { account, recordsOwner, profiles }: ConfigAccess,
+  { account, recordsOwner, profiles, settings }: ConfigAccess,
 ): RunLedgers {
   const { host, notice, closing } = parts;
   const ownFile = once(async () => {
@@ -64,12 +76,18 @@ export function createRunLedgers(
     return path;
   });
 
-  const open = async (owned: Account | RecordsOwner, path: string): Promise<Ledger> =>
+  const openPath = (owned: Account | RecordsOwner, path: string): Promise<Ledger> =>
     openFile(parts, { owned, path, profiles: profiles.read });
+  const open = async (owned: Account | RecordsOwner): Promise<Ledger> => {
+    const { ledger: server } = await settings();
+    if (!server) return openPath(owned, await ownFile());
+    const { openServer } = await import("./ledger-server.ts");
+    return openServer(parts, { settings: server, owned, recorder: recorderOf(owned, parts) });
+  };
 
   const own = once(async () => {
     const owned = await account();
-    const ledger = await open(owned, await ownFile());
+    const ledger = await open(owned);
     const { joins, proposed } = owned.ledgerAccount;
     const name = await ledger.account();
     const isNamed = Object.values(owned.ledgerAccount).some((one) => one !== undefined);
@@ -88,12 +106,12 @@ export function createRunLedgers(
     return ledger;
   });
 
-  const records = once(async () => open(await recordsOwner(), await ownFile()));
+  const records = once(async () => open(await recordsOwner()));
 
   return {
     own,
     records,
-    inMemory: (owned) => open(owned, ":memory:"),
+    inMemory: (owned) => openPath(owned, ":memory:"),
     idAt: async (kind, typed, from) => {
       const place = placeIn(typed);
       if (place === undefined)
@@ -137,9 +155,10 @@ interface LedgerFile {
 
 /** @throws Failure `internal` if the ledger cannot be used, or was lost; nothing was sent then (P7) */
 async function openFile(
-  { host, command, scrub, notice, closing }: LedgerParts,
+  parts: LedgerParts,
   { owned, path, profiles }: LedgerFile,
 ): Promise<Ledger> {
+  const { host, notice, closing } = parts;
   const isFile = path !== ":memory:";
   const opened = await openDatabase(path);
   const keeper = isFile
@@ -162,10 +181,7 @@ async function openFile(
     return processLock.take();
   };
   const ledger = openLedger(database, {
-    owner: ownerOf(owned),
-    user: host.user,
-    command,
-    actor: actorOf(host),
+    ...recorderOf(owned, parts),
     holder: {
       pid: host.pid,
       machine: host.machine,
@@ -173,9 +189,6 @@ async function openFile(
         return ownLock();
       },
     },
-    now: host.now,
-    scrub,
-    newId: createIds(host),
     isAlive: ({ lock }) => processLock.isAlive(lock),
     assertSeen: processLock.assertHeld,
   });
@@ -194,6 +207,16 @@ async function openFile(
   if (opened.readOnly?.lacksLog)
     notice(`${path} is read-only: changes that are only in its log are missing.`);
   return ledger;
+}
+
+/** This process, as every ledger records it. */
+function recorderOf(
+  owned: Account | RecordsOwner,
+  { host, command, scrub }: LedgerParts,
+): Recorder {
+  const { user, now } = host;
+  const newId = createIds(host);
+  return { owner: ownerOf(owned), user, command, actor: actorOf(host), now, newId, scrub };
 }
 
 function withAccount(stored: Profiles, name: string, account: string): Profiles {

@@ -14,11 +14,13 @@ import {
   isComplete,
   isIntact,
 } from "../../ledger/integrity.ts";
+import type { WorkingProcess } from "../../ledger/process-list.ts";
 import { recordAcceptance } from "../../ledger/sqlite/chain.ts";
 import { integrityOf } from "../../ledger/sqlite/integrity.ts";
+import { listProcesses } from "../../ledger/sqlite/process-list.ts";
 import { migrate } from "../../ledger/sqlite/schema.ts";
 import type { Host } from "../../platform/host.ts";
-import { isInUse } from "../../platform/process-locks.ts";
+import { createProcessLock, isInUse } from "../../platform/process-locks.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
 import {
   openDatabase,
@@ -50,6 +52,8 @@ export interface LedgerMaintenance {
    * @throws Failure `locked` if another process uses the ledger; nothing was changed
    */
   restore(file: string, confirm: ConfirmRestore): Promise<LedgerContent & { kept: string | null }>;
+  /** The processes that work on it, and those that ended without completing their work. */
+  processes(): Promise<WorkingProcess[]>;
   /** Why a user has to accept the ledger before anything is sent; undefined if there is no reason. */
   unaccepted(): Promise<UnacceptedLedger | undefined>;
 }
@@ -112,11 +116,23 @@ export function createLedgerMaintenance(
       return backUp(path, file);
     },
     restore: async (file, confirm) => restore(place(), file, { now: host.now, confirm }),
+    processes: async () => {
+      const { path, headFile } = place();
+      if (ledgerFileState(path, headFile).kind === "new") return [];
+      await requireLedger(path, host);
+      return inLedger(path, prepare, (database) => processesOf(database, path, host));
+    },
     unaccepted: async () => {
       const by = { at: new Date(host.now()).toISOString(), user: host.user };
       return unacceptedLedger(place(), prepare, by);
     },
   };
+}
+
+/** Only this user can read the file, so whoever works on it is the same person. */
+function processesOf(database: Database, path: string, { now, user }: Host): WorkingProcess[] {
+  const { isAlive } = createProcessLock(database, { ledger: path, now });
+  return listProcesses(database, isAlive).map((one) => ({ ...one, user: one.user || user }));
 }
 
 /** Copies a ledger that an earlier version wrote, and brings it to the newest schema. */

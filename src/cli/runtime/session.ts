@@ -1,4 +1,5 @@
-import { Failure } from "../../domain/failure.ts";
+import { namedLedger } from "../../config/settings.ts";
+import { Failure, usage } from "../../domain/failure.ts";
 import type { Signal } from "../../platform/host.ts";
 import type { Context } from "../command/context.ts";
 import { createReporter } from "../terminal/reporter.ts";
@@ -95,11 +96,23 @@ function accessOf(
     ledger: {
       own: async () => (await ledgers()).own(),
       records: async () => (await ledgers()).records(),
-      maintenance: async () =>
-        (await import("./ledger-maintenance.ts")).createLedgerMaintenance(
-          host,
-          config.profiles.read,
-        ),
+      maintenance: async () => {
+        const { ledger: server } = await config.settings();
+        if (server)
+          return (await import("./server-maintenance.ts")).createServerMaintenance(server, parts);
+        const { createLedgerMaintenance } = await import("./ledger-maintenance.ts");
+        return createLedgerMaintenance(host, config.profiles.read);
+      },
+      createOnServer: async (url, flags) => {
+        const server = url ? namedLedger(url, flags, host.env) : (await config.settings()).ledger;
+        if (!server)
+          throw usage(
+            ["Missing argument <url>."],
+            "Example: postgres://postgres@db.example/lenden.",
+          );
+        return (await import("./ledger-server.ts")).createServerLedger(server, parts);
+      },
+      schemaSql: async () => (await import("../../ledger/postgres/schema.ts")).schemaSql(true),
       idOf: async (kind, typed, from = "own") => {
         await config.refuseSecrets(typed);
         return typed.startsWith("@") ? (await ledgers()).idAt(kind, typed, from) : typed;

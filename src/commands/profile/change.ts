@@ -1,4 +1,4 @@
-import { readWord } from "../../cli/command/common-flags.ts";
+import { readFullPath, readWord } from "../../cli/command/common-flags.ts";
 import type { Context } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument, oneOf } from "../../cli/command/flag.ts";
@@ -9,7 +9,6 @@ import { isSameServer } from "../../domain/url.ts";
 import {
   profileCard,
   profileFlags,
-  readFullPath,
   readLedger,
   readProfileName,
   removeEntries,

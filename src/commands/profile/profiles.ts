@@ -1,5 +1,4 @@
-import { resolve } from "node:path";
-import { readWord } from "../../cli/command/common-flags.ts";
+import { ledgerLoginFlags, readWord } from "../../cli/command/common-flags.ts";
 import type { Context } from "../../cli/command/context.ts";
 import { flag, type Input, oneOf } from "../../cli/command/flag.ts";
 import { card, field, text } from "../../cli/output/view.ts";
@@ -56,18 +55,8 @@ export const profileFlags = {
     readLimit,
   ),
   ledger: flag.optional("--ledger <url>", "Ledger on PostgreSQL that machines share", readLedger),
-  ledgerPasswordCommand: flag.optional(
-    "--ledger-password-command <command>",
-    "Command that prints the password of the ledger",
-    readWord,
-    { onlyWith: "ledger" },
-  ),
-  ledgerCa: flag.optional(
-    "--ledger-ca <file>",
-    "CA certificate of the ledger's server",
-    readFullPath,
-    { names: "file", onlyWith: "ledger" },
-  ),
+  ledgerPasswordCommand: { ...ledgerLoginFlags.ledgerPasswordCommand, onlyWith: "ledger" },
+  ledgerCa: { ...ledgerLoginFlags.ledgerCa, onlyWith: "ledger" },
 };
 
 /** The settings of a profile that its flags give. */
@@ -83,12 +72,6 @@ export function settingsIn(given: Input<typeof profileFlags>) {
 export function readLedger(typed: string): Result<string> {
   const read = readLedgerUrl(typed);
   return read.ok ? ok(read.value.text) : read;
-}
-
-/** Commands run in any directory. */
-export function readFullPath(typed: string): Result<string> {
-  const read = readWord(typed);
-  return read.ok ? ok(resolve(read.value)) : read;
 }
 
 /** Stored as text. */

@@ -444,6 +444,23 @@ async function connect(login: ServerLogin): Promise<Opened> {
   }
 }
 
+/** Works at a server that may have no ledger, on a connection of its own. */
+export async function atServer<Result>(
+  login: ServerLogin,
+  work: (query: Query) => Promise<Result>,
+): Promise<Result> {
+  let opened: Opened | undefined;
+  try {
+    const own = await connect(login);
+    opened = own;
+    return await work((sql, ...values) => run(own, sql, values));
+  } catch (error) {
+    throw error instanceof LostConnection ? unreachable(login, error) : error;
+  } finally {
+    opened?.socket.destroy();
+  }
+}
+
 const noFacts: ServerFacts = {
   serverVersion: 0,
   login: "",

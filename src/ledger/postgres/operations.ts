@@ -32,7 +32,7 @@ interface Parts {
   account: RunAccount;
 }
 
-/** The operations that this process claimed, until they are released: nobody else changes them. */
+/** The operations that this process claimed, until they are released: no other process changes them. */
 type Held = Map<bigint, Changing>;
 
 /** Applies changes to operations, each group of them in one transaction. */

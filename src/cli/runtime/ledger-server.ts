@@ -1,0 +1,123 @@
+import { X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { type ConnectionOptions, checkServerIdentity, rootCertificates } from "node:tls";
+import type { Account, RecordsOwner } from "../../config/account.ts";
+import { fetchSecret } from "../../config/secrets.ts";
+import type { LedgerSettings } from "../../config/settings.ts";
+import { errorCode } from "../../domain/error-code.ts";
+import { Failure, usage, whyAndHint } from "../../domain/failure.ts";
+import { serverHeadPath } from "../../ledger/head.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import type { ServerLogin } from "../../ledger/postgres/connection.ts";
+import { createSchema } from "../../ledger/postgres/init.ts";
+import { openServerLedger } from "../../ledger/postgres/ledger.ts";
+import { writerRole } from "../../ledger/postgres/schema.ts";
+import type { Recorder } from "../../ledger/worker.ts";
+import type { Host } from "../../platform/host.ts";
+import type { RunParts } from "./parts.ts";
+
+type ServerParts = Pick<RunParts, "host" | "scrubber" | "notice" | "closing">;
+
+/**
+ * Opens a ledger on PostgreSQL. Nothing is created on this machine but the file of its stored head.
+ *
+ * @throws Failure if it cannot be reached or used; nothing was sent then
+ */
+export async function openServer(
+  { host, scrubber, notice, closing }: ServerParts,
+  { settings, owned, recorder }: ServerLedgerOptions,
+): Promise<Ledger> {
+  const login = await serverLogin(settings, { host, scrubber });
+  const worker = { ...recorder, monotonicMs: host.monotonicMs };
+  const headFile = serverHeadFile(host, settings);
+  const { ledger, connection, close } = await openServerLedger(login, worker, headFile);
+  closing.push(close);
+  // A command that sends fails for this reason; a list would be taken for complete.
+  const incomplete = "baseUrl" in owned ? undefined : connection.unaccepted();
+  if (incomplete) notice(whyAndHint(incomplete));
+  return ledger;
+}
+
+/** A ledger on a server, and how others may use it. */
+export interface CreatedLedger {
+  url: string;
+  isNew: boolean;
+  /** The role that each login has to be a member of, and the statement that makes it one. */
+  role: string;
+  grant: string;
+}
+
+export async function createServerLedger(
+  settings: LedgerSettings,
+  parts: Pick<RunParts, "host" | "scrubber">,
+): Promise<CreatedLedger> {
+  const isNew = await createSchema(await serverLogin(settings, parts));
+  const grant = `GRANT ${writerRole} TO <login>`;
+  return { url: settings.url.value.text, isNew, role: writerRole, grant };
+}
+
+/** All logins of this machine share the stored head of a ledger. */
+export function serverHeadFile(
+  { folders }: Pick<Host, "folders">,
+  { url }: LedgerSettings,
+): string {
+  return serverHeadPath(folders.config, url.value.text.replace(/\/\/[^@]*@/, "//"));
+}
+
+interface ServerLedgerOptions {
+  settings: LedgerSettings;
+  owned: Account | RecordsOwner;
+  recorder: Recorder;
+}
+
+/** How this run logs in. Every value is given, so that no variable of PostgreSQL's own tools replaces one. */
+export async function serverLogin(
+  { url: { value: url }, password, ca }: LedgerSettings,
+  { host, scrubber }: Pick<RunParts, "host" | "scrubber">,
+): Promise<ServerLogin> {
+  const tls = url.isLocal ? false : tlsOptions(url.host, ca?.value);
+  const { text, port, database, user } = url;
+  // Before the connection: the command may wait for a person.
+  const secret = password && (await fetchSecret(password, host)).value;
+  if (secret !== undefined) scrubber.learnPassword(secret, text);
+  return {
+    ...{ text, host: url.host, port, database, user, tls },
+    password: async () => {
+      if (secret !== undefined) return secret;
+      throw new Failure("ledger.access-denied", `The ledger ${text} requires a password.`, {
+        hint: "Set LENDEN_LEDGER_PASSWORD, or a command that prints it: 'lenden profile set ledger-password-command <command>'.",
+      });
+    },
+  };
+}
+
+/** The name is checked here: for an IP address, pg would compare the certificate with `localhost`. */
+function tlsOptions(host: string, ca: string | undefined): ConnectionOptions {
+  return {
+    rejectUnauthorized: true,
+    minVersion: "TLSv1.2",
+    checkServerIdentity: (_, certificate) => checkServerIdentity(host, certificate),
+    ...(ca === undefined ? {} : { ca: [...rootCertificates, readCertificate(ca)] }),
+  };
+}
+
+function readCertificate(file: string): string {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    throw new Failure(
+      "file.unreadable",
+      `Cannot read ${file} (${errorCode(error) ?? "unknown"}).`,
+      {
+        hint: "--ledger-ca names a file with the certificate of a CA, in PEM format.",
+      },
+    );
+  }
+  try {
+    new X509Certificate(text);
+    return text;
+  } catch {
+    throw usage([`--ledger-ca: ${file} is not a certificate in PEM format.`]);
+  }
+}

@@ -1,0 +1,49 @@
+import { Failure } from "../../domain/failure.ts";
+import { atServer, type Query, type ServerLogin } from "./connection.ts";
+import { newestVersion, schemaSql } from "./schema.ts";
+
+/**
+ * Creates the tables and the role of a ledger, or repairs the rights of the role.
+ *
+ * @returns true if there was no ledger
+ * @throws Failure `ledger.access-denied` if the login may not do that
+ */
+export async function createSchema(login: ServerLogin): Promise<boolean> {
+  try {
+    return await atServer(login, async (query) => {
+      const [row] = await query(
+        `SELECT current_setting('server_version_num')::int >= 150000 AS is_supported,
+           to_regnamespace('lenden') IS NOT NULL AS is_used, to_regclass('lenden.head') IS NOT NULL AS has_head`,
+      );
+      if (row?.is_supported !== "t")
+        throw new Failure("ledger.server-version", "The server is older than PostgreSQL 15.", {
+          hint: "Use PostgreSQL 15 or later.",
+        });
+      if (row.has_head !== "t" && row.is_used === "t") throw foreignSchema();
+      if (row.has_head === "t") await rejectNewer(query);
+      const isNew = row.has_head !== "t";
+      await query(schemaSql(isNew));
+      return isNew;
+    });
+  } catch (error) {
+    if (!(error instanceof Failure) || error.reason !== "ledger.access-denied") throw error;
+    throw new Failure(error.reason, `${login.user} may not create or repair the ledger.`, {
+      hint: "Use a login that may create schemas and roles, or give your database administrator the output of 'lenden ledger init --print-sql'.",
+      cause: error,
+    });
+  }
+}
+
+async function rejectNewer(query: Query): Promise<void> {
+  const [row] = await query("SELECT version FROM lenden.head");
+  if (Number(row?.version) <= newestVersion) return;
+  throw new Failure("ledger.newer-version", "A newer version of lenden created this ledger.", {
+    hint: "Update lenden.",
+  });
+}
+
+function foreignSchema(): Failure {
+  return new Failure("ledger.not-initialized", "The schema lenden exists, and is not a ledger.", {
+    hint: "Use another database.",
+  });
+}
