@@ -1,31 +1,8 @@
 import { expect, test } from "vitest";
-import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
-import type { Worker } from "../../src/ledger/worker.ts";
-import { openDatabase } from "../../src/platform/sqlite/open.ts";
+import { owner } from "./small-ledger.ts";
+import { databases, describeEach } from "./stores.ts";
 
-const owner = { profile: "shop", environment: "sandbox", baseUrl: "http://a", keyId: "key" };
 const secret = "sk_sandbox_abc-abcdefghijkl-abc";
-
-async function callbacks(given: Partial<Worker> = {}) {
-  const clock = { ms: Date.parse("2026-11-20T10:00:00Z") };
-  const database = await openDatabase(":memory:");
-  const worker: Worker = {
-    owner,
-    user: "tester",
-    command: "test",
-    actor: { user: "u", machine: "m", pid: 1 },
-    holder: { pid: 1, lock: "1", machine: "m" },
-    now: () => clock.ms,
-    newId: () => "OP1",
-    scrub: (text) => text.replaceAll(secret, "masked"),
-    isAlive: () => true,
-    assertSeen: () => {},
-    ...given,
-  };
-  const kept = openLedger(database, worker).callbacks;
-  const other = openLedger(database, { ...worker, owner: { ...owner, keyId: "other" } });
-  return { kept, clock, database, worker, ofAnother: other.callbacks };
-}
 
 function request(body: string | Uint8Array, headers: Record<string, string> = {}) {
   return { method: "POST", target: "/a?b=c", headers, body: Buffer.from(body) };
@@ -35,166 +12,179 @@ const genuine = { verdict: "verified", explanation: null, records: [], finding: 
 const unchecked = { ...genuine, verdict: "unchecked", finding: "u" };
 const handler = "http://127.0.0.1:3000/";
 
-test("a callback is stored byte by byte", async () => {
-  const { kept } = await callbacks();
-  const bytes = Uint8Array.from({ length: 1024 }, (_, index) => index % 256);
-  const callback = await kept.keep(request(bytes, { "content-type": "x/y" }), "received", true);
-  expect(await kept.find(1)).toEqual(callback);
-  expect(callback).toMatchObject({ method: "POST", target: "/a?b=c", count: 1, judged: null });
-  expect(Buffer.from(callback?.body ?? "").equals(bytes)).toBe(true);
-});
-
-test("counts an equal callback within a minute, and stores a later or a different one", async () => {
-  const { kept, clock } = await callbacks();
-  const keep = (body: string) => kept.keep(request(body), "received", true);
-  expect(await keep("x")).toMatchObject({ number: 1, count: 1 });
-  clock.ms += 59_000;
-  expect(await keep("x")).toMatchObject({ number: 1, count: 2 });
-  expect(await keep("y")).toMatchObject({ number: 2, count: 1 });
-  clock.ms += 2_000;
-  expect(await keep("x")).toMatchObject({ number: 3, count: 1 });
-});
-
-test("stores no secret of the body, the headers or the target", async () => {
-  const { kept, database } = await callbacks();
-  const target = `/${secret}`;
-  await kept.keep({ ...request(`key=${secret}`, { "x-a": secret }), target }, "received", true);
-  const dump = JSON.stringify(database.prepare("SELECT * FROM callbacks").all(), (_, value) =>
-    typeof value === "bigint" ? Number(value) : value,
-  );
-  expect(dump).not.toContain(secret);
-  expect(Buffer.from((await kept.find(1))?.body ?? "").toString()).toBe("key=masked");
-});
-
-test("lists what is due: known records first, then the callbacks with the fewest checks", async () => {
-  const { kept, clock } = await callbacks();
-  for (const body of ["a", "b", "c", "d"]) await kept.keep(request(body), "received", true);
-  const due = async () => (await kept.due(undefined)).map(({ number }) => number);
-  for (const [number, checks] of [
-    [1, 2],
-    [2, 1],
-  ] as const) {
-    await kept.recordVerdict(number, unchecked, undefined);
-    for (let check = 0; check < checks; check += 1) await kept.schedule(number, 5_000);
+describeEach(databases, "callbacks", ({ share }) => {
+  async function callbacks() {
+    const clock = { ms: Date.parse("2026-11-20T10:00:00Z") };
+    const shared = await share();
+    const worker = {
+      now: () => clock.ms,
+      scrub: (text: string) => text.replaceAll(secret, "masked"),
+    };
+    const open: typeof shared.open = (given) => shared.open({ ...worker, ...given });
+    const { callbacks: kept } = await open();
+    const { callbacks: ofAnother } = await open({ owner: { ...owner, keyId: "other" } });
+    return { ...shared, open, clock, kept, ofAnother };
   }
-  await kept.schedule(3, null);
-  expect(await due()).toEqual([4]);
-  clock.ms += 5_000;
-  expect(await due()).toEqual([4, 2, 1]);
-  await kept.keep(request("unknown"), "received", false);
-  await kept.keep(request("known"), "received", true);
-  expect(await due()).toEqual([4, 6, 2, 1, 5]);
-  expect(await kept.find(1)).toMatchObject({ checks: 2, dueAt: "2026-11-20T10:00:05.000Z" });
-});
 
-test("leaves a callback that only waits to be forwarded to a run that forwards", async () => {
-  const { kept, clock } = await callbacks();
-  await kept.keep(request("a"), "received", true);
-  await kept.recordVerdict(1, genuine, handler);
-  await kept.schedule(1, 5_000);
-  clock.ms += 5_000;
-  expect(await kept.due(undefined)).toHaveLength(0);
-  expect(await kept.due("http://127.0.0.1:4000/")).toHaveLength(1);
-});
+  test("a callback is stored byte by byte", async () => {
+    const { kept } = await callbacks();
+    const bytes = Uint8Array.from({ length: 1024 }, (_, index) => index % 256);
+    const callback = await kept.keep(request(bytes, { "content-type": "x/y" }), "received", true);
+    expect(await kept.find(1)).toEqual(callback);
+    expect(callback).toMatchObject({ method: "POST", target: "/a?b=c", count: 1, judged: null });
+    expect(Buffer.from(callback?.body ?? "").equals(bytes)).toBe(true);
+  });
 
-test("stores with a verdict which handler is to get it", async () => {
-  const { kept } = await callbacks();
-  await kept.keep(request("a"), "received", true);
-  await kept.recordVerdict(1, unchecked, handler);
-  expect((await kept.find(1))?.forwarded).toEqual({ to: handler, status: null, finding: null });
-  await kept.recordForwarded(1, { to: handler, status: 200, finding: "u" });
-  // A run that does not forward found it: the handler still has the earlier verdict.
-  await kept.recordVerdict(1, genuine, undefined);
-  expect((await kept.find(1))?.forwarded).toEqual({ to: handler, status: 200, finding: "u" });
-});
+  test("counts an equal callback within a minute, and stores a later or a different one", async () => {
+    const { kept, clock } = await callbacks();
+    const keep = (body: string) => kept.keep(request(body), "received", true);
+    expect(await keep("x")).toMatchObject({ number: 1, count: 1 });
+    clock.ms += 59_000;
+    expect(await keep("x")).toMatchObject({ number: 1, count: 2 });
+    expect(await keep("y")).toMatchObject({ number: 2, count: 1 });
+    clock.ms += 2_000;
+    expect(await keep("x")).toMatchObject({ number: 3, count: 1 });
+  });
 
-test("one process at a time listens for an account, until it ends", async () => {
-  const alive = new Set([1, 2]);
-  const first = await callbacks({ isAlive: ({ pid }) => alive.has(pid) });
-  const holder = { pid: 2, lock: "2", machine: "m" };
-  const second = openLedger(first.database, { ...first.worker, holder }).callbacks;
-  expect(await first.kept.listen()).toBeUndefined();
-  expect(await first.kept.listen()).toBeUndefined();
-  expect(await first.ofAnother.listen()).toBeUndefined();
-  expect(await second.listen()).toMatchObject({ pid: 1 });
-  alive.delete(1);
-  expect(await second.listen()).toBeUndefined();
-  expect(await first.kept.listen()).toMatchObject({ pid: 2 });
-});
+  test("stores no secret of the body, the headers or the target", async () => {
+    const { kept, run } = await callbacks();
+    const target = `/${secret}`;
+    await kept.keep({ ...request(`key=${secret}`, { "x-a": secret }), target }, "received", true);
+    const dump = JSON.stringify(await run("SELECT * FROM callbacks"), (_, value) =>
+      typeof value === "bigint" ? Number(value) : value,
+    );
+    expect(dump).not.toContain(secret);
+    expect(Buffer.from((await kept.find(1))?.body ?? "").toString()).toBe("key=masked");
+  });
 
-test("knows that a handler acknowledged a finding, with any callback", async () => {
-  const { kept, ofAnother } = await callbacks();
-  await kept.keep(request("a"), "received", true);
-  await kept.recordVerdict(1, genuine, handler);
-  const isDelivered = () => kept.isDelivered("g", handler);
-  expect(await isDelivered()).toBe(false);
-  for (const [status, delivered] of [
-    [500, false],
-    [302, false],
-    [null, false],
-    [204, true],
-  ] as const) {
-    await kept.recordForwarded(1, { to: handler, status, finding: "g" });
-    expect([status, await isDelivered()]).toEqual([status, delivered]);
-  }
-  expect(await kept.isDelivered("other", handler)).toBe(false);
-  expect(await kept.isDelivered("g", "http://127.0.0.1:4000/")).toBe(false);
-  expect(await ofAnother.isDelivered("g", handler)).toBe(false);
-});
+  test("lists what is due: known records first, then the callbacks with the fewest checks", async () => {
+    const { kept, clock } = await callbacks();
+    for (const body of ["a", "b", "c", "d"]) await kept.keep(request(body), "received", true);
+    const due = async () => (await kept.due(undefined)).map(({ number }) => number);
+    for (const [number, checks] of [
+      [1, 2],
+      [2, 1],
+    ] as const) {
+      await kept.recordVerdict(number, unchecked, undefined);
+      for (let check = 0; check < checks; check += 1) await kept.schedule(number, 5_000);
+    }
+    await kept.schedule(3, null);
+    expect(await due()).toEqual([4]);
+    clock.ms += 5_000;
+    expect(await due()).toEqual([4, 2, 1]);
+    await kept.keep(request("unknown"), "received", false);
+    await kept.keep(request("known"), "received", true);
+    expect(await due()).toEqual([4, 6, 2, 1, 5]);
+    expect(await kept.find(1)).toMatchObject({ checks: 2, dueAt: "2026-11-20T10:00:05.000Z" });
+  });
 
-test("never drops a pending callback: rejects a further one if too many are pending", async () => {
-  const { kept, database } = await callbacks();
-  await kept.keep(request("0"), "received", true);
-  const columns =
-    "account, source, received_at, count, method, target, headers, body, verdict, looks, due_at";
-  database.exec(
-    `WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+  test("leaves a callback that only waits to be forwarded to a run that forwards", async () => {
+    const { kept, clock } = await callbacks();
+    await kept.keep(request("a"), "received", true);
+    await kept.recordVerdict(1, genuine, handler);
+    await kept.schedule(1, 5_000);
+    clock.ms += 5_000;
+    expect(await kept.due(undefined)).toHaveLength(0);
+    expect(await kept.due("http://127.0.0.1:4000/")).toHaveLength(1);
+  });
+
+  test("stores with a verdict which handler is to get it", async () => {
+    const { kept } = await callbacks();
+    await kept.keep(request("a"), "received", true);
+    await kept.recordVerdict(1, unchecked, handler);
+    expect((await kept.find(1))?.forwarded).toEqual({ to: handler, status: null, finding: null });
+    await kept.recordForwarded(1, { to: handler, status: 200, finding: "u" });
+    // A run that does not forward found it: the handler still has the earlier verdict.
+    await kept.recordVerdict(1, genuine, undefined);
+    expect((await kept.find(1))?.forwarded).toEqual({ to: handler, status: 200, finding: "u" });
+  });
+
+  test("one process at a time listens for an account, until it ends", async () => {
+    const { open, end, ...first } = await callbacks();
+    const { callbacks: second } = await open({ holder: { pid: 2, lock: "2", machine: "m" } });
+    expect(await first.kept.listen()).toBeUndefined();
+    expect(await first.kept.listen()).toBeUndefined();
+    expect(await first.ofAnother.listen()).toBeUndefined();
+    expect(await second.listen()).toMatchObject({ pid: 1 });
+    await end(1);
+    expect(await second.listen()).toBeUndefined();
+    expect(await first.kept.listen()).toMatchObject({ pid: 2 });
+  });
+
+  test("knows that a handler acknowledged a finding, with any callback", async () => {
+    const { kept, ofAnother } = await callbacks();
+    await kept.keep(request("a"), "received", true);
+    await kept.recordVerdict(1, genuine, handler);
+    const isDelivered = () => kept.isDelivered("g", handler);
+    expect(await isDelivered()).toBe(false);
+    for (const [status, delivered] of [
+      [500, false],
+      [302, false],
+      [null, false],
+      [204, true],
+    ] as const) {
+      await kept.recordForwarded(1, { to: handler, status, finding: "g" });
+      expect([status, await isDelivered()]).toEqual([status, delivered]);
+    }
+    expect(await kept.isDelivered("other", handler)).toBe(false);
+    expect(await kept.isDelivered("g", "http://127.0.0.1:4000/")).toBe(false);
+    expect(await ofAnother.isDelivered("g", handler)).toBe(false);
+  });
+
+  test("never drops a pending callback: rejects a further one if too many are pending", async () => {
+    const { kept, run } = await callbacks();
+    await kept.keep(request("0"), "received", true);
+    const columns =
+      "account, source, received_at, count, method, target, headers, body, verdict, looks, due_at";
+    await run(
+      `WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
      INSERT INTO callbacks (number, digest, ${columns})
        SELECT i, 'digest ' || i, ${columns} FROM callbacks, n WHERE number = 1`,
-  );
-  expect(await kept.keep(request("more"), "received", true)).toBeUndefined();
-  expect(await kept.keep(request("0"), "received", true)).toMatchObject({ number: 1, count: 2 });
-  database.exec("UPDATE callbacks SET verdict = 'unchecked', records = '[]'");
-  await kept.recordVerdict(5_000, unchecked, undefined);
-  expect(await kept.find(1)).toBeDefined();
-  expect(await kept.keep(request("more"), "received", true)).toBeUndefined();
-  // No further check: it is no longer pending.
-  await kept.schedule(2, null);
-  expect(await kept.keep(request("more"), "received", false)).toBeUndefined();
-  expect(await kept.keep(request("more"), "received", true)).toMatchObject({ number: 5_001 });
-  await kept.recordVerdict(5_001, unchecked, undefined);
-  expect(await kept.find(1)).toBeDefined();
-});
-
-test("lists the newest first, of one account and optionally of one verdict", async () => {
-  const { kept, ofAnother } = await callbacks();
-  for (const body of ["a", "b", "c"]) await kept.keep(request(body), "received", true);
-  await kept.recordVerdict(2, genuine, undefined);
-  await kept.recordForwarded(2, { to: handler, status: 204, finding: "g" });
-  const numbers = async (verdict?: string, limit = 10) =>
-    (await kept.list({ verdict, limit })).map(({ number }) => number);
-  expect(await numbers()).toEqual([3, 2, 1]);
-  expect(await numbers("verified")).toEqual([2]);
-  expect(await numbers(undefined, 1)).toEqual([3]);
-  expect(await kept.find(2)).toMatchObject({
-    judged: genuine,
-    forwarded: { to: handler, status: 204, finding: "g" },
+    );
+    expect(await kept.keep(request("more"), "received", true)).toBeUndefined();
+    expect(await kept.keep(request("0"), "received", true)).toMatchObject({ number: 1, count: 2 });
+    await run("UPDATE callbacks SET verdict = 'unchecked', records = '[]'");
+    await kept.recordVerdict(5_000, unchecked, undefined);
+    expect(await kept.find(1)).toBeDefined();
+    expect(await kept.keep(request("more"), "received", true)).toBeUndefined();
+    // No further check: it is no longer pending.
+    await kept.schedule(2, null);
+    expect(await kept.keep(request("more"), "received", false)).toBeUndefined();
+    expect(await kept.keep(request("more"), "received", true)).toMatchObject({ number: 5_001 });
+    await kept.recordVerdict(5_001, unchecked, undefined);
+    expect(await kept.find(1)).toBeDefined();
   });
-  expect(await ofAnother.list({ verdict: undefined, limit: 10 })).toEqual([]);
-  expect(await ofAnother.find(1)).toBeUndefined();
-});
 
-test("keeps the newest thousand callbacks about unknown records, and all others", async () => {
-  const { kept } = await callbacks();
-  await kept.keep(request("verified"), "received", true);
-  await kept.recordVerdict(1, genuine, undefined);
-  for (let index = 0; index < 1_010; index += 1) {
-    await kept.keep(request(`${index}`), "received", true);
-    const unknown = { verdict: "unknown", explanation: "No.", records: [], finding: "n" };
-    await kept.recordVerdict(index + 2, unknown, undefined);
-  }
-  expect(await kept.list({ verdict: "unknown", limit: 5_000 })).toHaveLength(1_000);
-  expect(await kept.find(1)).toBeDefined();
-  expect(await kept.find(2)).toBeUndefined();
-  expect(await kept.find(1_011)).toBeDefined();
+  test("lists the newest first, of one account and optionally of one verdict", async () => {
+    const { kept, ofAnother } = await callbacks();
+    for (const body of ["a", "b", "c"]) await kept.keep(request(body), "received", true);
+    await kept.recordVerdict(2, genuine, undefined);
+    await kept.recordForwarded(2, { to: handler, status: 204, finding: "g" });
+    const numbers = async (verdict?: string, limit = 10) =>
+      (await kept.list({ verdict, limit })).map(({ number }) => number);
+    expect(await numbers()).toEqual([3, 2, 1]);
+    expect(await numbers("verified")).toEqual([2]);
+    expect(await numbers(undefined, 1)).toEqual([3]);
+    expect(await kept.find(2)).toMatchObject({
+      judged: genuine,
+      forwarded: { to: handler, status: 204, finding: "g" },
+    });
+    expect(await ofAnother.list({ verdict: undefined, limit: 10 })).toEqual([]);
+    expect(await ofAnother.find(1)).toBeUndefined();
+  });
+
+  test("keeps the newest thousand callbacks about unknown records, and all others", async () => {
+    const { kept } = await callbacks();
+    await kept.keep(request("verified"), "received", true);
+    await kept.recordVerdict(1, genuine, undefined);
+    for (let index = 0; index < 1_010; index += 1) {
+      await kept.keep(request(`${index}`), "received", true);
+      const unknown = { verdict: "unknown", explanation: "No.", records: [], finding: "n" };
+      await kept.recordVerdict(index + 2, unknown, undefined);
+    }
+    expect(await kept.list({ verdict: "unknown", limit: 5_000 })).toHaveLength(1_000);
+    expect(await kept.find(1)).toBeDefined();
+    expect(await kept.find(2)).toBeUndefined();
+    expect(await kept.find(1_011)).toBeDefined();
+  });
 });

@@ -1,7 +1,8 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { State } from "../../src/domain/state.ts";
 import type { ChangeRequest } from "../../src/ledger/change.ts";
+import type { Ledger } from "../../src/ledger/ledger.ts";
 import {
   type Filter,
   type Intent,
@@ -10,17 +11,10 @@ import {
   type Outcome,
   testCommand,
 } from "../../src/ledger/operation.ts";
-import { integrityOf } from "../../src/ledger/sqlite/integrity.ts";
-import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
-import type { Worker } from "../../src/ledger/worker.ts";
-import { openDatabase } from "../../src/platform/sqlite/open.ts";
-import { collect, runs } from "../support/helpers.ts";
-import { emptyModel, modelLedger } from "./model.ts";
-
-/** Few, because libsql 0.5 frees the statements of a closed database only at exit. */
-const histories = runs(20, 180);
-/** With about 2 commands each: together more than 100,000 in a deep run. */
-const maxSteps = runs(40, 240);
+import { collect } from "../support/helpers.ts";
+import { emptyModel, type Modeled, modelLedger } from "./model.ts";
+import { worker } from "./small-ledger.ts";
+import { databases, describeEach, type SharedDatabase } from "./stores.ts";
 
 /** A request by the operation's place, because only a run knows its number. */
 type Command =
@@ -138,13 +132,14 @@ const step: fc.Arbitrary<Step> = fc.record({
   dies: fc.option(fc.nat(4), { nil: undefined, freq: 6 }),
 });
 
-describe("the ledger on SQLite", () => {
+describeEach(databases, "the ledger", ({ share, tries: { histories, maxSteps } }) => {
   test.each(["sandbox", "production"])(
     "answers every random command as the model does (%s)",
     async (environment) => {
       await fc.assert(
-        fc.asyncProperty(fc.array(step, { maxLength: maxSteps, size: "max" }), (steps) =>
-          agree(steps, environment),
+        fc.asyncProperty(
+          fc.array(step, { minLength: 1, maxLength: maxSteps, size: "max" }),
+          async (steps) => agree(steps, environment, await share()),
         ),
         { numRuns: histories },
       );
@@ -163,62 +158,69 @@ const owners = [
   { keyId: "dddddd04", account: {} },
 ];
 
-async function agree(steps: Step[], environment: string): Promise<void> {
-  const database = await openDatabase(":memory:");
+async function agree(steps: Step[], environment: string, shared: SharedDatabase): Promise<void> {
   const state = emptyModel();
   let nowMs = Date.parse("2026-11-20T10:00:00Z");
-  const alive = new Set(owners.map((_, pid) => pid));
-  const both = owners.map((owner, pid) => {
+  const ended = new Set<number>();
+  let processes = 0;
+  /** Opens both as a new process. */
+  const start = async (place: number) => {
+    processes += 1;
+    const pid = processes;
+    const ownKey = owners[place];
+    if (!ownKey) throw new Error("no such process");
     let [ids, modelIds] = [0, 0];
-    const worker: Worker = {
-      owner: { profile: "p", environment, baseUrl: "https://api.example", ...owner },
-      ...{
-        user: "u",
-        command: pid === 0 ? testCommand : "c",
-        actor: { user: "u", machine: "m", pid },
-      },
+    const given = {
+      owner: { profile: "p", environment, baseUrl: "https://api.example", ...ownKey },
+      command: place === 0 ? testCommand : "c",
       holder: { pid, lock: `lock-${pid}`, machine: "m" },
       now: () => nowMs,
-      scrub: (text: string) => text,
-      assertSeen: () => {},
       newId: () => {
         ids += 1;
         return `OP-${pid}-${ids}`;
       },
-      isAlive: (holder) => alive.has(holder.pid),
     };
-    const modelWorker = {
-      ...worker,
+    const modelWorker = worker({
+      ...given,
+      isAlive: (holder) => !ended.has(holder.pid),
       newId: () => {
         modelIds += 1;
         return `MODEL-${pid}-${modelIds}`;
       },
-    };
-    return {
-      sqlite: openLedger(database, worker),
-      model: modelLedger(state, modelWorker),
-    };
-  });
+    });
+    return { pid, store: await shared.open(given), model: modelLedger(state, modelWorker) };
+  };
+  const running = new Map<number, Both>();
   const seen: Operation[][] = [];
   try {
-    for (const { worker, commands, laterMs, dies, listed } of steps) {
+    for (const { worker: place, commands, laterMs, dies, listed } of steps) {
       nowMs += laterMs;
-      if (dies !== undefined && dies !== worker) alive.delete(dies);
-      alive.add(worker);
-      const own = both[worker];
-      if (!own) throw new Error("no such process");
+      const dead = dies === undefined || dies === place ? undefined : running.get(dies);
+      if (dies !== undefined && dead) {
+        running.delete(dies);
+        ended.add(dead.pid);
+        await shared.end(dead.pid);
+      }
+      const own = running.get(place) ?? (await start(place));
+      running.set(place, own);
       const requests = requestsOf(commands, state.operations, seen);
       seen.push(state.operations);
-      // SQLite reads by the IDs of its own operations, so that answers differ in these alone.
-      const answers = await own.sqlite.change(requests);
+      // The store reads by the IDs of its own operations, so that answers differ in these alone.
+      const answers = await own.store.change(requests);
       const expected = await own.model.change(requests);
       expect(withoutIds(answers)).toEqual(withoutIds(expected));
       await compareReads(own, listed);
     }
-    expect(await integrityOf(database)).toMatchObject({ brokenAt: null, modified: [] });
+    expect(await shared.findings()).toEqual([]);
   } finally {
-    database.close();
+    await shared.close();
   }
+}
+
+interface Both {
+  pid: number;
+  store: Ledger;
+  model: Modeled;
 }
 
 function requestsOf(
@@ -240,17 +242,12 @@ function requestsOf(
   });
 }
 
-type Both = {
-  sqlite: ReturnType<typeof openLedger>;
-  model: ReturnType<typeof modelLedger>;
-};
-
 async function compareReads(
-  { sqlite, model }: Both,
+  { store, model }: Both,
   { kind, filter }: Step["listed"],
 ): Promise<void> {
   const names = ["A", "C", "X1", "X4"];
-  const reads = async (ledger: Both["model"]) => [
+  const reads = async (ledger: Modeled) => [
     await Promise.all(names.map(ledger.find)),
     await Promise.all(names.map(ledger.findElsewhere)),
     await ledger.ofRecord("payout", "X2"),
@@ -263,13 +260,14 @@ async function compareReads(
     await collect(ledger.list(kind, { recipient: filter.recipient })),
     await collect(ledger.list("payment")),
   ];
-  expect(withoutIds(await reads(sqlite))).toEqual(withoutIds(await reads(model)));
+  expect(withoutIds(await reads(store))).toEqual(withoutIds(await reads(model)));
 }
 
-/** Each store creates its own IDs; everything else is the same. Half of a character is replaced by both. */
+/** Each store creates its own IDs, and names locks; everything else is the same, also half of a character. */
 function withoutIds(value: unknown): unknown {
-  const text = JSON.stringify(value, (_, one: unknown) =>
-    typeof one === "bigint" ? String(one) : one,
-  );
-  return JSON.parse(text.replace(/(?:OP|MODEL)-\d-\d+/g, "ID").replaceAll("\\ud83d", "\ufffd"));
+  const text = JSON.stringify(value, (key, one: unknown) => {
+    if (key === "lock") return "LOCK";
+    return typeof one === "bigint" ? String(one) : one;
+  });
+  return JSON.parse(text.replace(/(?:OP|MODEL)-\d+-\d+/g, "ID").replaceAll("\\ud83d", "\ufffd"));
 }

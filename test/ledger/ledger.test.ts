@@ -1,8 +1,6 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { integrityOf } from "../../src/ledger/sqlite/integrity.ts";
-import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
-import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { collect } from "../support/helpers.ts";
 import {
   claim,
@@ -13,26 +11,27 @@ import {
   payout,
   record,
   refund,
-  worker,
 } from "./small-ledger.ts";
+import { databases, describeEach, type Shared, stores } from "./stores.ts";
 
-describe("a claim", () => {
+describeEach(stores, "a claim", ({ share }) => {
   test("P4: is new once, locked while its process lives, and resumed when that died", async () => {
-    const alive = [1];
-    const { ledger } = await memoryLedger({}, alive);
+    const { open, end } = await share();
+    const ledger = await open();
     expect(await claim(ledger, payout("A"))).toMatchObject({
       kind: "new",
       operation: { state: "INTENT", reference: "A", attempts: 0, amountPaisa: 500n },
     });
     const locked = { kind: "locked", holder: { pid: 1, machine: "m" } };
     expect(await claim(ledger, payout("A"))).toMatchObject(locked);
-    alive.pop();
-    expect(await claim(ledger, payout("A"))).toMatchObject({ kind: "resumed" });
+    await end(1);
+    const next = await open({ holder: { pid: 2, lock: "2", machine: "m" } });
+    expect(await claim(next, payout("A"))).toMatchObject({ kind: "resumed" });
   });
 
   test("counts the claims that are before it in the same change", async () => {
     const asked = { recipientNumber: "01712345678", paymentMethodId: "m1" };
-    const { ledger } = await memoryLedger({}, [1]);
+    const ledger = await (await share()).open();
     const intents = [
       ...[payout("A", { asked }), payout("B", { asked }), payout("A", { asked })],
       ...[refund("TX1", 600n), refund("TX1", 500n), payment("tea"), payment("tea")],
@@ -48,42 +47,17 @@ describe("a claim", () => {
   });
 
   test("P4: belongs to the process that resumed it, which alone can record an outcome", async () => {
-    const database = await openDatabase(":memory:");
-    const alive = [1];
-    const first = openLedger(database, worker({}, alive));
-    const holder = { pid: 2, lock: "2", machine: "m" };
-    const second = openLedger(database, worker({ holder }, alive));
+    const { open, end } = await share();
+    const first = await open();
+    const second = await open({ holder: { pid: 2, lock: "2", machine: "m" } });
     const operation = await claimed(first, payout("A"));
-    alive[0] = 2;
+    await end(1);
     expect(await claim(second, payout("A"))).toMatchObject({ kind: "resumed" });
     expect(await claim(first, payout("A"))).toMatchObject({ kind: "locked", holder: { pid: 2 } });
     expect(await record(first, operation, { state: "NOT_SENT", sent: false })).toMatchObject({
       kind: "moved",
       operation: { state: "INTENT" },
     });
-  });
-
-  test("conflicts if a late response confirms something else than what is recorded", async () => {
-    const database = await openDatabase(":memory:");
-    const alive = [1];
-    const first = openLedger(database, worker({}, alive));
-    const holder = { pid: 2, lock: "2", machine: "m" };
-    const second = openLedger(database, worker({ holder }, alive));
-    const operation = await claimed(first, payout("A"));
-    alive[0] = 2;
-    const resumed = await claimed(second, payout("A"));
-    const rejected = { state: "REFUSED", sent: true, code: "refused" } as const;
-    expect(await record(second, resumed, rejected)).toMatchObject({ kind: "recorded" });
-    const late = { state: "CONFIRMED", remoteId: "P1", sent: true } as const;
-    expect(await record(first, operation, late)).toMatchObject({
-      kind: "moved",
-      operation: { state: "CONFLICT" },
-    });
-    const history = await first.historyOf(operation);
-    expect(history.map(({ event }) => event)).toEqual([
-      ...["intent", "resumed", "attempt", "late", "attempt"],
-    ]);
-    expect((await integrityOf(database)).modified).toEqual([]);
   });
 
   test.each([
@@ -93,7 +67,7 @@ describe("a claim", () => {
   ])(
     "P6: with another %s is a different payout, whatever became of the first",
     async (_, given) => {
-      const { ledger } = await memoryLedger();
+      const ledger = await (await share()).open();
       const asked = { recipientNumber: "01712345678", paymentMethodId: "m1" };
       const states = [
         "INTENT",
@@ -113,14 +87,14 @@ describe("a claim", () => {
   );
 
   test("is the same payout however the recipient's number is written", async () => {
-    const { ledger } = await memoryLedger();
+    const ledger = await (await share()).open();
     const numbers = ["01712345678", "+8801712345678", "8801712-345678"];
     const kinds = [];
     for (const recipientNumber of numbers) {
       const asked = { recipientNumber, paymentMethodId: "m1" };
       kinds.push((await claim(ledger, payout("A", { asked }))).kind);
     }
-    expect(kinds).toEqual(["new", "resumed", "resumed"]);
+    expect(kinds).toEqual(["new", "locked", "locked"]);
   });
 
   test.each([
@@ -132,14 +106,14 @@ describe("a claim", () => {
     ["CONFLICT", "conflict", "finished"],
     ["CONFIRMED", undefined, "finished"],
   ] as const)("P5, P17: that ended %s (%s) is %s", async (state, code, kind) => {
-    const { ledger } = await memoryLedger();
+    const ledger = await (await share()).open();
     const operation = await claimed(ledger, payout("A"));
     await record(ledger, operation, { state, ...(code ? { code } : {}), sent: true });
     expect((await claim(ledger, payout("A"))).kind).toBe(kind);
   });
 
   test("rejects a second refund that exceeds the payment, and the same one without a decision", async () => {
-    const { ledger } = await memoryLedger();
+    const ledger = await (await share()).open();
     expect(await claim(ledger, refund("T", 600n))).toMatchObject({ kind: "new" });
     expect(await claim(ledger, refund("T", 500n))).toMatchObject({
       kind: "over-limit",
@@ -151,7 +125,7 @@ describe("a claim", () => {
   });
 
   test("counts a refund in CONFLICT, whatever status it had before", async () => {
-    const { ledger } = await memoryLedger();
+    const ledger = await (await share()).open();
     const operation = await claimed(ledger, refund("T", 600n));
     const cancelled = { remoteId: "R1", status: "Cancelled", sent: true };
     const { number } = operation;
@@ -162,12 +136,12 @@ describe("a claim", () => {
   });
 });
 
-describe("accounts", () => {
+describeEach(stores, "accounts", ({ share }) => {
   test("an account of another key has its own references", async () => {
-    const database = await openDatabase(":memory:");
+    const { open } = await share();
     const keys = ["aaaaaaaa", "bbbbbbbb"];
-    const ledgers = keys.map((keyId) =>
-      openLedger(database, worker({ owner: { ...owner, keyId, account: {} } })),
+    const ledgers = await Promise.all(
+      keys.map((keyId) => open({ owner: { ...owner, keyId, account: {} } })),
     );
     for (const ledger of ledgers)
       expect(await claim(ledger, payout("A"))).toMatchObject({ kind: "new" });
@@ -177,12 +151,14 @@ describe("accounts", () => {
   });
 
   test("P25b: the next key of a profile joins its account, and resends nothing of the first", async () => {
-    const database = await openDatabase(":memory:");
-    const first = openLedger(database, worker());
+    const { open, end } = await share();
+    const first = await open();
     await claimed(first, payout("SENT"));
     await record(first, await claimed(first, payout("OVER")), { state: "CONFIRMED" });
     const next = { ...owner, keyId: "next", account: { joins: "shop", proposed: "shop" } };
-    const second = openLedger(database, worker({ owner: next }));
+    await end(1);
+    const holder = { pid: 2, lock: "2", machine: "m" };
+    const second = await open({ owner: next, holder });
     expect(await second.account()).toBe("shop");
     expect(await claim(second, payout("SENT"))).toMatchObject({ kind: "other-key" });
     expect(await claim(second, payout("OVER"))).toMatchObject({ kind: "finished" });
@@ -192,12 +168,12 @@ describe("accounts", () => {
   });
 
   test("P25b: a payout that another key reopens belongs to that key", async () => {
-    const database = await openDatabase(":memory:");
-    const first = openLedger(database, worker());
+    const { open, findings } = await share();
+    const first = await open();
     const denied = { state: "REFUSED", code: "access", sent: true } as const;
     await record(first, await claimed(first, payout("DENIED")), denied);
     const next = { ...owner, keyId: "next", account: { joins: "shop", proposed: "shop" } };
-    const second = openLedger(database, worker({ owner: next }));
+    const second = await open({ owner: next });
     const reopened = await second.claim({ intent: payout("DENIED"), onDuplicate: "reject" });
     expect(reopened).toMatchObject({ kind: "resumed", operation: { keyHash: "next" } });
     if (reopened.kind !== "resumed") throw new Error("a denied payout can be sent again");
@@ -205,17 +181,17 @@ describe("accounts", () => {
 
     expect(await claim(first, payout("DENIED"))).toMatchObject({ kind: "other-key" });
     expect(await claim(second, payout("DENIED"))).toMatchObject({ kind: "resumed" });
-    expect(await integrityOf(database)).toMatchObject({ brokenAt: null, modified: [] });
+    expect(await findings()).toEqual([]);
   });
 
   /** Ledgers of two accounts of the production environment. */
   async function inProduction() {
-    const database = await openDatabase(":memory:");
+    const { open } = await share();
     const ofKey = (keyId: string) => {
       const production = { ...owner, environment: "production", keyId, account: {} };
-      return openLedger(database, worker({ owner: production }));
+      return open({ owner: production });
     };
-    return { first: ofKey("aaaaaaaa"), second: ofKey("bbbbbbbb") };
+    return { first: await ofKey("aaaaaaaa"), second: await ofKey("bbbbbbbb") };
   }
 
   test("in production, refunds of all accounts count against the payment", async () => {
@@ -239,46 +215,37 @@ describe("accounts", () => {
   });
 
   test("an unknown key never joins an account, and gets another name if the profile's is taken", async () => {
-    const database = await openDatabase(":memory:");
-    await claimed(openLedger(database, worker()), payout("A"));
+    const { open } = await share();
+    await claimed(await open(), payout("A"));
     const other = { ...owner, keyId: "cccccccccccc" };
-    const ledger = openLedger(database, worker({ owner: other }));
+    const ledger = await open({ owner: other });
     expect(await ledger.find("A")).toBeUndefined();
     expect(await ledger.account()).toBe("shop-cccccc");
   });
 
   test("one key is one account, whatever the base URL", async () => {
-    const database = await openDatabase(":memory:");
-    await claimed(openLedger(database, worker()), payout("A"));
-    const moved = worker({ owner: { ...owner, baseUrl: "http://b", account: { proposed: "b" } } });
-    const ledger = openLedger(database, moved);
+    const { open } = await share();
+    await claimed(await open(), payout("A"));
+    const moved = { ...owner, baseUrl: "http://b", account: { proposed: "b" } };
+    const ledger = await open({ owner: moved });
     expect([await ledger.account(), (await ledger.find("A"))?.reference]).toEqual(["shop", "A"]);
-  });
-
-  test("a name that a key of another account is used with is rejected, and both are named", async () => {
-    const database = await openDatabase(":memory:");
-    await claimed(openLedger(database, worker()), payout("A"));
-    const named = worker({ owner: { ...owner, account: { named: "other" } } });
-    const ledger = openLedger(database, named);
-    await expect(ledger.account()).rejects.toThrow(/other.*shop/);
-    await expect(claim(ledger, payout("B"))).rejects.toThrow(/belongs to account shop/);
   });
 });
 
-describe("in production", () => {
+describeEach(stores, "in production", ({ share }) => {
   /** Two accounts in one ledger, each with a base URL of its own. */
   const twoAccounts = async () => {
-    const database = await openDatabase(":memory:");
+    const { open } = await share();
     let nowMs = Date.parse("2026-11-20T10:00:00.000Z");
-    const open = (keyId: string) => {
+    const ofKey = (keyId: string) => {
       const ofAccount = { keyId, baseUrl: `https://${keyId}.example`, account: {} };
       const production = { ...owner, ...ofAccount, environment: "production" };
-      return openLedger(database, worker({ owner: production, now: () => nowMs }));
+      return open({ owner: production, now: () => nowMs });
     };
     const pass = (hours: number) => {
       nowMs += hours * 3_600_000;
     };
-    return { own: open("own"), other: open("other"), pass };
+    return { own: await ofKey("own"), other: await ofKey("other"), pass };
   };
   const asked = { recipientNumber: "01712345678", paymentMethodId: "m1" };
 
@@ -303,58 +270,139 @@ describe("in production", () => {
   });
 });
 
-test("an outcome keeps what it does not name, counts attempts alone, and releases only on request", async () => {
-  const { ledger } = await memoryLedger();
-  const operation = await claimed(ledger, payout("A"));
-  const lost = { state: "UNCERTAIN", sent: true, message: "lost" } as const;
-  await ledger.record({ operation: operation.number, outcome: lost, release: false });
-  expect(await ledger.find(operation.id)).toMatchObject({
-    state: "UNCERTAIN",
-    attempts: 1,
-    message: "lost",
-    holder: { pid: 1 },
-    acceptedAt: null,
+describeEach(databases, "a ledger", ({ share }) => {
+  test("conflicts if a late response confirms something else than what is recorded", async () => {
+    const { open, end, findings } = await share();
+    const first = await open();
+    const second = await open({ holder: { pid: 2, lock: "2", machine: "m" } });
+    const operation = await claimed(first, payout("A"));
+    await end(1);
+    const resumed = await claimed(second, payout("A"));
+    const rejected = { state: "REFUSED", sent: true, code: "refused" } as const;
+    expect(await record(second, resumed, rejected)).toMatchObject({ kind: "recorded" });
+    const late = { state: "CONFIRMED", remoteId: "P1", sent: true } as const;
+    expect(await record(first, operation, late)).toMatchObject({
+      kind: "moved",
+      operation: { state: "CONFLICT" },
+    });
+    const history = await first.historyOf(operation);
+    expect(history.map(({ event }) => event)).toEqual([
+      ...["intent", "resumed", "attempt", "late", "attempt"],
+    ]);
+    expect(await findings()).toEqual([]);
   });
-  const made = { state: "CONFIRMED", sent: true, remoteId: "PO1", status: "Processing" } as const;
-  await record(ledger, operation, made);
-  const accepted = await ledger.find(operation.id);
-  expect(accepted).toMatchObject({
-    state: "CONFIRMED",
-    attempts: 2,
-    message: null,
-    holder: null,
-    remoteId: "PO1",
-    acceptedAt: accepted?.updatedAt,
-    completedAt: null,
-  });
-  if (!accepted) throw new Error("the ledger lost a payout");
-  await ledger.learn({ seen: accepted, outcome: { state: "CONFIRMED", status: "Completed" } });
-  const completed = await ledger.find(operation.id);
-  expect(completed).toMatchObject({
-    attempts: 2,
-    remoteId: "PO1",
-    status: "Completed",
-    acceptedAt: accepted.acceptedAt,
-    completedAt: completed?.updatedAt,
-  });
-  expect((await ledger.historyOf(operation)).map(({ event }) => event)).toEqual([
-    ...["intent", "attempt", "attempt", "look"],
-  ]);
-});
 
-test.each([
-  ["a lone surrogate", "no \ud83d"],
-  ["NUL", "no \0"],
-])("%s is replaced in the ledger and in its events", async (_, message) => {
-  const { database, ledger } = await memoryLedger();
-  const asked = { recipientNumber: "01712345678", recipientName: message, paymentMethodId: "m1" };
-  const operation = await claimed(ledger, payout("A", { asked }));
-  await record(ledger, operation, { state: "REFUSED", message });
-  const stored = database.prepare("SELECT hex(message) AS message FROM operations").get();
-  const bytes = Buffer.from(String(stored?.message), "hex");
-  expect(bytes.toString("latin1")).toBe("no \xef\xbf\xbd");
-  expect((await ledger.historyOf(operation)).at(-1)?.data).toMatchObject({ message: "no \ufffd" });
-  expect((await integrityOf(database)).modified).toEqual([]);
+  test("a name that a key of another account is used with is rejected, and both are named", async () => {
+    const { open } = await share();
+    await claimed(await open(), payout("A"));
+    const ledger = await open({ owner: { ...owner, account: { named: "other" } } });
+    await expect(ledger.account()).rejects.toThrow(/other.*shop/);
+    await expect(claim(ledger, payout("B"))).rejects.toThrow(/belongs to account shop/);
+  });
+
+  test("an outcome keeps what it does not name, counts attempts alone, and releases only on request", async () => {
+    const ledger = await (await share()).open();
+    const operation = await claimed(ledger, payout("A"));
+    const lost = { state: "UNCERTAIN", sent: true, message: "lost" } as const;
+    await ledger.record({ operation: operation.number, outcome: lost, release: false });
+    expect(await ledger.find(operation.id)).toMatchObject({
+      state: "UNCERTAIN",
+      attempts: 1,
+      message: "lost",
+      holder: { pid: 1 },
+      acceptedAt: null,
+    });
+    const made = { state: "CONFIRMED", sent: true, remoteId: "PO1", status: "Processing" } as const;
+    await record(ledger, operation, made);
+    const accepted = await ledger.find(operation.id);
+    expect(accepted).toMatchObject({
+      state: "CONFIRMED",
+      attempts: 2,
+      message: null,
+      holder: null,
+      remoteId: "PO1",
+      acceptedAt: accepted?.updatedAt,
+      completedAt: null,
+    });
+    if (!accepted) throw new Error("the ledger lost a payout");
+    await ledger.learn({ seen: accepted, outcome: { state: "CONFIRMED", status: "Completed" } });
+    const completed = await ledger.find(operation.id);
+    expect(completed).toMatchObject({
+      attempts: 2,
+      remoteId: "PO1",
+      status: "Completed",
+      acceptedAt: accepted.acceptedAt,
+      completedAt: completed?.updatedAt,
+    });
+    expect((await ledger.historyOf(operation)).map(({ event }) => event)).toEqual([
+      ...["intent", "attempt", "attempt", "look"],
+    ]);
+  });
+
+  test.each([
+    ["a lone surrogate", "no \ud83d"],
+    ["NUL", "no \0"],
+  ])("%s is replaced in the ledger and in its events", async (_, message) => {
+    const { open, findings } = await share();
+    const ledger = await open();
+    const asked = { recipientNumber: "01712345678", recipientName: message, paymentMethodId: "m1" };
+    const operation = await claimed(ledger, payout("A", { asked }));
+    await record(ledger, operation, { state: "REFUSED", message });
+    expect(await ledger.find("A")).toMatchObject({ message: "no \ufffd" });
+    expect((await ledger.historyOf(operation)).at(-1)?.data).toMatchObject({
+      message: "no \ufffd",
+    });
+    expect(await findings()).toEqual([]);
+  });
+
+  test("lists and finds the operations of one account alone, newest first", async () => {
+    const { open } = await share();
+    const ledger = await open();
+    const other = await open({ owner: { ...owner, keyId: "other", account: {} } });
+    const confirm = async (of: Ledger, reference: string, remoteId: string, status: string) =>
+      record(of, await claimed(of, payout(reference)), {
+        state: "CONFIRMED",
+        remoteId,
+        status,
+        sent: true,
+      });
+    await confirm(ledger, "A", "PO1", "Completed");
+    await confirm(other, "X", "PO9", "Completed");
+    await confirm(ledger, "B", "PO2", "Processing");
+    await claimed(ledger, payout("C"));
+    await claimed(ledger, payment("p"));
+    const refs = async (filter: object) =>
+      (await collect(ledger.list("payout", filter))).map(({ reference }) => reference);
+    expect(await refs({})).toEqual(["C", "B", "A"]);
+    expect(await refs({ limit: 2 })).toEqual(["C", "B"]);
+    expect(await refs({ status: "Completed" })).toEqual(["A"]);
+    const second = (await ledger.find("B"))?.createdAt ?? "";
+    expect(await refs({ since: second })).toEqual(["C", "B"]);
+    expect(await refs({ until: second })).toEqual(["B", "A"]);
+    expect(await refs({ since: second, until: second, status: "Processing" })).toEqual(["B"]);
+    expect(await refs({ states: ["CONFIRMED"] })).toEqual(["B", "A"]);
+    const newest = await collect(ledger.list(undefined, { limit: 2 }));
+    expect(newest.map(({ kind }) => kind)).toEqual(["payment", "payout"]);
+    const found = await ledger.find("A");
+    expect([await ledger.find("PO1"), await ledger.find(found?.id ?? "")]).toEqual([found, found]);
+    for (const name of ["X", "PO9", ""]) expect(await ledger.find(name)).toBeUndefined();
+    expect((await ledger.findElsewhere("X"))?.remoteId).toBe("PO9");
+    expect((await ledger.unsettled()).map(({ reference, kind }) => reference ?? kind)).toEqual([
+      ...["C", "payment"],
+    ]);
+  });
+
+  test("all operations are read page by page, each once", async () => {
+    const ledger = await (await share()).open();
+    const claims = Array.from({ length: 1_203 }, (_, index) => payment(`${index}`)).map(
+      (intent) => ({ kind: "claim", intent, onDuplicate: "send" }) as const,
+    );
+    await ledger.change(claims);
+    const numbers = (await collect(ledger.list(undefined, { oldestFirst: true }))).map(
+      ({ number }) => Number(number),
+    );
+    expect(numbers).toEqual(Array.from({ length: 1_203 }, (_, index) => index + 1));
+  });
 });
 
 test("a NUL that an earlier version stored is no modification", async () => {
@@ -366,68 +414,21 @@ test("a NUL that an earlier version stored is no modification", async () => {
   expect((await integrityOf(database)).modified).toHaveLength(1);
 });
 
-test("lists and finds the operations of one account alone, newest first", async () => {
-  const { database, ledger } = await memoryLedger();
-  const other = openLedger(database, worker({ owner: { ...owner, keyId: "other", account: {} } }));
-  const confirm = async (of: Ledger, reference: string, remoteId: string, status: string) =>
-    record(of, await claimed(of, payout(reference)), {
-      state: "CONFIRMED",
-      remoteId,
-      status,
-      sent: true,
-    });
-  await confirm(ledger, "A", "PO1", "Completed");
-  await confirm(other, "X", "PO9", "Completed");
-  await confirm(ledger, "B", "PO2", "Processing");
-  await claimed(ledger, payout("C"));
-  await claimed(ledger, payment("p"));
-  const refs = async (filter: object) =>
-    (await collect(ledger.list("payout", filter))).map(({ reference }) => reference);
-  expect(await refs({})).toEqual(["C", "B", "A"]);
-  expect(await refs({ limit: 2 })).toEqual(["C", "B"]);
-  expect(await refs({ status: "Completed" })).toEqual(["A"]);
-  const second = (await ledger.find("B"))?.createdAt ?? "";
-  expect(await refs({ since: second })).toEqual(["C", "B"]);
-  expect(await refs({ until: second })).toEqual(["B", "A"]);
-  expect(await refs({ since: second, until: second, status: "Processing" })).toEqual(["B"]);
-  expect(await refs({ states: ["CONFIRMED"] })).toEqual(["B", "A"]);
-  const newest = await collect(ledger.list(undefined, { limit: 2 }));
-  expect(newest.map(({ kind }) => kind)).toEqual(["payment", "payout"]);
-  const found = await ledger.find("A");
-  expect([await ledger.find("PO1"), await ledger.find(found?.id ?? "")]).toEqual([found, found]);
-  for (const name of ["X", "PO9", ""]) expect(await ledger.find(name)).toBeUndefined();
-  expect((await ledger.findElsewhere("X"))?.remoteId).toBe("PO9");
-  expect((await ledger.unsettled()).map(({ reference, kind }) => reference ?? kind)).toEqual([
-    ...["C", "payment"],
-  ]);
-});
-
-test("all operations are read page by page, each once", async () => {
-  const { ledger } = await memoryLedger();
-  const claims = Array.from({ length: 1_203 }, (_, index) => payment(`${index}`)).map(
-    (intent) => ({ kind: "claim", intent, onDuplicate: "send" }) as const,
-  );
-  await ledger.change(claims);
-  const numbers = (await collect(ledger.list(undefined, { oldestFirst: true }))).map(({ number }) =>
-    Number(number),
-  );
-  expect(numbers).toEqual(Array.from({ length: 1_203 }, (_, index) => index + 1));
-});
-
-describe("I10: an ID of the API belongs to one operation", () => {
+describeEach(stores, "I10: an ID of the API belongs to one operation", ({ share }) => {
   const confirmed = (remoteId: string) => ({ state: "CONFIRMED", remoteId, sent: true }) as const;
-  const two = async (given: Parameters<typeof memoryLedger>[0] = {}) => {
-    const { database, ledger } = await memoryLedger(given);
+  const two = async (given: Parameters<Shared<unknown>["open"]>[0] = {}) => {
+    const { open, findings } = await share();
+    const ledger = await open(given);
     const one = await claimed(ledger, payout("A"));
-    return { database, ledger, one, other: await claimed(ledger, payout("B")) };
+    return { findings, ledger, one, other: await claimed(ledger, payout("B")) };
   };
 
   test("an ID that another payout has is not recorded, and the outcome is unknown", async () => {
-    const { database, ledger, one, other } = await two();
+    const { findings, ledger, one, other } = await two();
     expect(await record(ledger, one, confirmed("PO1"))).toMatchObject({ kind: "recorded" });
     expect(await record(ledger, other, confirmed("PO1"))).toEqual({ kind: "id-taken", by: one.id });
     expect(await ledger.find("B")).toMatchObject({ state: "UNCERTAIN", remoteId: null });
-    expect((await integrityOf(database)).modified).toEqual([]);
+    expect(await findings()).toEqual([]);
   });
 
   test("an ID of two payouts in one change is recorded once", async () => {

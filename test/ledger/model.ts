@@ -1,10 +1,13 @@
 import { payeeOf } from "../../src/domain/mobile.ts";
 import { isUnsettled, phaseOf } from "../../src/domain/state.ts";
-import type {
-  ChangeAnswer,
-  ChangeRequest,
-  ClaimAnswer,
-  OutcomeAnswer,
+import { isLocalSandbox } from "../../src/domain/url.ts";
+import {
+  type ChangeAnswer,
+  type ChangeRequest,
+  type ClaimAnswer,
+  createSingleChanges,
+  type OutcomeAnswer,
+  type SingleChanges,
 } from "../../src/ledger/change.ts";
 import {
   type ClaimFacts,
@@ -41,10 +44,10 @@ export function emptyModel(): ModelState {
   return { operations: [], accounts: new Map() };
 }
 
-type Modeled = Pick<
+export type Modeled = Pick<
   Ledger,
   | ("change" | "find" | "findElsewhere" | "ofRecord" | "refundsOf" | "unsettled" | "account")
-  | ("paidRecipients" | "list" | "count")
+  | ("paidRecipients" | "list" | "count" | keyof SingleChanges)
 >;
 
 /**
@@ -185,7 +188,7 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     }
     const { remoteId, state: next } = request.outcome;
     const other =
-      next === "CONFIRMED" && remoteId !== undefined
+      next === "CONFIRMED" && remoteId !== undefined && !isLocalSandbox(owner)
         ? state.operations.find(
             (one) =>
               one.number !== number &&
@@ -204,6 +207,14 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       ? { kind: "id-taken", by: other.id }
       : { kind: "recorded", change: { ...change, phase, event, outcome } };
   }
+
+  const change = async (requests: ChangeRequest[]): Promise<ChangeAnswer[]> => {
+    const at = now();
+    const answers = new Map<ChangeRequest, ChangeAnswer>();
+    for (const one of requests) if (one.kind !== "claim") answers.set(one, outcome(one, at));
+    for (const one of requests) if (one.kind === "claim") answers.set(one, claim(one, at));
+    return requests.flatMap((one) => answers.get(one) ?? []);
+  };
 
   const refundsOf = (payment: string | null) =>
     state.operations.filter(
@@ -250,13 +261,8 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
         };
     },
     count: async (kind, filter, most) => Math.min(selected(kind, filter).length, most),
-    change: async (requests) => {
-      const at = now();
-      const answers = new Map<ChangeRequest, ChangeAnswer>();
-      for (const one of requests) if (one.kind !== "claim") answers.set(one, outcome(one, at));
-      for (const one of requests) if (one.kind === "claim") answers.set(one, claim(one, at));
-      return requests.flatMap((one) => answers.get(one) ?? []);
-    },
+    change,
+    ...createSingleChanges(change),
     find: async (name) =>
       state.operations.find(({ id }) => id === name) ??
       newest(state.operations.filter((one) => isOwn(one) && one.reference === name)) ??

@@ -1,4 +1,4 @@
-import type { Ledger } from "../../src/ledger/ledger.ts";
+import type { SingleChanges } from "../../src/ledger/change.ts";
 import type { Intent, Operation, Outcome, ReferencedIntent } from "../../src/ledger/operation.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import type { Worker } from "../../src/ledger/worker.ts";
@@ -57,18 +57,18 @@ export async function memoryLedger(given: Partial<Worker> = {}, alive: number[] 
 }
 
 /** What a claim without accepted duplicates is answered. */
-export function claim(ledger: Ledger, intent: Intent, paidPaisa = 1_000n) {
+export function claim(ledger: SingleChanges, intent: Intent, paidPaisa = 1_000n) {
   return ledger.claim({ intent, onDuplicate: "reject", paidPaisa });
 }
 
 /** The operation of a claim that is answered with one. */
-export async function claimed(ledger: Ledger, intent: Intent): Promise<Operation> {
+export async function claimed(ledger: SingleChanges, intent: Intent): Promise<Operation> {
   const answer = await ledger.claim({ intent, onDuplicate: "send", paidPaisa: 1_000_000n });
   if (answer.kind === "new" || answer.kind === "resumed") return answer.operation;
   throw new Error(`a claim is ${answer.kind}`);
 }
 
 /** Records an outcome, and releases the operation. */
-export function record(ledger: Ledger, { number }: Operation, outcome: Outcome) {
+export function record(ledger: SingleChanges, { number }: Operation, outcome: Outcome) {
   return ledger.record({ operation: number, outcome, release: true });
 }
