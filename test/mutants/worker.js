@@ -9,6 +9,8 @@ const vitest = await createVitest("test", {
   watch: false,
   bail: 1,
   maxWorkers: 1,
+  // No test changes a module, so the tests of a run share them.
+  isolate: false,
   reporters: [{}],
   include: ["test/**/*.test.ts"],
   testTimeout: 180_000,

@@ -2,12 +2,11 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { override } from "../override.js";
 
-const batch = [
-  "test/batch/send-safety.test.ts",
-  "test/simulator/batch.test.ts",
-  "-t",
-  "^(?!.*whatever)",
-];
+const sending = (title) => ["test/operations/payout/send-safety.test.ts", "-t", title];
+const money = (title) => ["test/commands/api-money.test.ts", "-t", title];
+const durable = (title) => ["test/ledger/durable.test.ts", "-t", title];
+const safety = (title) => ["test/batch/send-safety.test.ts", "-t", title];
+const fixedBatches = ["test/simulator/batch.test.ts", "-t", "two hundred batches"];
 
 /** The outcome of an operation in one of these is unknown. */
 const unknown = ["INTENT", "UNCERTAIN"];
@@ -18,12 +17,13 @@ export const databaseBugs = [
     name: "no intent: the reference is not written down before it is sent",
     seam: "database",
     decorate: withoutIntents,
+    tests: sending("P4: a second process"),
   },
   {
     name: "a raw call that moves money is not written down",
     seam: "database",
     decorate: withoutIntents,
-    tests: ["test/commands/api-money.test.ts"],
+    tests: money("a raw payout is in the ledger"),
   },
   {
     name: "intent not durable: synchronous=OFF",
@@ -32,32 +32,37 @@ export const databaseBugs = [
       database.exec("PRAGMA synchronous = OFF");
       return database;
     },
+    tests: durable("is on the disk when it returns"),
   },
   {
     name: "intent not durable: the transaction is not committed",
     seam: "file",
     decorate: (database) => rollingBack(database, () => true),
+    tests: sending("P8: a death before the intent"),
   },
   {
     name: "a transaction is no transaction",
     seam: "file",
     decorate: withoutTransactions,
+    tests: sending("P7: a disk that is full"),
   },
   {
     name: "the check for duplicate payouts is outside the transaction of the claim",
     seam: "database",
     decorate: withoutTransactions,
-    tests: ["test/ledger/durable.test.ts"],
+    tests: durable("P4: no other process"),
   },
   {
     name: "ledger error swallowed at the end",
     seam: "ledger",
     decorate: (ledger) => swallowing(ledger, ({ release }) => release),
+    tests: sending("P21: if the ledger fails at the end"),
   },
   {
     name: "ledger error swallowed between attempts",
     seam: "ledger",
     decorate: (ledger) => swallowing(ledger, ({ release }) => !release),
+    tests: sending("I4: a ledger that fails between"),
   },
   {
     name: "half of a character is stored, and ends the process that reads it",
@@ -75,11 +80,13 @@ export const databaseBugs = [
     name: "the day of an unknown outcome begins with the first intent",
     seam: "database",
     decorate: (database) => reading(database, "operations", () => ({ reopened_at: null })),
+    tests: sending("P25: the 24 hours start"),
   },
   {
     name: "the unknown outcome of an earlier run is forgotten",
     seam: "database",
     decorate: (database) => forgetting(database, "payout", unknown),
+    tests: sending("I2, P6: a reference of unknown outcome"),
   },
   {
     name: "a payout older than a day is sent again",
@@ -89,6 +96,7 @@ export const databaseBugs = [
         const now = new Date(worker.now()).toISOString();
         return { created_at: now, reopened_at: now };
       }),
+    tests: sending("P25: does not resend"),
   },
   {
     name: "an operation whose outcome is unknown is recorded as not sent",
@@ -105,6 +113,7 @@ export const databaseBugs = [
               ),
             ),
       ),
+    tests: sending("I2, P6: a reference of unknown outcome"),
   },
   {
     name: "a resumed payout leaves no trace for who read it before",
@@ -119,6 +128,7 @@ export const databaseBugs = [
         for (const { number, holder, updated_at: at } of before) restore.run(at, number, holder);
         return count;
       }),
+    tests: ["test/operations/resolve.test.ts", "-t", "waits after a process that ended"],
   },
   {
     name: "one record of the service counts for two operations",
@@ -158,17 +168,19 @@ export const databaseBugs = [
     name: "a held reference is stolen",
     seam: "worker",
     decorate: (worker) => override(worker, { isAlive: () => () => false }),
+    tests: sending("P4: a second process"),
   },
   {
     name: "a known reference is sent again",
     seam: "database",
     decorate: (database) => forgetting(database, "payout", ["CONFIRMED"]),
+    tests: sending("P5: shows a completed payout"),
   },
   {
     name: "a known reference is sent again by hand",
     seam: "database",
     decorate: (database) => forgetting(database, "payout", ["CONFIRMED"]),
-    tests: ["test/commands/api-money.test.ts", "-t", "raw payout is in the ledger"],
+    tests: money("a raw payout is in the ledger"),
   },
   {
     name: "a payout is sent beside one whose outcome is unknown",
@@ -190,7 +202,7 @@ export const databaseBugs = [
     name: "a raw payment without an answer may be made again",
     seam: "database",
     decorate: (database) => forgetting(database, "payment", unknown),
-    tests: ["test/commands/api-money.test.ts"],
+    tests: money("without a response is rejected the second time"),
   },
   {
     name: "uncertain refunds do not count in the sum",
@@ -213,19 +225,19 @@ export const databaseBugs = [
     name: "batch: its lock is not taken",
     seam: "database",
     decorate: (database) => writing(database, /^\s*UPDATE batches\b.*\bholder\b/s, () => () => 1),
-    tests: batch,
+    tests: safety("P4: a batch is locked"),
   },
   {
     name: "batch: its lock is stolen although the holder lives",
     seam: "database",
     decorate: (database) => reading(database, "batches", () => ({ holder: null })),
-    tests: batch,
+    tests: safety("P4: a batch is locked"),
   },
   {
     name: "batch: what an interrupted plan left is not thrown away",
     seam: "database",
     decorate: (database) => writing(database, /^\s*DELETE FROM batch_rows\b/, () => () => 0),
-    tests: batch,
+    tests: fixedBatches,
   },
   {
     name: "batch: a plan counts before its rows are durable",
@@ -236,7 +248,7 @@ export const databaseBugs = [
         database.exec("DELETE FROM batch_rows WHERE row > 3");
         return count;
       }),
-    tests: batch,
+    tests: safety("in the order of the file"),
   },
   {
     name: "batch: what was killed in flight is not unknown",
@@ -248,7 +260,7 @@ export const databaseBugs = [
             /^\s*SELECT\b.*\bbatch_rows\b/s.test(sql) ? sql.replaceAll("'INTENT'", "''") : sql,
           ),
       }),
-    tests: batch,
+    tests: safety("P9, I3"),
   },
   {
     name: "batch: the sums drop a state",
@@ -266,7 +278,7 @@ export const databaseBugs = [
           });
         },
       }),
-    tests: batch,
+    tests: fixedBatches,
   },
 ];
 

@@ -1,6 +1,7 @@
 import { override, withValues } from "../override.js";
 
 const rows = ["test/batch/send-safety.test.ts"];
+const payout = (title) => ["test/operations/payout/send.test.ts", "-t", title];
 const mixedUp = ["test/commands/mixed-up.test.ts"];
 
 /** Bugs of how a payout is sent and compared, above the API client. */
@@ -23,6 +24,7 @@ export const payoutBugs = [
         throw unsigned ?? error;
       }
     },
+    tests: payout("P12: what keeps the second attempt"),
   },
   {
     name: "batch: a row counts as sent from when it began to wait",
@@ -85,6 +87,7 @@ export const payoutBugs = [
       const asked = { ...checked.operation.asked, recipientNumber, recipientName, description };
       return { ...checked, operation: { ...checked.operation, asked } };
     },
+    tests: payout("P9: resends the order"),
   },
   {
     name: "P6: a new reference is suggested for a payout that may have been paid",
@@ -107,7 +110,7 @@ export const payoutBugs = [
         throw new error.constructor("conflict", error.message, error.details);
       }
     },
-    tests: ["test/operations/payout"],
+    tests: payout("P15b: records of another reference alone"),
   },
   {
     name: "the same person by another spelling is another person",

@@ -1,16 +1,21 @@
 import { override } from "../override.js";
 
+const sending = (title) => ["test/operations/payout/send-safety.test.ts", "-t", title];
+const creating = (title) => ["test/operations/create-safety.test.ts", "-t", title];
+
 /** Bugs of how a request is made, sent and understood. */
 export const wireBugs = [
   {
     name: "timeout called unreachable",
     seam: "transport",
     decorate: (transport) => calledUnsent(transport, "no response in time"),
+    tests: sending("I3: after a timeout"),
   },
   {
     name: "not sent is claimed without proof",
     seam: "transport",
     decorate: (transport) => calledUnsent(transport, "connection lost"),
+    tests: sending("P5: resolves an unknown payout"),
   },
   {
     name: "P15b: a raw response for another reference confirms the payout",
@@ -35,6 +40,7 @@ export const wireBugs = [
       const answer = classify(exchange, asked);
       return answer.why === "server error" ? refused(answer, true) : answer;
     },
+    tests: sending("I3: an unknown outcome of another run"),
   },
   {
     name: "a page with a 4xx is a refusal",
@@ -70,6 +76,7 @@ export const wireBugs = [
     seam: "request",
     decorate: (requestFor) => (endpoint, input, wire) =>
       requestFor(endpoint, input, { ...wire, now: () => wire.now() - 30_000 }),
+    tests: sending("I3: after a timeout"),
   },
   {
     name: "stale signature: of the second before",
@@ -79,6 +86,7 @@ export const wireBugs = [
         text.replace(/\d+$/, (timestamp) => String(Number(timestamp) - 1)),
         secret,
       ),
+    tests: sending("P4: a second process"),
   },
   {
     name: "an amount is signed with two decimals",
@@ -88,21 +96,25 @@ export const wireBugs = [
         text.replace(/^[^:]+/, (amount) => Number(amount).toFixed(2)),
         secret,
       ),
+    tests: sending("P4: a second process"),
   },
   {
     name: "a payment is tried again like a read",
     seam: "contract",
     decorate: (contract) => repeated(contract, "createPayment"),
+    tests: creating("a payment is sent at most once"),
   },
   {
     name: "a refund is tried again like a read",
     seam: "contract",
     decorate: (contract) => repeated(contract, "createRefund"),
+    tests: creating("a refund is sent at most once"),
   },
   {
     name: "a payout is tried again like a read",
     seam: "contract",
     decorate: (contract) => repeated(contract, "createPayout"),
+    tests: sending("P5: resolves an unknown payout"),
   },
 ];
 
