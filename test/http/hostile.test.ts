@@ -334,7 +334,7 @@ test("no response makes a command crash, hang or report a wrong success", seeded
   }
   process.stdout.write(`${responses} hostile responses to ${counter} commands\n`);
   // Otherwise the cases would prove nothing.
-  expect(responses).toBeGreaterThan(runs(0, 10_000));
+  expect(responses).toBeGreaterThan(process.env.LENDEN_DEEP === "1" ? 10_000 : 0);
   expect(endings.get("done")).toBeGreaterThan(runs(0, counter / 50));
   expect(endings.get("uncertain")).toBeGreaterThan(counter / 10);
 });
