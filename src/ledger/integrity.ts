@@ -28,18 +28,15 @@ export interface Integrity {
   newest: Head | undefined;
 }
 
+/** The kinds of objects in the schema of a database. */
+export const objectKinds = [
+  ...(["table", "column", "index", "constraint", "trigger", "view", "sequence"] as const),
+  ...(["rule", "policy", "function"] as const),
+];
+
 /** A part of the ledger that differs from what the events record. */
 export interface Finding {
-  kind:
-    | "operation"
-    | "account"
-    | "key"
-    | "batch"
-    | "callback"
-    | "table"
-    | "index"
-    | "trigger"
-    | "view";
+  kind: "operation" | "account" | "key" | "batch" | "callback" | (typeof objectKinds)[number];
   /** The ID, or the number if there is no ID. */
   name: string;
   problem: "changed" | "missing" | "added";
@@ -62,7 +59,7 @@ export interface IntegritySource {
   /** The `planColumns` of the rows of a batch, in their order. */
   planRows(batch: bigint): Pages<Row>;
   callbacks(): Pages<Row>;
-  /** What differs from the schema. */
+  /** What differs from the schema, and from what the database has beside the rows. */
   schema(): Finding[] | Promise<Finding[]>;
   damage(): string[] | Promise<string[]>;
 }
@@ -229,14 +226,8 @@ function findingIn(
   recorded: Partial<Replayed> | undefined,
 ): Finding | undefined {
   if (!recorded?.columns) {
-    const now = Object.keys(stored).filter((column) => column !== "history");
-    return {
-      kind,
-      name,
-      problem: "added",
-      columns: [],
-      now: now.map((column) => stored[column] ?? null),
-    };
+    const { history: _, ...now } = immutableColumns(stored);
+    return { kind, name, problem: "added", columns: [], now: Object.values(now) };
   }
   const columns: string[] = [];
   // A column that the events do not know is not compared.

@@ -1,6 +1,12 @@
 import { join } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
+import pg from "pg";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import type { Integrity } from "../../src/ledger/integrity.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
+import type { Query, ServerLogin } from "../../src/ledger/postgres/connection.ts";
+import { serverIntegrityOf } from "../../src/ledger/postgres/integrity.ts";
+import { connectTo, openServerLedger } from "../../src/ledger/postgres/ledger.ts";
+import { schemaSql, writerRole } from "../../src/ledger/postgres/schema.ts";
 import { integrityOf } from "../../src/ledger/sqlite/integrity.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { migrate } from "../../src/ledger/sqlite/schema.ts";
@@ -8,14 +14,11 @@ import type { Database } from "../../src/platform/sqlite/database.ts";
 import { openDatabase, writeCopy } from "../../src/platform/sqlite/open.ts";
 import { scratchFolder } from "../support/helpers.ts";
 import { inDatabase } from "../support/merchant.ts";
+import { isSkipped, serverTest, sharedCluster } from "../support/postgres.ts";
 import { claimed, payment, payout, record, refund, worker } from "./small-ledger.ts";
 
-let original: Database;
-
 /** A payment, a payout, a refund whose outcome is unknown, a batch and a callback. */
-beforeAll(async () => {
-  original = await openDatabase(":memory:");
-  const ledger = openLedger(original, worker());
+async function fill(ledger: Ledger): Promise<void> {
   const confirmed = { state: "CONFIRMED", status: "Processing", sent: true } as const;
   const paid = await claimed(ledger, payment("tea"));
   await record(ledger, paid, { ...confirmed, remoteId: "TX1" });
@@ -34,7 +37,7 @@ beforeAll(async () => {
     status: 200,
     finding: "f",
   });
-});
+}
 
 async function planBatch({ batches }: Ledger): Promise<void> {
   const file = { name: "payees.csv", fileName: "payees.csv", hash: "h", identity: "aa" };
@@ -50,91 +53,80 @@ async function planBatch({ batches }: Ledger): Promise<void> {
   expect(await batches.plan(claim.batch, () => rows, 0n)).toMatchObject({ kind: "planned" });
 }
 
-/** The findings of a check of a copy that was changed with plain SQL. */
-async function foundAfter(sql: string) {
-  const copy = join(scratchFolder(), "ledger.db");
-  writeCopy(original, copy);
-  return inDatabase(copy, (ledger) => {
-    ledger.exec(`PRAGMA foreign_keys = OFF; ${sql}`);
-    return integrityOf(ledger);
-  });
+interface Altered {
+  test: typeof serverTest;
+  /** The findings of a check of a ledger that was changed with plain SQL. */
+  foundAfter(sql: string): Promise<Integrity>;
 }
 
-test("ledger check finds nothing in an unmodified ledger", async () => {
-  expect(await foundAfter("SELECT 1")).toMatchObject({ modified: [], brokenAt: null, damage: [] });
+let original: Database;
+let server: pg.Client;
+/** Of a user who may only use the ledger. */
+let login: ServerLogin;
+
+const sqlite: Altered = {
+  test,
+  foundAfter: async (sql) => {
+    const copy = join(scratchFolder(), "ledger.db");
+    writeCopy(original, copy);
+    return inDatabase(copy, (ledger) => {
+      ledger.exec(`PRAGMA foreign_keys = OFF; ${sql}`);
+      return integrityOf(ledger);
+    });
+  },
+};
+
+const postgres = {
+  test: serverTest,
+  /** In a transaction that is rolled back. */
+  foundAfter: async (sql: string) => {
+    await server.query(
+      `BEGIN; SET LOCAL search_path = lenden; ${sql}; SET LOCAL search_path = public`,
+    );
+    const query: Query = async (sql, ...values) => {
+      const texts = values.map((value) => (typeof value === "bigint" ? String(value) : value));
+      return (await server.query(sql, texts)).rows;
+    };
+    try {
+      return await serverIntegrityOf({ snapshot: (work) => work(query) });
+    } finally {
+      await server.query("ROLLBACK");
+    }
+  },
+} satisfies Altered;
+
+beforeAll(async () => {
+  original = await openDatabase(":memory:");
+  await fill(openLedger(original, worker()));
+  if (isSkipped) return;
+  const cluster = await sharedCluster();
+  const database = await cluster.create();
+  await cluster.run(schemaSql(true), database);
+  await cluster.run(`CREATE ROLE app LOGIN IN ROLE ${writerRole}`);
+  const { folder: host, port } = cluster;
+  login = {
+    ...{ text: "the server", host, port, database, user: "app" },
+    ...{ password: async () => "", tls: false },
+  };
+  const clocks = { now: Date.now, monotonicMs: () => performance.now() };
+  const head = join(scratchFolder(), "head");
+  const { ledger, close } = await openServerLedger(login, { ...worker(), ...clocks }, head);
+  await fill(ledger);
+  await close();
+  const types = { getTypeParser: () => (text: string) => text };
+  server = new pg.Client({ host, port, database, user: "postgres", password: "", types });
+  await server.connect();
+  return () => server.end();
 });
 
 const ofPayout = "reference = 'SINGLE'";
 const ofRefund = "kind = 'refund'";
 
-describe("ledger check finds a changed column of an operation", () => {
-  test.each([
-    ["id", "'OP0'", ofPayout],
-    ["kind", "'payment'", ofPayout],
-    ["profile", "'other'", ofPayout],
-    ["environment", "'production'", ofPayout],
-    ["account", "NULL", ofPayout],
-    ["reference", "'ANOTHER'", ofPayout],
-    ["fingerprint", "'f'", ofPayout],
-    ["amount_paisa", "amount_paisa + 1", ofPayout],
-    ["target", "'TX0'", ofRefund],
-    ["asked", `replace(asked, '01712345678', '01712345679')`, ofPayout],
-    ["state", "'REFUSED'", ofPayout],
-    ["remote_id", "'PO0'", ofPayout],
-    ["status", "'Completed'", ofPayout],
-    ["code", "'access'", ofRefund],
-    ["message", "'The API rejected it.'", ofRefund],
-    ["attempts", "attempts + 1", ofPayout],
-    ["user", "'other'", ofPayout],
-    ["command", "'api'", ofPayout],
-    ["created_at", "'2020-01-01T00:00:00.000Z'", ofPayout],
-    ["updated_at", "'2020-01-01T00:00:00.000Z'", ofPayout],
-    ["reopened_at", "updated_at", ofPayout],
-    ["resumed_at", "updated_at", ofPayout],
-    ["base_url", "'https://a.example'", ofPayout],
-    ["key_hash", "'k'", ofPayout],
-    ["actor", "'{}'", ofPayout],
-    ["recipient_key", "'01712345679'", ofPayout],
-    ["recipient_name", "'Karim'", ofPayout],
-    ["method_id", "'0'", ofPayout],
-    ["method_name", "'nagad'", ofPayout],
-    ["description", "'other'", ofPayout],
-    ["batch", "1", ofPayout],
-    ["phase", "'free'", ofPayout],
-    ["accepted_at", "NULL", ofPayout],
-    ["completed_at", "updated_at", ofPayout],
-    ["payment_url", "'https://a.example'", ofPayout],
-  ])("%s", async (column, value, which) => {
-    const found = await foundAfter(`UPDATE operations SET ${column} = ${value} WHERE ${which}`);
-    expect(found.modified).toEqual([
-      expect.objectContaining({ kind: "operation", problem: "changed", columns: [column] }),
-    ]);
-  });
-});
-
-describe("ledger check finds a changed column of an event", () => {
-  test.each([
-    ["operation", "3"],
-    ["batch", "1"],
-    ["at", "'2020-01-01T00:00:00.000Z'"],
-    ["event", "'look'"],
-    ["data", "replace(data, '500', '900')"],
-    ["commit_id", "'c'"],
-    ["hash", "'0'"],
-  ])("%s", async (column, value) => {
-    const { brokenAt } = await foundAfter(
-      `UPDATE events SET ${column} = ${value} WHERE number =
-        (SELECT number FROM events WHERE event = 'intent' AND data LIKE '%SINGLE%')`,
-    );
-    expect(brokenAt).toEqual(expect.any(Number));
-  });
-});
-
 const batchColumns: [string, string][] = [
   ["id", "'B0'"],
   ["profile", "'other'"],
   ["environment", "'production'"],
-  ["account", "NULL"],
+  ["account", "account + 1"],
   ["name", "'other.csv'"],
   ["file_name", "'other.csv'"],
   ["file_hash", "'0'"],
@@ -165,59 +157,30 @@ const rowColumns: [string, string][] = [
 
 const changeOf = (column: string, sql: string): [string, string, string] => ["batch", column, sql];
 
-describe("ledger check finds a changed batch or account", () => {
-  const changed = (name: string) => `UPDATE batches SET ${name}`;
-  const changedRow = (name: string) => `UPDATE batch_rows SET ${name}`;
-  test.each<[string, string, string]>([
-    ...batchColumns.map(([name, value]) => changeOf(name, `${changed(name)} = ${value}`)),
-    ...rowColumns.map(([name, value]) =>
-      changeOf("rows", `${changedRow(name)} = ${value} WHERE row = 1`),
-    ),
-    ["batch", "rows", "DELETE FROM batch_rows WHERE row = 2"],
-    [
-      "batch",
-      "rows",
-      `INSERT INTO batch_rows SELECT batch, 3, line, 'ROW-3', amount_paisa, recipient, method_id,
-        method, name, description, cells, fingerprint, recipient_key, accepted FROM batch_rows WHERE row = 1`,
-    ],
-    ["account", "environment", "UPDATE accounts SET environment = 'production'"],
-    ["account", "name", "UPDATE accounts SET name = 'other'"],
-  ])("%s: %s (%s)", async (kind, column, sql) => {
-    expect((await foundAfter(sql)).modified).toEqual([
-      expect.objectContaining({ kind, problem: "changed", columns: [column] }),
-    ]);
-  });
-});
+const inserted = `INSERT INTO operations (number, id, kind, profile, environment, account, reference,
+    fingerprint, amount_paisa, asked, state, attempts, "user", command, created_at, updated_at, key_hash,
+    base_url, phase)
+  SELECT 99, 'OP9', kind, profile, environment, account, 'NINE', fingerprint, amount_paisa, asked, state,
+    attempts, "user", command, created_at, updated_at, key_hash, base_url, phase
+  FROM operations WHERE ${ofPayout}`;
 
-describe("ledger check finds a changed callback", () => {
-  test.each([
-    ["verdict", "'mismatched'"],
-    ["because", "'x'"],
-    ["records", "'[1]'"],
-    ["finding", "'x'"],
-    ["body", "''"],
-    ["headers", "'{}'"],
-    ["target", "'/other'"],
-    ["received_at", "'2020-01-01T00:00:00.000Z'"],
-    ["forwarded_to", "'http://a.example/'"],
-  ])("%s", async (column, value) => {
-    const { modified } = await foundAfter(`UPDATE callbacks SET ${column} = ${value}`);
-    expect(modified).toEqual([expect.objectContaining({ kind: "callback", problem: "changed" })]);
-  });
-});
+const quietFunction = `CREATE FUNCTION quiet() RETURNS trigger LANGUAGE plpgsql
+  AS 'BEGIN RETURN NULL; END'`;
 
-const inserted = `INSERT INTO operations (id, kind, profile, environment, account, reference,
-    fingerprint, amount_paisa, asked, state, attempts, user, command, created_at, updated_at)
-  SELECT 'OP9', kind, profile, environment, account, 'NINE', fingerprint, amount_paisa, asked, state,
-    attempts, user, command, created_at, updated_at FROM operations WHERE ${ofPayout}`;
+const addedOrMissing: [string, string, string][] = [
+  ["operation", "added", inserted],
+  ["operation", "missing", `DELETE FROM operations WHERE ${ofPayout}`],
+  ["batch", "missing", "DELETE FROM batches"],
+  ["batch", "missing", "UPDATE batches SET digest = NULL"],
+  ["account", "added", "INSERT INTO accounts (environment, name) VALUES ('sandbox', 'other')"],
+  ["key", "missing", "DELETE FROM account_keys"],
+];
 
-describe("ledger check finds an added or missing row, or a changed schema", () => {
-  test.each<[string, string, string]>([
-    ["operation", "added", inserted],
-    ["operation", "missing", `DELETE FROM operations WHERE ${ofPayout}`],
-    ["batch", "missing", "DELETE FROM batches"],
-    ["batch", "missing", "UPDATE batches SET digest = NULL"],
-    ["account", "added", "INSERT INTO accounts (environment, name) VALUES ('sandbox', 'other')"],
+const changeIndex =
+  "DROP INDEX by_reference; CREATE INDEX by_reference ON operations (account, reference)";
+
+const changedSchemas: Record<string, [string, string, string][]> = {
+  SQLite: [
     [
       "trigger",
       "added",
@@ -226,17 +189,203 @@ describe("ledger check finds an added or missing row, or a changed schema", () =
     ["view", "added", "CREATE VIEW everything AS SELECT * FROM operations"],
     ["table", "added", "CREATE TABLE more (x)"],
     ["index", "missing", "DROP INDEX by_reference"],
-    [
-      "index",
-      "changed",
-      "DROP INDEX by_reference; CREATE INDEX by_reference ON operations (account, reference)",
-    ],
+    ["index", "changed", changeIndex],
     ["table", "changed", "ALTER TABLE operations ADD COLUMN more TEXT"],
-  ])("%s %s: %s", async (kind, problem, sql) => {
-    const { modified } = await foundAfter(sql);
-    expect(modified).toContainEqual(expect.objectContaining({ kind, problem }));
+  ],
+  PostgreSQL: [
+    ["table", "changed", "UPDATE head SET number = number - 1"],
+    ["table", "changed", "UPDATE head SET operation = operation - 1"],
+    ["table", "changed", "DELETE FROM events WHERE number = (SELECT max(number) FROM events)"],
+    [
+      "trigger",
+      "added",
+      `${quietFunction}; CREATE TRIGGER quiet AFTER INSERT ON operations EXECUTE FUNCTION quiet()`,
+    ],
+    ["function", "added", quietFunction],
+    ["rule", "added", "CREATE RULE quiet AS ON INSERT TO operations DO INSTEAD NOTHING"],
+    ["table", "changed", "ALTER TABLE operations ENABLE ROW LEVEL SECURITY"],
+    ["policy", "added", "CREATE POLICY quiet ON operations USING (kind = 'payment')"],
+    ["view", "added", "CREATE VIEW everything AS SELECT * FROM operations"],
+    ["sequence", "added", "CREATE SEQUENCE more"],
+    ["table", "added", "CREATE TABLE more (x int)"],
+    ["table", "changed", "CREATE TABLE more () INHERITS (operations)"],
+    ["table", "changed", "ALTER TABLE events SET UNLOGGED"],
+    ["index", "missing", "DROP INDEX by_reference"],
+    ["index", "changed", changeIndex],
+    ["index", "missing", "ALTER TABLE events DROP CONSTRAINT events_pkey"],
+    ["constraint", "missing", "ALTER TABLE head DROP CONSTRAINT head_single_check"],
+    ["constraint", "added", "ALTER TABLE operations ADD CHECK (kind <> 'refund') NOT VALID"],
+    ["column", "added", "ALTER TABLE operations ADD COLUMN more text"],
+    ["column", "changed", "ALTER TABLE operations ALTER COLUMN attempts SET DEFAULT 0"],
+    [
+      "column",
+      "changed",
+      'ALTER TABLE operations ALTER COLUMN reference TYPE text COLLATE "default"',
+    ],
+    ["column", "missing", "ALTER TABLE operations DROP COLUMN payment_url"],
+  ],
+};
+
+describe.each([
+  ["SQLite", sqlite],
+  ["PostgreSQL", postgres],
+])("ledger check of %s", (name, { test, foundAfter }) => {
+  test("finds nothing in an unmodified ledger", async () => {
+    expect(await foundAfter("SELECT 1")).toMatchObject({
+      modified: [],
+      brokenAt: null,
+      damage: [],
+    });
+  });
+
+  describe("finds a changed column of an operation", () => {
+    test.each([
+      ["id", "'OP0'", ofPayout],
+      ["kind", "'payment'", ofPayout],
+      ["profile", "'other'", ofPayout],
+      ["environment", "'production'", ofPayout],
+      ["account", "account + 1", ofPayout],
+      ["reference", "'ANOTHER'", ofPayout],
+      ["fingerprint", "'f'", ofPayout],
+      ["amount_paisa", "amount_paisa + 1", ofPayout],
+      ["target", "'TX0'", ofRefund],
+      ["asked", `replace(asked, '01712345678', '01712345679')`, ofPayout],
+      ["state", "'REFUSED'", ofPayout],
+      ["remote_id", "'PO0'", ofPayout],
+      ["status", "'Completed'", ofPayout],
+      ["code", "'access'", ofRefund],
+      ["message", "'The API rejected it.'", ofRefund],
+      ["attempts", "attempts + 1", ofPayout],
+      ["user", "'other'", ofPayout],
+      ["command", "'api'", ofPayout],
+      ["created_at", "'2020-01-01T00:00:00.000Z'", ofPayout],
+      ["updated_at", "'2020-01-01T00:00:00.000Z'", ofPayout],
+      ["reopened_at", "updated_at", ofPayout],
+      ["resumed_at", "updated_at", ofPayout],
+      ["base_url", "'https://a.example'", ofPayout],
+      ["key_hash", "'k'", ofPayout],
+      ["actor", "'{}'", ofPayout],
+      ["recipient_key", "'01712345679'", ofPayout],
+      ["recipient_name", "'Karim'", ofPayout],
+      ["method_id", "'0'", ofPayout],
+      ["method_name", "'nagad'", ofPayout],
+      ["description", "'other'", ofPayout],
+      ["batch", "1", ofPayout],
+      ["phase", "'free'", ofPayout],
+      ["accepted_at", "NULL", ofPayout],
+      ["completed_at", "updated_at", ofPayout],
+      ["payment_url", "'https://a.example'", ofPayout],
+    ])("%s", async (column, value, which) => {
+      const found = await foundAfter(`UPDATE operations SET "${column}" = ${value} WHERE ${which}`);
+      expect(found.modified).toEqual([
+        expect.objectContaining({ kind: "operation", problem: "changed", columns: [column] }),
+      ]);
+    });
+  });
+
+  describe("finds a changed column of an event", () => {
+    test.each([
+      ["operation", "3"],
+      ["batch", "1"],
+      ["at", "'2020-01-01T00:00:00.000Z'"],
+      ["event", "'look'"],
+      ["data", "replace(data, '500', '900')"],
+      ["commit_id", "'c'"],
+      ["hash", "'0'"],
+    ])("%s", async (column, value) => {
+      const { brokenAt } = await foundAfter(
+        `UPDATE events SET "${column}" = ${value} WHERE number =
+          (SELECT number FROM events WHERE event = 'intent' AND data LIKE '%SINGLE%')`,
+      );
+      expect(brokenAt).toEqual(expect.any(Number));
+    });
+  });
+
+  describe("finds a changed batch or account", () => {
+    const changed = (name: string) => `UPDATE batches SET "${name}"`;
+    const changedRow = (name: string) => `UPDATE batch_rows SET "${name}"`;
+    test.each<[string, string, string]>([
+      ...batchColumns.map(([name, value]) => changeOf(name, `${changed(name)} = ${value}`)),
+      ...rowColumns.map(([name, value]) =>
+        changeOf("rows", `${changedRow(name)} = ${value} WHERE "row" = 1`),
+      ),
+      ["batch", "rows", 'DELETE FROM batch_rows WHERE "row" = 2'],
+      [
+        "batch",
+        "rows",
+        `INSERT INTO batch_rows SELECT batch, 3, line, 'ROW-3', amount_paisa, recipient, method_id,
+          method, name, description, cells, fingerprint, recipient_key, accepted FROM batch_rows WHERE "row" = 1`,
+      ],
+      ["account", "environment", "UPDATE accounts SET environment = 'production'"],
+      ["account", "name", "UPDATE accounts SET name = 'other'"],
+    ])("%s: %s (%s)", async (kind, column, sql) => {
+      expect((await foundAfter(sql)).modified).toEqual([
+        expect.objectContaining({ kind, problem: "changed", columns: [column] }),
+      ]);
+    });
+  });
+
+  describe("finds a changed callback", () => {
+    test.each([
+      ["verdict", "'mismatched'"],
+      ["because", "'x'"],
+      ["records", "'[1]'"],
+      ["finding", "'x'"],
+      ["body", "''"],
+      ["headers", "'{}'"],
+      ["target", "'/other'"],
+      ["received_at", "'2020-01-01T00:00:00.000Z'"],
+      ["forwarded_to", "'http://a.example/'"],
+    ])("%s", async (column, value) => {
+      const { modified } = await foundAfter(`UPDATE callbacks SET "${column}" = ${value}`);
+      expect(modified).toEqual([expect.objectContaining({ kind: "callback", problem: "changed" })]);
+    });
+  });
+
+  describe("finds an added or missing row, or a changed schema", () => {
+    test.each([...addedOrMissing, ...(changedSchemas[name] ?? [])])(
+      "%s %s: %s",
+      async (kind, problem, sql) => {
+        const { modified } = await foundAfter(sql);
+        expect(modified).toContainEqual(expect.objectContaining({ kind, problem }));
+      },
+    );
   });
 });
+
+serverTest("ledger check of PostgreSQL needs no more rights than sending", async () => {
+  const { connection } = connectTo(login, Date.now, join(scratchFolder(), "head"));
+  onTestFinished(() => connection.close());
+  expect(await serverIntegrityOf(connection)).toMatchObject({ modified: [], server: [] });
+});
+
+const restricted = "SET LOCAL ROLE app";
+
+serverTest.each<[string, object[]]>([
+  ["SELECT 1", [{ kind: "superuser", login: "postgres" }]],
+  [restricted, []],
+  [`GRANT DELETE ON events TO app; ${restricted}`, [privilege("events", "DELETE")]],
+  [`GRANT TRUNCATE ON events TO ${writerRole}; ${restricted}`, [privilege("events", "TRUNCATE")]],
+  [`GRANT UPDATE ON accounts TO PUBLIC; ${restricted}`, [privilege("accounts", "UPDATE")]],
+  [
+    `GRANT UPDATE (state, amount_paisa) ON operations TO app; ${restricted}`,
+    [privilege("operations", "UPDATE", ["amount_paisa"])],
+  ],
+  [`ALTER TABLE events OWNER TO app; ${restricted}`, [{ kind: "owner", login: "app" }]],
+  [
+    `SET LOCAL synchronous_commit = off; ${restricted}`,
+    [{ kind: "setting", name: "synchronous_commit", value: "off" }],
+  ],
+])(
+  "ledger check of PostgreSQL names unneeded rights and unsafe settings: %s",
+  async (sql, found) => {
+    expect((await postgres.foundAfter(sql)).server).toEqual(found);
+  },
+);
+
+function privilege(table: string, privilege: string, columns: string[] = []) {
+  return { kind: "privilege", table, privilege, columns };
+}
 
 describe("a ledger with another schema than its version is not migrated", () => {
   test.each([

@@ -20,7 +20,7 @@ import { closedPort } from "./server.ts";
 
 const programs = newestPrograms();
 /** A test without a server is skipped, and fails in the gate, which installs one. */
-const isSkipped = programs === undefined && process.env.CI === undefined;
+export const isSkipped = programs === undefined && process.env.CI === undefined;
 export const serverTest = test.skipIf(isSkipped);
 
 /** The server does not run as root: as its package's user then, who can enter the temporary directory. */

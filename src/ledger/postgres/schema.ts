@@ -12,7 +12,7 @@ const text = 'text COLLATE "C"';
  * others by their numbers without foreign keys, which would lock the row of the account for each operation.
  * All rows are written under the lock of `head`, and the check finds a row without its event.
  */
-const tables = `
+export const tables = `
 CREATE TABLE lenden.head (
   single boolean PRIMARY KEY DEFAULT true CHECK (single),
   version integer NOT NULL,
@@ -198,7 +198,7 @@ CREATE INDEX callbacks_by_verdict ON lenden.callbacks (account, verdict, number)
 CREATE INDEX callbacks_due ON lenden.callbacks (account, known DESC, looks, number)
   WHERE due_at IS NOT NULL;
 CREATE INDEX callbacks_delivered ON lenden.callbacks (account, forwarded_finding, forwarded_to)
-  WHERE forwarded_status BETWEEN 200 AND 299;
+  WHERE forwarded_status >= 200 AND forwarded_status <= 299;
 
 CREATE TABLE lenden.listeners (
   account bigint PRIMARY KEY,
@@ -223,7 +223,7 @@ const changing = `state, remote_id, status, code, message, attempts, updated_at,
   reopened_at, resumed_at, key_hash, phase, accepted_at, completed_at, payment_url`;
 
 /** What the writer role may do: nothing that changes or deletes an event. Run again, it repairs the rights. */
-const grants = `
+export const grants = `
 DO $$ BEGIN
   IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = '${writerRole}') THEN
     CREATE ROLE ${writerRole} NOLOGIN;

@@ -5,6 +5,7 @@ import {
   type Finding,
   type Integrity,
   missing,
+  objectKinds,
   type RecordedTable,
   readIntegrity,
 } from "../integrity.ts";
@@ -93,8 +94,7 @@ function nameIn(statement: string): string {
 }
 
 function kindOf(type: Value | undefined): Finding["kind"] {
-  const kinds = ["table", "index", "trigger", "view"] as const;
-  return kinds.find((kind) => kind === type) ?? "table";
+  return objectKinds.find((kind) => kind === type) ?? "table";
 }
 
 /** SQLite rewrites the text of a table that it alters, and its versions differ in spaces and quotes. */
