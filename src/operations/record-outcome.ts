@@ -129,11 +129,15 @@ async function write(
   }
 }
 
-/** Another process recorded an outcome meanwhile: it is kept, and the error is what is left of this one. */
+/** Another process recorded an outcome first: this one is only evidence. */
 function movedError({ id, state }: Operation): Failure {
-  return new Failure("ledger.not-recorded", `another process recorded it as ${state}.`, {
-    hint: `Check the dashboard before you send it again. To see what was recorded, run 'lenden ledger show ${id}'.`,
-  });
+  return new Failure(
+    "ledger.not-recorded",
+    `another process recorded it first, and it is ${state} now.`,
+    {
+      hint: `Check the dashboard before you send it again. To see what was recorded, run 'lenden ledger show ${id}'.`,
+    },
+  );
 }
 
 function internalError(operation: Operation, cause: unknown): Failure {

@@ -203,7 +203,7 @@ test.each(repeated.slice(0, 1).concat(repeated.slice(-1)))(
   },
 );
 
-test("P21: a late confirmation does not replace what another process recorded, and is shown", async () => {
+test("P21: a confirmation after another process recorded NOT_SENT is a conflict, and is shown", async () => {
   const { deps, own } = await troubled({});
   const client = {
     ...deps.client,
@@ -215,7 +215,9 @@ test("P21: a late confirmation does not replace what another process recorded, a
     },
   };
   const { message, details } = await failure(pay({ ...deps, client }));
-  expect(message).toMatch(/\(CONFIRMED, TX1\): another process recorded it as NOT_SENT/);
+  expect(message).toMatch(
+    /\(CONFIRMED, TX1\): another process recorded it first, and it is CONFLICT now/,
+  );
   expect(details.hint).toMatch(/Check the dashboard.*lenden ledger show OP1/);
-  expect((await stateIn(own))?.state).toBe("NOT_SENT");
+  expect((await stateIn(own))?.state).toBe("CONFLICT");
 });
