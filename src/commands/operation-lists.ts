@@ -1,15 +1,13 @@
 import { readWord } from "../cli/command/common-flags.ts";
 import type { Context } from "../cli/command/context.ts";
-import { flag, notOneOf, type Read, someOf, takes } from "../cli/command/flag.ts";
+import { flag, notOneOf, takes } from "../cli/command/flag.ts";
 import { pagesOf } from "../cli/command/list.ts";
-import { readTime, type Time } from "../cli/output/time.ts";
 import {
   type Cell,
   id as idCell,
   money,
   status as statusCell,
   type Table,
-  table,
   text,
   time,
 } from "../cli/output/view.ts";
@@ -20,9 +18,16 @@ import { readReference } from "../domain/reference.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { states } from "../domain/state.ts";
 import { statuses } from "../domain/statuses.ts";
-import { readTimeZone } from "../domain/time-zone.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Filter, Kind, ListedOperation } from "../ledger/operation.ts";
+import {
+  type Columns,
+  type ListColumn,
+  listTable,
+  type Shown,
+  shownColumns,
+} from "./list-columns.ts";
+import { type GivenTimes, spanOf, timeFilters, zoneOf } from "./time-filters.ts";
 
 type StatusFilter = Pick<Filter, "status" | "states">;
 
@@ -59,8 +64,7 @@ export const commonFilters = {
     "API status in any case, or refused, unknown, not-sent, conflict",
     takes(statusWords, readStatus),
   ),
-  since: flag.optional("--since <time>", "From this time on: 2026-11-20, today, 2h ago", readTime),
-  until: flag.optional("--until <time>", "Until this time; a date includes its day", readTime),
+  ...timeFilters,
   min: flag.optional("--min <bdt>", "Lowest amount", readAmount),
   max: flag.optional("--max <bdt>", "Highest amount", readAmount),
 };
@@ -73,10 +77,8 @@ export const payoutFilters = {
 };
 
 /** The values of those flags, as far as a list has them. */
-interface FilterInput {
+interface FilterInput extends GivenTimes {
   status?: StatusFilter | undefined;
-  since?: Time | undefined;
-  until?: Time | undefined;
   min?: Paisa | undefined;
   max?: Paisa | undefined;
   to?: string | undefined;
@@ -87,26 +89,22 @@ interface FilterInput {
 
 /** @throws Failure `usage` if a range is empty; `batch.not-found` */
 export async function filterOf(
-  { status, since, until, min, max, to, method, ref, batch }: FilterInput,
+  { status, min, max, to, method, ref, batch, ...times }: FilterInput,
   ledger: Ledger,
   context: Context,
 ): Promise<Filter> {
-  const from = since && (await spanOf(since, context)).fromMs;
-  const end = until && (await spanOf(until, context)).toMs;
+  const { since, until, problems: timeProblems } = spanOf(times, await zoneOf(context), context);
   const problems = [
-    ...(from !== undefined && end !== undefined && from > end
-      ? [`--since ${since?.typed} is after --until ${until?.typed}.`]
-      : []),
+    ...timeProblems,
     ...(min !== undefined && max !== undefined && min > max
       ? [`--min ${amountText(min)} is above --max ${amountText(max)}.`]
       : []),
   ];
   if (problems.length > 0) throw usage(problems);
-  const iso = (ms: number | undefined) => (ms === undefined ? undefined : isoOf(ms));
   return {
     ...status,
-    since: iso(from),
-    until: iso(end),
+    since,
+    until,
     minPaisa: min,
     maxPaisa: max,
     recipient: to,
@@ -115,19 +113,6 @@ export async function filterOf(
       method === undefined ? undefined : { name: method, ids: await methodIds(method, context) },
     batch: batch === undefined ? undefined : await batchNumber(batch, ledger),
   };
-}
-
-/** In the zone of the profile. */
-async function spanOf(given: Time, { config, host }: Context) {
-  const { value, source } = (await config.settings()).timeZone;
-  const zone = readTimeZone(value);
-  if (!zone.ok) throw usage([`time-zone of ${source}: ${zone.problem}`]);
-  return given.span(host.now(), zone.value);
-}
-
-/** A time that no date can hold is at the end of all times. */
-function isoOf(ms: number): string {
-  return new Date(Math.max(0, Math.min(ms, 253_402_300_799_999))).toISOString();
 }
 
 /** The IDs that the name of a method may mean, by the list that was last retrieved. Needs no key. */
@@ -143,8 +128,6 @@ async function batchNumber(name: string, ledger: Ledger): Promise<bigint> {
   const { batchNamed } = await import("./payout/batch/batch.ts");
   return (await batchNamed(name, ledger)).number;
 }
-
-type ListColumn = [label: string, cell: (one: ListedOperation) => Cell];
 
 /** The columns of lists of operations, by their names in CSV. */
 const listColumns = {
@@ -174,20 +157,12 @@ const listColumns = {
   createdAt: ["SENT", ({ createdAt }) => time(createdAt)],
   updatedAt: ["UPDATED", ({ updatedAt }) => time(updatedAt)],
   account: ["ACCOUNT", ({ account }) => text(account)],
-} satisfies Record<string, ListColumn>;
+} satisfies Record<string, ListColumn<ListedOperation>>;
 
 type ColumnName = keyof typeof listColumns;
 
-/** What one kind of list shows. */
-interface Columns {
-  /** In a table; those that a narrow terminal has no room for are `spare`. */
-  table: ColumnName[];
-  spare?: ColumnName[];
-  /** In CSV, where they only grow at their end. */
-  all: ColumnName[];
-}
-
-const columnsOf = {
+/** What each list shows. */
+export const columnsOf = {
   payment: {
     table: ["id", "amount", "description", "method", "status", "createdAt"],
     spare: ["method"],
@@ -273,14 +248,9 @@ const columnsOf = {
       "updatedAt",
     ],
   },
-} satisfies Record<string, Columns>;
+} satisfies Record<string, Columns<ColumnName>>;
 
 type ListName = keyof typeof columnsOf;
-
-export function columnsFlag(list: ListName) {
-  const words: Read<ColumnName[]> = someOf(columnsOf[list].all);
-  return flag.optional("--columns <list>", "Columns of a table or CSV: id,amount", words);
-}
 
 /** The values of the flags of a list. */
 export interface Given extends FilterInput {
@@ -289,10 +259,10 @@ export interface Given extends FilterInput {
 }
 
 /** A page of a list, and what its view depends on. */
-export interface ListPage {
+export interface ListPage extends Shown<ColumnName> {
   operations: ListedOperation[];
-  columns: ColumnName[];
-  spare: ColumnName[];
+  /** The zone of its times. */
+  zone: string;
   /** Whether no filter was given. */
   isWhole: boolean;
 }
@@ -303,45 +273,34 @@ export async function* listPages(
   kind: Kind | undefined,
   { filter, given }: { filter: Filter; given: Given },
   ledger: Ledger,
-  { ui }: Context,
+  context: Context,
 ): AsyncGenerator<ListPage> {
-  const { table: usual, all, spare = [] }: Columns = columnsOf[list];
-  const isJson = ui.output === "json" || ui.output === "ndjson";
-  if (given.columns && isJson) throw usage(["--columns: JSON has all fields. Use a table or CSV."]);
+  const own: Columns<ColumnName> = columnsOf[list];
   const { columns, limit, ...filters } = given;
+  const usual = ledger.hasAllAccounts ? [...own.table, "account" as const] : own.table;
   const shown = {
-    columns:
-      columns ??
-      (ui.output === "csv"
-        ? all
-        : [...usual, ...(ledger.hasAllAccounts ? ["account" as const] : [])]),
-    spare: columns ? [] : spare,
+    ...shownColumns({ ...own, table: usual }, columns, context),
+    zone: await zoneOf(context),
     isWhole: Object.values(filters).every((one) => one === undefined),
   };
   const listed = {
     read: (most: number) => ledger.list(kind, { ...filter, limit: most }),
     count: (most: number) => ledger.count(kind, filter, most),
   };
-  for await (const operations of pagesOf(listed, limit, ui)) yield { operations, ...shown };
+  for await (const operations of pagesOf(listed, limit, context.ui)) yield { operations, ...shown };
 }
 
 export function tableOf(
-  { operations, columns, spare }: ListPage,
-  { id, empty }: { id: (one: ListedOperation) => string; empty: string },
+  { operations, ...shown }: ListPage,
+  texts: { id: (one: ListedOperation) => string; empty: string },
 ): Table {
-  const shown = table<ListedOperation>(operations, {
-    id,
-    empty,
-    columns: Object.fromEntries(columns.map((name) => [name, listColumns[name]])),
-  });
-  const isSpare = (key: string) => spare.some((name) => name === key);
-  return {
-    ...shown,
-    columns: shown.columns.map((one) => (isSpare(one.key) ? { ...one, isSpare: true } : one)),
-  };
+  return listTable<ListedOperation, ColumnName>(operations, listColumns, { ...shown, ...texts });
 }
 
-function asked(name: string, cell: (value: string | null) => Cell = text): ListColumn[1] {
+function asked(
+  name: string,
+  cell: (value: string | null) => Cell = text,
+): ListColumn<ListedOperation>[1] {
   return (one) => cell(textOf(one.asked[name]));
 }
 

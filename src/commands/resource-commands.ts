@@ -6,8 +6,9 @@ import { amountText } from "../domain/amount.ts";
 import { readIdentifier } from "../domain/identifier.ts";
 import type { Resource } from "../domain/statuses.ts";
 import type { ListedOperation } from "../ledger/operation.ts";
+import { columnsFlag } from "./list-columns.ts";
 import {
-  columnsFlag,
+  columnsOf,
   commonFilters,
   filterOf,
   type Given,
@@ -159,7 +160,7 @@ export const payList = defineCommand({
   flags: {
     ...commonFilters,
     method: payoutFilters.method,
-    columns: columnsFlag("payment"),
+    columns: columnsFlag(columnsOf.payment),
     limit,
     refresh,
   },
@@ -168,12 +169,24 @@ export const payList = defineCommand({
 
 export const payoutList = defineCommand({
   ...listOf(payout),
-  flags: { ...commonFilters, ...payoutFilters, columns: columnsFlag("payout"), limit, refresh },
+  flags: {
+    ...commonFilters,
+    ...payoutFilters,
+    columns: columnsFlag(columnsOf.payout),
+    limit,
+    refresh,
+  },
   run: (input, context) => listRecords(payout, input, context),
 });
 
 export const refundList = defineCommand({
   ...listOf(refund),
-  flags: { ...commonFilters, to: payoutFilters.to, columns: columnsFlag("refund"), limit, refresh },
+  flags: {
+    ...commonFilters,
+    to: payoutFilters.to,
+    columns: columnsFlag(columnsOf.refund),
+    limit,
+    refresh,
+  },
   run: (input, context) => listRecords(refund, input, context),
 });

@@ -21,10 +21,21 @@ function isKnown(zone: string): boolean {
 
 /** The time that clocks in a zone show, as milliseconds since 1970 of a clock that shows the same in UTC. */
 export function clockIn(zone: string, ms: number): number {
-  // Swedish writes `2026-11-20 10:30:00`.
-  const text = new Date(ms).toLocaleString("sv-SE", { timeZone: zone });
-  return Date.parse(`${text.replace(" ", "T")}Z`);
+  let format = formats.get(zone);
+  if (!format) {
+    // Swedish writes `2026-11-20 10:30:00`.
+    format = new Intl.DateTimeFormat("sv-SE", {
+      timeZone: zone,
+      dateStyle: "short",
+      timeStyle: "medium",
+    });
+    formats.set(zone, format);
+  }
+  return Date.parse(`${format.format(ms).replace(" ", "T")}Z`);
 }
+
+/** A long list has thousands of times, and to create a format takes longer than to use it. */
+const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** When clocks in a zone show a time: the inverse of `clockIn`. A time that they skip is moved forward. */
 export function whenClockShows(zone: string, clockMs: number): number {

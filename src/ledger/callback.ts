@@ -26,8 +26,18 @@ export interface CallbackStore {
   /** True if the handler acknowledged this finding with 2xx, with whichever callback. */
   isDelivered(finding: string, to: string): Promise<boolean>;
   find(number: number): Promise<StoredCallback | undefined>;
-  /** Newest first. */
-  list(filter: { verdict: string | undefined; limit: number }): Promise<StoredCallback[]>;
+  /** Newest first, at most so many of those with a lower number than `below`. */
+  list(filter: CallbackFilter, limit: number, below?: number): Promise<StoredCallback[]>;
+  /** How many a filter selects; more than `most` are not counted. */
+  count(filter: CallbackFilter, most: number): Promise<number>;
+}
+
+/** Selects callbacks; every part that is given has to match. */
+export interface CallbackFilter {
+  verdict?: string | undefined;
+  /** When it was received, ISO 8601, inclusive. */
+  since?: string | undefined;
+  until?: string | undefined;
 }
 
 /** A request as it was received; nothing in it is trusted. */

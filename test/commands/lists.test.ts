@@ -122,6 +122,87 @@ test("a table has 50 rows and states how many it omits; all other output has all
   expect(await ids(merchant, ["payout", "list", "--json", "--limit", "2"])).toHaveLength(2);
 });
 
+test("callbacks are filtered by time and verdict, and a table states how many it omits", async () => {
+  const merchant = await openMerchant();
+  await merchant.id(payoutOf("REF-1"));
+  await merchant.inLedger((ledger) => {
+    const insert = ledger.prepare(`
+      INSERT INTO callbacks (account, source, received_at, count, digest, method, target, headers, body,
+        known, looks, verdict, records, finding)
+      SELECT number, 'received', ?, 1, ?, 'POST', '/', '{}', '', 1, 0, ?, '[]', 'f' FROM accounts`);
+    for (let at = 1; at <= 505; at += 1) {
+      const day = at <= 2 ? "2026-11-19T18:30:00.000Z" : "2026-11-20T08:00:00.000Z";
+      insert.run(day, `d${at}`, at % 101 === 0 ? "forged" : "verified");
+    }
+  });
+  const list = ["callback", "list"];
+  const table = await merchant.lenden(list);
+  expect(table.stdout.trimEnd().split("\n")).toHaveLength(51);
+  expect(table.stderr).toBe("50 of 505 shown. To list all, add --limit all.\n");
+  expect((await ids(merchant, list)).map(Number)).toEqual(
+    Array.from({ length: 505 }, (_, index) => 505 - index),
+  );
+  const found = (line: string) => ids(merchant, [...list, ...line.split(" ")]);
+  expect(await found("--verdict forged")).toEqual(["505", "404", "303", "202", "101"]);
+  expect(await found("--until 2026-11-19")).toEqual([]);
+  expect(await found("--since 2026-11-20 --until 2026-11-20T02:00")).toEqual(["2", "1"]);
+  expect(await found("--since 2026-11-20 --verdict forged --limit 2")).toEqual(["505", "404"]);
+  const some = await merchant.lenden([...list, "--verdict", "forged", "--limit", "2"]);
+  expect(some.stderr).toBe("2 of 5 shown. To list all, add --limit all.\n");
+  const none = await merchant.lenden([...list, "--verdict", "mismatched"]);
+  expect(none.stdout).toContain("No callback matches.");
+  const columns = await merchant.lenden([...list, "--columns", "number,source", "--limit", "1"]);
+  expect(columns.stdout).toBe("#    SOURCE\n505  received\n");
+  expect(
+    await merchant.lenden([...list, "--since", "today", "--until", "yesterday"]),
+  ).toMatchObject({
+    code: 2,
+  });
+});
+
+test("batches are filtered by status and time, with the columns that are named", async () => {
+  const merchant = await openMerchant();
+  const row = (at: number) => `ref,amount,to,method\nB-${at},${at},01712345678,bkash\n`;
+  const ofBatch: string[] = [];
+  for (const at of [1, 2, 3]) {
+    const sent = ["payout", "batch", "send", fileOf(row(at), `${at}.csv`), "--yes"];
+    ofBatch.unshift((await merchant.lenden([...sent, "-q"])).stdout.trim());
+  }
+  await merchant.inLedger((ledger) =>
+    ledger.exec(`
+      UPDATE batches SET cancelled_at = '2026-11-20T10:00:00.000Z' WHERE file_name = '2.csv';
+      UPDATE batches SET created_at = '2026-11-20T00:30:00.000Z' WHERE file_name != '3.csv';
+      UPDATE operations SET state = 'UNCERTAIN', phase = 'unresolved' WHERE reference = 'B-1'`),
+  );
+  const [third, second, first] = ofBatch;
+  const found = (line: string) => ids(merchant, `payout batch list ${line}`.trim().split(" "));
+  expect(await found("")).toEqual(ofBatch);
+  expect(await found("--status open")).toEqual([first]);
+  expect(await found("--status cancelled")).toEqual([second]);
+  expect(await found("--status ended")).toEqual([third]);
+  expect(await found("--since 2026-11-20 --until 2026-11-20")).toEqual([second, first]);
+  expect(await found("--until 2026-11-20T06:29")).toEqual([]);
+  expect(await found("--until 2026-11-20 --limit 1")).toEqual([second]);
+  const list = ["payout", "batch", "list"];
+  const cut = await merchant.lenden([...list, "--until", "2026-11-20", "--limit", "1"]);
+  expect(cut.stderr).toBe("1 of 2 shown. To list all, add --limit all.\n");
+  const columns = await merchant.lenden([...list, "--columns", "name,status", "--status", "open"]);
+  expect(columns.stdout).toBe("NAME   STATUS\n1.csv  open\n");
+  expect((await merchant.lenden([...list, "--status", "lost"])).stderr).toContain("open, ended");
+});
+
+test("tables show times in the zone of the filters", async () => {
+  const merchant = await openMerchant();
+  await merchant.id(payoutOf("REF-1"));
+  await merchant.inLedger((ledger) =>
+    ledger.exec("UPDATE operations SET created_at = '2026-11-19T18:30:05.000Z'"),
+  );
+  for (const group of ["payout", "ledger"]) {
+    const { stdout } = await merchant.lenden([group, "list", "--since", "2026-11-20"]);
+    expect(stdout).toContain("20 Nov 2026, 00:30:05");
+  }
+});
+
 test("lists are filtered by what was requested and by what the ledger knows", async () => {
   const { merchant, paid, payment, payouts, refund } = await busyMerchant();
   const [first = "", second = ""] = payouts;

@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { newestCallbacks } from "../../src/callbacks/newest.ts";
+import { collect } from "../support/helpers.ts";
 import { owner } from "./small-ledger.ts";
 import { databases, describeEach } from "./stores.ts";
 
@@ -155,13 +157,33 @@ describeEach(databases, "callbacks", ({ share }) => {
     expect(await kept.find(1)).toBeDefined();
   });
 
+  test("lists and counts those of a time and a verdict, page by page", async () => {
+    const { kept, clock } = await callbacks();
+    for (const body of ["a", "b", "c", "d"]) {
+      await kept.keep(request(body), "received", true);
+      clock.ms += 1_000;
+    }
+    for (const number of [1, 2, 4]) await kept.recordVerdict(number, genuine, undefined);
+    const second = { since: "2026-11-20T10:00:01.000Z", until: "2026-11-20T10:00:03.000Z" };
+    const found = async (...asked: Parameters<typeof kept.list>) =>
+      (await kept.list(...asked)).map(({ number }) => number);
+    expect(await found(second, 10)).toEqual([4, 3, 2]);
+    expect(await found({ ...second, verdict: "verified" }, 10)).toEqual([4, 2]);
+    expect(await found(second, 1, 4)).toEqual([3]);
+    expect(await found(second, 10, 3)).toEqual([2]);
+    expect(await kept.count({ ...second, verdict: "verified" }, 10)).toBe(2);
+    expect(await kept.count({}, 3)).toBe(3);
+    const all = await collect(newestCallbacks(kept, {}, 3));
+    expect(all.map(({ number }) => number)).toEqual([4, 3, 2]);
+  });
+
   test("lists the newest first, of one account and optionally of one verdict", async () => {
     const { kept, ofAnother } = await callbacks();
     for (const body of ["a", "b", "c"]) await kept.keep(request(body), "received", true);
     await kept.recordVerdict(2, genuine, undefined);
     await kept.recordForwarded(2, { to: handler, status: 204, finding: "g" });
     const numbers = async (verdict?: string, limit = 10) =>
-      (await kept.list({ verdict, limit })).map(({ number }) => number);
+      (await kept.list({ verdict }, limit)).map(({ number }) => number);
     expect(await numbers()).toEqual([3, 2, 1]);
     expect(await numbers("verified")).toEqual([2]);
     expect(await numbers(undefined, 1)).toEqual([3]);
@@ -169,7 +191,7 @@ describeEach(databases, "callbacks", ({ share }) => {
       judged: genuine,
       forwarded: { to: handler, status: 204, finding: "g" },
     });
-    expect(await ofAnother.list({ verdict: undefined, limit: 10 })).toEqual([]);
+    expect(await ofAnother.list({}, 10)).toEqual([]);
     expect(await ofAnother.find(1)).toBeUndefined();
   });
 
@@ -182,7 +204,7 @@ describeEach(databases, "callbacks", ({ share }) => {
       const unknown = { verdict: "unknown", explanation: "No.", records: [], finding: "n" };
       await kept.recordVerdict(index + 2, unknown, undefined);
     }
-    expect(await kept.list({ verdict: "unknown", limit: 5_000 })).toHaveLength(1_000);
+    expect(await kept.list({ verdict: "unknown" }, 5_000)).toHaveLength(1_000);
     expect(await kept.find(1)).toBeDefined();
     expect(await kept.find(2)).toBeUndefined();
     expect(await kept.find(1_011)).toBeDefined();

@@ -56,6 +56,16 @@ test("every command shows its examples and all of its flags", async () => {
   }
 });
 
+test("the help of every list names its columns", async () => {
+  const lists = commands.filter(({ flags }) => "columns" in flags);
+  expect(lists).toHaveLength(6);
+  for (const { name, flags } of lists) {
+    const { stdout } = await lenden(["help", ...name.split(" ")]);
+    const words = Object.values(flags).flatMap(({ read }) => (read.isList ? read.words : []));
+    expect(stdout.replace(/\s+/g, " ")).toContain(`Columns ${words.join(", ")}`);
+  }
+});
+
 test("a group without a command shows its help", async () => {
   for (const { name, load } of entries) {
     const words = name.split(" ");

@@ -99,6 +99,10 @@ function commandPage({ name, summary }: Entry, command: Command): Section[] {
     { title: "Arguments", rows: args.map((one) => [termOf(one), one.about]) },
     { title: "Flags", rows: flags.map(flagRow) },
     {
+      title: "Columns",
+      text: flags.flatMap(({ read }) => (read.isList ? (read.words ?? []) : [])).join(", "),
+    },
+    {
       title: "Exit codes (all: lenden help exit-codes)",
       rows: Object.entries(exits).flatMap(([kind, { code }]): Row[] => {
         const meaning = new Map(Object.entries(exitCodes)).get(kind);

@@ -180,7 +180,7 @@ export const topicPages: Record<TopicName, Section[]> = {
     },
     {
       title: "Durations and times",
-      text: "Days and times are those of the setting time-zone of the profile (default: Asia/Dhaka). Tables show local time.",
+      text: "Days and times are those of the setting time-zone of the profile (default: Asia/Dhaka). Lists show it too, all else local time.",
       rows: [
         ["500ms, 30s, 10m, 2h", "Durations"],
         ["today, yesterday, 2026-11-20", "Whole days: --until includes the day"],

@@ -22,6 +22,8 @@ interface TextOptions {
   width: number | undefined;
   /** Milliseconds since 1970; undefined if stdout is not a terminal: a file is read later. */
   nowMs: number | undefined;
+  /** The zone of times; by default that of this machine. */
+  zone?: string | undefined;
 }
 
 /** A view as people read it: a card for one record, a table for many. */
@@ -33,7 +35,8 @@ function linesOf(view: View, options: TextOptions): string[] {
   if (view.kind === "line") return wrappedSentence(clean(view.text), columnsOf(options));
   if (view.kind === "raw") return [cleanLines(view.text)];
   if (view.kind === "step") return stepLines(view, options);
-  return view.kind === "card" ? cardLines(view, options) : tableLines(view, options);
+  if (view.kind === "card") return cardLines(view, options);
+  return tableLines(view, { ...options, zone: view.zone });
 }
 
 function columnsOf({ width }: TextOptions): number {
@@ -216,11 +219,11 @@ interface CellText {
 }
 
 function cellText(cell: Cell | undefined, options: TextOptions, length?: "short"): CellText {
-  const { style, nowMs } = options;
+  const { style } = options;
   if (!cell || cell.value === null) return { text: "-", paint: style.dim };
   if (cell.kind === "money") return { text: moneyText(cell.value), paint: plain };
   const text = clean(cell.value);
-  if (cell.kind === "time") return { text: timeText(text, nowMs, length), paint: plain };
+  if (cell.kind === "time") return { text: timeText(text, options, length), paint: plain };
   const color = cell.kind === "status" ? statusColors.get(text) : undefined;
   return { text, paint: color ? style[color] : plain };
 }
@@ -230,11 +233,11 @@ function moneyText(value: number | bigint): string {
 }
 
 /** A short time is how long ago it was; after a day, its date. */
-function timeText(iso: string, nowMs: number | undefined, length?: "short"): string {
+function timeText(iso: string, { nowMs, zone }: TextOptions, length?: "short"): string {
   const ago = nowMs === undefined ? undefined : agoText(iso, nowMs);
   if (length === "short" && nowMs !== undefined)
-    return ago?.includes("day") === false ? ago : formatDay(iso);
-  return ago === undefined ? formatTime(iso) : `${formatTime(iso)} (${ago})`;
+    return ago?.includes("day") === false ? ago : formatDay(iso, zone);
+  return ago === undefined ? formatTime(iso, zone) : `${formatTime(iso, zone)} (${ago})`;
 }
 
 /** Done is green, open is yellow, wrong is red. */

@@ -19,6 +19,8 @@ export interface Table {
   rows: Row[];
   /** Shown instead of an empty table: what to do next. */
   empty: string;
+  /** The zone of its times; by default that of this machine. */
+  zone?: string;
   /** `safe` (default): cells that begin like a formula get an apostrophe. `exact`: unchanged. */
   csv?: "safe" | "exact";
 }
@@ -88,11 +90,12 @@ export function table<Item>(
   items: Item[],
   {
     id,
-    empty,
     columns,
+    ...others
   }: {
     id: (item: Item) => string;
     empty: string;
+    zone?: string;
     columns: Record<string, [label: string, cell: (item: Item) => Cell]>;
   },
 ): Table {
@@ -104,7 +107,7 @@ export function table<Item>(
       id: id(item),
       cells: Object.fromEntries(all.map(([key, [, cell]]) => [key, cell(item)])),
     })),
-    empty,
+    ...others,
   };
 }
 

@@ -1,19 +1,29 @@
 import type { Handled } from "../../callbacks/handle.ts";
+import { newestCallbacks } from "../../callbacks/newest.ts";
 import { verdicts } from "../../callbacks/verify.ts";
 import { readCount } from "../../cli/command/common-flags.ts";
 import type { Context } from "../../cli/command/context.ts";
 import { defineCommand, type Ending } from "../../cli/command/define-command.ts";
 import { argument, flag, oneOf } from "../../cli/command/flag.ts";
 import { limit, pagesOf } from "../../cli/command/list.ts";
-import { card, field, table, text, time } from "../../cli/output/view.ts";
-import { Failure } from "../../domain/failure.ts";
+import { card, field, text, time } from "../../cli/output/view.ts";
+import { Failure, usage } from "../../domain/failure.ts";
 import type { StoredCallback } from "../../ledger/callback.ts";
+import {
+  type Columns,
+  columnsFlag,
+  type ListColumn,
+  listTable,
+  shownColumns,
+} from "../list-columns.ts";
+import { spanOf, timeFilters, zoneOf } from "../time-filters.ts";
 import { forwardingFlags, handlingFor, openHandler } from "./deps.ts";
 import {
   claimText,
   endingOf,
   eventLine,
   eventOf,
+  type ListedCallback,
   listed,
   nameOf,
   verdictFields,
@@ -27,6 +37,37 @@ const callbackNumber = argument.required(
   readCount(999_999_999),
 );
 
+const listColumns = {
+  number: ["#", ({ number }) => text(number)],
+  receivedAt: ["RECEIVED", ({ receivedAt }) => time(receivedAt)],
+  count: ["TIMES", ({ count }) => text(count)],
+  verdict: ["VERDICT", ({ verdict }) => text(verdict)],
+  about: ["ABOUT", ({ records: [first] }) => text(first && nameOf(first))],
+  claimed: ["CLAIMED", ({ records: [first] }) => text(first && claimText(first))],
+  verified: ["ACTUAL", ({ records: [first] }) => text(first && verifiedText(first))],
+  forwarded: ["FORWARDED", ({ forwarded }) => text(forwarded?.response)],
+  source: ["SOURCE", ({ source }) => text(source)],
+  explanation: ["REASON", ({ explanation }) => text(explanation)],
+  handler: ["HANDLER", ({ forwarded }) => text(forwarded?.to)],
+} satisfies Record<string, ListColumn<ListedCallback>>;
+
+const columns: Columns<keyof typeof listColumns> = {
+  table: ["number", "receivedAt", "count", "verdict", "about", "claimed", "verified", "forwarded"],
+  all: [
+    "number",
+    "receivedAt",
+    "count",
+    "verdict",
+    "about",
+    "claimed",
+    "verified",
+    "forwarded",
+    "source",
+    "explanation",
+    "handler",
+  ],
+};
+
 export const callbackList = defineCommand({
   examples: {
     "List the newest ten": "lenden callback list --limit 10",
@@ -39,32 +80,35 @@ export const callbackList = defineCommand({
       `Verdict: {${verdicts.join(" | ")}}`,
       oneOf(verdicts),
     ),
+    ...timeFilters,
+    columns: columnsFlag(columns),
     limit,
   },
   list: true,
 
-  async *run({ verdict, limit }, context) {
+  async *run({ verdict, limit, columns: chosen, ...times }, context) {
+    const zone = await zoneOf(context);
+    const shown = { ...shownColumns(columns, chosen, context), zone };
+    const { problems, ...span } = spanOf(times, zone, context);
+    if (problems.length > 0) throw usage(problems);
     const { callbacks } = await context.ledger.records();
-    async function* read(most: number) {
-      for (const one of await callbacks.list({ verdict, limit: most })) yield listed(one);
-    }
-    const count = async (most: number) => (await callbacks.list({ verdict, limit: most })).length;
-    yield* pagesOf({ read, count }, limit, context.ui);
+    const filter = { verdict, ...span };
+    const stored = {
+      read: (most: number) => newestCallbacks(callbacks, filter, most),
+      count: (most: number) => callbacks.count(filter, most),
+    };
+    const isWhole = Object.values(filter).every((one) => one === undefined);
+    for await (const page of pagesOf(stored, limit, context.ui))
+      yield { ...shown, isWhole, callbacks: page.map(listed) };
   },
-  view: (callbacks) =>
-    table(callbacks, {
+  json: ({ callbacks }) => callbacks,
+  view: ({ callbacks, isWhole, ...shown }) =>
+    listTable<ListedCallback, keyof typeof listColumns>(callbacks, listColumns, {
+      ...shown,
       id: ({ number }) => String(number),
-      empty: "No callbacks yet. To receive them, run 'lenden callback listen'.",
-      columns: {
-        number: ["#", ({ number }) => text(number)],
-        receivedAt: ["RECEIVED", ({ receivedAt }) => time(receivedAt)],
-        count: ["TIMES", ({ count }) => text(count)],
-        verdict: ["VERDICT", ({ verdict }) => text(verdict)],
-        about: ["ABOUT", ({ records: [first] }) => text(first && nameOf(first))],
-        claimed: ["CLAIMED", ({ records: [first] }) => text(first && claimText(first))],
-        verified: ["ACTUAL", ({ records: [first] }) => text(first && verifiedText(first))],
-        forwarded: ["FORWARDED", ({ forwarded }) => text(forwarded?.response)],
-      },
+      empty: isWhole
+        ? "No callbacks yet. To receive them, run 'lenden callback listen'."
+        : "No callback matches. To list all, run 'lenden callback list'.",
     }),
 });
 

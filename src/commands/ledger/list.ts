@@ -6,8 +6,9 @@ import { readDuration } from "../../cli/output/time.ts";
 import { formatTime } from "../../domain/local-time.ts";
 import { formatPaisa } from "../../domain/money.ts";
 import type { ListedOperation } from "../../ledger/operation.ts";
+import { columnsFlag } from "../list-columns.ts";
 import {
-  columnsFlag,
+  columnsOf,
   commonFilters,
   filterOf,
   listPages,
@@ -38,7 +39,7 @@ export const ledgerList = defineCommand({
     ...commonFilters,
     status: { ...commonFilters.status, unless: "unknown" },
     ...payoutFilters,
-    columns: columnsFlag("ledger"),
+    columns: columnsFlag(columnsOf.ledger),
     limit,
   },
   list: true,
@@ -57,7 +58,7 @@ export const ledgerList = defineCommand({
     const selection = { filter, given: { ...given, limit: most } };
     for await (const page of listPages("ledger", undefined, selection, ledger, context)) {
       if (unknown && context.ui.output === "table")
-        for (const one of page.operations) context.ui.notice(howToResolve(one, where));
+        for (const one of page.operations) context.ui.notice(howToResolve(one, where, page.zone));
       yield { ...page, isAllUnknown: unknown && !isNarrow, where };
     }
   },
@@ -80,10 +81,10 @@ function unresolved(olderThanMs: number | undefined, { host }: Context) {
   return { states: ["INTENT", "UNCERTAIN", "CONFLICT"] as const, openedUntil };
 }
 
-function howToResolve(operation: ListedOperation, where: Where): string {
+function howToResolve(operation: ListedOperation, where: Where, zone: string): string {
   const { kind, reference, id, amountPaisa, state, createdAt } = operation;
   const name = [kind, reference ?? id].join(" ");
   const amount = amountPaisa === null ? "" : ` of ${formatPaisa(amountPaisa)}`;
   const how = state === "CONFLICT" ? "in conflict" : "outcome unknown";
-  return `${name}${amount}: ${how} since ${formatTime(createdAt)}. ${nextStep(operation, where)}`;
+  return `${name}${amount}: ${how} since ${formatTime(createdAt, zone)}. ${nextStep(operation, where)}`;
 }

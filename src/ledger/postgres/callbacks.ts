@@ -1,4 +1,9 @@
-import type { CallbackRequest, CallbackSource, CallbackStore } from "../callback.ts";
+import type {
+  CallbackFilter,
+  CallbackRequest,
+  CallbackSource,
+  CallbackStore,
+} from "../callback.ts";
 import {
   base64,
   callbackOf,
@@ -26,6 +31,10 @@ export function createCallbacks(
 ): CallbackStore {
   const { read } = connection;
   const ownNumber = async () => (await account.readOnce(read)).number;
+  const valuesOf = async ({ verdict, since, until }: CallbackFilter) => [
+    await ownNumber(),
+    ...[verdict ?? null, since ?? null, until ?? null],
+  ];
   return {
     ...createQueue(connection, { worker, account, own }),
     ...createVerdicts(connection, worker, account),
@@ -33,8 +42,12 @@ export function createCallbacks(
       const [row] = await read(selectOne, await ownNumber(), number);
       return row && callbackOf(row);
     },
-    list: async ({ verdict, limit }) =>
-      (await read(selectNewest, await ownNumber(), verdict ?? null, limit)).map(callbackOf),
+    list: async (filter, limit, below = Number.MAX_SAFE_INTEGER) =>
+      (await read(selectNewest, ...(await valuesOf(filter)), limit, below)).map(callbackOf),
+    count: async (filter, most) => {
+      const [found] = await read(countSelected, ...(await valuesOf(filter)), most);
+      return Number(numberIn(found?.count));
+    },
   };
 }
 
@@ -189,9 +202,14 @@ const selectDelivered = `
 
 const selectOne = "SELECT * FROM lenden.callbacks WHERE account = $1 AND number = $2";
 
+const isSelected = `account = $1 AND ($2::text IS NULL OR verdict = $2)
+    AND ($3::text IS NULL OR received_at >= $3) AND ($4::text IS NULL OR received_at <= $4)`;
+
 const selectNewest = `
-  SELECT * FROM lenden.callbacks WHERE account = $1 AND ($2::text IS NULL OR verdict = $2)
-  ORDER BY number DESC LIMIT $3`;
+  SELECT * FROM lenden.callbacks WHERE ${isSelected} AND number < $6 ORDER BY number DESC LIMIT $5`;
+
+const countSelected = `
+  SELECT count(*) AS count FROM (SELECT 1 FROM lenden.callbacks WHERE ${isSelected} LIMIT $5) AS s`;
 
 const setVerdict = `
   UPDATE lenden.callbacks SET verdict = $2, because = $3, records = $4, finding = $5, looks = 0,

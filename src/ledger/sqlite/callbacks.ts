@@ -1,5 +1,10 @@
 import type { Database, Row } from "../../platform/sqlite/database.ts";
-import type { CallbackRequest, CallbackSource, CallbackStore } from "../callback.ts";
+import type {
+  CallbackFilter,
+  CallbackRequest,
+  CallbackSource,
+  CallbackStore,
+} from "../callback.ts";
 import {
   base64,
   callbackOf,
@@ -20,6 +25,10 @@ export function createCallbacks(
   worker: Worker,
   account: RunAccount,
 ): CallbackStore {
+  const valuesOf = ({ verdict, since, until }: CallbackFilter) => [
+    account.number(),
+    ...[verdict ?? null, since ?? null, until ?? null],
+  ];
   return {
     ...createQueue(database, worker, account),
     ...createVerdicts(database, worker, account),
@@ -27,11 +36,15 @@ export function createCallbacks(
       const row = database.prepare(selectOne).get(account.number(), BigInt(number));
       return row && callbackOf(row);
     },
-    list: async ({ verdict, limit }) =>
+    list: async (filter, limit, below = Number.MAX_SAFE_INTEGER) =>
       database
         .prepare(selectNewest)
-        .all(account.number(), verdict ?? null, BigInt(limit))
+        .all(...valuesOf(filter), BigInt(limit), BigInt(below))
         .map(callbackOf),
+    count: async (filter, most) => {
+      const found = database.prepare(countSelected).get(...valuesOf(filter), BigInt(most));
+      return Number(numberIn(found?.count));
+    },
   };
 }
 
@@ -156,9 +169,14 @@ const selectDelivered = `
 
 const selectOne = "SELECT * FROM callbacks WHERE account = ? AND number = ?";
 
+const isSelected = `account = ?1 AND (?2 IS NULL OR verdict = ?2)
+    AND (?3 IS NULL OR received_at >= ?3) AND (?4 IS NULL OR received_at <= ?4)`;
+
 const selectNewest = `
-  SELECT * FROM callbacks WHERE account = ?1 AND (?2 IS NULL OR verdict = ?2)
-  ORDER BY number DESC LIMIT ?3`;
+  SELECT * FROM callbacks WHERE ${isSelected} AND number < ?6 ORDER BY number DESC LIMIT ?5`;
+
+const countSelected = `
+  SELECT count(*) AS count FROM (SELECT 1 FROM callbacks WHERE ${isSelected} LIMIT ?5)`;
 
 const setVerdict = `
   UPDATE callbacks SET verdict = ?1, because = ?2, records = ?3, finding = ?4, looks = 0,
