@@ -258,6 +258,11 @@ export const jsonSchemas: Record<string, z.ZodMiniType> = {
     z.strictObject({ ...each(text, "url role grant"), isNew: z.boolean(), warnings }),
     z.strictObject({ sql: text, warnings }),
   ]),
+  "ledger move": z.strictObject({
+    ...each(text, "url file"),
+    ...each(count, "operations existing batches callbacks"),
+    warnings,
+  }),
   "ledger backup": z.strictObject({ file: text, ...ledgerContent, warnings }),
   "ledger restore": z.strictObject({ file: text, ...ledgerContent, kept: textOrNull, warnings }),
   "callback list": z.strictObject(callbackFields),

@@ -58,6 +58,11 @@ export const needs: Need[] = [
   { when: /127\.0\.0\.1:3000/, shown: "127.0.0.1:3000", make: handler },
   { when: /ledger backup/, make: (merchant) => merchant.id(payoutOf("INV-7")) },
   { when: /ledger init postgres/, shown: "postgres://postgres@localhost/lenden", make: database },
+  {
+    when: /ledger move postgres/,
+    shown: "postgres://postgres@localhost/lenden",
+    make: serverForMove,
+  },
   { when: /ledger restore/, make: ledgerBackup },
   { when: /payroll\.sh/, make: writes("payroll.sh", "#!/bin/sh\nlenden methods\n") },
   { when: /payout\.json/, make: writes("payout.json", payoutBody()) },
@@ -82,6 +87,14 @@ async function uncertainPayment(merchant: Merchant): Promise<string> {
 async function database(): Promise<string> {
   const cluster = await sharedCluster();
   return cluster.url(await cluster.create());
+}
+
+/** A ledger of this machine with an operation, and an empty one on a server. */
+async function serverForMove(merchant: Merchant): Promise<string> {
+  await merchant.id(payoutOf("INV-7"));
+  const url = await database();
+  await merchant.lenden(["ledger", "init", url]);
+  return url;
 }
 
 async function lastPaymentMade(merchant: Merchant): Promise<string> {

@@ -21,6 +21,7 @@ import { placeIn } from "../command/common-flags.ts";
 import type { ConfigAccess } from "./config-access.ts";
 import { ledgerFile, prepareFile, requireLedger } from "./ledger-file.ts";
 import type { LedgerMaintenance } from "./ledger-maintenance.ts";
+import type { MovableLedger } from "./ledger-move.ts";
 import type { CreatedLedger } from "./ledger-server.ts";
 import { ownerOf } from "./owner.ts";
 import { once, type RunParts } from "./parts.ts";
@@ -41,6 +42,12 @@ export interface LedgerAccess {
   createOnServer(url: LedgerUrl | undefined, flags: LedgerLoginFlags): Promise<CreatedLedger>;
   /** The SQL that does the same. */
   schemaSql(): Promise<string>;
+  /** Calls work with the ledger file of this machine, which can be moved to a server. */
+  moveToServer<Result>(
+    url: LedgerUrl,
+    flags: LedgerLoginFlags,
+    work: (ledger: MovableLedger) => Promise<Result>,
+  ): Promise<Result>;
   /**
    * A typed ID; for `@last`, `@2` and so on, the API's ID of the newest operation of a kind.
    *

@@ -162,7 +162,10 @@ export async function prepareFile(
   profiles: () => Promise<Profiles>,
 ): Promise<void> {
   const { migrate, outdatedVersion } = await import("../../ledger/sqlite/schema.ts");
+  const { movedFailure, moveOf } = await import("../../ledger/sqlite/moved.ts");
   rejectWithoutTables(database, path);
+  const move = moveOf(database);
+  if (move) throw movedFailure(move);
   const from = outdatedVersion(database);
   if (from === undefined) return;
   const copy = `${path}.backup-v${from}-${ulid(host.now())}`;

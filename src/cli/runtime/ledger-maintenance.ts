@@ -381,7 +381,7 @@ async function openEarlier(path: string): Promise<Database | null> {
 }
 
 /** @throws Failure `locked` if another process works on the ledger, or only has it open */
-function requireUnused(path: string, database: Database): void {
+export function requireUnused(path: string, database: Database): void {
   const inUse = new Failure("ledger.in-use", `Another lenden process uses ${path}.`, {
     hint: "Wait until it ends, or stop it, then run the command again.",
   });

@@ -112,6 +112,11 @@ function accessOf(
           );
         return (await import("./ledger-server.ts")).createServerLedger(server, parts);
       },
+      moveToServer: async (url, flags, work) => {
+        const { withMovableLedger } = await import("./ledger-move.ts");
+        const server = namedLedger(url, flags, host.env);
+        return withMovableLedger(server, { ...parts, read: config.profiles.read }, work);
+      },
       schemaSql: async () => (await import("../../ledger/postgres/schema.ts")).schemaSql(true),
       idOf: async (kind, typed, from = "own") => {
         await config.refuseSecrets(typed);

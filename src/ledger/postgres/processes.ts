@@ -62,7 +62,8 @@ export class ServerProcess {
       sql: (bind) => `
         INSERT INTO lenden.processes (id, user_name, machine, pid, command, actor, lease_until)
         VALUES (${bind(this.id)}, ${bind(actor.user)}, ${bind(actor.machine)}, ${bind(actor.pid)},
-          ${bind(command)}, ${bind(JSON.stringify(actor))}, ${leaseEnd}) ON CONFLICT (id) DO NOTHING RETURNING id`,
+          ${bind(command)}, ${bind(JSON.stringify(actor))}, ${leaseEnd}) ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until
+        RETURNING id`,
       done: () => {
         this.#renewed = started;
         this.#timer ??= setInterval(() => void this.#renew(), heartbeatMs).unref();

@@ -1,8 +1,9 @@
+import { Failure } from "../../domain/failure.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
 import { createChain } from "./chain.ts";
 
 /** Added to the version of a file that is being moved or was moved, so that no earlier lenden uses it. */
-export const movedVersion = 1_000_000;
+const movedVersion = 1_000_000;
 
 /** How far a ledger file was moved to a server, and to which. */
 export interface Move {
@@ -36,4 +37,13 @@ export function recordMove(
     const version = Number(database.prepare("PRAGMA user_version").get()?.user_version ?? 0n);
     database.exec(`PRAGMA user_version = ${(version % movedVersion) + movedVersion}`);
   });
+}
+
+/** Why a file that is being moved or was moved cannot be used. */
+export function movedFailure({ state, to }: Move): Failure {
+  const [what, hint] =
+    state === "moved"
+      ? ["was moved", `Use it there: 'lenden profile set ledger ${to}', or LENDEN_LEDGER_URL.`]
+      : ["is being moved", `Finish the move: 'lenden ledger move ${to}'.`];
+  return new Failure("ledger.moved", `The ledger of this machine ${what} to ${to}.`, { hint });
 }

@@ -1,0 +1,92 @@
+import type { LedgerSettings } from "../../config/settings.ts";
+import { Failure, usage } from "../../domain/failure.ts";
+import { headOf, headPath, storedHead, writeHead } from "../../ledger/head.ts";
+import { ledgerFileState, lossOf } from "../../ledger/health.ts";
+import { isAccepted } from "../../ledger/integrity.ts";
+import { type Moved, moveLedger } from "../../ledger/move.ts";
+import { connectTo } from "../../ledger/postgres/ledger.ts";
+import { integrityOf } from "../../ledger/sqlite/integrity.ts";
+import { movedFailure, moveOf, recordMove } from "../../ledger/sqlite/moved.ts";
+import type { Database } from "../../platform/sqlite/database.ts";
+import { openDatabase } from "../../platform/sqlite/open.ts";
+import type { ConfigAccess } from "./config-access.ts";
+import { ledgerFile, prepareFile } from "./ledger-file.ts";
+import { requireUnused } from "./ledger-maintenance.ts";
+import { serverHeadFile, serverLogin } from "./ledger-server.ts";
+import type { RunParts } from "./parts.ts";
+
+/** A ledger file that can be moved to a server. */
+export interface MovableLedger {
+  path: string;
+  url: string;
+  operations: number;
+  /** True if an earlier run began, and did not end. */
+  isContinued: boolean;
+  /** @throws Failure; from the first copied row on, nothing is sent with the file */
+  move(): Promise<Moved>;
+}
+
+/**
+ * Checks the ledger of this machine, which no process may use meanwhile, and calls `work` with it.
+ *
+ * @throws Failure if there is no such ledger, or if it is not intact
+ */
+export async function withMovableLedger<Result>(
+  server: LedgerSettings,
+  parts: Pick<RunParts, "host" | "scrubber"> & Pick<ConfigAccess["profiles"], "read">,
+  work: (ledger: MovableLedger) => Promise<Result>,
+): Promise<Result> {
+  const { host } = parts;
+  const path = ledgerFile(host);
+  const headFile = headPath(host.folders.config, path);
+  const state = ledgerFileState(path, headFile);
+  if (state.kind === "new") throw usage([`There is no ledger to move: ${path} does not exist.`]);
+  const loss = lossOf(state, path);
+  if (loss) throw loss;
+  const file = await openDatabase(path);
+  try {
+    requireUnused(path, file);
+    const url = server.url.value.text;
+    const begun = moveOf(file);
+    if (begun && (begun.state === "moved" || begun.to !== url)) throw movedFailure(begun);
+    if (!begun) {
+      await prepareFile(file, path, host, parts.read);
+      await requireIntact(file, headFile);
+    }
+    const count = file.prepare("SELECT count(*) AS count FROM operations").get()?.count;
+    const by = { at: new Date(host.now()).toISOString(), user: host.user };
+    return await work({
+      path,
+      url,
+      operations: Number(count ?? 0n),
+      isContinued: begun !== undefined,
+      move: async () => {
+        const login = await serverLogin(server, parts);
+        const { connection, storeHead } = connectTo(login, host.now, serverHeadFile(host, server));
+        try {
+          // A server that cannot be used is found before the file is marked.
+          await connection.write(async () => {});
+          if (!begun) recordMove(file, { state: "moving", to: url }, by);
+          const moved = await moveLedger(file, connection, { ...by, machine: host.machine, path });
+          recordMove(file, { state: "moved", to: url }, by);
+          return moved;
+        } finally {
+          const head = headOf(file);
+          if (head) writeHead(headFile, head);
+          await connection.close();
+          storeHead();
+        }
+      },
+    });
+  } finally {
+    file.close();
+  }
+}
+
+async function requireIntact(file: Database, headFile: string): Promise<void> {
+  const { state, isModified } = storedHead(file, headFile);
+  if (state !== "not-contained" && !isModified && isAccepted(await integrityOf(file))) return;
+  throw new Failure("ledger.modified", "Cannot move the ledger: it is not intact.", {
+    hint: "Review it with 'lenden ledger check', and accept or restore it first.",
+  });
+}

@@ -1,0 +1,45 @@
+import { ledgerLoginFlags } from "../../cli/command/common-flags.ts";
+import { defineCommand } from "../../cli/command/define-command.ts";
+import { argument } from "../../cli/command/flag.ts";
+import { card, field, text } from "../../cli/output/view.ts";
+import { readLedgerUrl } from "../../domain/ledger-url.ts";
+
+export const ledgerMove = defineCommand({
+  description:
+    "Copies every operation of the ledger file with its events to a ledger on PostgreSQL, and compares each copy. From then on nothing is sent with the file. Run again, an interrupted move continues.",
+  examples: {
+    "Move this machine's ledger to a server":
+      "lenden ledger move postgres://postgres@localhost/lenden --yes",
+  },
+  arguments: {
+    url: argument.required("url", "postgres://user@host/database", (typed) => readLedgerUrl(typed)),
+  },
+  flags: ledgerLoginFlags,
+
+  async run({ url, ...login }, { ledger, ui }) {
+    return ledger.moveToServer(url, login, async (movable) => {
+      await ui.confirm({
+        action: "Move the ledger",
+        rows: [
+          ["File", movable.path],
+          ["Server", movable.url],
+          ["Operations", String(movable.operations)],
+          ["Effect", "nothing is sent with the file any more"],
+        ],
+        alwaysAsked: true,
+        ofAllAccounts: true,
+      });
+      return { url: movable.url, file: movable.path, ...(await movable.move()) };
+    });
+  },
+  view: ({ url, file, operations, existing, batches, callbacks }) =>
+    card("Ledger moved", url, [
+      field("url", "Ledger", text(url)),
+      field("file", "File", text(file)),
+      field("operations", "Copied operations", text(operations)),
+      field("existing", "Already there", text(existing)),
+      field("batches", "Batches", text(batches)),
+      field("callbacks", "Callbacks", text(callbacks)),
+      field("next", "Next step", text(`lenden profile set ledger ${url}`)),
+    ]),
+});
