@@ -3,6 +3,7 @@ import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument } from "../../cli/command/flag.ts";
 import { card, field, money, status, text, time } from "../../cli/output/view.ts";
 import { formatTime } from "../../domain/local-time.ts";
+import type { Actor } from "../../ledger/operation.ts";
 import { exported, operationNamed } from "./operation.ts";
 
 export const ledgerShow = defineCommand({
@@ -55,7 +56,7 @@ export const ledgerShow = defineCommand({
         field(
           `history.${index}`,
           index === 0 ? "History" : "",
-          text([formatTime(at), event, stateIn(data)].filter(Boolean).join("  ")),
+          text([formatTime(at), event, stateIn(data), personIn(data)].filter(Boolean).join("  ")),
         ),
       ),
     ]),
@@ -76,6 +77,14 @@ function askedFields(asked: Record<string, unknown>) {
     const value = asked[name];
     return typeof value === "string" ? [field(name, label, text(value))] : [];
   });
+}
+
+/** Who sent it first, or resumed it: "by alice on till-2 (login shop_ci)". */
+function personIn(data: unknown): string {
+  if (typeof data !== "object" || data === null || !("actor" in data)) return "";
+  const { user, machine, sudoUser, ledgerLogin }: Partial<Actor> = JSON.parse(String(data.actor));
+  const login = ledgerLogin === undefined ? "" : ` (login ${ledgerLogin})`;
+  return `by ${sudoUser ?? user} on ${machine}${login}`;
 }
 
 function stateIn(data: unknown): string {

@@ -591,7 +591,7 @@ const factsSql = `
     (SELECT e.hash FROM lenden.events e WHERE e.number = $1::bigint) AS seen
   FROM lenden.head h`;
 
-export function unreachable({ text }: ServerLogin, cause: unknown): Failure {
+function unreachable({ text }: ServerLogin, cause: unknown): Failure {
   const why = cause instanceof Error ? ` (${cause.message})` : "";
   return new Failure("ledger.unreachable", `Cannot reach the ledger ${text}${why}.`, {
     hint: "Check the server and the network with 'lenden doctor', then run the command again.",

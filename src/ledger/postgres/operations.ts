@@ -85,7 +85,7 @@ export class Operations {
 class HeldByOther extends Error {}
 
 /** The process that works on an operation, if it may still run. */
-export async function holderOf(
+async function holderOf(
   query: Query,
   { holder }: Pick<Operation, "holder">,
 ): Promise<Holder | undefined> {
@@ -278,9 +278,10 @@ class Group {
       ...[isReopened ? this.#at : null, isReopened ? keyHash : null],
     );
     const holder = JSON.stringify(own.holder(this.#at));
+    const actor = JSON.stringify(worker.actor);
     const data = isReopened
-      ? { state: "INTENT", keyHash, holder }
-      : { holder, wasReleased: operation.holder === null };
+      ? { state: "INTENT", keyHash, holder, actor }
+      : { holder, actor, wasReleased: operation.holder === null };
     this.#append(operation.number, isReopened ? "reopened" : "resumed", JSON.stringify(data));
   }
 

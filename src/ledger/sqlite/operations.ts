@@ -190,10 +190,11 @@ export class Operations {
     if (isReopened) this.#account.store(at);
     this.#take.run(holder, at, isReopened ? at : null, isReopened ? keyHash : null, number);
     const event = isReopened ? "reopened" : "resumed";
+    const actor = JSON.stringify(this.#worker.actor);
     const data = JSON.stringify(
       isReopened
-        ? { state: "INTENT", keyHash, holder }
-        : { holder, wasReleased: operation.holder === null },
+        ? { state: "INTENT", keyHash, holder, actor }
+        : { holder, actor, wasReleased: operation.holder === null },
     );
     this.#chain.append({ operation: number, at, event, data });
   }
