@@ -19,8 +19,6 @@ export interface Handled extends Checked {
   resolved: string[];
   /** The HTTP status for its sender. */
   status: number;
-  /** Why the handler gave no response; null if it did, or was not tried now. */
-  fault: string | null;
   /** True if its verdict changed, or is its first one. */
   isNews: boolean;
   /** True if it was retried for so long that it is not retried any more. */
@@ -64,14 +62,13 @@ export async function handle(
   const to = isDelivered ? undefined : handler?.url;
   if (isNews) await callbacks.recordVerdict(number, { ...checked, finding }, to);
   const isPending = (isCurrent || finding === judged.finding) && !isDelivered;
-  let fault: string | null = null;
   if (handler && (alwaysForwards || isPending)) {
     const details = { checked: { ...checked, retrieved }, now, stopping };
     const response = await forward(callback, { ...handler, ...details });
     const { status } = response;
     if (status === null && stopping.aborted) throw stopped();
-    await callbacks.recordForwarded(number, { to: handler.url, status, finding });
-    fault = status === null ? response.fault : null;
+    const fault = status === null ? response.fault : null;
+    await callbacks.recordForwarded(number, { to: handler.url, status, fault, finding });
   }
   const current = (await callbacks.find(number)) ?? callback;
   const hasArrived = await isAcknowledged(current, current.forwarded?.to, callbacks);
@@ -84,7 +81,6 @@ export async function handle(
     callback: current,
     resolved,
     isNews,
-    fault,
     status: await statusFor(current, handling),
     isGivenUp: (isDue || isNews) && next.isGivenUp,
   };

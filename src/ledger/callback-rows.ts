@@ -37,7 +37,10 @@ export function callbackOf(row: Row): StoredCallback {
       : null,
     checks: Number(row.looks),
     dueAt: maybe("due_at"),
-    forwarded: to === null ? null : { to, status, finding: maybe("forwarded_finding") },
+    forwarded:
+      to === null
+        ? null
+        : { to, status, fault: maybe("forwarded_fault"), finding: maybe("forwarded_finding") },
     isKnown: isTrue(row.known),
   };
 }
@@ -61,7 +64,11 @@ export function base64(body: Uint8Array, scrub: (text: string) => string): strin
  * payout, payment or refund relies on a callback's row.
  */
 export function rowDigestOf(row: Row): string {
-  return hash("sha256", JSON.stringify(coveredColumns.map((name) => reader(row).maybe(name))));
+  const { maybe } = reader(row);
+  const fault = maybe("forwarded_fault");
+  // An earlier version stored no fault: without one the digest is as it was.
+  const covered = [...coveredColumns.map(maybe), ...(fault === null ? [] : [fault])];
+  return hash("sha256", JSON.stringify(covered));
 }
 
 /** Neither the count nor what belongs to the queue: known, looks and due time. */

@@ -96,8 +96,9 @@ export interface StoredCallback extends CallbackRequest {
 /** The handler that a callback is forwarded to. */
 interface Forwarded {
   to: string;
-  /** The handler's HTTP status; null without a response. */
+  /** The handler's HTTP status; null without a response, and then `fault` is the reason if it was tried. */
   status: number | null;
+  fault: string | null;
   /** The digest of the verdict that was forwarded; null until that has ended. */
   finding: string | null;
 }

@@ -293,7 +293,12 @@ test("shows why the handler cannot be reached", async () => {
   const listener = await listenAs(merchant, "--forward-to", url);
   expect(await listener.send(said(id))).toBe(502);
   const [event] = await listener.seen(1);
-  expect(event?.forwarded).toEqual({ to: url, status: null, response: "connection refused" });
+  const forwarded = { to: url, status: null, response: "connection refused" };
+  expect(event?.forwarded).toEqual(forwarded);
+  const list = await merchant.lenden(["callback", "list", "--json"]);
+  expect(JSON.parse(list.stdout)).toMatchObject([{ forwarded }]);
+  const shown = await merchant.lenden(["callback", "show", "1"]);
+  expect(shown.stdout).toContain(`Forwarded  ${url}, connection refused`);
 });
 
 test("the next listener verifies what was stored before a kill -9", async () => {

@@ -35,6 +35,7 @@ async function fill(ledger: Ledger): Promise<void> {
   await ledger.callbacks.recordForwarded(received?.number ?? 0, {
     to: "http://h/",
     status: 200,
+    fault: null,
     finding: "f",
   });
 }
@@ -336,6 +337,7 @@ describe.each([
       ["target", "'/other'"],
       ["received_at", "'2020-01-01T00:00:00.000Z'"],
       ["forwarded_to", "'http://a.example/'"],
+      ["forwarded_fault", "'x'"],
     ])("%s", async (column, value) => {
       const { modified } = await foundAfter(`UPDATE callbacks SET "${column}" = ${value}`);
       expect(modified).toEqual([expect.objectContaining({ kind: "callback", problem: "changed" })]);

@@ -94,11 +94,26 @@ describeEach(databases, "callbacks", ({ share }) => {
     const { kept } = await callbacks();
     await kept.keep(request("a"), "received", true);
     await kept.recordVerdict(1, unchecked, handler);
-    expect((await kept.find(1))?.forwarded).toEqual({ to: handler, status: null, finding: null });
-    await kept.recordForwarded(1, { to: handler, status: 200, finding: "u" });
+    expect((await kept.find(1))?.forwarded).toEqual({
+      to: handler,
+      status: null,
+      fault: null,
+      finding: null,
+    });
+    const fault = "connection refused";
+    await kept.recordForwarded(1, { to: handler, status: null, fault, finding: "u" });
+    expect((await kept.find(1))?.forwarded).toMatchObject({ status: null, fault });
+    await kept.recordVerdict(1, { ...unchecked, finding: "v" }, handler);
+    expect((await kept.find(1))?.forwarded).toMatchObject({ status: null, fault: null });
+    await kept.recordForwarded(1, { to: handler, status: 200, fault: null, finding: "u" });
     // A run that does not forward found it: the handler still has the earlier verdict.
     await kept.recordVerdict(1, genuine, undefined);
-    expect((await kept.find(1))?.forwarded).toEqual({ to: handler, status: 200, finding: "u" });
+    expect((await kept.find(1))?.forwarded).toEqual({
+      to: handler,
+      status: 200,
+      fault: null,
+      finding: "u",
+    });
   });
 
   test("one process at a time listens for an account, until it ends", async () => {
@@ -125,7 +140,7 @@ describeEach(databases, "callbacks", ({ share }) => {
       [null, false],
       [204, true],
     ] as const) {
-      await kept.recordForwarded(1, { to: handler, status, finding: "g" });
+      await kept.recordForwarded(1, { to: handler, status, fault: null, finding: "g" });
       expect([status, await isDelivered()]).toEqual([status, delivered]);
     }
     expect(await kept.isDelivered("other", handler)).toBe(false);
@@ -181,7 +196,7 @@ describeEach(databases, "callbacks", ({ share }) => {
     const { kept, ofAnother } = await callbacks();
     for (const body of ["a", "b", "c"]) await kept.keep(request(body), "received", true);
     await kept.recordVerdict(2, genuine, undefined);
-    await kept.recordForwarded(2, { to: handler, status: 204, finding: "g" });
+    await kept.recordForwarded(2, { to: handler, status: 204, fault: null, finding: "g" });
     const numbers = async (verdict?: string, limit = 10) =>
       (await kept.list({ verdict }, limit)).map(({ number }) => number);
     expect(await numbers()).toEqual([3, 2, 1]);
@@ -189,7 +204,7 @@ describeEach(databases, "callbacks", ({ share }) => {
     expect(await numbers(undefined, 1)).toEqual([3]);
     expect(await kept.find(2)).toMatchObject({
       judged: genuine,
-      forwarded: { to: handler, status: 204, finding: "g" },
+      forwarded: { to: handler, status: 204, fault: null, finding: "g" },
     });
     expect(await ofAnother.list({}, 10)).toEqual([]);
     expect(await ofAnother.find(1)).toBeUndefined();

@@ -67,6 +67,24 @@ describe("migrations", () => {
     ]);
   });
 
+  test("a ledger of version 11 keeps its callbacks unmodified, and stores why one is not forwarded", async () => {
+    const database = await openDatabase(":memory:");
+    const { callbacks } = openLedger(database, worker());
+    const request = { method: "POST", target: "/a", headers: {}, body: Buffer.from("x") };
+    await callbacks.keep(request, "received", true);
+    const verdict = { verdict: "verified", explanation: null, records: [], finding: "f" };
+    const to = "http://h/";
+    await callbacks.recordVerdict(1, verdict, to);
+    await callbacks.recordForwarded(1, { to, status: null, fault: null, finding: "f" });
+    database.exec("ALTER TABLE callbacks DROP COLUMN forwarded_fault; PRAGMA user_version = 11");
+    const later = openLedger(database, worker()).callbacks;
+    expect(await integrityOf(database)).toMatchObject({ brokenAt: null, modified: [] });
+    const fault = "connection refused";
+    await later.recordForwarded(1, { to, status: null, fault, finding: "f" });
+    expect((await later.find(1))?.forwarded).toEqual({ to, status: null, fault, finding: "f" });
+    expect(await integrityOf(database)).toMatchObject({ brokenAt: null, modified: [] });
+  });
+
   describe("of version 8 (two sandboxes on one port, a profile whose key was replaced)", () => {
     const keys = { first: "b0306864a593c5e5", second: "751642f88e3d44a9" };
     const profiles = [{ name: "local", environment: "sandbox", keyHash: keys.second }];

@@ -26,9 +26,9 @@ export function listed(callback: StoredCallback) {
 export type ListedCallback = ReturnType<typeof listed>;
 
 /** Where it was forwarded, and the response as a text; null if it was not forwarded. */
-function forwardedOf({ forwarded, judged }: StoredCallback, fault: string | null = null) {
+function forwardedOf({ forwarded, judged }: StoredCallback) {
   if (!forwarded) return null;
-  const { to, status, finding } = forwarded;
+  const { to, status, fault, finding } = forwarded;
   if (finding === null) return { to, status, response: "not sent yet" };
   const isOld = finding !== judged?.finding;
   return {
@@ -39,7 +39,7 @@ function forwardedOf({ forwarded, judged }: StoredCallback, fault: string | null
 }
 
 /** A callback and its result, as scripts get it: one document a line. */
-export function eventOf({ callback, verdict, explanation, records, resolved, fault }: Handled) {
+export function eventOf({ callback, verdict, explanation, records, resolved }: Handled) {
   const { number, source, receivedAt, count } = callback;
   return {
     event: "callback" as const,
@@ -51,7 +51,7 @@ export function eventOf({ callback, verdict, explanation, records, resolved, fau
     explanation,
     records,
     resolved,
-    forwarded: forwardedOf(callback, fault),
+    forwarded: forwardedOf(callback),
   };
 }
 

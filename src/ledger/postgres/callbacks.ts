@@ -150,9 +150,9 @@ function createVerdicts(
         await query(deleteOldest, whose, verdict, keptOf(verdict));
       }),
 
-    recordForwarded: (number, { to, status, finding }) =>
+    recordForwarded: (number, { to, status, fault, finding }) =>
       connection.write(({ query }) =>
-        change(query, setForwarded, number, scrub(to), status, finding),
+        change(query, setForwarded, number, scrub(to), status, finding, fault),
       ),
 
     isDelivered: async (finding, to) => {
@@ -215,6 +215,7 @@ const setVerdict = `
   UPDATE lenden.callbacks SET verdict = $2, because = $3, records = $4, finding = $5, looks = 0,
     forwarded_to = coalesce($6, forwarded_to),
     forwarded_status = CASE WHEN $6 IS NULL THEN forwarded_status END,
+    forwarded_fault = CASE WHEN $6 IS NULL THEN forwarded_fault END,
     forwarded_finding = CASE WHEN $6 IS NULL THEN forwarded_finding END
   WHERE number = $1`;
 
@@ -225,5 +226,6 @@ const deleteOldest = `
     ORDER BY number DESC OFFSET $3)`;
 
 const setForwarded = `
-  UPDATE lenden.callbacks SET forwarded_to = $2, forwarded_status = $3, forwarded_finding = $4
+  UPDATE lenden.callbacks SET forwarded_to = $2, forwarded_status = $3, forwarded_finding = $4,
+    forwarded_fault = $5
   WHERE number = $1`;

@@ -124,9 +124,9 @@ function createVerdicts(
         database.prepare(deleteOldest).run(account.number(), verdict, keptOf(verdict));
       }),
 
-    recordForwarded: async (number, { to, status, finding }) =>
+    recordForwarded: async (number, { to, status, fault, finding }) =>
       database.transaction(() => {
-        const values = [status === null ? null : BigInt(status), finding, BigInt(number)];
+        const values = [status === null ? null : BigInt(status), fault, finding, BigInt(number)];
         setRowDigest(database, database.prepare(setForwarded).get(scrub(to), ...values));
       }),
 
@@ -182,6 +182,7 @@ const setVerdict = `
   UPDATE callbacks SET verdict = ?1, because = ?2, records = ?3, finding = ?4, looks = 0,
     forwarded_to = coalesce(?5, forwarded_to),
     forwarded_status = CASE WHEN ?5 IS NULL THEN forwarded_status END,
+    forwarded_fault = CASE WHEN ?5 IS NULL THEN forwarded_fault END,
     forwarded_finding = CASE WHEN ?5 IS NULL THEN forwarded_finding END
   WHERE number = ?6 RETURNING *`;
 
@@ -192,5 +193,6 @@ const deleteOldest = `
     ORDER BY number DESC LIMIT -1 OFFSET ?3)`;
 
 const setForwarded = `
-  UPDATE callbacks SET forwarded_to = ?, forwarded_status = ?, forwarded_finding = ?
+  UPDATE callbacks SET forwarded_to = ?, forwarded_status = ?, forwarded_fault = ?,
+    forwarded_finding = ?
   WHERE number = ? RETURNING *`;

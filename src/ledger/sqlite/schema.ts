@@ -3,7 +3,7 @@ import type { Database } from "../../platform/sqlite/database.ts";
 import { type KnownProfile, upgrade } from "./upgrade.ts";
 
 /** The version of `schema`. A change needs a new version, and a step in upgrade.ts. */
-const newestVersion = 11;
+const newestVersion = 12;
 
 /**
  * The tables of a ledger. `ledger check` compares them with this text, so the order of their columns is that
@@ -159,7 +159,8 @@ export const schema = `
     forwarded_status INTEGER,
     forwarded_finding TEXT,
     row_digest TEXT,
-    known INTEGER NOT NULL DEFAULT 0
+    known INTEGER NOT NULL DEFAULT 0,
+    forwarded_fault TEXT
   ) STRICT;
   CREATE INDEX callbacks_by_age ON callbacks (account, number);
   CREATE INDEX callbacks_by_digest ON callbacks (account, digest, number);

@@ -28,9 +28,10 @@ export function upgrade(
 ): void {
   for (const { name } of schemaOf(database, "index")) database.exec(`DROP INDEX "${name}"`);
   if (from >= 10) {
-    // Only indexes changed since then, and the recipients of refunds were added.
+    // Only indexes changed since then, and the recipients of refunds and one column were added.
+    database.exec("ALTER TABLE callbacks ADD COLUMN forwarded_fault TEXT");
     for (const [sql] of schema.matchAll(/CREATE (?:UNIQUE )?INDEX [^;]+/g)) database.exec(sql);
-    fillRefunds(database);
+    if (from < 11) fillRefunds(database);
     return;
   }
   const tables = schemaOf(database, "table").map(({ name }) => String(name));
