@@ -32,7 +32,7 @@ export function createOverlaps(read: Query, { environment }: Owner, own: RunAcco
   const isProduction = environment === "production";
   const column = isProduction ? "environment" : "account";
   const scopeOf = (account: bigint) => (isProduction ? environment : account);
-  const ownNumber = async () => (await own.read(read)).number;
+  const ownNumber = async () => (await own.readOnce(read)).number;
 
   return {
     knownReferences: async (references) => {

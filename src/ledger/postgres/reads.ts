@@ -42,7 +42,7 @@ export function createReads(read: Query, { environment }: Owner, account: RunAcc
     const sql = `SELECT ${operationColumns} FROM lenden.operations o WHERE ${where(bind)}`;
     return (await read(sql, ...values)).map(operationOf);
   };
-  const number = async (): Promise<bigint> => (await account.read(read)).number;
+  const number = async (): Promise<bigint> => (await account.readOnce(read)).number;
   const isProduction = environment === "production";
 
   const historyOf: Ledger["historyOf"] = async ({ number }) => {
@@ -126,7 +126,7 @@ export function createReads(read: Query, { environment }: Owner, account: RunAcc
 /** The condition that an operation belongs to the account of the run. */
 async function ownIn(account: RunAccount, read: Query): Promise<(bind: Bind) => string> {
   if (account.isAll) return () => ofAnyAccount;
-  const { number } = await account.read(read);
+  const { number } = await account.readOnce(read);
   return (bind) => `o.account = ${bind(number)}`;
 }
 
@@ -135,19 +135,19 @@ const ofAnyAccount = "o.account = ANY (ARRAY(SELECT a.number FROM lenden.account
 
 /** Reads what a filter selects. */
 function createLists(read: Query, account: RunAccount): Pick<Ledger, "list" | "count"> {
-  const ownNumber = async () => (account.isAll ? undefined : (await account.read(read)).number);
+  const ownNumber = async () => (account.isAll ? undefined : (await account.readOnce(read)).number);
 
   async function* list(kind: Kind | undefined, filter: Filter = {}) {
     const { limit = Number.POSITIVE_INFINITY, oldestFirst = false } = filter;
     const own = await ownNumber();
     const order = oldestFirst ? "ASC" : "DESC";
-    let after = oldestFirst ? -endOfNumbers : endOfNumbers;
+    let first = oldestFirst ? -endOfNumbers : endOfNumbers;
     let mayBeFew = true;
     for (let left = limit; left > 0; left -= pageSize) {
       const size = Math.min(left, pageSize);
       const { values, bind } = parameters();
       const selection = selectionOf(kind, filter, { own, bind });
-      const page = { after: bind(after), size: bind(size), oldestFirst, mayBeFew };
+      const page = { first: bind(first), size: bind(size), oldestFirst, mayBeFew };
       const rows = await read(
         `SELECT ${listedColumns}, page.are_few FROM (${pageInSql(selection, page)}) page
          JOIN lenden.operations o ON o.number = page.number ORDER BY o.number ${order}`,
@@ -155,7 +155,7 @@ function createLists(read: Query, account: RunAccount): Pick<Ledger, "list" | "c
       );
       for (const row of rows) yield listedOperationOf(row);
       if (rows.length < size) return;
-      after = numberIn(rows.at(-1)?.number);
+      first = numberIn(rows.at(-1)?.number) + (oldestFirst ? 1n : -1n);
       mayBeFew = isTrue(rows[0]?.are_few);
     }
   }
@@ -167,7 +167,7 @@ function createLists(read: Query, account: RunAccount): Pick<Ledger, "list" | "c
       const own = await ownNumber();
       const { values, bind } = parameters();
       const selection = selectionOf(kind, filter, { own, bind });
-      const page = pageInSql(selection, { after: bind(endOfNumbers), size: bind(most) });
+      const page = pageInSql(selection, { first: bind(endOfNumbers), size: bind(most) });
       const [row] = await read(`SELECT count(*) AS count FROM (${page}) page`, ...values);
       return Number(numberIn(row?.count));
     },
@@ -186,6 +186,8 @@ type Equality = [column: string, value: string];
 interface Selection {
   /** Those that an index finds, but not in the order of the list. */
   selective: string[];
+  /** What begins that index, if it is not selective itself. */
+  prefix: string[];
   equal: Equality[];
   others: string[];
   /** The one of `equal` whose column is followed by the number in an index. */
@@ -193,8 +195,8 @@ interface Selection {
 }
 
 interface Page {
-  /** The parameters of the number before the page, and of its size. */
-  after: string;
+  /** The parameters of the first number that may be on the page, and of its size. */
+  first: string;
   size: string;
   oldestFirst?: boolean;
   /** False once a page has shown that the selective conditions find many. */
@@ -208,30 +210,29 @@ interface Page {
  * only the operations of the account and the like: a range instead of the equality requires its order.
  */
 function pageInSql(
-  { selective, equal, others, walked }: Selection,
-  { after, size, oldestFirst = false, mayBeFew = true }: Page,
+  { selective, prefix, equal, others, walked }: Selection,
+  { first, size, oldestFirst = false, mayBeFew = true }: Page,
 ): string {
-  const [order, beyond, within] = oldestFirst ? ["ASC", ">", "<="] : ["DESC", "<", ">="];
+  const [order, from, until] = oldestFirst ? ["ASC", ">=", "<="] : ["DESC", "<=", ">="];
   const equality = ([column, value]: Equality) => `${column} = ${value}`;
+  const inOrder = `o.number ${from} ${first}`;
   const walk = (conditions: string[]) => {
+    const all = [...conditions, ...selective, ...others];
+    all.push(...equal.filter((one) => one !== walked).map(equality));
     const [column, value] = walked ?? [];
-    const all = [
-      ...[...conditions, ...selective, ...others],
-      ...equal.filter((one) => one !== walked).map(equality),
-      ...(walked ? [`${column} ${within} ${value}`] : []),
-      walked
-        ? `(${column}, o.number) ${beyond} (${value}, ${after})`
-        : `o.number ${beyond} ${after}`,
-    ];
-    const sorted = [...(walked ? [column] : []), "o.number"].map((one) => `${one} ${order}`);
+    if (walked)
+      all.push(
+        `${column} ${until} ${value} AND (${column}, o.number) ${from} (${value}, ${first})`,
+      );
+    else all.push(inOrder);
     return `SELECT o.number, false AS are_few FROM lenden.operations o WHERE ${all.join(" AND ")}
-      ORDER BY ${sorted.join(", ")} LIMIT ${size}`;
+      ORDER BY ${walked ? `${column} ${order}, ` : ""}o.number ${order} LIMIT ${size}`;
   };
   if (selective.length === 0 || !mayBeFew) return walk([]);
-  const rest = [...others, ...equal.map(equality), `o.number ${beyond} ${after}`];
+  const rest = [...others, ...equal.map(equality), inOrder];
   return `
     WITH found AS MATERIALIZED (SELECT o.number FROM lenden.operations o
-        WHERE ${selective.join(" AND ")} LIMIT ${few + 1}),
+        WHERE ${[...prefix, ...selective].join(" AND ")} LIMIT ${few + 1}),
       few AS MATERIALIZED (SELECT count(*) <= ${few} AS are FROM found)
     (SELECT o.number, true AS are_few FROM lenden.operations o
       WHERE (SELECT are FROM few) AND o.number IN (SELECT number FROM found) AND ${rest.join(" AND ")}
@@ -264,13 +265,14 @@ function selectionOf(
     walked:
       ofBatch ?? (areUnconfirmed ? ofAccount : (ofStatus ?? (ofAccount && ofKind) ?? ofAccount)),
     equal: [ofAccount, ofKind, ofBatch, ofStatus].filter((one) => one !== undefined),
+    prefix:
+      status === undefined || ofStatus
+        ? []
+        : [ofAccount?.join(" = ") ?? ofAnyAccount, ofKind?.join(" = ") ?? ofAnyKind],
     selective: given([
       reference !== undefined && `o.reference = ${bind(reference)}`,
       recipient !== undefined && `o.recipient_key = ${bind(recipient)}`,
-      status !== undefined &&
-        !ofStatus &&
-        `${ofAccount ? ofAccount.join(" = ") : ofAnyAccount} AND ${ofKind ? ofKind.join(" = ") : ofAnyKind}
-          AND o.status = ${bind(status)}`,
+      status !== undefined && !ofStatus && `o.status = ${bind(status)}`,
       areUnconfirmed && !ofAccount && `${unconfirmed} AND ${inStates}`,
       since !== undefined && `o.created_at >= ${bind(since)}`,
       until !== undefined && `o.created_at <= ${bind(until)}`,
