@@ -92,8 +92,9 @@ CREATE TABLE lenden.operations (
   payment_url ${text}
 );
 CREATE UNIQUE INDEX by_reference ON lenden.operations (account, reference) WHERE reference IS NOT NULL;
-CREATE INDEX by_owner ON lenden.operations (account, kind, number);
-CREATE INDEX by_age ON lenden.operations (account, number);
+-- With what lists filter by, so that rows that do not match are passed over in the index.
+CREATE INDEX by_owner ON lenden.operations (account, kind, number) INCLUDE (created_at, amount_paisa);
+CREATE INDEX by_age ON lenden.operations (account, number) INCLUDE (created_at, amount_paisa);
 CREATE INDEX by_time ON lenden.operations (created_at);
 CREATE INDEX by_remote_id ON lenden.operations (account, remote_id, kind) WHERE remote_id IS NOT NULL;
 CREATE INDEX by_status ON lenden.operations (account, kind, status, number) WHERE status IS NOT NULL;
