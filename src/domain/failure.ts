@@ -247,6 +247,7 @@ const reasons = {
   "run.not-local": { kind: "access", effect: "nothing-sent" },
   "run.timeout": { kind: "unreachable", effect: "nothing-sent" },
   "run.too-few-files": { kind: "internal", effect: "nothing-sent" },
+  "sandbox.data-in-use": { kind: "locked", effect: "nothing-sent" },
   "sandbox.command-not-run": { kind: "usage", effect: "nothing-sent" },
   "sandbox.no-command": { kind: "usage", effect: "nothing-sent" },
   "secret.command-failed": { kind: "access", effect: "nothing-sent" },

@@ -1,3 +1,4 @@
+import { realpathSync } from "node:fs";
 import { createServer } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import type { CallbackFault, Fault } from "../api/contract/fault.ts";
@@ -47,19 +48,22 @@ const completeEveryMs = 100;
 /**
  * Starts the API on loopback; it accepts requests when this resolves.
  *
- * @throws Failure `internal` if the port is taken or the data file cannot be used
+ * @throws Failure `internal` if the port is taken or the data file cannot be used; `locked` if another sandbox
+ * uses that file
  */
 export async function startSandbox(options: SandboxOptions): Promise<RunningSandbox> {
   const { seed, now, autoCompleteMs, faults = [], callbackFaults = [], latencyMs = 0 } = options;
   const database = await openData(options.dataFile);
   const ids = createRandom("ids", seed);
   if (options.dataFile !== undefined) requireOwnFile(database, options.dataFile);
+  const unlock = options.dataFile === undefined ? () => {} : lockData(database, options.dataFile);
   const store = openStore({ database, ids, newAccount: newAccount(seed), now, autoCompleteMs });
   const server = createServer();
   // Node's default of five seconds would close connections that clients keep for their next request.
   server.keepAliveTimeout = 60_000;
   const port = await listenOnLoopback(server, options.port ?? 0).catch((error) => {
     store.close();
+    unlock();
     throw error;
   });
   const origin = `http://127.0.0.1:${port}`;
@@ -85,6 +89,7 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
       stopCallbacks();
       server.close(() => {
         store.close();
+        unlock();
         resolve();
       });
       server.closeAllConnections();
@@ -117,6 +122,21 @@ async function openData(file: string | undefined): Promise<Database> {
       "Name another file.",
     );
   }
+}
+
+/**
+ * Two sandboxes with one file would complete records and send callbacks twice. The lock ends with the process.
+ * Its file stays: removed, it could be locked under two names.
+ */
+function lockData(database: Database, file: string): () => void {
+  // A file that is read-only cannot be used by any sandbox, and opening its store reports that.
+  if (database.readOnly) return () => {};
+  const unlock = database.lock(`${realpathSync(file)}.lock`);
+  if (unlock) return unlock;
+  database.close();
+  throw new Failure("sandbox.data-in-use", `--data: another sandbox uses ${file}.`, {
+    hint: "Stop that sandbox, or name another file.",
+  });
 }
 
 /** Another program's database, such as a ledger, must not get tables of the sandbox. */

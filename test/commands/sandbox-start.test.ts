@@ -1,9 +1,9 @@
 import { once } from "node:events";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
 import { scratchFolder } from "../support/helpers.ts";
-import { lenden, startBuilt } from "../support/lenden.ts";
+import { built, lenden, startBuilt } from "../support/lenden.ts";
 import { payoutNumber } from "../support/merchant.ts";
 import { openPrompts } from "../terminal/terminal.ts";
 
@@ -66,6 +66,28 @@ test("a sandbox that is started again on its --data is the same account, on what
   expect(second?.baseUrl).not.toBe(first?.baseUrl);
   const payouts: { account: string }[] = JSON.parse(await run(["payout", "list", "--json"]));
   expect(payouts.map(({ account }) => account)).toEqual(Array(2).fill(payouts[0]?.account));
+});
+
+test("a second sandbox on the same --data is rejected until the first one ends, however it ends", async () => {
+  const folder = scratchFolder();
+  const file = join(folder, "sandbox.db");
+  const env = { LENDEN_CONFIG_DIR: scratchFolder() };
+  const names = [file, relative(process.cwd(), file), join(folder, ".", "sandbox.db")];
+  for (const signal of ["SIGINT", "SIGKILL"] as const) {
+    const first = await startSandbox(folder, "--data", file);
+    for (const name of names)
+      for (const command of [["start"], ["exec", "--", "true"]]) {
+        const [verb = "", ...rest] = command;
+        const line = ["sandbox", verb, "--port", "0", "--data", name, ...rest];
+        const { code, stdout, stderr } = await built(line, { env });
+        expect([code, stdout]).toEqual([7, ""]);
+        expect(stderr).toContain("another sandbox uses");
+      }
+    await first.stop(signal);
+  }
+  const { started, stop } = await startSandbox(folder, "--data", file);
+  expect(started.baseUrl).toMatch(/^http/);
+  await stop();
 });
 
 test("sandbox start logs each request in a terminal, on one line without secrets, unless --quiet", async () => {

@@ -21,6 +21,7 @@ export const sandboxStart = defineCommand({
       "lenden sandbox start --refund-callback-url http://127.0.0.1:3000/callback --callback-fault duplicated:0.5",
   },
   flags: sandboxFlags(usualPort),
+  exitCodes: { locked: "another sandbox uses the file of --data" },
   untilStopped: true,
   showsSecrets: true,
 
