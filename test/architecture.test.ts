@@ -49,6 +49,7 @@ const mayImport: Record<string, string[]> = {
     "api/proxy.ts",
     "ledger/head.ts",
     "ledger/health.ts",
+    "types:ledger",
     "verification/stored.ts",
     "types:cli",
     "types:config",

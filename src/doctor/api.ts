@@ -189,8 +189,10 @@ async function verification({ config, host, ledger }: CheckContext): Promise<Ver
     hint: "To test what lenden assumes about it, run 'lenden verify-api' with a sandbox profile.",
   };
   const { environment } = await config.recordsOwner();
+  const { ledger: server } = await config.settings();
   // The check of the ledger reports a damaged one; none is created here.
-  if (!environment || !existsSync(join(host.folders.data, "ledger.db"))) return never;
+  const exists = server !== undefined || existsSync(join(host.folders.data, "ledger.db"));
+  if (!environment || !exists) return never;
   const account = await ledger
     .records()
     .then((records) => records.account())

@@ -15,15 +15,20 @@ import {
   type Verdict,
   warning,
 } from "./finding.ts";
+import { checkLedgerServer } from "./ledger-server.ts";
 
 /** Checks this machine: Node, directories, ledger, CA certificates. */
-export async function* checkMachine({ host, version }: CheckContext): AsyncIterable<Finding> {
+export async function* checkMachine(context: CheckContext): AsyncIterable<Finding> {
+  const { host, version, config } = context;
   const { folders, platform, env } = host;
   yield await check("lenden", () => passed(`lenden ${version} runs on ${platform} ${arch()}.`));
   yield await check("node", () => nodeVersion(host.nodeVersion));
   yield await check("config", () => directory(folders.config, "LENDEN_CONFIG_DIR", platform));
   yield await check("data", () => directory(folders.data, "LENDEN_DATA_DIR", platform));
-  yield await check("ledger", () => ledger(host));
+  // The check of the profile reports settings that cannot be read.
+  const { ledger: server } = await config.settings().catch(() => ({ ledger: undefined }));
+  if (server) yield* checkLedgerServer(server, context);
+  else yield await check("ledger", () => ledger(host));
   yield await check("ca-certificates", () => caCertificates(env.NODE_EXTRA_CA_CERTS));
 }
 

@@ -120,8 +120,9 @@ export interface Holder {
   /** The name of the file that the operating system keeps locked for it. */
   lock: string;
   machine: string;
-  /** The person, if several machines share the ledger. */
+  /** The person and the login at the server, if several machines share the ledger. */
   user?: string;
+  login?: string;
   /** ISO 8601. */
   since: string;
 }

@@ -12,7 +12,7 @@ export interface Certificates {
   /** The authority's file, for NODE_EXTRA_CA_CERTS. */
   authorityFile: string;
   key: string;
-  /** Signed by that authority, for localhost, 127.0.0.1 and service.test. */
+  /** Signed by that authority, for localhost, 127.0.0.1, 0.0.0.0 and service.test. */
   cert: string;
   /** Of the same authority, but for another name. */
   otherName: { key: string; cert: string };
@@ -60,7 +60,7 @@ function createCertificates(): Certificates {
     "ca -batch -notext -config ca.cnf -create_serial -cert ca.pem -keyfile ca.key -startdate 20200101000000Z -enddate 20200201000000Z";
   return {
     authorityFile: join(folder, "ca.pem"),
-    ...signed("service.test", "DNS:service.test,DNS:localhost,IP:127.0.0.1", today),
+    ...signed("service.test", "DNS:service.test,DNS:localhost,IP:127.0.0.1,IP:0.0.0.0", today),
     otherName: signed("other.test", "DNS:other.test", today),
     expired: signed("expired.test", "DNS:localhost", until2020),
   };

@@ -19,7 +19,7 @@ import { alone, createProcessLock } from "../../platform/process-locks.ts";
 import { openDatabase } from "../../platform/sqlite/open.ts";
 import { placeIn } from "../command/common-flags.ts";
 import type { ConfigAccess } from "./config-access.ts";
-import { ledgerFile, prepareFile, requireLedger } from "./ledger-file.ts";
+import { ledgerFile, prepareFile, requireLedger, warnIfUnmoved } from "./ledger-file.ts";
 import type { LedgerMaintenance } from "./ledger-maintenance.ts";
 import type { MovableLedger } from "./ledger-move.ts";
 import type { CreatedLedger } from "./ledger-server.ts";
@@ -40,6 +40,8 @@ export interface LedgerAccess {
    * @param url default: of the ledger in use
    */
   createOnServer(url: LedgerUrl | undefined, flags: LedgerLoginFlags): Promise<CreatedLedger>;
+  /** Warns if this machine's ledger file has operations that a ledger on a server does not know. */
+  warnIfUnmoved(environment: string, server: string): Promise<void>;
   /** The SQL that does the same. */
   schemaSql(): Promise<string>;
   /** Calls work with the ledger file of this machine, which can be moved to a server. */
@@ -69,7 +71,10 @@ export interface RunLedgers {
   idAt(kind: Resource, typed: string, from: "own" | "records"): Promise<string>;
 }
 
-type LedgerParts = Pick<RunParts, "host" | "command" | "scrub" | "scrubber" | "notice" | "closing">;
+type LedgerParts = Pick<
+  RunParts,
+  "host" | "command" | "finishes" | "scrub" | "scrubber" | "notice" | "closing"
+>;
 
 export function createRunLedgers(
   parts: LedgerParts,
@@ -89,6 +94,9 @@ export function createRunLedgers(
     const { ledger: server } = await settings();
     if (!server) return openPath(owned, await ownFile());
     const { openServer } = await import("./ledger-server.ts");
+    // For a ledger of the profile, 'profile set' has warned.
+    if (parts.finishes && "baseUrl" in owned && server.url.source === "LENDEN_LEDGER_URL")
+      await warnIfUnmoved(parts, owned.environment, server.url.value.text);
     return openServer(parts, { settings: server, owned, recorder: recorderOf(owned, parts) });
   };
 

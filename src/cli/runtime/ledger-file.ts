@@ -19,12 +19,14 @@ import { Failure } from "../../domain/failure.ts";
 import type { Acceptance } from "../../ledger/chain.ts";
 import { headPath } from "../../ledger/head.ts";
 import { ledgerFileState, lossOf, rejectWithoutTables } from "../../ledger/health.ts";
+import { testCommand } from "../../ledger/operation.ts";
 import type { KnownProfile } from "../../ledger/sqlite/upgrade.ts";
 import { makeDirectory } from "../../platform/files.ts";
 import type { Host } from "../../platform/host.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
 import { writeCopy } from "../../platform/sqlite/open.ts";
 import { keyHashOf } from "./owner.ts";
+import type { RunParts } from "./parts.ts";
 
 /** The one file of all accounts, in a directory that only you can read. */
 export function ledgerFile({ folders: { data } }: Host): string {
@@ -77,6 +79,43 @@ export async function hasLedger(host: Host): Promise<boolean> {
     return true;
   } catch {
     return false;
+  }
+}
+
+/**
+ * Warns if this machine's ledger file has operations that a ledger on a server does not know, and that protect
+ * against no duplicate there.
+ */
+export async function warnIfUnmoved(
+  { host: { folders }, notice }: Pick<RunParts, "host" | "notice">,
+  environment: string,
+  server: string,
+): Promise<void> {
+  const path = join(folders.data, "ledger.db");
+  if (!statSync(path, { throwIfNoEntry: false })?.size) return;
+  const unknown = `that the ledger ${server} does not know`;
+  const move = `To copy them, run 'lenden ledger move ${server}'.`;
+  try {
+    if (await hasUnmoved(path, environment))
+      notice(
+        `${path} has ${environment} operations ${unknown}: they do not protect against duplicates. ${move}`,
+        "ledger.not-moved",
+      );
+  } catch {
+    notice(`${path} cannot be read: it may have operations ${unknown}.`, "ledger.not-moved");
+  }
+}
+
+async function hasUnmoved(path: string, environment: string): Promise<boolean> {
+  const { openDatabase } = await import("../../platform/sqlite/open.ts");
+  const { moveOf } = await import("../../ledger/sqlite/moved.ts");
+  const database = await openDatabase(path);
+  try {
+    const sql = "SELECT 1 FROM operations WHERE environment = ? AND command <> ? LIMIT 1";
+    const isMoved = moveOf(database)?.state === "moved";
+    return !isMoved && database.prepare(sql).get(environment, testCommand) !== undefined;
+  } finally {
+    database.close();
   }
 }
 

@@ -14,6 +14,7 @@ import {
   isComplete,
   isIntact,
 } from "../../ledger/integrity.ts";
+import type { ServerHealth } from "../../ledger/postgres/health.ts";
 import type { WorkingProcess } from "../../ledger/process-list.ts";
 import { recordAcceptance } from "../../ledger/sqlite/chain.ts";
 import { integrityOf } from "../../ledger/sqlite/integrity.ts";
@@ -54,6 +55,8 @@ export interface LedgerMaintenance {
   restore(file: string, confirm: ConfirmRestore): Promise<LedgerContent & { kept: string | null }>;
   /** The processes that work on it, and those that ended without completing their work. */
   processes(): Promise<WorkingProcess[]>;
+  /** Only of a ledger on a server. */
+  serverHealth?(): Promise<ServerHealth>;
   /** Why a user has to accept the ledger before anything is sent; undefined if there is no reason. */
   unaccepted(): Promise<UnacceptedLedger | undefined>;
 }

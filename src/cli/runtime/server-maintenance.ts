@@ -1,6 +1,7 @@
 import type { LedgerSettings } from "../../config/settings.ts";
 import { usage } from "../../domain/failure.ts";
 import type { Connection } from "../../ledger/postgres/connection.ts";
+import { serverHealth } from "../../ledger/postgres/health.ts";
 import { connectTo } from "../../ledger/postgres/ledger.ts";
 import { listProcesses } from "../../ledger/postgres/process-list.ts";
 import type { LedgerMaintenance } from "./ledger-maintenance.ts";
@@ -34,6 +35,7 @@ export function createServerMaintenance(
   return {
     check: copiedByServer,
     unaccepted: copiedByServer,
+    serverHealth: () => connected(serverHealth),
     processes: () => connected(({ read }) => listProcesses(read)),
     backup: copiedByServer,
     restore: copiedByServer,

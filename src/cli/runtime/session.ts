@@ -117,6 +117,10 @@ function accessOf(
         const server = namedLedger(url, flags, host.env);
         return withMovableLedger(server, { ...parts, read: config.profiles.read }, work);
       },
+      warnIfUnmoved: async (environment, server) => {
+        const file = await import("./ledger-file.ts");
+        await file.warnIfUnmoved(parts, environment, server);
+      },
       schemaSql: async () => (await import("../../ledger/postgres/schema.ts")).schemaSql(true),
       idOf: async (kind, typed, from = "own") => {
         await config.refuseSecrets(typed);

@@ -1,5 +1,6 @@
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { id, sentence, table, text, time } from "../../cli/output/view.ts";
+import { personText } from "../../domain/person.ts";
 import type { WorkingProcess } from "../../ledger/process-list.ts";
 
 export const ledgerProcesses = defineCommand({
@@ -15,7 +16,7 @@ export const ledgerProcesses = defineCommand({
       id: ({ pid }) => String(pid),
       empty: "No process works on the ledger.",
       columns: {
-        user: ["PERSON", (one) => text(personOf(one))],
+        user: ["PERSON", (one) => text(personText(one.user, one.login))],
         machine: ["MACHINE", ({ machine }) => text(machine)],
         pid: ["PID", ({ pid }) => id(String(pid))],
         command: ["COMMAND", ({ command }) => text(command)],
@@ -26,11 +27,6 @@ export const ledgerProcesses = defineCommand({
       },
     }),
 });
-
-/** The login too, if it has another name. */
-function personOf({ user, login }: WorkingProcess): string {
-  return login === null || login === user ? user : `${user} (login ${login})`;
-}
 
 const mostShown = 3;
 

@@ -75,6 +75,8 @@ export const profileAdd = defineCommand({
       : await givenProfile(input, context);
     const profile = { environment, baseUrl, apiKey, payoutSecret, ...settingsIn(input) };
     const stored = await storeProfile(name, profile, input, context);
+    if (stored.ledger !== undefined)
+      await context.ledger.warnIfUnmoved(stored.environment, stored.ledger);
     await dialogue?.showAfterwards(name, profile, input, context);
     return shownProfile(name, stored);
   },

@@ -76,7 +76,7 @@ export const profileSet = defineCommand({
     value: argument.required("value", "New value, or an empty text to remove it", ok<string>),
   },
 
-  async run({ key, value }, { config: { profiles, ...config } }) {
+  async run({ key, value }, { config: { profiles, ...config }, ledger }) {
     const { profile } = await config.settings();
     if (!profile)
       throw new Failure("profile.none-in-use", "No profile is in use.", {
@@ -100,6 +100,8 @@ export const profileSet = defineCommand({
       if (!isSameServer(profile.baseUrl, changed.baseUrl)) delete changed.account;
       return { ...now, profiles: { ...now.profiles, [name]: changed } };
     });
+    if (setting.key === "ledger" && changed.ledger !== undefined)
+      await ledger.warnIfUnmoved(changed.environment, changed.ledger);
     return shownProfile(name, changed);
   },
   view: profileCard,

@@ -410,9 +410,16 @@ function textOrNull(value: bigint | null): string | null {
 /** Without an answer of the server: it is unknown what became of the statement. */
 class LostConnection extends Error {}
 
+/** Sends only these parameters: pg would add those of PGOPTIONS, PGREPLICATION and PGAPPNAME. */
+class Client extends pg.Client {
+  getStartupConf() {
+    return { user: this.user, database: this.database, application_name: "lenden" };
+  }
+}
+
 async function connect(login: ServerLogin): Promise<Opened> {
   const socket = new Socket();
-  const client = new pg.Client({
+  const client = new Client({
     host: login.host,
     port: login.port,
     database: login.database,
@@ -421,10 +428,8 @@ async function connect(login: ServerLogin): Promise<Opened> {
     ssl: login.tls,
     stream: () => socket,
     keepAlive: true,
-    application_name: "lenden",
-    client_encoding: "UTF8",
-    // pg takes what is missing here from PG* variables; this value has no effect.
-    options: " ",
+    // Else PGSSLNEGOTIATION would decide.
+    sslnegotiation: "postgres",
     connectionTimeoutMillis: connectMs,
     types: { getTypeParser: () => (text: string) => text },
   });

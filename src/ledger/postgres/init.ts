@@ -13,7 +13,8 @@ export async function createSchema(login: ServerLogin): Promise<boolean> {
     return await atServer(login, async (query) => {
       const [row] = await query(
         `SELECT current_setting('server_version_num')::int >= 150000 AS is_supported,
-           to_regnamespace('lenden') IS NOT NULL AS is_used, to_regclass('lenden.head') IS NOT NULL AS has_head`,
+           to_regnamespace('lenden') IS NOT NULL AS is_used, to_regclass('lenden.head') IS NOT NULL AS has_head,
+           (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass('lenden.head')) AS is_own`,
       );
       if (row?.is_supported !== "t")
         throw new Failure("ledger.server-version", "The server is older than PostgreSQL 15.", {
@@ -22,16 +23,22 @@ export async function createSchema(login: ServerLogin): Promise<boolean> {
       if (row.has_head !== "t" && row.is_used === "t") throw foreignSchema();
       if (row.has_head === "t") await rejectNewer(query);
       const isNew = row.has_head !== "t";
+      // PostgreSQL would only warn.
+      if (!isNew && row.is_own !== "t") throw notOwner(login);
       await query(schemaSql(isNew));
       return isNew;
     });
   } catch (error) {
     if (!(error instanceof Failure) || error.reason !== "ledger.access-denied") throw error;
-    throw new Failure(error.reason, `${login.user} may not create or repair the ledger.`, {
-      hint: "Use a login that may create schemas and roles, or give your database administrator the output of 'lenden ledger init --print-sql'.",
-      cause: error,
-    });
+    throw notOwner(login, error);
   }
+}
+
+function notOwner({ user }: ServerLogin, cause?: unknown): Failure {
+  return new Failure("ledger.access-denied", `${user} may not create or repair the ledger.`, {
+    hint: "Use a login that may create schemas and roles, or give your database administrator the output of 'lenden ledger init --print-sql'.",
+    cause,
+  });
 }
 
 async function rejectNewer(query: Query): Promise<void> {

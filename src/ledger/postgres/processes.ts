@@ -38,8 +38,8 @@ export class ServerProcess {
   }
 
   holder(since: string): Holder {
-    const { pid, machine, user } = this.#worker.actor;
-    return { pid, lock: this.id, machine, since, user };
+    const { pid, machine, user, ledgerLogin: login = user } = this.#worker.actor;
+    return { pid, lock: this.id, machine, since, user, login };
   }
 
   /** Makes this process known, before it locks anything. */

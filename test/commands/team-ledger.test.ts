@@ -1,0 +1,305 @@
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect } from "vitest";
+import { scratchFolder, until } from "../support/helpers.ts";
+import { built, ended, lenden, type Outcome, startBuilt } from "../support/lenden.ts";
+import { type Merchant, openMerchant, payoutNumber, payoutOf } from "../support/merchant.ts";
+import { type Cluster, serverTest, sharedCluster, startCluster } from "../support/postgres.ts";
+import { closedPort } from "../support/server.ts";
+import { makeCertificates } from "../support/tls.ts";
+
+type Env = Record<string, string>;
+
+/** A ledger in a new database, and logins that may use it. */
+async function teamLedger(cluster: Cluster, ...logins: string[]) {
+  const database = await cluster.create();
+  const { code, stderr } = await lenden(["ledger", "init", cluster.url(database)]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  for (const login of logins) {
+    const [known] = await cluster.run(`SELECT 1 FROM pg_roles WHERE rolname = '${login}'`);
+    if (!known) await cluster.run(`CREATE ROLE ${login} LOGIN PASSWORD 'of ${login}'`);
+    await cluster.run(`GRANT lenden_writer TO ${login}`);
+  }
+  return { database, url: (login: string) => cluster.url(database, login) };
+}
+
+/** A machine with a home of its own, and a login at the ledger. */
+function machine(merchant: Merchant, ledger: string): Env & { LENDEN_DATA_DIR: string } {
+  const folder = scratchFolder();
+  const data = join(folder, "data");
+  const own = { LENDEN_CONFIG_DIR: folder, LENDEN_DATA_DIR: data, LENDEN_LEDGER_URL: ledger };
+  return { ...merchant.env, ...own };
+}
+
+function files(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: "utf8" }) : [];
+}
+
+describe("ledger init", () => {
+  serverTest("creates a ledger, names the role of its users, and repairs its rights", async () => {
+    const cluster = await sharedCluster();
+    const database = await cluster.create();
+    const init = ["ledger", "init", cluster.url(database)];
+    const created = await lenden([...init, "--json"]);
+    expect(JSON.parse(created.stdout)).toEqual({
+      url: expect.stringMatching(/^postgres:\/\/postgres@%2F/),
+      isNew: true,
+      role: "lenden_writer",
+      grant: "GRANT lenden_writer TO <login>",
+    });
+    await cluster.run("REVOKE SELECT ON lenden.events FROM lenden_writer", database);
+    const repaired = await lenden(init);
+    expect(repaired.stdout).toContain("The ledger exists");
+    const isReadable =
+      "SELECT has_table_privilege('lenden_writer', 'lenden.events', 'SELECT') AS is";
+    expect(await cluster.run(isReadable, database)).toEqual([{ is: true }]);
+  });
+
+  serverTest("prints the SQL that a database administrator runs", async () => {
+    const cluster = await sharedCluster();
+    const database = await cluster.create();
+    const { stdout } = await lenden(["ledger", "init", "--print-sql"]);
+    await cluster.run(stdout, database);
+    const env = { LENDEN_LEDGER_URL: cluster.url(database) };
+    expect((await lenden(["ledger", "processes"], { env })).stdout).toContain("No process works");
+  });
+
+  serverTest("needs the rights of an administrator and a schema of its own", async () => {
+    const cluster = await sharedCluster();
+    const { database, url } = await teamLedger(cluster, "ann");
+    const denied = await lenden(["ledger", "init", url("ann"), "--json"]);
+    expect([denied.code, errorOf(denied)]).toMatchObject([4, { reason: "ledger.access-denied" }]);
+    expect(denied.stderr).toContain("--print-sql");
+    await cluster.run("DROP SCHEMA lenden CASCADE; CREATE SCHEMA lenden", database);
+    const foreign = await lenden(["ledger", "init", cluster.url(database), "--json"]);
+    expect([foreign.code, errorOf(foreign).message]).toEqual([1, expect.stringMatching(/schema/)]);
+    const none = await lenden(["ledger", "init"]);
+    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("<url>")]);
+  });
+});
+
+function errorOf({ stderr }: Outcome): Record<string, unknown> {
+  const line = stderr.split("\n").find((one) => one.startsWith('{"error"')) ?? "{}";
+  return JSON.parse(line).error;
+}
+
+describe("a shared ledger", () => {
+  serverTest("protects two machines from each other's duplicates", async () => {
+    const cluster = await sharedCluster();
+    const { url } = await teamLedger(cluster, "ann", "bo");
+    const merchant = await openMerchant();
+    const [ann, bo] = [machine(merchant, url("ann")), machine(merchant, url("bo"))];
+    expect((await lenden(payoutOf("INV-7"), { env: ann })).code).toBe(0);
+    const same = await lenden([...payoutOf("INV-7"), "--json"], { env: bo });
+    expect(JSON.parse(same.stdout)).toMatchObject({ existing: true });
+    const unnamed = payoutOf("INV-7").slice(0, -2);
+    const host = { user: "bob", machine: "laptop-2" };
+    expect((await lenden(unnamed, { env: bo, host })).code).toBe(3);
+    expect((await lenden([...unnamed, "--again"], { env: bo, host })).code).toBe(0);
+    expect(await merchant.books("payouts")).toHaveLength(2);
+    expect((await lenden(["payout", "list", "-q"], { env: ann })).stdout.split("\n")).toHaveLength(
+      3,
+    );
+  });
+
+  serverTest(
+    "creates no file of a ledger, and none of what would count as a trace of one",
+    async () => {
+      const cluster = await sharedCluster();
+      const { url } = await teamLedger(cluster, "ann");
+      const merchant = await openMerchant();
+      const env = machine(merchant, url("ann"));
+      await lenden(payoutOf("A"), { env });
+      await lenden(["__complete", "--typed=", "ledger", "show"], { env });
+      await lenden(["doctor"], { env });
+      const made = files(env.LENDEN_DATA_DIR);
+      expect(made).toEqual(["methods", expect.stringMatching(/^methods.methods-\w+\.json$/)]);
+      expect(files(env.LENDEN_CONFIG_DIR ?? "")).toContainEqual(
+        expect.stringMatching(/^ledger-head-/),
+      );
+      // Without the server, this machine starts an empty ledger, which is no lost one.
+      const { code, stdout } = await lenden(["ledger", "list"], { env: withoutLedger(env) });
+      expect([code, stdout]).toEqual([0, expect.stringContaining("no operation")]);
+    },
+  );
+
+  serverTest("shows who works on a batch, and keeps others from it", async () => {
+    const cluster = await sharedCluster();
+    const { url } = await teamLedger(cluster, "ann", "bo");
+    const merchant = await openMerchant({ latencyMs: 3_000 });
+    const [ann, bo] = [machine(merchant, url("ann")), machine(merchant, url("bo"))];
+    const file = join(scratchFolder(), "march.csv");
+    writeFileSync(file, "amount,to,method\n5,01712345678,bkash\n6,01812345678,bkash\n");
+    const send = ["payout", "batch", "send", file, "--yes"];
+    const first = startBuilt(send, ann);
+    const firstEnd = ended(first);
+    const processes = async () =>
+      JSON.parse((await lenden(["ledger", "processes", "--json"], { env: bo })).stdout);
+    await until(async () => (await processes()).some((one: Env) => one.worksOn?.length));
+    const [one] = await processes();
+    expect(one).toMatchObject({ login: "ann", pid: first.pid, state: "running" });
+    expect(one.command).toBe("payout batch send");
+    expect(Date.parse(one.leaseUntil) - Date.now()).toBeGreaterThan(20_000);
+    expect(one.worksOn).toContainEqual(expect.objectContaining({ kind: "batch" }));
+    const shown = await lenden(["ledger", "processes"], { env: bo });
+    expect(shown.stdout).toContain(`(login ann)`);
+    const second = await lenden([...send, "--json"], { env: bo });
+    expect(second.code).toBe(7);
+    expect(errorOf(second).message).toMatch(
+      new RegExp(`^Batch B\\w+ is locked by .*\\(login ann\\) on .*${first.pid}.* since `),
+    );
+    expect((await firstEnd).code).toBe(0);
+    expect(await processes()).toEqual([]);
+    expect(await merchant.books("payouts")).toHaveLength(2);
+  });
+});
+
+function withoutLedger({ LENDEN_LEDGER_URL: _, ...others }: Env): Env {
+  return others;
+}
+
+describe("a ledger file that was not moved", () => {
+  serverTest("is named by profile set, and by commands that send", async () => {
+    const cluster = await sharedCluster();
+    const { database, url } = await teamLedger(cluster, "ann");
+    const merchant = await openMerchant();
+    expect((await merchant.lenden(payoutOf("OLD"))).code).toBe(0);
+    const env = { ...merchant.env, LENDEN_LEDGER_URL: url("ann") };
+    const sent = await lenden([...payoutNumber(1, "NEW"), "--json"], { env });
+    const warning = {
+      reason: "ledger.not-moved",
+      message: expect.stringContaining(`/${database}'.`),
+    };
+    expect(JSON.parse(sent.stdout).warnings).toEqual([warning]);
+    const read = await lenden(["payout", "list"], { env });
+    expect(read.stderr).toBe("");
+    const { LENDEN_API_KEY: key, LENDEN_BASE_URL: baseUrl = "", ...others } = merchant.env;
+    const add = ["profile", "add", "shop", "--key-stdin", "--base-url", baseUrl];
+    await lenden(add, { env: others, stdin: `${key}\n` });
+    const set = await lenden(["profile", "set", "ledger", url("ann")], { env: others });
+    expect([set.code, set.stderr]).toEqual([0, expect.stringContaining("sandbox operations")]);
+    const { code, stderr } = await lenden(payoutNumber(2, "PROFILE"), { env: others });
+    expect([code, stderr]).toEqual([0, ""]);
+  });
+});
+
+describe("a server that cannot be used", () => {
+  /** A payout that nothing may have left for. */
+  async function rejected(
+    merchant: Merchant,
+    ledger: Env,
+    run = lenden,
+  ): Promise<[number, unknown]> {
+    const env = { ...machine(merchant, ""), ...ledger };
+    const outcome = await run([...payoutOf("A"), "--json"], { env });
+    expect(await merchant.books("payouts")).toHaveLength(0);
+    expect(files(env.LENDEN_DATA_DIR)).not.toContain("ledger.db");
+    const { reason, effect } = errorOf(outcome);
+    expect(effect).toBe("nothing-sent");
+    return [outcome.code, reason];
+  }
+
+  serverTest("ends with the exit code of its cause, and never falls back to a file", async () => {
+    const cluster = await sharedCluster();
+    const merchant = await openMerchant();
+    const at = (url: string) => rejected(merchant, { LENDEN_LEDGER_URL: url });
+    const nowhere = `postgres://ann@127.0.0.1:${await closedPort()}/lenden`;
+    expect(await at(nowhere)).toEqual([69, "ledger.unreachable"]);
+    expect(await at("postgres://ann@localhost")).toEqual([2, "usage.invalid"]);
+    const { url, database } = await teamLedger(cluster, "ann");
+    await cluster.run("CREATE ROLE guest LOGIN");
+    expect(await at(url("guest"))).toEqual([4, "ledger.access-denied"]);
+    expect(await at(cluster.url("missing"))).toEqual([1, "ledger.not-initialized"]);
+    expect(await at(cluster.url(await cluster.create()))).toEqual([1, "ledger.not-initialized"]);
+    await cluster.run("UPDATE lenden.head SET version = 999", database);
+    expect(await at(url("ann"))).toEqual([1, "ledger.newer-version"]);
+    await cluster.run(
+      `UPDATE lenden.head SET version = 1; ALTER DATABASE ${database}
+      SET default_transaction_read_only = on`,
+      database,
+    );
+    expect(await at(url("ann"))).toEqual([1, "ledger.server-read-only"]);
+  });
+
+  serverTest(
+    "takes a password from its sources, and no variable of PostgreSQL's tools",
+    async () => {
+      const cluster = await startCluster({
+        hasPort: true,
+        access: ["local all postgres trust", "host all all 127.0.0.1/32 scram-sha-256"],
+      });
+      const merchant = await openMerchant();
+      const { database } = await teamLedger(cluster, "ann");
+      const url = (password = "") =>
+        `postgres://ann${password}@127.0.0.1:${cluster.port}/${database}`;
+      const at = (env: Env) => rejected(merchant, env, built);
+      expect(await at({ LENDEN_LEDGER_URL: url() })).toEqual([4, "ledger.access-denied"]);
+      const wrong = { LENDEN_LEDGER_URL: url(), LENDEN_LEDGER_PASSWORD: "of bo" };
+      expect(await at(wrong)).toEqual([4, "ledger.access-denied"]);
+      const home = scratchFolder();
+      writeFileSync(join(home, ".pgpass"), "*:*:*:*:of ann\n", { mode: 0o600 });
+      const named = { LENDEN_LEDGER_URL: url(), PGPASSWORD: "of ann", HOME: home };
+      expect(await at(named)).toEqual([4, "ledger.access-denied"]);
+      // Each of these would break a login of libpq or pg that lets it.
+      const garbage = Object.fromEntries(
+        ["HOST", "PORT", "DATABASE", "USER", "PASSWORD", "OPTIONS", "SSLMODE", "SSLNEGOTIATION"]
+          .concat(["REPLICATION", "BINARY", "CLIENT_ENCODING", "CONNECT_TIMEOUT", "SERVICE"])
+          .map((name) => [`PG${name}`, name === "SSLNEGOTIATION" ? "direct" : "nonsense"]),
+      );
+      const right = [
+        { LENDEN_LEDGER_URL: url(":of%20ann") },
+        { LENDEN_LEDGER_URL: url(), LENDEN_LEDGER_PASSWORD: "of ann" },
+        { LENDEN_LEDGER_URL: url(), LENDEN_LEDGER_PASSWORD: "of ann", ...garbage },
+      ];
+      for (const env of right) {
+        const { code, stdout, stderr } = await built(["ledger", "list", "-v"], { env });
+        expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+        expect(stdout).not.toContain("of ann");
+      }
+      const folder = scratchFolder();
+      const env = { ...merchant.env, LENDEN_CONFIG_DIR: folder };
+      const command = `sh -c "echo 'of ann'"`;
+      const add = ["profile", "add", "shop", "--key-stdin", "--base-url", merchant.baseUrl];
+      const flags = ["--ledger", url(), "--ledger-password-command", command];
+      await lenden([...add, ...flags], { env, stdin: merchant.apiKey });
+      const own = { LENDEN_CONFIG_DIR: folder };
+      expect(await lenden(["ledger", "list"], { env: own })).toMatchObject({ code: 0, stderr: "" });
+      const other = { ...own, LENDEN_LEDGER_URL: url() };
+      expect((await lenden(["ledger", "list"], { env: other })).code).toBe(4);
+    },
+  );
+
+  serverTest("verifies certificate and name of a server that is not on this machine", async () => {
+    const certificates = makeCertificates();
+    const merchant = await openMerchant();
+    // An address of this machine that is no loopback address.
+    const clusterWith = (tls?: { key: string; cert: string }) =>
+      startCluster({
+        hasPort: true,
+        ...(tls ? { tls } : {}),
+        access: ["local all all trust", "hostssl all all all trust", "hostnossl all all all trust"],
+      });
+    const of = async (cluster: Cluster) => {
+      const { database } = await teamLedger(cluster, "ann");
+      return `postgres://ann@0.0.0.0:${cluster.port}/${database}`;
+    };
+    const plain = await of(await clusterWith());
+    expect(await rejected(merchant, { LENDEN_LEDGER_URL: plain })).toEqual([69, "ledger.tls"]);
+    const wrong = await of(await clusterWith(certificates.otherName));
+    const right = await of(await clusterWith(certificates));
+    const list = async (url: string, ...flags: string[]) => {
+      const folder = scratchFolder();
+      const add = ["profile", "add", "shop", "--key-stdin", "--base-url", merchant.baseUrl];
+      const env = { LENDEN_CONFIG_DIR: folder };
+      await lenden([...add, "--ledger", url, ...flags], { env, stdin: merchant.apiKey });
+      const weak = { ...env, NODE_TLS_REJECT_UNAUTHORIZED: "0" };
+      const { code, stderr } = await built(["ledger", "list", "--json"], { env: weak });
+      return [code, errorOf({ code, stderr, stdout: "" })?.reason];
+    };
+    const ca = ["--ledger-ca", certificates.authorityFile];
+    expect(await list(right)).toEqual([69, "ledger.tls"]);
+    expect(await list(wrong, ...ca)).toEqual([69, "ledger.tls"]);
+    expect(await list(right, ...ca)).toEqual([0, undefined]);
+    expect((await list(right, "--ledger-ca", "/missing.pem"))[0]).toBe(2);
+  });
+});
