@@ -25,6 +25,12 @@ interface MovedBy {
 const operationsPerCommit = 500;
 const rowsPerStatement = 2_000;
 
+/** @throws Failure `ledger.move-conflict` if a reference belongs to another operation on the server */
+export async function rejectConflicts(file: Database, { read }: Connection): Promise<void> {
+  const accounts = await mapAccounts(file, read);
+  for (const page of operationPages(file)) await existingOf(read, page, accounts);
+}
+
 /**
  * Copies a ledger file to a server, and compares every copied operation with the file. What is there already is
  * passed over, so that a run that ended early can be repeated. Operations keep their IDs, and get new numbers;
@@ -37,9 +43,6 @@ export async function moveLedger(
   connection: Connection,
   by: MovedBy,
 ): Promise<Moved> {
-  // Conflicts are found before anything is copied.
-  const known = await mapAccounts(file, connection.read);
-  for (const page of operationPages(file)) await existingOf(connection.read, page, known);
   const accounts = await copyAccounts(file, connection, by.at);
   const batches = new Map<string, bigint>();
   for (const batch of file

@@ -3,7 +3,7 @@ import { Failure, usage } from "../../domain/failure.ts";
 import { headOf, headPath, storedHead, writeHead } from "../../ledger/head.ts";
 import { ledgerFileState, lossOf } from "../../ledger/health.ts";
 import { isAccepted } from "../../ledger/integrity.ts";
-import { type Moved, moveLedger } from "../../ledger/move.ts";
+import { type Moved, moveLedger, rejectConflicts } from "../../ledger/move.ts";
 import { connectTo } from "../../ledger/postgres/ledger.ts";
 import { integrityOf } from "../../ledger/sqlite/integrity.ts";
 import { movedFailure, moveOf, recordMove } from "../../ledger/sqlite/moved.ts";
@@ -64,8 +64,9 @@ export async function withMovableLedger<Result>(
         const login = await serverLogin(server, parts);
         const { connection, storeHead } = connectTo(login, host.now, serverHeadFile(host, server));
         try {
-          // A server that cannot be used is found before the file is marked.
+          // A server that cannot be used, or has other payouts, is found before the file is marked.
           await connection.write(async () => {});
+          await rejectConflicts(file, connection);
           if (!begun) recordMove(file, { state: "moving", to: url }, by);
           const moved = await moveLedger(file, connection, { ...by, machine: host.machine, path });
           recordMove(file, { state: "moved", to: url }, by);
