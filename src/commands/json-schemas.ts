@@ -50,6 +50,8 @@ const listed = (idName: string, added: Record<string, z.ZodMiniType> = {}) =>
   z.looseObject({
     ...each(text, "operation state createdAt updatedAt account"),
     ...each(textOrNull, `${idName} status`),
+    /** True if `verify-api` created it. */
+    test: z.boolean(),
     ...added,
   });
 /** Completed refunds, and those that are accepted or of unknown outcome. */

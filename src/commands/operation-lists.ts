@@ -16,7 +16,7 @@ import { usage } from "../domain/failure.ts";
 import { isAlmostMobile, payeeOf, readMobile } from "../domain/mobile.ts";
 import { readReference } from "../domain/reference.ts";
 import { err, ok, type Result } from "../domain/result.ts";
-import { states } from "../domain/state.ts";
+import { isTest, states } from "../domain/state.ts";
 import { statuses } from "../domain/statuses.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Filter, Kind, ListedOperation } from "../ledger/operation.ts";
@@ -157,6 +157,7 @@ const listColumns = {
   createdAt: ["SENT", ({ createdAt }) => time(createdAt)],
   updatedAt: ["UPDATED", ({ updatedAt }) => time(updatedAt)],
   account: ["ACCOUNT", ({ account }) => text(account)],
+  test: ["TEST", (one) => text(isTest(one) ? one.command : null)],
 } satisfies Record<string, ListColumn<ListedOperation>>;
 
 type ColumnName = keyof typeof listColumns;
@@ -180,6 +181,7 @@ export const columnsOf = {
       "state",
       "updatedAt",
       "operation",
+      "test",
     ],
   },
   payout: {
@@ -209,6 +211,7 @@ export const columnsOf = {
       "message",
       "updatedAt",
       "operation",
+      "test",
     ],
   },
   refund: {
@@ -227,6 +230,7 @@ export const columnsOf = {
       "message",
       "updatedAt",
       "operation",
+      "test",
     ],
   },
   ledger: {
@@ -246,6 +250,7 @@ export const columnsOf = {
       "batch",
       "message",
       "updatedAt",
+      "test",
     ],
   },
 } satisfies Record<string, Columns<ColumnName>>;
@@ -287,7 +292,11 @@ export async function* listPages(
     read: (most: number) => ledger.list(kind, { ...filter, limit: most }),
     count: (most: number) => ledger.count(kind, filter, most),
   };
-  for await (const operations of pagesOf(listed, limit, context.ui)) yield { operations, ...shown };
+  for await (const operations of pagesOf(listed, limit, context.ui)) {
+    const isMarked = columns === undefined && operations.some(isTest);
+    const marked = [...shown.columns.filter((one) => one !== "test"), "test" as const];
+    yield { operations, ...shown, columns: isMarked ? marked : shown.columns };
+  }
 }
 
 export function tableOf(

@@ -4,6 +4,7 @@ import { argument, flag } from "../cli/command/flag.ts";
 import { limit } from "../cli/command/list.ts";
 import { amountText } from "../domain/amount.ts";
 import { readIdentifier } from "../domain/identifier.ts";
+import { isTest } from "../domain/state.ts";
 import type { Resource } from "../domain/statuses.ts";
 import type { ListedOperation } from "../ledger/operation.ts";
 import { columnsFlag } from "./list-columns.ts";
@@ -146,6 +147,7 @@ function asJson(operation: ListedOperation, { kind, idName }: ResourceInfo) {
     createdAt,
     updatedAt,
     account,
+    test: isTest(operation),
   };
 }
 

@@ -6,6 +6,7 @@ import { readDuration } from "../cli/output/time.ts";
 import { type Paisa, readAmount } from "../domain/amount.ts";
 import { Failure } from "../domain/failure.ts";
 import { type Mobile, mobileText, readMobile } from "../domain/mobile.ts";
+import { isTest } from "../domain/state.ts";
 import { isLocalSandbox } from "../domain/url.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Result } from "../verification/stored.ts";
@@ -30,6 +31,7 @@ export const verifyApi = defineCommand({
       "Time until a payout is repeated (default: 1m, local sandbox: 1s)",
       readDuration,
     ),
+    dryRun: flag.toggle("--dry-run", "List what would be tried, and send nothing"),
   },
   list: true,
   sandboxOnly: true,
@@ -38,15 +40,20 @@ export const verifyApi = defineCommand({
   changed: () => false,
   exitCodes: { unverified: "an assumption is refuted or undecided" },
   async *run(input, context): AsyncIterable<Result> {
-    await context.config.payoutSecret();
     const { environment, baseUrl } = await context.config.account();
-    const { verify } = await import("../verification/assumptions.ts");
+    const { planned, verify } = await import("../verification/assumptions.ts");
+    if (input.dryRun) {
+      context.ui.notice(`Dry run: these would be tried at ${baseUrl}. Nothing is sent.`);
+      return yield* planned();
+    }
+    await context.config.payoutSecret();
     const { createTrial } = await import("../verification/trial.ts");
     const { storeVerification } = await import("../verification/stored.ts");
     const deps = await context.api.deps();
     const ledger = await context.ledger.own();
     const account = await ledger.account();
     const results: Result[] = [];
+    context.ui.notice(`Testing ${baseUrl} with account ${account} of the ledger.`);
     try {
       for await (const found of verify(createTrial(await optionsOf(input, context), deps))) {
         const seen = context.config.holdsSecret(found.seen) ? "(contains a secret)" : found.seen;
@@ -62,6 +69,7 @@ export const verifyApi = defineCommand({
       const tried = { at, environment, account, baseUrl, results };
       if (results.length > 0) storeVerification(context.host.folders.data, tried);
     }
+    context.ui.notice(summaryOf(results));
   },
   view: ({ name, verdict, expected, seen, hint }) => ({
     kind: "step",
@@ -75,15 +83,31 @@ export const verifyApi = defineCommand({
     verdict === "refuted" || verdict === "undecided" ? "unverified" : undefined,
 });
 
+const verdicts = ["holds", "refuted", "undecided", "skipped"] as const;
+
+/** `16 assumptions: 15 hold, 1 refuted.` */
+function summaryOf(results: Result[]): string {
+  const counts = verdicts.flatMap((one) => {
+    const { length } = results.filter(({ verdict }) => verdict === one);
+    return length > 0 ? [`${length} ${one === "holds" ? "hold" : one}`] : [];
+  });
+  const isStrict = results.some(({ verdict, guard }) => verdict === "refuted" && guard !== null);
+  const effect = isStrict ? " lenden is stricter from now on, also in production." : "";
+  return `${results.length} assumptions: ${counts.join(", ")}.${effect}`;
+}
+
 /** A run that stops has sent test operations, and the outcome of one may be unknown. */
 async function withEffect(error: unknown, hasSent: boolean, ledger: Ledger): Promise<unknown> {
   if (!(error instanceof Failure)) return error;
-  const open = (await ledger.unsettled()).find(({ command }) => command === "verify-api");
+  const open = (await ledger.unsettled()).find(isTest);
   if (open)
     return new Failure(
       "payout.outcome-unknown",
       `${error.message} A test ${open.kind} was sent without a valid response.`,
-      { hint: "To resolve it, run 'lenden ledger resolve'.", operation: open.id },
+      {
+        hint: `Check the dashboard, then run 'lenden ledger resolve ${open.id}' with --created <id> or --not-created.`,
+        operation: open.id,
+      },
     );
   const effect = hasSent ? { effect: "accepted" as const } : {};
   return new Failure(error.reason, error.message, { ...error.details, ...effect });

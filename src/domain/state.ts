@@ -52,3 +52,11 @@ export function phaseOf(ended: Ended & { state: State }): Phase {
   if (isFree(ended)) return "free";
   return isUsedUp(ended) ? "retired" : "live";
 }
+
+/** The command that only tests the API, in sandboxes. */
+export const testCommand = "verify-api";
+
+/** True if an operation only tested the API: it is no duplicate, is not sent again, and is not `@last`. */
+export function isTest({ command }: { command: string }): boolean {
+  return command === testCommand;
+}

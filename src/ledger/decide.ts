@@ -1,14 +1,14 @@
 import type { Paisa } from "../domain/amount.ts";
 import { payeeOf, sameMobile } from "../domain/mobile.ts";
-import { isFree, isUnresolved, isUnsettled, type Phase, phaseOf } from "../domain/state.ts";
 import {
-  type Holder,
-  type Intent,
-  type Operation,
-  type Outcome,
-  type RefundSums,
+  isFree,
+  isUnresolved,
+  isUnsettled,
+  type Phase,
+  phaseOf,
   testCommand,
-} from "./operation.ts";
+} from "../domain/state.ts";
+import type { Holder, Intent, Operation, Outcome, RefundSums } from "./operation.ts";
 
 /**
  * Every decision of the ledger: who may send what, and what is recorded of it. Pure: a store reads the

@@ -160,6 +160,3 @@ export interface Actor {
   /** The address that an SSH session came from. */
   sshFrom?: string;
 }
-
-/** The command that only tests the API, in sandboxes. */
-export const testCommand = "verify-api";

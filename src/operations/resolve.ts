@@ -1,7 +1,7 @@
 import type { ServiceRecord } from "../api/contract/index.ts";
 import { Failure, inOneLine } from "../domain/failure.ts";
 import { formatTime } from "../domain/local-time.ts";
-import { isUnresolved, isUnsettled } from "../domain/state.ts";
+import { isTest, isUnresolved, isUnsettled } from "../domain/state.ts";
 import { type Resource, resources } from "../domain/statuses.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation, Outcome } from "../ledger/operation.ts";
@@ -73,6 +73,11 @@ export async function resolve(
   if (state === "CONFLICT") {
     const text = `The ${kind} ${reference ?? id} is in CONFLICT: ${message}`;
     throw new Failure("record.differs", text, details);
+  }
+  // Its reference may be that of another test: sent again, it could create a payout.
+  if (kind === "payout" && isTest(operation)) {
+    const text = `Cannot resolve test payout ${reference ?? id}: tests of the API are not sent again.`;
+    throw new Failure("payout.outcome-unknown", text, details);
   }
   if (kind === "payout") {
     await resendPayout(operation, (now) => changedMeanwhile(now, ledger), deps);

@@ -250,6 +250,17 @@ export async function* verify(trial: Trial): AsyncIterable<Result> {
   }
 }
 
+/** What `verify` would try. */
+export function planned(): Result[] {
+  return assumptions.map(({ check: _, guard = null, ...assumption }) => ({
+    ...assumption,
+    guard,
+    verdict: "skipped",
+    seen: `Would be tried: ${assumption.tried}`,
+    hint: null,
+  }));
+}
+
 /** True for an error after which nothing else can be tried. */
 function endsAll(error: unknown): boolean {
   if (!(error instanceof Failure)) return true;

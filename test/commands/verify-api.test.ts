@@ -6,7 +6,7 @@ import { openSecondApi, openShop } from "../support/either-api.ts";
 import type { Deviation } from "../support/fake-api.ts";
 import { scratchFolder, soon, until } from "../support/helpers.ts";
 import { ended, lenden, startBuilt } from "../support/lenden.ts";
-import { openMerchant } from "../support/merchant.ts";
+import { openMerchant, payoutOf } from "../support/merchant.ts";
 
 /** A shop whose API deviates, and the results of its verify-api. */
 async function verifiedShop(...deviations: string[]) {
@@ -169,6 +169,69 @@ describe("verify-api", () => {
       expect.objectContaining({ name: "ref-later", verdict: "undecided" }),
     );
     expect([code, (await shop.lenden("ledger", "list", "--unknown")).json]).toEqual([11, {}]);
+  });
+
+  test("states what it tests, and counts the results", async () => {
+    const merchant = await openMerchant();
+    const { code, stderr } = await merchant.lenden(["verify-api", "--pause", "1ms"]);
+    expect(code).toBe(0);
+    const lines = stderr.trimEnd().split("\n");
+    expect(lines[0]).toMatch(new RegExp(`^Testing ${merchant.baseUrl} with account [\\w-]+ of`));
+    expect(lines.at(-1)).toBe("16 assumptions: 16 hold.");
+  });
+
+  test("sends nothing in a dry run, and lists what it would try", async () => {
+    const merchant = await openMerchant();
+    const dry = await merchant.lenden(["verify-api", "--dry-run"]);
+    expect(dry).toMatchObject({ code: 0, stderr: expect.stringContaining(merchant.baseUrl) });
+    expect(dry.stdout).toContain("Would be tried: The first payout is sent again after the pause.");
+    const results: Result[] = JSON.parse(
+      (await merchant.lenden(["verify-api", "--dry-run", "--json"])).stdout,
+    );
+    expect(results.map(({ verdict }) => verdict)).toEqual(Array(16).fill("skipped"));
+    expect(await merchant.requests()).toEqual([]);
+    expect(await merchant.json(["ledger", "list"])).toEqual([]);
+  });
+
+  test("marks its operations in lists, and @last ignores them", async () => {
+    const merchant = await openMerchant();
+    const own = await merchant.id(payoutOf("OWN-1"));
+    await merchant.lenden(["verify-api", "--pause", "1ms"]);
+    for (const line of ["payout list", "ledger list", "pay list"]) {
+      const { stdout } = await merchant.lenden(line.split(" "));
+      expect(stdout.split("\n")[0]).toMatch(/TEST$/);
+      expect(stdout).toMatch(/verify-api$/m);
+      const csv = await merchant.lenden([...line.split(" "), "-o", "csv"]);
+      expect(csv.stdout).toContain(",verify-api\r\n");
+    }
+    const payouts: unknown = await merchant.json(["payout", "list"]);
+    expect(payouts).toContainEqual(expect.objectContaining({ payoutId: own, test: false }));
+    expect(payouts).toContainEqual(expect.objectContaining({ test: true }));
+    expect(await merchant.id(["payout", "get", "@last"])).toBe(own);
+    expect(await merchant.json(["ledger", "show", "@last"])).toMatchObject({ reference: "OWN-1" });
+    expect((await merchant.lenden(["pay", "get", "@last"])).code).toBe(9);
+  });
+
+  test("leaves tests that are not sent again by ledger resolve", async () => {
+    const merchant = await openMerchant();
+    await merchant.lenden(["verify-api", "--pause", "1ms"]);
+    await merchant.inLedger((ledger) =>
+      ledger.exec(`UPDATE operations SET state = 'UNCERTAIN', phase = 'unresolved', remote_id = NULL
+        WHERE kind = 'payout'`),
+    );
+    const sent = (await merchant.moneyRequests()).length;
+    const { code, stderr } = await merchant.lenden(["ledger", "resolve"]);
+    expect([code, (await merchant.moneyRequests()).length]).toEqual([75, sent]);
+    const open: { operation: string; reference: string | null; resolveWith: string[] }[] =
+      JSON.parse((await merchant.lenden(["ledger", "list", "--unknown", "--json"])).stdout);
+    expect(open.some(({ reference }) => reference === null)).toBe(true);
+    for (const { operation, reference, resolveWith } of open) {
+      expect(stderr).toContain(`lenden ledger resolve ${reference ?? operation} --not-created`);
+      expect(resolveWith).toHaveLength(2);
+    }
+    const [{ operation = "" } = {}] = open;
+    const one = await merchant.lenden(["ledger", "resolve", operation, "--not-created"]);
+    expect(one.code).toBe(0);
   });
 
   test("leaves no payout that counts as a duplicate", async () => {

@@ -1,16 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { State } from "../../src/domain/state.ts";
+import { testCommand } from "../../src/domain/state.ts";
 import type { ChangeRequest } from "../../src/ledger/change.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import {
-  type Filter,
-  type Intent,
-  type Kind,
-  type Operation,
-  type Outcome,
-  testCommand,
-} from "../../src/ledger/operation.ts";
+import type { Filter, Intent, Kind, Operation, Outcome } from "../../src/ledger/operation.ts";
 import { collect } from "../support/helpers.ts";
 import { emptyModel, type Modeled, modelLedger } from "./model.ts";
 import { worker } from "./small-ledger.ts";

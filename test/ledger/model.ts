@@ -1,5 +1,5 @@
 import { payeeOf } from "../../src/domain/mobile.ts";
-import { isUnsettled, phaseOf } from "../../src/domain/state.ts";
+import { isUnsettled, phaseOf, testCommand } from "../../src/domain/state.ts";
 import { isLocalSandbox } from "../../src/domain/url.ts";
 import {
   type ChangeAnswer,
@@ -23,14 +23,7 @@ import {
   refundSumsOf,
 } from "../../src/ledger/decide.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import {
-  type Filter,
-  type Holder,
-  type Intent,
-  type Kind,
-  type Operation,
-  testCommand,
-} from "../../src/ledger/operation.ts";
+import type { Filter, Holder, Intent, Kind, Operation } from "../../src/ledger/operation.ts";
 import type { Worker } from "../../src/ledger/worker.ts";
 
 /** What all processes share: the ledger as lists. */

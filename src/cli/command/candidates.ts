@@ -3,7 +3,7 @@ import { amountText } from "../../domain/amount.ts";
 import { collect } from "../../domain/collect.ts";
 import { formatTime } from "../../domain/local-time.ts";
 import { formatPaisa } from "../../domain/money.ts";
-import { isUnsettled } from "../../domain/state.ts";
+import { isTest, isUnsettled } from "../../domain/state.ts";
 import type { Batch } from "../../ledger/batch.ts";
 import type { Kind, Operation } from "../../ledger/operation.ts";
 import { rowsText } from "../output/rows.ts";
@@ -55,7 +55,7 @@ export async function candidatesOf(
   if (kind === "operation")
     return (await collect(ledger.list(undefined, { limit: newest }))).map(operationCandidate);
   return (await collect(ledger.list(kind, { limit: newest }))).flatMap((one) =>
-    one.remoteId
+    one.remoteId && !isTest(one)
       ? [{ ...operationCandidate(one), text: one.remoteId, reference: null, isUnresolved: false }]
       : [],
   );

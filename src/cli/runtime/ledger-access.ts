@@ -5,7 +5,7 @@ import type { LedgerLoginFlags } from "../../config/settings.ts";
 import { Failure, usage, whyAndHint } from "../../domain/failure.ts";
 import type { LedgerUrl } from "../../domain/ledger-url.ts";
 import { formatTime } from "../../domain/local-time.ts";
-import { states } from "../../domain/state.ts";
+import { isTest, states } from "../../domain/state.ts";
 import type { Resource } from "../../domain/statuses.ts";
 import { isLocalSandbox } from "../../domain/url.ts";
 import { createHeadKeeper, headPath, tellingCommits } from "../../ledger/head.ts";
@@ -136,6 +136,7 @@ export function createRunLedgers(
       const ledger = await (from === "own" ? own() : records());
       let left = place;
       for await (const one of ledger.list(kind, { states: mayExist })) {
+        if (isTest(one)) continue;
         // The user may mean this one: an older one must not be refunded or cancelled instead.
         if (one.remoteId === null) throw unknownPlace(typed, one);
         left -= 1;

@@ -1,8 +1,7 @@
 import { placeIn } from "../../cli/command/common-flags.ts";
 import { amountText } from "../../domain/amount.ts";
-import { collect } from "../../domain/collect.ts";
 import { Failure } from "../../domain/failure.ts";
-import { isUnresolved } from "../../domain/state.ts";
+import { isTest, isUnresolved } from "../../domain/state.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { ListedOperation, Operation } from "../../ledger/operation.ts";
 import { isForgotten } from "../../payouts/unknown.ts";
@@ -13,12 +12,22 @@ export async function operationNamed(name: string, ledger: Ledger): Promise<Oper
   const found =
     place === undefined
       ? ((await ledger.find(name)) ?? (await ledger.findElsewhere(name)))
-      : (await collect(ledger.list(undefined, { limit: place })))[place - 1];
+      : await operationAt(place, ledger);
   if (found) return found;
   const message = `The ledger has no operation ${JSON.stringify(name)} of this account.`;
   throw new Failure("ledger.not-found", message, {
     hint: "To list them, run 'lenden ledger list'.",
   });
+}
+
+async function operationAt(place: number, ledger: Ledger): Promise<Operation | undefined> {
+  let left = place;
+  for await (const one of ledger.list(undefined)) {
+    if (isTest(one)) continue;
+    left -= 1;
+    if (left === 0) return one;
+  }
+  return undefined;
 }
 
 /** An operation as scripts get it: amounts in BDT, as text, without what only lenden uses. */
@@ -57,7 +66,10 @@ function commandsFor(operation: Operation, { ledger, now }: Where): string[] {
   const resolve = `lenden ledger resolve ${name}`;
   const isMove = kind === "cancel" || kind === "trigger";
   const isResent =
-    kind === "payout" && ledger.isOfThisKey(operation) && !isForgotten(openedAt, { now });
+    kind === "payout" &&
+    !isTest(operation) &&
+    ledger.isOfThisKey(operation) &&
+    !isForgotten(openedAt, { now });
   return state !== "CONFLICT" && (isMove || isResent)
     ? [resolve]
     : [`${resolve} --created <id>`, `${resolve} --not-created`];

@@ -7,7 +7,7 @@ import { card, field, id, money, status, text, time, type View } from "../../cli
 import type { Ask } from "../../cli/prompts/ask.ts";
 import { Failure, inOneLine, usage, whatHappened } from "../../domain/failure.ts";
 import { readIdentifier } from "../../domain/identifier.ts";
-import { isUnresolved, isUnsettled } from "../../domain/state.ts";
+import { isTest, isUnresolved, isUnsettled } from "../../domain/state.ts";
 import { resources } from "../../domain/statuses.ts";
 import type { Operation } from "../../ledger/operation.ts";
 import { nextStep, operationNamed, withCommands } from "./operation.ts";
@@ -172,7 +172,7 @@ function stillUnknown(
 
 /** A payout is signed: without the secret it is not even claimed (P2). */
 function isResent(operation: Operation): boolean {
-  return operation.kind === "payout" && isUnsettled(operation);
+  return operation.kind === "payout" && isUnsettled(operation) && !isTest(operation);
 }
 
 /** A person's finding in the dashboard. */

@@ -1,5 +1,6 @@
+import { testCommand } from "../../domain/state.ts";
 import { type ClaimFacts, type ClaimRequest, duplicatesSince, recipientOf } from "../decide.ts";
-import { type Holder, type Intent, type Operation, testCommand } from "../operation.ts";
+import type { Holder, Intent, Operation } from "../operation.ts";
 import { operationOf } from "../rows.ts";
 import type { Owner } from "../worker.ts";
 import type { Query, Row, Value } from "./connection.ts";

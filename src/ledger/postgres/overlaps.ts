@@ -1,6 +1,6 @@
 import { payeeOf } from "../../domain/mobile.ts";
+import { testCommand } from "../../domain/state.ts";
 import type { Ledger } from "../ledger.ts";
-import { testCommand } from "../operation.ts";
 import { grouped, knownOf, numberIn, overlapOf, plannedOf, plannedOverlapOf } from "../rows.ts";
 import type { Owner } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";

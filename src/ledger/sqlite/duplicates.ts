@@ -1,4 +1,5 @@
 import { payeeOf } from "../../domain/mobile.ts";
+import { testCommand } from "../../domain/state.ts";
 import type { Database, Row, Value } from "../../platform/sqlite/database.ts";
 import {
   type ClaimFacts,
@@ -9,7 +10,7 @@ import {
 } from "../decide.ts";
 import { listedOf } from "../intent.ts";
 import type { Ledger, RecipientAmount } from "../ledger.ts";
-import { type Intent, type Operation, testCommand } from "../operation.ts";
+import type { Intent, Operation } from "../operation.ts";
 import {
   grouped,
   knownOf,
