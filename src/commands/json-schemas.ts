@@ -245,6 +245,8 @@ export const jsonSchemas: Record<string, z.ZodMiniType> = {
       z.strictObject({ ...each(text, "kind name problem"), columns: z.array(text) }),
     ),
     newest: z.nullable(z.strictObject({ number: count, hash: text })),
+    /** Of a ledger on PostgreSQL: what weakens its protection. */
+    server: z.optional(z.array(z.looseObject({ kind: text }))),
     warnings,
   }),
   "ledger processes": z.array(

@@ -158,6 +158,83 @@ function withoutLedger({ LENDEN_LEDGER_URL: _, ...others }: Env): Env {
   return others;
 }
 
+describe("ledger check", () => {
+  const check = async (env: Env, ...flags: string[]) => {
+    const outcome = await lenden(["ledger", "check", "--json", ...flags], { env });
+    return { code: outcome.code, checked: JSON.parse(outcome.stdout || "{}") };
+  };
+
+  serverTest("verifies a ledger on a server, and the rights of the login", async () => {
+    const cluster = await sharedCluster();
+    const { database, url } = await teamLedger(cluster, "ann");
+    const merchant = await openMerchant();
+    const env = machine(merchant, url("ann"));
+    await lenden(payoutOf("A"), { env });
+    expect(await check(env)).toMatchObject({
+      code: 0,
+      checked: { holds: true, head: "contained", brokenAt: null, modified: [], server: [] },
+    });
+    const asOwner = await check({ ...env, LENDEN_LEDGER_URL: cluster.url(database) });
+    expect(asOwner).toMatchObject({
+      code: 1,
+      checked: { holds: true, server: [{ kind: "superuser", login: "postgres" }] },
+    });
+    for (const verb of ["backup", "restore"]) {
+      const { code, stderr } = await lenden(["ledger", verb, "x.db", "--yes"], { env });
+      expect([code, stderr]).toEqual([2, expect.stringContaining("pg_dump")]);
+    }
+  });
+
+  serverTest("finds a modified ledger, which sends nothing until a person accepts it", async () => {
+    const cluster = await sharedCluster();
+    const { database, url } = await teamLedger(cluster, "ann");
+    const merchant = await openMerchant();
+    const env = machine(merchant, url("ann"));
+    await lenden(payoutOf("A"), { env });
+    await cluster.run("UPDATE lenden.operations SET amount_paisa = 1", database);
+    const { code, checked } = await check(env);
+    expect([code, checked.holds, checked.modified]).toMatchObject([
+      1,
+      false,
+      [{ kind: "operation", problem: "changed", columns: ["amount_paisa"] }],
+    ]);
+    const send = [...payoutNumber(1, "B"), "--json"];
+    expect(errorOf(await lenden(send, { env })).reason).toBe("ledger.modified");
+    const accepted = await check(env, "--accept", "--yes", "--accept-hash", checked.newest.hash);
+    expect(accepted).toMatchObject({ code: 0, checked: { holds: true } });
+    expect(accepted.checked.accepted.user).toBe("tester");
+    expect((await lenden(send, { env })).code).toBe(0);
+  });
+
+  serverTest("finds a database that was restored from an older dump, on each machine", async () => {
+    const cluster = await sharedCluster();
+    const { database, url } = await teamLedger(cluster, "ann", "bo");
+    const merchant = await openMerchant();
+    const [ann, bo] = [machine(merchant, url("ann")), machine(merchant, url("bo"))];
+    await lenden(payoutOf("A"), { env: ann });
+    const dump = join(cluster.folder, "dump");
+    const at = ["-h", cluster.folder, "-U", "postgres", "-d", database];
+    await cluster.program("pg_dump", ...at, "--schema=lenden", "-Fc", "-f", dump);
+    await lenden(payoutNumber(1, "B"), { env: ann });
+    await lenden(payoutNumber(2, "C"), { env: bo });
+    await cluster.run("DROP SCHEMA lenden CASCADE", database);
+    await cluster.program("pg_restore", ...at, dump);
+    for (const env of [ann, bo]) {
+      const again = await lenden([...payoutNumber(1, "B"), "--json"], { env });
+      expect([again.code, errorOf(again).reason]).toEqual([1, "ledger.truncated"]);
+      const listed = await lenden(["payout", "list", "-q"], { env });
+      expect([listed.code, listed.stderr]).toEqual([0, expect.stringContaining("--accept")]);
+      const { checked } = await check(env);
+      expect(checked).toMatchObject({ holds: false, head: "not-contained" });
+      const accepted = await check(env, "--accept", "--yes", "--accept-hash", checked.newest.hash);
+      expect(accepted).toMatchObject({ code: 0, checked: { holds: true, head: "contained" } });
+      expect(accepted.checked.accepted.state).toBe("truncated");
+    }
+    expect((await lenden(payoutNumber(1, "B"), { env: ann })).code).toBe(0);
+    expect(await merchant.books("payouts")).toHaveLength(3);
+  });
+});
+
 describe("a ledger file that was not moved", () => {
   serverTest("is named by profile set, and by commands that send", async () => {
     const cluster = await sharedCluster();

@@ -5,15 +5,9 @@ import type { Profiles } from "../../config/profiles.ts";
 import { errorCode } from "../../domain/error-code.ts";
 import { Failure, usage } from "../../domain/failure.ts";
 import type { Acceptance } from "../../ledger/chain.ts";
-import { headOf, headPath, type StoredHead, storedHead, writeHead } from "../../ledger/head.ts";
+import { headOf, headPath, storedHead, writeHead } from "../../ledger/head.ts";
 import { hasTables, ledgerFileState, rejectNetworkFileSystem } from "../../ledger/health.ts";
-import {
-  findingsDigest,
-  type Integrity,
-  isAccepted,
-  isComplete,
-  isIntact,
-} from "../../ledger/integrity.ts";
+import { type Integrity, isAccepted } from "../../ledger/integrity.ts";
 import type { ServerHealth } from "../../ledger/postgres/health.ts";
 import type { WorkingProcess } from "../../ledger/process-list.ts";
 import { recordAcceptance } from "../../ledger/sqlite/chain.ts";
@@ -29,6 +23,14 @@ import {
   openUnshared,
   writeCopy,
 } from "../../platform/sqlite/open.ts";
+import {
+  changedMeanwhile,
+  checked,
+  type LedgerCheck,
+  storeAccepted,
+  type UnacceptedLedger,
+  unacceptedContent,
+} from "./ledger-check.ts";
 import {
   createLedger,
   ledgerFile,
@@ -61,14 +63,6 @@ export interface LedgerMaintenance {
   unaccepted(): Promise<UnacceptedLedger | undefined>;
 }
 
-export interface LedgerCheck extends Integrity {
-  holds: boolean;
-  /** Shows whether the ledger contains its stored head, if that is known. */
-  head: StoredHead["state"];
-  /** True if newer changes in the log of a read-only ledger could not be read. */
-  lacksLog: boolean;
-}
-
 export interface LedgerContent {
   operations: number;
   events: number;
@@ -78,17 +72,6 @@ export interface LedgerContent {
 
 /** Throws unless the user replaces the current ledger, which is null if there is none that can be read. */
 type ConfirmRestore = (backup: LedgerContent, current: LedgerContent | null) => Promise<void>;
-
-/** A ledger that knows less than an earlier one did, or that was modified. */
-export interface UnacceptedLedger {
-  path: string;
-  /** Truncated: also by a rollback to an older copy. */
-  state: "empty" | "missing" | "truncated" | "replaced" | "modified";
-  /** The hash of its newest event; null if it has none. */
-  newest: string | null;
-  /** Records that a user accepted it; starts a new ledger in place of an empty or missing one. */
-  accept(): Promise<void>;
-}
 
 /** The ledger as a file: of all accounts at once, and without a key. */
 export function createLedgerMaintenance(
@@ -172,24 +155,9 @@ function inLedger<Result>(
 }
 
 async function checkLedger(database: Database, headFile: string): Promise<LedgerCheck> {
-  const { state: head } = storedHead(database, headFile);
-  const integrity = await integrityOf(database);
-  const isModified = !isAccepted(integrity);
-  storeFinding(database, headFile, isModified);
-  const isVerified = !isModified && (isIntact(integrity) || isComplete(integrity));
-  const holds = head !== "not-contained" && isVerified;
-  return { holds, ...integrity, head, lacksLog: database.readOnly?.lacksLog === true };
-}
-
-/** Only a check of the whole ledger finds modified rows; a command that sends reads it beside the head. */
-function storeFinding(database: Database, headFile: string, isModified: boolean): void {
-  const { head = headOf(database), isModified: wasModified } = storedHead(database, headFile);
-  if (!head || wasModified === isModified) return;
-  try {
-    writeHead(headFile, head, isModified);
-  } catch {
-    // The check itself reports what it found.
-  }
+  const stored = storedHead(database, headFile);
+  const lacksLog = database.readOnly?.lacksLog === true;
+  return { ...checked(await integrityOf(database), stored, headFile), lacksLog };
 }
 
 /** A ledger that a user has to accept before anything is sent; undefined if there is nothing to accept. */
@@ -202,7 +170,7 @@ async function unacceptedLedger(
   const { kind } = ledgerFileState(path, headFile);
   if (kind === "new") return undefined;
   if (kind === "present" && (await using(openDatabase(path), hasTables)))
-    return inLedger(path, prepare, (database) => unacceptedContent(database, place, by));
+    return inLedger(path, prepare, (database) => unacceptedFile(database, place, by));
   const state = kind === "missing" ? "missing" : "empty";
   return {
     path,
@@ -212,19 +180,19 @@ async function unacceptedLedger(
       setAside(path);
       if (state === "empty") (await newLedger(path, { ...by, state })).close();
       else await createLedger(path, { ...by, state });
-      await using(openDatabase(path), (database) => storeHead(database, headFile));
+      await using(openDatabase(path), (database) => storeAccepted(headOf(database), headFile));
     },
   };
 }
 
-/** A ledger that does not contain its stored head, or whose rows are not as its events tell. */
-async function unacceptedContent(
+async function unacceptedFile(
   database: Database,
   { path, headFile }: LedgerPlace,
   by: Pick<Acceptance, "at" | "user">,
 ): Promise<UnacceptedLedger | undefined> {
   const newest = headOf(database);
-  const found = divergence(database, headFile) ?? (await modification(database));
+  const stored = storedHead(database, headFile);
+  const found = await unacceptedContent(stored, newest, () => integrityOf(database));
   if (!found) return undefined;
   return {
     path,
@@ -236,41 +204,9 @@ async function unacceptedContent(
           if (headOf(opened)?.hash !== newest?.hash) throw changedMeanwhile(path);
           recordAcceptance(opened, { ...by, ...found });
         });
-        storeHead(opened, headFile);
+        storeAccepted(headOf(opened), headFile);
       }),
   };
-}
-
-function divergence(database: Database, headFile: string) {
-  const stored = storedHead(database, headFile);
-  if (stored.state !== "not-contained") return undefined;
-  const isShorter = (headOf(database)?.number ?? 0n) < stored.head.number;
-  return { state: isShorter ? "truncated" : "replaced", stored: stored.head } as const;
-}
-
-async function modification(database: Database) {
-  const integrity = await integrityOf(database);
-  if (isAccepted(integrity)) return undefined;
-  return { state: "modified", findings: findingsDigest(integrity) } as const;
-}
-
-/** From here on, the ledger has to contain the event of the acceptance. */
-function storeHead(database: Database, headFile: string): void {
-  const head = headOf(database);
-  try {
-    if (head) writeHead(headFile, head);
-  } catch (cause) {
-    throw new Failure("ledger.not-written", `Cannot write ${headFile}.`, {
-      hint: "Check the permissions of its directory, then accept the ledger again.",
-      cause,
-    });
-  }
-}
-
-function changedMeanwhile(path: string): Failure {
-  const message = `Cannot accept ${path}: it was changed meanwhile.`;
-  const hint = "Review it with 'lenden ledger check', then accept it again.";
-  return new Failure("ledger.in-use", message, { hint });
 }
 
 /**

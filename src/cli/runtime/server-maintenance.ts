@@ -1,9 +1,13 @@
 import type { LedgerSettings } from "../../config/settings.ts";
 import { usage } from "../../domain/failure.ts";
-import type { Connection } from "../../ledger/postgres/connection.ts";
+import { acceptanceEvent } from "../../ledger/chain.ts";
+import { type Head, readHead, type StoredHead } from "../../ledger/head.ts";
+import type { Connection, Query } from "../../ledger/postgres/connection.ts";
 import { serverHealth } from "../../ledger/postgres/health.ts";
+import { serverIntegrityOf } from "../../ledger/postgres/integrity.ts";
 import { connectTo } from "../../ledger/postgres/ledger.ts";
 import { listProcesses } from "../../ledger/postgres/process-list.ts";
+import { changedMeanwhile, checked, storeAccepted, unacceptedContent } from "./ledger-check.ts";
 import type { LedgerMaintenance } from "./ledger-maintenance.ts";
 import { serverHeadFile, serverLogin } from "./ledger-server.ts";
 import type { RunParts } from "./parts.ts";
@@ -33,11 +37,58 @@ export function createServerMaintenance(
     );
   };
   return {
-    check: copiedByServer,
-    unaccepted: copiedByServer,
+    check: () =>
+      connected(async (connection) => {
+        const stored = await storedHeadOf(connection, headFile);
+        const integrity = await serverIntegrityOf(connection);
+        return { ...checked(integrity, stored, headFile), lacksLog: false };
+      }),
+    unaccepted: () =>
+      connected(async (connection) => {
+        const newest = await headOf(connection.read);
+        const stored = await storedHeadOf(connection, headFile);
+        const read = () => serverIntegrityOf(connection);
+        const found = await unacceptedContent(stored, newest, read);
+        if (!found) return undefined;
+        const path = settings.url.value.text;
+        const accept = (connection: Connection) =>
+          connection.write(
+            async (write) => {
+              if ((await headOf(write.query))?.hash !== newest?.hash) throw changedMeanwhile(path);
+              const at = new Date(host.now()).toISOString();
+              write.append(acceptanceEvent({ at, user: host.user, ...found }));
+            },
+            { isAcceptance: true },
+          );
+        return {
+          path,
+          state: found.state,
+          newest: newest?.hash ?? null,
+          accept: () =>
+            connected(async (connection) => {
+              await accept(connection);
+              storeAccepted(await headOf(connection.read), headFile);
+            }),
+        };
+      }),
     serverHealth: () => connected(serverHealth),
     processes: () => connected(({ read }) => listProcesses(read)),
     backup: copiedByServer,
     restore: copiedByServer,
   };
+}
+
+async function headOf(query: Query): Promise<Head | undefined> {
+  const [row] = await query("SELECT number, hash FROM lenden.head");
+  const number = BigInt(row?.number ?? 0);
+  return number === 0n ? undefined : { number, hash: row?.hash ?? "" };
+}
+
+/** The stored head of this machine, compared with the ledger. */
+async function storedHeadOf(connection: Connection, headFile: string): Promise<StoredHead> {
+  await connection.facts();
+  const stored = readHead(headFile);
+  if (typeof stored === "string") return { state: stored, isModified: false };
+  const isContained = connection.unaccepted()?.reason !== "ledger.truncated";
+  return { ...stored, state: isContained ? "contained" : "not-contained" };
 }

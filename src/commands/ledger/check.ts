@@ -2,7 +2,7 @@ import type { Context } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { flag } from "../../cli/command/flag.ts";
 import { card, type Field, field, text } from "../../cli/output/view.ts";
-import type { LedgerCheck, UnacceptedLedger } from "../../cli/runtime/ledger-maintenance.ts";
+import type { LedgerCheck, UnacceptedLedger } from "../../cli/runtime/ledger-check.ts";
 import { usage } from "../../domain/failure.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
 
@@ -15,7 +15,7 @@ function readHash(typed: string): Result<string> {
 
 export const ledgerCheck = defineCommand({
   description:
-    "Verifies the chain of events, the tables and the schema. The newest event is also stored in the config directory, so that lenden detects a truncated, rolled back or replaced ledger. After a failed check nothing is sent until you restore the ledger or accept it.",
+    "Verifies the chain of events, the tables and the schema; on PostgreSQL also the rights of the login and the settings of the server. The newest event is also stored in the config directory, so that lenden detects a truncated, rolled back or replaced ledger. After a failed check nothing is sent until you restore the ledger or accept it.",
   examples: {
     "Verify the ledger; exit 0 if it is intact": "lenden ledger check",
     "Accept a ledger that was lost or rolled back": "lenden ledger check --accept",
@@ -50,6 +50,7 @@ export const ledgerCheck = defineCommand({
       field("brokenAt", "Modified event", text(checked.brokenAt)),
       ...linesOf("modified", "Modified", checked.modified.map(findingText)),
       ...linesOf("damage", "File damage", checked.damage),
+      ...(checked.server ? linesOf("server", "Server", checked.server.map(serverText)) : []),
       field("newest", "Newest event", text(newestText(checked.newest))),
       field("head", "Stored event", text(headTexts[checked.head])),
       ...(checked.lacksLog
@@ -58,11 +59,12 @@ export const ledgerCheck = defineCommand({
       field("accepted", "Accepted", text(acceptedText(checked.accepted))),
       ...(checked.holds ? [] : [field("next", "Next step", text(nextStep))]),
     ]),
-  ending: ({ holds }) => (holds ? undefined : "internal"),
+  ending: ({ holds, server = [] }) => (holds && server.length === 0 ? undefined : "internal"),
 });
 
-function titleOf({ holds, brokenAt, modified, damage }: Shown): string {
+function titleOf({ holds, brokenAt, modified, damage, server = [] }: Shown): string {
   if (!holds) return "The ledger is not intact";
+  if (server.length > 0) return "The ledger is intact, and its server does not protect it fully";
   const isAsRecorded = brokenAt === null && modified.length === 0 && damage.length === 0;
   return isAsRecorded ? "The ledger is intact" : "The ledger is as it was accepted";
 }
@@ -83,7 +85,18 @@ function newestText(newest: { number: number; hash: string } | null): string | n
 
 type Finding = Omit<LedgerCheck["modified"][number], "now">;
 
-interface Shown extends Pick<LedgerCheck, "holds" | "brokenAt" | "damage"> {
+/** A weakness of the server, in words. */
+function serverText(finding: NonNullable<LedgerCheck["server"]>[number]): string {
+  if (finding.kind === "setting") return `${finding.name} is ${finding.value}`;
+  if (finding.kind === "privilege") {
+    const columns = finding.columns.length > 0 ? ` (${finding.columns.join(", ")})` : "";
+    return `the login may ${finding.privilege} ${finding.table}${columns}`;
+  }
+  const why = finding.kind === "owner" ? "owns the tables" : "is a superuser";
+  return `the login ${finding.login} ${why}, so it can change and delete events`;
+}
+
+interface Shown extends Pick<LedgerCheck, "holds" | "brokenAt" | "damage" | "server"> {
   modified: Finding[];
 }
 
