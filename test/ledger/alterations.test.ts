@@ -109,7 +109,7 @@ beforeAll(async () => {
     ...{ text: "the server", host, port, database, user: "app" },
     ...{ password: async () => "", tls: false },
   };
-  const clocks = { now: Date.now, monotonicMs: () => performance.now() };
+  const clocks = { now: Date.now, wallMs: Date.now, monotonicMs: () => performance.now() };
   const head = join(scratchFolder(), "head");
   const { ledger, close } = await openServerLedger(login, { ...worker(), ...clocks }, head);
   await fill(ledger);

@@ -10,6 +10,15 @@ function request(body: string | Uint8Array, headers: Record<string, string> = {}
   return { method: "POST", target: "/a?b=c", headers, body: Buffer.from(body) };
 }
 
+/** Copies a callback until there are so many. */
+function copiesOf(number: number, most: number): string {
+  const columns = `account, source, received_at, count, method, target, headers, body, looks, due_at,
+    verdict, records, finding`;
+  return `WITH RECURSIVE n (i) AS (SELECT ${number + 1} UNION ALL SELECT i + 1 FROM n WHERE i < ${most})
+    INSERT INTO callbacks (number, digest, ${columns})
+      SELECT i, 'digest ' || i, ${columns} FROM callbacks, n WHERE number = ${number}`;
+}
+
 const genuine = { verdict: "verified", explanation: null, records: [], finding: "g" };
 const unchecked = { ...genuine, verdict: "unchecked", finding: "u" };
 const handler = "http://127.0.0.1:3000/";
@@ -151,13 +160,7 @@ describeEach(databases, "callbacks", ({ share }) => {
   test("never drops a pending callback: rejects a further one if too many are pending", async () => {
     const { kept, run } = await callbacks();
     await kept.keep(request("0"), "received", true);
-    const columns =
-      "account, source, received_at, count, method, target, headers, body, verdict, looks, due_at";
-    await run(
-      `WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
-     INSERT INTO callbacks (number, digest, ${columns})
-       SELECT i, 'digest ' || i, ${columns} FROM callbacks, n WHERE number = 1`,
-    );
+    await run(copiesOf(1, 5_000));
     expect(await kept.keep(request("more"), "received", true)).toBeUndefined();
     expect(await kept.keep(request("0"), "received", true)).toMatchObject({ number: 1, count: 2 });
     await run("UPDATE callbacks SET verdict = 'unchecked', records = '[]'");
@@ -211,14 +214,17 @@ describeEach(databases, "callbacks", ({ share }) => {
   });
 
   test("keeps the newest thousand callbacks about unknown records, and all others", async () => {
-    const { kept } = await callbacks();
+    const { kept, run } = await callbacks();
     await kept.keep(request("verified"), "received", true);
     await kept.recordVerdict(1, genuine, undefined);
-    for (let index = 0; index < 1_010; index += 1) {
-      await kept.keep(request(`${index}`), "received", true);
-      const unknown = { verdict: "unknown", explanation: "No.", records: [], finding: "n" };
-      await kept.recordVerdict(index + 2, unknown, undefined);
-    }
+    const unknown = { verdict: "unknown", explanation: "No.", records: [], finding: "n" };
+    const keep = async (number: number) => {
+      await kept.keep(request(`${number}`), "received", true);
+      await kept.recordVerdict(number, unknown, undefined);
+    };
+    await keep(2);
+    await run(copiesOf(2, 1_001));
+    for (let number = 1_002; number <= 1_011; number += 1) await keep(number);
     expect(await kept.list({ verdict: "unknown" }, 5_000)).toHaveLength(1_000);
     expect(await kept.find(1)).toBeDefined();
     expect(await kept.find(2)).toBeUndefined();

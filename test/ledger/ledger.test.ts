@@ -394,7 +394,7 @@ describeEach(databases, "a ledger", ({ share }) => {
 
   test("all operations are read page by page, each once", async () => {
     const ledger = await (await share()).open();
-    const claims = Array.from({ length: 1_203 }, (_, index) => payment(`${index}`)).map(
+    const claims = Array.from({ length: 1_203 }, (_, index) => payout(`${index}`)).map(
       (intent) => ({ kind: "claim", intent, onDuplicate: "send" }) as const,
     );
     await ledger.change(claims);

@@ -35,7 +35,7 @@ async function shared() {
       ...{ text: "the server", host: through.folder, port: through.port, database },
       ...{ user: "postgres", password: async () => "", tls: false as const },
     };
-    const clocks = { now: Date.now, monotonicMs: () => performance.now() };
+    const clocks = { now: Date.now, wallMs: Date.now, monotonicMs: () => performance.now() };
     const head = join(scratchFolder(), "head");
     const opened = await openServerLedger(login, { ...worker(), ...clocks }, head);
     onTestFinished(() => opened.close());

@@ -1,11 +1,15 @@
 import { describe } from "vitest";
 import type { Ledger } from "../../src/ledger/ledger.ts";
+import { serverIntegrityOf } from "../../src/ledger/postgres/integrity.ts";
+import type { ServerLedger } from "../../src/ledger/postgres/ledger.ts";
 import { integrityOf } from "../../src/ledger/sqlite/integrity.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import type { Worker } from "../../src/ledger/worker.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { runs } from "../support/helpers.ts";
+import { isSkipped } from "../support/postgres.ts";
 import { emptyModel, type Modeled, modelLedger } from "./model.ts";
+import { ledgerDatabase } from "./server-ledger.ts";
 import { worker } from "./small-ledger.ts";
 
 /** One ledger, as its processes see it. */
@@ -61,6 +65,47 @@ const sqlite: Store<SharedDatabase> = {
   },
 };
 
+const postgres: Store<SharedDatabase> = {
+  name: "PostgreSQL",
+  isMissing: isSkipped,
+  // Each command takes some ten round trips.
+  tries: { histories: runs(3, 20), maxSteps: runs(30, 60) },
+  share: async () => {
+    const { open, run, release } = await ledgerDatabase();
+    const opened: ServerLedger[] = [];
+    return {
+      open: async ({ holder, ...given } = {}) => {
+        const { actor } = worker();
+        const process = await open({
+          actor: { ...actor, pid: holder?.pid ?? actor.pid },
+          ...given,
+        });
+        opened.push(process);
+        return process.ledger;
+      },
+      // The lease of a process that was killed ended long ago.
+      end: async (pid) =>
+        void (await run(`UPDATE processes SET lease_until = '-infinity' WHERE pid = ${pid}`)),
+      findings: async () => {
+        const { connection } = await open();
+        const { brokenAt, modified } = await serverIntegrityOf(connection);
+        return brokenAt === null ? modified : [...modified, { brokenAt }];
+      },
+      run: async (sql) => {
+        const rows = await run(sql);
+        await run(
+          "SELECT setval(pg_get_serial_sequence('callbacks', 'number'), max(number)) FROM callbacks",
+        );
+        return rows;
+      },
+      close: async () => {
+        await Promise.all(opened.map((one) => one.close()));
+        release();
+      },
+    };
+  },
+};
+
 const model: Store<Shared<Modeled>> = {
   name: "the model",
   isMissing: false,
@@ -78,7 +123,7 @@ const model: Store<Shared<Modeled>> = {
 };
 
 /** The stores of lenden. */
-export const databases: Store<SharedDatabase>[] = [sqlite];
+export const databases: Store<SharedDatabase>[] = [sqlite, postgres];
 /** With the model, which answers what decides about money and nothing else. */
 export const stores: Store<Shared<Modeled>>[] = [...databases, model];
 

@@ -48,7 +48,9 @@ export interface Cluster {
   port: number;
   /** A database on the socket, as lenden is given it. */
   url(database: string, user?: string): string;
-  /** A connection until the test ends, as the superuser unless another one is named. */
+  /** A connection of the superuser, unless another login is given. */
+  open(database: string, given?: ClientConfig): Promise<Client>;
+  /** The same until the test ends. */
   connect(database: string, given?: ClientConfig): Promise<Client>;
   /** Runs statements as the superuser; the rows of the last one. */
   run(sql: string, database?: string): Promise<Record<string, unknown>[]>;
@@ -113,19 +115,18 @@ async function openCluster(options: ClusterOptions = {}): Promise<Cluster> {
       Object.entries(all).map(([name, value]) => `${name} = '${value}'`),
     );
   };
-  const open = async (given: ClientConfig): Promise<Client> => {
-    const client = new Client({ host: folder, port, user: superuser, password: "", ...given });
+  const open: Cluster["open"] = async (database, given = {}) => {
+    const login = { host: folder, port, user: superuser, password: "", database };
+    const client = new Client({ ...login, ...given });
     // A test may end the server or the connection.
     client.on("error", () => {});
     await client.connect();
     return client;
   };
   const run: Cluster["run"] = async (sql, database = superuser) => {
-    const client = await open({ database });
+    const client = await open(database);
     try {
-      const result: unknown = await client.query(sql);
-      const last: { rows?: Record<string, unknown>[] } = [result].flat().at(-1) ?? {};
-      return last.rows ?? [];
+      return lastRows(await client.query(sql));
     } finally {
       await client.end();
     }
@@ -151,8 +152,9 @@ async function openCluster(options: ClusterOptions = {}): Promise<Cluster> {
     port,
     url: (database, user = superuser) =>
       `postgres://${user}@${encodeURIComponent(folder)}:${port}/${database}`,
-    connect: async (database, given = {}) => {
-      const client = await open({ database, ...given });
+    open,
+    connect: async (database, given) => {
+      const client = await open(database, given);
       onTestFinished(() => client.end().catch(() => {}));
       return client;
     },
@@ -176,6 +178,12 @@ async function openCluster(options: ClusterOptions = {}): Promise<Cluster> {
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** The rows of the last of some statements. */
+export function lastRows(result: unknown): Record<string, unknown>[] {
+  const last: { rows?: Record<string, unknown>[] } = [result].flat().at(-1) ?? {};
+  return last.rows ?? [];
 }
 
 type Server = ReturnType<typeof startServer>;

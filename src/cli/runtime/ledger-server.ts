@@ -28,7 +28,7 @@ export async function openServer(
   { settings, owned, recorder }: ServerLedgerOptions,
 ): Promise<Ledger> {
   const login = await serverLogin(settings, { host, scrubber });
-  const worker = { ...recorder, monotonicMs: host.monotonicMs };
+  const worker = { ...recorder, monotonicMs: host.monotonicMs, wallMs: host.now };
   const headFile = serverHeadFile(host, settings);
   const { ledger, connection, close } = await openServerLedger(login, worker, headFile);
   closing.push(close);

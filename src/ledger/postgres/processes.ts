@@ -7,6 +7,8 @@ import type { Bind, Connection, Query } from "./connection.ts";
 export interface ServerWorker extends Recorder {
   /** Milliseconds of a clock that is never set; it may stand still while the machine sleeps. */
   monotonicMs(): number;
+  /** Milliseconds of the machine's clock, which measures the lease too. */
+  wallMs(): number;
 }
 
 /** How long a process counts as running after it was last heard of, in milliseconds. */
@@ -127,7 +129,7 @@ export class ServerProcess {
   }
 
   #clocks() {
-    return { monotonicMs: this.#worker.monotonicMs(), wallMs: this.#worker.now() };
+    return { monotonicMs: this.#worker.monotonicMs(), wallMs: this.#worker.wallMs() };
   }
 }
 
