@@ -188,6 +188,8 @@ interface Selection {
   selective: string[];
   /** What begins that index, if it is not selective itself. */
   prefix: string[];
+  /** Requires that index, if others could find them while PostgreSQL walks. */
+  probeOrder: string;
   equal: Equality[];
   others: string[];
   /** The one of `equal` whose column is followed by the number in an index. */
@@ -210,7 +212,7 @@ interface Page {
  * only the operations of the account and the like: a range instead of the equality requires its order.
  */
 function pageInSql(
-  { selective, prefix, equal, others, walked }: Selection,
+  { selective, prefix, probeOrder, equal, others, walked }: Selection,
   { first, size, oldestFirst = false, mayBeFew = true }: Page,
 ): string {
   const [order, from, until] = oldestFirst ? ["ASC", ">=", "<="] : ["DESC", "<=", ">="];
@@ -232,7 +234,7 @@ function pageInSql(
   const rest = [...others, ...equal.map(equality), inOrder];
   return `
     WITH found AS MATERIALIZED (SELECT o.number FROM lenden.operations o
-        WHERE ${[...prefix, ...selective].join(" AND ")} LIMIT ${few + 1}),
+        WHERE ${[...prefix, ...selective].join(" AND ")} ${probeOrder} LIMIT ${few + 1}),
       few AS MATERIALIZED (SELECT count(*) <= ${few} AS are FROM found)
     (SELECT o.number, true AS are_few FROM lenden.operations o
       WHERE (SELECT are FROM few) AND o.number IN (SELECT number FROM found) AND ${rest.join(" AND ")}
@@ -269,6 +271,7 @@ function selectionOf(
       status === undefined || ofStatus
         ? []
         : [ofAccount?.join(" = ") ?? ofAnyAccount, ofKind?.join(" = ") ?? ofAnyKind],
+    probeOrder: since === undefined && until === undefined ? "" : "ORDER BY o.created_at",
     selective: given([
       reference !== undefined && `o.reference = ${bind(reference)}`,
       recipient !== undefined && `o.recipient_key = ${bind(recipient)}`,

@@ -1,0 +1,153 @@
+import { expect } from "vitest";
+import type { Filter, Kind } from "../../src/ledger/operation.ts";
+import { RunAccount } from "../../src/ledger/postgres/accounts.ts";
+import type { Query } from "../../src/ledger/postgres/connection.ts";
+import { createOverlaps } from "../../src/ledger/postgres/overlaps.ts";
+import { createReads } from "../../src/ledger/postgres/reads.ts";
+import { schemaSql } from "../../src/ledger/postgres/schema.ts";
+import { collect } from "../support/helpers.ts";
+import { serverTest, sharedCluster } from "../support/postgres.ts";
+
+/** A payout each minute. The account "idle" has every other one of the first fifth, and nothing since then. */
+const count = 40_000;
+/** So many rows are a few percent: what is counted to find out whether there are few, and some more. */
+const most = 2_500;
+const fill = `
+  INSERT INTO lenden.accounts (environment, name) VALUES ('production', 'busy'), ('production', 'idle');
+  INSERT INTO lenden.account_keys (environment, key_hash, account)
+    VALUES ('production', 'busy', 1), ('production', 'idle', 2);
+  INSERT INTO lenden.operations (number, id, kind, profile, environment, reference, amount_paisa, asked, state,
+    remote_id, status, attempts, "user", command, created_at, updated_at, account, key_hash, base_url,
+    recipient_key, method_id, batch, phase, accepted_at)
+  SELECT n, 'OP' || n, 'payout', 'shop', 'production', 'REF-' || n, 500, '{}', state,
+    CASE state WHEN 'CONFIRMED' THEN 'TX' || n END,
+    CASE state WHEN 'CONFIRMED' THEN CASE WHEN n < ${count - 5_000} THEN 'Completed' ELSE 'Processing' END END,
+    1, 'root', 'payout batch send', at, at, account, 'busy', 'https://a', '0' || (1710000000 + n),
+    'm1', n / 5000, CASE state WHEN 'CONFIRMED' THEN 'live' ELSE 'unresolved' END, at
+  FROM (SELECT n, CASE WHEN n < ${count / 5} AND n % 2 = 0 THEN 2 ELSE 1 END AS account,
+    CASE WHEN n % 1000 = 0 THEN 'UNCERTAIN' ELSE 'CONFIRMED' END AS state,
+    to_char(timestamp '2026-01-01' + n * interval '1 minute', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS at
+    FROM generate_series(1, ${count}) n) one;
+  INSERT INTO lenden.batches (id, profile, environment, name, file_hash, columns, digest, "user", created_at, account)
+    VALUES ('B1', 'shop', 'production', 'may', '', '[]', '', 'root', '2026-02-11', 1);
+  INSERT INTO lenden.batch_rows (batch, "row", line, reference, amount_paisa, recipient, method_id, method, cells,
+    recipient_key)
+  SELECT 1, n, n, 'NEW-' || n, 500, recipient_key, 'm1', 'bkash', '[]', recipient_key
+  FROM (SELECT number AS n, recipient_key FROM lenden.operations) one;
+  VACUUM ANALYZE;
+`;
+
+interface Plan {
+  "Actual Rows": number;
+  "Actual Loops": number;
+  "Rows Removed by Filter"?: number;
+  "Relation Name"?: string;
+  Plans?: Plan[];
+}
+
+/** How many rows of tables a statement read. */
+function rowsRead(plan: Plan): number {
+  const rows = plan["Actual Rows"] + (plan["Rows Removed by Filter"] ?? 0);
+  const own = plan["Relation Name"] === undefined ? 0 : rows * plan["Actual Loops"];
+  return (plan.Plans ?? []).reduce((sum, one) => sum + rowsRead(one), own);
+}
+
+/** Opens the reads of accounts, which store the plan of each statement. */
+async function openReads() {
+  const cluster = await sharedCluster();
+  const database = await cluster.create();
+  await cluster.run(schemaSql(true), database);
+  // Statements of one text are a transaction, and VACUUM needs its own.
+  for (const sql of fill.split(";\n")) await cluster.run(sql, database);
+  const types = { getTypeParser: () => (text: string) => text };
+  const client = await cluster.connect(database, { types });
+  const plans: Plan[] = [];
+  const read: Query = async (sql, ...values) => {
+    const sent = values.map((one) => (typeof one === "bigint" ? String(one) : one));
+    const explain = `EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`;
+    const [explained] = (await client.query<Record<string, string>>(explain, sent)).rows;
+    const [found]: { Plan: Plan }[] = JSON.parse(explained?.["QUERY PLAN"] ?? "[]");
+    if (found) plans.push(found.Plan);
+    return (await client.query<Record<string, string | null>>(sql, sent)).rows;
+  };
+  const as = (keyId: string) => {
+    const owner = { profile: "shop", environment: "production", baseUrl: "https://a", keyId };
+    const account = new RunAccount(owner);
+    return { ...createReads(read, owner, account), ...createOverlaps(read, owner, account) };
+  };
+  return { as, plans };
+}
+
+type Reads = Awaited<ReturnType<typeof openReads>>["as"] extends (id: string) => infer One
+  ? One
+  : never;
+
+const unknown: Filter = { states: ["INTENT", "UNCERTAIN"], openedUntil: "2027" };
+const lists: [account: string, size: number, kind: Kind | undefined, filter: Filter][] = [
+  ["busy", 20, "payout", {}],
+  ["idle", 20, "payout", {}],
+  ["idle", 20, undefined, {}],
+  ["idle", 20, "payout", { oldestFirst: true }],
+  ["idle", 20, "payout", { method: { name: "none", ids: ["m1"] } }],
+  ["idle", 20, undefined, { states: ["CONFIRMED"] }],
+  ["idle", 20, "payout", { status: "Completed" }],
+  ["idle", 7, undefined, unknown],
+  ["busy", 20, "payout", unknown],
+  ["busy", 0, "payout", { states: ["REFUSED"] }],
+  ["busy", 0, "refund", {}],
+  ["busy", 0, "payout", { status: "Cancelled" }],
+  ["busy", 0, undefined, { status: "Cancelled" }],
+  ["busy", 20, undefined, { status: "Processing" }],
+  ["busy", 20, "payout", { status: "Processing", oldestFirst: true }],
+  ["busy", 20, "payout", { since: "2026-01-28" }],
+  ["busy", 20, "payout", { since: "2026-01-05" }],
+  ["busy", 20, "payout", { until: "2026-01-01T10" }],
+  ["busy", 0, "payout", { until: "2020" }],
+  ["busy", 0, "payout", { recipient: "01999999999" }],
+  ["busy", 1, "payout", { recipient: "01710000077", since: "2026-01-01" }],
+  ["busy", 1, undefined, { reference: "REF-77" }],
+  ["busy", 20, "payout", { batch: 1n }],
+  ["busy", 20, undefined, { batch: 4n, oldestFirst: true }],
+];
+
+const numbers = Array.from({ length: 100 }, (_, at) => 351 * (at + 1));
+const references = numbers.map((one) => `REF-${one}`);
+const payees = numbers.map((one) => `0${1_710_000_000 + one}`);
+const rows = payees.map((recipient) => ({ reference: "NEW", recipient, amountPaisa: 500n }));
+const lookUps: [size: number, work: (ledger: Reads) => Promise<unknown>][] = [
+  [1, (one) => one.find("OP77")],
+  [1, (one) => one.find("REF-77")],
+  [1, (one) => one.find("TX77")],
+  [0, (one) => one.find("none")],
+  [1, (one) => one.findElsewhere("TX76")],
+  [1, (one) => one.ofRecord("payout", "TX77")],
+  [0, (one) => one.refundsOf("TX77")],
+  [33, (one) => one.unsettled()],
+  [100, async (one) => [...(await one.knownReferences(references)).keys()]],
+  [89, async (one) => [...(await one.paidRecipients(payees))]],
+  [100, async (one) => [...(await one.plannedReferences(numbers.map((n) => `NEW-${n}`))).keys()]],
+  [100, async (one) => [...(await one.overlaps(rows, { since: "2026-01-28" })).keys()]],
+];
+
+serverTest("lists and look-ups on a server read few rows of a large ledger", async () => {
+  const { as, plans } = await openReads();
+  const readBy = async (account: string, work: (ledger: Reads) => Promise<unknown>) => {
+    plans.length = 0;
+    const found = [await work(as(account))].flat().filter((one) => one !== undefined);
+    return { found, statements: plans.length, rows: Math.max(...plans.map(rowsRead)) };
+  };
+  for (const [account, size, kind, filter] of lists) {
+    const title = `${account} ${kind} ${Object.entries(filter).join(" ")}`;
+    const listed = await readBy(account, (one) =>
+      collect(one.list(kind, { ...filter, limit: 20 })),
+    );
+    expect([listed.found.length, listed.statements], title).toEqual([size, 2]);
+    const counted = await readBy(account, (one) => one.count(kind, filter, 100));
+    expect(Math.max(listed.rows, counted.rows), title).toBeLessThan(most);
+  }
+  for (const [size, work] of lookUps) {
+    const { found, rows } = await readBy("busy", work);
+    expect(found.length, `${work}`).toBe(size);
+    expect(rows, `${work}`).toBeLessThan(most);
+  }
+});
