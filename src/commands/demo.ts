@@ -1,6 +1,9 @@
+import { ledgerLoginFlags } from "../cli/command/common-flags.ts";
 import type { Context } from "../cli/command/context.ts";
 import { defineCommand } from "../cli/command/define-command.ts";
+import { flag } from "../cli/command/flag.ts";
 import { card, field, text, type View } from "../cli/output/view.ts";
+import { readLedgerUrl } from "../domain/ledger-url.ts";
 import type { OperationDeps } from "../operations/deps.ts";
 import type { RunningSandbox } from "../sandbox/server.ts";
 import { paymentCard, payoutCard, refundCard } from "./resources.ts";
@@ -15,20 +18,35 @@ interface Shown {
 
 export const demo = defineCommand({
   description:
-    "Runs on a temporary sandbox, so nothing leaves this machine. Each step shows the command that does the same.",
-  examples: { "Run all steps": "lenden demo" },
-  async *run(_, context) {
+    "Runs on a temporary sandbox, so no money moves. Each step shows the command that does the same.",
+  examples: {
+    "Run all steps": "lenden demo",
+    "Record them in a ledger on PostgreSQL":
+      "lenden demo --ledger postgres://postgres@localhost/lenden",
+  },
+  flags: {
+    ledger: flag.optional(
+      "--ledger <url>",
+      "Ledger on PostgreSQL to record the steps in",
+      (typed) => readLedgerUrl(typed),
+    ),
+    ledgerPasswordCommand: { ...ledgerLoginFlags.ledgerPasswordCommand, onlyWith: "ledger" },
+    ledgerCa: { ...ledgerLoginFlags.ledgerCa, onlyWith: "ledger" },
+  },
+  async *run({ ledger, ...login }, context) {
     const { startSandbox } = await import("../sandbox/server.ts");
     const sandbox = await startSandbox({ port: 0, now: context.host.now });
     try {
       let step = 0;
-      for await (const shown of steps(sandbox, context)) {
+      const server = { url: ledger, ...login };
+      for await (const shown of steps(sandbox, server, context)) {
         step += 1;
         yield { step, ...shown };
       }
     } finally {
       await sandbox.close();
     }
+    if (ledger) context.ui.notice("The steps stay in the ledger, in an account of this demo.");
     for (const line of next) context.ui.notice(line);
   },
   json: ({ view: _, ...shown }) => shown,
@@ -45,10 +63,15 @@ const next = [
 
 async function* steps(
   { baseUrl, apiKey, payoutSecret }: RunningSandbox,
+  server: Parameters<Context["api"]["depsOf"]>[2],
   context: Context,
 ): AsyncIterable<Shown> {
   const account = { baseUrl, apiKey, environment: "sandbox", name: "demo" } as const;
-  const deps = await context.api.depsOf({ ...account, ledgerAccount: {} }, payoutSecret);
+  const deps = await context.api.depsOf(
+    { ...account, ledgerAccount: { proposed: "demo" } },
+    payoutSecret,
+    server,
+  );
   const { dataOf } = await import("../operations/response-failure.ts");
   const methods = dataOf(await deps.client.listMethods({}));
   const rows = methods.map(({ codeName, providerName, id }) =>

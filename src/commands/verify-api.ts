@@ -9,6 +9,7 @@ import { type Mobile, mobileText, readMobile } from "../domain/mobile.ts";
 import { isTest } from "../domain/state.ts";
 import { isLocalSandbox } from "../domain/url.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { makeDirectory } from "../platform/files.ts";
 import type { Result } from "../verification/stored.ts";
 import type { TrialOptions } from "../verification/trial.ts";
 
@@ -67,6 +68,8 @@ export const verifyApi = defineCommand({
       // An interrupted run may have refuted something.
       const at = new Date(context.host.now()).toISOString();
       const tried = { at, environment, account, baseUrl, results };
+      // A ledger on a server created no directory.
+      makeDirectory(context.host.folders.data, 0o700);
       if (results.length > 0) storeVerification(context.host.folders.data, tried);
     }
     context.ui.notice(summaryOf(results));

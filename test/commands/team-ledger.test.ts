@@ -380,3 +380,71 @@ describe("a server that cannot be used", () => {
     expect((await list(right, "--ledger-ca", "/missing.pem"))[0]).toBe(2);
   });
 });
+
+describe("doctor", () => {
+  const findings = async (env: Env) => {
+    const { code, stdout } = await lenden(["doctor", "--json"], { env });
+    const all: { check: string; state: string; message: string }[] = JSON.parse(stdout);
+    const ofLedger = all.filter(({ check }) => check.startsWith("ledger"));
+    return { code, states: ofLedger.map(({ state }) => state), text: JSON.stringify(ofLedger) };
+  };
+
+  serverTest("checks connection, rights, clock, settings and content of the server", async () => {
+    const cluster = await sharedCluster();
+    const { database, url } = await teamLedger(cluster, "ann");
+    const merchant = await openMerchant();
+    const env = machine(merchant, url("ann"));
+    await lenden(payoutOf("A"), { env });
+    const good = await findings(env);
+    expect(good.states).toEqual(["passed", "passed", "passed", "passed", "passed"]);
+    expect(good.text).toMatch(/PostgreSQL \d+\.\d+ responds on this machine, without TLS/);
+    const owner = await findings({ ...env, LENDEN_LEDGER_URL: cluster.url(database) });
+    expect(owner.states).toEqual(["passed", "passed", "warning", "passed", "passed"]);
+    const off = "ALTER DATABASE X SET default_transaction_read_only = on";
+    await cluster.run(`TRUNCATE lenden.events; ${off.replace("X", database)}`, database);
+    const bad = await findings(env);
+    expect(bad).toMatchObject({
+      code: 1,
+      states: ["failed", "passed", "passed", "passed", "failed"],
+    });
+    expect(bad.text).toContain("it is read-only");
+    const skewed = { env, host: { now: () => Date.now() + 9_000 } };
+    const { stdout } = await lenden(["doctor"], skewed);
+    expect(stdout).toContain("This machine's clock is 9 s ahead of the server's.");
+  });
+
+  serverTest("says why a server cannot be reached, and checks nothing else of it", async () => {
+    const merchant = await openMerchant();
+    const url = `postgres://ann@127.0.0.1:${await closedPort()}/lenden`;
+    const { code, states, text } = await findings(machine(merchant, url));
+    expect([code, states]).toEqual([1, ["failed", ...Array(4).fill("skipped")]]);
+    expect(text).toContain("ECONNREFUSED");
+  });
+});
+
+serverTest("the demo records its steps in a ledger that it is given", async () => {
+  const cluster = await sharedCluster();
+  const { url } = await teamLedger(cluster, "ann");
+  const { code, stderr } = await lenden(["demo", "--ledger", url("ann")]);
+  expect([code, stderr]).toEqual([0, expect.stringContaining("stay in the ledger")]);
+  const env = { LENDEN_LEDGER_URL: url("ann") };
+  const listed = await lenden(["ledger", "list", "--json"], { env });
+  const kinds = JSON.parse(listed.stdout).map(({ kind }: Env) => kind);
+  expect(kinds.toSorted()).toEqual(
+    ["cancel", "payment", "payout", "refund", "trigger", "trigger"].toSorted(),
+  );
+  const twice = await lenden(["demo", "--ledger", url("ann"), "-q"]);
+  expect(twice.code).toBe(0);
+});
+
+serverTest("verify-api stores its results on a machine without a ledger file", async () => {
+  const cluster = await sharedCluster();
+  const { url } = await teamLedger(cluster, "ann");
+  const merchant = await openMerchant();
+  const env = machine(merchant, url("ann"));
+  const { code } = await lenden(["verify-api"], { env, host: { sleep: async () => {} } });
+  expect([code, files(env.LENDEN_DATA_DIR)]).toEqual([
+    0,
+    expect.arrayContaining([expect.stringMatching(/^verif/)]),
+  ]);
+});

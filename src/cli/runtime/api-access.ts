@@ -9,7 +9,9 @@ import type { Answer } from "../../api/response.ts";
 import { type Exchange, openTransport, type Request } from "../../api/transport.ts";
 import type { Account } from "../../config/account.ts";
 import { type MethodCache, methodFolder, openMethodCache } from "../../config/method-cache.ts";
+import { type LedgerLoginFlags, namedLedger } from "../../config/settings.ts";
 import { Failure, usage } from "../../domain/failure.ts";
+import type { LedgerUrl } from "../../domain/ledger-url.ts";
 import { isLoopback } from "../../domain/url.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { createApiClock, type OperationDeps } from "../../operations/deps.ts";
@@ -75,9 +77,18 @@ export function createApiAccess(
       };
       return depsFor(await config.account(), { ...own, onExchange }, ownLedger);
     },
-    /** As `deps`, for another account than the chosen one, such as the sandbox of the demo. */
-    depsOf: async (account: Account, payoutSecret: string): Promise<OperationDeps> => {
-      const ledger = once(async () => (await ledgers()).inMemory(account));
+    /**
+     * As `deps`, for another account than the chosen one, such as the sandbox of the demo.
+     *
+     * @param server the ledger to use; default: one in memory
+     */
+    depsOf: async (
+      account: Account,
+      payoutSecret: string,
+      server?: { url: LedgerUrl | undefined } & LedgerLoginFlags,
+    ): Promise<OperationDeps> => {
+      const named = server?.url && namedLedger(server.url, server, parts.host.env);
+      const ledger = once(async () => (await ledgers()).apart(account, named));
       return depsFor(
         account,
         wireTo(account, async () => payoutSecret),

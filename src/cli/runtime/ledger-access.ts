@@ -1,7 +1,7 @@
 import { ulid } from "ulid";
 import type { Account, RecordsOwner } from "../../config/account.ts";
 import type { Profiles } from "../../config/profiles.ts";
-import type { LedgerLoginFlags } from "../../config/settings.ts";
+import type { LedgerLoginFlags, LedgerSettings } from "../../config/settings.ts";
 import { Failure, usage, whyAndHint } from "../../domain/failure.ts";
 import type { LedgerUrl } from "../../domain/ledger-url.ts";
 import { formatTime } from "../../domain/local-time.ts";
@@ -65,8 +65,8 @@ export interface RunLedgers {
   own(): Promise<Ledger>;
   /** For a command that only reads: of the account that the settings name, or of all accounts. */
   records(): Promise<Ledger>;
-  /** For an account that leaves no trace. */
-  inMemory(account: Account): Promise<Ledger>;
+  /** For an account that leaves no trace on this machine; in memory, unless a server is named. */
+  apart(account: Account, server: LedgerSettings | undefined): Promise<Ledger>;
   /** The API's ID of the newest operation of a kind: `@last`, or the one before it: `@2`. */
   idAt(kind: Resource, typed: string, from: "own" | "records"): Promise<string>;
 }
@@ -90,14 +90,17 @@ export function createRunLedgers(
 
   const openPath = (owned: Account | RecordsOwner, path: string): Promise<Ledger> =>
     openFile(parts, { owned, path, profiles: profiles.read });
+  const openAt = async (server: LedgerSettings, owned: Account | RecordsOwner): Promise<Ledger> => {
+    const { openServer } = await import("./ledger-server.ts");
+    return openServer(parts, { settings: server, owned, recorder: recorderOf(owned, parts) });
+  };
   const open = async (owned: Account | RecordsOwner): Promise<Ledger> => {
     const { ledger: server } = await settings();
     if (!server) return openPath(owned, await ownFile());
-    const { openServer } = await import("./ledger-server.ts");
     // For a ledger of the profile, 'profile set' has warned.
     if (parts.finishes && "baseUrl" in owned && server.url.source === "LENDEN_LEDGER_URL")
       await warnIfUnmoved(parts, owned.environment, server.url.value.text);
-    return openServer(parts, { settings: server, owned, recorder: recorderOf(owned, parts) });
+    return openAt(server, owned);
   };
 
   const own = once(async () => {
@@ -126,7 +129,7 @@ export function createRunLedgers(
   return {
     own,
     records,
-    inMemory: (owned) => openPath(owned, ":memory:"),
+    apart: (owned, server) => (server ? openAt(server, owned) : openPath(owned, ":memory:")),
     idAt: async (kind, typed, from) => {
       const place = placeIn(typed);
       if (place === undefined)

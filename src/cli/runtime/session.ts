@@ -130,7 +130,7 @@ function accessOf(
     api: {
       deps: async () => (await api()).deps(),
       watchedDeps: async (onResponse) => (await api()).watchedDeps(onResponse),
-      depsOf: async (account, secret) => (await api()).depsOf(account, secret),
+      depsOf: async (account, secret, server) => (await api()).depsOf(account, secret, server),
       wronglySigning: async () => (await api()).wronglySigning(),
       raw: async (call) => (await api()).raw(call),
       previewRaw: async (call) => (await api()).previewRaw(call),
