@@ -11,9 +11,11 @@ import { serverTest, sharedCluster } from "../support/postgres.ts";
 async function merchantWithServer() {
   const cluster = await sharedCluster();
   const database = await cluster.create();
-  const url = cluster.url(database);
   const merchant = await openMerchantApart();
-  await merchant.json(["ledger", "init", url]);
+  await merchant.json(["ledger", "init", cluster.url(database)]);
+  const [known] = await cluster.run("SELECT 1 FROM pg_roles WHERE rolname = 'mover'");
+  if (!known) await cluster.run("CREATE ROLE mover LOGIN IN ROLE lenden_writer");
+  const url = cluster.url(database, "mover");
   return { merchant, url, rows: (sql: string) => cluster.run(sql, database) };
 }
 
@@ -57,6 +59,7 @@ describe("ledger move", () => {
     const there = onServer(merchant, url);
     const after = await there(["ledger", "export", "--json"]);
     expect(JSON.parse(after.stdout)).toEqual(JSON.parse(before.stdout));
+    expect(await there(["ledger", "check"])).toMatchObject({ code: 0 });
     const shown = await there(["ledger", "show", "INV-1", "--json"]);
     expect(JSON.parse(shown.stdout)).toMatchObject({
       history: [{ event: "intent" }, { event: "attempt" }],
