@@ -48,6 +48,13 @@ export async function ledgerDatabase(): Promise<LedgerDatabase & { release(): vo
   return { ...ledgerOn(cluster, String(client.database)), run, release };
 }
 
+/** A ledger on a server that a test may break. */
+export async function ledgerOf(cluster: Cluster): Promise<LedgerDatabase> {
+  const name = await cluster.create(await templateOf(cluster));
+  const run: LedgerDatabase["run"] = (sql) => cluster.run(`SET search_path = lenden; ${sql}`, name);
+  return { ...ledgerOn(cluster, name), run };
+}
+
 function ledgerOn(cluster: Cluster, name: string): Omit<LedgerDatabase, "run"> {
   const login = (given: Partial<ServerLogin> = {}) => ({ ...loginTo(cluster, name), ...given });
   return {

@@ -22,6 +22,8 @@ export interface CutProxy {
   connections(): number;
   /** Asked at each COMMIT how it is cut; undefined lets it pass. */
   onCommit: () => Cut | undefined;
+  /** Called before each statement is passed on, which waits for it. */
+  onStatement: (sql: string) => void | Promise<void>;
   /** Every message of a client waits that long. */
   delayMs: number;
   /** New connections are closed at once. */
@@ -46,6 +48,7 @@ export async function startCutProxy(
     folder,
     connections: () => count,
     onCommit: () => undefined,
+    onStatement: () => {},
     delayMs: 0,
     isRefusing: false,
     isSilent: false,
@@ -72,7 +75,9 @@ export async function startCutProxy(
     const toServer = async (message: Buffer): Promise<void> => {
       if (proxy.delayMs > 0) await delay(proxy.delayMs);
       if (proxy.isSilent) return;
-      if (isCommit(message)) cut = proxy.onCommit();
+      const sql = statementIn(message);
+      if (sql !== undefined) await proxy.onStatement(sql);
+      if (sql === "COMMIT") cut = proxy.onCommit();
       if (cut === "before") return void far.destroy();
       if (cut === "half") {
         await new Promise((sent) => far.write(message.subarray(0, 7), sent));
@@ -124,9 +129,11 @@ function messages(startsTyped: boolean, handle: (message: Buffer) => Promise<voi
   };
 }
 
-/** A simple query with that text alone. */
-function isCommit(message: Buffer): boolean {
-  return message[0] === typeOf("Q") && message.toString("latin1", 5) === "COMMIT\0";
+/** The text of a simple query, or of an unnamed statement that is prepared. */
+function statementIn(message: Buffer): string | undefined {
+  const [type = 0] = message;
+  if (type === typeOf("Q")) return message.toString("utf8", 5, message.length - 1);
+  return type === typeOf("P") ? message.toString("utf8", 6, message.indexOf(0, 6)) : undefined;
 }
 
 /** The server's answer once a transaction is durable. */

@@ -1,0 +1,166 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { expect } from "vitest";
+import type { ServerWorker } from "../../src/ledger/postgres/processes.ts";
+import { type Cut, startCutProxy } from "../support/cut-proxy.ts";
+import { until } from "../support/helpers.ts";
+import { serverTest, startCluster } from "../support/postgres.ts";
+import { type LedgerDatabase, ledgerDatabase, ledgerOf } from "./server-ledger.ts";
+import { claim, claimed, payout, record } from "./small-ledger.ts";
+
+/** A ledger behind a proxy, and a process that uses it. */
+async function behindProxy(given: Partial<ServerWorker> = {}) {
+  const database = await ledgerDatabase();
+  const proxy = await startCutProxy(database.cluster);
+  const login = database.login({ host: proxy.folder, port: 5432 });
+  const opened = await database.open({ login, ...given });
+  return { ...database, ...opened, proxy };
+}
+
+/** The references of all intents, in the order of their events. */
+async function intents({ run }: Pick<LedgerDatabase, "run">): Promise<unknown[]> {
+  const rows = await run(
+    "SELECT data::json->>'reference' AS reference FROM events WHERE event = 'intent' ORDER BY number",
+  );
+  return rows.map(({ reference }) => reference);
+}
+
+serverTest.for<Cut>(["before", "half", "late", "unanswered", "after"])(
+  "I1: an intent whose COMMIT is cut (%s) is recorded once, and known to be",
+  async (cut) => {
+    const { proxy, ledger, ...database } = await behindProxy();
+    await claim(ledger, payout("A"));
+    const cuts = [cut];
+    proxy.onCommit = () => cuts.pop();
+    expect(await claim(ledger, payout("B"))).toMatchObject({ kind: "new" });
+    expect(await claim(ledger, payout("C"))).toMatchObject({ kind: "new" });
+    expect(cuts).toEqual([]);
+    expect(await intents(database)).toEqual(["A", "B", "C"]);
+    expect(proxy.connections()).toBe(2);
+  },
+);
+
+serverTest("I4: an intent whose COMMIT is cut twice is rejected, and not recorded", async () => {
+  const { proxy, ledger, ...database } = await behindProxy();
+  proxy.onCommit = () => "before";
+  await expect(claim(ledger, payout("A"))).rejects.toMatchObject({ reason: "ledger.unreachable" });
+  expect(await intents(database)).toEqual([]);
+});
+
+serverTest(
+  "I4: an intent whose COMMIT cannot be looked up is rejected, whatever became of it",
+  async () => {
+    let nowMs = 0;
+    const now = () => {
+      nowMs += 4_000;
+      return nowMs;
+    };
+    const { proxy, ledger, ...database } = await behindProxy({ now });
+    await claim(ledger, payout("A"));
+    proxy.onCommit = () => {
+      proxy.isRefusing = true;
+      return "unanswered";
+    };
+    const failed = claim(ledger, payout("B"));
+    await expect(failed).rejects.toMatchObject({ reason: "ledger.unreachable" });
+    expect(await intents(database)).toEqual(["A", "B"]);
+  },
+);
+
+serverTest(
+  "a process whose session is ended before any statement of a write continues it once",
+  async () => {
+    const { proxy, ledger, cluster, name, ...database } = await behindProxy();
+    const terminate = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = '${name}' AND usename <> session_user`;
+    let statements = 0;
+    let end = Number.POSITIVE_INFINITY;
+    proxy.onStatement = async () => {
+      statements += 1;
+      if (statements === end) await cluster.run(terminate);
+    };
+    await claim(ledger, payout("FIRST"));
+    statements = 0;
+    await record(ledger, await claimed(ledger, payout("WHOLE")), {
+      state: "CONFIRMED",
+      sent: true,
+    });
+    const steps = statements;
+    expect(steps).toBeGreaterThan(5);
+    for (end = 1; end <= steps; end += 1) {
+      statements = 0;
+      const operation = await claimed(ledger, payout(`STEP-${end}`));
+      const recorded = await record(ledger, operation, { state: "CONFIRMED", sent: true });
+      expect([end, recorded]).toMatchObject([end, { kind: "recorded" }]);
+    }
+    const all = Array.from({ length: steps }, (_, step) => `STEP-${step + 1}`);
+    expect(await intents(database)).toEqual(["FIRST", "WHOLE", ...all]);
+  },
+);
+
+serverTest("a COMMIT that the server answers with ROLLBACK is a failed write", async () => {
+  const { connection, ledger, ...database } = await behindProxy();
+  const failing = connection.write(async ({ query, append }) => {
+    append({ operation: null, at: "2026-11-20T10:00:00.000Z", event: "account", data: "{}" });
+    await query("SELECT 1 / 0").catch(() => {});
+  });
+  await expect(failing).rejects.toThrow();
+  expect(await database.run("SELECT number FROM events")).toEqual([]);
+  expect(await claim(ledger, payout("A"))).toMatchObject({ kind: "new" });
+});
+
+serverTest(
+  "a session that ends while it is idle ends neither the process nor its work",
+  async () => {
+    const { ledger, proxy } = await behindProxy();
+    await claim(ledger, payout("A"));
+    proxy.cut();
+    await delay(50);
+    expect(await ledger.find("A")).toMatchObject({ reference: "A" });
+    proxy.cut();
+    expect(await ledger.find("A")).toMatchObject({ reference: "A" });
+    proxy.cut();
+    expect(await claim(ledger, payout("B"))).toMatchObject({ kind: "new" });
+  },
+);
+
+serverTest("a server that is killed in a write has what it confirmed, and continues", async () => {
+  const database = await ledgerOf(await startCluster());
+  const { cluster } = database;
+  const proxy = await startCutProxy(cluster);
+  const login = database.login({ host: proxy.folder, port: 5432 });
+  const { ledger } = await database.open({ login });
+  await claim(ledger, payout("A"));
+  for (const [reference, when] of [
+    ["B", /^BEGIN/],
+    ["C", /^WITH/],
+    ["D", /^COMMIT/],
+  ] as const) {
+    proxy.onStatement = async (sql) => {
+      if (!when.test(sql)) return;
+      proxy.onStatement = () => {};
+      await cluster.kill();
+      await cluster.start();
+    };
+    expect(await claim(ledger, payout(reference))).toMatchObject({ kind: "new" });
+  }
+  expect(await intents(database)).toEqual(["A", "B", "C", "D"]);
+});
+
+serverTest("a record that a standby server did not confirm is a failed write", async () => {
+  const database = await ledgerOf(await startCluster());
+  const { cluster, open, run, name } = database;
+  const { ledger } = await open();
+  await claim(ledger, payout("A"));
+  await cluster.run("ALTER SYSTEM SET synchronous_standby_names = 'elsewhere'");
+  await cluster.run("SELECT pg_reload_conf()");
+  const failed = expect(claim(ledger, payout("B"))).rejects.toMatchObject({
+    reason: "ledger.not-replicated",
+  });
+  const sessions = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+    WHERE datname = '${name}' AND wait_event = 'SyncRep'`;
+  await until(async () => (await cluster.run(sessions)).length > 0);
+  await failed;
+  await cluster.run("ALTER SYSTEM RESET synchronous_standby_names");
+  await cluster.run("SELECT pg_reload_conf()");
+  expect(await run("SELECT count(*)::int AS count FROM operations")).toEqual([{ count: 2 }]);
+});
