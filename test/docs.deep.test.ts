@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { pages, root, type ShellLine, shellLines } from "./support/doc-pages.ts";
 import { scratchFolder } from "./support/helpers.ts";
 import { builtEnv, ended } from "./support/lenden.ts";
+import { serverTest, startCluster } from "./support/postgres.ts";
 import { closedPort } from "./support/server.ts";
 import { toolLine } from "./tool.js";
 
@@ -13,6 +14,9 @@ const isSetup = /^(?:git|npm|npx|\.ci\/run)\b/;
 
 /** A command that a reader leaves running in another terminal. */
 const isServer = /lenden (?:sandbox start|callback listen(?! .*--(?:once|for)\b)|.* --follow)/;
+
+/** The PostgreSQL servers of pages. */
+const servers = /@(?:db\.example|localhost)\//;
 
 const startsSandbox = /lenden sandbox start/;
 
@@ -29,27 +33,36 @@ const { XDG_CACHE_HOME } = builtEnv();
 for (const page of pages) {
   const lines = shellLines(page).filter(({ text }) => !isSetup.test(text));
   if (lines.length === 0) continue;
-  test.concurrent(`each command of ${page} ends as the page says`, async ({ onTestFinished }) => {
-    const home = scratchFolder();
-    for (const name of ["bin", "work"]) mkdirSync(join(home, name));
-    for (const [name, script] of Object.entries(programs))
-      writeFileSync(join(home, "bin", name), `#!/bin/sh\n${script}\n`, { mode: 0o700 });
-    // Programs of the repository that pages name.
-    for (const path of ["test/shops", "test/commands/round-trip.sh"])
-      cpSync(join(root, path), join(home, "work", path), { recursive: true });
-    writeFileSync(join(home, "page.sh"), await scriptOf(lines));
-    const child = spawn("bash", ["../page.sh"], {
-      cwd: join(home, "work"),
-      env: { HOME: home, XDG_CACHE_HOME, PATH: `${home}/bin:${process.env.PATH}` },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    onTestFinished(() => void child.kill());
-    const { code, stdout } = await ended(child);
-    expect({ code, unexpected: stdout.match(/^.*:\d+: exit .*$/gm) ?? [] }).toEqual({
-      code: 0,
-      unexpected: [],
-    });
-  }, 300_000);
+  const isOnServer = lines.some(({ text }) => servers.test(text));
+  const run = isOnServer ? serverTest : test.concurrent;
+  run(
+    `each command of ${page} ends as the page says`,
+    async ({ onTestFinished }) => {
+      const home = scratchFolder();
+      for (const name of ["bin", "work"]) mkdirSync(join(home, name));
+      for (const [name, script] of Object.entries(programs))
+        writeFileSync(join(home, "bin", name), `#!/bin/sh\n${script}\n`, { mode: 0o700 });
+      // Programs of the repository that pages name.
+      for (const path of ["test/shops", "test/commands/round-trip.sh"])
+        cpSync(join(root, path), join(home, "work", path), { recursive: true });
+      const script = await scriptOf(lines);
+      const server = isOnServer ? await startCluster({}, onTestFinished) : undefined;
+      const host = encodeURIComponent(server?.folder ?? "");
+      writeFileSync(join(home, "page.sh"), script.split(servers).join(`@${host}/`));
+      const child = spawn("bash", ["../page.sh"], {
+        cwd: join(home, "work"),
+        env: { HOME: home, XDG_CACHE_HOME, PATH: `${home}/bin:${process.env.PATH}` },
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      onTestFinished(() => void child.kill());
+      const { code, stdout } = await ended(child);
+      expect({ code, unexpected: stdout.match(/^.*:\d+: exit .*$/gm) ?? [] }).toEqual({
+        code: 0,
+        unexpected: [],
+      });
+    },
+    300_000,
+  );
 }
 
 /**

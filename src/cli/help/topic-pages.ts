@@ -121,7 +121,7 @@ export const topicPages: Record<TopicName, Section[]> = {
       ],
     },
     {
-      text: "--again sends a second one, and a new --ref is a new payout. lenden checks duplicates in the ledger of this machine: it cannot know what another machine sent.",
+      text: "--again sends a second one, and a new --ref is a new payout. lenden checks duplicates in the ledger of this machine, or in one on PostgreSQL that machines share. lenden cannot know what others sent.",
     },
     {
       title: "Ledger",
