@@ -90,7 +90,7 @@ const emptying = `
     setval('callbacks_number_seq', 1, false)`;
 
 /** Where one machine stores the newest event that it has seen. */
-function newHeadFile(): string {
+export function newHeadFile(): string {
   return join(scratchFolder(), "head.json");
 }
 

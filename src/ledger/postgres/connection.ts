@@ -40,10 +40,10 @@ export interface Write {
   /**
    * Stores the events. Other writes can be part of the same statement, which spares a round trip.
    *
-   * @param parts the parts of a WITH clause, each with RETURNING, with what `bind` returns in place of each value
-   * @returns the rows of the first part, if there is one
+   * @param parts the parts of a WITH clause, each with rows, with what `bind` returns in place of each value
+   * @returns how many rows each part has, by its name
    */
-  flush(parts?: (bind: Bind) => string[]): Promise<Row[]>;
+  flush(parts?: (bind: Bind) => string[]): Promise<Row>;
 }
 
 /** Makes a value a parameter, and returns its name: `$1` and so on. */
@@ -69,8 +69,8 @@ interface ConnectionOptions {
   /** The stored head of this machine, if there is one, and whether a check found the ledger modified. */
   seen: Head | undefined;
   isModified: boolean;
-  /** Called with the newest event after each commit. */
-  committed(head: Head): void;
+  /** Called with the newest event after each commit, and when a connection was opened. */
+  saw(head: Head): void;
 }
 
 interface WriteOptions {
@@ -157,14 +157,17 @@ export class Connection {
       for (let attempt = 1; ; attempt += 1) {
         const opened = await this.#open();
         this.#requireWritable(opened.facts, options.isAcceptance === true);
-        const transaction = new Transaction(opened);
+        const transaction = new Transaction(opened, this.#seen);
         let result: { value: Result } | undefined;
         try {
           await transaction.begin(options.before);
+          // Behind a pooler, another server can have taken the place of the one that was asked before.
+          this.#containsSeen = transaction.containsSeen;
+          this.#requireAccepted(options.isAcceptance === true);
           result = { value: await work(transaction) };
           await transaction.flush();
           await transaction.commit();
-          this.#committed(transaction.head);
+          this.#saw(transaction.head);
           return result.value;
         } catch (error) {
           if (!(error instanceof LostConnection)) {
@@ -173,7 +176,7 @@ export class Connection {
           }
           this.#drop();
           if (result && transaction.isCommitting && (await this.#has(transaction))) {
-            this.#committed(transaction.head);
+            this.#saw(transaction.head);
             return result.value;
           }
           if (attempt === 2) throw unreachable(this.#login, error);
@@ -218,7 +221,7 @@ export class Connection {
   /** Whether a transaction was committed. Once the ledger is locked, it has ended on the server. */
   async #has({ commitId, head }: Transaction): Promise<boolean> {
     const opened = await this.#open();
-    const check = new Transaction(opened);
+    const check = new Transaction(opened, this.#seen);
     try {
       await check.begin();
       const sql = "SELECT 1 FROM lenden.events WHERE commit_id = $1 AND number = $2 AND hash = $3";
@@ -227,23 +230,23 @@ export class Connection {
       return found.length > 0;
     } catch (error) {
       this.#drop();
-      if (error instanceof LostConnection) throw unreachable(this.#login, error);
-      throw error;
+      const isUnknown = error instanceof LostConnection || error instanceof LockTimeout;
+      throw isUnknown ? unreachable(this.#login, error) : error;
     }
   }
 
-  /** Of the sessions that use the head, the one with the oldest transaction has locked it. */
+  /** Of the sessions that use the head, the one that waits for nothing has locked it. */
   async #busy(opened: Opened): Promise<Failure> {
     const [row] = await run(
       opened,
       `SELECT a.pid, a.usename, to_char(a.xact_start AT TIME ZONE 'UTC', 'HH24:MI:SS') AS since
        FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
        WHERE l.relation = 'lenden.head'::regclass AND l.mode = 'RowShareLock'
-       ORDER BY a.xact_start LIMIT 1`,
+         AND NOT EXISTS (SELECT FROM pg_locks w WHERE w.pid = l.pid AND NOT w.granted) LIMIT 1`,
     ).catch(() => []);
-    const by = row
-      ? ` by login ${row.usename} (server process ${row.pid}) since ${row.since} UTC`
-      : "";
+    // Since when is shown to the same login alone.
+    const since = row?.since == null ? "" : ` since ${row.since} UTC`;
+    const by = row ? ` by login ${row.usename} (server process ${row.pid})${since}` : "";
     return new Failure("ledger.server-busy", `The ledger is locked${by}.`, {
       hint: "Run the command again when that process has ended.",
     });
@@ -252,15 +255,20 @@ export class Connection {
   /** @throws Failure if nothing may be written there */
   #requireWritable(facts: ServerFacts, isAcceptance: boolean): void {
     if (facts.isReplica) throw unusable("server-replica", "the server is a replica");
-    if (facts.isReadOnly) throw unusable("server-read-only", "the database is read-only");
+    if (facts.isReadOnly) throw readOnly();
     if (!facts.isDurable) throw unusable("server-not-durable", "the server runs with fsync=off");
+    this.#requireAccepted(isAcceptance);
+  }
+
+  #requireAccepted(isAcceptance: boolean): void {
     const failure = isAcceptance ? undefined : this.unaccepted();
     if (failure) throw failure;
   }
 
-  #committed(head: Head): void {
+  #saw(head: Head): void {
     this.#seen = head;
-    this.#options.committed(head);
+    this.#containsSeen = true;
+    this.#options.saw(head);
   }
 
   async #open(): Promise<Opened> {
@@ -287,7 +295,7 @@ export class Connection {
     try {
       const facts = await readFacts(opened, this.#options.now, this.#seen);
       this.#containsSeen = facts.containsSeen;
-      if (this.#seen === undefined) this.#seen = facts.newest;
+      if (facts.containsSeen) this.#saw(facts.newest);
       opened.facts = facts;
       opened.client.once("end", () => {
         if (this.#opened === opened) this.#opened = undefined;
@@ -309,16 +317,21 @@ class Transaction implements Write {
   readonly commitId = randomBytes(12).toString("base64url");
   head: Head = { number: 0n, hash: beginning };
   isCommitting = false;
+  /** False if the ledger lacks the newest event that this process or machine has seen. */
+  containsSeen = true;
   readonly #opened: Opened;
+  readonly #seen: Head | undefined;
   #operation = 0n;
   #events: Row[] = [];
 
-  constructor(opened: Opened) {
+  constructor(opened: Opened, seen: Head | undefined) {
     this.#opened = opened;
+    this.#seen = seen;
   }
 
   async begin(before?: (query: Query) => Promise<void>): Promise<void> {
     const opened = this.#opened;
+    const lockSql = `SELECT h.*, ${hashAt(`${this.#seen?.number ?? 0n}`)} AS seen FROM lenden.head h FOR UPDATE`;
     if (before) {
       await run(opened, beginSql(opened.facts));
       await before(this.query);
@@ -342,16 +355,18 @@ class Transaction implements Write {
     return this.#operation;
   }
 
-  async flush(parts: (bind: Bind) => string[] = () => []): Promise<Row[]> {
+  async flush(parts: (bind: Bind) => string[] = () => []): Promise<Row> {
     const values: Value[] = [];
     const bind: Bind = (value) => `$${values.push(value)}`;
     const others = parts(bind);
     const events = this.#events;
     this.#events = [];
-    if (events.length === 0 && others.length === 0) return [];
-    const first = others[0]?.split(" ")[0] ?? "moved";
     const all = [...others, ...(events.length > 0 ? this.#eventParts(events, bind) : [])];
-    return run(this.#opened, `WITH ${all.join(", ")} SELECT * FROM ${first}`, values);
+    if (all.length === 0) return {};
+    const names = others.map((part) => part.split(" ")[0]);
+    const counts = names.map((name) => `(SELECT count(*) FROM ${name}) AS ${name}`);
+    const [row = {}] = await run(this.#opened, `WITH ${all.join(", ")} SELECT ${counts}`, values);
+    return row;
   }
 
   async commit(): Promise<void> {
@@ -378,12 +393,31 @@ class Transaction implements Write {
   async #lock(sql: string): Promise<void> {
     const [row] = await run(this.#opened, sql);
     if (!row) throw new Error("the ledger has no head");
+    requireKnown(row);
+    this.containsSeen = hasSeen(row, this.#seen);
     this.head = { number: BigInt(row.number ?? 0), hash: row.hash ?? "" };
     this.#operation = BigInt(row.operation ?? 0);
   }
 }
 
-const lockSql = "SELECT number, hash, operation FROM lenden.head FOR UPDATE";
+/** The hash of an event. */
+const hashAt = (number: string) =>
+  `(SELECT e.hash FROM lenden.events e WHERE e.number = ${number}::bigint)`;
+
+/** True if the hash of the event that was seen last is still there. */
+function hasSeen(row: Row, seen: Head | undefined): boolean {
+  return seen === undefined || seen.number === 0n || row.seen === seen.hash;
+}
+
+/** @throws Failure if a newer version of lenden created or updated the ledger */
+function requireKnown({ version }: Row): void {
+  if (Number(version) <= newestVersion) return;
+  throw new Failure(
+    "ledger.newer-version",
+    "Cannot use the ledger: a newer version of lenden wrote it.",
+    { hint: "Update lenden." },
+  );
+}
 
 /** Settings of one transaction, because a pooler gives each transaction another session. */
 function beginSql({ synchronousCommit }: ServerFacts): string {
@@ -504,12 +538,15 @@ function statementFailure(error: unknown): unknown {
   const code = error instanceof pg.DatabaseError ? error.code : undefined;
   if (code === undefined || endedSession.test(code)) return new LostConnection(String(error));
   if (code === "55P03") return new LockTimeout();
+  if (code === "25006") return readOnly();
   if (code === "42501") return accessDenied("the login may not use the ledger", grantHint);
   return error;
 }
 
 /** The ledger was locked by another process for too long. */
-class LockTimeout extends Error {}
+class LockTimeout extends Error {
+  override message = "it is locked";
+}
 
 const grantHint = `Ask the database's administrator for 'GRANT ${writerRole} TO <login>'.`;
 
@@ -562,13 +599,7 @@ async function readFacts(opened: Opened, now: () => number, seen: Head | undefin
   }
   const [row = {}] = found;
   const localNowMs = (startMs + now()) / 2;
-  const version = Number(row.version);
-  if (version > newestVersion)
-    throw new Failure(
-      "ledger.newer-version",
-      "Cannot use the ledger: a newer version of lenden wrote it.",
-      { hint: "Update lenden." },
-    );
+  requireKnown(row);
   const serverVersion = Number(row.server_version);
   if (serverVersion < 150_000)
     throw new Failure("ledger.server-version", "The server is older than PostgreSQL 15.", {
@@ -583,7 +614,7 @@ async function readFacts(opened: Opened, now: () => number, seen: Head | undefin
     synchronousCommit: row.synchronous_commit ?? "",
     serverNowMs: Number(row.now_ms),
     localNowMs,
-    containsSeen: seen === undefined || row.seen === seen.hash || seen.number === 0n,
+    containsSeen: hasSeen(row, seen),
     newest: { number: BigInt(row.number ?? 0), hash: row.hash ?? beginning },
   };
 }
@@ -593,7 +624,7 @@ const factsSql = `
     pg_is_in_recovery() AS is_replica, current_setting('transaction_read_only') AS read_only,
     current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS synchronous_commit,
     extract(epoch FROM clock_timestamp()) * 1000 AS now_ms, h.version, h.number, h.hash,
-    (SELECT e.hash FROM lenden.events e WHERE e.number = $1::bigint) AS seen
+    ${hashAt("$1")} AS seen
   FROM lenden.head h`;
 
 function unreachable({ text }: ServerLogin, cause: unknown): Failure {
@@ -615,6 +646,10 @@ function unusable(
   return new Failure(`ledger.${reason}`, `Cannot use the ledger to send: ${why}.`, {
     hint: "Use the primary server with durable settings. 'lenden doctor' shows them.",
   });
+}
+
+function readOnly(): Failure {
+  return unusable("server-read-only", "the database is read-only");
 }
 
 function notReplicated(warning: string): Failure {

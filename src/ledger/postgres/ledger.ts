@@ -62,7 +62,7 @@ export async function openServerLedger(
   };
 }
 
-/** A connection that stores the newest event in a file of this machine, at most once a second and when asked. */
+/** A connection that stores the newest event that it saw in a file of this machine, at most once a second and when asked. */
 export function connectTo(login: ServerLogin, now: () => number, headFile: string) {
   const stored = readHead(headFile);
   const known = typeof stored === "string" ? { head: undefined, isModified: false } : stored;
@@ -83,7 +83,7 @@ export function connectTo(login: ServerLogin, now: () => number, headFile: strin
     now,
     seen: known.head,
     isModified: known.isModified,
-    committed: (head) => {
+    saw: (head) => {
       newest = head;
       if (Math.abs(now() - storedAtMs) >= storedEveryMs) storeHead();
     },

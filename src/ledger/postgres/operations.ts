@@ -15,7 +15,7 @@ import {
 } from "../decide.ts";
 import { askedJson, createOperation, intentData, listedOf, storableOutcome } from "../intent.ts";
 import type { Holder, Operation, Outcome } from "../operation.ts";
-import { operationOf } from "../rows.ts";
+import { isTrue, operationOf } from "../rows.ts";
 import { nowIn } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import { type Bind, type Connection, type Query, rowsJson, type Write } from "./connection.ts";
@@ -272,11 +272,12 @@ class Group {
     // The key that sends a reopened one is the only one that may resend it (P25b).
     if (isReopened) await account.store(this.#write, this.#at);
     if (this.#registration) await this.#flush(true);
-    await this.#write.query(
+    const [taken] = await this.#write.query(
       takeSql,
       ...[operation.number, own.id, this.#at],
       ...[isReopened ? this.#at : null, isReopened ? keyHash : null],
     );
+    if (isTrue(taken?.is_ended)) own.lose();
     const holder = JSON.stringify(own.holder(this.#at));
     const actor = JSON.stringify(worker.actor);
     const data = isReopened
@@ -358,12 +359,14 @@ class Group {
     this.#inserts = [];
     const registration = inserts.length > 0 || isTaking ? this.#registration : undefined;
     if (registration) this.#registration = undefined;
-    const updated = await this.#write.flush((bind) => [
+    const { updated, ended } = await this.#write.flush((bind) => [
       ...(updates.length > 0 ? [updatePart(bind, updates, this.#at)] : []),
       ...(inserts.length > 0 ? [insertPart(bind, inserts)] : []),
       ...(registration ? [`registered AS (${registration.sql(bind)})`] : []),
+      ...(inserts.length > 0 ? [`ended AS (${endedSql(bind(this.#parts.own.id))})`] : []),
     ]);
-    if (updates.length > 0 && updated.length !== updates.length) throw new HeldByOther();
+    if (Number(updated ?? 0) !== updates.length) throw new HeldByOther();
+    if (Number(ended ?? 0) > 0) this.#parts.own.lose();
   }
 }
 
@@ -423,9 +426,14 @@ function insertPart(bind: Bind, inserts: object[]): string {
     RETURNING number)`;
 }
 
+/** One row if others count a process as ended, although its own clocks may have stood still meanwhile. */
+function endedSql(id: string): string {
+  return `SELECT 1 FROM lenden.processes p WHERE p.id = ${id} AND p.ended_at IS NOT NULL`;
+}
+
 /** A reopened operation is an INTENT again, and may have been sent from now on. */
 const takeSql = `
   UPDATE lenden.operations SET process = $2, held_since = $3, updated_at = $3, resumed_at = $3,
     reopened_at = coalesce($4, reopened_at), key_hash = coalesce($5, key_hash),
     state = CASE WHEN $4::text IS NULL THEN state ELSE 'INTENT' END, phase = 'unresolved'
-  WHERE number = $1`;
+  WHERE number = $1 RETURNING EXISTS (${endedSql("$2")}) AS is_ended`;

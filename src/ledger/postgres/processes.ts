@@ -101,6 +101,11 @@ export class ServerProcess {
     if (this.#isLost || sinceMs > leaseMs - marginMs) throw leaseEnded();
   }
 
+  /** Nothing is sent from now on: others count this process as ended. */
+  lose(): void {
+    this.#isLost = true;
+  }
+
   /** Others can take over at once what this process has left. */
   async end(): Promise<void> {
     clearInterval(this.#timer);
@@ -121,7 +126,7 @@ export class ServerProcess {
          WHERE p.id = $1 AND ${isAliveInSql} RETURNING p.id`,
         this.id,
       );
-      if (found.length === 0) this.#isLost = true;
+      if (found.length === 0) this.lose();
       else this.#renewed = started;
     } catch {
       // The next heartbeat tries again; without one, nothing is sent when the lease has ended.

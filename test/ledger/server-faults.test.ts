@@ -1,0 +1,120 @@
+import { expect } from "vitest";
+import { startCutProxy } from "../support/cut-proxy.ts";
+import { serverTest } from "../support/postgres.ts";
+import { type LedgerDatabase, ledgerDatabase, newHeadFile } from "./server-ledger.ts";
+import { claim, claimed, payout, refund } from "./small-ledger.ts";
+
+/** Makes the ledger what it was before, as a lagging replica or a restored backup would be. */
+async function rollBack({ run }: Pick<LedgerDatabase, "run">, before: Record<string, unknown>) {
+  const { number, hash, operation } = before;
+  await run(`DELETE FROM events WHERE number > ${number};
+    DELETE FROM operations WHERE number > ${operation};
+    UPDATE head SET number = ${number}, hash = '${hash}', operation = ${operation}`);
+}
+
+const headOf = async ({ run }: Pick<LedgerDatabase, "run">) =>
+  (await run("SELECT number, hash, operation FROM head"))[0] ?? {};
+
+const lost = { reason: "ledger.truncated" };
+
+serverTest("a server that lost events behind an open connection sends nothing", async () => {
+  const database = await ledgerDatabase();
+  const { ledger } = await database.open();
+  await claimed(ledger, payout("A"));
+  const before = await headOf(database);
+  await claimed(ledger, refund("P1"));
+  await rollBack(database, before);
+  await expect(claimed(ledger, refund("P1"))).rejects.toMatchObject(lost);
+  // Another process has written as many events since.
+  const { ledger: other } = await database.open();
+  await claimed(other, payout("B"));
+  await claimed(other, payout("C"));
+  await expect(claimed(ledger, refund("P1"))).rejects.toMatchObject(lost);
+});
+
+serverTest("a machine that only read a ledger sees that it lost events since", async () => {
+  const database = await ledgerDatabase();
+  const { ledger } = await database.open();
+  await claimed(ledger, payout("A"));
+  const before = await headOf(database);
+  await claimed(ledger, refund("P1"));
+  const headFile = newHeadFile();
+  const reader = await database.open({ headFile });
+  await reader.ledger.refundsOf("P1");
+  await reader.close();
+  await rollBack(database, before);
+  const { ledger: sender } = await database.open({ headFile });
+  await expect(claimed(sender, refund("P1"))).rejects.toMatchObject(lost);
+});
+
+serverTest("a ledger that is updated behind an open connection is not written", async () => {
+  const { open, run } = await ledgerDatabase();
+  const { ledger } = await open();
+  await claimed(ledger, payout("A"));
+  await run("UPDATE head SET version = 999");
+  const failure = { reason: "ledger.newer-version" };
+  await expect(claimed(ledger, payout("B"))).rejects.toMatchObject(failure);
+  await run("UPDATE head SET version = 1");
+});
+
+serverTest(
+  "an unknown COMMIT that cannot be looked up, because the ledger stays locked, is reported as that",
+  async () => {
+    const { cluster, name, login, open } = await ledgerDatabase();
+    const proxy = await startCutProxy(cluster);
+    const { ledger } = await open({ login: login({ host: proxy.folder, port: 5432 }) });
+    await claimed(ledger, payout("A"));
+    const other = await cluster.connect(name);
+    proxy.onCommit = () => {
+      proxy.onCommit = () => undefined;
+      other.query("BEGIN; SELECT 1 FROM lenden.head FOR UPDATE").catch(() => {});
+      return "before";
+    };
+    const failure = { reason: "ledger.unreachable", message: expect.stringContaining("locked") };
+    await expect(claimed(ledger, payout("B"))).rejects.toMatchObject(failure);
+  },
+);
+
+serverTest("a ledger that is locked for ten seconds names the login that locked it", async () => {
+  const { cluster, name, open, run } = await ledgerDatabase();
+  await run("DROP ROLE IF EXISTS holder; CREATE ROLE holder LOGIN; GRANT lenden_writer TO holder");
+  const holder = await cluster.connect(name, { user: "holder" });
+  await holder.query("BEGIN; SELECT 1 FROM lenden.head FOR UPDATE");
+  const waiting = await cluster.connect(name);
+  waiting.query("SELECT 1 FROM lenden.head FOR UPDATE").catch(() => {});
+  const { ledger } = await open();
+  await expect(claimed(ledger, payout("A"))).rejects.toMatchObject({
+    reason: "ledger.server-busy",
+    message: expect.stringMatching(
+      /^The ledger is locked by login holder \(server process \d+\)\.$/,
+    ),
+  });
+});
+
+serverTest.for(["new", "unknown"] as const)(
+  "a process that others count as ended sends nothing more, although its clocks stood still (%s)",
+  async (kind) => {
+    const { open, run } = await ledgerDatabase();
+    const [one, other] = [await open(), await open()];
+    await claimed(one.ledger, payout("A"));
+    const unknown = await claimed(other.ledger, payout("B"));
+    await run("UPDATE processes SET lease_until = clock_timestamp() - interval '100 s'");
+    expect(await claim(other.ledger, payout("A"))).toMatchObject({ kind: "resumed" });
+    expect(() => one.ledger.assertStillOurs()).not.toThrow();
+    await claimed(one.ledger, payout(kind === "new" ? "C" : String(unknown.reference)));
+    expect(() => one.ledger.assertStillOurs()).toThrow(/has not heard/);
+  },
+);
+
+serverTest("a database that became read-only since the first look is named as that", async () => {
+  const { cluster, name, open } = await ledgerDatabase();
+  const { ledger } = await open();
+  await cluster.run(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+  const { ledger: second } = await open();
+  const file = { name: "a", fileName: "a", hash: "a1", columns: ["ref"], method: "bkash" };
+  const failure = { reason: "ledger.server-read-only" };
+  const claiming = second.batches.claim({ ...file, identity: "ab".repeat(32) });
+  await expect(claiming).rejects.toMatchObject(failure);
+  await cluster.run(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
+  await ledger.batches.claim({ ...file, identity: "ab".repeat(32) });
+});
