@@ -42,6 +42,8 @@ export const seams = {
     name: "createProcessLock",
     lift: (open, decorate) => (database, options) => decorate(open(database, options), options),
   },
+  /** A ledger on PostgreSQL. */
+  server: decoratedAt("ledger/postgres/ledger.ts", "openServerLedger"),
   /** The declared endpoints, as the client sees them. */
   contract: {
     file: "api/client.ts",

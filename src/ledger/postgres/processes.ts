@@ -68,7 +68,7 @@ export class ServerProcess {
         RETURNING id`,
       done: () => {
         this.#renewed = started;
-        this.#timer ??= setInterval(() => void this.#renew(), heartbeatMs).unref();
+        this.#timer ??= setInterval(() => void this.renew(), heartbeatMs).unref();
       },
     };
   }
@@ -118,7 +118,8 @@ export class ServerProcess {
       .catch(() => {}); // Otherwise its lease ends.
   }
 
-  async #renew(): Promise<void> {
+  /** The heartbeat. A lease that ended long ago is lost, because others may have taken over. */
+  async renew(): Promise<void> {
     const started = this.#clocks();
     try {
       const found = await this.#connection.read(

@@ -7,6 +7,7 @@ import { overlapBugs } from "./overlaps.js";
 import { payoutBugs } from "./payouts.js";
 import { rawBugs } from "./raw.js";
 import { resolveBugs } from "./resolve.js";
+import { serverBugs } from "./server.js";
 import { verificationBugs } from "./verification.js";
 import { wireBugs } from "./wire.js";
 
@@ -29,5 +30,6 @@ export const bugs = [
   ...batchBugs,
   ...resolveBugs,
   ...rawBugs,
+  ...serverBugs,
   ...verificationBugs,
 ];

@@ -1,0 +1,90 @@
+import pg from "pg";
+
+const leases = (title) => ["test/ledger/server-leases.test.ts", "-t", title];
+
+/** Bugs of a ledger on PostgreSQL: statements without a part, and a lease that is not measured. */
+export const serverBugs = [
+  {
+    name: "server: the ledger is not locked before facts are read",
+    seam: "server",
+    decorate: withStatements((sql) =>
+      sql.replace("FROM lenden.head FOR UPDATE", "FROM lenden.head"),
+    ),
+    tests: leases("at once"),
+  },
+  {
+    name: "server: a process records what another one took over",
+    seam: "server",
+    decorate: withStatements((sql) =>
+      sql
+        .replace("AND o.process IS NOT DISTINCT FROM n.before", "")
+        .replace("process = n.after", "process = coalesce(n.after, o.process)"),
+    ),
+    tests: leases("P4"),
+  },
+  {
+    name: "server: a COMMIT that is answered with ROLLBACK counts as one",
+    seam: "server",
+    decorate: withAnswers((result) =>
+      result?.command === "ROLLBACK" ? { ...result, command: "COMMIT" } : result,
+    ),
+    tests: ["test/ledger/server-commits.test.ts", "-t", "answers with ROLLBACK"],
+  },
+  {
+    name: "server: a request is sent until the end of the lease",
+    seam: "server",
+    decorate: (open) => (login, worker, headFile) =>
+      open(login, { ...worker, ...slower(worker) }, headFile),
+    tests: leases("less than 10 s"),
+  },
+  {
+    name: "server: the lease is measured by the monotonic clock alone",
+    seam: "server",
+    decorate: (open) => (login, worker, headFile) =>
+      open(login, { ...worker, wallMs: worker.monotonicMs }, headFile),
+    tests: leases("less than 10 s"),
+  },
+  {
+    name: "server: a process takes over as soon as a lease ends",
+    seam: "server",
+    decorate: withStatements((sql) =>
+      sql.replaceAll("interval '60 seconds'", "interval '0 seconds'"),
+    ),
+    tests: leases("P4"),
+  },
+];
+
+/** Clocks by which 30 s of the lease are 20 s. */
+function slower({ monotonicMs, wallMs }) {
+  return { monotonicMs: () => (monotonicMs() * 2) / 3, wallMs: () => (wallMs() * 2) / 3 };
+}
+
+/** Opens ledgers whose statements are other ones. */
+function withStatements(change) {
+  return patched(
+    (query) =>
+      function patchedQuery(sql, ...more) {
+        return query.call(this, typeof sql === "string" ? change(sql) : sql, ...more);
+      },
+  );
+}
+
+/** Opens ledgers that get other answers. */
+function withAnswers(change) {
+  return patched(
+    (query) =>
+      async function patchedQuery(...asked) {
+        return change(await query.apply(this, asked));
+      },
+  );
+}
+
+function patched(replace) {
+  let isPatched = false;
+  return (open) =>
+    (...asked) => {
+      if (!isPatched) pg.Client.prototype.query = replace(pg.Client.prototype.query);
+      isPatched = true;
+      return open(...asked);
+    };
+}
