@@ -99,8 +99,7 @@ serverTest(
 
 serverTest("a COMMIT that the server answers with ROLLBACK is a failed write", async () => {
   const { connection, ledger, ...database } = await behindProxy();
-  const failing = connection.write(async ({ query, append }) => {
-    append({ operation: null, at: "2026-11-20T10:00:00.000Z", event: "account", data: "{}" });
+  const failing = connection.write(async ({ query }) => {
     await query("SELECT 1 / 0").catch(() => {});
   });
   await expect(failing).rejects.toThrow();
