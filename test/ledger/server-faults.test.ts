@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { startCutProxy } from "../support/cut-proxy.ts";
 import { serverTest } from "../support/postgres.ts";
 import { type LedgerDatabase, ledgerDatabase, newHeadFile } from "./server-ledger.ts";
-import { claim, claimed, payout, refund } from "./small-ledger.ts";
+import { claim, claimed, payout, record, refund } from "./small-ledger.ts";
 
 /** Makes the ledger what it was before, as a lagging replica or a restored backup would be. */
 async function rollBack({ run }: Pick<LedgerDatabase, "run">, before: Record<string, unknown>) {
@@ -106,15 +106,51 @@ serverTest.for(["new", "unknown"] as const)(
   },
 );
 
+serverTest(
+  "I3: a payout of a machine whose clock is behind rests as one of this moment",
+  async () => {
+    const { open } = await ledgerDatabase();
+    const [slow, right] = [
+      await open({ now: () => Date.now() - 60_000 }),
+      await open({ now: Date.now }),
+    ];
+    const operation = await claimed(slow.ledger, payout("A"));
+    await record(slow.ledger, operation, { state: "UNCERTAIN", sent: true });
+    expect(Date.parse(await right.ledger.lastSentAt(operation))).toBeGreaterThan(
+      Date.now() - 5_000,
+    );
+  },
+);
+
+serverTest("a batch that another process planned and released is not planned again", async () => {
+  const { open } = await ledgerDatabase();
+  const [one, other] = [(await open()).ledger.batches, (await open()).ledger.batches];
+  const { batch } = await one.claim(file);
+  await one.release(batch);
+  const { batch: theirs } = await other.claim(file);
+  expect(await other.plan(theirs, rows, 0n)).toMatchObject({ kind: "planned" });
+  await other.release(theirs);
+  await expect(one.plan(batch, rows, 0n)).rejects.toMatchObject({ reason: "ledger.lease-ended" });
+});
+
+const identity = "ab".repeat(32);
+const file = { name: "a", fileName: "a", hash: "a1", columns: ["ref"], method: "bkash", identity };
+
+function* rows() {
+  yield {
+    ...{ row: 1, line: 2, reference: "R", amountPaisa: 5n, isAccepted: false, cells: ["R"] },
+    ...{ recipient: "01711111111", name: null, description: null, methodId: "m1", method: "bkash" },
+  };
+}
+
 serverTest("a database that became read-only since the first look is named as that", async () => {
   const { cluster, name, open } = await ledgerDatabase();
   const { ledger } = await open();
   await cluster.run(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
   const { ledger: second } = await open();
-  const file = { name: "a", fileName: "a", hash: "a1", columns: ["ref"], method: "bkash" };
   const failure = { reason: "ledger.server-read-only" };
-  const claiming = second.batches.claim({ ...file, identity: "ab".repeat(32) });
+  const claiming = second.batches.claim(file);
   await expect(claiming).rejects.toMatchObject(failure);
   await cluster.run(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
-  await ledger.batches.claim({ ...file, identity: "ab".repeat(32) });
+  expect(await ledger.batches.claim(file)).toMatchObject({ kind: "ours" });
 });

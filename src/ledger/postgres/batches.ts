@@ -189,6 +189,8 @@ function createPlans({
         },
         {
           before: async (query) => {
+            // Another process may have taken it while this one waited for a confirmation.
+            if ((await query(isOwnUnplanned, number, own.id)).length === 0) throw leaseEnded();
             await query("SAVEPOINT no_rows");
             inserted = await insertRows(query, number, rows());
           },
@@ -373,6 +375,9 @@ const setAccepted =
 const lock = "UPDATE lenden.batches SET process = $2, held_since = $3 WHERE number = $1";
 const unlock =
   "UPDATE lenden.batches SET process = NULL, held_since = NULL WHERE number = $1 AND process = $2";
+
+const isOwnUnplanned =
+  "SELECT 1 FROM lenden.batches WHERE number = $1 AND process = $2 AND digest IS NULL";
 
 /** A batch that no other process has taken. */
 const ownBatch = "number = $2 AND (process IS NULL OR process = $1)";

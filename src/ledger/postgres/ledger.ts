@@ -1,3 +1,4 @@
+import { toleratedClockMs } from "../../domain/timestamp.ts";
 import { createSingleChanges } from "../change.ts";
 import { readHead, storedEveryMs, writeHead } from "../head.ts";
 import type { Ledger } from "../ledger.ts";
@@ -37,12 +38,14 @@ export async function openServerLedger(
   const { read } = connection;
   const operations = new Operations(connection, { worker: recorder, own, account });
   const change: Ledger["change"] = (requests) => operations.change(requests);
+  const reads = createReads(read, worker.owner, account);
   const ledger: Ledger = {
     change,
     ...createSingleChanges(change),
     preview: (request) => operations.preview({ kind: "claim", ...request }),
     assertStillOurs: () => own.assertStillOurs(),
-    ...createReads(read, worker.owner, account),
+    ...reads,
+    lastSentAt: async (operation) => byOwnClock(await reads.lastSentAt(operation), worker.now()),
     ...createOverlaps(read, worker.owner, account),
     account: async () => (await account.readOnce(read)).name,
     isAccountStored: async () => (await account.readOnce(read)).number !== 0n,
@@ -60,6 +63,11 @@ export async function openServerLedger(
       storeHead();
     },
   };
+}
+
+/** The latest that a time of another machine's clock can be: both clocks may be off by what payouts tolerate. */
+function byOwnClock(at: string, nowMs: number): string {
+  return new Date(Math.min(nowMs, Date.parse(at) + 2 * toleratedClockMs)).toISOString();
 }
 
 /** A connection that stores the newest event that it saw in a file of this machine, at most once a second and when asked. */
