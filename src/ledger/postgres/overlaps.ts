@@ -30,7 +30,8 @@ export function createOverlaps(read: Query, { environment }: Owner, own: RunAcco
    * it is the account alone, because every local sandbox is separate.
    */
   const isProduction = environment === "production";
-  const column = isProduction ? "environment" : "account";
+  // With the zero no index of the account is used, as for claims.
+  const column = isProduction ? "environment" : "account + 0";
   const scopeOf = (account: bigint) => (isProduction ? environment : account);
   const ownNumber = async () => (await own.readOnce(read)).number;
 
@@ -101,7 +102,7 @@ const plannedInSql = (scope: string) => `
 const paidInSql = `
   SELECT a.payee FROM unnest($1::text[]) AS a(payee)
   WHERE EXISTS (SELECT FROM lenden.operations o WHERE o.kind = 'payout' AND o.recipient_key = a.payee
-    AND ${isNoTest} AND o.phase = 'live' AND o.account = $2)`;
+    AND ${isNoTest} AND o.phase = 'live' AND o.account + 0 = $2)`;
 
 const plannedByReference = `
   SELECT r.reference, b.id AS batch, r.recipient, r.amount_paisa, r.method_id

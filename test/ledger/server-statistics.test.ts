@@ -1,0 +1,63 @@
+import { join } from "node:path";
+import { expect } from "vitest";
+import type { Ledger } from "../../src/ledger/ledger.ts";
+import type { Intent } from "../../src/ledger/operation.ts";
+import { openServerLedger } from "../../src/ledger/postgres/ledger.ts";
+import { schemaSql } from "../../src/ledger/postgres/schema.ts";
+import { scratchFolder } from "../support/helpers.ts";
+import { serverTest, startCluster } from "../support/postgres.ts";
+import { claimed, payment, payout, refund, worker } from "./small-ledger.ts";
+
+const asked = { recipientNumber: "01712345678", paymentMethodId: "m1" };
+const row = { reference: "B", recipient: "01712345678", amountPaisa: 500n };
+
+/** As after a restore, or when a large batch is the first of a ledger. */
+serverTest("a claim reads few operations on a server without statistics", async () => {
+  const cluster = await startCluster({ settings: { autovacuum: "off" } });
+  const database = await cluster.create();
+  await cluster.run(schemaSql(true), database);
+  const login = {
+    ...{ text: "the server", host: cluster.folder, port: cluster.port, database },
+    ...{ user: "postgres", password: async () => "", tls: false as const },
+  };
+  const clocks = { monotonicMs: () => 0, wallMs: () => 0 };
+  const within = async (work: (ledger: Ledger) => Promise<unknown>) => {
+    const head = join(scratchFolder(), "head");
+    const { ledger, close } = await openServerLedger(login, { ...worker(), ...clocks }, head);
+    await work(ledger);
+    await close();
+  };
+  const intents = [payout("A", { asked }), payment("tea"), refund("TX1")];
+  await within(async (ledger) => {
+    for (const intent of intents) await claimed(ledger, intent);
+  });
+  await cluster.run(copyOperations, database);
+  const countRead = async () => {
+    const [found] = await cluster.run(rowsRead, database);
+    return Number(found?.count);
+  };
+  const readBy = async (work: (ledger: Ledger) => Promise<unknown>) => {
+    const before = await countRead();
+    await within(work);
+    return (await countRead()) - before;
+  };
+  const claim = (intent: Intent) => (ledger: Ledger) =>
+    ledger.claim({ intent, onDuplicate: "reject", paidPaisa: 1_000n });
+  for (const intent of [payout("B", { asked }), payment("tea"), refund("TX1")])
+    expect(await readBy(claim(intent)), intent.kind).toBeLessThan(100);
+  const overlaps = await readBy((ledger) => ledger.overlaps([row], { since: "2026" }));
+  expect(overlaps).toBeLessThan(100);
+});
+
+const copyOperations = `
+  INSERT INTO lenden.operations SELECT (json_populate_record(o, json_build_object(
+    'number', o.number + 3 * g, 'id', o.id || g, 'reference', o.reference || g, 'target', o.target || g,
+    'recipient_key', o.recipient_key || g, 'description', o.description || g))).*
+  FROM lenden.operations o, generate_series(1, 3000) g;
+  UPDATE lenden.head SET operation = 10000`;
+
+/** Known as soon as the session has ended. */
+const rowsRead = `
+  SELECT t.seq_tup_read + sum(i.idx_tup_read) AS count
+  FROM pg_stat_user_tables t JOIN pg_stat_user_indexes i USING (relid)
+  WHERE t.relid = 'lenden.operations'::regclass GROUP BY t.seq_tup_read`;
