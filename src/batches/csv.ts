@@ -3,7 +3,7 @@ import { readFile, stat } from "node:fs/promises";
 import { finished } from "node:stream/promises";
 import { setImmediate } from "node:timers/promises";
 import { CsvError, parse } from "csv-parse";
-import { errorCode } from "../domain/error-code.ts";
+import { errorCode, systemReason } from "../domain/error-code.ts";
 import { Failure, usage } from "../domain/failure.ts";
 
 /** One record of a file: its cells as texts, whatever they look like. */
@@ -48,13 +48,17 @@ export async function readCsvFile(path: string): Promise<CsvFile> {
     const code = errorCode(error);
     if (code === undefined) throw error;
     if (code === "ENOENT")
-      throw usage([`The file ${path} does not exist.`], path === "-" ? notFromPipe : undefined);
-    throw new Failure("file.unreadable", `Cannot read ${path} (${code}).`, { cause: error });
+      throw usage([`The file ${path} does not exist.`], path === "-" ? notFromPipe : checkPath);
+    throw new Failure("file.unreadable", `Cannot read ${path}: ${systemReason(error)}.`, {
+      hint: "Check the permissions of the file, then run the same command again.",
+      cause: error,
+    });
   }
 }
 
 const largestFile = 400_000_000;
-const notFromPipe = "A batch is resumed with its file, so it cannot come from a pipe.";
+const notFromPipe = "Save the rows in a file: a batch is resumed with its file.";
+const checkPath = "Check the path. 'lenden payout batch template <file>' creates a sample.";
 
 /** @throws Unreadable if the file is not UTF-8 text; single invalid characters become U+FFFD */
 export function textOf({ bytes }: Pick<CsvFile, "bytes">): string {
@@ -188,9 +192,9 @@ const quoteNotClosed = "CSV_QUOTE_NOT_CLOSED";
 function whatIsWrong(code: string): string {
   if (code === quoteNotClosed) return "A quote is opened here and never closed.";
   if (code === "CSV_MAX_RECORD_SIZE")
-    return `This row is longer than ${longestRecord} bytes. Is a quote opened here and never closed?`;
+    return `This row is longer than ${longestRecord} bytes. Probably a quote is opened here and never closed.`;
   if (code === "INVALID_OPENING_QUOTE" || code === "CSV_INVALID_CLOSING_QUOTE")
-    return 'There is a quote inside a cell. Put the cell in quotes and double those within: "a ""b"" c". Of ="01712345678", as spreadsheets write it, remove =" and the last quote.';
+    return 'There is a quote inside a cell. Put the cell in quotes and double those within: "a ""b"" c". Write ="01712345678", a formula of spreadsheets, as 01712345678.';
   return `This is not a line of CSV (${code}).`;
 }
 

@@ -184,7 +184,11 @@ function readColumns(cells: string[], places: number[], choices: ColumnChoices):
     const column = { index, cell, field };
     // Without the other columns of its export, a row that was sent looks like a new one.
     if (isCutExport && isResult(cell) && !choices.isLenient)
-      return { ...column, problem: "Unknown column. An export is sent with all of its columns." };
+      return {
+        ...column,
+        problem:
+          "This column is from an export of lenden that lacks other columns. Send the file as it was exported.",
+      };
     if (!field && isNamed(cell, choices.ignored)) return column;
     const meant = meantBy(cell);
     const meantField = field ?? (meant && names.get(meant));
@@ -214,9 +218,11 @@ function readColumns(cells: string[], places: number[], choices: ColumnChoices):
 }
 
 function alreadyRead(before: number, field: Field, cells: string[], cell: string): string {
-  const problem = `Column ${before + 1} already has the ${field}.`;
+  const problem = `Column ${before + 1} is already read as "${field}".`;
   const ignore = shellLine([ignoreFlag, cell.trim()]);
-  return isSame(cells[before] ?? "", cell) ? problem : `${problem} To ignore it, add ${ignore}.`;
+  return isSame(cells[before] ?? "", cell)
+    ? `${problem} Remove one of the two.`
+    : `${problem} To ignore it, add ${ignore}.`;
 }
 
 const ignoreFlag = "--ignore-columns";

@@ -110,12 +110,24 @@ async function otherRows(
   const asNew = byReference
     ? "add --name"
     : "add --name: without a column ref, all its rows are new payouts";
+  const { sums } = await readStatus(batch, ledger);
+  const isOpen = openOf(sums).count > 0;
+  const hasFailed = sums.refused.count + sums.cancelled.count > 0;
   return new Failure(
     "batch.other-rows",
-    `${name} differs from the file of batch ${id}${own}, created on ${formatTime(createdAt)} and not finished.`,
+    `${name} differs from the file of batch ${id}${own}, created on ${formatTime(createdAt)}${isOpen ? " and not finished" : ""}.`,
     {
       problems: firstOf(differences.map((one) => describeDifference(one, byReference))),
-      hint: `To start a new batch, ${asNew}. To resume ${id}, use its original file. To correct failed rows, run 'lenden payout batch export ${id} --only failed > failed.csv'. To send none of the rest, run 'lenden payout batch cancel ${id}'.`,
+      hint: [
+        `To start a new batch, ${asNew}.`,
+        isOpen ? `To resume ${id}, use its original file.` : "",
+        hasFailed
+          ? `To correct failed rows, run 'lenden payout batch export ${id} --only failed > failed.csv'.`
+          : "",
+        isOpen ? `To send none of the rest, run 'lenden payout batch cancel ${id}'.` : "",
+      ]
+        .filter(Boolean)
+        .join(" "),
       operation: id,
     },
   );

@@ -116,13 +116,13 @@ describe("problems of the header", () => {
       "two columns for one field",
       "amount,to,x,name",
       { ignored: [], mapped: [{ column: "x", field: "name" }] },
-      "Column 3 already has the name. To ignore it, add --ignore-columns name.",
+      'Column 3 is already read as "name". To ignore it, add --ignore-columns name.',
     ],
     [
       "an ID of an export without its references",
       "amount,to,payoutId",
       { ignored: ["payoutId"], mapped: [] },
-      "with all of its columns",
+      "Send the file as it was exported",
     ],
     [
       "an export whose references are ignored",
@@ -146,7 +146,7 @@ describe("problems of the header", () => {
       "the states of an export without its IDs",
       "amount,to,state,sentAt",
       { ignored: ["state", "sentAt"], mapped: [] },
-      "with all of its columns",
+      "Send the file as it was exported",
     ],
   ])("%s is rejected", (_, header, choices, problem) => {
     const { problems } = readHeader(header.split(","), ",", choices);

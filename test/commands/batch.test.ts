@@ -480,7 +480,7 @@ test("shows when a file was sent a month ago, sends nothing, and counts failed r
   const third = await merchant.lenden(send);
   expect(third.code).toBe(6);
   expect(third.stderr).toContain(`${first}\n`);
-  expect(third.stderr).toContain("; cancelled: 1.");
+  expect(third.stderr).toContain(", of which 1 cancelled.");
 });
 
 test.each([

@@ -9,7 +9,7 @@ import { amountText } from "../../../domain/amount.ts";
 import { Failure } from "../../../domain/failure.ts";
 import { formatTime } from "../../../domain/local-time.ts";
 import { formatPaisa } from "../../../domain/money.ts";
-import { err, ok, type Result } from "../../../domain/result.ts";
+import { err, ok, quoted, type Result } from "../../../domain/result.ts";
 import { isUnsettled } from "../../../domain/state.ts";
 import type { Batch } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
@@ -147,7 +147,7 @@ function readLines(list: string): Result<Lines[]> {
   });
   return lines.every(({ first, last }) => first <= last)
     ? ok(lines)
-    : err("Invalid list of line numbers. Example: 3,7-9.");
+    : err(`${quoted(list)} is not a list of line numbers. Example: 3,7-9.`);
 }
 
 /** @throws Failure `usage` that names the chosen lines without a row whose outcome is unknown */

@@ -79,11 +79,13 @@ export function statusCard({ batch, total, sums, sentBefore }: BatchStatus): Car
 /** How many rows of a batch were accepted, and how the others ended. */
 export function countsText({ total, sums }: BatchStatus): string {
   const accepted = sumOf(sums.completed, sums.processing, sums.cancelled);
-  const others = (["cancelled", "refused", "conflict", "uncertain", "unsent"] as const)
+  const others = (["refused", "conflict", "uncertain", "unsent"] as const)
     .filter((status) => sums[status].count > 0)
     .map((status) => `${statusNames[status].toLowerCase()}: ${sums[status].count}`);
   const amounts = `${formatPaisa(accepted.sumPaisa)} of ${formatPaisa(total.sumPaisa)}`;
-  const first = `${accepted.count} of ${rowsText(total.count)} accepted (${amounts})`;
+  const { count: cancelled } = sums.cancelled;
+  const ofThem = cancelled > 0 ? `, of which ${cancelled} cancelled` : "";
+  const first = `${accepted.count} of ${rowsText(total.count)} accepted (${amounts})${ofThem}`;
   return `${[first, ...others].join("; ")}.`;
 }
 
@@ -125,7 +127,9 @@ export async function endingFailure(
   const { reason, text } = endings[kind] ?? { reason: "batch.incomplete", text: "" };
   const why = stopped ? whatHappened(stopped) : text;
   const isOpen = batch.cancelledAt === null && openOf(sums).count > 0;
-  const resume = stopped?.details.hint ?? (isOpen && kind !== "pending" ? resumeHint : "");
+  const isAllSent = kind === "partial" && !isOpen;
+  const next = stopped?.details.hint ?? (isOpen && kind !== "pending" ? resumeHint : "");
+  const resume = isAllSent ? "" : next;
   const hint = sentences([await retryAdvice(status, ledger), resume]);
   return new Failure(reason, sentences([why, ...notes, countsText(status)]), {
     effect: effectOf(sums, kind),

@@ -3,7 +3,7 @@ import { readWord } from "../../../cli/command/common-flags.ts";
 import { defineCommand } from "../../../cli/command/define-command.ts";
 import { argument, flag } from "../../../cli/command/flag.ts";
 import { guarded } from "../../../domain/csv-guard.ts";
-import { errorCode } from "../../../domain/error-code.ts";
+import { errorCode, systemReason } from "../../../domain/error-code.ts";
 import { usage } from "../../../domain/failure.ts";
 import { ok } from "../../../domain/result.ts";
 import { shellLine } from "../../../domain/shell-line.ts";
@@ -34,12 +34,14 @@ export const batchTemplate = defineCommand({
     try {
       writeFileSync(file, text, { flag: "wx" });
     } catch (error) {
-      const code = errorCode(error) ?? "unknown";
+      const code = errorCode(error);
       const exists = `The file ${file} already exists.`;
-      const problem = code === "EEXIST" ? exists : `Cannot write ${file} (${code}).`;
+      const problem = code === "EEXIST" ? exists : `Cannot write ${file}: ${systemReason(error)}.`;
       throw usage(
         [problem],
-        code === "EEXIST" ? "Use another file name." : "Use a directory that you can write.",
+        code === "EEXIST"
+          ? "Use another file name."
+          : "Use a directory that exists and that you can write.",
       );
     }
     // After "--" no name is a flag.
