@@ -26,7 +26,9 @@ export async function rawRequest({ method, path, body }: RawCall, wire: Wire): P
   if (endpoint?.access === "signature") return requestFor(endpoint, body ?? {}, wire);
   const url = new URL(wire.baseUrl + path);
   if (!url.pathname.startsWith(`${new URL(wire.baseUrl).pathname}/`))
-    throw new Failure("raw.invalid-path", "The path leads out of the base URL.");
+    throw new Failure("raw.invalid-path", "The path leads out of the base URL.", {
+      hint: "Use a path relative to the base URL, for example /payment/methods.",
+    });
   const headers = baseHeaders(wire);
   if (body) headers["content-type"] = "application/json";
   const freshConnection = method !== "GET";

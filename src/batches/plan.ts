@@ -196,10 +196,14 @@ export async function planBatch(
       throw await otherRows(answer.batch, batch, checked.rows, ledger);
     const now = await findInLedger(checked.rows, ledger, checked);
     if (hasMore(now, checked.ledger))
-      throw new Failure("batch.duplicates", "Other payouts repeat rows of this file by now.", {
-        problems: firstOf(now.findings.map(placedFinding)),
-        hint: "To see all of them, run the same command again. If they are intended, add --allow-duplicates.",
-      });
+      throw new Failure(
+        "batch.duplicates",
+        "While the file was checked, payouts were sent that its rows repeat.",
+        {
+          problems: firstOf(now.findings.map(placedFinding)),
+          hint: "To see all of them, run the same command again. If they are intended, add --allow-duplicates.",
+        },
+      );
     upTo = now.upTo;
   }
 }

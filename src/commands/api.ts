@@ -97,9 +97,13 @@ async function throughLedger(
     endpoint.access === "sandbox key" &&
     (await context.config.account()).environment !== "sandbox"
   )
-    throw new Failure("raw.sandbox-only", "This path works in the sandbox only.", {
-      hint: "Choose a sandbox profile with --profile, or use 'lenden sandbox exec'.",
-    });
+    throw new Failure(
+      "raw.sandbox-only",
+      `${endpoint.path} works only with the key of a sandbox account.`,
+      {
+        hint: "Choose a sandbox profile with --profile, or use 'lenden sandbox exec'.",
+      },
+    );
   const responses: Pick<RawOutcome, "method" | "status" | "headers" | "body">[] = [];
   let ending: Failure | undefined;
   let record: { status: string } | undefined;
@@ -180,7 +184,7 @@ function readPath(text: string): Result<string> {
 function readField(text: string): Result<[string, string]> {
   const [, key, value] = /^([A-Za-z_]\w*)=([\s\S]*)$/.exec(text) ?? [];
   return key === undefined || value === undefined
-    ? err("Write a field as key=value.")
+    ? err("Write a field as key=value, for example amount=500.")
     : ok([key, value]);
 }
 
@@ -198,7 +202,7 @@ function withQuery({ path, field, input }: Given): string {
 
 async function bodyOf({ field, input }: Given, { host }: Context): Promise<Fields> {
   if (input === undefined) return fieldsOf(field);
-  if (field.length > 0) throw usage(["Give the body with --input or with --field, not with both."]);
+  if (field.length > 0) throw usage(["--input and --field cannot be used together."]);
   const text = await readSmallText(input, "--input", host);
   const body = jsonIn(text)?.value;
   // Without the content: it may be a secret.

@@ -33,7 +33,9 @@ export function shownColumns<Name extends string>(
   { ui: { output } }: Pick<Context, "ui">,
 ): Shown<Name> {
   if (given && (output === "json" || output === "ndjson"))
-    throw usage(["--columns: JSON has all fields. Use a table or CSV."]);
+    throw usage([
+      "--columns cannot be used with JSON output, which has all fields. Omit --columns.",
+    ]);
   return { columns: given ?? (output === "csv" ? all : table), spare: given ? [] : spare };
 }
 

@@ -69,7 +69,7 @@ export function checkedAccount(key: Sourced<string>, settings: Chosen, stored: P
       hint: "Use --base-url, set LENDEN_BASE_URL, or add a profile with 'lenden profile add'.",
     });
   const { text: apiKey, environment } = read.value;
-  const url = readBaseUrl(settings.baseUrl.value);
+  const url = readBaseUrl(settings.baseUrl.value, settings.baseUrl.source);
   checkEnvironment(read.value, key.source, settings);
   checkHost(read.value, isOwnKey(key, settings), url, settings, stored);
   const baseUrl = baseUrlText(url);
@@ -115,11 +115,12 @@ export function noticesOf({ baseUrl, shadows }: Chosen): string[] {
 }
 
 /** @throws Failure `account.base-url` if no key may be sent there */
-export function readBaseUrl(text: string): URL {
+export function readBaseUrl(text: string, source?: string): URL {
   const url = parseUrl(text);
   const isPlain = url && /^https?:$/.test(url.protocol) && !url.username && !url.password;
   if (!isPlain || /[?#\s\p{C}]/u.test(text)) {
-    const shown = ["The base URL", shownUrl(text) ?? []].flat().join(" ");
+    const from = source === undefined ? [] : `of ${source}`;
+    const shown = ["The base URL", from, shownUrl(text) ?? []].flat().join(" ");
     throw new Failure("account.base-url", `${shown} is not a plain https: URL.`, {
       hint: `Write it as https://host${basePath}, without a user, a query or a fragment.`,
     });
@@ -170,7 +171,7 @@ function checkEnvironment(apiKey: ApiKey, source: string, { profile, environment
   throw new Failure(
     "account.environment-differs",
     `Profile ${profile?.value} is for ${environment}, but ${source} has a ${apiKey.environment} key (${masked(apiKey.text)}).`,
-    { hint: `Use a profile for ${apiKey.environment}, or a ${environment} key.` },
+    { hint: `Use a ${environment} key, or a profile for ${apiKey.environment}.` },
   );
 }
 

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import * as z from "zod/mini";
 import { readAmount } from "../domain/amount.ts";
 import { environments, repeatable } from "../domain/api-keys.ts";
-import { errorCode } from "../domain/error-code.ts";
+import { errorCode, systemReason } from "../domain/error-code.ts";
 import { Failure } from "../domain/failure.ts";
 import { jsonIn } from "../domain/json.ts";
 import { readLedgerUrl } from "../domain/ledger-url.ts";
@@ -65,7 +65,7 @@ export function requireProfile(name: string, { profiles }: Profiles, source?: st
   throw new Failure("profile.not-found", `Profile ${repeatable(name)} does not exist${from}.`, {
     hint:
       names.length > 0
-        ? `Profiles: ${names.join(", ")}.${didYouMean(name, names)}`
+        ? `Use one of these profiles: ${names.join(", ")}.${didYouMean(name, names)}`
         : "Add one with 'lenden profile add'.",
   });
 }
@@ -88,10 +88,9 @@ export function readProfiles(directory: string): Profiles {
     if (read.success) return read.data;
   } catch (cause) {
     if (cause instanceof Failure) throw cause;
-    const code = errorCode(cause) ?? "unknown";
     throw new Failure(
       "profiles.unreadable",
-      `Cannot read the profiles in ${directory} (${code}).`,
+      `Cannot read the profiles in ${directory}: ${systemReason(cause)}.`,
       {
         hint: "Check the permissions of the directory and of profiles.json, or set LENDEN_CONFIG_DIR to another one.",
         cause,
@@ -129,11 +128,12 @@ export async function changeProfiles(
     }
   } catch (cause) {
     if (cause instanceof Failure && cause.kind !== "internal") throw cause;
+    const why = errorCode(cause) === undefined ? "" : `: ${systemReason(cause)}`;
     throw new Failure(
       "profiles.not-written",
-      `Cannot write ${profilesFile(directory)}. The profiles are unchanged.`,
+      `Cannot write ${profilesFile(directory)}${why}. The profiles are unchanged.`,
       {
-        hint: "Check whether the disk is full or read-only, or set LENDEN_CONFIG_DIR to another directory.",
+        hint: "Check the permissions of the directory and the space on its disk, or set LENDEN_CONFIG_DIR to another directory.",
         cause,
       },
     );

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { errorCode } from "../domain/error-code.ts";
+import { systemReason } from "../domain/error-code.ts";
 import { Failure } from "../domain/failure.ts";
 import { jsonIn } from "../domain/json.ts";
 import type { SecretSource } from "./profiles.ts";
@@ -45,10 +45,10 @@ async function firstLineOf(command: string, around: Surroundings): Promise<strin
   const printed = await runProgram({ program, args, timeoutMs: commandTimeoutMs }, around);
   const line = "text" in printed ? (printed.text.split(/\r?\n/)[0]?.trim() ?? "") : "";
   if (line) return line;
-  const why = "problem" in printed ? `failed (${printed.problem})` : "printed nothing";
+  const why = "problem" in printed ? printed.problem : "its output is empty";
   throw new Failure(
     "secret.command-failed",
-    `The program ${program}, which prints a secret, ${why}.`,
+    `The program ${program} did not print a secret: ${why}.`,
     {
       hint: "Run the command yourself to see why. lenden runs it without a shell and reads the first line.",
     },
@@ -169,7 +169,7 @@ async function runProgram(
       size += chunk.length;
       if (size > maxPrintedBytes) end({ problem: `more than ${maxPrintedBytes / 1024} KiB` });
     });
-    child.on("error", (error) => end({ problem: errorCode(error) ?? "unknown" }));
+    child.on("error", (error) => end({ problem: systemReason(error) }));
     child.on("close", (code, signal) => {
       if (code === 0) end({ text: Buffer.concat(chunks).toString("utf8") });
       else end({ problem: signal ? `ended by ${signal}` : `exit code ${code}` });

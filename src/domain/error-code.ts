@@ -3,3 +3,22 @@ export function errorCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !("code" in error)) return undefined;
   return error.code === undefined ? undefined : String(error.code);
 }
+
+/** Why the system rejected a file or a program, in words: `permission denied (EACCES)`. */
+export function systemReason(error: unknown): string {
+  const code = errorCode(error) ?? "unknown";
+  return Object.hasOwn(reasons, code) ? `${reasons[code]} (${code})` : code;
+}
+
+const reasons: Record<string, string> = {
+  ENOENT: "not found",
+  ENOTDIR: "part of the path is not a directory",
+  EISDIR: "it is a directory",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EROFS: "the file system is read-only",
+  ENOSPC: "the disk is full",
+  EMFILE: "too many open files",
+  ECONNREFUSED: "connection refused",
+  ENOTFOUND: "host not found",
+};

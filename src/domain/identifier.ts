@@ -1,9 +1,9 @@
-import { err, ok, type Result, withoutEnds } from "./result.ts";
+import { err, ok, quoted, type Result, withoutEnds } from "./result.ts";
 
 /** Reads an id that becomes one segment of a path; what could lead elsewhere is refused. */
 export function readIdentifier(text: string): Result<string> {
   if (/^[^\s/\\\p{C}]{1,256}$/u.test(text) && text !== "." && text !== "..") return ok(text);
-  return err("Invalid ID. An ID is one word without slashes, for example TX8F3K2Q.");
+  return err(`${quoted(text)} is not an ID: one word without slashes, for example TX8F3K2Q.`);
 }
 
 /** Reads a refund's account number: sent as typed, trimmed; its exact format is not shown (docs/api.md §2). */
@@ -13,5 +13,5 @@ export function readAccountNumber(text: string): Result<string> {
     return err("Use ASCII digits for an account number, for example 01812345678.");
   if (trimmed === "") return err("The value is empty. Example: 01812345678.");
   if (/^[^\s\p{C}]{1,256}$/u.test(trimmed)) return ok(trimmed);
-  return err("An account number has no spaces, for example 01812345678.");
+  return err(`${quoted(text)} has a space or a control character. Example: 01812345678.`);
 }

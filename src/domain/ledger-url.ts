@@ -109,7 +109,7 @@ function readDatabase(path: string, problems: string[]): string {
   const database = decoded(path.slice(1));
   if (path === "" || path === "/") problems.push("The database is missing.");
   else if (path.slice(1).includes("/") || !isName(database))
-    problems.push("The database is not valid.");
+    problems.push("The database name is not valid.");
   return database ?? "";
 }
 

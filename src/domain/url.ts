@@ -8,7 +8,7 @@ export function readUrl(text: string): Result<string> {
   const url = /[\s\p{C}]/u.test(text) ? undefined : parseUrl(text);
   if (!url || !["https:", "http:"].includes(url.protocol)) {
     return err(
-      `${shownUrl(text) ?? "The value"} is not a valid URL. Example: https://shop.example/callback.`,
+      `${shownUrl(text) ?? "The value"} is not a valid https: URL. Example: https://shop.example/callback.`,
     );
   }
   if (url.protocol === "http:" && !isLoopback(url)) {

@@ -36,7 +36,7 @@ export function askedJson(
   throw new Failure(
     "request.contains-secret",
     "The request contains the API key or the payout secret.",
-    { hint: "Remove it from the text." },
+    { hint: "Remove the key or the secret from the texts of the request." },
   );
 }
 

@@ -149,7 +149,7 @@ function read<Body>(endpoint: Endpoint<Route, Body>, given: Fields, command: str
     issue.code === "unrecognized_keys" ? issue.keys : issue.path.map(String),
   );
   const problems = [...new Set(names)].map((name) => {
-    if (given[name] === undefined) return `${name}: required.`;
+    if (given[name] === undefined) return `${name}: this field is required.`;
     // A name that is not a plain word may be anything, a secret too.
     const shown = /^[A-Za-z_]\w{0,40}$/.test(name) ? name : "A field";
     return `${shown}: not a field of this request, or not a valid value.`;

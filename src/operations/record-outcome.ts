@@ -124,7 +124,7 @@ async function write(
     const why = own ? `: ${own.message}` : ".";
     const message = `Cannot record the outcome of ${name} (${outcome.state}${id})${why}`;
     const room = "Make room on the disk, then run 'lenden ledger resolve'.";
-    const hint = own?.details.hint ?? `The ledger has its intent. ${room}`;
+    const hint = own?.details.hint ?? room;
     const details = { hint, operation: name, unrecorded: outcome.state, cause };
     throw new Failure("ledger.not-recorded", message, details);
   }
@@ -134,9 +134,9 @@ async function write(
 function movedError({ id, state }: Operation): Failure {
   return new Failure(
     "ledger.not-recorded",
-    `another process recorded it first, and it is ${state} now.`,
+    `another process recorded an outcome first, and the state is ${state} now`,
     {
-      hint: `Check the dashboard before you send it again. To see what was recorded, run 'lenden ledger show ${id}'.`,
+      hint: `Check the dashboard before you send anything again. To see what was recorded, run 'lenden ledger show ${id}'.`,
     },
   );
 }
@@ -163,8 +163,8 @@ export function lockedError(name: string, by: Holder): Failure {
     {
       hint:
         by.user === undefined
-          ? "Wait for that process, or stop it."
-          : "Wait for that process, or stop it. 'lenden ledger processes' shows until when its lease runs.",
+          ? `Wait until process ${by.pid} ends, then run the same command again.`
+          : "Wait until that process ends, then run the same command again. If the process is dead, its lock ends with its lease: 'lenden ledger processes' shows when.",
       operation: name,
     },
   );

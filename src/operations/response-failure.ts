@@ -21,11 +21,12 @@ export function dataOf<Data>(answer: Answer<Data>, about?: string): Data {
 export function unread(answer: Exclude<Answer, { kind: "data" }>, about?: string): Failure {
   if (answer.kind === "unsent") return unsent(answer);
   if (answer.kind === "refused") return rejection(answer, about);
+  const isLate = answer.why === "out of time";
   return new Failure(
     "api.unusable-response",
-    `Cannot use the API's response: ${describe(answer)}.`,
+    `No valid response from the API: ${describe(answer)}.`,
     {
-      hint: "Retry. To see the request and the response, add --verbose.",
+      hint: isLate ? longer : "Retry. To see the request and the response, add --verbose.",
       ...(answer.status === undefined ? {} : { status: answer.status }),
       ...(about ? { operation: about } : {}),
     },
@@ -53,18 +54,21 @@ function unsentBy({ reason, message, details }: Failure): Failure {
 /** The failure of a request that was proved not to have been sent (exit 69). */
 export function unsent({ fault, url }: Unsent): Failure {
   const isStopped = ["stopped", "batch stopped", "out of time"].includes(fault.reason);
-  const what = isStopped ? "The request was not sent" : "Cannot connect to the API";
+  const at = url ? ` at ${url.host}` : "";
+  const what = isStopped ? "The request was not sent" : `Cannot connect to the API${at}`;
   return new Failure("api.unreachable", `${what}: ${causeText(fault.reason)}.`, {
     hint: connectionHint(fault, url),
     code: fault.code,
   });
 }
 
+const longer = "Retry with a longer --timeout.";
+
 function connectionHint({ reason }: Unsent["fault"], url: URL | undefined): string {
-  if (reason === "out of time") return "Retry with a longer --timeout.";
+  if (reason === "out of time") return longer;
   if (reason === "stopped" || reason === "batch stopped") return "Run the same command again.";
   if (reason === "certificate")
-    return "Its certificate is not trusted. For a private certificate authority, set NODE_EXTRA_CA_CERTS.";
+    return "The certificate is not trusted. For a private certificate authority, set NODE_EXTRA_CA_CERTS.";
   const isSilent = reason === "connection refused" || reason === "connect timeout";
   if (isSilent && url?.protocol === "http:" && isLoopback(url))
     return `To start the sandbox at ${url.host}, run 'lenden sandbox start --port ${url.port || 80}', with the same --data as before. Then run the same command again.`;
@@ -136,7 +140,7 @@ export function rejectedCreation(answer: Rejected, about?: string, clockAheadMs?
   const plain = rejection(isAddress ? { ...answer, why: "refused" } : answer, about);
   const clock = clockAheadMs === undefined ? undefined : clockTrouble(clockAheadMs);
   const retry = answer.why === "refused" && about ? newReferenceHint : plain.details.hint;
-  const hint = clock ?? (isAddress ? "Check the base URL." : retry);
+  const hint = clock ?? (isAddress ? pathHint : retry);
   const details = { ...plain.details, ...(hint ? { hint } : {}) };
   return new Failure(clock ? "api.clock-differs" : plain.reason, plain.message, details);
 }
@@ -171,7 +175,8 @@ export function rejectedLater(
 }
 
 const newReferenceHint = "Fix the cause, then send the payout with a new reference.";
-const pathHint = "Check the base URL. It usually ends with /cp/api/v1.";
+const pathHint =
+  "Check the path and the IDs in it, then the base URL, which usually ends with /cp/api/v1.";
 
 const rejections: Record<Rejected["why"], [Reason, string]> = {
   access: ["api.access-denied", "The API denied access"],
@@ -197,7 +202,7 @@ const rejectionHints: Record<Exclude<Rejected["why"], "access">, string> = {
   "unknown id":
     "Check the ID, the profile and the base URL: an ID is known only in its own account and environment.",
   busy: "Retry later.",
-  clash: "Check the current status.",
+  clash: "Check the current status of the record with its get command.",
   refused: "Fix the cause, then retry.",
 };
 

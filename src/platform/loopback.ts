@@ -19,7 +19,10 @@ export function listenOnLoopback(server: Server, port: number): Promise<number> 
 }
 
 function notListening(port: number, cause: NodeJS.ErrnoException): Failure {
-  const why = cause.code === "EADDRINUSE" ? "is already in use" : "cannot be listened on";
+  const why =
+    cause.code === "EADDRINUSE"
+      ? "is already in use"
+      : `cannot be opened (${cause.code ?? "unknown"})`;
   const hint = "Choose another port, or let the system choose one: --port 0.";
   return new Failure("server.no-port", `The port ${port} ${why}.`, { hint, cause });
 }

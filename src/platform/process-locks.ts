@@ -190,6 +190,6 @@ function removed(path: string): Failure {
 /** No later run would find what is recorded from now on. */
 function replaced(path: string): Failure {
   return new Failure("ledger.replaced", `${path} was removed or replaced while it was in use.`, {
-    hint: "Restore it before you send anything: without it, payouts could be sent twice.",
+    hint: "Restore the file before you send anything: without the ledger, payouts could be sent twice.",
   });
 }

@@ -63,7 +63,9 @@ export function createTrial(options: TrialOptions, deps: OperationDeps) {
     const isChosen = ({ id }: PaymentMethod) => id === methodId;
     const [first, ...others] = [...listed].sort((a, b) => +isChosen(b) - +isChosen(a));
     if (first) return [first, ...others];
-    throw new Failure("api.unusable-response", "The account has no payment method.");
+    throw new Failure("api.unusable-response", "The account has no payment method.", {
+      hint: "Enable a payment method in the merchant dashboard, then run the same command again.",
+    });
   });
   const orderOf = async (place: number): Promise<Order> => ({
     amount,

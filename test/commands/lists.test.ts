@@ -77,14 +77,14 @@ test("lists are filtered by status and time, and --refresh retrieves and stores 
 test.each([
   [
     ["--limit", "0"],
-    '--limit: "0" is not a whole number from 1 to 999999999. To list all, use all.',
+    '--limit: "0" is not a whole number from 1 to 999999999. To list all, use --limit all.',
   ],
   [["--status", "Lost"], '--status: "Lost" is not one of: Processing, Completed,'],
   [["--since", "soon"], '--since: "soon" is not a time.'],
   [["--since", "today", "--until", "yesterday"], "--since today is after --until yesterday."],
   [["--min", "20", "--max", "10.5"], "--min 20 is above --max 10.5."],
   [["--columns", "id,sum"], '--columns: "sum" is not one of: id, merchantRef, amount,'],
-  [["--columns", "id", "--json"], "--columns: JSON has all fields."],
+  [["--columns", "id", "--json"], "--columns cannot be used with JSON output"],
   [["--to", "1712345678"], "a leading zero was lost"],
   [["--batch", "none.csv"], "has no batch"],
 ])("%j is rejected with its value", async (flags, problem) => {

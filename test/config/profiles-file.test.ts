@@ -147,7 +147,7 @@ describe("a disk that cannot store the profiles", () => {
     execFileSync("mount", ["-o", "remount,ro", disk]);
     const { code, stderr } = await profile(["set", "confirm-above", "5"]);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/Cannot write .*profiles\.json\. .*\n.*read-only/);
+    expect(stderr).toMatch(/Cannot write .*profiles\.json: .*\n.*space on its disk/);
   });
 });
 

@@ -146,8 +146,8 @@ describe("profile add rejects, and stores nothing", () => {
   test.each([
     ["no source", [], "", "No API key is given"],
     ["two sources", [stdin, "--key-file", "x"], key, "not several"],
-    ["a missing file", ["--key-file", "/nowhere"], "", "/nowhere cannot be read: file not found"],
-    ["a directory", ["--key-file", "/tmp"], "", "--key-file: /tmp is not a regular file"],
+    ["a missing file", ["--key-file", "/nowhere"], "", "/nowhere cannot be read: not found"],
+    ["a directory", ["--key-file", "/tmp"], "", "--key-file: /tmp is a directory"],
     ["a device", ["--key-file", "/dev/zero"], "", "/dev/zero is not a regular file"],
     ["a key as file name", ["--key-file", key], "", "its name looks like a secret"],
     [
@@ -176,7 +176,7 @@ describe("profile add rejects, and stores nothing", () => {
 
   test.each([
     ["fails", "false", "exit code 1"],
-    ["prints nothing", "true", "printed nothing"],
+    ["prints nothing", "true", "its output is empty"],
     ["does not exist", "/nowhere/pass show", "ENOENT"],
     ["prints no key", "echo hello-ABCDEFGH", "cannot be used"],
     ["prints without end", "yes ABCDEFGH", "more than 64 KiB"],

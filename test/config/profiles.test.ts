@@ -73,7 +73,7 @@ describe("profiles", () => {
     [["set", "constructor", "x"], "one of: base-url"],
     [["set", "redirect-url", "http://shop.example"], "https:"],
     [["set", "number-format", "roman"], "one of: local"],
-    [["set", "base-url", ""], "needs a base URL"],
+    [["set", "base-url", ""], "Cannot remove the base URL"],
     [["set", "confirm-above", "25,000"], "25000"],
   ])("are unchanged after the invalid command profile %j", async (line, why) => {
     const { profile, add, file } = place();

@@ -61,7 +61,7 @@ test("on loopback, customers and callbacks go to the API's own server", () => {
 test.each(["unknown", "constructor", "__proto__", ""])("rejects the unknown profile %j", (name) => {
   const rejection = expect.objectContaining({
     reason: "profile.not-found",
-    details: { hint: "Profiles: shop, bare." },
+    details: { hint: "Use one of these profiles: shop, bare." },
   });
   expect(() => resolveSettings({ profile: name }, {}, stored)).toThrow(rejection);
   expect(() => resolveSettings({}, { LENDEN_PROFILE: name }, stored)).toThrow(rejection);

@@ -101,7 +101,11 @@ test.skipIf(!canMount)("P7: nothing is sent if the disk is read-only", async () 
   const folder = mounted("1m");
   const env = { ...merchant.env, LENDEN_DATA_DIR: folder };
   execFileSync("mount", ["-o", "remount,ro", folder]);
-  await expectNothingSent(merchant, env, /Cannot write \S*ledger\.db \(EROFS\)\./);
+  await expectNothingSent(
+    merchant,
+    env,
+    /Cannot write \S*ledger\.db: the file system is read-only \(EROFS\)\./,
+  );
 });
 
 test.skipIf(!canMount)("P7: nothing is sent if the disk of a ledger became read-only", async () => {

@@ -171,7 +171,10 @@ describe("the account", () => {
 
   test("fails for an unknown profile and a damaged file, and shows nothing of it", async () => {
     const unknown = await doctor({ ...using(shop), LENDEN_PROFILE: "other" });
-    expect(unknown.of.profile).toMatchObject({ state: "failed", hint: "Profiles: shop." });
+    expect(unknown.of.profile).toMatchObject({
+      state: "failed",
+      hint: "Use one of these profiles: shop.",
+    });
     const env = using(shop);
     writeFileSync(join(env.LENDEN_CONFIG_DIR ?? "", "profiles.json"), `{"${apiKey}`);
     const damaged = await doctor(env);

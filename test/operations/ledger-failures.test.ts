@@ -216,7 +216,7 @@ test("P21: a confirmation after another process recorded NOT_SENT is a conflict,
   };
   const { message, details } = await failure(pay({ ...deps, client }));
   expect(message).toMatch(
-    /\(CONFIRMED, TX1\): another process recorded it first, and it is CONFLICT now/,
+    /\(CONFIRMED, TX1\): another process recorded an outcome first, and the state is CONFLICT now/,
   );
   expect(details.hint).toMatch(/Check the dashboard.*lenden ledger show OP1/);
   expect((await stateIn(own))?.state).toBe("CONFLICT");

@@ -286,9 +286,11 @@ describe("unknown words", () => {
   );
 
   test("extra arguments are an error", async () => {
-    expect((await lenden(["pay", "get", "TX1", "TX2"])).stderr).toContain("Unexpected argument.");
+    expect((await lenden(["pay", "get", "TX1", "TX2"])).stderr).toContain(
+      "Unexpected argument 2, not shown because a secret is possible. This command accepts only <transaction-id>.",
+    );
     expect((await lenden(["methods", "a", "b"])).stderr).toContain(
-      "Unexpected arguments 'a b'. This command accepts none.",
+      "Unexpected arguments 1 to 2 'a b'. This command accepts no argument.",
     );
     expect((await lenden(["methods", "a"])).stderr).toContain("'lenden methods --help'");
     expect((await lenden(["methods", "--foo"])).stderr).toContain("'lenden methods --help'");
@@ -327,7 +329,7 @@ test("all problems of a command are reported together, each with its flag", asyn
   for (const name of ["--nmae", "--amount", "--to", "--method", "--ref", "--timeout", "--output"]) {
     expect([name, lines.filter((line) => line.includes(name)).length]).toEqual([name, 1]);
   }
-  expect(stderr).toContain("Unexpected argument 'extra'.");
+  expect(stderr).toContain("Unexpected argument 1 'extra'.");
 });
 
 const _promised = [

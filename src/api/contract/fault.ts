@@ -59,7 +59,9 @@ export function readFault(rule: string): Result<Fault> {
   const [, endpoint = "", rest = ""] = /^([^:]*):?(.*)$/.exec(rule) ?? [];
   const endpoints: string[] = ["*", ...endpointNames];
   if (!endpoints.includes(endpoint))
-    return err(`${JSON.stringify(endpoint)} is not one of: ${endpoints.join(", ")}.`);
+    return err(
+      `${JSON.stringify(endpoint)} is not an endpoint. Write <endpoint>:<kind>, with one of: ${endpoints.join(", ")}.`,
+    );
   const { kind, digits, rate } = partsOf(rest);
   const number = Number(digits ?? (kind === "latency" ? 1000 : 0));
   if (kind === "status" && !(number >= 400 && number <= 599))
@@ -70,7 +72,7 @@ export function readFault(rule: string): Result<Fault> {
     const meant = /^[45][0-9]{2}$/.test(text) ? ` Did you mean status-${text}?` : "";
     const kinds = Object.keys(faultKinds).join(", ");
     return err(
-      `${JSON.stringify(text)} is not one of: ${kinds}.${meant} See 'lenden help faults'.`,
+      `${JSON.stringify(text)} is not a kind of fault. Use one of: ${kinds}.${meant} See 'lenden help faults'.`,
     );
   }
   return rate === undefined ? err(wrongRate(rule)) : ok({ rule, endpoint, kind, number, rate });

@@ -4,7 +4,7 @@ import { type Failure, usage } from "../../domain/failure.ts";
 import { nearest } from "../../domain/nearest.ts";
 import { type Flag, flagName } from "../command/flag.ts";
 import { topics } from "../help/topics.ts";
-import { plainWords } from "../output/terminal-text.ts";
+import { plainWords, wordsOrWhy } from "../output/terminal-text.ts";
 import { globalFlags } from "./globals.ts";
 import { otherFlags, otherWords } from "./other-words.ts";
 
@@ -23,7 +23,7 @@ export async function unknownCommand(path: string, words: string[]): Promise<Fai
     if (Object.hasOwn(globalFlags, typed)) meant.push(`lenden --${typed}`);
     else if (topic) meant.push(`lenden help ${topic}`);
   }
-  return usage([`Unknown command${plainWords(typed)}.`], meant.length > 0 ? question(meant) : help);
+  return usage([`Unknown command${wordsOrWhy(typed)}.`], meant.length > 0 ? question(meant) : help);
 }
 
 /** The error for help on something that is neither a command nor a topic. */
@@ -31,7 +31,7 @@ export function unknownHelp(words: string[]): Failure {
   const topic = meantTopic(words.join("-"));
   const meant = topic ? [topic] : meantPaths("", words);
   return usage(
-    [`Unknown command or topic${plainWords(...words)}.`],
+    [`Unknown command or topic${wordsOrWhy(...words)}.`],
     meant.length > 0
       ? question(meant.map((one) => `lenden help ${one}`))
       : "Run 'lenden --help' or 'lenden help topics' to list them.",
@@ -52,7 +52,7 @@ export function unknownFlags(typed: string[], flags: Record<string, Flag>): stri
     const meant =
       names.find((flag) => otherFlags[flag]?.split(" ").includes(bare)) ??
       (name.startsWith("--") ? nearest(bare, names) : undefined);
-    return `Unknown flag${plainWords(name)}.${meant ? ` Did you mean --${meant}?` : ""}`;
+    return `Unknown flag${wordsOrWhy(name)}.${meant ? ` Did you mean --${meant}?` : ""}`;
   });
 }
 

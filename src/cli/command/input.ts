@@ -1,5 +1,5 @@
 import { usage } from "../../domain/failure.ts";
-import { plainWords } from "../output/terminal-text.ts";
+import { wordsOrWhy } from "../output/terminal-text.ts";
 import type { Context } from "./context.ts";
 import type { AnyGuide } from "./dialogue.ts";
 import { type Argument, argumentName, type Flag, flagName } from "./flag.ts";
@@ -48,7 +48,7 @@ export async function readInput(
     const instead = { flag: flags[unless], isGiven: typed.has(unless) };
     values[name] = readArgument(name, one, { left, instead }, found);
   }
-  if (left.length > 0) problems.push(unexpected(left, Object.values(args)));
+  if (left.length > 0) problems.push(unexpected(left, given.arguments, Object.values(args)));
   if (problems.length === 0 && missing.size === 0) return values;
   const ask = problems.length === 0 ? await context.ui.ask() : undefined;
   if (!ask) {
@@ -66,11 +66,13 @@ export async function readInput(
   );
 }
 
-/** Shows only what cannot be a secret. */
-function unexpected(left: string[], args: Argument[]): string {
-  const which = left.length === 1 ? "argument" : "arguments";
+/** Names each argument by its place, and shows only what cannot be a secret. */
+function unexpected(left: string[], typed: string[], args: Argument[]): string {
+  const first = typed.length - left.length + 1;
+  const which = left.length === 1 ? `argument ${first}` : `arguments ${first} to ${typed.length}`;
   const accepted = args.map((one) => `<${argumentName(one)}>`).join(" ");
-  return `Unexpected ${which}${plainWords(...left)}. This command accepts ${accepted === "" ? "none" : `only ${accepted}`}.`;
+  const shown = left.every((text) => text === "") ? ", an empty text" : wordsOrWhy(...left);
+  return `Unexpected ${which}${shown}. This command accepts ${accepted === "" ? "no argument" : `only ${accepted}`}.`;
 }
 
 /** Settings of the profile take the place of absent flags. */

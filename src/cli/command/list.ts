@@ -19,7 +19,9 @@ function readLimit(text: string): Result<number> {
   if (text === "all") return ok(all);
   return /^[1-9][0-9]{0,8}$/.test(text)
     ? ok(Number(text))
-    : err(`${quoted(text)} is not a whole number from 1 to 999999999. To list all, use all.`);
+    : err(
+        `${quoted(text)} is not a whole number from 1 to 999999999. To list all, use --limit all.`,
+      );
 }
 
 interface Listed<Item> {

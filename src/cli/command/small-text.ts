@@ -1,6 +1,6 @@
 import { createReadStream, statSync } from "node:fs";
 import { readApiKey } from "../../domain/api-keys.ts";
-import { errorCode } from "../../domain/error-code.ts";
+import { systemReason } from "../../domain/error-code.ts";
 import { Failure, usage } from "../../domain/failure.ts";
 import type { Host } from "../../platform/host.ts";
 
@@ -22,25 +22,18 @@ const inherited = /^\/(?:dev\/stdin|(?:dev|proc\/self)\/fd\/\d+)$/;
 
 async function readFile(name: string, label: string): Promise<Uint8Array> {
   try {
-    if (!inherited.test(name) && !statSync(name).isFile())
+    const found = inherited.test(name) ? undefined : statSync(name);
+    if (found?.isDirectory()) throw usage([`${label} is a directory.`], "Name a file in it.");
+    if (found && !found.isFile())
       throw new Failure("input.not-a-file", `${label} is not a regular file.`, {
         hint: "Write a pipe's content to standard input instead.",
       });
     return await readAll(createReadStream(name), label);
   } catch (error) {
     if (error instanceof Failure) throw error;
-    const code = errorCode(error) ?? "unknown";
-    const reason = Object.hasOwn(reasons, code) ? `${reasons[code]} (${code})` : code;
-    throw usage([`${label} cannot be read: ${reason}.`]);
+    throw usage([`${label} cannot be read: ${systemReason(error)}.`], "Check the path.");
   }
 }
-
-const reasons: Record<string, string> = {
-  ENOENT: "file not found",
-  ENOTDIR: "file not found",
-  EACCES: "permission denied",
-  EPERM: "permission denied",
-};
 
 /** The name of a file, unless it looks like the secret itself, typed in place of the file. */
 function shownName(name: string): string {

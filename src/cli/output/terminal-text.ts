@@ -37,9 +37,18 @@ function escaped(character: string): string {
   }).join("");
 }
 
-/** Typed words for an error: a few letters and hyphens, as a mistyped word has and a secret has not. */
+/**
+ * Typed words for an error: a few letters and hyphens, as a mistyped word has and a secret has not. A flag may
+ * be longer, if each of its words is short.
+ */
 export function plainWords(...words: string[]): string {
-  const isWord = (text: string) => /^(?:--)?[a-z]+(?:-[a-z]+)*$|^-[a-z]$/i.test(text);
   const text = words.join(" ");
+  if (/^--[a-z]{1,12}(?:-[a-z]{1,12}){0,4}$/.test(text)) return ` '${text}'`;
+  const isWord = (word: string) => /^(?:--)?[a-z]+(?:-[a-z]+)*$|^-[a-z]$/i.test(word);
   return words.every(isWord) && text.length <= 20 ? ` '${text}'` : "";
+}
+
+/** Typed words for an error, or why they are not shown. */
+export function wordsOrWhy(...words: string[]): string {
+  return plainWords(...words) || ", not shown because a secret is possible";
 }

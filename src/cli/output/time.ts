@@ -13,9 +13,9 @@ export function readDuration(text: string): Result<number> {
     return err(`${quoted(text)} is not a duration. Examples: 500ms, 30s, 10m, 2h.`);
   }
   const ms = Number(digits) * unitMs;
-  if (ms === 0) return err("The duration must be above zero. Example: 30s.");
+  if (ms === 0) return err(`${quoted(text)} is not above zero. Example: 30s.`);
   // Node's timers have 32 bits: a longer one would fire at once.
-  return ms <= 2 ** 31 - 1 ? ok(ms) : err("The duration is too long: at most 596h.");
+  return ms <= 2 ** 31 - 1 ? ok(ms) : err(`${quoted(text)} is too long: at most 596h.`);
 }
 
 const dayMs = 86_400_000;

@@ -123,7 +123,7 @@ async function putPrompt<Answer>(
 }
 
 function closed(cause?: unknown): Failure {
-  return new Failure("prompt.closed", "Stopped at a prompt.", { cause });
+  return new Failure("prompt.closed", "Stopped at a prompt that was not answered.", { cause });
 }
 
 /** Long enough for everything that waits in the terminal to arrive. */

@@ -89,7 +89,7 @@ export function createConfigAccess({
     refuseSecrets: async (...texts: string[]): Promise<void> => {
       await learnSecrets();
       if (texts.some((text) => scrubber.scrub(text) !== text))
-        throw usage(["The request contains the API key or the payout secret."], "Remove it.");
+        throw usage(["The request contains the API key or the payout secret."], removeSecret);
     },
     /** True if a text contains a secret that this run has read. */
     holdsSecret: (text: string): boolean => scrubber.scrub(text) !== text,
@@ -141,3 +141,5 @@ function missing(what: string, variable: string, { profile }: Settings): Failure
     hint: `Set ${variable}, or ${add}. The merchant dashboard shows the ${what} under Settings → Development Info.${trial}`,
   });
 }
+
+const removeSecret = "Remove the key or the secret from the request.";

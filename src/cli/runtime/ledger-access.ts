@@ -146,7 +146,10 @@ export function createRunLedgers(
         if (left === 0) return one.remoteId;
       }
       const what = place === 1 ? `no ${kind}` : `fewer than ${place} ${kind}s`;
-      throw new Failure("ledger.not-found", `The ledger has ${what} of this account.`);
+      const group = kind === "payment" ? "pay" : kind;
+      throw new Failure("ledger.not-found", `The ledger has ${what} of this account.`, {
+        hint: `To list the ${kind}s of this account, run 'lenden ${group} list'.`,
+      });
     },
   };
 }

@@ -14,7 +14,7 @@ import {
 import { dirname, join } from "node:path";
 import { ulid } from "ulid";
 import type { Profiles } from "../../config/profiles.ts";
-import { errorCode } from "../../domain/error-code.ts";
+import { errorCode, systemReason } from "../../domain/error-code.ts";
 import { Failure } from "../../domain/failure.ts";
 import { testCommand } from "../../domain/state.ts";
 import type { Acceptance } from "../../ledger/chain.ts";
@@ -36,9 +36,9 @@ export function ledgerFile({ folders: { data } }: Host): string {
   } catch (cause) {
     throw new Failure(
       "ledger.no-directory",
-      `Cannot create the directory ${data} (${errorCode(cause) ?? "unknown cause"}).`,
+      `Cannot create the directory ${data}: ${systemReason(cause)}.`,
       {
-        hint: "Check its permissions, or set LENDEN_DATA_DIR to another directory.",
+        hint: "Check the permissions of the directory above, or set LENDEN_DATA_DIR to another directory.",
         cause,
       },
     );

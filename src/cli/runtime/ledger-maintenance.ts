@@ -241,7 +241,7 @@ async function backUp(ledger: string, file: string): Promise<LedgerContent> {
 }
 
 const createErrors: Record<string, string> = {
-  EEXIST: "it exists already",
+  EEXIST: "the file exists already",
   ENOENT: "its directory does not exist",
   ENOTDIR: "its directory is a file",
   EACCES: "permission denied",
@@ -296,7 +296,7 @@ async function copyChecked(file: string, draft: string): Promise<LedgerContent> 
   } catch (cause) {
     const isOfLedger = cause instanceof Failure && cause.reason.startsWith("ledger.");
     if (isOfLedger && cause.reason !== "ledger.unreadable") throw cause;
-    throw usage([`Cannot restore ${file}: it cannot be read as a ledger.`], hint);
+    throw usage([`Cannot restore ${file}: the file is not a ledger, or is damaged.`], hint);
   }
 }
 
@@ -306,9 +306,9 @@ function modifiedBackup(file: string, { brokenAt, modified, damage }: Integrity)
     ...modified.map(({ kind, name, problem }) => `${kind} ${name} was ${problem}`),
     ...damage,
   ];
-  const message = `Cannot restore ${file}: ${causes.slice(0, 3).join("; ")}.`;
+  const message = `Cannot restore ${file}, which was modified: ${causes.slice(0, 3).join("; ")}.`;
   return new Failure("ledger.modified", message, {
-    hint: "Use another backup. The current ledger was not changed.",
+    hint: "Use another file that 'lenden ledger backup' wrote. The current ledger was not changed.",
   });
 }
 

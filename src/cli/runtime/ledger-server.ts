@@ -4,7 +4,7 @@ import { type ConnectionOptions, checkServerIdentity, rootCertificates } from "n
 import type { Account, RecordsOwner } from "../../config/account.ts";
 import { fetchSecret } from "../../config/secrets.ts";
 import type { LedgerSettings } from "../../config/settings.ts";
-import { errorCode } from "../../domain/error-code.ts";
+import { systemReason } from "../../domain/error-code.ts";
 import { Failure, usage, whyAndHint } from "../../domain/failure.ts";
 import { serverHeadPath } from "../../ledger/head.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
@@ -106,13 +106,9 @@ function readCertificate(file: string): string {
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
-    throw new Failure(
-      "file.unreadable",
-      `Cannot read ${file} (${errorCode(error) ?? "unknown"}).`,
-      {
-        hint: "--ledger-ca names a file with the certificate of a CA, in PEM format.",
-      },
-    );
+    throw new Failure("file.unreadable", `Cannot read ${file}: ${systemReason(error)}.`, {
+      hint: "Set --ledger-ca to a file with the CA certificate in PEM format.",
+    });
   }
   try {
     new X509Certificate(text);

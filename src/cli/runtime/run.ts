@@ -91,7 +91,7 @@ function afterWrite(error: unknown, hasWritten: boolean): unknown {
   const why = isFailure ? ` ${error.message}` : "";
   return new Failure(
     "operation.interrupted-by-error",
-    `An error followed a request to the API.${why}`,
+    `lenden stopped with an error after it sent a request.${why}`,
     {
       ...(isFailure ? error.details : {}),
       hint: "To see what was recorded, run 'lenden ledger list'. To resolve unknown outcomes, run 'lenden ledger resolve'.",
@@ -194,8 +194,8 @@ function failureOf(
   const view = shown?.view?.();
   const { id, title } = view?.kind === "card" ? view : { id: "", title: "" };
   const { reason, message } =
-    ending === "cancelled" && id
-      ? { ...endings.cancelled, message: `${title} ${id} is Cancelled.` }
+    id && (ending === "cancelled" || ending === "pending")
+      ? { ...endings[ending], message: `${title} ${id} is ${statusIn[ending]}.` }
       : endings[ending];
   const isWait = ending === "pending" || ending === "cancelled";
   return new Failure(reason, message, {
@@ -205,6 +205,11 @@ function failureOf(
     ...(isWait ? { effect: writes ? "accepted" : "read-only" } : {}),
   });
 }
+
+const statusIn = {
+  cancelled: "Cancelled",
+  pending: "still Processing: the wait ended before it was Completed or Cancelled",
+};
 
 const unpaidHint = "The recipient was not paid. To pay, send a payout with a new reference.";
 

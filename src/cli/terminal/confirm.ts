@@ -184,7 +184,7 @@ function declined(hint?: string): Failure {
 
 function missing({ action, alwaysAsked, typed }: Confirmation, { yes }: Globals): Failure {
   const message = alwaysAsked
-    ? `Cannot confirm non-interactively: ${action}.`
+    ? `This command requires confirmation, and there is no terminal to ask: ${action}.`
     : "Production requires confirmation.";
   const flags = [...(yes ? [] : ["--yes"]), ...(typed && !typed.isGiven ? [typed.flags] : [])];
   return new Failure("confirmation.missing", message, {

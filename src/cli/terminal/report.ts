@@ -118,7 +118,7 @@ function unexpected(error: unknown): Failure {
     );
   }
   return new Failure("internal.error", `Internal error in lenden${code ? ` (${code})` : ""}.`, {
-    hint: "Run it again with LENDEN_DEBUG=1 and report what it prints.",
+    hint: "Run the same command again with LENDEN_DEBUG=1, and report what lenden prints.",
     cause: error,
   });
 }

@@ -14,7 +14,7 @@ export const forwardingFlags = {
     "--secret-file <file>",
     "File with the secret that signs forwarded callbacks",
     readWord,
-    "file",
+    { names: "file", onlyWith: "forwardTo" },
   ),
 };
 

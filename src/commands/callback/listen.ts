@@ -54,7 +54,7 @@ export const callbackListen = defineCommand({
     printJson: flag.toggle("--print-json", "Print one JSON document per line", {
       sameAs: "json",
     }),
-    once: flag.toggle("--once", "End after the first verified callback"),
+    once: flag.toggle("--once", "End after the first verified callback", { unless: "for" }),
     for: flag.optional(
       "--for <transaction-id>",
       "End when this payment is Completed or Cancelled",

@@ -7,7 +7,7 @@ import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument, flag, oneOf } from "../../cli/command/flag.ts";
 import { readDuration } from "../../cli/output/time.ts";
 import type { Paisa } from "../../domain/amount.ts";
-import { errorCode } from "../../domain/error-code.ts";
+import { systemReason } from "../../domain/error-code.ts";
 import { Failure } from "../../domain/failure.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
 import { readUrl } from "../../domain/url.ts";
@@ -152,7 +152,7 @@ function writeReport(file: string, results: TestResult[]): void {
   try {
     writeFileSync(file, junitReport(results));
   } catch (cause) {
-    const message = `Cannot write the report ${file} (${errorCode(cause) ?? "unknown"}).`;
+    const message = `Cannot write the report ${file}: ${systemReason(cause)}.`;
     const hint = "Check the directory and its permissions, or name another file.";
     throw new Failure("callback.report-not-written", message, { cause, hint });
   }

@@ -16,7 +16,7 @@ export async function operationNamed(name: string, ledger: Ledger): Promise<Oper
   if (found) return found;
   const message = `The ledger has no operation ${JSON.stringify(name)} of this account.`;
   throw new Failure("ledger.not-found", message, {
-    hint: "To list them, run 'lenden ledger list'.",
+    hint: "To list all operations, run 'lenden ledger list'.",
   });
 }
 

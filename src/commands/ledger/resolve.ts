@@ -45,8 +45,8 @@ export const ledgerResolve = defineCommand({
   async run({ operation: name, created, notCreated }, context) {
     if ((created || notCreated) && name === undefined)
       throw usage(
-        ["--created and --not-created need the name of one operation."],
-        "To find it, run 'lenden ledger list --unknown'.",
+        ["--created and --not-created need an operation: its ID or its reference."],
+        "To find the operation, run 'lenden ledger list --unknown'.",
       );
     if (created && notCreated)
       throw usage(["--created and --not-created cannot be used together."]);

@@ -113,7 +113,8 @@ async function checkedUrl(
   baseUrl: string | undefined,
   { check }: Context["config"]["profiles"],
 ): Promise<string> {
-  if (baseUrl === undefined) throw usage(["A profile needs a base URL: it cannot be removed."]);
+  if (baseUrl === undefined)
+    throw usage(["Cannot remove the base URL of a profile: each profile needs one."]);
   if (!apiKey)
     throw usage(
       [`Profile ${name} has no API key to check with the base URL.`],

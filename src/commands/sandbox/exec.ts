@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Context } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument } from "../../cli/command/flag.ts";
-import { errorCode } from "../../domain/error-code.ts";
+import { errorCode, systemReason } from "../../domain/error-code.ts";
 import { Failure } from "../../domain/failure.ts";
 import { ok } from "../../domain/result.ts";
 import type { Host } from "../../platform/host.ts";
@@ -24,8 +24,8 @@ export const sandboxExec = defineCommand({
   async run({ command: [program, ...args], ...given }, context) {
     const { host } = context;
     if (program === undefined) {
-      throw new Failure("sandbox.no-command", "There is no command to run.", {
-        hint: "Write it after --: lenden sandbox exec -- npm test",
+      throw new Failure("sandbox.no-command", "The command to run is missing.", {
+        hint: "Write the command after --, for example 'lenden sandbox exec -- npm test'.",
       });
     }
     const { startSandbox } = await import("../../sandbox/server.ts");
@@ -69,8 +69,8 @@ async function runCommand(
     });
     child.on("error", (error) => {
       stopListening();
-      const message = `Cannot run the command ${program} (${errorCode(error) ?? "unknown"}).`;
-      const hint = "Check that it is installed and on the PATH.";
+      const message = `Cannot run the command ${program}: ${systemReason(error)}.`;
+      const hint = "Check that the program is installed and on the PATH.";
       reject(new Failure("sandbox.command-not-run", message, { hint }));
     });
     child.on("exit", (code, signal) => {

@@ -1,5 +1,5 @@
 import { chmodSync, closeSync, lstatSync, openSync } from "node:fs";
-import { errorCode } from "../../domain/error-code.ts";
+import { errorCode, systemReason } from "../../domain/error-code.ts";
 import { Failure } from "../../domain/failure.ts";
 
 /** SQLite would make the file readable to all users (0644), and would follow a link to another file. */
@@ -11,9 +11,8 @@ export function makePrivateFile(path: string): void {
     if (!found.isFile()) throw new Error("not a regular file");
     if ((found.mode & 0o777) !== 0o600) chmodSync(path, 0o600);
   } catch (cause) {
-    const code = errorCode(cause);
-    if (code !== undefined)
-      throw new Failure("file.unusable", `Cannot write ${path} (${code}).`, {
+    if (errorCode(cause) !== undefined)
+      throw new Failure("file.unusable", `Cannot write ${path}: ${systemReason(cause)}.`, {
         hint: "Use a directory that exists, that you can write, and that has room.",
         cause,
       });
