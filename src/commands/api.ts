@@ -21,7 +21,6 @@ export const api = defineCommand({
     "The path is relative to the base URL. Fields are the query of a GET, otherwise a JSON body. A request that creates or changes a record is checked and recorded like the matching command. Any other request is sent once and not recorded.",
   examples: {
     "Print the body of a response": "lenden api GET /payment/methods",
-    "Print its status and headers too": "lenden api GET /payment/retrieve/TX8F3K2Q --include",
     "Send a body of fields": "lenden api POST /sandbox/trigger-payment -f transactionId=TX8F3K2Q",
     "Send a body from a file, signed":
       "lenden api POST /payout/create-by-server --input payout.json",

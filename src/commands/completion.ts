@@ -30,10 +30,9 @@ interface Installed {
 
 export const completion = defineCommand({
   description:
-    "Tab completes commands, flags, files, profiles, methods, batches and the newest IDs of the ledger. --install writes one file where the shell looks for completions, and shows the remaining steps. Your start-up files stay unchanged.",
+    "Tab completes commands, flags, files, profiles, methods, batches and the newest IDs. --install shows the remaining steps; your start-up files stay unchanged.",
   examples: {
     "Install completions for bash": "lenden completion bash --install",
-    "Remove them from zsh": "lenden completion zsh --uninstall",
     "Print the script for fish": "lenden completion fish",
   },
   arguments: {

@@ -17,8 +17,7 @@ interface Shown {
 }
 
 export const demo = defineCommand({
-  description:
-    "Runs on a temporary sandbox, so no money moves. Each step shows the command that does the same.",
+  description: "Runs on a temporary sandbox: no money moves. Each step shows its command.",
   examples: {
     "Run all steps": "lenden demo",
     "Record them in a ledger on PostgreSQL":

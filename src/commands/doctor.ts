@@ -3,10 +3,9 @@ import type { Finding } from "../doctor/finding.ts";
 
 export const doctor = defineCommand({
   description:
-    "Checks Node, directories, ledger, profile and credentials on this machine, then makes one request that changes nothing.",
+    "Checks Node, directories, ledger, profile and credentials, then makes one request that changes nothing.",
   examples: {
     "Check the current profile": "lenden doctor",
-    "Check another profile and print JSON": "lenden doctor --profile shop --json",
   },
   list: true,
   exitCodes: { internal: "a check failed" },

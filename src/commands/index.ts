@@ -160,14 +160,12 @@ const loaders: Partial<Record<Name, () => Promise<Command>>> = {
 const descriptions: Partial<Record<Name, string>> = {
   pay: "The customer pays on a payment page. The money has arrived when 'lenden pay get' shows Completed, and not before.",
   payout: "'sign' and 'verify' work offline, for your own API client.",
-  "payout batch":
-    "'check' validates a file, 'send' sends or resumes it, 'status' and 'export' show the results. 'lenden help batch' describes it.",
+  "payout batch": "'lenden help batch' describes the file.",
   refund: "A refund can be cancelled while it is Processing.",
-  sandbox:
-    "'start' and 'exec' run the API on this machine, optionally with injected faults. 'trigger' completes or cancels records.",
+  sandbox: "'start' and 'exec' run the API on this machine, also with injected faults.",
   profile: "A profile stores base URL, API key, payout secret and defaults under a name.",
   ledger:
-    "Everything that moves money is recorded in the ledger before it is sent. The API cannot list records; the ledger can. The ledger is a file of this machine, or is on PostgreSQL and shared.",
+    "Everything that moves money is recorded in the ledger before it is sent. The ledger is a file of this machine, or is on PostgreSQL and shared.",
   callback:
     "Anyone can send a callback. lenden retrieves the record behind each one, and only the record counts.",
 };

@@ -6,7 +6,6 @@ export const methods = defineCommand({
     "Shows the IDs, codes and names that --method accepts. lenden caches the list for a day.",
   examples: {
     "List the methods of the account": "lenden methods",
-    "Print them as JSON": "lenden methods --json",
   },
 
   async run(_, context) {

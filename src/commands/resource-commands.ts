@@ -30,12 +30,11 @@ import { endingOf, waitExits, waitOptionFlags, waitOptionsOf } from "./wait-opti
 function getCommand<Kind extends Resource>(resource: ResourceDescription<Kind>) {
   const { kind, group, exampleId, whenDone } = resource;
   return defineCommand({
-    description: `Retrieves the ${kind} from the API and stores its status in the ledger. ${whenDone}`,
+    description: `Retrieves the ${kind} and stores its status in the ledger. ${whenDone}`,
     examples: { [`Show a ${kind}`]: `lenden ${group} get ${exampleId}` },
     arguments: { id: idArgument(resource) },
     exitCodes: {
       ...(kind === "payout" ? { conflict: "amount or recipient differs from the ledger" } : {}),
-      "not-found": `the API does not know this ${kind}`,
     },
     async run(input, context) {
       const id = await context.ledger.idOf(kind, input.id);
@@ -50,7 +49,7 @@ function getCommand<Kind extends Resource>(resource: ResourceDescription<Kind>) 
 function waitCommand<Kind extends Resource>(resource: ResourceDescription<Kind>) {
   const { kind, group } = resource;
   return defineCommand({
-    description: `Prints each new status on stderr and exits when the ${kind} is Completed or Cancelled.`,
+    description: "Prints each new status on stderr.",
     examples: {
       [`Wait for the newest ${kind}, at most five minutes`]: `lenden ${group} wait @last --wait-timeout 5m`,
     },
@@ -59,7 +58,6 @@ function waitCommand<Kind extends Resource>(resource: ResourceDescription<Kind>)
     exitCodes: {
       ...(kind === "payout" ? { conflict: "amount or recipient differs from the ledger" } : {}),
       ...waitExits,
-      "not-found": `the API does not know this ${kind}`,
     },
     async run(input, context) {
       const id = await context.ledger.idOf(kind, input.id);
@@ -110,7 +108,7 @@ async function refreshAll(
 function listOf(resource: ResourceInfo) {
   const { kind, group, createdBy } = resource;
   return {
-    description: `Reads the ledger of this machine, newest first, because the API has no list. The status is the last one seen. Dates are in the time zone of the profile.`,
+    description: `Reads the ledger, newest first; the API has no list. A status is the last one seen.`,
     examples: {
       [`List the ${kind}s of today`]: `lenden ${group} list --since today`,
       [`List the IDs of ${kind}s that are still Processing`]: `lenden ${group} list --status processing --refresh -q`,

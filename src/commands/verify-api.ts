@@ -15,10 +15,9 @@ import type { TrialOptions } from "../verification/trial.ts";
 
 export const verifyApi = defineCommand({
   description:
-    "Sends small payouts, a payment and a refund to your sandbox account. They are recorded, but do not count as duplicates. If an assumption is refuted, lenden is stricter from then on, also in production.",
+    "Sends small payouts, a payment and a refund to your sandbox account. If an assumption is refuted, lenden is stricter from then on, also in production.",
   examples: {
     "Verify the API of a sandbox account": "lenden verify-api",
-    "Choose amount and recipient": "lenden verify-api --amount 10 --to 01812345678",
   },
   flags: {
     amount: flag.optional("--amount <bdt>", "Amount in BDT (default: 1)", readAmount),

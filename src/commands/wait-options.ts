@@ -10,7 +10,7 @@ export const waitOptionFlags = {
   ),
   interval: flag.optional(
     "--interval <duration>",
-    "Time between status checks (default: grows from 500ms to 10s)",
+    "Time between checks (default: 500ms to 10s)",
     readDuration,
   ),
 };

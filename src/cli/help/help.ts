@@ -81,7 +81,7 @@ function groupPage(entry: Entry): Section[] {
     { text: entry.summary },
     ...paragraphs(entry.description),
     usage(entry.name, "<command> [flags]"),
-    { title: "Commands", rows: entriesBelow(entry.name).map(rowOf) },
+    { title: "Commands", rows: entriesBelow(entry.name).map(rowBelow) },
     { text: `Learn more: lenden help ${entry.name} <command>` },
   ];
 }
@@ -90,6 +90,7 @@ function commandPage({ name, summary }: Entry, command: Command): Section[] {
   const { description, examples, exitCodes = {} } = command;
   const args = Object.values(command.arguments);
   const flags = Object.values(command.flags);
+  const hasCodes = Object.keys(exitCodes).length > 0;
   const required = flags.filter(({ presence }) => presence === "required");
   return [
     { text: summary },
@@ -103,13 +104,13 @@ function commandPage({ name, summary }: Entry, command: Command): Section[] {
       text: flags.flatMap(({ read }) => (read.isList ? (read.words ?? []) : [])).join(", "),
     },
     {
-      title: "Exit codes (all: lenden help exit-codes)",
+      title: "Exit codes",
       rows: Object.entries(exits).flatMap(([kind, { code }]): Row[] => {
         const meaning = new Map(Object.entries(exitCodes)).get(kind);
         return meaning === undefined ? [] : [[String(code), meaning]];
       }),
     },
-    learnMore([...topicsOf(name), "flags"].join(", ")),
+    learnMore([...topicsOf(name), "flags", ...(hasCodes ? ["exit-codes"] : [])].join(", ")),
   ];
 }
 
@@ -133,6 +134,11 @@ function topicsOf(command: string): string[] {
 
 function rowOf({ name, summary }: Entry): Row {
   return [name, summary];
+}
+
+/** A command on the page of its group, without the name of the group. */
+function rowBelow({ name, summary }: Entry): Row {
+  return [name.split(" ").at(-1) ?? name, summary];
 }
 
 function termOf(argument: Argument): string {

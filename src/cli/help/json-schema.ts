@@ -23,10 +23,13 @@ export async function jsonSchemaOf(command: string): Promise<object | undefined>
 }
 
 export function jsonPage(): Section[] {
+  const bare = entries
+    .filter(({ name, load }) => load && !Object.hasOwn(schemas, name))
+    .map(({ name }) => name);
   return [
     { text: "JSON Schema of the output of a command" },
     {
-      text: "--json prints one document: the fields of the API as the API sends them, and the fields that lenden adds. Amounts that lenden adds are decimal strings. -o ndjson prints one document per line. Accept unknown fields: later versions add some.",
+      text: "--json prints one document: the API's fields unchanged, and those that lenden adds, with amounts as decimal strings. -o ndjson prints one document per line. Accept unknown fields: later versions add some.",
     },
     { text: "Usage: lenden help json <command>" },
     {
@@ -36,7 +39,7 @@ export function jsonPage(): Section[] {
         "Print the schema of errors": "lenden help json error",
       },
     },
-    { title: "Commands with a schema", text: `${Object.keys(schemas).join(", ")}.` },
+    { text: `Every command has a schema, except ${bare.join(", ")}.` },
     { text: "Learn more: lenden help formats" },
   ];
 }

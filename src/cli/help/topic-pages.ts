@@ -62,7 +62,6 @@ export const topicPages: Record<TopicName, Section[]> = {
       examples: {
         "Print JSON": "lenden methods --json",
         "Print IDs only, within 20 seconds": "lenden --timeout 20s methods -q",
-        "Print JSON without a flag": "LENDEN_OUTPUT=json lenden methods",
       },
     },
     { title: "Flags", rows: Object.values(globalFlags).map(flagRow) },
@@ -83,15 +82,12 @@ export const topicPages: Record<TopicName, Section[]> = {
     },
     { title: "Codes", rows: [["0", "Done"], ...codes()] },
     {
-      text: "After 75, money may have moved: read the message, or run 'lenden ledger resolve'.",
-    },
-    {
-      text: "With --json, an error is one line of JSON on stderr; its kind is the word in parentheses.",
+      text: "With --json, an error is one line of JSON on stderr. Its kind is the word in parentheses.",
     },
   ],
   "money-safety": [
     {
-      text: "Running the same command twice does not pay twice. These are the conditions.",
+      text: "Running the same command twice does not pay twice, on these conditions.",
     },
     {
       title: "Examples",
@@ -138,7 +134,7 @@ export const topicPages: Record<TopicName, Section[]> = {
     },
     {
       title: "Outcome unknown",
-      text: "Without a valid response, money may have moved (exit 75). Retry a payout with the same --ref. After 24 hours lenden no longer retries it: check the dashboard. A payment or a refund has no reference and is sent once: check the dashboard. Record what you found with 'lenden ledger resolve'.",
+      text: "Without a valid response, money may have moved (exit 75). Retry a payout with the same --ref, for up to 24 hours. After that, and for a payment or a refund, which have no reference, check the dashboard. Record what you found with 'lenden ledger resolve'.",
     },
     {
       title: "Accepted and paid",
@@ -198,9 +194,7 @@ export const topicPages: Record<TopicName, Section[]> = {
       title: "Examples",
       examples: {
         "Create a sample file": "lenden payout batch template payroll.csv",
-        "Validate a file; nothing is sent": "lenden payout batch check payroll.csv",
         "Send or resume the payouts": "lenden payout batch send payroll.csv",
-        "Show progress": "lenden payout batch status payroll.csv",
       },
     },
     { title: "Columns", rows: fields.map((field): Row => [field, columns[field]]) },
@@ -222,7 +216,7 @@ export const topicPages: Record<TopicName, Section[]> = {
     },
     {
       title: "Failed rows",
-      text: "'lenden payout batch export payroll.csv --only failed' prints the rows to fix and send. Rejected and cancelled rows get a new reference. Rows with an unknown outcome keep theirs.",
+      text: "'lenden payout batch export payroll.csv --only failed' prints rejected and cancelled rows with new references, to fix and send.",
     },
   ],
   faults: [

@@ -17,7 +17,7 @@ const url = "http://127.0.0.1:3000";
 
 export const callbackTest = defineCommand({
   description:
-    "Sends genuine and forged callbacks about payments of the local sandbox to your handler, and checks what it does. The handler must use the same sandbox: run both inside 'lenden sandbox exec', or keep 'lenden sandbox start' running. Without --orders, which shows what your store recorded, lenden cannot decide some cases.",
+    "Sends your handler genuine and forged callbacks about payments of the local sandbox, and checks what it does. The handler must use the same sandbox: run both inside 'lenden sandbox exec', or keep 'lenden sandbox start' running. Without --orders, some cases stay undecided.",
   examples: {
     "Test a handler and what its store recorded": `lenden callback test ${url}/callback --orders ${url}/orders/{id}`,
     "Run one case and write a report for CI": `lenden callback test '${url}/callback?order={order}' --orders ${url}/orders/{id} --only replayed --junit report.xml`,

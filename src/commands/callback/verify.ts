@@ -11,7 +11,7 @@ import { endingOf, verdictFields } from "./output.ts";
 
 export const callbackVerify = defineCommand({
   description:
-    "Reads a body, a query string, a URL or a whole HTTP request, and retrieves the record that it names. 'verified' means that all fields that both have are equal. 'forged' means that it claims Completed and the API does not, and 'mismatched' differs in another field. 'unknown' means that the API has no such record.",
+    "Reads a body, a query string, a URL or a whole HTTP request, and retrieves the record that it names. 'verified': all fields that both have are equal. 'forged': only the callback has Completed; 'mismatched': another field differs; 'unknown': the API has no such record.",
   examples: {
     "Verify a body that your handler received": "lenden callback verify callback.json",
     "Verify the parameters of a redirect, and the price of the order":

@@ -5,7 +5,7 @@ import { ok } from "../../domain/result.ts";
 
 export const ledgerBackup = defineCommand({
   description:
-    "The copy is consistent, even while other commands write the ledger. It has the operations of all accounts, and only you can read it. Do not copy the ledger with another program: a plain copy can lack the newest payouts.",
+    "The copy has the operations of all accounts, and only you can read it. Do not copy the ledger with another program: such a copy can lack the newest payouts.",
   examples: { "Back up to a new file": "lenden ledger backup ledger-backup.db" },
   arguments: {
     file: argument.required("file", "File to create; it must not exist", ok<string>, "file"),

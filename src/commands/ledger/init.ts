@@ -6,7 +6,7 @@ import { readLedgerUrl } from "../../domain/ledger-url.ts";
 
 export const ledgerInit = defineCommand({
   description:
-    "Creates the schema lenden and the role lenden_writer, which may add events but not change them. Run again, it repairs the rights of the role. The login needs the rights of a database administrator; each person and each CI job then gets a login of its own.",
+    "Creates the schema lenden and the role lenden_writer, which may add events but not change them. A second run repairs the rights of the role. The login needs the rights of a database administrator. Then give each person and CI job a separate login.",
   examples: {
     "Create a ledger on PostgreSQL": "lenden ledger init postgres://postgres@localhost/lenden",
     "Print the SQL for a database administrator": "lenden ledger init --print-sql",

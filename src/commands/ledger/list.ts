@@ -19,7 +19,7 @@ import { nextStep, type Where, withCommands } from "./operation.ts";
 
 export const ledgerList = defineCommand({
   description:
-    "The list comes from the ledger; nothing is sent. With --unknown, it also shows the command that resolves each operation: 'lenden ledger resolve' runs those that need no decision.",
+    "Nothing is sent. --unknown also shows the command that resolves each operation: 'lenden ledger resolve' runs those that need no decision.",
   examples: {
     "List the newest operations of this account": "lenden ledger list",
     "List every operation whose outcome is unknown": "lenden ledger list --unknown",

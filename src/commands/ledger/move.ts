@@ -6,7 +6,7 @@ import { readLedgerUrl } from "../../domain/ledger-url.ts";
 
 export const ledgerMove = defineCommand({
   description:
-    "Copies every operation of the ledger file with its events to a ledger on PostgreSQL, and compares each copy. From then on nothing is sent with the file. Run again, an interrupted move continues.",
+    "Copies every operation with its events, and compares each copy. From then on nothing is sent with the ledger file. After an interruption, run the command again.",
   examples: {
     "Move this machine's ledger to a server":
       "lenden ledger move postgres://postgres@localhost/lenden --yes",

@@ -5,10 +5,9 @@ import type { WorkingProcess } from "../../ledger/process-list.ts";
 
 export const ledgerProcesses = defineCommand({
   description:
-    "Shows who works on what, from which machine. On PostgreSQL, a process renews its lease every 5 seconds while it runs. Others continue what it left at the earliest 60 seconds after its lease ended, or at once if it ended properly.",
+    "On PostgreSQL, a process renews its lease every 5 seconds while it runs. Others continue what it left at the earliest 60 seconds after its lease ended, or at once if it ended properly.",
   examples: {
     "List the processes that work on the ledger": "lenden ledger processes",
-    "Print them as JSON": "lenden ledger processes --json",
   },
   run: async (_, context) => (await context.ledger.maintenance()).processes(),
   view: (found) =>

@@ -14,7 +14,7 @@ import { nextStep, operationNamed, withCommands } from "./operation.ts";
 
 export const ledgerResolve = defineCommand({
   description:
-    "Sends a payout again with the same reference, for up to 24 hours, and retrieves the record of a cancel or trigger. For a payment, a refund or a CONFLICT, check the dashboard, then add --created <id> or --not-created. Without an ID or reference, lenden resolves all it can and lists the rest.",
+    "Sends a payout again with the same reference, for up to 24 hours, and retrieves the record of a cancel or trigger. For a payment, a refund or a CONFLICT, check the dashboard, then add --created <id> or --not-created.",
   examples: {
     "Resolve each operation that the API can confirm": "lenden ledger resolve",
     "Record the ID that the dashboard shows": "lenden ledger resolve OP01JD… --created TX8F3K2Q",
@@ -23,7 +23,7 @@ export const ledgerResolve = defineCommand({
   arguments: {
     operation: argument.optional(
       "operation",
-      "Operation ID, reference, or @last (default: all of unknown outcome)",
+      "Operation ID, reference, or @last (default: all that are unknown)",
       readWord,
       "operation",
     ),
@@ -39,7 +39,6 @@ export const ledgerResolve = defineCommand({
   finishes: true,
   exitCodes: {
     conflict: "the ID belongs to a different record",
-    "not-found": "the API or the ledger does not know this ID",
     uncertain: "an outcome is still unknown",
   },
   async run({ operation: name, created, notCreated }, context) {

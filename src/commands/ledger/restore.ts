@@ -6,7 +6,7 @@ import { ok } from "../../domain/result.ts";
 
 export const ledgerRestore = defineCommand({
   description:
-    "The backup is checked first, and the earlier ledger is renamed and kept. Payouts and refunds after the backup are missing from it and could be sent again. Nothing is sent until you accept the ledger with 'lenden ledger check --accept'.",
+    "The backup is checked first, and the earlier ledger is renamed. Payouts and refunds after the backup could be sent again: nothing is sent until you accept the ledger with 'lenden ledger check --accept'.",
   examples: {
     "Restore without a prompt": "lenden ledger restore ledger-backup.db --yes",
   },

@@ -11,7 +11,6 @@ export const ledgerShow = defineCommand({
     "Name the operation by its own ID, a payout's reference, the ID of the API, or @last.",
   examples: {
     "Show a payout by its reference": "lenden ledger show INV-7",
-    "Show the newest as JSON": "lenden ledger show @last --json",
   },
   arguments: {
     operation: argument.required(
@@ -21,7 +20,6 @@ export const ledgerShow = defineCommand({
       "operation",
     ),
   },
-  exitCodes: { "not-found": "the API or the ledger does not know this ID" },
   async run({ operation: name }, context) {
     const ledger = await context.ledger.records();
     const operation = await operationNamed(name, ledger);

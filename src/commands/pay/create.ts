@@ -19,7 +19,7 @@ import { pageFlags, showPage } from "./payment-page.ts";
 
 export const payCreate = defineCommand({
   description:
-    "Prints the payment URL for the customer. The payment is paid when 'lenden pay get' shows Completed. Payments have no idempotency key, so lenden sends the request once.",
+    "Prints the payment URL for the customer. The payment is paid when 'lenden pay get' shows Completed. The request is sent once: payments have no idempotency key.",
   examples: {
     "Create a payment and print its payment URL":
       'lenden pay create --amount 1250.50 --description "Order 42" --method bkash',

@@ -9,7 +9,6 @@ export const payLink = defineCommand({
   description: "Reads the ledger of this machine, because the API returns the URL only once.",
   examples: {
     "Print the payment URL of the newest payment": "lenden pay link @last",
-    "Show it as a QR code too": "lenden pay link @last --qr",
   },
   arguments: {
     id: argument.required(payment.idName, "ID of the payment, or @last", readIdentifier, "payment"),

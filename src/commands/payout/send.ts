@@ -11,7 +11,7 @@ import { endingAfter, waitFlags, waitOptionsOf } from "../wait-options.ts";
 
 export const payoutSend = defineCommand({
   description:
-    "The reference (--ref) acts as an idempotency key: the API creates one payout per reference. If the outcome is unknown (exit 75), run the command again with the same --ref. Without --ref, lenden creates one and rejects the same amount to the same recipient for 24 hours; --again overrides this.",
+    "The reference (--ref) acts as an idempotency key: the API creates one payout per reference. If the outcome is unknown (exit 75), run the command again with the same --ref. Without --ref, lenden rejects the same amount to the same recipient for 24 hours, unless --again is set.",
   examples: {
     "Send a payout with your own reference":
       "lenden payout send --amount 500 --to 01712345678 --method bkash --ref INV-7",

@@ -7,7 +7,7 @@ import { readTimestamp } from "../../domain/timestamp.ts";
 
 export const payoutSign = defineCommand({
   description:
-    "Prints the signed message and its HMAC-SHA256 signature. Use it to test your own API client.",
+    "Prints the signed message and its HMAC-SHA256 signature, to test your own API client.",
   examples: {
     "Print the message and its signature":
       "lenden payout sign --amount 1250.50 --ref INV-7 --timestamp 1763614800",

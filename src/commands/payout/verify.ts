@@ -7,7 +7,7 @@ import { readTimestamp } from "../../domain/timestamp.ts";
 
 export const payoutVerify = defineCommand({
   description:
-    "Checks a signature without any request. If it does not match, the output shows what differs: a value, the order of the values, or the encoding.",
+    "If the signature does not match, the output shows what differs: a value, the order of the values, or the encoding.",
   examples: {
     "Verify a signature that your API client created":
       "lenden payout verify --amount 500 --ref INV-7 --timestamp 1763614800 --signature 5f2b…",

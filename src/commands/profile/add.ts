@@ -53,7 +53,7 @@ const nameHint = "Choose another name, or add --replace.";
 
 export const profileAdd = defineCommand({
   description:
-    "In a terminal, lenden prompts for missing values and tests the key. No flag takes a secret: use standard input (first line key, second line secret), a file, or a command. The first profile becomes the default.",
+    "In a terminal, lenden prompts for missing values and tests the key. On standard input, the first line is the key, the second the payout secret. The first profile becomes the default.",
   examples: {
     "Add a profile step by step, in a terminal": "lenden profile add",
     "Read the secrets from files":

@@ -65,11 +65,8 @@ export const profileSet = defineCommand({
   examples: {
     "Set the URL to which customers return":
       "lenden profile set redirect-url https://shop.example/thanks",
-    "Change a setting of another profile": "lenden profile set method bkash --profile shop",
     "Share a ledger with other machines":
       "lenden profile set ledger postgres://ann@db.example/lenden",
-    "Require typing amounts above BDT 25000 in production":
-      "lenden profile set confirm-above 25000",
   },
   arguments: {
     key: argument.required("setting", "Name of the setting", oneOf(settings)),
@@ -145,7 +142,7 @@ export const profileRename = defineCommand({
 
 export const profileRemove = defineCommand({
   description:
-    "Removes the credentials from the keychain first. If the keychain denies it, the profile stays. The API key stays valid until you revoke it in the dashboard. A production profile needs a confirmation or --yes.",
+    "If the keychain denies the removal of the credentials, the profile stays. The API key stays valid until you revoke it in the dashboard.",
   examples: { "Remove a profile and its credentials": "lenden profile remove old-shop" },
   arguments: { name: existingName },
 

@@ -30,11 +30,9 @@ export const profileList = defineCommand({
 });
 
 export const profileShow = defineCommand({
-  description:
-    "Precedence: flag, environment variable, profile, default. Secrets are shown as prefix and last three characters.",
+  description: "Secrets are shown as prefix and last three characters.",
   examples: {
     "Show the effective settings": "lenden profile show",
-    "Show those of another profile as JSON": "lenden profile show shop --json",
   },
   arguments: {
     name: argument.optional(

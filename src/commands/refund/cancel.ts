@@ -8,10 +8,9 @@ import { formatPaisa } from "../../domain/money.ts";
 import { refund, refundCard } from "../resources.ts";
 
 export const refundCancel = defineCommand({
-  description: "Cancels a refund while it is Processing. Running it again changes nothing.",
+  description: "Running the command again changes nothing.",
   examples: {
     "Cancel the newest refund": "lenden refund cancel @last",
-    "Cancel a refund and store the reason": 'lenden refund cancel RF77 --note "customer kept it"',
   },
   arguments: {
     id: argument.required(refund.idName, "ID of the refund, or @last", readIdentifier, "refund"),
@@ -20,7 +19,6 @@ export const refundCancel = defineCommand({
   writes: true,
   exitCodes: {
     refused: "already Completed or Cancelled; nothing changed",
-    "not-found": "the API does not know this refund",
     uncertain: "outcome unknown; run the command again",
   },
   guide: async (context) => ({

@@ -49,7 +49,6 @@ export const refundCreate = defineCommand({
   exitCodes: {
     refused: "payment not Completed, amount too high, or a duplicate; nothing changed",
     ...waitExits,
-    "not-found": "the API does not know this payment",
     uncertain: "outcome unknown; check the dashboard before you retry",
   },
   guide: async (context) => {

@@ -12,7 +12,7 @@ import { sandboxFlags, sandboxOptions } from "./options.ts";
 
 export const sandboxExec = defineCommand({
   description:
-    "Starts a local sandbox, passes its URL, API key and payout secret to the command in the environment, and exits with the command's code. Records are temporary without --data, and so is the ledger without LENDEN_DATA_DIR.",
+    "Passes the sandbox's URL, API key and payout secret to the command in the environment, and exits with its code. Records are temporary without --data, and so is the ledger without LENDEN_DATA_DIR.",
   examples: {
     "Run one command": "lenden sandbox exec -- lenden methods",
     "Run your tests in CI": "lenden sandbox exec --auto-complete 1s -- npm test",

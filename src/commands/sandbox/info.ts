@@ -3,7 +3,6 @@ import { card, field, text } from "../../cli/output/view.ts";
 import { isObject } from "../../domain/json.ts";
 
 export const sandboxInfo = defineCommand({
-  description: "The fields are those of the API's response.",
   examples: { "Show all details": "lenden sandbox info" },
   sandboxOnly: true,
 

@@ -15,10 +15,6 @@ export const sandboxStart = defineCommand({
   examples: {
     "Start on port 4242, and use --profile local in another terminal": "lenden sandbox start",
     "Start on any free port, and print one line of JSON": "lenden sandbox start --port 0 --json",
-    "Lose three in ten responses to payouts":
-      "lenden sandbox start --auto-complete 2s --fault createPayout:lost-reply:0.3",
-    "Also send refund callbacks, and duplicate about half of all callbacks":
-      "lenden sandbox start --refund-callback-url http://127.0.0.1:3000/callback --callback-fault duplicated:0.5",
   },
   flags: sandboxFlags(usualPort),
   exitCodes: { locked: "another sandbox uses the file of --data" },

@@ -176,7 +176,7 @@ function together(
 }
 
 export const sandboxSet = defineCommand({
-  description: "An older form of 'lenden sandbox trigger' with --status, for a local sandbox.",
+  description: "An older form of 'lenden sandbox trigger' with --status.",
   examples: { "Cancel a payout": "lenden sandbox set payout PO19ZK Cancelled" },
   arguments: {
     kind: argument.required("kind", `Kind: {${resources.join(" | ")}}`, oneOf(resources)),

@@ -11,17 +11,15 @@ import { statusCard, statusJson, sumJson, sumText } from "./summary.ts";
 
 export const batchCancel = defineCommand({
   description:
-    "Cancels the rows that were not sent; accepted rows stay as they are. Rows with an unknown outcome still have to be resolved. A cancelled batch sends nothing more. To send its file again, use --name.",
+    "A cancelled batch sends nothing more. Accepted rows stay as they are, and unknown outcomes still have to be resolved. To send its file again, use --name.",
   examples: {
     "Cancel a batch by its file": "lenden payout batch cancel payroll.csv --yes",
-    "Cancel the newest batch": "lenden payout batch cancel @last --yes",
   },
   arguments: { batch: batchArgument },
   exitCodes: {
     refused: "every row was already sent; nothing changed",
     conflict: "the file differs from its batch",
     locked: "another process is sending the batch",
-    "not-found": "no batch of this account has this file, ID or name",
   },
   async run({ batch: name }, context): Promise<BatchStatus> {
     const ledger = await context.ledger.own();

@@ -17,7 +17,7 @@ import { sumJson } from "./summary.ts";
 
 export const batchCheck = defineCommand({
   description:
-    "Reads the file and requests only the methods from the API. Nothing is sent or stored. Each problem is listed with its line, its column and how to fix it. Then run 'lenden payout batch send'.",
+    "Lists each problem with its line, its column and how to fix it. Nothing is sent or stored. Then run 'lenden payout batch send'.",
   examples: {
     "Validate a file before you send it": "lenden payout batch check payroll.csv",
     "Validate a file with other columns":

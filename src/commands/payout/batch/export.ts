@@ -14,7 +14,6 @@ export const batchExport = defineCommand({
     "Export all rows with their results": "lenden payout batch export payroll.csv",
     "Export the rows that can be sent again":
       "lenden payout batch export payroll.csv --only failed",
-    "Export cells unchanged, for a program": "lenden payout batch export payroll.csv --exact",
   },
   arguments: { batch: batchArgument },
   flags: {
@@ -30,7 +29,6 @@ export const batchExport = defineCommand({
   patient: true,
   exitCodes: {
     conflict: "the file differs from its batch",
-    "not-found": "no batch of this account has this file, ID or name",
   },
   async *run({ batch: name, only, exact }, context) {
     const ledger = await context.ledger.records();

@@ -56,7 +56,7 @@ const columns = {
 } satisfies Columns<keyof typeof listColumns>;
 
 export const batchList = defineCommand({
-  description: "Lists the batches in the ledger of this machine, newest first.",
+  description: "Lists the batches of the ledger, newest first.",
   examples: {
     "List batches with the status of their rows": "lenden payout batch list",
   },

@@ -19,7 +19,7 @@ import { statusNames, sumText } from "./summary.ts";
 
 export const batchResolve = defineCommand({
   description:
-    "Shows rows with an unknown outcome, asks for confirmation, and records them as not created. First check each of them in the dashboard. 'lenden payout batch send' then sends these rows again, with the same references. If the dashboard shows a row, run 'lenden ledger resolve <reference> --created <id>'.",
+    "First check each row in the dashboard. Records the unknown rows as not created, after a confirmation; 'lenden payout batch send' then sends them again, with the same references. If the dashboard shows a row, run 'lenden ledger resolve <reference> --created <id>'.",
   examples: {
     "Record all unknown rows as not created":
       "lenden payout batch resolve payroll.csv --not-created",
@@ -40,7 +40,6 @@ export const batchResolve = defineCommand({
   exitCodes: {
     conflict: "a row is in conflict, or the file differs from its batch",
     locked: "another process is sending the batch",
-    "not-found": "no batch of this account has this file, ID or name",
     uncertain: "the outcome of some rows is still unknown",
   },
   async run({ batch: name, notCreated, rows: lines }, context): Promise<Resolved[]> {

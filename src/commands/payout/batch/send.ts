@@ -49,13 +49,11 @@ import {
 
 export const batchSend = defineCommand({
   description:
-    "Checks the whole file first: if one row is invalid, nothing is sent. Then copies the rows into the ledger and sends each of them once. After an interruption, the same command resumes the batch. A rejected row does not stop the others.",
+    "If one row is invalid, nothing is sent. Otherwise each row is copied into the ledger and sent once. After an interruption, the same command resumes the batch. A rejected row does not stop the others.",
   examples: {
     "Send a file, or resume it": "lenden payout batch send payroll.csv",
     "Send a file from a script, in production":
       "lenden payout batch send payroll.csv --yes --expect-total 152000.50 --expect-count 12",
-    "Send 16 rows at a time and wait until all payouts end":
-      "lenden payout batch send payroll.csv --concurrency 16 --wait",
   },
   arguments: fileArgument,
   flags: {

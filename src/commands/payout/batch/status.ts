@@ -17,14 +17,11 @@ import {
 import { countsText, endingFailure, statusCard, statusJson } from "./summary.ts";
 
 export const batchStatus = defineCommand({
-  description:
-    "Shows the rows of a batch by status. A status is the last one received; --refresh requests it again.",
+  description: "Shows the rows by status, as last received.",
   examples: {
     "Show a batch by its file": "lenden payout batch status payroll.csv",
     "Wait until all payouts are Completed or Cancelled":
       "lenden payout batch status payroll.csv --wait",
-    "Follow a batch while another terminal sends it":
-      "lenden payout batch status payroll.csv --watch",
   },
   arguments: { batch: batchArgument },
   flags: {
@@ -37,7 +34,6 @@ export const batchStatus = defineCommand({
     conflict: "a row is in conflict, or the file differs from its batch",
     partial: "some rows were rejected or cancelled; none is unknown",
     pending: "still being sent, or still Processing after --wait",
-    "not-found": "no batch of this account has this file, ID or name",
     unreachable: "not all rows were sent, or the API did not respond",
     uncertain: "the outcome of some rows is unknown",
   },

@@ -9,12 +9,9 @@ import { ok } from "../../../domain/result.ts";
 import { shellLine } from "../../../domain/shell-line.ts";
 
 export const batchTemplate = defineCommand({
-  description:
-    "Writes a header and three sample rows. The columns amount and to are required. Without ref, lenden creates references from the rows.",
+  description: "Writes a header and three sample rows. 'lenden help batch' describes the columns.",
   examples: {
     "Create a file": "lenden payout batch template payroll.csv",
-    "Create a file for one payment method":
-      "lenden payout batch template payroll.csv --method bkash",
     "Print the sample instead": "lenden payout batch template",
   },
   arguments: {
