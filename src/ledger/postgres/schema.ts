@@ -223,7 +223,10 @@ INSERT INTO lenden.head (version, number, hash, operation)
 const changing = `state, remote_id, status, code, message, attempts, updated_at, process, held_since,
   reopened_at, resumed_at, key_hash, phase, accepted_at, completed_at, payment_url`;
 
-/** What the writer role may do: nothing that changes or deletes an event. Run again, it repairs the rights. */
+/**
+ * What the writer role may do: nothing that changes or deletes an event, or names the login of a process.
+ * Run again, it repairs the rights.
+ */
 export const grants = `
 DO $$ BEGIN
   IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = '${writerRole}') THEN
@@ -235,7 +238,8 @@ GRANT USAGE ON SCHEMA lenden TO ${writerRole};
 REVOKE ALL ON ALL TABLES IN SCHEMA lenden FROM ${writerRole};
 GRANT SELECT ON ALL TABLES IN SCHEMA lenden TO ${writerRole};
 GRANT INSERT ON lenden.events, lenden.operations, lenden.accounts, lenden.account_keys, lenden.batches,
-  lenden.batch_rows, lenden.callbacks, lenden.listeners, lenden.processes, lenden.imports TO ${writerRole};
+  lenden.batch_rows, lenden.callbacks, lenden.listeners, lenden.imports TO ${writerRole};
+GRANT INSERT (id, user_name, machine, pid, command, actor, lease_until) ON lenden.processes TO ${writerRole};
 GRANT UPDATE (number, hash, operation) ON lenden.head TO ${writerRole};
 GRANT UPDATE (lease_until, ended_at) ON lenden.processes TO ${writerRole};
 GRANT UPDATE (${changing}) ON lenden.operations TO ${writerRole};
