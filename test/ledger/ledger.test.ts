@@ -392,6 +392,11 @@ describeEach(databases, "a ledger", ({ share }) => {
     ]);
   });
 
+  test("a name with a character that no store can have is not found", async () => {
+    const ledger = await (await share()).open();
+    for (const name of ["\0", "A\0B", "\ud83d"]) expect(await ledger.find(name)).toBeUndefined();
+  });
+
   test("all operations are read page by page, each once", async () => {
     const ledger = await (await share()).open();
     const claims = Array.from({ length: 1_203 }, (_, index) => payout(`${index}`)).map(

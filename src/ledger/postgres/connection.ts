@@ -5,6 +5,7 @@ import pg from "pg";
 import { Failure } from "../../domain/failure.ts";
 import { beginning, type Event, hashOf } from "../chain.ts";
 import { type Head, modified } from "../head.ts";
+import { storable } from "../intent.ts";
 import { newestVersion, writerRole } from "./schema.ts";
 
 /** How to reach the server of a ledger. */
@@ -432,9 +433,10 @@ function beginSql({ synchronousCommit }: ServerFacts): string {
 
 /** Rows as the one parameter of `json_to_recordset`. */
 export function rowsJson(rows: readonly object[]): string {
-  return JSON.stringify(rows, (_, value: unknown) =>
-    typeof value === "bigint" ? String(value) : value,
-  );
+  return JSON.stringify(rows, (_, value: unknown) => {
+    if (typeof value === "string") return storable(value);
+    return typeof value === "bigint" ? String(value) : value;
+  });
 }
 
 function textOrNull(value: bigint | null): string | null {
@@ -519,7 +521,7 @@ async function execute({ client, socket }: Opened, sql: string, values: readonly
   // The server may continue, so nothing else is sent on this connection.
   const timer = setTimeout(() => socket.destroy(), statementMs);
   try {
-    const sent = values.map((value) => (typeof value === "bigint" ? String(value) : value));
+    const sent = values.map(parameterOf);
     const found: pg.QueryResult<Row> | pg.QueryResult<Row>[] =
       sent.length === 0 ? await client.query(sql) : await client.query(sql, sent);
     const last = Array.isArray(found) ? found.at(-1) : found;
@@ -529,6 +531,12 @@ async function execute({ client, socket }: Opened, sql: string, values: readonly
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** The server rejects a text with NUL, also one that is only searched for. */
+function parameterOf(value: Value) {
+  if (typeof value === "string") return storable(value);
+  return typeof value === "bigint" ? String(value) : value;
 }
 
 /** SQLSTATEs of a session that the server ended. */
