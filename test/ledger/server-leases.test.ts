@@ -1,7 +1,8 @@
-import { expect } from "vitest";
+import { expect, onTestFinished, vi } from "vitest";
 import { Failure } from "../../src/domain/failure.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { ServerProcess } from "../../src/ledger/postgres/processes.ts";
+import { until } from "../support/helpers.ts";
 import { serverTest } from "../support/postgres.ts";
 import { ledgerDatabase } from "./server-ledger.ts";
 import { claim, claimed, payout, record, refund, worker } from "./small-ledger.ts";
@@ -85,6 +86,40 @@ serverTest("takes over at once what a process left that ended properly", async (
   await claimed(first.ledger, payout("A"));
   await first.close();
   expect(await claim(second, payout("A"))).toMatchObject({ kind: "resumed" });
+});
+
+serverTest("P4: the clocks of machines need not agree", async () => {
+  const { open } = await ledgerDatabase();
+  const skewed = async (hours: number) => {
+    const now = () => Date.now() + hours * 3_600_000;
+    return (await open({ now, wallMs: now })).ledger;
+  };
+  const ledgers = [await skewed(0), await skewed(24), await skewed(-24)];
+  for (const [place, ledger] of ledgers.entries()) {
+    await claimed(ledger, payout(`OF-${place}`));
+    for (const other of ledgers.filter((one) => one !== ledger))
+      expect(await claim(other, payout(`OF-${place}`))).toMatchObject({ kind: "locked" });
+    expect(refusal(ledger)).toBeUndefined();
+  }
+});
+
+serverTest("a heartbeat renews the lease every five seconds", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { open, run } = await ledgerDatabase();
+  let nowMs = 0;
+  const { ledger } = await open({ monotonicMs: () => nowMs });
+  await claim(ledger, payout("A"));
+  await run("UPDATE processes SET lease_until = clock_timestamp()");
+  nowMs = 15_000;
+  vi.advanceTimersByTime(5_000);
+  const isRenewed =
+    "SELECT lease_until > clock_timestamp() + interval '25 seconds' AS is FROM processes";
+  await until(async () => (await run(isRenewed))[0]?.is === true);
+  nowMs = 35_000;
+  expect(refusal(ledger)).toBeUndefined();
+  nowMs = 35_001;
+  expect(refusal(ledger)).toBe("ledger.lease-ended");
 });
 
 serverTest("a process whose work was taken over cannot renew its lease", async () => {
