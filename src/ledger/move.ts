@@ -319,13 +319,14 @@ async function copyCallbacks(
   connection: Connection,
   { accounts, by }: { accounts: Numbers; by: MovedBy },
 ): Promise<number> {
-  const { at, ...source } = by;
+  const { at, ...who } = by;
   const head = file.prepare("SELECT hash FROM events ORDER BY number LIMIT 1").get();
-  const data = JSON.stringify({ ...source, source: textOrNull(head?.hash) });
+  const source = textOrNull(head?.hash);
+  const data = JSON.stringify({ ...who, source });
   return connection.write(async (write) => {
     const done = await write.query(
-      "SELECT 1 FROM lenden.events WHERE operation IS NULL AND event = 'imported' AND data = $1",
-      data,
+      "SELECT 1 FROM lenden.events WHERE operation IS NULL AND event = 'imported' AND data::json ->> 'source' = $1",
+      source,
     );
     if (done.length > 0) return 0;
     let count = 0;

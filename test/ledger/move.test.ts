@@ -2,10 +2,14 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
+import { moveLedger } from "../../src/ledger/move.ts";
+import { startCutProxy } from "../support/cut-proxy.ts";
 import { scratchFolder } from "../support/helpers.ts";
-import { lenden } from "../support/lenden.ts";
+import { type Child, lenden } from "../support/lenden.ts";
 import { type Merchant, openMerchantApart, payoutOf, refundOf } from "../support/merchant.ts";
 import { serverTest, sharedCluster } from "../support/postgres.ts";
+import { ledgerDatabase } from "./server-ledger.ts";
+import { memoryLedger } from "./small-ledger.ts";
 
 /** A merchant with a ledger file, and an empty ledger on a server. */
 async function merchantWithServer() {
@@ -16,7 +20,7 @@ async function merchantWithServer() {
   const [known] = await cluster.run("SELECT 1 FROM pg_roles WHERE rolname = 'mover'");
   if (!known) await cluster.run("CREATE ROLE mover LOGIN IN ROLE lenden_writer");
   const url = cluster.url(database, "mover");
-  return { merchant, url, rows: (sql: string) => cluster.run(sql, database) };
+  return { merchant, cluster, database, url, rows: (sql: string) => cluster.run(sql, database) };
 }
 
 /** Runs lenden on the server's ledger, on a machine without a file. */
@@ -112,6 +116,38 @@ describe("ledger move", () => {
       { count: 1 },
     ]);
     expect(await merchant.lenden(payoutOf("INV-2"))).toMatchObject({ code: 0 });
+  });
+
+  serverTest("moves nothing if another process opens the file after the question", async () => {
+    const { merchant, cluster, database, rows } = await merchantWithServer();
+    await merchant.id(payoutOf("INV-1"));
+    const proxy = await startCutProxy(cluster);
+    proxy.delayMs = 1_500;
+    // The first transaction at the server follows the confirmation.
+    let listening: Child | undefined;
+    proxy.onCommit = () => {
+      listening ??= merchant.start(["callback", "listen", "--port", "0"]);
+      return undefined;
+    };
+    expect(await merchant.lenden(move(proxy.url(database)))).toMatchObject({ code: 7 });
+    expect(await rows("SELECT number FROM lenden.operations")).toEqual([]);
+    listening?.kill("SIGINT");
+    if (listening) await once(listening, "close");
+    expect(await merchant.lenden(payoutOf("INV-2"))).toMatchObject({ code: 0 });
+  });
+
+  serverTest("copies callbacks once, also if another user continues it", async () => {
+    const { open, run } = await ledgerDatabase();
+    const { connection } = await open();
+    const { database, ledger } = await memoryLedger();
+    await ledger.callbacks.listen();
+    const request = { method: "POST", target: "/", headers: {}, body: Buffer.from("{}") };
+    await ledger.callbacks.keep(request, "received", false);
+    const by = { at: "2026-11-20T10:00:00.000Z", user: "ann", machine: "m", path: "ledger.db" };
+    expect(await moveLedger(database, connection, by)).toMatchObject({ callbacks: 1 });
+    const again = await moveLedger(database, connection, { ...by, user: "root" });
+    expect(again).toMatchObject({ callbacks: 0 });
+    expect(await run("SELECT count(*)::int AS count FROM callbacks")).toEqual([{ count: 1 }]);
   });
 
   serverTest("moves nothing while another process uses the file", async () => {

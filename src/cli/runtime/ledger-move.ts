@@ -67,7 +67,10 @@ export async function withMovableLedger<Result>(
           // A server that cannot be used, or has other payouts, is found before the file is marked.
           await connection.write(async () => {});
           await rejectConflicts(file, connection);
+          // The user took a while to confirm. Whoever opens the file from here on sees the mark.
+          requireUnused(path, file);
           if (!begun) recordMove(file, { state: "moving", to: url }, by);
+          requireUnused(path, file);
           const moved = await moveLedger(file, connection, { ...by, machine: host.machine, path });
           recordMove(file, { state: "moved", to: url }, by);
           return moved;
