@@ -233,7 +233,8 @@ async function existingOf(query: Query, page: TextRow[], accounts: Numbers): Pro
     const here = own.get(there.own ?? null);
     if (!here) continue;
     const isCopy = there.id === here.id;
-    const isSame = isCopy || sameColumns.every((name) => there[name] === here[name]);
+    const isKnown = here.remote_id !== null;
+    const isSame = isCopy || (isKnown && sameColumns.every((name) => there[name] === here[name]));
     if (isSame) existing.add(here.id ?? "");
     else conflicts.push(`reference ${here.reference} (${here.id} here, ${there.id} there)`);
   }

@@ -14,9 +14,10 @@ import { makePrivateFile } from "./private-file.ts";
  */
 export async function openDatabase(path: string): Promise<Database> {
   const open = await loadEngine();
+  let restoreMode = (): void => {};
   if (path !== ":memory:") {
     if (isReadOnly(path)) return opened(path, () => readOnly(path, open));
-    makePrivateFile(path);
+    restoreMode = makePrivateFile(path);
   }
   return opened(path, async () => {
     const engine = open(path);
@@ -25,6 +26,7 @@ export async function openDatabase(path: string): Promise<Database> {
       if (path !== ":memory:") await makeDurable(engine);
     } catch (error) {
       engine.close();
+      if (/not a database/.test(String(error))) restoreMode();
       if (!hasNoRoom(path, error)) throw error;
       return readOnly(path, open, "there is no room on its disk");
     }

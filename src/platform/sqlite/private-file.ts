@@ -2,14 +2,21 @@ import { chmodSync, closeSync, lstatSync, openSync } from "node:fs";
 import { errorCode, systemReason } from "../../domain/error-code.ts";
 import { Failure } from "../../domain/failure.ts";
 
-/** SQLite would make the file readable to all users (0644), and would follow a link to another file. */
-export function makePrivateFile(path: string): void {
+/**
+ * SQLite would make the file readable to all users (0644), and would follow a link to another file.
+ *
+ * @returns a function that restores the mode of a file that turns out to be another program's
+ */
+export function makePrivateFile(path: string): () => void {
   try {
     makeIfMissing(path);
     // The file is not opened and closed here: that would drop the locks of SQLite.
     const found = lstatSync(path);
     if (!found.isFile()) throw new Error("not a regular file");
-    if ((found.mode & 0o777) !== 0o600) chmodSync(path, 0o600);
+    const mode = found.mode & 0o777;
+    if (mode === 0o600) return () => {};
+    chmodSync(path, 0o600);
+    return () => chmodSync(path, mode);
   } catch (cause) {
     if (errorCode(cause) !== undefined)
       throw new Failure("file.unusable", `Cannot write ${path}: ${systemReason(cause)}.`, {
