@@ -6,30 +6,8 @@ import { built, ended, lenden, type Outcome, startBuilt } from "../support/lende
 import { type Merchant, openMerchant, payoutNumber, payoutOf } from "../support/merchant.ts";
 import { type Cluster, serverTest, sharedCluster, startCluster } from "../support/postgres.ts";
 import { closedPort } from "../support/server.ts";
+import { type Env, machine, teamLedger } from "../support/team-ledger.ts";
 import { makeCertificates } from "../support/tls.ts";
-
-type Env = Record<string, string>;
-
-/** A ledger in a new database, and logins that may use it. */
-async function teamLedger(cluster: Cluster, ...logins: string[]) {
-  const database = await cluster.create();
-  const { code, stderr } = await lenden(["ledger", "init", cluster.url(database)]);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  for (const login of logins) {
-    const [known] = await cluster.run(`SELECT 1 FROM pg_roles WHERE rolname = '${login}'`);
-    if (!known) await cluster.run(`CREATE ROLE ${login} LOGIN PASSWORD 'of ${login}'`);
-    await cluster.run(`GRANT lenden_writer TO ${login}`);
-  }
-  return { database, url: (login: string) => cluster.url(database, login) };
-}
-
-/** A machine with a home of its own, and a login at the ledger. */
-function machine(merchant: Merchant, ledger: string): Env & { LENDEN_DATA_DIR: string } {
-  const folder = scratchFolder();
-  const data = join(folder, "data");
-  const own = { LENDEN_CONFIG_DIR: folder, LENDEN_DATA_DIR: data, LENDEN_LEDGER_URL: ledger };
-  return { ...merchant.env, ...own };
-}
 
 function files(folder: string): string[] {
   return existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: "utf8" }) : [];
