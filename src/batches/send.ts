@@ -244,7 +244,7 @@ function rejectionIn(failure: Failure): string {
 function ledgerFailure(cause: unknown): Failure {
   if (cause instanceof Failure && cause.kind === "internal") return cause;
   if (isOfLedger(cause))
-    return new Failure("batch.ledger-failed", cause.message, { ...cause.details, cause });
+    return new Failure("batch.incomplete", cause.message, { ...cause.details, cause });
   const code = errorCode(cause);
   const fix = /BUSY|LOCKED/.test(code ?? "")
     ? "Close the other program that has the ledger file locked"

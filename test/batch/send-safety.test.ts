@@ -432,8 +432,8 @@ test.each([1, 4])(
     });
     const { reason, kind, message } = (await place.send(1)) ?? {};
     expect([reason, kind, message]).toEqual([
-      "batch.ledger-failed",
-      "internal",
+      "batch.incomplete",
+      "unreachable",
       "The ledger is busy.",
     ]);
     expect(place.asked).toHaveLength(failing);
