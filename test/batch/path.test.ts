@@ -25,13 +25,13 @@ test.each([
   ["a missing file", at("missing.csv"), "does not exist"],
   ["no name", "", "does not exist"],
   ["a folder", at("folder.csv"), "is a directory"],
-  ["a pipe", at("pipe.csv"), "it cannot come from a pipe"],
-  ["a device", "/dev/null", "it cannot come from a pipe"],
+  ["a pipe", at("pipe.csv"), "is not a regular file"],
+  ["a device", "/dev/null", "is not a regular file"],
   ["a link to nothing", at("broken.csv"), "does not exist"],
-  ["a link to itself", at("loop.csv"), "(ELOOP)"],
+  ["a link to itself", at("loop.csv"), "ELOOP"],
   ["something below a file", at("good.csv/payroll.csv"), "(ENOTDIR)"],
-  ["a name that is too long", at("x".repeat(300)), "(ENAMETOOLONG)"],
-  ["a file that gives no bytes", "/proc/self/mem", "(EIO)"],
+  ["a name that is too long", at("x".repeat(300)), "ENAMETOOLONG"],
+  ["a file that gives no bytes", "/proc/self/mem", "EIO"],
 ])("rejects %s with a sentence", async (_, path, says) => {
   for (const command of ["check", "send"]) {
     const { code, stdout, stderr } = await account.run(["payout", "batch", command, path]);

@@ -120,7 +120,7 @@ test("a raw trigger on a production account is rejected before any request", asy
   const line = ["api", "POST", "/sandbox/trigger-payout", "-f", "payoutId=PO1", "--yes"];
   const { code, stderr } = await lenden(line, { env: { ...production, ...url } });
   expect({ code, stderr, asked }).toMatchObject({ code: 4, asked: [] });
-  expect(stderr).toContain("sandbox only");
+  expect(stderr).toContain("works only with the key of a sandbox account");
 });
 
 test("a raw payout without a response is retried, and stays UNCERTAIN until there is one", async () => {
