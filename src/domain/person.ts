@@ -4,3 +4,16 @@ export function personText(user: string, login: string | null | undefined): stri
     ? user
     : `${user} (login ${login})`;
 }
+
+/** Who works on something: a process, and on a shared ledger its person. */
+export function workerText({ user, login, pid, machine }: Worker): string {
+  if (user === undefined) return `process ${pid} on ${machine}`;
+  return `${personText(user, login)} on ${machine} (process ${pid})`;
+}
+
+interface Worker {
+  user?: string;
+  login?: string;
+  pid: number;
+  machine: string;
+}

@@ -1,6 +1,6 @@
 import { Failure, type FailureKind, isOfLedger, whatHappened } from "../domain/failure.ts";
 import { formatTime } from "../domain/local-time.ts";
-import { personText } from "../domain/person.ts";
+import { workerText } from "../domain/person.ts";
 import type { State } from "../domain/state.ts";
 import type { OutcomeAnswer } from "../ledger/change.ts";
 import type { Holder, Operation, Outcome } from "../ledger/operation.ts";
@@ -151,15 +151,10 @@ function internalError(operation: Operation, cause: unknown): Failure {
 }
 
 /** P4: another process works on it. A lock is never taken over because of its age. */
-function holderText({ user, login, pid, machine }: Holder): string {
-  if (user === undefined) return `process ${pid} on ${machine}`;
-  return `${personText(user, login)} on ${machine} (process ${pid})`;
-}
-
 export function lockedError(name: string, by: Holder): Failure {
   return new Failure(
     "operation.locked",
-    `${name} is locked by ${holderText(by)} since ${formatTime(by.since)}.`,
+    `${name} is locked by ${workerText(by)} since ${formatTime(by.since)}.`,
     {
       hint:
         by.user === undefined

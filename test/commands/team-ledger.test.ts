@@ -1,9 +1,16 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { hostname, userInfo } from "node:os";
 import { join } from "node:path";
-import { describe, expect } from "vitest";
+import { describe, expect, test } from "vitest";
 import { scratchFolder, until } from "../support/helpers.ts";
 import { built, ended, lenden, type Outcome, startBuilt } from "../support/lenden.ts";
-import { type Merchant, openMerchant, payoutNumber, payoutOf } from "../support/merchant.ts";
+import {
+  type Merchant,
+  openMerchant,
+  openMerchantApart,
+  payoutNumber,
+  payoutOf,
+} from "../support/merchant.ts";
 import { type Cluster, serverTest, sharedCluster, startCluster } from "../support/postgres.ts";
 import { closedPort } from "../support/server.ts";
 import { type Env, machine, teamLedger } from "../support/team-ledger.ts";
@@ -213,6 +220,32 @@ describe("ledger check", () => {
   });
 });
 
+test("ledger processes shows the processes of a ledger file too", async () => {
+  const merchant = await openMerchantApart({ latencyMs: 3_000 });
+  expect((await merchant.built(["ledger", "processes"])).stdout).toContain("No process works");
+  const sending = merchant.start(payoutOf("SLOW"));
+  const sent = ended(sending);
+  const processes = async () =>
+    JSON.parse((await merchant.built(["ledger", "processes", "--json"])).stdout);
+  await until(async () => (await processes()).length > 0);
+  expect(await processes()).toEqual([
+    {
+      user: userInfo().username,
+      login: null,
+      machine: hostname(),
+      pid: sending.pid,
+      command: "payout send",
+      since: expect.stringMatching(/Z$/),
+      leaseUntil: null,
+      state: "running",
+      worksOn: [{ kind: "payout", name: "SLOW", since: expect.stringMatching(/Z$/) }],
+    },
+  ]);
+  sending.kill("SIGKILL");
+  await sent;
+  expect(await processes()).toMatchObject([{ state: "ended", worksOn: [{ name: "SLOW" }] }]);
+});
+
 describe("a ledger file that was not moved", () => {
   serverTest("is named by profile set, and by commands that send", async () => {
     const cluster = await sharedCluster();
@@ -236,6 +269,43 @@ describe("a ledger file that was not moved", () => {
     const { code, stderr } = await lenden(payoutNumber(2, "PROFILE"), { env: others });
     expect([code, stderr]).toEqual([0, ""]);
   });
+});
+
+serverTest("no output of a command shows the password of the ledger", async () => {
+  const cluster = await startCluster({
+    hasPort: true,
+    access: ["local all postgres trust", "host all all 127.0.0.1/32 scram-sha-256"],
+  });
+  const { database } = await teamLedger(cluster, "ann");
+  await cluster.run("ALTER ROLE ann PASSWORD 'Canary/march%1'");
+  const merchant = await openMerchant();
+  const url = (password: string) =>
+    `postgres://ann:${encodeURIComponent(password)}@127.0.0.1:${cluster.port}/${database}`;
+  const lines = [
+    payoutOf("A"),
+    ["ledger", "show", "A"],
+    ["ledger", "check"],
+    ["ledger", "processes"],
+    ["profile", "show"],
+    ["doctor"],
+    ["ledger", "show", "Canary/march%1"],
+    ["Canary/march%1"],
+    ["ledger", "init", url("Canary/march%1")],
+    ["ledger", "move", url("Canary/march%1")],
+    ["profile", "set", "ledger", url("Canary/march%1")],
+    ["demo", "--ledger", url("Canary/march%1")],
+  ];
+  const outputs: string[] = [];
+  for (const password of ["Canary/march%1", "Canary/wrong%1"])
+    for (const line of lines)
+      for (const format of ["table", "json"]) {
+        const env = { ...machine(merchant, url(password)), LENDEN_DEBUG: "1" };
+        const { stdout, stderr } = await lenden([...line, "-v", "-o", format], { env });
+        outputs.push(stdout + stderr);
+      }
+  expect(outputs.filter((text) => /Canary|march%|Q2FuYXJ5/.test(text))).toEqual([]);
+  const stored = JSON.stringify(await cluster.run("SELECT * FROM lenden.operations", database));
+  expect(stored).not.toContain("Canary");
 });
 
 describe("a server that cannot be used", () => {

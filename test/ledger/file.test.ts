@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { build as bundle } from "rolldown";
@@ -49,6 +49,21 @@ describe("the file", () => {
     await expect(openDatabase(join(folder, "link.db"))).rejects.toThrow(/to store data/);
     mkdirSync(join(folder, "folder.db"));
     await expect(openDatabase(join(folder, "folder.db"))).rejects.toThrow(/to store data/);
+  });
+
+  test("of another program keeps its mode, and a shared database is made private", async () => {
+    const [other, database] = [join(scratchFolder(), "hosts"), join(scratchFolder(), "copy.db")];
+    writeFileSync(other, "127.0.0.1 localhost\n", { mode: 0o644 });
+    await expect(openDatabase(other)).rejects.toThrow("as a database");
+    expect(statSync(other).mode & 0o777).toBe(0o644);
+    const made = await openDatabase(database);
+    made.exec("CREATE TABLE kept (x); INSERT INTO kept VALUES (1)");
+    made.close();
+    chmodSync(database, 0o644);
+    const shared = await openDatabase(database);
+    expect(shared.prepare("SELECT x FROM kept").get()).toEqual({ x: 1n });
+    shared.close();
+    expect(statSync(database).mode & 0o777).toBe(0o600);
   });
 
   test("below a file instead of a directory stops a payout with ENOTDIR as the cause", async () => {

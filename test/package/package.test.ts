@@ -95,9 +95,18 @@ describe("the bill of materials", () => {
       const id = licenses[0]?.license?.id ?? "";
       expect(accepted).toContain(id);
       expect(texts).toContain(`${name} ${version} (${id})\n`);
-      const file = readdirSync(join(root, directory)).find((one) => /^licen[cs]e/i.test(one)) ?? "";
-      const text = readFileSync(join(root, directory, file), "utf8");
-      expect(texts).toContain(text.replaceAll("\r\n", "\n").trim());
+      const files = readdirSync(join(root, directory));
+      // Some packages have their license only at the end of their README.
+      const file = ["licen[cs]e", "readme"].map((name) =>
+        files.find((one) => new RegExp(`^${name}`, "i").test(one)),
+      );
+      const text = readFileSync(join(root, directory, file.find(Boolean) ?? ""), "utf8");
+      const license =
+        text
+          .replaceAll("\r\n", "\n")
+          .split(/^## license$/im)
+          .at(-1) ?? "";
+      expect(texts).toContain(license.trim());
     }
   });
 });

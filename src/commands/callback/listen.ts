@@ -9,6 +9,8 @@ import { flag } from "../../cli/command/flag.ts";
 import { card, field, text } from "../../cli/output/view.ts";
 import { Failure } from "../../domain/failure.ts";
 import { readIdentifier } from "../../domain/identifier.ts";
+import { formatTime } from "../../domain/local-time.ts";
+import { workerText } from "../../domain/person.ts";
 import { hasEnded, resources } from "../../domain/statuses.ts";
 import { isLoopback, parseUrl } from "../../domain/url.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
@@ -131,8 +133,8 @@ function rejectCircle(forwardTo: string | undefined, port: number): void {
 async function claimListening(context: Context): Promise<void> {
   const other = await (await context.ledger.own()).callbacks.listen();
   if (!other) return;
-  const holder = `${other.pid} on ${other.machine}, since ${other.since}`;
-  const message = `Another process (${holder}) listens for callbacks of this account.`;
+  const holder = `${workerText(other)}, since ${formatTime(other.since)}`;
+  const message = `Another process listens for callbacks of this account: ${holder}.`;
   const hint = "Stop it first, or wait for one payment with 'lenden pay wait'.";
   throw new Failure("callback.listener-running", message, { hint });
 }

@@ -5,6 +5,7 @@ import type { Context } from "../../../cli/command/context.ts";
 import { argument } from "../../../cli/command/flag.ts";
 import { rowsText } from "../../../cli/output/rows.ts";
 import { Failure, inOneLine, usage } from "../../../domain/failure.ts";
+import { workerText } from "../../../domain/person.ts";
 import type { Batch } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import type { waitOptionsOf } from "../../wait-options.ts";
@@ -76,7 +77,7 @@ export async function noteInProgress(
   const by = await holderNow(batch, ledger);
   if (by)
     ui.notice(
-      `Process ${by.pid} on ${by.machine} is sending this batch. Rows in flight count as unknown.`,
+      `This batch is being sent by ${workerText(by)}. Rows in flight count as unknown.`,
       "batch.in-progress",
     );
   return by !== undefined;
