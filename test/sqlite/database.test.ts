@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openDatabase, openUnchanging } from "../../src/platform/sqlite/open.ts";
@@ -56,15 +56,4 @@ test("a file with special characters in its name is opened to be read, and leave
   expect(database.prepare("SELECT id FROM kept").all()).toEqual([{ id: "a" }]);
   expect(() => database.transaction(() => {})).toThrow(/it is read-only/);
   expect(readdirSync(folder)).toEqual(["a b%20#c?d.db"]);
-});
-
-test("leaves the mode of a file that is not a database", async () => {
-  const path = join(scratchFolder(), "notes.txt");
-  writeFileSync(
-    path,
-    "Notes of another program, longer than the header of a database.\n".repeat(9),
-  );
-  chmodSync(path, 0o644);
-  await expect(openDatabase(path)).rejects.toThrow("as a database");
-  expect(statSync(path).mode & 0o777).toBe(0o644);
 });

@@ -9,6 +9,7 @@ import { amountText } from "../../../domain/amount.ts";
 import { Failure } from "../../../domain/failure.ts";
 import { formatTime } from "../../../domain/local-time.ts";
 import { formatPaisa } from "../../../domain/money.ts";
+import { workerText } from "../../../domain/person.ts";
 import { err, ok, quoted, type Result } from "../../../domain/result.ts";
 import { isUnsettled } from "../../../domain/state.ts";
 import type { Batch } from "../../../ledger/batch.ts";
@@ -206,9 +207,7 @@ async function announce(rows: Resolved[], ledger: Ledger, { ui }: Context): Prom
   for (const { line, operation, isResolved } of rows) {
     if (isResolved) continue;
     const by = await ledger.holderOf(operation);
-    const why = by
-      ? `process ${by.pid} on ${by.machine} is working on it`
-      : `its state is now ${operation.state}`;
+    const why = by ? `${workerText(by)} is working on it` : `its state is now ${operation.state}`;
     ui.notice(
       `Line ${line} (${operation.reference}) was not changed: ${why}.`,
       "batch.row-changed",
