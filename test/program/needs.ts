@@ -63,6 +63,11 @@ export const needs: Need[] = [
     shown: "postgres://postgres@localhost/lenden",
     make: serverForMove,
   },
+  {
+    when: /demo --ledger/,
+    shown: "postgres://postgres@localhost/lenden",
+    make: emptyServer,
+  },
   { when: /ledger restore/, make: ledgerBackup },
   { when: /payroll\.sh/, make: writes("payroll.sh", "#!/bin/sh\nlenden methods\n") },
   { when: /payout\.json/, make: writes("payout.json", payoutBody()) },
@@ -89,12 +94,17 @@ async function database(): Promise<string> {
   return cluster.url(await cluster.create());
 }
 
-/** A ledger of this machine with an operation, and an empty one on a server. */
-async function serverForMove(merchant: Merchant): Promise<string> {
-  await merchant.id(payoutOf("INV-7"));
+/** A ledger on a server without operations. */
+async function emptyServer(merchant: Merchant): Promise<string> {
   const url = await database();
   await merchant.lenden(["ledger", "init", url]);
   return url;
+}
+
+/** The same, and a ledger of this machine, which no other connection of this process may use. */
+async function serverForMove(merchant: Merchant): Promise<string> {
+  await merchant.built(payoutOf("INV-7"));
+  return emptyServer(merchant);
 }
 
 async function lastPaymentMade(merchant: Merchant): Promise<string> {
