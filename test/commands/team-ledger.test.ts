@@ -40,6 +40,17 @@ describe("ledger init", () => {
     expect(await cluster.run(isReadable, database)).toEqual([{ is: true }]);
   });
 
+  serverTest("uses the role that another ledger of the server gets meanwhile", async () => {
+    const cluster = await startCluster();
+    const admin = await cluster.connect("postgres");
+    await admin.query("BEGIN; CREATE ROLE lenden_writer NOLOGIN");
+    const created = built(["ledger", "init", cluster.url(await cluster.create())]);
+    const waiting = "SELECT 1 FROM pg_locks WHERE NOT granted";
+    await until(async () => (await admin.query(waiting)).rowCount === 1);
+    await admin.query("COMMIT");
+    expect(await created).toMatchObject({ code: 0, stderr: "" });
+  });
+
   serverTest("prints the SQL that a database administrator runs", async () => {
     const cluster = await sharedCluster();
     const database = await cluster.create();

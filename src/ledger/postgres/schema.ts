@@ -232,6 +232,8 @@ DO $$ BEGIN
   IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = '${writerRole}') THEN
     CREATE ROLE ${writerRole} NOLOGIN;
   END IF;
+-- All databases of a server share its roles: another ledger may be created at the same moment.
+EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
 END $$;
 REVOKE ALL ON SCHEMA lenden FROM PUBLIC;
 GRANT USAGE ON SCHEMA lenden TO ${writerRole};
