@@ -2,6 +2,7 @@ import { request } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { openReceiver } from "../../src/callbacks/receiver.ts";
+import { faults } from "../sandbox/running.ts";
 import { until } from "../support/helpers.ts";
 import { openMerchant, paymentOf } from "../support/merchant.ts";
 import { listenApart, startHandler } from "./listening.ts";
@@ -11,7 +12,8 @@ const said = (id: string, more: object = {}) =>
   JSON.stringify({ transactionId: id, status: "Completed", ...more });
 
 test("38 genuine callbacks in a flood of forged ones come first, and none gets 503", async () => {
-  const merchant = await openMerchant();
+  // The others arrive while the first genuine ones are retrieved.
+  const merchant = await openMerchant({ faults: faults("retrievePayment:latency-200") });
   const ids: string[] = [];
   for (let index = 0; index < 38; index += 1) {
     const id = await merchant.id(paymentOf(`order ${index}`));
