@@ -316,7 +316,7 @@ export function decideOutcome(before: Changing, outcome: Outcome, at: string): C
     message: outcome.message ?? kept,
     attempts: before.attempts + (sent === undefined ? 0 : 1),
     acceptedAt: isAccepted ? at : before.acceptedAt,
-    completedAt: before.completedAt ?? (isCompleted ? at : null),
+    completedAt: before.completedAt ?? (isCompleted ? (outcome.recordUpdatedAt ?? at) : null),
     paymentUrl: outcome.paymentUrl ?? before.paymentUrl,
     phase: phaseOf({ state, status, code }),
     event: sent === undefined ? "look" : "attempt",

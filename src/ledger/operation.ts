@@ -55,7 +55,7 @@ export interface Operation extends Intent {
   updatedAt: string;
   /** When the API confirmed it, ISO 8601. */
   acceptedAt: string | null;
-  /** When lenden first retrieved it as Completed, ISO 8601. */
+  /** `updatedAt` of the record that was first retrieved as Completed, or when that was. ISO 8601. */
   completedAt: string | null;
   /** The page where a customer pays, for a payment. */
   paymentUrl: string | null;
@@ -132,6 +132,8 @@ export interface Outcome {
   state: State;
   remoteId?: string | undefined;
   status?: string;
+  /** The `updatedAt` of the retrieved record that has the status, ISO 8601 in UTC. */
+  recordUpdatedAt?: string;
   /** True if the head of the request reached a socket; absent for a status check. */
   sent?: boolean;
   /** A kind of failure or `existing`, and its sentence. */

@@ -122,7 +122,8 @@ function outcomeIn(told: Fields, event: "attempt" | "look"): Outcome {
     state: states.find((one) => one === told.state) ?? "UNCERTAIN",
   };
   if (event === "attempt") outcome.sent = true;
-  for (const name of ["remoteId", "status", "code", "message", "paymentUrl"] as const) {
+  const names = ["remoteId", "status", "recordUpdatedAt", "code", "message", "paymentUrl"] as const;
+  for (const name of names) {
     const one = text(told[name]);
     if (one !== null) outcome[name] = one;
   }

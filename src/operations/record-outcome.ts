@@ -13,6 +13,7 @@ export interface Confirmed<Result> {
   /** The API's ID of what was created; a cancel or a trigger creates nothing. */
   remoteId?: string;
   status: string;
+  recordUpdatedAt?: string;
   /** The page where the customer pays, for a payment. */
   paymentUrl?: string | undefined;
   /** A code and a message that the ledger stores with it. */
@@ -40,12 +41,13 @@ export async function recorded<Result>(
     await write(operation, { ...outcome, ...tried }, deps);
     throw failure;
   }
-  const { result, remoteId, status, paymentUrl, code, note } = done;
+  const { result, remoteId, status, recordUpdatedAt, paymentUrl, code, note } = done;
   const outcome: Outcome = {
     state: "CONFIRMED",
     remoteId,
     status,
     sent: true,
+    ...(recordUpdatedAt === undefined ? {} : { recordUpdatedAt }),
     ...(code === undefined ? {} : { code }),
     ...(note === undefined ? {} : { message: note }),
     ...(paymentUrl === undefined ? {} : { paymentUrl }),
@@ -54,6 +56,22 @@ export async function recorded<Result>(
   if (answer.kind === "id-taken") throw idTaken(operation, remoteId ?? "", answer.by);
   return result;
 }
+
+/** What a retrieved record shows. Its time is UTC if it names no zone (docs/api.md). */
+export function statusIn({
+  status,
+  updatedAt,
+}: {
+  status: string;
+  updatedAt?: unknown;
+}): Required<Pick<Outcome, "status">> & Pick<Outcome, "recordUpdatedAt"> {
+  const [, time, zone = "Z"] = isoTime.exec(String(updatedAt)) ?? [];
+  const ms = Date.parse(`${time}${zone}`);
+  // A server's empty time may be in the year 1.
+  return ms > 0 ? { status, recordUpdatedAt: new Date(ms).toISOString() } : { status };
+}
+
+const isoTime = /^(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d:\d\d)?$/i;
 
 /** The outcome that the ledger stores for a failure, with the differences of a conflict. */
 export function outcomeOf(failure: Failure): Outcome {

@@ -3,7 +3,7 @@ import { Failure, inOneLine } from "../domain/failure.ts";
 import { hasEnded } from "../domain/statuses.ts";
 import type { Operation } from "../ledger/operation.ts";
 import type { OperationDeps } from "./deps.ts";
-import { outcomeOf } from "./record-outcome.ts";
+import { outcomeOf, statusIn } from "./record-outcome.ts";
 import { unread } from "./response-failure.ts";
 import { conflictIn, requestRecord, resourceOf } from "./status.ts";
 
@@ -105,8 +105,8 @@ async function mayChange(
     return false;
   }
   const { state, status: known } = operation;
-  const { status } = record;
-  if (status !== known) await ledger.learn({ seen: operation, outcome: { state, status } });
+  if (record.status !== known)
+    await ledger.learn({ seen: operation, outcome: { state, ...statusIn(record) } });
   return !hasEnded(record);
 }
 

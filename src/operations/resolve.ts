@@ -9,7 +9,7 @@ import { resendPayout } from "../payouts/send.ts";
 import { restMs } from "../payouts/unknown.ts";
 import { comparedRecord, conflictHint } from "./compare.ts";
 import type { OperationDeps } from "./deps.ts";
-import { lockedError } from "./record-outcome.ts";
+import { lockedError, statusIn } from "./record-outcome.ts";
 import { remembered, resourceOf, retrieveRecord } from "./status.ts";
 
 /** A person's finding about an operation whose outcome is unknown. */
@@ -115,7 +115,7 @@ async function adopt(
   if (other && other.number !== operation.number)
     problems.push(`${remoteId} already belongs to ${other.id}`);
   if (problems.length === 0)
-    return learn(operation, { state: "CONFIRMED", remoteId, status: record.status }, ledger);
+    return learn(operation, { state: "CONFIRMED", remoteId, ...statusIn(record) }, ledger);
   throw new Failure("record.differs", `${remoteId} is not what ${operation.id} requested.`, {
     problems,
     hint: `Use the ID of the record that was requested ('lenden ledger show ${operation.id}' describes it), or --not-created.`,
@@ -133,9 +133,9 @@ async function checkTransition(operation: Operation, deps: OperationDeps): Promi
       operation: id,
     });
   const resource = resources.find((one) => one === asked.resource) ?? "payment";
-  const { status } = await retrieveRecord(resource, target ?? "", deps);
-  const state = status === asked.target ? "CONFIRMED" : "NOT_SENT";
-  return learn(operation, { state, status }, await deps.ledger());
+  const record = await retrieveRecord(resource, target ?? "", deps);
+  const state = record.status === asked.target ? "CONFIRMED" : "NOT_SENT";
+  return learn(operation, { state, ...statusIn(record) }, await deps.ledger());
 }
 
 /** @throws Failure if another process sent it or recorded its outcome in the meantime */
@@ -174,7 +174,7 @@ interface Retrieved {
 export async function resolveByRecord(found: Retrieved, deps: OperationDeps): Promise<Operation[]> {
   const ledger = await deps.ledger();
   const { kind, id, record } = found;
-  const outcome = { state: "CONFIRMED", status: record.status } as const;
+  const outcome = { state: "CONFIRMED", ...statusIn(record) } as const;
   const unknown = await ledger.unsettled();
   const resolved: Operation[] = [];
   const confirm = async (seen: Operation, remoteId?: string) => {

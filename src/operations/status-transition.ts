@@ -2,7 +2,7 @@ import type { Answer } from "../api/response.ts";
 import { Failure, type FailureDetails } from "../domain/failure.ts";
 import type { Resource } from "../domain/statuses.ts";
 import { checkStop, type OperationDeps } from "./deps.ts";
-import { recorded } from "./record-outcome.ts";
+import { recorded, statusIn } from "./record-outcome.ts";
 import {
   attempted,
   describe,
@@ -68,7 +68,7 @@ async function changeStatus<Kind extends Resource>(
   const { operation, earlier } = claim;
   const changed = await recorded(operation, deps, async () => {
     const result = await untilDone(transition, send, earlier !== undefined, deps);
-    return { result, status: result.status };
+    return { result, ...statusIn(result) };
   });
   return remembered({ kind: resource, id }, changed, deps);
 }

@@ -10,7 +10,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { comparedRecord, differingPayout } from "./compare.ts";
 import type { OperationDeps } from "./deps.ts";
-import { outcomeOf } from "./record-outcome.ts";
+import { outcomeOf, statusIn } from "./record-outcome.ts";
 import { dataOf, unread } from "./response-failure.ts";
 
 /** The record that the API returns of each resource. */
@@ -156,7 +156,7 @@ export async function remembered<Retrieved extends ServiceRecord>(
     if (operation?.state === "CONFIRMED") {
       conflict = conflictIn(operation, record);
       const { state, status } = operation;
-      const outcome = conflict ? outcomeOf(conflict) : { state, status: record.status };
+      const outcome = conflict ? outcomeOf(conflict) : { state, ...statusIn(record) };
       if (conflict?.kind !== "uncertain" && outcome.status !== status)
         await ledger.learn({ seen: operation, outcome });
     }

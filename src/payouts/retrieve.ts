@@ -6,7 +6,7 @@ import { newReference } from "../domain/new-reference.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { conflictHint } from "../operations/compare.ts";
 import type { OperationDeps } from "../operations/deps.ts";
-import { outcomeOf } from "../operations/record-outcome.ts";
+import { outcomeOf, statusIn } from "../operations/record-outcome.ts";
 import { describe, unread } from "../operations/response-failure.ts";
 import { confirmedUnseen } from "../operations/status.ts";
 import { compare, type PayoutOrder, uncertain } from "./order.ts";
@@ -66,7 +66,7 @@ export async function knownPayout(
     const payout = await retrievePayout(order, remoteId, deps, (answer) =>
       confirmedUnseen(order.reference, remoteId, unread(answer, remoteId)),
     );
-    await ledger.learn({ seen: operation, outcome: { state, status: payout.status } });
+    await ledger.learn({ seen: operation, outcome: { state, ...statusIn(payout) } });
     return payout;
   } catch (error) {
     if (!(error instanceof Failure) || error.kind !== "conflict") throw error;

@@ -6,7 +6,7 @@ import type { Operation } from "../ledger/operation.ts";
 import { assertFree } from "../operations/compare.ts";
 import type { Repeat } from "../operations/create.ts";
 import { checkClock, type OperationDeps } from "../operations/deps.ts";
-import { recorded } from "../operations/record-outcome.ts";
+import { recorded, statusIn } from "../operations/record-outcome.ts";
 import { isOlder, mayBeOlder, surelyOlderMs } from "./age.ts";
 import { createPayout } from "./attempts.ts";
 import { checkClaim, claimReference, sentWithOtherKey } from "./claim.ts";
@@ -78,11 +78,11 @@ function sendClaimed(order: PayoutOrder, claim: Claimed, deps: OperationDeps): P
     const isNew = claim.kind === "new" && created.status === "Processing";
     const { payoutId: remoteId } = created;
     const existing = isOlder(createdAt, isNew ? firstMs - surelyOlderMs : firstMs, deps);
-    const { status } = payout;
     // The ledger's own earlier attempt may have created it: then the API did not have it before.
     const openedMs = whyUnknown === undefined ? firstMs : Date.parse(claim.operation.openedAt);
     const existed = existing && isOlder(createdAt, openedMs - surelyOlderMs, deps);
-    return { result: { payout, existing }, remoteId, status, ...existedSince(existed, createdAt) };
+    const found = { remoteId, ...statusIn(payout), ...existedSince(existed, createdAt) };
+    return { result: { payout, existing }, ...found };
   });
 }
 
@@ -124,8 +124,8 @@ export async function sendPlannedPayout(
     const seen = isToCompare ? await retrievePayout(order, remoteId, deps) : created;
     const createdAt = created.createdAt ?? seen.createdAt;
     const existing = looksOld && isOlder(createdAt, firstMs - surelyOlderMs, deps);
-    const { status } = seen;
-    return { result: { existing }, remoteId, status, ...existedSince(existing, createdAt) };
+    const found = { remoteId, ...statusIn(seen), ...existedSince(existing, createdAt) };
+    return { result: { existing }, ...found };
   });
 }
 

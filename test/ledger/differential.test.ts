@@ -62,12 +62,16 @@ const move: fc.Arbitrary<Intent> = fc.constantFrom("R1", "R2").map((target) => {
   return { kind: "cancel", reference: null, amountPaisa: null, target, asked: {} };
 });
 const outcome: fc.Arbitrary<Outcome> = fc.oneof(
-  fc.record({
-    state: fc.constant("CONFIRMED" as const),
-    remoteId: fc.constantFrom("X1", "X2", "X3", "X4", "X5", "X6"),
-    status: fc.constantFrom("Processing", "Completed", "Cancelled"),
-    sent: fc.constant(true),
-  }),
+  fc.record(
+    {
+      state: fc.constant("CONFIRMED" as const),
+      remoteId: fc.constantFrom("X1", "X2", "X3", "X4", "X5", "X6"),
+      status: fc.constantFrom("Processing", "Completed", "Cancelled"),
+      recordUpdatedAt: fc.constantFrom("2026-11-20T09:00:00.000Z", "2026-11-20T11:00:00.000Z"),
+      sent: fc.constant(true),
+    },
+    { requiredKeys: ["state", "remoteId", "status", "sent"] },
+  ),
   fc.record({
     state: fc.constantFrom("UNCERTAIN", "NOT_SENT", "CONFLICT", "INTENT"),
     message: fc.constantFrom("lost", "half of \ud83d a character"),

@@ -339,6 +339,26 @@ describeEach(databases, "a ledger", ({ share }) => {
     ]);
   });
 
+  test("an operation completed when the first record that showed it was updated", async () => {
+    const { open, findings } = await share();
+    const ledger = await open();
+    const operation = await claimed(ledger, payout("A"));
+    const made = { state: "CONFIRMED", remoteId: "PO1", sent: true } as const;
+    await record(ledger, operation, {
+      ...{ ...made, status: "Processing", recordUpdatedAt: "2026-11-18T23:00:00.000Z" },
+    });
+    for (const recordUpdatedAt of ["2026-11-19T01:00:00.000Z", "2026-11-21T01:00:00.000Z"]) {
+      const seen = await ledger.find(operation.id);
+      if (!seen) throw new Error("the ledger lost a payout");
+      const outcome = { state: "CONFIRMED", status: "Completed", recordUpdatedAt } as const;
+      await ledger.learn({ seen, outcome });
+    }
+    expect(await ledger.find(operation.id)).toMatchObject({
+      completedAt: "2026-11-19T01:00:00.000Z",
+    });
+    expect(await findings()).toEqual([]);
+  });
+
   test.each([
     ["a lone surrogate", "no \ud83d"],
     ["NUL", "no \0"],

@@ -225,4 +225,5 @@ export interface ServiceRecord {
   accountNumber?: string | null | undefined;
   transactionId?: string | undefined;
   createdAt?: string | null | undefined;
+  updatedAt?: string | null | undefined;
 }
