@@ -144,13 +144,15 @@ describe("a store", () => {
   });
 
   test("may record the payment after its response, within --settle", async () => {
+    const taken: unknown[] = [];
     const fault: Fault = (right) => ({
       take: (...given) => {
-        void right.take(...given);
+        taken.push(right.take(...given));
         return 202;
       },
     });
-    expect(await tested(fault, { names: ["genuine", "forged"], settleMs: 200 })).toMatchObject([
+    const settle = () => Promise.all(taken);
+    expect(await tested(fault, { names: ["genuine", "forged"], settle })).toMatchObject([
       { booked: "500" },
       { booked: "0", retrievals: 1 },
     ]);
@@ -225,7 +227,7 @@ test("reports a handler that hangs, resets, redirects and responds nonsense", as
   const { port, asked } = await serve(() => ways[asked.length - 1] ?? { do: "close" });
   const names = ["forged", "wrong-amount", "unknown-id", "other-account"];
   const only = names.flatMap((name) => ["--only", name]);
-  const quickly = ["--settle", "1ms", "--answer-within", "1s"];
+  const quickly = ["--settle", "1ms", "--answer-within", "3s"];
   const line = ["callback", "test", `http://127.0.0.1:${port}/`, ...only, ...quickly, "--json"];
   const { code, stdout, stderr } = await merchant.lenden(line);
   const all: TestResult[] = JSON.parse(stdout);
@@ -349,7 +351,7 @@ test("writes a JUnit report with what failed and what is undecided", async () =>
 /** Tests a store, with a sandbox in memory and without a ledger. */
 async function tested(
   fault: Fault,
-  { names = caseNames, settleMs = 1, hasOrders = true }: Partial<TestedOptions> = {},
+  { names = caseNames, settle = () => delay(1), hasOrders = true }: Partial<TestedOptions> = {},
 ) {
   const { url, callback, orders } = await openShop(account, onTestFinished, fault);
   let after = 0;
@@ -358,7 +360,7 @@ async function tested(
     url: `${callback}?order={order}`,
     orders: hasOrders ? orders : undefined,
     transport,
-    timeoutMs: 10_000,
+    timeoutMs: 60_000,
     signal: new AbortController().signal,
     pay: async (name, amountPaisa, isPaid) => {
       const body = {
@@ -381,13 +383,13 @@ async function tested(
         if (page.length === 0) return ids;
       }
     },
-    settle: () => delay(settleMs),
+    settle: async () => void (await settle()),
   });
 }
 
 interface TestedOptions {
   names: CaseName[];
-  settleMs: number;
+  settle(): Promise<unknown>;
   hasOrders: boolean;
 }
 

@@ -195,7 +195,7 @@ test("a handler that never responds is cut off in time, also after garbage was c
     await delay(30);
     collectGarbage();
   }
-  expect(await Promise.race([forwarding, delay(3_000)])).toEqual({
+  expect(await forwarding).toEqual({
     status: null,
     fault: "no response in time",
   });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Fault } from "../../src/api/contract/fault.ts";
 import { scratchFolder, until } from "../support/helpers.ts";
-import { lenden } from "../support/lenden.ts";
+import { jumpingHost, lenden } from "../support/lenden.ts";
 import {
   type Merchant,
   openMerchant,
@@ -80,7 +80,7 @@ test("a retrieved record resolves an unknown outcome: payment, refund, cancel", 
   expect((await merchant.lenden(refundOf(payment, "40"))).code).toBe(75);
   const refund = String((await merchant.books("refunds")).at(-1)?.id);
   await behaveAs([...lost("cancelRefund"), ...lost("retrieveRefund")]);
-  const cancel = await merchant.lenden(["refund", "cancel", refund, "--timeout", "1s"]);
+  const cancel = await merchant.lenden(["refund", "cancel", refund], { host: jumpingHost() });
   expect(cancel.code).toBe(75);
   await behaveAs([]);
   const listener = await listenAs(merchant);
@@ -228,7 +228,7 @@ test("--for ends with the status of the payment: 0, 10, 8, 9 or 130", async () =
     expect(await codeOfWaiting(merchant, id)).toBe(code);
   }
   const open = await merchant.id(paymentOf("open"));
-  expect(await codeOfWaiting(merchant, open, "--timeout", "300ms")).toBe(8);
+  expect(await codeOfWaiting(merchant, open, "--timeout", "2s")).toBe(8);
   expect(await codeOfWaiting(merchant, "TXNOBODYS")).toBe(9);
   const stopped = await listenAs(merchant, "--for", open);
   stopped.kill("SIGINT");

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { handle } from "../../src/callbacks/handle.ts";
 import type { Look } from "../../src/callbacks/verify.ts";
 import { Failure } from "../../src/domain/failure.ts";
+import { until } from "../support/helpers.ts";
 import { startHandler } from "./listening.ts";
 import { smallListener } from "./small-listener.ts";
 
@@ -192,10 +193,10 @@ test("the same callback during its check is one more check, after that one", asy
   const body = JSON.stringify({ transactionId: id, status: "Processing" });
   for (let time = 0; time < 3; time += 1) {
     await take(body);
-    await expect.poll(() => answers).toHaveLength(1);
+    await until(() => answers.length === 1);
   }
   answers[0]?.(undefined);
-  await expect.poll(() => answers).toHaveLength(2);
+  await until(() => answers.length === 2);
   answers[1]?.("Processing");
   await listener.idle();
   expect(answers).toHaveLength(2);

@@ -40,7 +40,7 @@ export async function openShell(shell: TestedShell, machine: Machine): Promise<S
 const betweenLooksMs = 100;
 
 /** So that a test that fails says what was on the screen. */
-const patienceMs = 8_000;
+const patienceMs = 45_000;
 
 function shellAt(terminal: Terminal): Shell {
   const line = (text: string) => new RegExp(`^\\$ ${escaped(text)}$`, "m");

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
-import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import type { Host } from "../../src/platform/host.ts";
+import { soon, until } from "../support/helpers.ts";
 import { lenden } from "../support/lenden.ts";
 import { createFakeKeychain, type Mood } from "./keychains.ts";
 import { key, place, secret, url, verifyLine } from "./setup.ts";
@@ -12,12 +12,22 @@ const addLine = ["add", "shop", "--key-stdin", "--secret-stdin", "--base-url", u
 function setup() {
   const { folder, file, env } = place();
   const fake = createFakeKeychain();
-  const run = (line: string[], stdin = `${key}\n${secret}\n`, host: Partial<Host> = {}) =>
-    lenden(line, { env, stdin, host: { keychain: fake.keychain, ...host } });
+  let mood: Mood = { reply: "" };
+  /** The three seconds pass at once for a keychain that hangs, and never for another. */
+  const sleep: Host["sleep"] = async (ms, signal) => {
+    if (ms !== 3_000) return soon(ms, signal);
+    if (!("hangs" in mood)) await until(() => signal?.aborted === true);
+  };
+  const run = (line: string[], stdin = `${key}\n${secret}\n`) =>
+    lenden(line, { env, stdin, host: { keychain: fake.keychain, sleep } });
   const profile = (...line: string[]) => run(["profile", ...line]);
   const add = (...more: string[]) => profile(...addLine, "--keychain", ...more);
   return {
     ...fake,
+    feels: (next: Mood) => {
+      mood = next;
+      fake.feels(next);
+    },
     folder,
     file,
     env,
@@ -97,17 +107,13 @@ const moods: [string, Mood, string][] = [
 ];
 
 describe("a keychain that fails", () => {
-  /** The three seconds pass at once, but only for one that hangs. */
-  const hostOf = (mood: Mood): Partial<Host> =>
-    "hangs" in mood ? { sleep: async (ms) => void (ms === 3_000 || (await delay(ms))) } : {};
-
   test.each(moods)(
     "because it %s: nothing is stored, not in the file either",
     async (_, mood, why) => {
       const { run, feels, file } = setup();
       feels(mood);
       const line = ["profile", ...addLine, "--keychain"];
-      const { code, stdout, stderr } = await run(line, undefined, hostOf(mood));
+      const { code, stdout, stderr } = await run(line);
       const isStored = existsSync(file);
       expect({ code, stdout, isStored }).toEqual({ code: 4, stdout: "", isStored: false });
       expect(stderr).toContain(why);
@@ -119,7 +125,7 @@ describe("a keychain that fails", () => {
     const { add, run, feels } = setup();
     await add();
     feels(mood);
-    const { code, stderr } = await run(verifyLine(), undefined, hostOf(mood));
+    const { code, stderr } = await run(verifyLine());
     expect({ code, stderr }).toEqual({ code: 4, stderr: expect.stringContaining(why) });
   });
 

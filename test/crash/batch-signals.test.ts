@@ -21,7 +21,8 @@ test.each([
 ] as const)(
   "P22: one %s lets the rows in flight end, starts no other, shows how to resume, and ends with %i",
   async (name, expected) => {
-    const merchant = await openMerchantApart({ faults: faults("createPayout:latency-500") });
+    const ill = faults("createPayout:latency-4000");
+    const merchant = await openMerchantApart({ faults: ill });
     const payees = payeesOf(name, 60);
     const child = merchant.start(sendOf(payees, "--concurrency", "6"));
     const end = ended(child);
@@ -34,6 +35,7 @@ test.each([
     ]);
     expect(stderr).toMatch(/not sent: 54\.[\s\S]*To resume/);
     expect(stderr).not.toMatch(/Warning|node:/);
+    ill.splice(0);
     expect(await merchant.built(sendOf(payees, "--concurrency", "60"))).toMatchObject({ code: 0 });
     await expectPaidOnce(merchant, payees);
     expect(await merchant.moneyRequests()).toHaveLength(60);
@@ -54,7 +56,8 @@ test("P22: the second signal exits at once (75), and the next run resolves the r
   const leftMs = Date.now();
   const { code } = await end;
   expect([code, await states(merchant, payees)]).toEqual([75, { uncertain: 4, unsent: 16 }]);
-  expect(Date.now() - leftMs).toBeLessThan(15_000);
+  // No response would arrive for thirty seconds.
+  expect(Date.now() - leftMs).toBeLessThan(25_000);
   ill.splice(0);
   expect(await merchant.built(sendOf(payees))).toMatchObject({ code: 0 });
   await expectPaidOnce(merchant, payees);
@@ -82,18 +85,18 @@ test("P20, P22: a signal ends the pause that the API requested, and nothing is s
   const { code, stderr } = await end;
   const says = /4 unknown[\s\S]*outcome unknown: 4; not sent: 16\.[\s\S]*To resume/;
   expect([code, stderr]).toEqual([75, expect.stringMatching(says)]);
-  expect([creations(), Date.now() - stoppedMs < 10_000]).toEqual([before, true]);
+  expect([creations(), Date.now() - stoppedMs < 30_000]).toEqual([before, true]);
 });
 
 test("P20: the end of --timeout ends that pause, and is named in the error", async () => {
   const startedMs = Date.now();
-  const { end } = await askedToWait("--timeout", "6s");
+  const { end } = await askedToWait("--timeout", "10s");
   const { code, stderr } = await end;
   const says =
     /4 unknown[\s\S]*The time of --timeout elapsed\. 0 of 20 rows accepted .*; outcome unknown: 4; not sent: 16\.[\s\S]*To resume/;
   expect([code, stderr]).toEqual([75, expect.stringMatching(says)]);
   expect(stderr).not.toMatch(/nothing was sent|in a row/);
-  expect(Date.now() - startedMs).toBeLessThan(20_000);
+  expect(Date.now() - startedMs).toBeLessThan(35_000);
 });
 
 async function methodsOf(merchant: Merchant): Promise<unknown[]> {

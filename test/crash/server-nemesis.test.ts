@@ -378,7 +378,7 @@ async function expectHonestEnds({ merchant, requests, sent }: Round): Promise<vo
     const possible = sent.filter(
       ({ order, startedMs, endedMs }) =>
         startedMs <= request.startedMs &&
-        request.startedMs <= endedMs + 100 &&
+        request.startedMs <= endedMs + 1_000 &&
         order.sends(request.body),
     );
     expect([request, possible, possible.some(maySend)]).toEqual([request, possible, true]);

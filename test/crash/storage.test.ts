@@ -180,7 +180,7 @@ test.concurrent("P21: a ledger that is locked when the outcome is recorded ends 
   onTestFinished,
 }) => {
   const merchant = await openMerchantApart(
-    { faults: faults("createPayout:latency-5000:1") },
+    { faults: faults("createPayout:latency-10000") },
     onTestFinished,
   );
   expect(await merchant.lenden(["methods"])).toMatchObject({ code: 0 });

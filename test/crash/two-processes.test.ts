@@ -1,6 +1,7 @@
 import { readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import type { Fault } from "../../src/api/contract/fault.ts";
 import { faults } from "../sandbox/running.ts";
 import { runs, until } from "../support/helpers.ts";
 import { ended } from "../support/lenden.ts";
@@ -83,7 +84,7 @@ test("P4: a lock belongs to its process, whatever its number and host name, and 
 });
 
 test("P4: a process that lost its lock file reports an unknown outcome at the end (75)", async () => {
-  const merchant = await openMerchantApart({ faults: faults("createPayout:latency-2000") });
+  const merchant = await openMerchantApart({ faults: faults("createPayout:latency-5000") });
   const end = ended(merchant.start(payoutOf("LOST")));
   await until(async () => (await merchant.count("payouts")) === 1);
   rmSync(join(merchant.dataFolder, "processes"), { recursive: true });
@@ -94,8 +95,10 @@ test("P4: a process that lost its lock file reports an unknown outcome at the en
 });
 
 test("I1: a process that lost its ledger reports what became of its payout (75)", async () => {
-  const merchant = await openMerchantApart({ faults: faults("createPayout:latency-2000") });
+  const ill: Fault[] = [];
+  const merchant = await openMerchantApart({ faults: ill });
   expect(await merchant.built(payoutOf("FIRST"))).toMatchObject({ code: 0 });
+  ill.push(...faults("createPayout:latency-5000"));
   const end = ended(merchant.start(payoutOf("LOST")));
   await until(async () => (await merchant.count("payouts")) === 2);
   for (const name of readdirSync(merchant.dataFolder))

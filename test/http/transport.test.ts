@@ -28,7 +28,7 @@ function send(url: string, changes: Changes = {}, through?: Transport): Promise<
     url: new URL(url),
     headers: { "x-api-key": apiKey, "content-type": "application/json" },
     freshConnection: false,
-    signal: AbortSignal.timeout(5_000),
+    signal: AbortSignal.timeout(60_000),
     ...others,
     ...(body === undefined ? {} : { body }),
   });
@@ -197,8 +197,12 @@ describe("whether a request was sent", () => {
       },
     ],
   ])("yes: %s, and the deadline cuts it off", async (_, behaviour) => {
-    const server = await serve(() => behaviour);
-    const exchange = await send(server.baseUrl, { signal: AbortSignal.timeout(250) });
+    const deadline = new AbortController();
+    const server = await serve(() => {
+      setTimeout(() => deadline.abort(), 100);
+      return behaviour;
+    });
+    const exchange = await send(server.baseUrl, { signal: deadline.signal });
     expect(exchange).toMatchObject({ kind: "broken", sent: true, fault: { reason: "stopped" } });
   });
 
@@ -343,19 +347,15 @@ describe("TLS and proxies", () => {
     });
   });
 
-  test.each<[string, Record<string, string>]>([
-    ["as it is", {}],
-    ["also with NODE_TLS_REJECT_UNAUTHORIZED=0", { NODE_TLS_REJECT_UNAUTHORIZED: "0" }],
-  ])("an unknown authority ends with 69 and is not retried, %s", async (_, more) => {
+  // Node reads this variable itself, from the environment of its process.
+  const careless = { NODE_TLS_REJECT_UNAUTHORIZED: "0" };
+
+  test("an unknown authority ends with 69 and is not retried, also with NODE_TLS_REJECT_UNAUTHORIZED=0", async () => {
     const server = await service();
-    const env = { ...envOf(`https://localhost:${server.port}`), ...more };
-    // Node reads this variable itself, from the environment of its process.
-    const run = "NODE_TLS_REJECT_UNAUTHORIZED" in more ? built : lenden;
-    for (const line of [["methods"], payout]) {
-      const { code, stderr } = await run(line, { env });
-      expect({ code, stderr }).toMatchObject({ code: 69 });
-      expect(stderr).toContain("certificate");
-    }
+    const env = envOf(`https://localhost:${server.port}`);
+    const direct = await lenden(["methods"], { env });
+    const { code, stderr } = await built(payout, { env: { ...env, ...careless } });
+    expect([direct.code, code, stderr]).toEqual([69, 69, expect.stringContaining("certificate")]);
     // Each further connection would be a retry.
     expect(server.connections()).toBeLessThanOrEqual(2);
     expect(server.count()).toBe(0);
@@ -435,33 +435,22 @@ describe("TLS and proxies", () => {
     expect([server.count(), proxy.asked]).toEqual([1, []]);
   });
 
-  test.each<[string, Record<string, string>]>([
-    ["as it is", {}],
-    ["also with NODE_TLS_REJECT_UNAUTHORIZED=0", { NODE_TLS_REJECT_UNAUTHORIZED: "0" }],
-  ])(
-    "through a proxy, an unknown authority ends with 69 and is not retried, %s",
-    async (_, more) => {
-      const server = await service();
-      const proxy = await connectProxy(server.port);
-      const env = { ...envOf("https://service.test"), HTTPS_PROXY: proxy.url, ...more };
-      const run = "NODE_TLS_REJECT_UNAUTHORIZED" in more ? built : lenden;
-      const { code, stderr } = await run(payout, { env });
-      expect({ code, stderr }).toMatchObject({ code: 69 });
-      expect(stderr).toContain("certificate");
-      expect(proxy.asked).toEqual(["CONNECT service.test:443"]);
-      expect(server.count()).toBe(0);
-    },
-  );
+  test("through a proxy, an unknown authority ends with 69 and is not retried, also with NODE_TLS_REJECT_UNAUTHORIZED=0", async () => {
+    const server = await service();
+    const proxy = await connectProxy(server.port);
+    const env = { ...envOf("https://service.test"), HTTPS_PROXY: proxy.url, ...careless };
+    const { code, stderr } = await built(payout, { env });
+    expect([code, stderr]).toEqual([69, expect.stringContaining("certificate")]);
+    expect(proxy.asked).toEqual(["CONNECT service.test:443"]);
+    expect(server.count()).toBe(0);
+  });
 
   test("an https: proxy with an unknown certificate gets no key, also with NODE_TLS_REJECT_UNAUTHORIZED=0", async () => {
     const proxy = await serve(() => success({}), { tls: certificates });
-    const env = {
-      ...envOf("https://service.test"),
-      HTTPS_PROXY: `https://localhost:${proxy.port}`,
-      NODE_TLS_REJECT_UNAUTHORIZED: "0",
-    };
+    const url = { HTTPS_PROXY: `https://localhost:${proxy.port}` };
+    const env = { ...envOf("https://service.test"), ...url, ...careless };
     const { code, stderr } = await built(payout, { env });
-    expect({ code, isNamed: /certificate/.test(stderr) }).toEqual({ code: 69, isNamed: true });
+    expect([code, stderr]).toEqual([69, expect.stringContaining("certificate")]);
     expect(proxy.count()).toBe(0);
   });
 

@@ -6,7 +6,13 @@ import { moveLedger } from "../../src/ledger/move.ts";
 import { startCutProxy } from "../support/cut-proxy.ts";
 import { scratchFolder } from "../support/helpers.ts";
 import { type Child, lenden } from "../support/lenden.ts";
-import { type Merchant, openMerchantApart, payoutOf, refundOf } from "../support/merchant.ts";
+import {
+  type Merchant,
+  openMerchantApart,
+  paidPayment,
+  payoutOf,
+  refundOf,
+} from "../support/merchant.ts";
 import { serverTest, sharedCluster } from "../support/postgres.ts";
 import { ledgerDatabase } from "./server-ledger.ts";
 import { memoryLedger } from "./small-ledger.ts";
@@ -43,17 +49,7 @@ describe("ledger move", () => {
   serverTest("copies operations, plans and histories, and retires the file", async () => {
     const { merchant, url } = await merchantWithServer();
     await merchant.id(payoutOf("INV-1"));
-    const payment = await merchant.id([
-      "pay",
-      "create",
-      "--amount",
-      "900",
-      "--description",
-      "Tea",
-      "--method",
-      "bkash",
-    ]);
-    await merchant.set("payment", payment, "Completed");
+    const payment = await paidPayment(merchant);
     await merchant.id(refundOf(payment, "50"));
     await merchant.json(["payout", "batch", "send", payroll(merchant), "--yes"]);
     const before = await merchant.lenden(["ledger", "export", "--json"]);
@@ -122,12 +118,12 @@ describe("ledger move", () => {
     const { merchant, cluster, database, rows } = await merchantWithServer();
     await merchant.id(payoutOf("INV-1"));
     const proxy = await startCutProxy(cluster);
-    proxy.delayMs = 1_500;
     // The first transaction at the server follows the confirmation.
     let listening: Child | undefined;
-    proxy.onCommit = () => {
-      listening ??= merchant.start(["callback", "listen", "--port", "0"]);
-      return undefined;
+    proxy.onStatement = async (sql) => {
+      if (sql !== "COMMIT" || listening) return;
+      listening = merchant.start(["callback", "listen", "--port", "0"]);
+      await once(listening.stdout, "data");
     };
     expect(await merchant.lenden(move(proxy.url(database)))).toMatchObject({ code: 7 });
     expect(await rows("SELECT number FROM lenden.operations")).toEqual([]);

@@ -1,8 +1,8 @@
 import { expect } from "vitest";
-import { startCutProxy } from "../support/cut-proxy.ts";
+import { type CutProxy, startCutProxy } from "../support/cut-proxy.ts";
 import { serverTest } from "../support/postgres.ts";
 import { type LedgerDatabase, ledgerDatabase, newHeadFile } from "./server-ledger.ts";
-import { claim, claimed, payout, record, refund } from "./small-ledger.ts";
+import { batchFile, claim, claimed, payout, plannedRow, record, refund } from "./small-ledger.ts";
 
 /** Makes the ledger what it was before, as a lagging replica or a restored backup would be. */
 async function rollBack({ run }: Pick<LedgerDatabase, "run">, before: Record<string, unknown>) {
@@ -14,6 +14,9 @@ async function rollBack({ run }: Pick<LedgerDatabase, "run">, before: Record<str
 
 const headOf = async ({ run }: Pick<LedgerDatabase, "run">) =>
   (await run("SELECT number, hash, operation FROM head"))[0] ?? {};
+
+/** Statements wait 99 milliseconds for a lock, and not ten seconds. */
+const impatient: CutProxy["replaces"] = ["lock_timeout = '10s'", "lock_timeout = '99 '"];
 
 const lost = { reason: "ledger.truncated" };
 
@@ -62,6 +65,7 @@ serverTest(
   async () => {
     const { cluster, name, login, open } = await ledgerDatabase();
     const proxy = await startCutProxy(cluster);
+    proxy.replaces = impatient;
     const { ledger } = await open({ login: login({ host: proxy.folder, port: 5432 }) });
     await claimed(ledger, payout("A"));
     const other = await cluster.connect(name);
@@ -76,13 +80,15 @@ serverTest(
 );
 
 serverTest("a ledger that is locked for ten seconds names the login that locked it", async () => {
-  const { cluster, name, open, run } = await ledgerDatabase();
+  const { cluster, name, login, open, run } = await ledgerDatabase();
+  const proxy = await startCutProxy(cluster);
+  proxy.replaces = impatient;
   await run("DROP ROLE IF EXISTS holder; CREATE ROLE holder LOGIN; GRANT lenden_writer TO holder");
   const holder = await cluster.connect(name, { user: "holder" });
   await holder.query("BEGIN; SELECT 1 FROM lenden.head FOR UPDATE");
   const waiting = await cluster.connect(name);
   waiting.query("SELECT 1 FROM lenden.head FOR UPDATE").catch(() => {});
-  const { ledger } = await open();
+  const { ledger } = await open({ login: login({ host: proxy.folder, port: 5432 }) });
   await expect(claimed(ledger, payout("A"))).rejects.toMatchObject({
     reason: "ledger.server-busy",
     message: expect.stringMatching(
@@ -133,15 +139,8 @@ serverTest("a batch that another process planned and released is not planned aga
   await expect(one.plan(batch, rows, 0n)).rejects.toMatchObject({ reason: "ledger.lease-ended" });
 });
 
-const identity = "ab".repeat(32);
-const file = { name: "a", fileName: "a", hash: "a1", columns: ["ref"], method: "bkash", identity };
-
-function* rows() {
-  yield {
-    ...{ row: 1, line: 2, reference: "R", amountPaisa: 5n, isAccepted: false, cells: ["R"] },
-    ...{ recipient: "01711111111", name: null, description: null, methodId: "m1", method: "bkash" },
-  };
-}
+const file = batchFile("a");
+const rows = () => [plannedRow(1)];
 
 serverTest("a database that became read-only since the first look is named as that", async () => {
   const { cluster, name, open } = await ledgerDatabase();

@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+import type { BatchFile, PlannedRow } from "../../src/ledger/batch.ts";
 import type { SingleChanges } from "../../src/ledger/change.ts";
 import type { Intent, Operation, Outcome, ReferencedIntent } from "../../src/ledger/operation.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
@@ -49,6 +51,22 @@ export function payment(description: string): Intent {
 
 export function refund(target: string, amountPaisa = 5n): Intent {
   return { kind: "refund", reference: null, amountPaisa, target, asked: {} };
+}
+
+/** A file of payouts; another name is another batch. */
+export function batchFile(name: string): BatchFile {
+  const identity = createHash("sha256").update(name).digest("hex");
+  return { name, fileName: name, hash: "a1", identity, columns: ["ref"], method: "bkash" };
+}
+
+/** A row of a batch: R-1, R-2, … to a recipient of its own. */
+export function plannedRow(row: number, given: Partial<PlannedRow> = {}): PlannedRow {
+  return {
+    ...{ row, line: row + 1, reference: `R-${row}`, amountPaisa: 500n, isAccepted: false },
+    ...{ recipient: `017${String(row).padStart(8, "0")}`, name: null, description: null },
+    ...{ methodId: "m1", method: "bkash", cells: [`R-${row}`] },
+    ...given,
+  };
 }
 
 export async function memoryLedger(given: Partial<Worker> = {}, alive: number[] = []) {

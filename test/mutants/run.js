@@ -63,10 +63,15 @@ async function inCopy(work) {
 /** Runs the tests of a bug in the worker of a copy. */
 async function tried({ name, tests }, worker) {
   worker.send({ name, tests });
+  const over = new AbortController();
+  const { signal } = over;
   const [outcome] = await Promise.race([
-    once(worker, "message"),
-    once(worker, "exit").then(() => [{ caught: false, says: ": its run ended without a result" }]),
+    once(worker, "message", { signal }),
+    once(worker, "exit", { signal }).then(() => [
+      { caught: false, says: ": its run ended without a result" },
+    ]),
   ]);
+  over.abort();
   return outcome;
 }
 

@@ -73,7 +73,7 @@ test("the rules for Host and Origin hold outside the API too, and no response al
     );
   }
   const head = `GET / HTTP/1.1\r\nHost: localhost:${sandbox.port}\r\nConnection: close`;
-  const { text } = await overSocket(sandbox, head, "", 10_000);
+  const { text } = await overSocket(sandbox, head);
   expect(text).toContain("200 OK");
   expect(text.toLowerCase()).not.toContain("access-control");
 });

@@ -8,6 +8,7 @@ import {
   type SandboxOptions,
   startSandbox,
 } from "../../src/sandbox/server.ts";
+import { until } from "../support/helpers.ts";
 import { type Behaviour, serve } from "../support/server.ts";
 
 export interface Reply {
@@ -102,23 +103,33 @@ export interface Seen {
   text: string;
   end: "closed" | "reset" | "open";
   afterMs: number;
+  /** How many pieces the bytes came in. */
+  pieces: number;
 }
 
-export function overSocket(sandbox: Sandbox, head: string, body = "", waitMs = 400): Promise<Seen> {
+/** @param isEnough tells when a connection that stays open was watched long enough */
+export function overSocket(
+  sandbox: Sandbox,
+  head: string,
+  body = "",
+  isEnough: (text: string) => Promise<boolean> = async () => false,
+): Promise<Seen> {
   const startedMs = performance.now();
   return new Promise((resolve) => {
-    let text = "";
+    let [text, pieces, isOver] = ["", 0, false];
     const socket = connect(sandbox.port, "127.0.0.1", () => socket.write(`${head}\r\n\r\n${body}`));
     const done = (end: Seen["end"]) => {
-      resolve({ text, end, afterMs: performance.now() - startedMs });
+      isOver = true;
+      resolve({ text, end, afterMs: performance.now() - startedMs, pieces });
       socket.destroy();
     };
     socket.on("data", (data) => {
       text += data.toString("latin1");
+      pieces += 1;
     });
     socket.on("error", () => done("reset"));
     socket.on("close", () => done("closed"));
-    setTimeout(() => done("open"), waitMs);
+    void until(async () => isOver || (await isEnough(text))).then(() => done("open"));
   });
 }
 

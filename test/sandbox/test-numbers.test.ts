@@ -1,5 +1,5 @@
-import { setTimeout } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { until } from "../support/helpers.ts";
 import { completedPayment, paymentBody, type Sandbox, start } from "./running.ts";
 
 type Create = (number: string) => Promise<{ status: number; body: { data?: unknown } }>;
@@ -55,7 +55,7 @@ describe("test numbers", () => {
     const sandbox = await start();
     const before = await info(sandbox);
     const response = sandbox.payout({ recipientNumber: "01955500002" }).catch(() => "cut off");
-    await expect.poll(() => info(sandbox)).toBe(before + 1);
-    expect(await Promise.race([response, setTimeout(500, "waiting")])).toBe("waiting");
+    await until(async () => (await info(sandbox)) === before + 1);
+    expect(await Promise.race([response, "waiting"])).toBe("waiting");
   });
 });

@@ -24,8 +24,8 @@ export interface CutProxy {
   onCommit: () => Cut | undefined;
   /** Called before each statement is passed on, which waits for it. */
   onStatement: (sql: string) => void | Promise<void>;
-  /** Every message of a client waits that long. */
-  delayMs: number;
+  /** A text in statements, and another one of the same length in its place. */
+  replaces: [from: string, to: string];
   /** New connections are closed at once. */
   isRefusing: boolean;
   /** Nothing passes any longer, and no one is told. */
@@ -49,7 +49,7 @@ export async function startCutProxy(
     connections: () => count,
     onCommit: () => undefined,
     onStatement: () => {},
-    delayMs: 0,
+    replaces: ["", ""],
     isRefusing: false,
     isSilent: false,
     cut: () => {
@@ -72,8 +72,8 @@ export async function startCutProxy(
     let cut: Cut | undefined;
     const far = tracked(connect(join(target, `.s.PGSQL.${port}`)), () => near);
     tracked(near, () => far);
-    const toServer = async (message: Buffer): Promise<void> => {
-      if (proxy.delayMs > 0) await delay(proxy.delayMs);
+    const toServer = async (sent: Buffer): Promise<void> => {
+      const message = Buffer.from(sent.toString("latin1").replace(...proxy.replaces), "latin1");
       if (proxy.isSilent) return;
       const sql = statementIn(message);
       if (sql !== undefined) await proxy.onStatement(sql);

@@ -44,6 +44,15 @@ export function collectGarbage(): void {
   runInNewContext("gc")();
 }
 
+/**
+ * A `sleep` in which the deadline of `--timeout 1h` comes once something holds, however slow the machine is.
+ * Pauses are short.
+ */
+export function deadlineOnce(holds: () => boolean) {
+  return (ms: number, signal?: AbortSignal): Promise<void> =>
+    ms < 3_600_000 ? soon(ms, signal) : until(() => holds() || signal?.aborted === true);
+}
+
 /** A `sleep` with short pauses between attempts; the deadline of a whole command stays. */
 export function soon(ms: number, signal?: AbortSignal): Promise<void> {
   return delay(ms < 30_000 ? 1 : ms, undefined, signal ? { signal } : {}).catch(() => {});
