@@ -11,11 +11,9 @@ const isOneFile = process.env.LENDEN_BUILT !== undefined;
 const long = [
   "**/*.deep.test.ts",
   "test/batch/{corpus,generated}.test.ts",
-  "test/callbacks/flood.test.ts",
   "test/commands/round-trip.test.ts",
   "test/completions/tab.test.ts",
   "test/crash/**/*.test.ts",
-  "test/language.test.ts",
   "test/ledger/{copies,file,head,lost,read-only}.test.ts",
   "test/package/package.test.ts",
   "test/pipes.test.ts",

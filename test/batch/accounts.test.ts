@@ -7,7 +7,7 @@ import type { Outcome } from "../../src/ledger/operation.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { payoutIntent } from "../../src/payouts/claim.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
-import { claimed, owner, record, worker } from "../ledger/small-ledger.ts";
+import { batchFile, claimed, owner, plannedRow, record, worker } from "../ledger/small-ledger.ts";
 import { order } from "../operations/scripted.ts";
 import { openProductionMerchant } from "../support/merchant.ts";
 import { fileOf } from "./files.ts";
@@ -69,22 +69,13 @@ describe("the ledger of two accounts in production", () => {
 
   test("finds the payout of a planned row that another account made since the plan", async () => {
     const { own, other, payRow } = await setup("production");
-    const hash = "a".repeat(64);
-    const names = { name: "A", fileName: "A", hash, identity: hash };
-    const { batch } = await own.batches.claim({ ...names, columns: ["ref"], method: null });
-    const row = {
-      row: 1,
-      line: 2,
+    const { batch } = await own.batches.claim(batchFile("A"));
+    const row = plannedRow(1, {
       reference: "A",
       amountPaisa: order.amountPaisa,
       recipient: order.recipientNumber,
       methodId: order.paymentMethodId,
-      method: "bkash",
-      name: null,
-      description: null,
-      cells: [],
-      isAccepted: false,
-    };
+    });
     const result = await own.batches.plan(batch, () => [row], 0n);
     if (result.kind !== "planned") throw new Error(result.kind);
     const planned = result.batch;

@@ -3,6 +3,7 @@ import {
   type Export,
   exportedBytes,
   exportedText,
+  exportOf,
   isForeign,
   narrowExports,
   utf8Exports,
@@ -50,45 +51,17 @@ const everyLine = (name: string) => [2, 3, 4, 5].map((line) => `${line} ${name}`
 const badCells: [string, number, string, string][] = [
   ["a lost zero", 3, "to", "1812345678"],
   ["a number rounded to a figure", 4, "to", "8.80191E+12"],
-  ["a number rounded to a figure, small", 4, "to", "1.91235E+09"],
   ["a number with an apostrophe", 2, "to", "'01712345678"],
   ["a number in Bengali digits", 2, "to", "০১৭১২৩৪৫৬৭৮"],
-  ["a number in full-width digits", 2, "to", "０１７１２３４５６７８"],
   ["a number with a no-break space", 3, "to", "01812\u00a0345678"],
-  ["a number with a decimal", 3, "to", "1812345678.0"],
-  ["a number that is too short", 5, "to", "0131234567"],
-  ["two numbers in a cell", 5, "to", "01312345678/01412345678"],
   ["no number", 4, "to", ""],
   ["thousands", 2, "amount", "18,500"],
-  ["lakhs", 2, "amount", "1,85,000"],
-  ["a decimal comma", 3, "amount", "21250,50"],
-  ["a point for thousands", 3, "amount", "21.250,50"],
-  ["a currency sign before", 4, "amount", "৳950"],
-  ["a currency after", 4, "amount", "950 BDT"],
   ["an amount in Bengali digits", 4, "amount", "৯৫০"],
-  ["an amount in full-width digits", 4, "amount", "９５０"],
   ["an amount with a no-break space", 2, "amount", "18\u00a0500"],
-  ["an amount with a narrow no-break space", 2, "amount", "18\u202f500"],
-  ["an amount with an apostrophe", 2, "amount", "'18500"],
   ["an amount with a space after it", 2, "amount", "18500 "],
   ["a negative amount", 4, "amount", "-950"],
-  ["a negative amount of accountants", 4, "amount", "(950.00)"],
-  ["an amount of zero", 5, "amount", "0.00"],
-  ["an amount with a remainder of arithmetic", 3, "amount", "21250.499999999996"],
-  ["an amount as a figure", 2, "amount", "1.85E+04"],
-  ["an amount that is too large", 2, "amount", "1000000000000"],
-  ["an amount with a zero before", 4, "amount", "0950"],
-  ["an amount without digits before the point", 5, "amount", ".01"],
-  ["an amount without digits after the point", 4, "amount", "950."],
-  ["an amount that is too narrow to be shown", 2, "amount", "#######"],
   ["a formula that failed", 3, "amount", "#VALUE!"],
-  ["a formula that was not worked out", 3, "amount", "=B2*1.15"],
-  ["a share", 3, "amount", "50%"],
-  ["an amount that became a date", 4, "amount", "2026-09-50"],
   ["no amount", 5, "amount", ""],
-  ["a reference that became a date", 2, "ref", "01/11/2026"],
-  ["a reference that became a figure", 2, "ref", "2.03E+05"],
-  ["a reference with a colon", 3, "ref", "SAL:002"],
   ["a reference in Bangla", 3, "ref", "বেতন-২"],
   ["no reference", 4, "ref", ""],
   ["the reference of another row", 5, "ref", "SAL-001"],
@@ -96,27 +69,17 @@ const badCells: [string, number, string, string][] = [
   ["no method", 5, "method", ""],
   ["a name with a zero-width space", 2, "name", "Rahima\u200bBegum"],
   ["a name that turns the writing around", 2, "name", "Rahima \u202eBegum"],
-  ["a name with a tab", 2, "name", "Rahima\tBegum"],
   ["a name on two lines", 5, "name", "An\nwar"],
-  ["a description with a vertical tab", 5, "description", "a\u000bb"],
 ];
 
 /** One cell that is peculiar and all right. */
 const goodCells: [string, number, string, string][] = [
   ["a name in Bangla", 2, "name", "রহিমা বেগম"],
-  ["a name with a joiner", 2, "name", "রহি\u200dমা"],
-  ["a name with an emoji", 2, "name", "Rahima 🎉"],
   ["a name like a formula", 2, "name", "=Rahima"],
-  ["a name like a truth", 2, "name", "TRUE"],
-  ["a name of spaces", 2, "name", "   "],
-  ["no name", 2, "name", ""],
   ["a name in quotes", 2, "name", '"Rahima"'],
   ["a method with a space and a capital", 2, "method", "bKash "],
   ["a method by its id", 2, "method", "665f1c2ab8e4"],
-  ["a number with its country", 2, "to", "+8801712345678"],
-  ["a number with its country, as a number", 2, "to", "8801712345678"],
   ["a number with spaces and hyphens", 2, "to", " +880 1712-345678 "],
-  ["an amount with two zeros", 2, "amount", "18500.00"],
   ["a reference of digits", 2, "ref", "000123"],
 ];
 
@@ -137,12 +100,6 @@ const damages: Damage[] = [
     table: column("to", (cell) => cell.replace(/^0/, "")),
     finds: everyLine("to"),
   },
-  {
-    name: "every number a figure",
-    table: column("to", () => "8.80171E+12"),
-    finds: everyLine("to"),
-  },
-  { name: "no number at all", table: column("to", () => ""), finds: everyLine("to") },
   {
     name: "the same person and amount twice",
     table: [...sound, ["SAL-005", "18500.0", "8801712345678", "nagad", "", ""]],
@@ -177,28 +134,17 @@ const damages: Damage[] = [
     finds: ["3 name", "7 amount"],
   },
   { name: "a column without a name", table: sound.map((row) => [...row, ""]), finds: ["1"] },
-  { name: "a row with a cell too many", table: sound.with(2, [...mina, ""]), finds: ["3"] },
   { name: "a row with a cell too few", table: sound.with(2, mina.slice(0, 5)), finds: ["3"] },
   { name: "only the header", table: [header], finds: ["1"] },
-  { name: "only blank rows below the header", table: [header, blank()], finds: ["1"] },
   {
     name: "a header in capitals",
     table: headed(header.map((name) => name.toUpperCase())),
     finds: header.map((name) => `1 ${name.toUpperCase()}`),
   },
-  { name: "a header with a space", table: headed(header.with(4, "name ")), finds: ["1 name"] },
   { name: "amount twice", table: headed(header.with(5, "amount")), finds: ["1 amount"] },
   { name: "no amounts", table: without("amount"), finds: ["1"] },
-  { name: "no recipients", table: without("to"), finds: ["1"] },
   { name: "no references", table: without("ref"), finds: [] },
-  { name: "no names", table: without("name"), finds: [] },
   { name: "no methods", table: without("method"), finds: everyLine("method") },
-  { name: "an unknown column", table: headed(header.with(5, "note")), finds: ["1 note"] },
-  {
-    name: "a header in Bangla",
-    table: headed(header.with(4, "নাম")),
-    finds: ["1 নাম"],
-  },
   {
     name: "the service's names",
     table: headed([
@@ -210,17 +156,6 @@ const damages: Damage[] = [
       "description",
     ]),
     finds: [],
-  },
-  {
-    name: "both names of one column",
-    table: headed(header.with(5, "merchantRef")),
-    finds: ["1 merchantRef"],
-  },
-  { name: "columns the other way round", table: sound.map((row) => row.toReversed()), finds: [] },
-  {
-    name: "amounts and numbers mixed up",
-    table: headed(header.with(1, "to").with(2, "amount")),
-    finds: [2, 3, 4, 5].flatMap((line) => [`${line} to`, `${line} amount`]),
   },
 ];
 
@@ -240,104 +175,49 @@ function without(name: string): string[][] {
 const accidents: [string, (text: string) => string | Buffer, string[]][] = [
   ["cut off within a row", (text) => text.slice(0, text.indexOf("01912345678")), ["4", "4 to"]],
   ["cut off within quotes", (text) => text.slice(0, text.indexOf("Raj")), ["4"]],
-  [
-    "cut off within a recipient",
-    (text) => text.slice(0, text.indexOf("345678,rocket")),
-    ["4", "4 to"],
-  ],
   ["cut off after a row", (text) => text.slice(0, text.indexOf("SAL-004") + 7), ["5"]],
   ["cut off within the header", (text) => text.slice(0, 12), ["1", "1 t"]],
   ["twice in a row", (text) => text + text, ["6 amount", "6 to", "6 method", ...twice()]],
   ["a second mark in the middle", (text) => text.replace("SAL-003", "\ufeffSAL-003"), ["4 ref"]],
   ["two marks", (text) => `\ufeff\ufeff${text}`, ["1 \ufeffref"]],
-  ["every line end doubled", (text) => text.replaceAll("\r\n", "\r\r\n"), []],
   [
     "every line end doubled, and a bad amount",
     (text) => text.replaceAll("\r\n", "\r\r\n").replace("950", "x"),
     ["7 amount"],
   ],
   ["line ends the wrong way round", (text) => text.replaceAll("\r\n", "\n\r"), []],
-  ["line ends mixed", (text) => text.replace("\r\n", "\n").replace(/\r\n$/, "\r"), []],
   ["line ends of old Macs", (text) => text.replaceAll("\r\n", "\r"), []],
-  ["no line ends at all", (text) => text.replaceAll("\r\n", ""), oneLine("")],
-  ["line ends of other scripts", (text) => text.replaceAll("\r\n", "\u2028"), oneLine("\u2028")],
   ["a form feed at the end", (text) => `${text}\f`, []],
   ["the end mark of DOS", (text) => `${text}\u001a`, ["6", "6 ref"]],
-  ["zeros at the end, as after a crash", (text) => text + "\0".repeat(4_096), ["6", "6 ref"]],
   ["zeros instead of it, as after a crash", (text) => "\0".repeat(text.length), ["1"]],
   ["a zero in an amount", (text) => text.replace("18500", "18\x00500"), ["2 amount"]],
-  [
-    "spaces after the commas",
-    (text) => text.replaceAll(",", ", "),
-    [...headerFinds(), "2 amount", "3"],
-  ],
   ["spaces after the commas of the header", spacedHeader, headerFinds()],
   ["the line of Excel that names the delimiter", (text) => `sep=,\r\n${text}`, ["1"]],
   ["the line of PowerShell that names a type", (text) => `#TYPE Object\r\n${text}`, ["1"]],
-  [
-    "a comment below the header",
-    (text) => text.replace("SAL-001", "# November\r\nSAL-001"),
-    ["2", "2 ref"],
-  ],
-  [
-    "the marks of a merge",
-    (text) => text.replace("SAL-002", "<<<<<<< HEAD\r\nSAL-002"),
-    ["3", "3 ref"],
-  ],
   ["a fence around it", (text) => `\`\`\`\r\n${text}\`\`\``, ["1"]],
-  [
-    "lines quoted as in a mail",
-    (text) => text.replaceAll(/^/gm, "> "),
-    ["1 > ref", "2", "4", "6", "8", "10", "11"],
-  ],
   ["quotes made curly", (text) => text.replaceAll('"', "”"), ["3"]],
-  ["quotes of the shell", (text) => text.replaceAll('"', "'"), ["3"]],
   ["quotes escaped by a backslash", (text) => text.replaceAll('""', '\\"'), ["4"]],
-  ["quotes lost", (text) => text.replaceAll('"', ""), ["3"]],
-  ["a quote lost", (text) => text.replace('Mina"', "Mina"), ["3"]],
   ["a quote too many", (text) => text.replace("Anwar", 'An"war'), ["5"]],
-  ["a quote before a cell", (text) => text.replace("Anwar", '"Anwar'), ["5"]],
   ["every line in quotes", (text) => text.replace(/"/g, '""').replace(/^.*$/gm, '"$&"'), ["1"]],
   [
     "thousands without quotes",
     (text) => text.replace("18500", "18,500"),
     ["2", "2 to", "2 method"],
   ],
-  [
-    "a tab for one comma",
-    (text) => text.replace("18500,", "18500\t"),
-    ["2", "2 amount", "2 to", "2 method"],
-  ],
-  ["semicolons instead", (text) => text.replaceAll(",", ";"), ["1"]],
   ["tabs instead", (text) => text.replaceAll(",", "\t"), ["1"]],
-  ["pipes instead", (text) => text.replaceAll(",", "|"), ["1"]],
   ["no delimiter", (text) => text.replaceAll(",", " "), ["1"]],
   [
     "a comma at the end of every row",
     (text) => text.replace(/(?<=SAL.*)\r\n/g, ",\r\n"),
     ["2", "3", "4", "5"],
   ],
-  ["a digit whose bit fell over", (text) => text.replace("18500", "1x500"), ["2 amount"]],
   ["a byte that fell over", (text) => spoiled(text, "Anwar", 0xff), ["5"]],
-  ["half a character", (text) => spoiled(text, "Anwar", 0xe0), ["5"]],
   [
     "UTF-8 read as Windows-1252 and saved again",
     (text) => `${misread(`\ufeff${text}`)}`,
     ["1 ï»¿ref"],
   ],
-  ["HTML entities", (text) => text.replace("Raj", "&quot;Raj&quot;"), []],
   ["letters that look like others", (text) => text.replace("SAL-003", "SАL-003"), ["4 ref"]],
-  ["a letter O for a zero", (text) => text.replace("01912345678", "O1912345678"), ["4 to"]],
-  ["a letter l for a one", (text) => text.replace("18500", "l8500"), ["2 amount"]],
-  ["a minus that is none", (text) => text.replace("18500", "−18500"), ["2 amount"]],
-  ["a point that is none", (text) => text.replace("21250.50", "21250․50"), ["3 amount"]],
-  ["Arabic-Indic digits", (text) => text.replace("950", "٩٥٠"), ["4 amount"]],
-  ["digits of mathematicians", (text) => text.replace("950", "𝟗𝟓𝟎"), ["4 amount"]],
-  [
-    "a hyphen that is none in a number",
-    (text) => text.replace("01712345678", "01712‑345678"),
-    ["2 to"],
-  ],
 ];
 
 /** The rows of a file that stands in it twice are all repeated. */
@@ -348,15 +228,6 @@ function twice(): string[] {
 function spacedHeader(text: string): string {
   const [first = "", ...rows] = text.split("\r\n");
   return [first.replaceAll(",", ", "), ...rows].join("\r\n");
-}
-
-/** What the header is when all lines are one. */
-function oneLine(end: string): string[] {
-  const cells = sound.map((row) => row.join("\0")).join(`${end}\0`.slice(0, -1));
-  return (cells + end)
-    .split("\0")
-    .slice(5)
-    .map((cell) => `1 ${cell}`.trim());
 }
 
 function headerFinds(): string[] {
@@ -375,14 +246,7 @@ function misread(text: string): string {
   return Buffer.from(text).toString("latin1");
 }
 
-const excel: Export = {
-  program: "Excel",
-  delimiter: ",",
-  end: "\r\n",
-  isEnded: true,
-  quotes: "needed",
-  encoding: "utf8",
-};
+const excel = exportOf("Excel");
 /** The sound table as most programs write it. */
 const soundText = exportedText(sound, excel);
 
@@ -394,35 +258,19 @@ const strangers: [string, Buffer | string, string[]][] = [
   ["Excel, Unicode Text", utf16(`\ufeff${soundText.replaceAll(",", "\t")}`), ["1"]],
   ["LibreOffice, UTF-16", utf16(soundText), ["1"]],
   ["UTF-16 of big machines", utf16(`\ufeff${soundText}`).swap16(), ["1"]],
-  ["UTF-16 of big machines without a mark", utf16(soundText).swap16(), ["1"]],
   ["UTF-16 with a byte too many", Buffer.concat([utf16(soundText), Buffer.of(0)]), ["1"]],
-  ["UTF-16, its mark alone", Buffer.of(0xff, 0xfe), ["1"]],
   ["UTF-32", Buffer.from([0xff, 0xfe, 0, 0, 0x72, 0, 0, 0]), ["1"]],
-  ["UTF-32 of big machines", Buffer.from([0, 0, 0xfe, 0xff, 0, 0, 0, 0x72]), ["1"]],
-  ["half a UTF-8 mark", Buffer.from([0xef, 0xbb]), ["1"]],
   ["a workbook of Excel", Buffer.concat([zip, Buffer.from("[Content_Types].xml")]), ["1"]],
-  ["an old workbook of Excel", Buffer.from("d0cf11e0a1b11ae10000000000000000", "hex"), ["1"]],
   ["a compressed table", gzipSync(soundText), ["1"]],
-  ["a PDF", "%PDF-1.7\n%âãÏÓ\n", ["1"]],
   ["a web page", "<html><body><table><tr><td>ref</td></tr></table></body></html>", ["1"]],
-  ["a page to sign in", "<!DOCTYPE html>\n<title>Sign in</title>\n", ["1"]],
-  ["a spreadsheet of XML", '<?xml version="1.0"?>\n<Workbook/>\n', ["1"]],
   ["a document of JSON", '{"ref":"A1","amount":5}\n', ["1"]],
-  ["a list of JSON", '[\n {"ref": "A1"}\n]\n', ["1"]],
   ["a table of Markdown", "| ref | amount | to |\n|---|---|---|\n", ["1"]],
-  ["a table of fixed width", "ref     amount  to\nA1      5       01712345678\n", ["1"]],
-  ["numbers alone", "5\n6\n", ["1"]],
   ["nothing", "", ["1"]],
-  ["a mark and nothing", "\ufeff", ["1"]],
-  ["a line end", "\r\n", ["1"]],
   ["blank lines", "\n \n\t\n", ["1"]],
-  ["commas", ",,,,\n,,,,\n", ["1"]],
   ["a quote", '"', ["1"]],
-  ["quotes", '""""""""', ["1"]],
   ["a zero byte", "\0", ["1"]],
   ["a long line", "x".repeat(100_000), ["1"]],
   ["very many columns", ",".repeat(100_000), ["1"]],
-  ["very many lines of nothing", "\n".repeat(100_000), ["1"]],
   [
     "a long name in quotes",
     `${soundText}SAL-005,5,01712345678,bkash,"${"x".repeat(70_000)}",\r\n`,
@@ -486,24 +334,11 @@ function narrowly(damage: Damage, how: Export): Case {
   return exported({ ...damage, finds }, how);
 }
 
-const isWide = ({ name, table }: Damage) =>
-  /[^\0-\x7f]/.test(String(table)) && name !== "a header in Bangla";
-
-const key = ({ bytes, delimiter }: Case) => `${delimiter}${bytes.toString("latin1")}`;
-
-/** The same damage can come out as the same bytes: one of them is enough. */
-function distinct(cases: Case[]): Case[] {
-  return [...new Map(cases.toReversed().map((one) => [key(one), one])).values()].toReversed();
-}
-
-/** All of it: more than 500 files, each of which is told apart by its name and by its bytes. */
+/** All of it; each file has another name. */
 export const corpus: Case[] = [
-  ...distinct([
-    ...utf8Exports.flatMap((how) => damages.map((damage) => exported(damage, how))),
-    ...narrowExports.flatMap((how) =>
-      [...damages.filter(isWide), ...accented].map((damage) => narrowly(damage, how)),
-    ),
-  ]),
+  ...damages.map((damage) => exported(damage, excel)),
+  ...utf8Exports.map((how) => exported({ name: "nothing wrong", table: sound, finds: [] }, how)),
+  ...narrowExports.flatMap((how) => accented.map((damage) => narrowly(damage, how))),
   ...accidents.map(([name, spoil, finds]) => ({
     ...asItShouldBe,
     name,

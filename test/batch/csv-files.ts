@@ -241,38 +241,28 @@ export interface Export {
   encoding: "utf8" | "utf8 with mark" | keyof typeof codePages;
 }
 
-const plain: Omit<Export, "program"> = {
-  delimiter: ",",
-  end: "\r\n",
-  isEnded: true,
-  quotes: "needed",
-  encoding: "utf8",
-};
+/** As Excel writes it, but for what is given. */
+export function exportOf(program: string, given: Partial<Export> = {}): Export {
+  const usual = { delimiter: ",", end: "\r\n", isEnded: true, quotes: "needed" } as const;
+  return { ...usual, encoding: "utf8", program, ...given };
+}
+
+const decimalComma = { delimiter: ";" } as const;
+const unix = { end: "\n" } as const;
 
 /** What programs write as UTF-8, or as ASCII if no name has an accent. */
 export const utf8Exports: Export[] = [
-  { ...plain, program: "Excel, CSV UTF-8", encoding: "utf8 with mark" },
-  {
-    ...plain,
-    program: "Excel, CSV UTF-8, where the comma is decimal",
-    delimiter: ";",
-    encoding: "utf8 with mark",
-  },
-  { ...plain, program: "Excel for the web" },
-  { ...plain, program: "LibreOffice", end: "\n" },
-  { ...plain, program: "LibreOffice, all texts quoted", end: "\n", quotes: "texts" },
-  {
-    ...plain,
-    program: "LibreOffice, semicolons, all texts quoted",
-    delimiter: ";",
-    end: "\n",
-    quotes: "texts",
-  },
-  { ...plain, program: "LibreOffice, tabs", delimiter: "\t", end: "\n" },
-  { ...plain, program: "Google Sheets", isEnded: false },
-  { ...plain, program: "Numbers, where the comma is decimal", delimiter: ";", isEnded: false },
-  { ...plain, program: "pandas, everything quoted", end: "\n", quotes: "all" },
-  { ...plain, program: "PowerShell", quotes: "all" },
+  exportOf("Excel, CSV UTF-8", { encoding: "utf8 with mark" }),
+  exportOf("Excel, decimal comma", { ...decimalComma, encoding: "utf8 with mark" }),
+  exportOf("Excel for the web"),
+  exportOf("LibreOffice", unix),
+  exportOf("LibreOffice, all texts quoted", { ...unix, quotes: "texts" }),
+  exportOf("LibreOffice, semicolons", { ...unix, ...decimalComma, quotes: "texts" }),
+  exportOf("LibreOffice, tabs", { ...unix, delimiter: "\t" }),
+  exportOf("Google Sheets", { isEnded: false }),
+  exportOf("Numbers, decimal comma", { ...decimalComma, isEnded: false }),
+  exportOf("pandas, everything quoted", { ...unix, quotes: "all" }),
+  exportOf("PowerShell", { quotes: "all" }),
 ];
 
 /** Where each of these characters is in encodings of one byte; all others become `?`. */
@@ -283,16 +273,11 @@ const codePages = {
 };
 
 export const narrowExports: Export[] = [
-  { ...plain, program: "Excel, CSV", encoding: "windows-1252" },
-  {
-    ...plain,
-    program: "Excel, CSV, where the comma is decimal",
-    delimiter: ";",
-    encoding: "windows-1252",
-  },
-  { ...plain, program: "Excel, Text (tabs)", delimiter: "\t", encoding: "windows-1252" },
-  { ...plain, program: "Excel, CSV (Macintosh)", end: "\r", encoding: "macroman" },
-  { ...plain, program: "Excel, CSV (MS-DOS)", encoding: "cp437" },
+  exportOf("Excel, CSV", { encoding: "windows-1252" }),
+  exportOf("Excel, CSV, decimal comma", { ...decimalComma, encoding: "windows-1252" }),
+  exportOf("Excel, Text (tabs)", { delimiter: "\t", encoding: "windows-1252" }),
+  exportOf("Excel, CSV (Macintosh)", { end: "\r", encoding: "macroman" }),
+  exportOf("Excel, CSV (MS-DOS)", { encoding: "cp437" }),
 ];
 
 export function exportedText(table: string[][], how: Export): string {

@@ -1,9 +1,7 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { totalsOf } from "../../src/batches/rows.ts";
-import { collectGarbage, runs, scratchFolder } from "../support/helpers.ts";
+import { runs } from "../support/helpers.ts";
 import {
   anyStyle,
   anyTable,
@@ -15,7 +13,7 @@ import {
   strictPaisa,
   writtenCsv,
 } from "./csv-files.ts";
-import { examined, examiner } from "./files.ts";
+import { examiner } from "./files.ts";
 
 const longest = 600_000;
 const delimiters = [",", ";", "\t"];
@@ -109,31 +107,9 @@ test(
   longest,
 );
 
-test(
-  "a row takes at most a kilobyte of memory",
-  async () => {
-    const count = runs(20_000, 100_000);
-    const path = join(scratchFolder(), "big.csv");
-    await writeFile(path, bigFile(count));
-    collectGarbage();
-    const before = process.memoryUsage().heapUsed;
-    const { rows } = await examined(path, ",");
-    collectGarbage();
-    expect(rows).toHaveLength(count);
-    expect(process.memoryUsage().heapUsed - before).toBeLessThan(count * 1_024);
-  },
-  longest,
-);
-
 /** Without the apostrophe that an export puts before a formula. */
 function unguarded(cell: string): string {
   return /^'+[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell;
-}
-
-function* bigFile(count: number): Iterable<string> {
-  yield "ref,amount,to,method\n";
-  for (let row = 1; row <= count; row += 1)
-    yield `R${row},${row}.25,017${String(row).padStart(8, "0")},bkash\n`;
 }
 
 /** The text of the bytes up to the first that is no UTF-8, without the byte order mark. */

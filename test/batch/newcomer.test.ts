@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import { openSecondApi, openShop } from "../support/either-api.ts";
-import { openMerchantApart } from "../support/merchant.ts";
+import { openMerchant } from "../support/merchant.ts";
 import { fileOf } from "./files.ts";
 
 /** As a spreadsheet of a personnel office saves it: a byte order mark, CRLF, semicolons, a column more. */
@@ -12,15 +12,15 @@ const rows = [
 ];
 
 test("a file with semicolons, Bangla names and a column more is sent as it is", async () => {
-  const merchant = await openMerchantApart();
+  const merchant = await openMerchant();
   const file = fileOf(`\ufeff${rows.join("\r\n")}\r\n`, "বেতন.csv");
   const send = ["payout", "batch", "send", file, "--method", "bkash"];
 
-  const rejected = await merchant.built(send);
+  const rejected = await merchant.lenden(send);
   const flags = /add (--ignore-columns \S+)\. If it is the description, add (--map \S+)\./.exec(
     rejected.stderr.replaceAll(/\s+/g, " "),
   );
-  const sent = await merchant.built([...send, ...(flags?.[2] ?? "").split(" ")]);
+  const sent = await merchant.lenden([...send, ...(flags?.[2] ?? "").split(" ")]);
 
   expect(rejected).toMatchObject({ code: 2, stdout: "" });
   expect(flags?.slice(1)).toEqual(["--ignore-columns Department", "--map Department=description"]);
@@ -33,20 +33,20 @@ test("a file with semicolons, Bangla names and a column more is sent as it is", 
 });
 
 test("a file without references that is read by other flags is rejected, not paid again", async () => {
-  const merchant = await openMerchantApart();
+  const merchant = await openMerchant();
   const table = [
     ["amount", "to", "method", "grade"],
     ["500", "01712345678", "bkash", "7"],
   ];
   const file = fileOf(table.map((cells) => cells.join(",")).join("\n"), "pay.csv");
   const send = ["payout", "batch", "send", file, "--allow-duplicates"];
-  expect(await merchant.built([...send, "--ignore-columns", "grade"])).toMatchObject({ code: 0 });
+  expect(await merchant.lenden([...send, "--ignore-columns", "grade"])).toMatchObject({ code: 0 });
   writeFileSync(file, table.map((cells) => cells.join(";")).join("\n"));
 
-  const other = await merchant.built([...send, "--map", "grade=description"]);
+  const other = await merchant.lenden([...send, "--map", "grade=description"]);
 
   expect(other).toMatchObject({ code: 5, stderr: expect.stringContaining("add --name") });
-  expect(await merchant.built([...send, "--ignore-columns", "grade"])).toMatchObject({ code: 0 });
+  expect(await merchant.lenden([...send, "--ignore-columns", "grade"])).toMatchObject({ code: 0 });
   expect(await merchant.books("payouts")).toHaveLength(1);
 });
 

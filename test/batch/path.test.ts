@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { failure } from "../operations/scripted.ts";
 import { scratchFolder } from "../support/helpers.ts";
-import { built, jumpingHost, lenden } from "../support/lenden.ts";
+import { jumpingHost, lenden } from "../support/lenden.ts";
 import { testAccount } from "../support/merchant.ts";
 import { startService } from "../support/server.ts";
 import { checkPath, examined, fileOf } from "./files.ts";
@@ -38,11 +38,6 @@ test.each([
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(says);
   }
-});
-
-test("the built tool does not wait for a pipe", async () => {
-  const { code } = await built(["payout", "batch", "send", at("pipe.csv")], { env: account.env() });
-  expect(code).toBe(2);
 });
 
 test("rejects a file without read permission", async () => {

@@ -5,7 +5,7 @@ import type { FileRow } from "../../src/batches/rows.ts";
 import type { Batch } from "../../src/ledger/batch.ts";
 import { duplicatesSince } from "../../src/ledger/decide.ts";
 import { payoutIntent } from "../../src/payouts/claim.ts";
-import { claimed, memoryLedger, record } from "../ledger/small-ledger.ts";
+import { batchFile, claimed, memoryLedger, plannedRow, record } from "../ledger/small-ledger.ts";
 import { order, startMs } from "../operations/scripted.ts";
 import { collect } from "../support/helpers.ts";
 
@@ -21,33 +21,23 @@ async function setup() {
   /** A file that was checked, and its batch, which is not planned yet. */
   const check = async (name: string, recipients = [usual]) => {
     const rows = recipients.map((recipient, index) => ({
-      row: index + 1,
-      line: index + 2,
+      ...plannedRow(index + 1, { amountPaisa, recipient, methodId }),
       reference: `${name}-${index + 1}`,
       wasSent: false,
-      amountPaisa,
-      recipient,
-      methodId,
-      method: "bkash",
-      cells: [],
-      name: null,
-      description: null,
     }));
     const found = await ask(rows);
-    const hash = name.repeat(64);
-    const columns = ["ref"];
-    const batchFile = { name, fileName: name, hash, identity: hash, columns, method: null };
+    const batch = batchFile(name);
+    const { columns, identity } = batch;
     const file: CheckedFile = {
       delimiter: ",",
       columns,
       rows,
       findings: found.findings,
-      identity: hash,
+      identity,
       since: duplicatesSince(state.nowMs),
       ledger: found,
     };
-    const { batch } = await ledger.batches.claim(batchFile);
-    return { file, batch, hash };
+    return { file, batch: (await ledger.batches.claim(batch)).batch };
   };
   const plan = ({ file, batch }: { file: CheckedFile; batch: Batch }) =>
     planBatch(batch, file, ledger);
@@ -74,7 +64,7 @@ test("a plan is rejected if a recipient was paid since the file was checked", as
   expect(before.file.findings).toEqual([]);
   await pay("OTHER");
   await rejects(plan(before), /^line 2: .* has an unknown outcome .*\(OTHER\)/);
-  expect((await ledger.batches.withIdentity(before.hash))?.plan ?? null).toBeNull();
+  expect((await ledger.batches.withIdentity(before.batch.identity ?? ""))?.plan ?? null).toBeNull();
   await ledger.batches.release(before.batch);
   expect(await plan(await check("A"))).toMatchObject({ plan: { rowCount: 1 } });
 });

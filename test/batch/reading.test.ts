@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { recordPages } from "../../src/batches/csv.ts";
 import { recordsIn } from "./csv-files.ts";
 import { examiner, places } from "./files.ts";
 
@@ -86,31 +85,6 @@ test.each<[string, string | Buffer, string[], string, string?]>([
   expect(places(findings)).toEqual(where);
   const texts = findings.map((one) => (one.kind === "cell" ? one.problem : one.kind));
   expect(texts.join(" ")).toContain(advice);
-});
-
-test.each([
-  ["blank lines", "\r\n", 1],
-  ["lines with one cell", "x\n", 50_001],
-])("reads %s no slower than rows of the same size, within a wide bound", async (_, line, count) => {
-  const whole = (one: string) => `${header}\n${one.repeat(Math.ceil(100_000 / one.length))}`;
-  const rows = await timeOf(whole(`${last}\n`));
-  const lines = await timeOf(whole(line));
-  expect(lines.count).toBe(count);
-  expect(lines.ms).toBeLessThan(20 * rows.ms + 5_000);
-});
-
-async function timeOf(text: string): Promise<{ count: number; ms: number }> {
-  const startMs = performance.now();
-  const { records } = await recordsIn(text, ",");
-  return { count: records.length, ms: performance.now() - startMs };
-}
-
-test("parses a file only as far as its records are read", async () => {
-  for await (const records of recordPages("1,2\n".repeat(1_000_000), ",")) {
-    expect(records.length).toBeGreaterThan(11);
-    expect(records.length).toBeLessThan(200_000);
-    break;
-  }
 });
 
 test("reports the complete row before a quoted cell with an invalid character", async () => {

@@ -5,6 +5,7 @@ import type { Failure } from "../../src/domain/failure.ts";
 import type { Batch } from "../../src/ledger/batch.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { OperationDeps } from "../../src/operations/deps.ts";
+import { batchFile, plannedRow } from "../ledger/small-ledger.ts";
 import { created, data, scripted, startMs } from "../operations/scripted.ts";
 
 type Create = Client["createPayout"];
@@ -82,27 +83,14 @@ export async function timed(
 }
 
 async function planned(count: number, ledger: Ledger): Promise<Batch> {
-  const rows = Array.from({ length: count }, (_, index) => {
-    const row = index + 1;
-    const order = { amountPaisa: BigInt(row * 100), recipientNumber: "01712345678" };
-    const [reference, methodId] = [`R-${row}`, "bkash"];
-    return {
-      row,
-      line: row + 1,
-      reference,
-      methodId,
-      method: methodId,
-      cells: [],
-      name: null,
-      description: null,
-      amountPaisa: order.amountPaisa,
-      recipient: order.recipientNumber,
-      isAccepted: false,
-    };
-  });
-  const hash = "0".repeat(64);
-  const file = { name: "file", fileName: "file", hash, identity: hash, columns: [], method: null };
-  const claim = await ledger.batches.claim(file);
+  const rows = Array.from({ length: count }, (_, index) =>
+    plannedRow(index + 1, {
+      amountPaisa: BigInt((index + 1) * 100),
+      recipient: "01712345678",
+      methodId: "bkash",
+    }),
+  );
+  const claim = await ledger.batches.claim(batchFile("file"));
   const planned = await ledger.batches.plan(claim.batch, () => rows, 0n);
   if (planned.kind !== "planned") throw new Error(planned.kind);
   return planned.batch;

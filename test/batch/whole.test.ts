@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { findingsAmong } from "../../src/batches/check.ts";
 import { totalsOf } from "../../src/batches/rows.ts";
+import { plannedRow } from "../ledger/small-ledger.ts";
 import { faults } from "../sandbox/running.ts";
 import { scratchFolder } from "../support/helpers.ts";
 import { lenden } from "../support/lenden.ts";
@@ -128,17 +129,6 @@ test("the same references under another --name are not sent again, nor in anothe
   expect(await merchant.books("payouts")).toHaveLength(4);
 });
 
-test("--allow-duplicates is suggested only if it helps", async () => {
-  const merchant = await openMerchant();
-  await merchant.json(payoutOf("EARLIER"));
-  const again = await send(merchant, fileOf(lines("A1,5,01712345678,bkash")));
-  const taken = await send(merchant, fileOf(lines("EARLIER,6,01712345678,bkash")));
-  expect([again.stderr, taken.stderr].map((text) => text.includes("--allow-duplicates"))).toEqual([
-    true,
-    false,
-  ]);
-});
-
 test("a reference that the ledger has for another payout is a conflict", async () => {
   const merchant = await openMerchant();
   await merchant.json(payoutOf("A1"));
@@ -207,19 +197,7 @@ test.each([
 
 test("a total that no 64 bits can store is a problem of the file", () => {
   const amountPaisa = 2n ** 62n;
-  const rows = [1, 2, 3].map((row) => ({
-    row,
-    line: row + 1,
-    reference: null,
-    amountPaisa,
-    recipient: `017${row}`,
-    methodId: null,
-    method: "bkash",
-    name: null,
-    description: null,
-    cells: [],
-    wasSent: false,
-  }));
+  const rows = [1, 2, 3].map((row) => ({ ...plannedRow(row, { amountPaisa }), wasSent: false }));
   const totalPaisa = amountPaisa * 3n;
   const [last] = findingsAmong(rows).slice(-1);
   expect(last).toMatchObject({ kind: "total-too-large" });

@@ -2,53 +2,12 @@ import { request } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { openReceiver } from "../../src/callbacks/receiver.ts";
-import { faults } from "../sandbox/running.ts";
 import { until } from "../support/helpers.ts";
-import { openMerchant, paymentOf } from "../support/merchant.ts";
-import { listenApart, startHandler } from "./listening.ts";
+import { startHandler } from "./listening.ts";
 import { smallListener } from "./small-listener.ts";
 
 const said = (id: string, more: object = {}) =>
   JSON.stringify({ transactionId: id, status: "Completed", ...more });
-
-test("38 genuine callbacks in a flood of forged ones come first, and none gets 503", async () => {
-  // The others arrive while the first genuine ones are retrieved.
-  const merchant = await openMerchant({ faults: faults("retrievePayment:latency-200") });
-  const ids: string[] = [];
-  for (let index = 0; index < 38; index += 1) {
-    const id = await merchant.id(paymentOf(`order ${index}`));
-    await merchant.set("payment", id, "Completed");
-    ids.push(id);
-  }
-  const { url, handled } = await startHandler();
-  const listener = await listenApart(merchant, "--forward-to", url);
-  let isOver = false;
-  let rejected = 0;
-  const flood = Array.from({ length: 150 }, async (_, sender) => {
-    for (let index = 0; !isOver; index += 1) {
-      const status = await listener.send(said(`TXFORGED${sender}X${index}`)).catch(() => 0);
-      if (status === 503) {
-        rejected += 1;
-        await delay(5);
-      }
-    }
-  });
-  await until(() => rejected > 200);
-  const statuses = await Promise.all(ids.map((id) => listener.send(said(id))));
-  isOver = true;
-  expect(statuses).toEqual(ids.map(() => 200));
-  const verified = handled.filter(({ headers }) => headers["x-lenden-verified"] === "true");
-  expect(verified.map(({ headers }) => headers["x-lenden-id"]).sort()).toEqual([...ids].sort());
-  const verdicts = listener.events.map(({ verdict }) => verdict);
-  const whileGenuineWait = verdicts.slice(
-    verdicts.indexOf("verified"),
-    verdicts.lastIndexOf("verified"),
-  );
-  // At most those that were in progress when the first genuine one arrived.
-  expect(whileGenuineWait.filter((verdict) => verdict !== "verified").length).toBeLessThan(5);
-  listener.kill("SIGTERM");
-  await Promise.all(flood);
-});
 
 test("a flood about one known record does not delay callbacks about others", async () => {
   let letGo = (): void => {};

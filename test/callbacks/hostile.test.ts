@@ -68,14 +68,15 @@ test("rejects what is not a plain request, without details of this machine", asy
 
 test("stores and shows no secret of a callback", async () => {
   const merchant = await openMerchant();
-  const listener = await listenApart(merchant);
+  const listener = await listenAs(merchant);
   const secret = merchant.apiKey;
   await listener.send(`key=${secret}`, {
     authorization: "Bearer abc",
     "x-api-key": secret,
     a: secret,
   });
-  await listener.seen(1);
+  listener.kill("SIGTERM");
+  await listener.ended;
   const dump = await merchant.inLedger((ledger) =>
     ledger.prepare("SELECT headers, target, body FROM callbacks").all(),
   );

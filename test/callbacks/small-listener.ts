@@ -8,6 +8,7 @@ import type { CallbackRequest } from "../../src/ledger/callback.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import type { Database } from "../../src/platform/sqlite/database.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
+import { worker } from "../ledger/small-ledger.ts";
 
 const secret = "a secret of both sides";
 
@@ -27,18 +28,7 @@ export async function smallListener(options: SmallOptions = {}) {
   const { limits, forwardTo, clock = { aheadMs: 0 } } = options;
   const database = options.database ?? (await openDatabase(":memory:"));
   const now = () => Date.now() + clock.aheadMs;
-  const { callbacks } = openLedger(database, {
-    owner: { profile: "p", environment: "sandbox", baseUrl: "http://a", keyId: "k" },
-    user: "u",
-    command: "c",
-    actor: { user: "u", machine: "m", pid: 1 },
-    holder: { pid: 1, lock: "", machine: "" },
-    now,
-    newId: () => "OP",
-    scrub: (text) => text,
-    isAlive: () => true,
-    assertSeen: () => {},
-  });
+  const { callbacks } = openLedger(database, worker({ now }));
   const transport = openTransport({ http: undefined, https: undefined, none: undefined });
   const over = new AbortController();
   const handled: Handled[] = [];

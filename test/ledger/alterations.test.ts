@@ -15,7 +15,16 @@ import { openDatabase, writeCopy } from "../../src/platform/sqlite/open.ts";
 import { scratchFolder } from "../support/helpers.ts";
 import { inDatabase } from "../support/merchant.ts";
 import { isSkipped, serverTest, sharedCluster } from "../support/postgres.ts";
-import { claimed, payment, payout, record, refund, worker } from "./small-ledger.ts";
+import {
+  batchFile,
+  claimed,
+  payment,
+  payout,
+  plannedRow,
+  record,
+  refund,
+  worker,
+} from "./small-ledger.ts";
 
 /** A payment, a payout, a refund whose outcome is unknown, a batch and a callback. */
 async function fill(ledger: Ledger): Promise<void> {
@@ -41,16 +50,8 @@ async function fill(ledger: Ledger): Promise<void> {
 }
 
 async function planBatch({ batches }: Ledger): Promise<void> {
-  const file = { name: "payees.csv", fileName: "payees.csv", hash: "h", identity: "aa" };
-  const claim = await batches.claim({ ...file, columns: ["ref", "amount"], method: null });
-  const row = { line: 2, amountPaisa: 700n, methodId: "m1", method: "bkash", description: null };
-  const others = { recipient: "01812345678", name: "Rahim", cells: ["7"], isAccepted: false };
-  const rows = [1, 2].map((place) => ({
-    ...row,
-    ...others,
-    row: place,
-    reference: `ROW-${place}`,
-  }));
+  const claim = await batches.claim({ ...batchFile("payees.csv"), method: null });
+  const rows = [1, 2].map((row) => plannedRow(row, { name: "Rahim" }));
   expect(await batches.plan(claim.batch, () => rows, 0n)).toMatchObject({ kind: "planned" });
 }
 
@@ -131,7 +132,7 @@ const batchColumns: [string, string][] = [
   ["name", "'other.csv'"],
   ["file_name", "'other.csv'"],
   ["file_hash", "'0'"],
-  ["columns", `'["ref"]'`],
+  ["columns", `'["other"]'`],
   ["method", "'nagad'"],
   ["row_count", "3"],
   ["total_paisa", "total_paisa + 1"],

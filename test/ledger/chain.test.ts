@@ -87,52 +87,6 @@ describe("verify", () => {
     }
   });
 
-  const seen = {
-    state: "'REFUSED'",
-    reference: "'Z'",
-    amount_paisa: "amount_paisa + 1",
-  };
-  test.each(Object.entries(seen))(
-    "an operation whose %s was altered is found, and named",
-    async (column, value) => {
-      const { database, ledger } = await filled();
-      const id = (await ledger.find("B"))?.id;
-      database.exec(`UPDATE operations SET ${column} = ${value} WHERE number = 2`);
-      expect(await integrityOf(database)).toMatchObject({
-        brokenAt: null,
-        modified: [{ name: id }],
-      });
-    },
-  );
-
-  const unseen = {
-    asked: `'{"to":"another one"}'`,
-    recipient_key: "'another'",
-    phase: "'free'",
-    key_hash: "'another'",
-    accepted_at: "NULL",
-    target: "'TX9'",
-    kind: "'payment'",
-    remote_id: "'PO9'",
-    status: "'Completed'",
-    id: "'OP0'",
-  };
-  test.each(Object.entries(unseen))(
-    "an operation whose %s was altered is found",
-    async (column, value) => {
-      const { database } = await filled();
-      database.exec(`UPDATE operations SET ${column} = ${value} WHERE number = 2`);
-      expect((await integrityOf(database)).modified).toHaveLength(1);
-    },
-  );
-
-  test("finds a deleted operation by its events", async () => {
-    const { database } = await filled();
-    database.exec("PRAGMA foreign_keys = OFF; DELETE FROM operations WHERE number = 2");
-    const { brokenAt, modified } = await integrityOf(database);
-    expect([brokenAt !== null, modified.length > 0]).toContain(true);
-  });
-
   test("an operation that was resumed, reopened and rejected passes the check", async () => {
     const { database, ledger } = await memoryLedger();
     const first = await claimed(ledger, payout("A"));

@@ -1,16 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { faultKinds } from "../../src/api/contract/fault.ts";
-import { contract } from "../../src/api/contract/index.ts";
 import type { Answer } from "../../src/api/response.ts";
-import { Failure } from "../../src/domain/failure.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { createPayment, createRefund } from "../../src/operations/create.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
-import { client } from "../http/answering.ts";
 import { owner, worker } from "../ledger/small-ledger.ts";
-import { completedPayment, faults, paymentBody, type Sandbox, start } from "../sandbox/running.ts";
-import { until } from "../support/helpers.ts";
-import { closedPort, serve, success } from "../support/server.ts";
+import { paymentBody } from "../sandbox/running.ts";
 import {
   data,
   failure,
@@ -299,83 +293,5 @@ describe("a refund", () => {
       createRefund(paisa("1250.50"), refundInput, { again: false }, run.deps),
     );
     expect(kind).toBe("conflict");
-  });
-});
-
-describe("over real sockets, counted in the sandbox's own books", () => {
-  const kinds = Object.keys(faultKinds).map((kind) => (kind === "status" ? "status-503" : kind));
-
-  async function requests(sandbox: Sandbox, path: string) {
-    const { text } = await sandbox.get("/local/requests/0");
-    const all: { path: string }[] = JSON.parse(text).data;
-    return all.filter((one) => one.path.endsWith(path)).length;
-  }
-
-  /** The outcome and the requests after each kind of fault, all at the same time. */
-  async function afterFaults(
-    name: "createPayment" | "createRefund",
-    create: (sandbox: Sandbox, deps: OperationDeps) => Promise<unknown>,
-  ) {
-    const { path } = contract[name];
-    const outcomes = kinds.map(async (kind) => {
-      const sandbox = await start({ faults: faults(`${name}:${kind}`) });
-      const timeout = new AbortController();
-      const { apiKey, baseUrl } = sandbox;
-      const real = client(baseUrl, { apiKey, signal: timeout.signal });
-      const created = create(sandbox, { ...scripted({}).deps, client: real });
-      if (kind.startsWith("hang"))
-        void until(async () => (await requests(sandbox, path)) > 0).then(() => timeout.abort());
-      const outcome = await created.then(
-        () => "created",
-        (error: unknown) => (error instanceof Failure ? error.kind : String(error)),
-      );
-      return [kind, { outcome, requests: await requests(sandbox, path) }];
-    });
-    return Object.fromEntries(await Promise.all(outcomes));
-  }
-
-  const expected = Object.fromEntries(
-    kinds.map((kind) => [
-      kind,
-      { outcome: ["latency", "slow"].includes(kind) ? "created" : "uncertain", requests: 1 },
-    ]),
-  );
-
-  test("requests a payment once, whatever goes wrong", async () => {
-    const found = await afterFaults("createPayment", (_, deps) =>
-      createPayment(paisa("1250.50"), paymentInput, { again: false }, deps),
-    );
-    expect(found).toEqual(expected);
-  });
-
-  test("requests a refund once, whatever goes wrong", async () => {
-    const found = await afterFaults("createRefund", async (sandbox, deps) => {
-      const transactionId = await completedPayment(sandbox);
-      const input = { ...refundInput, transactionId };
-      return createRefund(paisa("5"), input, { again: false }, deps);
-    });
-    expect(found).toEqual(expected);
-  });
-
-  test("a connection that is refused first and accepted later is one request", async () => {
-    const port = await closedPort();
-    const server = await serve(() => success(paymentMade));
-    const down = client(`http://127.0.0.1:${port}`);
-    const up = client(server.baseUrl);
-    let tries = 0;
-    const first: OperationDeps["client"] = {
-      ...up,
-      createPayment: (input) => {
-        tries += 1;
-        return (tries === 1 ? down : up).createPayment(input);
-      },
-    };
-    await createPayment(
-      paisa("1250.50"),
-      paymentInput,
-      { again: false },
-      { ...scripted({}).deps, client: first },
-    );
-    expect([tries, server.count()]).toEqual([2, 1]);
   });
 });

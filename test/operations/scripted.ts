@@ -10,6 +10,7 @@ import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import type { OperationDeps } from "../../src/operations/deps.ts";
 import type { PayoutOrder } from "../../src/payouts/order.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
+import { worker } from "../ledger/small-ledger.ts";
 
 /** What each endpoint answers, call by call; the last answer is not repeated. */
 export type Script = { [Name in keyof Client]?: Awaited<ReturnType<Client[Name]>>[] };
@@ -173,26 +174,16 @@ function memoryLedger(state: { nowMs: number }): () => Promise<Ledger> {
   let count = 0;
   return () => {
     opened ??= openDatabase(":memory:").then((database) =>
-      openLedger(database, {
-        owner: {
-          profile: "test",
-          environment: "sandbox",
-          baseUrl: "https://service.example",
-          keyId: "k",
-        },
-        user: "tester",
-        command: "test",
-        actor: { user: "u", machine: "m", pid: 1 },
-        holder: { pid: 1, lock: "1", machine: "test" },
-        now: () => state.nowMs,
-        newId: () => {
-          count += 1;
-          return `OP${count}`;
-        },
-        isAlive: () => false,
-        assertSeen: () => {},
-        scrub: (text) => text,
-      }),
+      openLedger(
+        database,
+        worker({
+          now: () => state.nowMs,
+          newId: () => {
+            count += 1;
+            return `OP${count}`;
+          },
+        }),
+      ),
     );
     return opened;
   };

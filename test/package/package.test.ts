@@ -12,10 +12,6 @@ const paths = packed.files.map(({ path }) => path);
 const manifest = readJson("package.json");
 
 describe("the npm package", () => {
-  test("is under 700 kB", () => {
-    expect(packed.size).toBeLessThan(700_000);
-  });
-
   test("contains the built tool and its texts, and no source", () => {
     const kinds = [
       /^bin\/(?:lenden\.js|package\.json)$/,

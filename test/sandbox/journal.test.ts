@@ -29,17 +29,6 @@ test("neither a key nor a secret nor a signature is recorded", async () => {
   }
 });
 
-test("the last thousand exchanges are stored", async () => {
-  const sandbox = await start();
-  for (let index = 0; index < 1001; index += 1) await sandbox.get("/sandbox/info");
-  const all = [];
-  for (let page = await exchanges(sandbox, 0); page.length > 0; ) {
-    all.push(...page);
-    page = await exchanges(sandbox, Number(all.at(-1)?.number));
-  }
-  expect(all.map(({ number }) => number)).toEqual(Array.from({ length: 1000 }, (_, i) => i + 2));
-});
-
 test("no response is larger than what lenden accepts", async () => {
   const sandbox = await start();
   const description = "x".repeat(15_000);

@@ -3,6 +3,7 @@ import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Operation } from "../../src/ledger/operation.ts";
 import { integrityOf } from "../../src/ledger/sqlite/integrity.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
+import { worker } from "../ledger/small-ledger.ts";
 import { collect } from "../support/helpers.ts";
 import { payeeOf } from "./repeats.ts";
 import { accountIn } from "./tool.ts";
@@ -88,7 +89,7 @@ export function openedLedger(universe: Universe, key = universe.key): Ledger {
   const { disk, timeline, environment } = universe;
   return openLedger(
     disk.forProcess(() => {}),
-    {
+    worker({
       owner: {
         profile: "test",
         environment,
@@ -96,15 +97,7 @@ export function openedLedger(universe: Universe, key = universe.key): Ledger {
         keyId: key.id,
         account: accountIn(environment),
       },
-      user: "tester",
-      command: "look",
-      actor: { user: "u", machine: "m", pid: 1 },
-      holder: { pid: 1, lock: "", machine: "here" },
       now: () => timeline.now(),
-      newId: () => "OP",
-      scrub: (text: string) => text,
-      isAlive: () => false,
-      assertSeen: () => {},
-    },
+    }),
   );
 }

@@ -266,51 +266,42 @@ export const databaseBugs = [
     name: "batch: the sums drop a state",
     seam: "database",
     decorate: (database) =>
-      override(database, {
-        prepare: (prepare) => (sql) => {
-          const statement = prepare(sql);
-          if (!/^\s*SELECT\b.*\bbatch_rows\b.*\bGROUP BY\b/s.test(sql)) return statement;
-          return override(statement, {
-            all:
-              (all) =>
-              (...values) =>
-                all(...values).filter(({ state }) => state !== "REFUSED"),
-          });
-        },
+      withStatements(database, /^\s*SELECT\b.*\bbatch_rows\b.*\bGROUP BY\b/s, {
+        all: after((rows) => rows.filter(({ state }) => state !== "REFUSED")),
       }),
     tests: fixedBatches,
   },
 ];
 
-/** Another function in place of `run` and `get`, for the statements that match. */
-function writing(database, pattern, change) {
+/** Other functions of the statements that match. */
+function withStatements(database, pattern, changes) {
   return override(database, {
     prepare: (prepare) => (sql) => {
       const statement = prepare(sql);
-      return pattern.test(sql) ? override(statement, { run: change, get: change }) : statement;
+      return pattern.test(sql) ? override(statement, changes) : statement;
     },
   });
+}
+
+/** Changes the result of a function. */
+function after(change) {
+  return (work) =>
+    (...values) =>
+      change(work(...values));
+}
+
+/** Another function in place of `run` and `get`, for the statements that match. */
+function writing(database, pattern, change) {
+  return withStatements(database, pattern, { run: change, get: change });
 }
 
 /** Other columns in the rows that are read of a table. */
 function reading(database, table, change) {
   const pattern = new RegExp(`^\\s*SELECT\\b.*\\bFROM ${table}\\b`, "s");
   const read = (row) => row && { ...row, ...change(row) };
-  return override(database, {
-    prepare: (prepare) => (sql) => {
-      const statement = prepare(sql);
-      if (!pattern.test(sql)) return statement;
-      return override(statement, {
-        get:
-          (get) =>
-          (...values) =>
-            read(get(...values)),
-        all:
-          (all) =>
-          (...values) =>
-            all(...values).map(read),
-      });
-    },
+  return withStatements(database, pattern, {
+    get: after(read),
+    all: after((rows) => rows.map(read)),
   });
 }
 
@@ -348,19 +339,12 @@ function rollingBack(database, isWanted) {
 
 function withoutIntents(database) {
   let hasIntent = false;
-  const noticing = override(database, {
-    prepare: (prepare) => (sql) => {
-      const statement = prepare(sql);
-      if (!/^\s*INSERT (?:OR \w+ )?INTO operations\b/.test(sql)) return statement;
-      const notice =
-        (work) =>
-        (...values) => {
-          hasIntent = true;
-          return work(...values);
-        };
-      return override(statement, { run: notice, get: notice, all: notice });
-    },
+  const notice = after((result) => {
+    hasIntent = true;
+    return result;
   });
+  const insert = /^\s*INSERT (?:OR \w+ )?INTO operations\b/;
+  const noticing = withStatements(database, insert, { run: notice, get: notice, all: notice });
   return rollingBack(noticing, () => {
     const had = hasIntent;
     hasIntent = false;
@@ -392,51 +376,38 @@ function withOldFacts(database) {
 
 /** Compares the ID of an outcome with those of before the transaction: only the first one is guarded. */
 function withOldIds(database) {
-  let last = -1;
-  return override(database, {
-    prepare: (prepare) => (sql) => {
-      const statement = prepare(sql);
-      if (!/^\s*UPDATE operations\b.*\bNOT EXISTS\b.*\bremote_id = \?/s.test(sql)) return statement;
-      return override(statement, {
-        run:
-          (run) =>
-          (...values) => {
-            const isFirst = last !== database.transactionCount();
-            last = database.transactionCount();
-            return run(...values.slice(0, -1), isFirst ? values.at(-1) : null);
-          },
-      });
-    },
+  const isFirst = firstOfTransaction(database);
+  const guarded = /^\s*UPDATE operations\b.*\bNOT EXISTS\b.*\bremote_id = \?/s;
+  return withStatements(database, guarded, {
+    run:
+      (run) =>
+      (...values) =>
+        run(...values.slice(0, -1), isFirst() ? values.at(-1) : null),
   });
 }
 
 /** After the first one in a transaction, the rows of such a statement are others. */
 function readingOnce(database, pattern, change) {
-  let last = -1;
-  return override(database, {
-    prepare: (prepare) => (sql) => {
-      const statement = prepare(sql);
-      if (!pattern.test(sql)) return statement;
-      return override(statement, {
-        get:
-          (get) =>
-          (...values) => {
-            const isFirst = last !== database.transactionCount();
-            last = database.transactionCount();
-            return isFirst ? get(...values) : change(get(...values));
-          },
-      });
-    },
+  const isFirst = firstOfTransaction(database);
+  return withStatements(database, pattern, {
+    get: after((row) => (isFirst() ? row : change(row))),
   });
+}
+
+/** Tells whether it is the first call in its transaction. */
+function firstOfTransaction(database) {
+  let last = -1;
+  return () => {
+    const isFirst = last !== database.transactionCount();
+    last = database.transactionCount();
+    return isFirst;
+  };
 }
 
 /** Finds no operation by the ID of the API. */
 function withoutRecords(database) {
-  return override(database, {
-    prepare: (prepare) => (sql) => {
-      const statement = prepare(sql);
-      if (!/^\s*SELECT\b.*\boperations\b.*\bremote_id\b.*=/s.test(sql)) return statement;
-      return override(statement, { get: () => () => undefined, all: () => () => [] });
-    },
+  return withStatements(database, /^\s*SELECT\b.*\boperations\b.*\bremote_id\b.*=/s, {
+    get: () => () => undefined,
+    all: () => () => [],
   });
 }

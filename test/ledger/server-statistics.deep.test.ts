@@ -1,29 +1,20 @@
-import { join } from "node:path";
 import { expect } from "vitest";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Intent } from "../../src/ledger/operation.ts";
-import { openServerLedger } from "../../src/ledger/postgres/ledger.ts";
-import { schemaSql } from "../../src/ledger/postgres/schema.ts";
-import { scratchFolder } from "../support/helpers.ts";
 import { serverTest, startCluster } from "../support/postgres.ts";
-import { claimed, payment, payout, refund, worker } from "./small-ledger.ts";
+import { ledgerOf } from "./server-ledger.ts";
+import { claimed, payment, payout, refund } from "./small-ledger.ts";
 
 const asked = { recipientNumber: "01712345678", paymentMethodId: "m1" };
 const row = { reference: "B", recipient: "01712345678", amountPaisa: 500n };
 
 /** As after a restore, or when a large batch is the first of a ledger. */
 serverTest("a claim reads few operations on a server without statistics", async () => {
-  const cluster = await startCluster({ settings: { autovacuum: "off" } });
-  const database = await cluster.create();
-  await cluster.run(schemaSql(true), database);
-  const login = {
-    ...{ text: "the server", host: cluster.folder, port: cluster.port, database },
-    ...{ user: "postgres", password: async () => "", tls: false as const },
-  };
-  const clocks = { monotonicMs: () => 0, wallMs: () => 0 };
+  const { cluster, name, open } = await ledgerOf(
+    await startCluster({ settings: { autovacuum: "off" } }),
+  );
   const within = async (work: (ledger: Ledger) => Promise<unknown>) => {
-    const head = join(scratchFolder(), "head");
-    const { ledger, close } = await openServerLedger(login, { ...worker(), ...clocks }, head);
+    const { ledger, close } = await open();
     await work(ledger);
     await close();
   };
@@ -31,9 +22,9 @@ serverTest("a claim reads few operations on a server without statistics", async 
   await within(async (ledger) => {
     for (const intent of intents) await claimed(ledger, intent);
   });
-  await cluster.run(copyOperations, database);
+  await cluster.run(copyOperations, name);
   const countRead = async () => {
-    const [found] = await cluster.run(rowsRead, database);
+    const [found] = await cluster.run(rowsRead, name);
     return Number(found?.count);
   };
   const readBy = async (work: (ledger: Ledger) => Promise<unknown>) => {
