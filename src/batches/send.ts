@@ -5,8 +5,7 @@ import type { Batch, PlannedPayout } from "../ledger/batch.ts";
 import type { ClaimAnswer } from "../ledger/change.ts";
 import { withCommitQueue } from "../ledger/commit-queue.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { OperationDeps } from "../operations/deps.ts";
-import { clockFailure } from "../operations/deps.ts";
+import { clockFailure, type OperationDeps } from "../operations/deps.ts";
 import { accessHint } from "../operations/response-failure.ts";
 import { payoutIntent } from "../payouts/claim.ts";
 import type { PayoutOrder } from "../payouts/order.ts";
@@ -226,7 +225,7 @@ function createStopRules() {
       reason ??= new Failure(
         "batch.same-rejections",
         `The batch stopped: ${mostRejected} rows in a row were rejected with the same response. The response: ${text}`,
-        { hint: "Fix the cause, then run the same command again." },
+        { hint: "Correct what the response names, then run the same command again." },
       );
   };
   /** `reason`: why it stops, once it does. */

@@ -11,14 +11,14 @@ import { isObject, jsonIn, repeatedKey } from "../domain/json.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { readTimestamp } from "../domain/timestamp.ts";
 import { isWaiting } from "../operations/response-failure.ts";
-import { accountNumberWarnings } from "./refund/account-number.ts";
+import { accountNumberWarnings } from "./resources.ts";
 
 const verbs = ["GET", "POST", "PATCH", "PUT", "DELETE"] as const;
 type Fields = Record<string, unknown>;
 
 export const api = defineCommand({
   description:
-    "The path is relative to the base URL. Fields are the query of a GET, otherwise a JSON body. A request that creates or changes a record is checked and recorded like the matching command. Any other request is sent once and not recorded.",
+    "Fields are the query of a GET, otherwise a JSON body. A request that creates or changes a record is checked and recorded like its command. Any other request is sent once and not recorded.",
   examples: {
     "Print the body of a response": "lenden api GET /payment/methods",
     "Send a body of fields": "lenden api POST /sandbox/trigger-payment -f transactionId=TX8F3K2Q",
@@ -31,7 +31,7 @@ export const api = defineCommand({
       `HTTP method: {${verbs.join(" | ")}}`,
       takes(verbs, (text) => oneOf(verbs)(text.toUpperCase())),
     ),
-    path: argument.required("path", "Path, for example /payment/methods", readPath),
+    path: argument.required("path", "Path below the base URL: /payment/methods", readPath),
   },
   flags: {
     field: flag.many("-f, --field <key=value>", "Field of the body or the query", readField),

@@ -2,7 +2,7 @@ import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node
 import { dirname, join } from "node:path";
 import { defineCommand } from "../cli/command/define-command.ts";
 import { argument, flag, oneOf, takes } from "../cli/command/flag.ts";
-import { errorCode } from "../domain/error-code.ts";
+import { systemReason } from "../domain/error-code.ts";
 import { Failure } from "../domain/failure.ts";
 import { err, quoted, type Result } from "../domain/result.ts";
 import { shellLine } from "../domain/shell-line.ts";
@@ -30,7 +30,7 @@ interface Installed {
 
 export const completion = defineCommand({
   description:
-    "Tab completes commands, flags, files, profiles, methods, batches and the newest IDs. --install shows the remaining steps; your start-up files stay unchanged.",
+    "Tab completes commands, flags, files, profiles, methods, batches and IDs. --install shows the remaining steps; your start-up files stay unchanged.",
   examples: {
     "Install completions for bash": "lenden completion bash --install",
     "Print the script for fish": "lenden completion fish",
@@ -156,8 +156,8 @@ function withFile<Value>(file: string, work: () => Value): Value {
   try {
     return work();
   } catch (cause) {
-    const code = errorCode(cause) ?? "unknown";
-    throw new Failure("completion.not-written", `Cannot read or write ${file} (${code}).`, {
+    const message = `Cannot read or write ${file}: ${systemReason(cause)}.`;
+    throw new Failure("completion.not-written", message, {
       hint: "Check the permissions of its directory, or print the script without --install.",
       cause,
     });

@@ -1,4 +1,5 @@
 import type { Command } from "../cli/command/define-command.ts";
+import { keysOf } from "../domain/collect.ts";
 
 /** A command or a group of commands, as the program finds, lists and completes it. */
 export interface Entry {
@@ -112,8 +113,8 @@ const loaders: Partial<Record<Name, () => Promise<Command>>> = {
   "payout batch export": async () => (await import("./payout/batch/export.ts")).batchExport,
   "payout batch resolve": async () => (await import("./payout/batch/resolve.ts")).batchResolve,
   "payout batch cancel": async () => (await import("./payout/batch/cancel.ts")).batchCancel,
-  "payout sign": async () => (await import("./payout/sign.ts")).payoutSign,
-  "payout verify": async () => (await import("./payout/verify.ts")).payoutVerify,
+  "payout sign": async () => (await import("./payout/signature.ts")).payoutSign,
+  "payout verify": async () => (await import("./payout/signature.ts")).payoutVerify,
   "refund create": async () => (await import("./refund/create.ts")).refundCreate,
   "refund get": async () => (await import("./resource-commands.ts")).refundGet,
   "refund wait": async () => (await import("./resource-commands.ts")).refundWait,
@@ -127,7 +128,7 @@ const loaders: Partial<Record<Name, () => Promise<Command>>> = {
   "sandbox trigger refund": async () => (await import("./sandbox/trigger.ts")).triggerRefund,
   "sandbox set": async () => (await import("./sandbox/trigger.ts")).sandboxSet,
   "sandbox requests": async () => (await import("./sandbox/requests.ts")).sandboxRequests,
-  "sandbox info": async () => (await import("./sandbox/info.ts")).sandboxInfo,
+  "sandbox info": async () => (await import("./sandbox/requests.ts")).sandboxInfo,
   "profile add": async () => (await import("./profile/add.ts")).profileAdd,
   "profile list": async () => (await import("./profile/show.ts")).profileList,
   "profile show": async () => (await import("./profile/show.ts")).profileShow,
@@ -145,9 +146,9 @@ const loaders: Partial<Record<Name, () => Promise<Command>>> = {
   "ledger check": async () => (await import("./ledger/check.ts")).ledgerCheck,
   "ledger processes": async () => (await import("./ledger/processes.ts")).ledgerProcesses,
   "ledger init": async () => (await import("./ledger/init.ts")).ledgerInit,
-  "ledger move": async () => (await import("./ledger/move.ts")).ledgerMove,
+  "ledger move": async () => (await import("./ledger/init.ts")).ledgerMove,
   "ledger backup": async () => (await import("./ledger/backup.ts")).ledgerBackup,
-  "ledger restore": async () => (await import("./ledger/restore.ts")).ledgerRestore,
+  "ledger restore": async () => (await import("./ledger/backup.ts")).ledgerRestore,
   "callback listen": async () => (await import("./callback/listen.ts")).callbackListen,
   "callback verify": async () => (await import("./callback/verify.ts")).callbackVerify,
   "callback list": async () => (await import("./callback/received.ts")).callbackList,
@@ -159,13 +160,10 @@ const loaders: Partial<Record<Name, () => Promise<Command>>> = {
 
 const descriptions: Partial<Record<Name, string>> = {
   pay: "The customer pays on a payment page. The money has arrived when 'lenden pay get' shows Completed, and not before.",
-  payout: "'sign' and 'verify' work offline, for your own API client.",
   "payout batch": "'lenden help batch' describes the file.",
-  refund: "A refund can be cancelled while it is Processing.",
-  sandbox: "'start' and 'exec' run the API on this machine, also with injected faults.",
   profile: "A profile stores base URL, API key, payout secret and defaults under a name.",
   ledger:
-    "Everything that moves money is recorded in the ledger before it is sent. The ledger is a file of this machine, or is on PostgreSQL and shared.",
+    "Every operation is recorded in the ledger before it is sent. The ledger is a file of this machine, or shared on PostgreSQL.",
   callback:
     "Anyone can send a callback. lenden retrieves the record behind each one, and only the record counts.",
 };
@@ -179,9 +177,7 @@ const headings: Record<string, Name[]> = {
   "Ledger, callbacks and API": ["ledger", "callback", "api"],
 };
 
-const names = Object.keys(summaries).filter((name): name is Name => name in summaries);
-
-export const entries: Entry[] = names.map((name) => ({
+export const entries: Entry[] = keysOf(summaries).map((name) => ({
   name,
   summary: summaries[name],
   heading: Object.keys(headings).find((heading) => headings[heading]?.includes(name)),

@@ -1,7 +1,6 @@
 import { readWord } from "../cli/command/common-flags.ts";
 import type { Context } from "../cli/command/context.ts";
 import { flag, notOneOf, takes } from "../cli/command/flag.ts";
-import { pagesOf } from "../cli/command/list.ts";
 import {
   type Cell,
   id as idCell,
@@ -21,12 +20,13 @@ import { statuses } from "../domain/statuses.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Filter, Kind, ListedOperation } from "../ledger/operation.ts";
 import {
-  type Columns,
+  type GivenList,
+  type List,
   type ListColumn,
-  listTable,
-  type Shown,
-  shownColumns,
-} from "./list-columns.ts";
+  type Page,
+  pagesOf,
+  pageTable,
+} from "./lists.ts";
 import { type GivenTimes, spanOf, timeFilters, zoneOf } from "./time-filters.ts";
 
 type StatusFilter = Pick<Filter, "status" | "states">;
@@ -61,7 +61,7 @@ function readRecipient(typed: string): Result<string> {
 export const commonFilters = {
   status: flag.optional(
     "--status <status>",
-    "API status in any case, or refused, unknown, not-sent, conflict",
+    "API status, or refused, unknown, not-sent, conflict",
     takes(statusWords, readStatus),
   ),
   ...timeFilters,
@@ -253,57 +253,38 @@ export const columnsOf = {
       "test",
     ],
   },
-} satisfies Record<string, Columns<ColumnName>>;
+} satisfies Record<string, OperationList>;
 
-type ListName = keyof typeof columnsOf;
-
-/** The values of the flags of a list. */
-export interface Given extends FilterInput {
-  columns?: ColumnName[] | undefined;
-  limit?: number | undefined;
-}
-
-/** A page of a list, and what its view depends on. */
-export interface ListPage extends Shown<ColumnName> {
-  operations: ListedOperation[];
-  /** The zone of its times. */
-  zone: string;
-  /** Whether no filter was given. */
-  isWhole: boolean;
-}
+type OperationList = Pick<List<ListedOperation, ColumnName>, "table" | "spare" | "all">;
+export type OperationPage = Page<ListedOperation, ColumnName>;
+export type Given = FilterInput & Pick<GivenList<ColumnName>, "columns" | "limit">;
 
 /** The pages of a list that a filter selects. */
 export async function* listPages(
-  list: ListName,
+  list: OperationList,
   kind: Kind | undefined,
   { filter, given }: { filter: Filter; given: Given },
   ledger: Ledger,
   context: Context,
-): AsyncGenerator<ListPage> {
-  const own: Columns<ColumnName> = columnsOf[list];
-  const { columns, limit, ...filters } = given;
-  const usual = ledger.hasAllAccounts ? [...own.table, "account" as const] : own.table;
-  const shown = {
-    ...shownColumns({ ...own, table: usual }, columns, context),
-    zone: await zoneOf(context),
-    isWhole: Object.values(filters).every((one) => one === undefined),
-  };
+): AsyncGenerator<OperationPage> {
+  const table = ledger.hasAllAccounts ? [...list.table, "account" as const] : list.table;
   const listed = {
     read: (most: number) => ledger.list(kind, { ...filter, limit: most }),
     count: (most: number) => ledger.count(kind, filter, most),
   };
-  for await (const operations of pagesOf(listed, limit, context.ui)) {
-    const isMarked = columns === undefined && operations.some(isTest);
-    const marked = [...shown.columns.filter((one) => one !== "test"), "test" as const];
-    yield { operations, ...shown, columns: isMarked ? marked : shown.columns };
+  for await (const page of pagesOf({ ...list, table }, listed, { ...given }, context)) {
+    const marked = [...page.columns.filter((one) => one !== "test"), "test" as const];
+    const isMarked = given.columns === undefined && page.items.some(isTest);
+    yield isMarked ? { ...page, columns: marked } : page;
   }
 }
 
 export function tableOf(
-  { operations, ...shown }: ListPage,
-  texts: { id: (one: ListedOperation) => string; empty: string },
+  page: OperationPage,
+  id: (one: ListedOperation) => string,
+  empty: string,
 ): Table {
-  return listTable<ListedOperation, ColumnName>(operations, listColumns, { ...shown, ...texts });
+  return pageTable(page, { columns: listColumns, id }, empty);
 }
 
 function asked(

@@ -1,20 +1,19 @@
 import type { Context } from "../cli/command/context.ts";
 import { defineCommand } from "../cli/command/define-command.ts";
 import { argument, flag } from "../cli/command/flag.ts";
-import { limit } from "../cli/command/list.ts";
 import { amountText } from "../domain/amount.ts";
 import { readIdentifier } from "../domain/identifier.ts";
 import { isTest } from "../domain/state.ts";
 import type { Resource } from "../domain/statuses.ts";
 import type { ListedOperation } from "../ledger/operation.ts";
-import { columnsFlag } from "./list-columns.ts";
+import { columnsFlag, limit } from "./lists.ts";
 import {
   columnsOf,
   commonFilters,
   filterOf,
   type Given,
-  type ListPage,
   listPages,
+  type OperationPage,
   payoutFilters,
   tableOf,
 } from "./operation-lists.ts";
@@ -51,7 +50,7 @@ function waitCommand<Kind extends Resource>(resource: ResourceDescription<Kind>)
   return defineCommand({
     description: "Prints each new status on stderr.",
     examples: {
-      [`Wait for the newest ${kind}, at most five minutes`]: `lenden ${group} wait @last --wait-timeout 5m`,
+      "Wait at most five minutes": `lenden ${group} wait @last --wait-timeout 5m`,
     },
     arguments: { id: idArgument(resource) },
     flags: waitOptionFlags,
@@ -83,7 +82,7 @@ async function* listRecords(
   { kind }: ResourceInfo,
   { refresh, ...given }: Given & { refresh: boolean },
   context: Context,
-): AsyncGenerator<ListPage> {
+): AsyncGenerator<OperationPage> {
   const ledger = await (refresh ? context.ledger.own() : context.ledger.records());
   const filter = await filterOf(given, ledger, context);
   if (refresh) {
@@ -91,7 +90,7 @@ async function* listRecords(
     const limit = given.limit === undefined ? {} : { limit: given.limit };
     await refreshAll(ledger.list(kind, { ...processing, ...limit }), context);
   }
-  yield* listPages(kind, kind, { filter, given }, ledger, context);
+  yield* listPages(columnsOf[kind], kind, { filter, given }, ledger, context);
 }
 
 async function refreshAll(
@@ -108,20 +107,21 @@ async function refreshAll(
 function listOf(resource: ResourceInfo) {
   const { kind, group, createdBy } = resource;
   return {
-    description: `Reads the ledger, newest first; the API has no list. A status is the last one seen.`,
+    description: "Newest first, from the ledger, with the last status seen.",
     examples: {
       [`List the ${kind}s of today`]: `lenden ${group} list --since today`,
-      [`List the IDs of ${kind}s that are still Processing`]: `lenden ${group} list --status processing --refresh -q`,
+      [`List the IDs of Processing ${kind}s`]: `lenden ${group} list --status processing --refresh -q`,
     },
     list: true,
-    json: ({ operations }: ListPage) => operations.map((one) => asJson(one, resource)),
-    view: (page: ListPage) =>
-      tableOf(page, {
-        id: ({ remoteId, id }) => remoteId ?? id,
-        empty: page.isWhole
+    json: ({ items }: OperationPage) => items.map((one) => asJson(one, resource)),
+    view: (page: OperationPage) =>
+      tableOf(
+        page,
+        ({ remoteId, id }) => remoteId ?? id,
+        page.isWhole
           ? `No ${kind} was ${kind === "payout" ? "sent" : "created"} from this machine yet. For help, run 'lenden ${createdBy} --help'.`
           : `No ${kind} matches. To list all ${kind}s sent from this machine, run 'lenden ${group} list'.`,
-      }),
+      ),
   };
 }
 

@@ -6,8 +6,8 @@ import { readTimeZone } from "../domain/time-zone.ts";
 
 /** The filters by time that every list has. */
 export const timeFilters = {
-  since: flag.optional("--since <time>", "From this time on: 2026-11-20, today, 2h ago", readTime),
-  until: flag.optional("--until <time>", "Until this time; a date includes its day", readTime),
+  since: flag.optional("--since <time>", "Start: 2026-11-20, today, 2h ago", readTime),
+  until: flag.optional("--until <time>", "End; a date includes its day", readTime),
 };
 
 /** The values of those flags. */

@@ -1,5 +1,8 @@
 import { flag } from "../cli/command/flag.ts";
 import { readDuration } from "../cli/output/time.ts";
+import type { Resource } from "../domain/statuses.ts";
+import type { OperationDeps } from "../operations/deps.ts";
+import type { RecordOf } from "../operations/status.ts";
 
 /** The flags of the `wait` commands. */
 export const waitOptionFlags = {
@@ -24,8 +27,8 @@ export const waitFlags = {
 
 /** The exit codes of a wait, as help shows them. */
 export const waitExits = {
-  pending: "still Processing when the wait timed out",
-  cancelled: "the status is Cancelled",
+  pending: "still Processing",
+  cancelled: "Cancelled",
 };
 
 const usualTimeoutMs = 10 * 60_000;
@@ -41,6 +44,20 @@ export function waitOptionsOf(given: {
 export function endingOf({ status }: { status: string }): "cancelled" | "pending" | undefined {
   if (status === "Completed") return undefined;
   return status === "Cancelled" ? "cancelled" : "pending";
+}
+
+/** With --wait, the record once it is Completed or Cancelled. */
+export async function recordAfter<Kind extends Resource, Created>(
+  kind: Kind,
+  id: string,
+  created: Created,
+  given: Parameters<typeof waitOptionsOf>[0] & { wait: boolean },
+  deps: OperationDeps,
+): Promise<{ record: Created | RecordOf[Kind]; waited: boolean }> {
+  if (!given.wait) return { record: created, waited: false };
+  const { waitForRecord } = await import("../operations/status.ts");
+  const options = { ...waitOptionsOf(given), justMade: true };
+  return { record: await waitForRecord(kind, id, options, deps), waited: true };
 }
 
 /** The ending of a command that waits only with --wait. */

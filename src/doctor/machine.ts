@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import { access, lstat, readFile } from "node:fs/promises";
 import { arch } from "node:os";
 import { join } from "node:path";
-import { errorCode } from "../domain/error-code.ts";
+import { errorCode, systemReason } from "../domain/error-code.ts";
 import { headPath } from "../ledger/head.ts";
 import { checkHealth } from "../ledger/health.ts";
 import {
@@ -52,10 +52,9 @@ async function directory(path: string, variable: string, platform: string): Prom
       ? passed(`Only you can read ${path}.`)
       : warning(`Other users can read ${path}.`, `Run: chmod -R go= '${path}'`);
   } catch (error) {
-    const code = errorCode(error);
-    if (code === "ENOENT")
+    if (errorCode(error) === "ENOENT")
       return passed(`${path} does not exist yet. lenden creates it when needed.`);
-    return failed(`${path} cannot be used (${code ?? "unknown"}).`, hint);
+    return failed(`${path} cannot be used: ${systemReason(error)}.`, hint);
   }
 }
 

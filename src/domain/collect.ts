@@ -4,3 +4,8 @@ export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]>
   for await (const item of items) all.push(item);
   return all;
 }
+
+/** The names of the fields of an object, in their order. */
+export function keysOf<Keyed extends object>(keyed: Keyed): (keyof Keyed & string)[] {
+  return Object.keys(keyed).filter((key): key is keyof Keyed & string => key in keyed);
+}

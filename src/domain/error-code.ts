@@ -7,7 +7,11 @@ export function errorCode(error: unknown): string | undefined {
 /** Why the system rejected a file or a program, in words: `permission denied (EACCES)`. */
 export function systemReason(error: unknown): string {
   const code = errorCode(error) ?? "unknown";
-  return Object.hasOwn(reasons, code) ? `${reasons[code]} (${code})` : code;
+  // Node's own words, for a code without one here: `EIO: i/o error, write`.
+  const words =
+    error instanceof Error ? /^E[A-Z0-9]+: ([^,]+)/.exec(error.message)?.[1] : undefined;
+  const reason = Object.hasOwn(reasons, code) ? reasons[code] : words;
+  return reason === undefined ? code : `${reason} (${code})`;
 }
 
 const reasons: Record<string, string> = {

@@ -6,22 +6,22 @@ export const exits = {
   internal: {
     code: 1,
     means: "internal or local error; nothing was sent",
-    retry: "after fixing what the message names; otherwise report it",
+    retry: "once fixed; otherwise report it",
   },
   usage: {
     code: 2,
     means: "invalid arguments or input file; nothing was sent",
-    retry: "after you fix it",
+    retry: "once fixed",
   },
   refused: {
     code: 3,
     means: "rejected by the API or by a safety check; nothing changed",
-    retry: "after you fix it",
+    retry: "once fixed",
   },
   access: {
     code: 4,
     means: "not authorized: credentials, environment, clock or confirmation",
-    retry: "after you fix it",
+    retry: "once fixed",
   },
   conflict: {
     code: 5,
@@ -58,7 +58,7 @@ export const exits = {
   uncertain: {
     code: 75,
     means: "outcome unknown: money may have moved",
-    retry: "a payout with the same --ref, or a batch: yes; a payment or a refund: check it first",
+    retry: "payouts with the same --ref, and batches; check payments and refunds first",
   },
   interrupted: {
     code: 130,
@@ -358,6 +358,10 @@ export class Failure extends Error {
 export function isOfLedger(error: unknown): error is Failure {
   return error instanceof Failure && /^(?:ledger|lock)\./.test(error.reason);
 }
+
+/** For data that a newer version wrote. */
+export const updateHint =
+  "To update lenden, run 'git pull', 'npm ci' and 'npm install -g .' in its clone.";
 
 /** Several problems of one command, reported together (exit 2). */
 export function usage(problems: string[], hint?: string): Failure {

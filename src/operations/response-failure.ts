@@ -174,7 +174,8 @@ export function rejectedLater(
   );
 }
 
-const newReferenceHint = "Fix the cause, then send the payout with a new reference.";
+const newReferenceHint =
+  "Correct what the API's response names, then send the payout with a new reference.";
 const pathHint =
   "Check the path and the IDs in it, then the base URL, which usually ends with /cp/api/v1.";
 
@@ -202,8 +203,9 @@ const rejectionHints: Record<Exclude<Rejected["why"], "access">, string> = {
   "unknown id":
     "Check the ID, the profile and the base URL: an ID is known only in its own account and environment.",
   busy: "Retry later.",
-  clash: "Check the current status of the record with its get command.",
-  refused: "Fix the cause, then retry.",
+  clash:
+    "Check the status of the record with 'lenden pay get', 'lenden payout get' or 'lenden refund get': it may not allow this request.",
+  refused: "Correct what the API's response names, then retry.",
 };
 
 /**

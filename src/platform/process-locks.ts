@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readdirSync, rmSync, type Stats } from "node:fs";
 import { dirname, join } from "node:path";
 import { ulid } from "ulid";
-import { errorCode } from "../domain/error-code.ts";
+import { errorCode, systemReason } from "../domain/error-code.ts";
 import { Failure } from "../domain/failure.ts";
 import { isOwnFile, makeDirectory } from "./files.ts";
 import type { Database } from "./sqlite/database.ts";
@@ -166,15 +166,11 @@ function watchFile(path: string, now: () => number, lost: () => Failure): () => 
 }
 
 function notLocked(directory: string, cause: unknown): Failure {
-  const code = errorCode(cause);
-  return new Failure(
-    "ledger.no-lock",
-    `Cannot lock a file in ${directory}${code === undefined ? "" : ` (${code})`}.`,
-    {
-      hint: "Other processes would not see that this one works. Check the free space on the disk, the permissions of the directory, and that its file system can lock files.",
-      cause,
-    },
-  );
+  const message = `Cannot lock a file in ${directory}: ${systemReason(cause)}.`;
+  return new Failure("ledger.no-lock", message, {
+    hint: "Other processes would not see that this one works. Check the free space on the disk, the permissions of the directory, and that its file system can lock files.",
+    cause,
+  });
 }
 
 function removed(path: string): Failure {

@@ -242,7 +242,8 @@ export async function* verify(trial: Trial): AsyncIterable<Result> {
   for (const { check, guard = null, ...assumption } of assumptions) {
     const found = await check(trial).catch((error: unknown) => {
       if (endsAll(error) || !(error instanceof Failure)) throw error;
-      const { hint = "Fix the cause, then run the same command again." } = error.details;
+      const { hint = "Correct what is named here, then run the same command again." } =
+        error.details;
       return { verdict: "undecided" as const, seen: whatHappened(error), hint };
     });
     const { otherwise } = assumption;

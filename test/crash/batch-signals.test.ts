@@ -83,7 +83,7 @@ test("P20, P22: a signal ends the pause that the API requested, and nothing is s
   const [before, stoppedMs] = [creations(), Date.now()];
   child.kill("SIGINT");
   const { code, stderr } = await end;
-  const says = /4 unknown[\s\S]*outcome unknown: 4; not sent: 16\.[\s\S]*To resume/;
+  const says = /4 unknown[\s\S]*; unknown: 4; not sent: 16\.[\s\S]*To resume/;
   expect([code, stderr]).toEqual([75, expect.stringMatching(says)]);
   expect([creations(), Date.now() - stoppedMs < 30_000]).toEqual([before, true]);
 });
@@ -93,7 +93,7 @@ test("P20: the end of --timeout ends that pause, and is named in the error", asy
   const { end } = await askedToWait("--timeout", "10s");
   const { code, stderr } = await end;
   const says =
-    /4 unknown[\s\S]*The time of --timeout elapsed\. 0 of 20 rows accepted .*; outcome unknown: 4; not sent: 16\.[\s\S]*To resume/;
+    /4 unknown[\s\S]*The time of --timeout elapsed\. 0 of 20 rows accepted .*; unknown: 4; not sent: 16\.[\s\S]*To resume/;
   expect([code, stderr]).toEqual([75, expect.stringMatching(says)]);
   expect(stderr).not.toMatch(/nothing was sent|in a row/);
   expect(Date.now() - startedMs).toBeLessThan(35_000);

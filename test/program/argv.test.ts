@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { globalFlags } from "../../src/cli/args/globals.ts";
-import { otherFlags, otherWords } from "../../src/cli/args/other-words.ts";
+import { otherFlags, otherWords } from "../../src/cli/args/suggest.ts";
 import { parseArgv } from "../../src/cli/args/parse.ts";
 import { flagName } from "../../src/cli/command/flag.ts";
 import { entries, loadCommands } from "../../src/commands/index.ts";

@@ -1,6 +1,5 @@
 import { ok } from "../../domain/result.ts";
-import { flag, oneOf } from "../command/flag.ts";
-import { readFlags, type TypedFlags } from "../command/read-flags.ts";
+import { flag, oneOf, readFlags, type TypedFlags } from "../command/flag.ts";
 import { type OutputFormat, outputFormats } from "../output/render.ts";
 import { type ColorMode, colorModes } from "../output/style.ts";
 import { readDuration } from "../output/time.ts";

@@ -2,9 +2,8 @@ import { Command as Commander, CommanderError } from "commander";
 import { type Entry, entries } from "../../commands/index.ts";
 import { usage } from "../../domain/failure.ts";
 import type { Command } from "../command/define-command.ts";
-import type { Flag } from "../command/flag.ts";
+import type { Flag, TypedFlags } from "../command/flag.ts";
 import type { Given } from "../command/input.ts";
-import type { TypedFlags } from "../command/read-flags.ts";
 import { globalFlags } from "./globals.ts";
 
 /** The parsed command line. */

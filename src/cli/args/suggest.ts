@@ -3,10 +3,9 @@ import { type Entry, entries, entriesBelow, loadCommands } from "../../commands/
 import { type Failure, usage } from "../../domain/failure.ts";
 import { nearest } from "../../domain/nearest.ts";
 import { type Flag, flagName } from "../command/flag.ts";
-import { topics } from "../help/topics.ts";
+import { topics } from "../help/page.ts";
 import { plainWords, wordsOrWhy } from "../output/terminal-text.ts";
 import { globalFlags } from "./globals.ts";
-import { otherFlags, otherWords } from "./other-words.ts";
 
 /*
  * commander suggests on one level only, from all of `--flag=value`, and repeats what was typed, which may be
@@ -124,3 +123,69 @@ function meantTopic(typed: string): string | undefined {
 function question(lines: string[]): string {
   return `Did you mean ${lines.map((line) => `'${line}'`).join(" or ")}?`;
 }
+
+/** Names of commands in other tools, by the name here. They run nothing and only lead to suggestions. */
+export const otherWords: Record<string, string> = {
+  pay: "payment payments charge checkout collect invoice",
+  payout: "payouts transfer disburse withdraw cashout",
+  batch: "bulk batches payroll import upload csv",
+  refund: "refunds payback reverse reversal return",
+  methods: "method provider providers wallets",
+  sandbox: "mock simulator serve server local",
+  trigger: "simulate complete",
+  profile: "profiles account accounts auth config configure key",
+  ledger: "log logs journal history operations",
+  callback: "callbacks webhook webhooks events hook",
+  doctor: "diagnose health ping",
+  completion: "completions autocomplete",
+  api: "request call raw curl rest",
+  demo: "tour tutorial quickstart try",
+  create: "new make add",
+  send: "create new make transfer run start submit",
+  get: "show view describe retrieve status fetch info",
+  show: "get view describe retrieve info current",
+  status: "get show progress watch",
+  list: "ls all history search",
+  wait: "watch poll follow",
+  cancel: "void abort stop delete rm",
+  add: "create new login init configure setup",
+  remove: "rm delete del logout",
+  rename: "mv move",
+  use: "switch select default activate",
+  set: "edit update change",
+  check: "validate lint",
+  export: "download dump",
+};
+
+/** Names of flags in other tools, without hyphens. None leads to --again, which may pay twice. */
+export const otherFlags: Record<string, string> = {
+  amount: "amt sum value bdt taka price",
+  to: "recipient recipient-number receiver phone mobile number",
+  ref: "reference merchant-ref merchantRef idempotency-key",
+  name: "recipient-name beneficiary",
+  description: "desc memo message",
+  note: "reason comment memo message",
+  method: "provider payment-method",
+  payment: "transaction transaction-id payment-id id",
+  "account-number": "account to number phone mobile",
+  "account-type": "type",
+  payer: "customer phone mobile payer-number from",
+  "redirect-url": "redirect return-url success-url",
+  "callback-url": "callback webhook webhook-url notify-url",
+  "wait-timeout": "max-wait",
+  since: "from after start",
+  until: "to before end",
+  limit: "max count per-page",
+  status: "state filter",
+  concurrency: "parallel jobs workers",
+  follow: "tail watch",
+  field: "data form",
+  input: "body file",
+  "dry-run": "preview simulate noop what-if",
+  yes: "confirm assume-yes",
+  output: "format",
+  verbose: "debug trace",
+  profile: "account project",
+  "base-url": "url host endpoint server",
+  "no-input": "non-interactive no-prompt",
+};

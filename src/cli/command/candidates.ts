@@ -6,7 +6,7 @@ import { formatPaisa } from "../../domain/money.ts";
 import { isTest, isUnsettled } from "../../domain/state.ts";
 import type { Batch } from "../../ledger/batch.ts";
 import type { Kind, Operation } from "../../ledger/operation.ts";
-import { rowsText } from "../output/rows.ts";
+import { rowsText } from "../output/view.ts";
 import type { ConfigAccess } from "../runtime/config-access.ts";
 import type { Named } from "./flag.ts";
 

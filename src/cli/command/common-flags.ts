@@ -35,7 +35,7 @@ export const callbackUrl = flag.setting(
   { fallback: (settings) => settings.callbackUrl?.value },
 );
 
-export const note = flag.optional("--note <text>", "Note, stored with the record", readText);
+export const note = flag.optional("--note <text>", "Note for the record", readText);
 
 export const again = flag.toggle("--again", "Send even if it is a duplicate");
 
@@ -43,7 +43,7 @@ export const again = flag.toggle("--again", "Send even if it is a duplicate");
 export const ledgerLoginFlags = {
   ledgerPasswordCommand: flag.optional(
     "--ledger-password-command <command>",
-    "Command that prints the password of the ledger",
+    "Command that prints the ledger's password",
     readWord,
   ),
   ledgerCa: flag.optional(

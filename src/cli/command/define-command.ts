@@ -15,6 +15,8 @@ export interface Spec<F extends Record<string, Flag>, A extends Record<string, A
   examples: Record<string, string>;
   arguments?: A;
   flags?: F;
+  /** The command whose help describes the flags that both have. */
+  sameFlagsAs?: string;
   /** True if it changes something at the API: it has --dry-run, and production asks. */
   writes?: boolean;
   /** True if a result of a command that `writes` or `finishes` changed something (default: always). */
@@ -126,7 +128,7 @@ export function defineCommand<
   };
 }
 
-const dryRun = flag.toggle("--dry-run", "Print the request without sending it, secrets masked");
+const dryRun = flag.toggle("--dry-run", "Print the request, and send nothing");
 
 async function refuseProduction(context: Context): Promise<void> {
   const { environment, apiKey } = await context.config.account();

@@ -2,8 +2,16 @@ import { usage } from "../../domain/failure.ts";
 import { wordsOrWhy } from "../output/terminal-text.ts";
 import type { Context } from "./context.ts";
 import type { AnyGuide } from "./dialogue.ts";
-import { type Argument, argumentName, type Flag, flagName } from "./flag.ts";
-import { type Found, readFlags, readText, type TypedFlags } from "./read-flags.ts";
+import {
+  type Argument,
+  argumentName,
+  type Flag,
+  type Found,
+  flagName,
+  readFlags,
+  readText,
+  type TypedFlags,
+} from "./flag.ts";
 
 /** The command line, still as text. */
 export interface Given {

@@ -4,8 +4,8 @@ import { globalFlags } from "../args/globals.ts";
 import { reachWhole, withoutUnknown } from "../args/parse.ts";
 import type { Command } from "../command/define-command.ts";
 import type { Flag, Named } from "../command/flag.ts";
-import { topics } from "../help/topics.ts";
-import type { Chosen, Completion } from "./known-values.ts";
+import { topics } from "../help/page.ts";
+import type { Completion } from "./known-values.ts";
 
 /**
  * Requests to the shell: complete a file, a CSV file, or the command line of another program after the
@@ -52,23 +52,10 @@ async function offered(line: Line, typed: string, host: Host): Promise<Completio
   return typed === "" ? openFlags(line) : [];
 }
 
-/** The words before the cursor, parsed. */
-interface Line {
-  path: string;
-  command: Command | undefined;
-  isHelp: boolean;
-  /** The number of arguments before the cursor. */
-  position: number;
-  /** The flags before the cursor, by their names in the code. */
-  given: string[];
-  /** A flag whose value comes next. */
-  awaited: Flag | undefined;
-  chosen: Chosen;
-  /** After `--`. */
-  isOver: boolean;
-}
+type Line = Awaited<ReturnType<typeof readLine>>;
 
-async function readLine(words: string[]): Promise<Line> {
+/** Parses the words before the cursor. */
+async function readLine(words: string[]) {
   const end = words.indexOf("--");
   const { reached, awaited } = await reachWhole(end < 0 ? words : words.slice(0, end));
   const { command, own, globals } = reached;
@@ -78,10 +65,14 @@ async function readLine(words: string[]): Promise<Line> {
     path: isHelp ? known.slice(1).join(" ") : reached.path,
     command,
     isHelp,
+    /** The number of arguments before the cursor. */
     position: isHelp ? 0 : known.length,
+    /** The flags before the cursor, by their names in the code. */
     given: [...own.keys(), ...globals.keys()],
+    /** A flag whose value comes next. */
     awaited: Object.values(flagsOf(command)).find(({ usage }) => usage === awaited),
     chosen: { profile: globals.get("profile")?.at(-1), baseUrl: globals.get("baseUrl")?.at(-1) },
+    /** After `--`. */
     isOver: end >= 0,
   };
 }

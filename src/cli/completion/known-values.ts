@@ -10,7 +10,7 @@ import { openDatabase } from "../../platform/sqlite/open.ts";
 import { type Candidate, candidatesOf, type Sources } from "../command/candidates.ts";
 import type { Named } from "../command/flag.ts";
 import { clean } from "../output/terminal-text.ts";
-import { ownerOf } from "../runtime/owner.ts";
+import { ownerOf } from "../runtime/ledger-file.ts";
 
 /** A word that can complete the line, and what it means. */
 export interface Completion {

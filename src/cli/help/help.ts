@@ -2,9 +2,8 @@ import { Command as Commander, type Help } from "commander";
 import { type Entry, entries, entriesBelow } from "../../commands/index.ts";
 import { exits } from "../../domain/failure.ts";
 import type { Command } from "../command/define-command.ts";
-import { type Argument, argumentName } from "../command/flag.ts";
-import { flagRow, type Row, type Section } from "./page.ts";
-import { topics } from "./topics.ts";
+import { type Argument, argumentName, type Flag, flagName } from "../command/flag.ts";
+import { flagRow, type Row, type Section, topics } from "./page.ts";
 
 interface Style {
   color: boolean;
@@ -18,7 +17,8 @@ interface Style {
  */
 export async function helpText(path: string, style: Style): Promise<string> {
   const ofCommand = /^json (.+)$/.exec(path)?.[1];
-  const schema = ofCommand && (await (await import("./json-schema.ts")).jsonSchemaOf(ofCommand));
+  const schema =
+    ofCommand && (await (await import("../../commands/json-schemas.ts")).jsonSchemaOf(ofCommand));
   return schema ? `${JSON.stringify(schema, null, 2)}\n` : print(await pageOf(path), style);
 }
 
@@ -26,9 +26,10 @@ async function pageOf(path: string): Promise<Section[]> {
   if (path === "") return rootPage();
   const entry = entries.find(({ name }) => name === path);
   const command = await entry?.load?.();
-  if (entry) return command ? commandPage(entry, command) : groupPage(entry);
+  if (entry)
+    return command ? commandPage(entry, command, await sharedWith(command)) : groupPage(entry);
   if (path === "topics") return topicsPage();
-  if (path === "json") return (await import("./json-schema.ts")).jsonPage();
+  if (path === "json") return (await import("../../commands/json-schemas.ts")).jsonPage();
   const topic = topics.find(({ name }) => name === path);
   if (topic) {
     const { topicPages } = await import("./topic-pages.ts");
@@ -68,10 +69,6 @@ function topicsPage(): Section[] {
         ["json", "JSON Schema of the output of a command"],
       ],
     },
-    {
-      title: "Examples",
-      examples: { "Read a topic": "lenden help exit-codes" },
-    },
     learnMore("<topic>"),
   ];
 }
@@ -86,11 +83,17 @@ function groupPage(entry: Entry): Section[] {
   ];
 }
 
-function commandPage({ name, summary }: Entry, command: Command): Section[] {
-  const { description, examples, exitCodes = {} } = command;
+/** The flags that the help of another command describes in the same way. */
+async function sharedWith({ flags, sameFlagsAs }: Command): Promise<Flag[]> {
+  const other = await entries.find(({ name }) => name === sameFlagsAs)?.load?.();
+  const described = Object.values(other?.flags ?? {}).map((flag) => flagRow(flag).join());
+  return Object.values(flags).filter((flag) => described.includes(flagRow(flag).join()));
+}
+
+function commandPage({ name, summary }: Entry, command: Command, shared: Flag[]): Section[] {
+  const { description, examples, exitCodes = {}, sameFlagsAs } = command;
   const args = Object.values(command.arguments);
   const flags = Object.values(command.flags);
-  const hasCodes = Object.keys(exitCodes).length > 0;
   const required = flags.filter(({ presence }) => presence === "required");
   return [
     { text: summary },
@@ -98,7 +101,13 @@ function commandPage({ name, summary }: Entry, command: Command): Section[] {
     usage(name, ...args.map(termOf), ...required.map((flag) => flag.usage), "[flags]"),
     { title: Object.keys(examples).length === 1 ? "Example" : "Examples", examples },
     { title: "Arguments", rows: args.map((one) => [termOf(one), one.about]) },
-    { title: "Flags", rows: flags.map(flagRow) },
+    {
+      title: "Flags",
+      rows: flags.filter((flag) => !shared.includes(flag)).map(flagRow),
+      ...(sameFlagsAs && {
+        text: `As for 'lenden ${sameFlagsAs}': ${shared.map(flagName).join(", ")}.`,
+      }),
+    },
     {
       title: "Columns",
       text: flags.flatMap(({ read }) => (read.isList ? (read.words ?? []) : [])).join(", "),
@@ -110,7 +119,7 @@ function commandPage({ name, summary }: Entry, command: Command): Section[] {
         return meaning === undefined ? [] : [[String(code), meaning]];
       }),
     },
-    learnMore([...topicsOf(name), "flags", ...(hasCodes ? ["exit-codes"] : [])].join(", ")),
+    learnMore([...topicsOf(name, command), "flags"].join(", ")),
   ];
 }
 
@@ -127,9 +136,9 @@ function learnMore(topic: string): Section {
   return { text: `Learn more: lenden help ${topic}` };
 }
 
-function topicsOf(command: string): string[] {
-  if (command.startsWith("payout batch")) return ["batch"];
-  return /^(?:pay|payout|refund|ledger|api)\b/.test(command) ? ["money-safety"] : [];
+function topicsOf(name: string, { writes, finishes, sandboxOnly }: Command): string[] {
+  if (name.startsWith("payout batch")) return ["batch"];
+  return (writes || finishes) && !sandboxOnly ? ["money-safety"] : [];
 }
 
 function rowOf({ name, summary }: Entry): Row {

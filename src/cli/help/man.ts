@@ -1,6 +1,6 @@
 import { entries, entriesBelow } from "../../commands/index.ts";
 import { helpText } from "./help.ts";
-import { topics } from "./topics.ts";
+import { topics } from "./page.ts";
 
 /** A page of the manual: the name of its file, and its text for `man`. */
 export interface ManPage {

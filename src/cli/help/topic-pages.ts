@@ -5,8 +5,7 @@ import { numberFormats } from "../../domain/mobile.ts";
 import { endpointNames } from "../../domain/statuses.ts";
 import { globalFlags } from "../args/globals.ts";
 import { outputFormats } from "../output/render.ts";
-import { flagRow, type Row, type Section } from "./page.ts";
-import type { TopicName } from "./topics.ts";
+import { flagRow, type Row, type Section, type TopicName } from "./page.ts";
 
 const account: Row[] = [
   ["LENDEN_PROFILE", "Profile to use"],
@@ -14,33 +13,33 @@ const account: Row[] = [
   ["LENDEN_PAYOUT_SECRET", "Payout secret"],
   ["LENDEN_CALLBACK_SECRET", "Secret that signs forwarded callbacks"],
   ["LENDEN_BASE_URL", "URL of the API"],
-  ["LENDEN_ACCOUNT", "Account that the ledger records operations under"],
-  ["LENDEN_LEDGER_URL", "Ledger on PostgreSQL, for example postgres://ann@db.example/lenden"],
+  ["LENDEN_ACCOUNT", "Account in the ledger"],
+  ["LENDEN_LEDGER_URL", "Ledger on PostgreSQL: postgres://ann@db.example/lenden"],
   ["LENDEN_LEDGER_PASSWORD", "Password of the ledger"],
 ];
 
 const behavior: Row[] = [
   ["LENDEN_OUTPUT", "Output format"],
-  ["LENDEN_NO_INPUT, CI", "Set to any value: never prompt"],
-  ["LENDEN_DEBUG", "Set to 1: print stack traces"],
-  ["NO_COLOR", "Set to any value: no color"],
-  ["FORCE_COLOR", "Always use color, except if 0 or false"],
-  ["TERM", "Set to dumb: no color, no prompts"],
-  ["DISPLAY, WAYLAND_DISPLAY, WSL_DISTRO_NAME", "On Linux, --open needs one of them"],
+  ["LENDEN_NO_INPUT, CI", "Any value: never prompt"],
+  ["LENDEN_DEBUG", "1: print stack traces"],
+  ["NO_COLOR", "Any value: no color"],
+  ["FORCE_COLOR", "Use color, except if 0 or false"],
+  ["TERM", "dumb: no color, no prompts"],
+  ["DISPLAY, WAYLAND_DISPLAY, WSL_DISTRO_NAME", "--open on Linux needs one"],
 ];
 
 const directories: Row[] = [
-  ["LENDEN_CONFIG_DIR", "Profiles, an absolute path (default: ~/.config/lenden)"],
-  ["LENDEN_DATA_DIR", "Ledger, an absolute path (default: ~/.local/share/lenden)"],
+  ["LENDEN_CONFIG_DIR", "Profiles (default: ~/.config/lenden)"],
+  ["LENDEN_DATA_DIR", "Ledger (default: ~/.local/share/lenden)"],
   ["XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_CACHE_HOME", "Replace ~/.config, ~/.local/share, ~/.cache"],
   ["BASH_COMPLETION_USER_DIR", "Bash completions"],
   ["APPDATA, LOCALAPPDATA", "Parents of both directories on Windows"],
 ];
 
 const network: Row[] = [
-  ["HTTPS_PROXY, HTTP_PROXY", "Proxy to use, except for this machine"],
-  ["NO_PROXY", "Hosts to connect to without the proxy"],
-  ["NODE_EXTRA_CA_CERTS", "Extra CA certificates file (PEM)"],
+  ["HTTPS_PROXY, HTTP_PROXY", "Proxy, except for this machine"],
+  ["NO_PROXY", "Hosts without the proxy"],
+  ["NODE_EXTRA_CA_CERTS", "File of extra CA certificates"],
   ["NODE_TLS_REJECT_UNAUTHORIZED", "Ignored: certificates are always verified"],
 ];
 
@@ -56,7 +55,7 @@ const columns: Record<(typeof fields)[number], string> = {
 /** The text of each topic. */
 export const topicPages: Record<TopicName, Section[]> = {
   flags: [
-    { text: "Flags can be before or after the command. No flag takes a secret." },
+    { text: "Before or after the command. No flag takes a secret." },
     {
       title: "Examples",
       examples: {
@@ -66,7 +65,7 @@ export const topicPages: Record<TopicName, Section[]> = {
     },
     { title: "Flags", rows: Object.values(globalFlags).map(flagRow) },
     {
-      text: "Precedence: flag, environment variable, profile, default. LENDEN_API_KEY with LENDEN_BASE_URL need no profile: if both are set, no profile is used. 'lenden profile show' shows each value and its source.",
+      text: "Precedence: flag, environment variable, profile, default. With LENDEN_API_KEY and LENDEN_BASE_URL, no profile is used. 'lenden profile show' shows each source.",
     },
     { title: "Environment variables: account", rows: account },
     { title: "Environment variables: behavior", rows: behavior },
@@ -74,20 +73,14 @@ export const topicPages: Record<TopicName, Section[]> = {
     { title: "Environment variables: network", rows: network },
   ],
   "exit-codes": [
-    {
-      title: "Examples",
-      examples: {
-        "Print the exit code if it is not 0": 'lenden pay get TX8F3K2Q -q || echo "exit code: $?"',
-      },
-    },
     { title: "Codes", rows: [["0", "Done"], ...codes()] },
     {
-      text: "With --json, an error is one line of JSON on stderr. Its kind is the word in parentheses.",
+      text: "With --json, an error is one line of JSON on stderr, with the word in parentheses as its kind.",
     },
   ],
   "money-safety": [
     {
-      text: "Running the same command twice does not pay twice, on these conditions.",
+      text: "Running the same command twice does not pay twice, on these conditions:",
     },
     {
       title: "Examples",
@@ -100,64 +93,59 @@ export const topicPages: Record<TopicName, Section[]> = {
     {
       title: "The same command again",
       rows: [
-        [
-          "payout send --ref <reference>",
-          "The existing payout is shown. The API creates one payout per reference.",
-        ],
+        ["payout send --ref <reference>", "Shows the existing payout."],
         [
           "payout send",
-          "Rejected (exit 3) for 24 hours if amount and recipient are the same, and longer while the outcome is unknown.",
+          "Rejected (exit 3) for 24 hours if amount and recipient are equal; longer while the outcome is unknown.",
         ],
         [
           "pay create",
-          "Rejected (exit 3) for ten minutes while the same payment is Processing, and longer while its outcome is unknown.",
+          "Rejected for ten minutes while the same payment is Processing; longer while its outcome is unknown.",
         ],
-        ["refund create", "Rejected (exit 3) unless the same refund was rejected or cancelled."],
-        ["payout batch send", "The batch resumes. Accepted rows are not sent again."],
+        ["refund create", "Rejected unless the same refund was rejected or cancelled."],
+        ["payout batch send", "Resumes without the accepted rows."],
       ],
     },
     {
-      text: "--again sends a second one, and a new --ref is a new payout. lenden checks duplicates in the ledger of this machine, or in one on PostgreSQL that machines share. lenden cannot know what others sent.",
+      text: "--again sends a second one, and a new --ref is a new payout. lenden finds duplicates only in its ledger: of this machine, or shared on PostgreSQL.",
     },
     {
       title: "Ledger",
-      text: "Every operation is recorded in the ledger before its request is sent. If the ledger cannot be written, nothing is sent.",
+      text: "Every operation is recorded before its request is sent. If the ledger cannot be written, nothing is sent.",
     },
     {
       title: "States in the ledger",
       rows: [
-        ["INTENT, UNCERTAIN", "Outcome unknown: being sent, or without a valid response"],
+        ["INTENT, UNCERTAIN", "Outcome unknown: in flight, or no valid response"],
         ["CONFIRMED", "Accepted by the API; its status is shown"],
-        ["REFUSED, NOT_SENT", "Rejected by the API; proved not to have been sent"],
+        ["REFUSED, NOT_SENT", "Rejected by the API; proved not sent"],
         ["CONFLICT", "The API has a different record under this reference or ID"],
       ],
     },
     {
       title: "Outcome unknown",
-      text: "Without a valid response, money may have moved (exit 75). Retry a payout with the same --ref, for up to 24 hours. After that, and for a payment or a refund, which have no reference, check the dashboard. Record what you found with 'lenden ledger resolve'.",
+      text: "Without a valid response, money may have moved (exit 75). Retry a payout with the same --ref within 24 hours. Later, and for payments and refunds, check the dashboard and record what you find with 'lenden ledger resolve'.",
     },
     {
       title: "Accepted and paid",
-      text: '"Accepted" means that the API confirmed the request. "Paid" means that a status check returned Completed. A redirect or a callback alone proves nothing.',
+      text: '"Accepted": the API confirmed the request. "Paid": a status check returned Completed. A redirect or a callback alone proves nothing.',
     },
   ],
   formats: [
     {
       title: "Examples",
       examples: {
-        "Print the request without sending it":
-          "lenden payout send --amount 1250.50 --to 01712345678 --method bkash --dry-run",
         "List the payouts of the last two hours": 'lenden payout list --since "2h ago"',
         "Show the newest payment": "lenden pay get @last",
       },
     },
     {
       title: "Amounts",
-      text: "BDT (taka) with at most two decimals: 500, 1250.50. Separators, symbols and non-Latin digits are rejected: 1,250, ৳500, ১২৫০, 1e3. Amounts are never rounded.",
+      text: "BDT (taka) with at most two decimals: 500, 1250.50. Rejected: 1,250, ৳500, ১২৫০, 1e3.",
     },
     {
       title: "Mobile numbers",
-      text: `01XXXXXXXXX, +8801XXXXXXXXX or 8801XXXXXXXXX, also with spaces or hyphens. They are sent as 01XXXXXXXXX. The setting number-format of the profile changes that (${numberFormats.join(", ")}). A refund's account number is sent as typed.`,
+      text: `01XXXXXXXXX, +8801XXXXXXXXX or 8801XXXXXXXXX, also with spaces or hyphens. Sent as 01XXXXXXXXX unless number-format of the profile changes that (${numberFormats.join(", ")}). A refund's account number is sent as typed.`,
     },
     {
       title: "References",
@@ -171,22 +159,22 @@ export const topicPages: Record<TopicName, Section[]> = {
         ["<refund-request-id>", "Refund"],
         ["<operation>", "Entry of the ledger: OP… or a payout's reference"],
         ["<batch>", "Batch: B…, its name or its file"],
-        ["@last, @2, @3 …", "The newest of its kind in the ledger, the one before it …"],
+        ["@last, @2, @3 …", "The newest of its kind, the one before it …"],
       ],
     },
     {
       title: "Durations and times",
-      text: "Days and times are those of the setting time-zone of the profile (default: Asia/Dhaka). Lists show it too, all else local time.",
+      text: "Days, and times of lists, are those of the profile's time-zone (default: Asia/Dhaka); other times are local.",
       rows: [
         ["500ms, 30s, 10m, 2h", "Durations"],
-        ["today, yesterday, 2026-11-20", "Whole days: --until includes the day"],
+        ["today, yesterday, 2026-11-20", "Whole days"],
         ["2h ago, 30m ago, 3d ago", "Before now"],
         ["2026-11-20T10:30", "A moment; add Z for UTC, +06:00 for Dhaka"],
       ],
     },
     {
       title: "Output",
-      text: `Formats: ${outputFormats.join(", ")}. Results are on stdout, all else on stderr. 'lenden help json' describes JSON. CSV cells that begin with =, +, - or @ get a ' before them.`,
+      text: `${outputFormats.join(", ")}, on stdout; all else is on stderr. 'lenden help json' describes JSON. CSV cells that begin with =, +, - or @ get a ' before them.`,
     },
   ],
   batch: [
@@ -200,43 +188,43 @@ export const topicPages: Record<TopicName, Section[]> = {
     { title: "Columns", rows: fields.map((field): Row => [field, columns[field]]) },
     {
       title: "File",
-      text: "CSV in UTF-8 with a header. In a spreadsheet, format the columns amount and to as text and save as 'CSV UTF-8'. Otherwise 01712345678 loses its zero.",
+      text: "CSV in UTF-8 with a header. In a spreadsheet, format amount and to as text, so that 01712345678 keeps its zero, and save as 'CSV UTF-8'.",
     },
     {
       title: "Validation",
-      text: "If one row is invalid, nothing is sent. A duplicate needs --allow-duplicates: the same amount to the same recipient in the file, within 24 hours, with an unknown outcome, or in another open batch.",
+      text: "One invalid row stops the file. The same amount to the same recipient in the file, within 24 hours, with an unknown outcome, or in another open batch needs --allow-duplicates.",
     },
     {
       title: "Resume",
-      text: "After Ctrl-C or a crash, run the same command again. The same rows and --name are the same batch, whatever the file name, order or number format.",
+      text: "After Ctrl-C or a crash, run the same command again. The same rows and --name are the same batch, whatever file name, order or number format.",
     },
     {
       title: "Next month",
-      text: "To send the same rows again, set another --name. If the file has a column ref, set new references too.",
+      text: "To send the same rows again, set another --name, and new references if the file has them.",
     },
     {
       title: "Failed rows",
-      text: "'lenden payout batch export payroll.csv --only failed' prints rejected and cancelled rows with new references, to fix and send.",
+      text: "'lenden payout batch export payroll.csv --only failed' prints them with new references, to correct and send.",
     },
   ],
   faults: [
     {
       title: "Examples",
       examples: {
-        "Delay each response by 200 milliseconds":
+        "Delay each response":
           "lenden sandbox exec --fault listMethods:latency-200 -- lenden methods",
-        "Lose three in ten payout responses, the same ones in each run":
+        "Lose three in ten payout responses":
           "lenden sandbox exec --fault createPayout:lost-reply:0.3 --seed 1 -- npm test",
       },
     },
     {
-      text: "--fault takes <endpoint>:<kind>[:<rate>]. The rate is the probability of the fault, from 0 to 1 (default: 1).",
+      text: "--fault takes <endpoint>:<kind>[:<rate>]. The rate is a probability from 0 to 1 (default: 1).",
     },
     {
       title: "Kinds",
       rows: Object.entries(faultKinds).map(([kind, { effect }]): Row => [kind, effect]),
     },
-    { title: "Endpoints", text: `${endpointNames.join(", ")}, or * for all of them.` },
+    { title: "Endpoints", text: `${endpointNames.join(", ")}, or * for all.` },
     {
       title: "Callback faults",
       text: "--callback-fault takes <kind>[:<rate>]. The first matching rule applies.",

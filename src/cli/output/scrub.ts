@@ -1,22 +1,7 @@
 import { masked } from "../../domain/api-keys.ts";
 
 /** Knows the secrets of a run and masks them in all output. */
-export interface Scrubber {
-  learn(secret: string): void;
-  /**
-   * Learns the password of a ledger, which people choose. It may be a common word, so only printed texts are
-   * masked: a record is stored as it is, and a request that contains the word is sent.
-   *
-   * @param shown the URL of the ledger, which is shown anyway; a word that is part of it stays
-   */
-  learnPassword(password: string, shown: string): void;
-  /** The latest signatures are kept: each is valid for minutes only. */
-  learnSignature(signature: string): void;
-  /** For what is stored or sent. */
-  scrub(text: string): string;
-  /** For what is printed. */
-  scrubPrinted(text: string): string;
-}
+export type Scrubber = ReturnType<typeof createScrubber>;
 
 /** Twice as many as requests can be in flight; memory does not grow with a batch. */
 const rememberedSignatures = 256;
@@ -25,7 +10,7 @@ const signatureLength = 64;
 const longRun = new RegExp(`(?<![\\w+/-])[\\w+/-]{${signatureLength},}`, "g");
 
 /** Finds a secret also if it is encoded as JSON, URL, base64 or hex. */
-export function createScrubber(): Scrubber {
+export function createScrubber() {
   const secrets = new Map<string, string>();
   const passwords = new Map<string, string>();
   const signatures: string[] = [];
@@ -43,16 +28,25 @@ export function createScrubber(): Scrubber {
   const scrub = (text: string): string =>
     masking(text, secrets).replace(longRun, withoutSignatures);
   return {
-    learn: (secret) => learnIn(secrets, secret),
-    learnPassword: (password, shown) => {
+    learn: (secret: string): void => learnIn(secrets, secret),
+    /**
+     * Learns the password of a ledger, which people choose. It may be a common word, so only printed texts are
+     * masked: a record is stored as it is, and a request that contains the word is sent.
+     *
+     * @param shown the URL of the ledger, which is shown anyway; a word that is part of it stays
+     */
+    learnPassword: (password: string, shown: string): void => {
       if (!shown.includes(password)) learnIn(passwords, password);
     },
-    learnSignature: (signature) => {
+    /** The latest signatures are kept: each is valid for minutes only. */
+    learnSignature: (signature: string): void => {
       signatures[learnedSignatures % rememberedSignatures] = signature;
       learnedSignatures += 1;
     },
+    /** For what is stored or sent. */
     scrub,
-    scrubPrinted: (text) => masking(scrub(text), passwords),
+    /** For what is printed. */
+    scrubPrinted: (text: string): string => masking(scrub(text), passwords),
   };
 }
 

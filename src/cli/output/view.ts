@@ -139,3 +139,8 @@ export function time(value: string | Absent): Cell {
 export function status(value: string): Cell {
   return { kind: "status", value };
 }
+
+/** `1 row`, `3 rows`. */
+export function rowsText(count: number): string {
+  return count === 1 ? "1 row" : `${count} rows`;
+}

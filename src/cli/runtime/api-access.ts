@@ -22,7 +22,7 @@ import type { Host } from "../../platform/host.ts";
 import { Preview, withoutSecrets } from "../command/preview.ts";
 import { clean } from "../output/terminal-text.ts";
 import type { ConfigAccess } from "./config-access.ts";
-import type { RunLedgers } from "./ledger-access.ts";
+import type { LedgerAccess } from "./ledger-access.ts";
 import { once, type RunParts } from "./parts.ts";
 
 export interface RawOutcome extends RawResponse {
@@ -44,20 +44,15 @@ const graceMs = 60_000;
 /** Requests to the API. */
 export type ApiAccess = ReturnType<typeof createApiAccess>;
 
-export function createApiAccess(
-  parts: RunParts,
-  config: ConfigAccess,
-  ledgers: () => Promise<RunLedgers>,
-) {
+export function createApiAccess(parts: RunParts, config: ConfigAccess, ledger: LedgerAccess) {
   const { wireTo, depsFor } = createWires(parts);
-  const ownLedger = async () => (await ledgers()).own();
   const wire = once(async () => {
     const account = await config.account();
     await config.refuseSecrets(...parts.argv);
     return wireTo(account, config.payoutSecret);
   });
-  const ownWire = async () => guarded(await wire(), ownLedger);
-  const deps = once(async () => depsFor(await config.account(), await wire(), ownLedger));
+  const ownWire = async () => guarded(await wire(), ledger.own);
+  const deps = once(async () => depsFor(await config.account(), await wire(), ledger.own));
   /** A raw call may contain a secret in its path, also as a server decodes it, or in its body. */
   const wireFor = async ({ path, body }: RawCall): Promise<Wire> => {
     const own = await wire();
@@ -75,7 +70,7 @@ export function createApiAccess(
         own.onExchange?.(request, exchange);
         if (exchange.kind === "answer") onResponse(rawResponse(request.method, exchange));
       };
-      return depsFor(await config.account(), { ...own, onExchange }, ownLedger);
+      return depsFor(await config.account(), { ...own, onExchange }, ledger.own);
     },
     /**
      * As `deps`, for another account than the chosen one, such as the sandbox of the demo.
@@ -88,11 +83,11 @@ export function createApiAccess(
       server?: { url: LedgerUrl | undefined } & LedgerLoginFlags,
     ): Promise<OperationDeps> => {
       const named = server?.url && namedLedger(server.url, server, parts.host.env);
-      const ledger = once(async () => (await ledgers()).apart(account, named));
+      const wire = wireTo(account, async () => payoutSecret);
       return depsFor(
         account,
-        wireTo(account, async () => payoutSecret),
-        ledger,
+        wire,
+        once(() => ledger.apart(account, named)),
       );
     },
     /** A client that signs payouts with another secret: the API has to reject them. */

@@ -1,7 +1,7 @@
 import { ulid } from "ulid";
 import type { Account, RecordsOwner } from "../../config/account.ts";
 import type { Profiles } from "../../config/profiles.ts";
-import type { LedgerLoginFlags, LedgerSettings } from "../../config/settings.ts";
+import { type LedgerLoginFlags, type LedgerSettings, namedLedger } from "../../config/settings.ts";
 import { Failure, usage, whyAndHint } from "../../domain/failure.ts";
 import type { LedgerUrl } from "../../domain/ledger-url.ts";
 import { formatTime } from "../../domain/local-time.ts";
@@ -19,139 +19,155 @@ import { alone, createProcessLock } from "../../platform/process-locks.ts";
 import { openDatabase } from "../../platform/sqlite/open.ts";
 import { placeIn } from "../command/common-flags.ts";
 import type { ConfigAccess } from "./config-access.ts";
-import { ledgerFile, prepareFile, requireLedger, warnIfUnmoved } from "./ledger-file.ts";
+import { ledgerFile, ownerOf, prepareFile, requireLedger, warnIfUnmoved } from "./ledger-file.ts";
 import type { LedgerMaintenance } from "./ledger-maintenance.ts";
 import type { MovableLedger } from "./ledger-move.ts";
-import type { CreatedLedger } from "./ledger-server.ts";
-import { ownerOf } from "./owner.ts";
 import { once, type RunParts } from "./parts.ts";
 
 /** The ledger, as commands use it. */
-export interface LedgerAccess {
-  /** The ledger of the account that the run is for. */
-  own(): Promise<Ledger>;
-  /** For a command that only reads, without an API key: of the account that the settings name, or of all accounts. */
-  records(): Promise<Ledger>;
-  /** The ledger as a whole: of all accounts, without an API key. */
-  maintenance(): Promise<LedgerMaintenance>;
-  /**
-   * Creates a ledger on a server, or repairs it.
-   *
-   * @param url default: of the ledger in use
-   */
-  createOnServer(url: LedgerUrl | undefined, flags: LedgerLoginFlags): Promise<CreatedLedger>;
-  /** Warns if this machine's ledger file has operations that a ledger on a server does not know. */
-  warnIfUnmoved(environment: string, server: string): Promise<void>;
-  /** The SQL that does the same. */
-  schemaSql(): Promise<string>;
-  /** Calls work with the ledger file of this machine, which can be moved to a server. */
-  moveToServer<Result>(
-    url: LedgerUrl,
-    flags: LedgerLoginFlags,
-    work: (ledger: MovableLedger) => Promise<Result>,
-  ): Promise<Result>;
-  /**
-   * A typed ID; for `@last`, `@2` and so on, the API's ID of the newest operation of a kind.
-   *
-   * @param from default: own
-   * @throws Failure `not-found` if there is none, or if it or a newer one may have been created
-   */
-  idOf(kind: Resource, typed: string, from?: "own" | "records"): Promise<string>;
-}
+export type LedgerAccess = ReturnType<typeof createLedgerAccess>;
+
+type Owned = Account | RecordsOwner;
 
 /** The ledgers of a run; each is opened when it is first needed. */
-export interface RunLedgers {
-  /** The ledger of the account that the run is for. */
-  own(): Promise<Ledger>;
-  /** For a command that only reads: of the account that the settings name, or of all accounts. */
-  records(): Promise<Ledger>;
-  /** For an account that leaves no trace on this machine; in memory, unless a server is named. */
-  apart(account: Account, server: LedgerSettings | undefined): Promise<Ledger>;
-  /** The API's ID of the newest operation of a kind: `@last`, or the one before it: `@2`. */
-  idAt(kind: Resource, typed: string, from: "own" | "records"): Promise<string>;
+export function createLedgerAccess(parts: RunParts, config: ConfigAccess) {
+  const { open, openAt } = openersOf(parts, config);
+  const own = once(async () => {
+    const account = await config.account();
+    return openOwn(account, await open(account), parts, config);
+  });
+  const records = once(async () => open(await config.recordsOwner()));
+  return {
+    /** The ledger of the account that the run is for. */
+    own,
+    /** For a command that only reads, without an API key: of the account that the settings name, or of all accounts. */
+    records,
+    /** For an account that leaves no trace on this machine; in memory, unless a server is named. */
+    apart: async (owned: Account, server: LedgerSettings | undefined): Promise<Ledger> =>
+      server ? openAt(server, owned) : openFile(parts, owned, ":memory:", config.profiles.read),
+    /**
+     * A typed ID; for `@last`, `@2` and so on, the API's ID of the newest operation of a kind.
+     *
+     * @throws Failure `not-found` if there is none, or if it or a newer one may have been created
+     */
+    idOf: async (kind: Resource, typed: string, from: "own" | "records" = "own") => {
+      await config.refuseSecrets(typed);
+      return typed.startsWith("@")
+        ? idAt(kind, typed, await (from === "own" ? own() : records()))
+        : typed;
+    },
+    /** The ledger as a whole: of all accounts, without an API key. */
+    maintenance: async (): Promise<LedgerMaintenance> => {
+      const { ledger: server } = await config.settings();
+      if (server)
+        return (await import("./server-maintenance.ts")).createServerMaintenance(server, parts);
+      const { createLedgerMaintenance } = await import("./ledger-maintenance.ts");
+      return createLedgerMaintenance(parts.host, config.profiles.read);
+    },
+    ...serverAccess(parts, config),
+  };
 }
 
-type LedgerParts = Pick<
-  RunParts,
-  "host" | "command" | "finishes" | "scrub" | "scrubber" | "notice" | "closing"
->;
+function serverAccess(parts: RunParts, { settings, profiles }: ConfigAccess) {
+  const { env } = parts.host;
+  return {
+    /**
+     * Creates a ledger on a server, or repairs it.
+     *
+     * @param url default: of the ledger in use
+     */
+    createOnServer: async (url: LedgerUrl | undefined, flags: LedgerLoginFlags) => {
+      const server = url ? namedLedger(url, flags, env) : (await settings()).ledger;
+      if (!server)
+        throw usage(["Missing argument <url>."], "Example: postgres://postgres@db.example/lenden.");
+      return (await import("./ledger-server.ts")).createServerLedger(server, parts);
+    },
+    /** The SQL that does the same. */
+    schemaSql: async () => (await import("../../ledger/postgres/schema.ts")).schemaSql(true),
+    /** Calls work with the ledger file of this machine, which can be moved to a server. */
+    moveToServer: async <Result>(
+      url: LedgerUrl,
+      flags: LedgerLoginFlags,
+      work: (ledger: MovableLedger) => Promise<Result>,
+    ): Promise<Result> => {
+      const { withMovableLedger } = await import("./ledger-move.ts");
+      const server = namedLedger(url, flags, env);
+      return withMovableLedger(server, { ...parts, read: profiles.read }, work);
+    },
+    /** Warns if this machine's ledger file has operations that a ledger on a server does not know. */
+    warnIfUnmoved: (environment: string, server: string) =>
+      warnIfUnmoved(parts, environment, server),
+  };
+}
 
-export function createRunLedgers(
-  parts: LedgerParts,
-  { account, recordsOwner, profiles, settings }: ConfigAccess,
-): RunLedgers {
-  const { host, notice, closing } = parts;
+function openersOf(parts: RunParts, { profiles, settings }: ConfigAccess) {
+  const { host } = parts;
   const ownFile = once(async () => {
     const path = ledgerFile(host);
     rejectNetworkFileSystem(path, host.mounts());
     await requireLedger(path, host);
     return path;
   });
-
-  const openPath = (owned: Account | RecordsOwner, path: string): Promise<Ledger> =>
-    openFile(parts, { owned, path, profiles: profiles.read });
-  const openAt = async (server: LedgerSettings, owned: Account | RecordsOwner): Promise<Ledger> => {
+  const openAt = async (server: LedgerSettings, owned: Owned): Promise<Ledger> => {
     const { openServer } = await import("./ledger-server.ts");
     return openServer(parts, { settings: server, owned, recorder: recorderOf(owned, parts) });
   };
-  const open = async (owned: Account | RecordsOwner): Promise<Ledger> => {
+  const open = async (owned: Owned): Promise<Ledger> => {
     const { ledger: server } = await settings();
-    if (!server) return openPath(owned, await ownFile());
+    if (!server) return openFile(parts, owned, await ownFile(), profiles.read);
     // For a ledger of the profile, 'profile set' has warned.
     if (parts.finishes && "baseUrl" in owned && server.url.source === "LENDEN_LEDGER_URL")
       await warnIfUnmoved(parts, owned.environment, server.url.value.text);
     return openAt(server, owned);
   };
+  return { open, openAt };
+}
 
-  const own = once(async () => {
-    const owned = await account();
-    const ledger = await open(owned);
-    const { joins, proposed } = owned.ledgerAccount;
-    const name = await ledger.account();
-    const isNamed = Object.values(owned.ledgerAccount).some((one) => one !== undefined);
-    if (!isNamed && !isLocalSandbox(owned) && !(await ledger.isAccountStored()))
-      notice(
-        `The ledger does not know this API key, so its operations are recorded in a new account, ${name}. To record them in another one, set LENDEN_ACCOUNT.`,
-      );
-    closing.push(async () => {
-      const isStored = proposed === undefined || joins !== undefined || isLocalSandbox(owned);
-      if (isStored || !(await ledger.isAccountStored())) return;
-      // At its first use a profile stores the account of its keys. Otherwise the next key would get a new
-      // account; the guards of production see both.
-      const account = await ledger.account();
-      await profiles.change((now) => withAccount(now, proposed, account)).catch(() => {});
-    });
-    return ledger;
+/** Prepares the ledger of the account that the run is for, which may be new to the ledger. */
+async function openOwn(
+  owned: Account,
+  ledger: Ledger,
+  { notice, closing }: RunParts,
+  { profiles }: ConfigAccess,
+): Promise<Ledger> {
+  const { joins, proposed } = owned.ledgerAccount;
+  const name = await ledger.account();
+  const isNamed = Object.values(owned.ledgerAccount).some((one) => one !== undefined);
+  if (!isNamed && !isLocalSandbox(owned) && !(await ledger.isAccountStored()))
+    notice(
+      `The ledger does not know this API key, so its operations are recorded in a new account, ${name}. To record them in another one, set LENDEN_ACCOUNT.`,
+    );
+  closing.push(async () => {
+    const isStored = proposed === undefined || joins !== undefined || isLocalSandbox(owned);
+    if (isStored || !(await ledger.isAccountStored())) return;
+    // At its first use a profile stores the account of its keys. Otherwise the next key would get a new
+    // account; the guards of production see both.
+    const account = await ledger.account();
+    await profiles.change((now) => withAccount(now, proposed, account)).catch(() => {});
   });
+  return ledger;
+}
 
-  const records = once(async () => open(await recordsOwner()));
-
-  return {
-    own,
-    records,
-    apart: (owned, server) => (server ? openAt(server, owned) : openPath(owned, ":memory:")),
-    idAt: async (kind, typed, from) => {
-      const place = placeIn(typed);
-      if (place === undefined)
-        throw usage([
-          `${JSON.stringify(typed)} is not a valid ID. @last is the newest in the ledger, @2 the one before it.`,
-        ]);
-      const ledger = await (from === "own" ? own() : records());
-      let left = place;
-      for await (const one of ledger.list(kind, { states: mayExist })) {
-        if (isTest(one)) continue;
-        // The user may mean this one: an older one must not be refunded or cancelled instead.
-        if (one.remoteId === null) throw unknownPlace(typed, one);
-        left -= 1;
-        if (left === 0) return one.remoteId;
-      }
-      const what = place === 1 ? `no ${kind}` : `fewer than ${place} ${kind}s`;
-      const group = kind === "payment" ? "pay" : kind;
-      throw new Failure("ledger.not-found", `The ledger has ${what} of this account.`, {
-        hint: `To list the ${kind}s of this account, run 'lenden ${group} list'.`,
-      });
-    },
-  };
+/** The API's ID of the newest operation of a kind, `@last`, or the one before it, `@2`. */
+async function idAt(kind: Resource, typed: string, ledger: Ledger): Promise<string> {
+  const place = placeIn(typed);
+  if (place === undefined)
+    throw usage([
+      `${JSON.stringify(typed)} is not a valid ID. @last is the newest in the ledger, @2 the one before it.`,
+    ]);
+  let left = place;
+  for await (const one of ledger.list(kind, { states: mayExist })) {
+    if (isTest(one)) continue;
+    // The user may mean this one: an older one must not be refunded or cancelled instead.
+    if (one.remoteId === null) throw unknownPlace(typed, one);
+    left -= 1;
+    if (left === 0) return one.remoteId;
+  }
+  const what = place === 1 ? `no ${kind}` : `fewer than ${place} ${kind}s`;
+  const group = kind === "payment" ? "pay" : kind;
+  throw new Failure("ledger.not-found", `The ledger has ${what} of this account.`, {
+    hint: `To list the ${kind}s of this account, run 'lenden ${group} list'.`,
+  });
 }
 
 /** The states of operations that created a record, or may have. */
@@ -169,16 +185,12 @@ function unknownPlace(typed: string, { kind, id, reference, createdAt }: Operati
   );
 }
 
-interface LedgerFile {
-  owned: Account | RecordsOwner;
-  path: string;
-  profiles(): Promise<Profiles>;
-}
-
 /** @throws Failure `internal` if the ledger cannot be used, or was lost; nothing was sent then (P7) */
 async function openFile(
-  parts: LedgerParts,
-  { owned, path, profiles }: LedgerFile,
+  parts: RunParts,
+  owned: Owned,
+  path: string,
+  profiles: () => Promise<Profiles>,
 ): Promise<Ledger> {
   const { host, notice, closing } = parts;
   const isFile = path !== ":memory:";
@@ -232,10 +244,7 @@ async function openFile(
 }
 
 /** This process, as every ledger records it. */
-function recorderOf(
-  owned: Account | RecordsOwner,
-  { host, command, scrub }: LedgerParts,
-): Recorder {
+function recorderOf(owned: Owned, { host, command, scrub }: RunParts): Recorder {
   const { user, now } = host;
   const newId = createIds(host);
   return { owner: ownerOf(owned), user, command, actor: actorOf(host), now, newId, scrub };

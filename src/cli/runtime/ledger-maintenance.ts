@@ -2,13 +2,27 @@ import { closeSync, existsSync, lstatSync, openSync, renameSync, rmSync } from "
 import { resolve } from "node:path";
 import { ulid } from "ulid";
 import type { Profiles } from "../../config/profiles.ts";
-import { errorCode } from "../../domain/error-code.ts";
+import { errorCode, systemReason } from "../../domain/error-code.ts";
 import { Failure, usage } from "../../domain/failure.ts";
 import type { Acceptance } from "../../ledger/chain.ts";
-import { headOf, headPath, storedHead, writeHead } from "../../ledger/head.ts";
+import {
+  type Head,
+  headOf,
+  headPath,
+  type StoredHead,
+  storedHead,
+  writeHead,
+} from "../../ledger/head.ts";
 import { hasTables, ledgerFileState, rejectNetworkFileSystem } from "../../ledger/health.ts";
-import { type Integrity, isAccepted } from "../../ledger/integrity.ts";
+import {
+  findingsDigest,
+  type Integrity,
+  isAccepted,
+  isComplete,
+  isIntact,
+} from "../../ledger/integrity.ts";
 import type { ServerHealth } from "../../ledger/postgres/health.ts";
+import type { ServerIntegrity } from "../../ledger/postgres/integrity.ts";
 import type { WorkingProcess } from "../../ledger/process-list.ts";
 import { recordAcceptance } from "../../ledger/sqlite/chain.ts";
 import { integrityOf } from "../../ledger/sqlite/integrity.ts";
@@ -24,14 +38,6 @@ import {
   writeCopy,
 } from "../../platform/sqlite/open.ts";
 import {
-  changedMeanwhile,
-  checked,
-  type LedgerCheck,
-  storeAccepted,
-  type UnacceptedLedger,
-  unacceptedContent,
-} from "./ledger-check.ts";
-import {
   createLedger,
   ledgerFile,
   newLedger,
@@ -41,6 +47,28 @@ import {
   setAside,
   sync,
 } from "./ledger-file.ts";
+
+export interface LedgerCheck extends Integrity {
+  holds: boolean;
+  /** Shows whether the ledger contains its stored head, if that is known. */
+  head: StoredHead["state"];
+  /** True if newer changes in the log of a read-only ledger could not be read. */
+  lacksLog: boolean;
+  /** What weakens the protection of a ledger on a server. */
+  server?: ServerIntegrity["server"];
+}
+
+/** A ledger that knows less than an earlier one did, or that was modified. */
+export interface UnacceptedLedger {
+  /** A file, or a URL without a password. */
+  path: string;
+  /** Truncated: also by a rollback to an older copy. */
+  state: "empty" | "missing" | "truncated" | "replaced" | "modified";
+  /** The hash of its newest event; null if it has none. */
+  newest: string | null;
+  /** Records that a user accepted it; starts a new ledger in place of an empty or missing one. */
+  accept(): Promise<void>;
+}
 
 export interface LedgerMaintenance {
   /** Reads the whole ledger; it is created if there was none so far. */
@@ -219,7 +247,7 @@ async function backUp(ledger: string, file: string): Promise<LedgerContent> {
     // An existing file is never replaced, and no link is followed.
     closeSync(openSync(path, "wx", 0o600));
   } catch (cause) {
-    const why = createErrors[errorCode(cause) ?? ""] ?? errorCode(cause);
+    const why = createErrors[errorCode(cause) ?? ""] ?? systemReason(cause);
     throw usage(
       [`Cannot create ${file}: ${why}.`],
       "Use a new file in a directory that you can write.",
@@ -364,4 +392,57 @@ async function requireAcceptance(path: string, headFile: string): Promise<void> 
     const number = (headOf(database)?.number ?? 0n) + 1n;
     writeHead(headFile, { number, hash: "restored" });
   });
+}
+
+/** The result of a check. Only a check of the whole ledger finds modified rows, so it is stored beside the head. */
+export function checked<Checked extends Integrity>(
+  integrity: Checked,
+  stored: StoredHead,
+  headFile: string,
+) {
+  const isModified = !isAccepted(integrity);
+  const { head = integrity.newest } = stored;
+  try {
+    if (head && stored.isModified !== isModified) writeHead(headFile, head, isModified);
+  } catch {
+    // The check itself reports what it found.
+  }
+  const isVerified = !isModified && (isIntact(integrity) || isComplete(integrity));
+  const holds = stored.state !== "not-contained" && isVerified;
+  return { holds, ...integrity, head: stored.state };
+}
+
+/** Why a user has to accept a ledger: it does not contain its stored head, or its rows are not as its events tell. */
+export async function unacceptedContent(
+  stored: StoredHead,
+  newest: Head | undefined,
+  readIntegrity: () => Promise<Integrity>,
+): Promise<
+  (Pick<Acceptance, "findings" | "stored"> & Pick<UnacceptedLedger, "state">) | undefined
+> {
+  if (stored.state === "not-contained") {
+    const isShorter = (newest?.number ?? 0n) < stored.head.number;
+    return { state: isShorter ? "truncated" : "replaced", stored: stored.head };
+  }
+  const integrity = await readIntegrity();
+  if (isAccepted(integrity)) return undefined;
+  return { state: "modified", findings: findingsDigest(integrity) };
+}
+
+/** From here on, the ledger has to contain the event of the acceptance. */
+export function storeAccepted(head: Head | undefined, headFile: string): void {
+  try {
+    if (head) writeHead(headFile, head);
+  } catch (cause) {
+    throw new Failure("ledger.not-written", `Cannot write ${headFile}.`, {
+      hint: "Check the permissions of its directory, then accept the ledger again.",
+      cause,
+    });
+  }
+}
+
+export function changedMeanwhile(path: string): Failure {
+  const message = `Cannot accept ${path}: it was changed meanwhile.`;
+  const hint = "Review it with 'lenden ledger check', then accept it again.";
+  return new Failure("ledger.in-use", message, { hint });
 }

@@ -11,7 +11,7 @@ import type { Ending, Shown } from "../command/define-command.ts";
 import { createScrubber, type Scrubber } from "../output/scrub.ts";
 import { wantsColor } from "../output/style.ts";
 import type { createPrinter } from "../terminal/printer.ts";
-import { write } from "../terminal/write.ts";
+import { write } from "../terminal/report.ts";
 import type { createSession } from "./session.ts";
 
 interface Around {
@@ -34,7 +34,7 @@ export async function run(argv: string[], host: Host, version: string): Promise<
     // Faster than a stream. If it fails, the stream says why.
     if (host.lastOutput.write(text)) return 0;
     const lost = await write(host.stdout, text);
-    if (lost) throw new Failure("output.not-written", `Cannot write standard output (${lost}).`);
+    if (lost) throw new Failure("output.not-written", `Cannot write standard output: ${lost}.`);
     return 0;
   } catch (error) {
     const { report } = await import("../terminal/report.ts");

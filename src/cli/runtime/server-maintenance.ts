@@ -7,8 +7,13 @@ import { serverHealth } from "../../ledger/postgres/health.ts";
 import { serverIntegrityOf } from "../../ledger/postgres/integrity.ts";
 import { connectTo } from "../../ledger/postgres/ledger.ts";
 import { listProcesses } from "../../ledger/postgres/process-list.ts";
-import { changedMeanwhile, checked, storeAccepted, unacceptedContent } from "./ledger-check.ts";
-import type { LedgerMaintenance } from "./ledger-maintenance.ts";
+import {
+  changedMeanwhile,
+  checked,
+  type LedgerMaintenance,
+  storeAccepted,
+  unacceptedContent,
+} from "./ledger-maintenance.ts";
 import { serverHeadFile, serverLogin } from "./ledger-server.ts";
 import type { RunParts } from "./parts.ts";
 

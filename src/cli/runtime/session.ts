@@ -1,10 +1,8 @@
-import { namedLedger } from "../../config/settings.ts";
-import { Failure, usage } from "../../domain/failure.ts";
+import { Failure } from "../../domain/failure.ts";
 import type { Signal } from "../../platform/host.ts";
-import type { Context } from "../command/context.ts";
 import { createReporter } from "../terminal/reporter.ts";
 import { createUi } from "../terminal/ui.ts";
-import { type ConfigAccess, createConfigAccess } from "./config-access.ts";
+import { createConfigAccess } from "./config-access.ts";
 import { once, type RunParts, type SessionOptions } from "./parts.ts";
 import { listenForStop } from "./stop.ts";
 
@@ -16,8 +14,7 @@ const defaultTimeoutMs = 60_000;
  */
 export function createSession(options: SessionOptions) {
   const { host, globals } = options;
-  const { scrub } = options.scrubber;
-  const { scrubPrinted } = options.scrubber;
+  const { scrub, scrubPrinted } = options.scrubber;
   const reporter = createReporter(host, globals, { scrub: scrubPrinted, isJson: options.isJson });
   const notice = (message: string, reason?: string): void =>
     reason === undefined ? reporter.say(message) : reporter.warn({ reason, message });
@@ -47,8 +44,15 @@ export function createSession(options: SessionOptions) {
   };
   const ui = createUi({ ...parts, scrub: scrubPrinted, reporter, config, concerns });
 
+  const ledger = lazily(async () =>
+    (await import("./ledger-access.ts")).createLedgerAccess(parts, config),
+  );
+  const api = lazily(async () =>
+    (await import("./api-access.ts")).createApiAccess(parts, config, ledger),
+  );
+
   return {
-    context: { ...accessOf(parts, config), host, version: options.version, stopping, cutOff, ui },
+    context: { host, version: options.version, config, ledger, api, ui, stopping, cutOff },
     /** The signal that stopped the run, if one did; one that arrives while it closes changes nothing. */
     stoppedBy: () => (closed ? closed.signal : stop.signal()),
     /** True once a request that may change something at the API left this machine. */
@@ -79,68 +83,17 @@ export function createSession(options: SessionOptions) {
   };
 }
 
-/** The parts of a context that reach the profiles, the ledger and the API. */
-function accessOf(
-  parts: RunParts,
-  config: ConfigAccess,
-): Pick<Context, "config" | "ledger" | "api"> {
-  const { host } = parts;
-  const ledgers = once(async () =>
-    (await import("./ledger-access.ts")).createRunLedgers(parts, config),
-  );
-  const api = once(async () =>
-    (await import("./api-access.ts")).createApiAccess(parts, config, ledgers),
-  );
-  return {
-    config,
-    ledger: {
-      own: async () => (await ledgers()).own(),
-      records: async () => (await ledgers()).records(),
-      maintenance: async () => {
-        const { ledger: server } = await config.settings();
-        if (server)
-          return (await import("./server-maintenance.ts")).createServerMaintenance(server, parts);
-        const { createLedgerMaintenance } = await import("./ledger-maintenance.ts");
-        return createLedgerMaintenance(host, config.profiles.read);
+/** A part that is loaded at the first call of one of its functions, which are all asynchronous. */
+function lazily<Part extends object>(load: () => Promise<Part>): Part {
+  const loaded = once(load);
+  return new Proxy<Part>(Object.create(null), {
+    get:
+      (_, name) =>
+      async (...given: unknown[]) => {
+        const part: object = await loaded();
+        return Reflect.get(part, name)(...given);
       },
-      createOnServer: async (url, flags) => {
-        const server = url ? namedLedger(url, flags, host.env) : (await config.settings()).ledger;
-        if (!server)
-          throw usage(
-            ["Missing argument <url>."],
-            "Example: postgres://postgres@db.example/lenden.",
-          );
-        return (await import("./ledger-server.ts")).createServerLedger(server, parts);
-      },
-      moveToServer: async (url, flags, work) => {
-        const { withMovableLedger } = await import("./ledger-move.ts");
-        const server = namedLedger(url, flags, host.env);
-        return withMovableLedger(server, { ...parts, read: config.profiles.read }, work);
-      },
-      warnIfUnmoved: async (environment, server) => {
-        const file = await import("./ledger-file.ts");
-        await file.warnIfUnmoved(parts, environment, server);
-      },
-      schemaSql: async () => (await import("../../ledger/postgres/schema.ts")).schemaSql(true),
-      idOf: async (kind, typed, from = "own") => {
-        await config.refuseSecrets(typed);
-        return typed.startsWith("@") ? (await ledgers()).idAt(kind, typed, from) : typed;
-      },
-    },
-    api: {
-      deps: async () => (await api()).deps(),
-      watchedDeps: async (onResponse) => (await api()).watchedDeps(onResponse),
-      depsOf: async (account, secret, server) => (await api()).depsOf(account, secret, server),
-      wronglySigning: async () => (await api()).wronglySigning(),
-      raw: async (call) => (await api()).raw(call),
-      previewRaw: async (call) => (await api()).previewRaw(call),
-      preview: async (name, input) => (await api()).preview(name, input),
-      local: async (why) => (await api()).local(why),
-      methodCache: async () => (await api()).methodCache(),
-      methods: async () => (await api()).methods(),
-      methodId: async (wanted) => (await api()).methodId(wanted),
-    },
-  };
+  });
 }
 
 function withSources(error: unknown, sources: string | undefined): unknown {

@@ -2,24 +2,7 @@ import { setMaxListeners } from "node:events";
 import type { Host, Signal } from "../../platform/host.ts";
 
 /** Stops a run: by a signal, or at its deadline. */
-export interface Stop {
-  /** Aborts at the first Ctrl-C or SIGTERM. */
-  stopping: AbortSignal;
-  /** Aborts requests in flight; its reason is `deadline` at the end of the time. */
-  cutOff: AbortSignal;
-  /** The first signal that arrived. */
-  signal(): Signal | undefined;
-  /** Sets the deadline of the run; a later call replaces it. */
-  cutOffAfter(ms: number): void;
-  /** The deadline, in milliseconds since 1970. */
-  cutOffAtMs(): number;
-  /** Stops the clock of the deadline while a prompt is open. */
-  hold(isHeld: boolean): void;
-  /** Ends the process because the terminal was closed at a prompt: no request is in flight then. */
-  hangUp(): void;
-  /** Ends the run: a later signal does not change its exit code. */
-  end(): void;
-}
+export type Stop = ReturnType<typeof listenForStop>;
 
 /**
  * Listens for signals. The first one starts nothing new, the second one aborts requests in flight, and a
@@ -30,7 +13,7 @@ export interface Stop {
 export function listenForStop(
   host: Pick<Host, "now" | "sleep" | "onSignal" | "raise">,
   { finishes, notice }: { finishes: boolean; notice: (text: string) => void },
-): Stop {
+) {
   const stopping = new AbortController();
   const cutOff = new AbortController();
   // Every request in flight of a batch listens, which is more than Node's default limit.
@@ -68,18 +51,26 @@ export function listenForStop(
     });
   };
   return {
+    /** Aborts at the first Ctrl-C or SIGTERM. */
     stopping: stopping.signal,
+    /** Aborts requests in flight; its reason is `deadline` at the end of the time. */
     cutOff: cutOff.signal,
+    /** The first signal that arrived. */
     signal: () => first,
+    /** Sets the deadline of the run; a later call replaces it. */
     cutOffAfter,
+    /** The deadline, in milliseconds since 1970. */
     cutOffAtMs: () => cutOffAtMs,
-    hold: (isHeld) => {
+    /** Stops the clock of the deadline while a prompt is open. */
+    hold: (isHeld: boolean): void => {
       if (isHeld) timer.abort();
       else if (heldSinceMs !== undefined) cutOffAfter(cutOffAtMs - heldSinceMs);
       heldSinceMs = isHeld ? host.now() : undefined;
     },
+    /** Ends the process because the terminal was closed at a prompt: no request is in flight then. */
     hangUp,
-    end: () => {
+    /** Ends the run: a later signal does not change its exit code. */
+    end: (): void => {
       isOver = true;
       timer.abort();
     },

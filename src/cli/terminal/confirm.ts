@@ -12,8 +12,8 @@ import type { Reporter } from "./reporter.ts";
 export interface Confirmation {
   /** An imperative: `Send a payout`. */
   action: string;
-  /** Labels and values. */
-  rows: [string, string][];
+  /** Labels and values; an absent one is omitted. */
+  rows: [string, string | null | undefined][];
   /** Above the profile's limit, the amount is typed to confirm it. */
   amountPaisa?: Paisa;
   /** True if the rows are shown in the sandbox too. */
@@ -86,7 +86,7 @@ export async function confirm(question: Confirmation, around: Surroundings): Pro
         ]
       : [];
     for (const [label, value] of [...rows, ...question.rows])
-      reporter.say(label ? `  ${label}: ${value}` : `    ${value}`);
+      if (typeof value === "string") reporter.say(label ? `  ${label}: ${value}` : `    ${value}`);
   } else if (head && account && !globals.quiet) {
     const which = account.name === withoutProfile ? "account from" : "profile";
     reporter.say(`${action}, ${which} ${account.name}`, head);

@@ -1,4 +1,4 @@
-import { errorCode } from "../../domain/error-code.ts";
+import { systemReason } from "../../domain/error-code.ts";
 import { Failure } from "../../domain/failure.ts";
 import type { Host } from "../../platform/host.ts";
 import type { Globals } from "../args/globals.ts";
@@ -7,8 +7,7 @@ import { type OutputFormat, render } from "../output/render.ts";
 import type { Scrubber } from "../output/scrub.ts";
 import { columnsOf, wantsColor } from "../output/style.ts";
 import { safeJson } from "../output/terminal-text.ts";
-import type { Warning } from "./report.ts";
-import { write } from "./write.ts";
+import { type Warning, write } from "./report.ts";
 
 /** Prints the results of one command on stdout, in the format that was asked for. */
 export function createPrinter(
@@ -61,7 +60,7 @@ export function createPrinter(
       const as = streamed && format === "json" ? "ndjson" : format;
       const text = await rendered(whole, view, as).catch((error: unknown) => {
         // With too many open files, the code of a table cannot be loaded.
-        throw notWritten(errorCode(error) ?? "unknown", safeJson(result), { changed, ending });
+        throw notWritten(systemReason(error), safeJson(result), { changed, ending });
       });
       const items = text.trimEnd().replaceAll("\n", ",\n");
       if (!isArray) await put(text, { changed, ending });
@@ -92,7 +91,7 @@ interface Ended {
 }
 
 /** If something was changed, a script must not repeat the command because its result is missing. */
-function notWritten(code: string, text: string, { changed, ending }: Ended): Failure {
+function notWritten(why: string, text: string, { changed, ending }: Ended): Failure {
   const isUnknown =
     ending === "uncertain" || (ending instanceof Failure && ending.kind === "uncertain");
   const next = changed
@@ -100,7 +99,7 @@ function notWritten(code: string, text: string, { changed, ending }: Ended): Fai
     : "Write to a place with free space, and run it again.";
   return new Failure(
     changed ? "output.result-lost" : "output.not-written",
-    `The command completed, but standard output could not be written (${code}).`,
+    `The command completed, but standard output could not be written: ${why}.`,
     {
       hint: `${next} The result was: ${text.trim().replace(/\s+/g, " ")}`,
       ...(changed && isUnknown ? { effect: "outcome-unknown" as const } : {}),

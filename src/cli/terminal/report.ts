@@ -1,9 +1,8 @@
-import { errorCode } from "../../domain/error-code.ts";
+import { errorCode, systemReason } from "../../domain/error-code.ts";
 import { exits, Failure } from "../../domain/failure.ts";
 import type { Host } from "../../platform/host.ts";
 import type { Scrubber } from "../output/scrub.ts";
 import { clean, cleanLines, safeJson } from "../output/terminal-text.ts";
-import { write } from "./write.ts";
 
 /** A warning about money, as JSON output shows it. */
 export interface Warning {
@@ -126,4 +125,19 @@ function unexpected(error: unknown): Failure {
 function stackOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause ? `${error.stack}\ncaused by ${stackOf(error.cause)}` : String(error.stack);
+}
+
+/**
+ * Resolves when the text was written, with the reason if it was not. A closed pipe (EPIPE) is not an
+ * error of the command.
+ */
+export function write(stream: NodeJS.WritableStream, text: string): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    stream.write(text, (error) => {
+      const isClosed = ["EPIPE", "ERR_STREAM_DESTROYED", "ECONNRESET"].includes(
+        errorCode(error) ?? "",
+      );
+      resolve(error && !isClosed ? systemReason(error) : undefined);
+    });
+  });
 }

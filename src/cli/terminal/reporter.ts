@@ -1,31 +1,12 @@
 import type { Host } from "../../platform/host.ts";
 import type { Globals } from "../args/globals.ts";
-import { columnsOf, loadStyle, type Style, wantsColor } from "../output/style.ts";
+import { columnsOf, loadStyle, wantsColor } from "../output/style.ts";
 import { clean } from "../output/terminal-text.ts";
 import { once } from "../runtime/parts.ts";
 import type { Warning } from "./report.ts";
 
 /** Notices, warnings and progress on stderr. */
-export interface Reporter {
-  isTerminal: boolean;
-  /**
-   * Prints one line, but not with JSON output, unless a prompt follows.
-   *
-   * @param head our own text before it, which may contain colors
-   */
-  say(text: string, head?: string): void;
-  /** Prints a warning about money. JSON output shows it in the result or in the error. */
-  warn(warning: Warning): void;
-  /** Prints one line of --verbose, whatever the output is. */
-  trace(text: string): void;
-  /** A prompt follows: notices are printed from now on, also with JSON output. */
-  attend(): void;
-  /** The warnings that no result and no error has shown yet; each is returned once. */
-  takeWarnings(): Warning[];
-  style(): Promise<Style>;
-  /** Shows progress until it is closed, but not with --quiet or JSON output. Other lines are printed above it. */
-  progress(line: () => ProgressLine): Progress;
-}
+export type Reporter = ReturnType<typeof createReporter>;
 
 export interface ProgressLine {
   /** The most important first: the end of the line may not fit. */
@@ -45,7 +26,7 @@ export function createReporter(
   host: Pick<Host, "stderr" | "env" | "sleep">,
   { color: mode, quiet }: Globals,
   { scrub, isJson }: { scrub: (text: string) => string; isJson: boolean },
-): Reporter {
+) {
   const { stderr, env } = host;
   const isTerminal = stderr.isTTY === true;
   const safe = (text: string): string => scrub(clean(text));
@@ -61,22 +42,32 @@ export function createReporter(
   };
   return {
     isTerminal,
+    /**
+     * Prints one line, but not with JSON output, unless a prompt follows.
+     *
+     * @param head our own text before it, which may contain colors
+     */
     say,
+    /** Prints one line of --verbose, whatever the output is. */
     trace,
-    warn: ({ reason, message }) => {
+    /** Prints a warning about money. JSON output shows it in the result or in the error. */
+    warn: ({ reason, message }: Warning): void => {
       if (isJson) warnings.push({ reason, message: safe(message) });
       say(message);
     },
-    attend: () => {
+    /** A prompt follows: notices are printed from now on, also with JSON output. */
+    attend: (): void => {
       isSilent = false;
     },
-    takeWarnings: () => {
+    /** The warnings that no result and no error has shown yet; each is returned once. */
+    takeWarnings: (): Warning[] => {
       const taken = warnings;
       warnings = [];
       return taken;
     },
     style: once(() => loadStyle(wantsColor({ mode, env, isTerminal }))),
-    progress: (line) => {
+    /** Shows progress until it is closed, but not with --quiet or JSON output. Other lines are printed above it. */
+    progress: (line: () => ProgressLine): Progress => {
       if (isJson || quiet) return { note: () => {}, close: () => {} };
       const shown = () => ({ ...line(), parts: line().parts.map(safe) });
       const started = startProgress(shown, safe, host);

@@ -14,8 +14,14 @@ import { workerText } from "../../domain/person.ts";
 import { hasEnded, resources } from "../../domain/statuses.ts";
 import { isLoopback, parseUrl } from "../../domain/url.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import { forwardingFlags, handlingFor, openHandler } from "./deps.ts";
-import { type CallbackEvent, eventLine, eventOf } from "./output.ts";
+import {
+  type CallbackEvent,
+  eventLine,
+  eventOf,
+  forwardingFlags,
+  handlingFor,
+  openHandler,
+} from "./callbacks.ts";
 
 const usualPort = 4343;
 const retryPauseMs = 5_000;
@@ -23,7 +29,7 @@ const retryPauseMs = 5_000;
 const mostPolled = 200;
 
 const description =
-  "Receives callbacks (webhooks) on 127.0.0.1, through a tunnel or your reverse proxy. Each is stored in the ledger and compared with the record that the API returns. Your handler gets the same bytes, and must trust only the signed headers. docs/callbacks.md shows how to verify them.";
+  "Receives callbacks (webhooks) on 127.0.0.1, through a tunnel or your reverse proxy. Each is stored in the ledger and compared with the API's record. Your handler gets the same bytes, and must trust only the signed headers (docs/callbacks.md).";
 
 /** The first line of a listener. The URL is null if it only polls; a secret is shown if it is new. */
 interface Started {

@@ -5,30 +5,26 @@ import { readCount } from "../../cli/command/common-flags.ts";
 import type { Context } from "../../cli/command/context.ts";
 import { defineCommand, type Ending } from "../../cli/command/define-command.ts";
 import { argument, flag, oneOf } from "../../cli/command/flag.ts";
-import { limit, pagesOf } from "../../cli/command/list.ts";
 import { card, field, text, time } from "../../cli/output/view.ts";
+import { keysOf } from "../../domain/collect.ts";
 import { Failure, usage } from "../../domain/failure.ts";
 import type { StoredCallback } from "../../ledger/callback.ts";
-import {
-  type Columns,
-  columnsFlag,
-  type ListColumn,
-  listTable,
-  shownColumns,
-} from "../list-columns.ts";
+import { columnsFlag, type ListColumn, limit, pagesOf, pageTable } from "../lists.ts";
 import { spanOf, timeFilters, zoneOf } from "../time-filters.ts";
-import { forwardingFlags, handlingFor, openHandler } from "./deps.ts";
 import {
   claimText,
   endingOf,
   eventLine,
   eventOf,
+  forwardingFlags,
+  handlingFor,
   type ListedCallback,
   listed,
   nameOf,
+  openHandler,
   verdictFields,
   verifiedText,
-} from "./output.ts";
+} from "./callbacks.ts";
 
 /** Which callback of the ledger. */
 const callbackNumber = argument.required(
@@ -51,26 +47,16 @@ const listColumns = {
   handler: ["HANDLER", ({ forwarded }) => text(forwarded?.to)],
 } satisfies Record<string, ListColumn<ListedCallback>>;
 
-const columns: Columns<keyof typeof listColumns> = {
-  table: ["number", "receivedAt", "count", "verdict", "about", "claimed", "verified", "forwarded"],
-  all: [
-    "number",
-    "receivedAt",
-    "count",
-    "verdict",
-    "about",
-    "claimed",
-    "verified",
-    "forwarded",
-    "source",
-    "explanation",
-    "handler",
-  ],
+const names = keysOf(listColumns);
+const list = {
+  columns: listColumns,
+  table: names.slice(0, 8),
+  all: names,
+  id: ({ number }: ListedCallback) => String(number),
 };
 
 export const callbackList = defineCommand({
   examples: {
-    "List the newest ten": "lenden callback list --limit 10",
     "List those that claim Completed although the API does not":
       "lenden callback list --verdict forged --json",
   },
@@ -81,35 +67,33 @@ export const callbackList = defineCommand({
       oneOf(verdicts),
     ),
     ...timeFilters,
-    columns: columnsFlag(columns),
+    columns: columnsFlag(list),
     limit,
   },
   list: true,
 
-  async *run({ verdict, limit, columns: chosen, ...times }, context) {
-    const zone = await zoneOf(context);
-    const shown = { ...shownColumns(columns, chosen, context), zone };
-    const { problems, ...span } = spanOf(times, zone, context);
+  async *run({ verdict, since, until, ...given }, context) {
+    const { problems, ...span } = spanOf({ since, until }, await zoneOf(context), context);
     if (problems.length > 0) throw usage(problems);
     const { callbacks } = await context.ledger.records();
     const filter = { verdict, ...span };
     const stored = {
-      read: (most: number) => newestCallbacks(callbacks, filter, most),
+      read: async function* (most: number) {
+        for await (const one of newestCallbacks(callbacks, filter, most)) yield listed(one);
+      },
       count: (most: number) => callbacks.count(filter, most),
     };
-    const isWhole = Object.values(filter).every((one) => one === undefined);
-    for await (const page of pagesOf(stored, limit, context.ui))
-      yield { ...shown, isWhole, callbacks: page.map(listed) };
+    yield* pagesOf(list, stored, { ...given, ...filter }, context);
   },
-  json: ({ callbacks }) => callbacks,
-  view: ({ callbacks, isWhole, ...shown }) =>
-    listTable<ListedCallback, keyof typeof listColumns>(callbacks, listColumns, {
-      ...shown,
-      id: ({ number }) => String(number),
-      empty: isWhole
+  json: ({ items }) => items,
+  view: (page) =>
+    pageTable(
+      page,
+      list,
+      page.isWhole
         ? "No callbacks yet. To receive them, run 'lenden callback listen'."
         : "No callback matches. To list all, run 'lenden callback list'.",
-    }),
+    ),
 });
 
 /** What a terminal shows of a body; --json has all of it. */
@@ -151,9 +135,8 @@ export const callbackShow = defineCommand({
 
 export const callbackReplay = defineCommand({
   description:
-    "Use it for a callback that arrived while the API or your handler was down. Your handler gets the same bytes, with what the API returns now.",
+    "For a callback that arrived while the API or your handler was down. Your handler gets the same bytes, with the API's current record.",
   examples: {
-    "Verify it again": "lenden callback replay 1",
     "Verify it again and forward it":
       "lenden callback replay 1 --forward-to http://127.0.0.1:3000/callback",
   },

@@ -17,10 +17,9 @@ const url = "http://127.0.0.1:3000";
 
 export const callbackTest = defineCommand({
   description:
-    "Sends your handler genuine and forged callbacks about payments of the local sandbox, and checks what it does. The handler must use the same sandbox: run both inside 'lenden sandbox exec', or keep 'lenden sandbox start' running. Without --orders, some cases stay undecided.",
+    "Sends your handler genuine and forged callbacks about payments of the local sandbox. The handler must use the same sandbox: run both in 'lenden sandbox exec', or keep 'lenden sandbox start' running. Without --orders, some cases stay undecided.",
   examples: {
     "Test a handler and what its store recorded": `lenden callback test ${url}/callback --orders ${url}/orders/{id}`,
-    "Run one case and write a report for CI": `lenden callback test '${url}/callback?order={order}' --orders ${url}/orders/{id} --only replayed --junit report.xml`,
   },
   arguments: {
     url: argument.required("url", "The URL of your handler; may contain {order}", readUrl),

@@ -6,12 +6,11 @@ import { argument, flag } from "../../cli/command/flag.ts";
 import { readSmallText } from "../../cli/command/small-text.ts";
 import { card } from "../../cli/output/view.ts";
 import { readAmount } from "../../domain/amount.ts";
-import { lookFor } from "./deps.ts";
-import { endingOf, verdictFields } from "./output.ts";
+import { endingOf, lookFor, verdictFields } from "./callbacks.ts";
 
 export const callbackVerify = defineCommand({
   description:
-    "Reads a body, a query string, a URL or a whole HTTP request, and retrieves the record that it names. 'verified': all fields that both have are equal. 'forged': only the callback has Completed; 'mismatched': another field differs; 'unknown': the API has no such record.",
+    "Reads a body, a query string, a URL or a whole HTTP request, and compares it with the API's record. 'verified': all common fields are equal. 'forged': only the callback has Completed; 'mismatched': another field differs; 'unknown': the API has no such record.",
   examples: {
     "Verify a body that your handler received": "lenden callback verify callback.json",
     "Verify the parameters of a redirect, and the price of the order":

@@ -1,11 +1,12 @@
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument } from "../../cli/command/flag.ts";
 import { card, field, text, time } from "../../cli/output/view.ts";
+import type { LedgerContent } from "../../cli/runtime/ledger-maintenance.ts";
 import { ok } from "../../domain/result.ts";
 
 export const ledgerBackup = defineCommand({
   description:
-    "The copy has the operations of all accounts, and only you can read it. Do not copy the ledger with another program: such a copy can lack the newest payouts.",
+    "The copy has all accounts, and only you can read it. Do not copy the ledger with another program: the newest payouts may be missing.",
   examples: { "Back up to a new file": "lenden ledger backup ledger-backup.db" },
   arguments: {
     file: argument.required("file", "File to create; it must not exist", ok<string>, "file"),
@@ -23,3 +24,51 @@ export const ledgerBackup = defineCommand({
       field("newestAt", "Newest event", time(newestAt)),
     ]),
 });
+
+export const ledgerRestore = defineCommand({
+  description:
+    "Checks the backup, and renames the earlier ledger. Payouts and refunds after the backup could be sent again, so nothing is sent until 'lenden ledger check --accept'.",
+  examples: {
+    "Restore without a prompt": "lenden ledger restore ledger-backup.db --yes",
+  },
+  arguments: {
+    file: argument.required("file", "A file that 'lenden ledger backup' wrote", ok<string>, "file"),
+  },
+
+  async run({ file }, context) {
+    const maintenance = await context.ledger.maintenance();
+    const restored = await maintenance.restore(file, (backup, current) =>
+      context.ui.confirm({
+        action: "Replace the ledger",
+        rows: [
+          ["Backup", contentText(backup)],
+          ["Current ledger", current ? contentText(current) : "none that can be read"],
+          ["Lost", lostText(backup, current)],
+        ],
+        alwaysAsked: true,
+        ofAllAccounts: true,
+      }),
+    );
+    context.ui.notice("Nothing is sent until you run 'lenden ledger check --accept'.");
+    return { file, ...restored };
+  },
+  view: ({ file, operations, events, kept }) =>
+    card("Ledger restored", "", [
+      field("file", "Backup", text(file)),
+      field("operations", "Operations", text(operations)),
+      field("events", "Events", text(events)),
+      field("kept", "Earlier ledger", text(kept)),
+    ]),
+});
+
+function contentText({ operations, events, newestAt }: LedgerContent): string {
+  return `${operations} operations, ${events} events, newest ${newestAt ?? "none"}`;
+}
+
+/** The part of the current ledger that the backup does not have; unknown if it cannot be read. */
+function lostText(backup: LedgerContent, current: LedgerContent | null): string {
+  if (!current) return "unknown: the current ledger cannot be read";
+  const operations = Math.max(0, current.operations - backup.operations);
+  const events = Math.max(0, current.events - backup.events);
+  return `${operations} operations and ${events} events that the backup does not have`;
+}

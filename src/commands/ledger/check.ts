@@ -2,7 +2,7 @@ import type { Context } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { flag } from "../../cli/command/flag.ts";
 import { card, type Field, field, text } from "../../cli/output/view.ts";
-import type { LedgerCheck, UnacceptedLedger } from "../../cli/runtime/ledger-check.ts";
+import type { LedgerCheck, UnacceptedLedger } from "../../cli/runtime/ledger-maintenance.ts";
 import { usage } from "../../domain/failure.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
 
@@ -15,9 +15,8 @@ function readHash(typed: string): Result<string> {
 
 export const ledgerCheck = defineCommand({
   description:
-    "Verifies the chain of events, the tables and the schema; on PostgreSQL also the rights of the login and the settings of the server. The newest event is also stored in the config directory, so that lenden detects a truncated, rolled back or replaced ledger. After a failed check nothing is sent until you restore the ledger or accept it.",
+    "Verifies events, tables and schema; on PostgreSQL also the login's rights and the server's settings. The newest event is also in the config directory, so that a truncated, rolled back or replaced ledger is detected. After a failed check nothing is sent until you restore or accept the ledger.",
   examples: {
-    "Verify the ledger; exit 0 if it is intact": "lenden ledger check",
     "Accept a ledger that was lost or rolled back": "lenden ledger check --accept",
   },
   flags: {
@@ -126,7 +125,7 @@ async function acceptLedger(hash: string | undefined, context: Context): Promise
     action: isNew ? "Start a new ledger" : "Accept the ledger",
     rows: [
       ["Ledger", `${ledger.path} ${stateTexts[ledger.state]}`],
-      ...(ledger.newest === null ? [] : [["Newest event", ledger.newest] as [string, string]]),
+      ["Newest event", ledger.newest],
       ["Effect", "lenden may not know earlier payouts and refunds, and could send them again"],
     ],
     alwaysAsked: true,

@@ -6,7 +6,7 @@ import { readLedgerUrl } from "../../domain/ledger-url.ts";
 
 export const ledgerInit = defineCommand({
   description:
-    "Creates the schema lenden and the role lenden_writer, which may add events but not change them. A second run repairs the rights of the role. The login needs the rights of a database administrator. Then give each person and CI job a separate login.",
+    "Creates the schema lenden and the role lenden_writer, which may add events but not change them. A second run repairs the role. The login must be a database administrator's. Then give each person and CI job a separate login.",
   examples: {
     "Create a ledger on PostgreSQL": "lenden ledger init postgres://postgres@localhost/lenden",
     "Print the SQL for a database administrator": "lenden ledger init --print-sql",
@@ -16,11 +16,13 @@ export const ledgerInit = defineCommand({
       "url",
       "postgres://user@host/database (default: the ledger in use)",
       (typed) => readLedgerUrl(typed),
+      { unless: "printSql" },
     ),
   },
   flags: {
     printSql: flag.toggle("--print-sql", "Print the SQL, and connect to nothing"),
-    ...ledgerLoginFlags,
+    ledgerPasswordCommand: { ...ledgerLoginFlags.ledgerPasswordCommand, unless: "printSql" },
+    ledgerCa: { ...ledgerLoginFlags.ledgerCa, unless: "printSql" },
   },
 
   async run({ url, printSql, ...login }, { ledger }) {
@@ -35,4 +37,44 @@ export const ledgerInit = defineCommand({
           field("grant", "For each login", text(done.grant)),
           field("next", "On each machine", text("lenden profile set ledger <url>")),
         ]),
+});
+
+export const ledgerMove = defineCommand({
+  description:
+    "Copies and compares every operation with its events. From then on nothing is sent with the file. After an interruption, run the command again.",
+  examples: {
+    "Move this machine's ledger to a server":
+      "lenden ledger move postgres://postgres@localhost/lenden --yes",
+  },
+  arguments: {
+    url: argument.required("url", "postgres://user@host/database", (typed) => readLedgerUrl(typed)),
+  },
+  flags: ledgerLoginFlags,
+
+  async run({ url, ...login }, { ledger, ui }) {
+    return ledger.moveToServer(url, login, async (movable) => {
+      await ui.confirm({
+        action: "Move the ledger",
+        rows: [
+          ["File", movable.path],
+          ["Server", movable.url],
+          ["Operations", String(movable.operations)],
+          ["Effect", "nothing is sent with the file any more"],
+        ],
+        alwaysAsked: true,
+        ofAllAccounts: true,
+      });
+      return { url: movable.url, file: movable.path, ...(await movable.move()) };
+    });
+  },
+  view: ({ url, file, operations, existing, batches, callbacks }) =>
+    card("Ledger moved", url, [
+      field("url", "Ledger", text(url)),
+      field("file", "File", text(file)),
+      field("operations", "Copied operations", text(operations)),
+      field("existing", "Already there", text(existing)),
+      field("batches", "Batches", text(batches)),
+      field("callbacks", "Callbacks", text(callbacks)),
+      field("next", "Next step", text(`lenden profile set ledger ${url}`)),
+    ]),
 });

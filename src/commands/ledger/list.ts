@@ -1,12 +1,11 @@
 import type { Context } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { flag } from "../../cli/command/flag.ts";
-import { limit } from "../../cli/command/list.ts";
 import { readDuration } from "../../cli/output/time.ts";
 import { formatTime } from "../../domain/local-time.ts";
 import { formatPaisa } from "../../domain/money.ts";
 import type { ListedOperation } from "../../ledger/operation.ts";
-import { columnsFlag } from "../list-columns.ts";
+import { columnsFlag, limit } from "../lists.ts";
 import {
   columnsOf,
   commonFilters,
@@ -21,16 +20,14 @@ export const ledgerList = defineCommand({
   description:
     "Nothing is sent. --unknown also shows the command that resolves each operation: 'lenden ledger resolve' runs those that need no decision.",
   examples: {
-    "List the newest operations of this account": "lenden ledger list",
     "List every operation whose outcome is unknown": "lenden ledger list --unknown",
-    "Print the IDs of those that are older than an hour, for monitoring":
-      "lenden ledger list --unknown --older-than 1h -q",
+    "Print the IDs of those over an hour old": "lenden ledger list --unknown --older-than 1h -q",
   },
   flags: {
     unknown: flag.toggle("--unknown", "Only operations whose outcome is unknown"),
     olderThan: flag.optional(
       "--older-than <duration>",
-      "Only those unknown for longer than this",
+      "Only those unknown for longer",
       readDuration,
       {
         onlyWith: "unknown",
@@ -56,22 +53,23 @@ export const ledgerList = defineCommand({
     // A person should see every one of them.
     const most = given.limit ?? (unknown ? Number.MAX_SAFE_INTEGER : undefined);
     const selection = { filter, given: { ...given, limit: most } };
-    for await (const page of listPages("ledger", undefined, selection, ledger, context)) {
+    for await (const page of listPages(columnsOf.ledger, undefined, selection, ledger, context)) {
       if (unknown && context.ui.output === "table")
-        for (const one of page.operations) context.ui.notice(howToResolve(one, where, page.zone));
+        for (const one of page.items) context.ui.notice(howToResolve(one, where, page.zone));
       yield { ...page, isAllUnknown: unknown && !isNarrow, where };
     }
   },
-  json: ({ operations, where }) => operations.map((one) => withCommands(one, where)),
+  json: ({ items, where }) => items.map((one) => withCommands(one, where)),
   view: ({ isAllUnknown, ...page }) =>
-    tableOf(page, {
-      id: ({ id }) => id,
-      empty: isAllUnknown
+    tableOf(
+      page,
+      ({ id }) => id,
+      isAllUnknown
         ? "No operation has an unknown outcome."
         : page.isWhole
           ? "The ledger has no operation of this account yet."
           : "No operation matches. To list all, run 'lenden ledger list'.",
-    }),
+    ),
 });
 
 /** Operations of unknown outcome or in conflict. */

@@ -5,7 +5,7 @@ import type { WorkingProcess } from "../../ledger/process-list.ts";
 
 export const ledgerProcesses = defineCommand({
   description:
-    "On PostgreSQL, a process renews its lease every 5 seconds while it runs. Others continue what it left at the earliest 60 seconds after its lease ended, or at once if it ended properly.",
+    "On PostgreSQL, a running process renews its lease every 5 seconds. Others continue its work 60 seconds after the lease ended, or at once if it ended properly.",
   examples: {
     "List the processes that work on the ledger": "lenden ledger processes",
   },

@@ -3,10 +3,21 @@ import type { Context } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { showSame } from "../../cli/command/dialogue.ts";
 import { argument, flag } from "../../cli/command/flag.ts";
-import { card, field, id, money, status, text, time, type View } from "../../cli/output/view.ts";
+import {
+  card,
+  field,
+  id,
+  money,
+  status,
+  table,
+  text,
+  time,
+  type View,
+} from "../../cli/output/view.ts";
 import type { Ask } from "../../cli/prompts/ask.ts";
 import { Failure, inOneLine, usage, whatHappened } from "../../domain/failure.ts";
 import { readIdentifier } from "../../domain/identifier.ts";
+import { problemOf } from "../../domain/result.ts";
 import { isTest, isUnresolved, isUnsettled } from "../../domain/state.ts";
 import { resources } from "../../domain/statuses.ts";
 import type { Operation } from "../../ledger/operation.ts";
@@ -33,6 +44,7 @@ export const ledgerResolve = defineCommand({
       "--created <id>",
       "Record it as created, with this API ID",
       readIdentifier,
+      { unless: "notCreated" },
     ),
     notCreated: flag.toggle("--not-created", "Record it as not created; see the dashboard"),
   },
@@ -47,8 +59,6 @@ export const ledgerResolve = defineCommand({
         ["--created and --not-created need an operation: its ID or its reference."],
         "To find the operation, run 'lenden ledger list --unknown'.",
       );
-    if (created && notCreated)
-      throw usage(["--created and --not-created cannot be used together."]);
     const ledger = await context.ledger.own();
     const all =
       name === undefined ? await ledger.unsettled() : [await operationNamed(name, ledger)];
@@ -67,29 +77,19 @@ export const ledgerResolve = defineCommand({
     const where = { ledger, now: context.host.now };
     return resolved.map((one) => withCommands(one, where));
   },
-  view: (rows) => ({
-    kind: "table",
-    columns: [
-      { key: "operation", label: "OPERATION" },
-      { key: "kind", label: "KIND" },
-      { key: "reference", label: "REFERENCE" },
-      { key: "state", label: "STATE" },
-      { key: "message", label: "REASON" },
-      { key: "createdAt", label: "SENT" },
-    ],
-    rows: rows.map((row) => ({
-      id: row.operation,
-      cells: {
-        operation: id(row.operation),
-        kind: text(row.kind),
-        reference: id(row.reference),
-        state: status(row.state),
-        message: text(row.message),
-        createdAt: time(row.createdAt),
+  view: (rows) =>
+    table(rows, {
+      id: ({ operation }) => operation,
+      empty: "No operation has an unknown outcome.",
+      columns: {
+        operation: ["OPERATION", ({ operation }) => id(operation)],
+        kind: ["KIND", ({ kind }) => text(kind)],
+        reference: ["REFERENCE", ({ reference }) => id(reference)],
+        state: ["STATE", ({ state }) => status(state)],
+        message: ["REASON", ({ message }) => text(message)],
+        createdAt: ["SENT", ({ createdAt }) => time(createdAt)],
       },
-    })),
-    empty: "No operation has an unknown outcome.",
-  }),
+    }),
   changed: (rows) => rows.length > 0,
   ending: (rows) => (rows.some(isUnsettled) ? "uncertain" : undefined),
 });
@@ -212,12 +212,7 @@ async function askForFinding(
     { name: "It was not created", value: "not created" },
   ]);
   if (found !== "created") return found === "not created" ? found : undefined;
-  const created = await ask.text("Its ID:", {
-    check: (typed) => {
-      const reading = readIdentifier(typed);
-      return reading.ok ? undefined : reading.problem;
-    },
-  });
+  const created = await ask.text("Its ID:", { check: (typed) => problemOf(readIdentifier(typed)) });
   return { created };
 }
 

@@ -7,15 +7,13 @@ import type { Actor } from "../../ledger/operation.ts";
 import { exported, operationNamed } from "./operation.ts";
 
 export const ledgerShow = defineCommand({
-  description:
-    "Name the operation by its own ID, a payout's reference, the ID of the API, or @last.",
   examples: {
     "Show a payout by its reference": "lenden ledger show INV-7",
   },
   arguments: {
     operation: argument.required(
       "operation",
-      "Operation ID, reference, or @last",
+      "Operation ID, reference, ID of the API, or @last",
       readWord,
       "operation",
     ),

@@ -14,7 +14,7 @@ import { amountNumber } from "../../domain/amount.ts";
 import { mobileText, readMobile } from "../../domain/mobile.ts";
 import { formatPaisa } from "../../domain/money.ts";
 import { paymentCard } from "../resources.ts";
-import { endingAfter, waitExits, waitFlags, waitOptionsOf } from "../wait-options.ts";
+import { endingAfter, recordAfter, waitExits, waitFlags } from "../wait-options.ts";
 import { pageFlags, showPage } from "./payment-page.ts";
 
 export const payCreate = defineCommand({
@@ -38,7 +38,7 @@ export const payCreate = defineCommand({
     callbackUrl,
     payer: flag.optional(
       "--payer <number>",
-      "Customer's mobile number, suggested on the payment page",
+      "Customer's mobile number, for the payment page",
       readMobile,
     ),
     gatewayType: flag.optional("--gateway-type <text>", "Gateway type identifier", readWord),
@@ -90,14 +90,12 @@ export const payCreate = defineCommand({
     const deps = await context.api.deps();
     const created = await createPayment(input.amount, request, how, deps);
     await showPage(created.payment_url, input, context);
-    if (!input.wait) return { record: created, waited: false, payment_url: undefined };
-    context.ui.notice(`Payment URL: ${created.payment_url}`);
-    const { waitForRecord } = await import("../../operations/status.ts");
-    const waitOptions = { ...waitOptionsOf(input), justMade: true };
-    const record = await waitForRecord("payment", created.transactionId, waitOptions, deps);
-    return { record, waited: true, payment_url: created.payment_url };
+    const { payment_url } = created;
+    if (input.wait) context.ui.notice(`Payment URL: ${payment_url}`);
+    const done = await recordAfter("payment", created.transactionId, created, input, deps);
+    return { ...done, payment_url };
   },
-  json: ({ record, payment_url }) => (payment_url ? { ...record, payment_url } : record),
+  json: ({ record, payment_url }) => ({ ...record, payment_url }),
   view: ({ record }) => paymentCard(record),
   ending: (done) => endingAfter(done),
 });

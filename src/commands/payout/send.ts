@@ -7,11 +7,11 @@ import { mobileText, readMobile } from "../../domain/mobile.ts";
 import { formatPaisa } from "../../domain/money.ts";
 import { generatedPrefix, readReference } from "../../domain/reference.ts";
 import { payoutCard } from "../resources.ts";
-import { endingAfter, waitFlags, waitOptionsOf } from "../wait-options.ts";
+import { endingAfter, recordAfter, waitFlags } from "../wait-options.ts";
 
 export const payoutSend = defineCommand({
   description:
-    "The reference (--ref) acts as an idempotency key: the API creates one payout per reference. If the outcome is unknown (exit 75), run the command again with the same --ref. Without --ref, lenden rejects the same amount to the same recipient for 24 hours, unless --again is set.",
+    "The reference (--ref) acts as an idempotency key: the API creates one payout per reference. If the outcome is unknown (exit 75), run the command again with the same --ref. Without --ref, the same amount to the same recipient is rejected for 24 hours, unless --again is set.",
   examples: {
     "Send a payout with your own reference":
       "lenden payout send --amount 500 --to 01712345678 --method bkash --ref INV-7",
@@ -80,9 +80,7 @@ export const payoutSend = defineCommand({
           ["To", recipientNumber],
           ["Method", input.methodId ?? input.method ?? ""],
           ["Reference", reference],
-          ...(earlier
-            ? [["Earlier payout", describeEarlier(earlier)] satisfies [string, string]]
-            : []),
+          ["Earlier payout", earlier && describeEarlier(earlier)],
         ],
       });
     const paid = { ...order, paymentMethodId: await context.api.methodId(input) };
@@ -101,11 +99,8 @@ export const payoutSend = defineCommand({
     const existing = sent.existing && input.ref !== undefined;
     if (existing)
       context.ui.notice(`Reference ${reference} already had this payout: no new one was created.`);
-    if (!input.wait) return { record: { ...sent.payout, existing }, waited: false };
-    const { waitForRecord } = await import("../../operations/status.ts");
-    const waitOptions = { ...waitOptionsOf(input), justMade: true };
-    const record = await waitForRecord("payout", sent.payout.payoutId, waitOptions, deps);
-    return { record: { ...record, existing }, waited: true };
+    const done = await recordAfter("payout", sent.payout.payoutId, sent.payout, input, deps);
+    return { ...done, record: { ...done.record, existing } };
   },
   json: ({ record }) => record,
   view: ({ record }) => payoutCard(record),

@@ -1,13 +1,15 @@
 import { readWord } from "../../cli/command/common-flags.ts";
 import type { Context } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
-import { argument, flag, type Input } from "../../cli/command/flag.ts";
+import { showSame } from "../../cli/command/dialogue.ts";
+import { argument, flag, type Input, oneOf } from "../../cli/command/flag.ts";
 import { readSmallText } from "../../cli/command/small-text.ts";
+import type { Ask } from "../../cli/prompts/ask.ts";
 import type { Account } from "../../config/account.ts";
 import type { Profile, SecretSource } from "../../config/profiles.ts";
-import { readApiKey, readPayoutSecret } from "../../domain/api-keys.ts";
-import { Failure, usage, whatHappened } from "../../domain/failure.ts";
-import { err, type Result } from "../../domain/result.ts";
+import { environments, readApiKey, readPayoutSecret } from "../../domain/api-keys.ts";
+import { Failure, usage, whatHappened, whyAndHint } from "../../domain/failure.ts";
+import { err, problemOf, type Result } from "../../domain/result.ts";
 import { isLocalSandbox, isSameServer, readUrl } from "../../domain/url.ts";
 import {
   findProfile,
@@ -15,6 +17,7 @@ import {
   profileFlags,
   readProfileName,
   requireFreeName,
+  settable,
   settingsIn,
   shownProfile,
   tidyEntries,
@@ -31,19 +34,20 @@ const flags = {
     readWord,
     "file",
   ),
-  keyCommand: flag.optional(
-    "--key-command <command>",
-    "Command that prints the API key, run when needed",
-    readWord,
-  ),
+  keyCommand: flag.optional("--key-command <command>", "Command that prints the API key", readWord),
   secretCommand: flag.optional(
     "--secret-command <command>",
-    "Command that prints the payout secret, run when needed",
+    "Command that prints the payout secret",
     readWord,
   ),
-  keychain: flag.toggle("--keychain", "Store key and secret in the operating system's keychain"),
+  keychain: flag.toggle("--keychain", "Store both in the system's keychain"),
+  environment: flag.optional(
+    "--environment <environment>",
+    `Environment: {${environments.join(" | ")}} (default: from the key)`,
+    oneOf(environments),
+  ),
   ...profileFlags,
-  check: flag.toggle("--check", "Test the key with one request, and store nothing if it fails"),
+  check: flag.toggle("--check", "Store the profile only if the API accepts the key"),
   replace: flag.toggle("--replace", "Replace the profile of this name"),
 };
 
@@ -53,13 +57,11 @@ const nameHint = "Choose another name, or add --replace.";
 
 export const profileAdd = defineCommand({
   description:
-    "In a terminal, lenden prompts for missing values and tests the key. On standard input, the first line is the key, the second the payout secret. The first profile becomes the default.",
+    "In a terminal, lenden prompts for missing values and tests the key. On standard input, the key is the first line, the payout secret the second. The first profile becomes the default.",
   examples: {
     "Add a profile step by step, in a terminal": "lenden profile add",
     "Read the secrets from files":
       "lenden profile add shop --base-url https://sandbox.example/cp/api/v1 --key-file key.txt --secret-file secret.txt",
-    "Fetch the key from a password store at each run":
-      'lenden profile add shop --base-url https://sandbox.example/cp/api/v1 --key-command "pass show shop/key"',
   },
   arguments: {
     name: argument.optional("name", "Name (default: sandbox or production)", readProfileName),
@@ -69,15 +71,14 @@ export const profileAdd = defineCommand({
   async run(input, context) {
     const hasSource = waysOf("key", input).length + waysOf("secret", input).length > 0;
     const ask = hasSource ? undefined : await context.ui.ask();
-    const dialogue = ask && (await import("./add-dialogue.ts"));
-    const { name, apiKey, payoutSecret, environment, baseUrl } = dialogue
-      ? await dialogue.askProfile(input, ask, context)
+    const { name, apiKey, payoutSecret, environment, baseUrl } = ask
+      ? await askProfile(input, ask, context)
       : await givenProfile(input, context);
     const profile = { environment, baseUrl, apiKey, payoutSecret, ...settingsIn(input) };
     const stored = await storeProfile(name, profile, input, context);
     if (stored.ledger !== undefined)
       await context.ledger.warnIfUnmoved(stored.environment, stored.ledger);
-    await dialogue?.showAfterwards(name, profile, input, context);
+    if (ask) await showAfterwards(name, profile, input, context);
     return shownProfile(name, stored);
   },
   view: profileCard,
@@ -85,7 +86,6 @@ export const profileAdd = defineCommand({
 
 /** For --check. @throws Failure that says that nothing was stored, unless the API accepts the key */
 async function requireAccepted(account: Account, context: Context): Promise<void> {
-  const { testKey } = await import("./add-dialogue.ts");
   try {
     await testKey(account, "", context);
   } catch (error) {
@@ -265,4 +265,137 @@ async function intoKeychain(name: string, profile: Profile, context: Context): P
     await tidyEntries({ ...profile, apiKey, payoutSecret: undefined }, context);
     throw error;
   }
+}
+
+/**
+ * Asks for a profile in a terminal, and tries its key. Nothing is stored here: to leave at any question
+ * changes nothing.
+ *
+ * @throws Failure `profile.not-added` if the key does not work and is not to be stored anyway
+ */
+async function askProfile(given: Given, ask: Ask, context: Context) {
+  const { config, ui } = context;
+  const stored = await config.profiles.read();
+  if (given.name !== undefined && !given.replace)
+    requireFreeName(given.name, stored, "Choose another name, or add --replace.");
+  ui.notice(whereStored(given, context));
+  ui.notice("Find both in the merchant dashboard: Settings → Development Info.");
+  ui.notice("Nothing is stored before the last answer. To stop, press Ctrl-C.");
+  const typedKey = await ask.secret("API key:", (text) => {
+    const read = readApiKey(text.trim());
+    if (!read.ok) return read.problem;
+    const { environment = read.value.environment } = given;
+    return environment === read.value.environment
+      ? undefined
+      : `This is a ${read.value.environment} key, but --environment is ${environment}.`;
+  });
+  const key = readApiKey(typedKey.trim());
+  if (!key.ok) throw new TypeError("the prompt accepted an invalid key");
+  const { text: apiKey, environment } = key.value;
+  ui.notice(`This is a ${environment} key.`);
+  const typedSecret = await ask.secret(
+    "Payout secret (only for payouts; Enter skips it):",
+    (text) => (text.trim() === "" ? undefined : problemOf(readPayoutSecret(text.trim()))),
+  );
+  const payoutSecret = typedSecret.trim();
+  const checkName = (text: string) =>
+    !given.replace && findProfile(text, stored)
+      ? `Profile ${text} already exists. To replace it, start again with --replace.`
+      : problemOf(readProfileName(text));
+  const name =
+    given.name ?? (await ask.text("Profile name:", { preset: environment, check: checkName }));
+  const secrets = {
+    apiKey: { text: apiKey },
+    payoutSecret: payoutSecret === "" ? undefined : { text: payoutSecret },
+  };
+  const account = await askAccount({ name, environment, ...secrets }, ask, context);
+  await tryKey(account, payoutSecret, ask, context);
+  return { name, environment, baseUrl: account.baseUrl, ...secrets };
+}
+
+function whereStored({ keychain }: Given, { config, host }: Context): string {
+  const file = `${config.profiles.file}${host.platform === "win32" ? "" : " (mode 0600)"}`;
+  return keychain
+    ? `API key and payout secret will be stored in this system's keychain, the settings in ${file}.`
+    : `API key and payout secret will be stored in ${file}. To use this system's keychain, add --keychain.`;
+}
+
+type Candidate = Omit<Parameters<Context["config"]["profiles"]["check"]>[0], "baseUrl">;
+
+/** Asks until key, environment and base URL agree, unless the base URL was given. */
+async function askAccount(
+  candidate: Candidate,
+  ask: Ask,
+  { config: { profiles }, ui }: Context,
+): Promise<Account> {
+  if (profiles.baseUrlGiven !== undefined) return profiles.check(candidate);
+  for (;;) {
+    const baseUrl = await ask.text("Base URL of the API:", {
+      check: (text) => problemOf(readUrl(text)),
+    });
+    try {
+      return await profiles.check({ ...candidate, baseUrl });
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      ui.notice(whyAndHint(error));
+    }
+  }
+}
+
+/** Makes one request with a key. @throws Failure if the API does not accept it */
+async function testKey(
+  account: Account,
+  payoutSecret: string,
+  { api, ui }: Pick<Context, "api" | "ui">,
+): Promise<void> {
+  const { dataOf } = await import("../../operations/response-failure.ts");
+  const { client } = await api.depsOf(account, payoutSecret);
+  const { length } = dataOf(await client.listMethods({}));
+  const methods = length === 1 ? "1 payment method" : `${length} payment methods`;
+  ui.notice(`The API accepts this key. The account has ${methods}.`);
+}
+
+async function tryKey(
+  account: Account,
+  payoutSecret: string,
+  ask: Ask,
+  context: Context,
+): Promise<void> {
+  const { ui, stopping } = context;
+  try {
+    await testKey(account, payoutSecret, context);
+  } catch (error) {
+    if (!(error instanceof Failure) || stopping.aborted) throw error;
+    ui.notice(whyAndHint(error));
+    if (await ask.yes("The key could not be tested. Store it anyway?")) return;
+    throw new Failure("profile.not-added", "The profile was not added. Nothing was stored.", {
+      hint: "Check key and base URL, then run 'lenden profile add' again.",
+    });
+  }
+}
+
+/** Shows the command line that does the same, and which profile is in use if it is not the new one. */
+async function showAfterwards(
+  name: string,
+  profile: Profile,
+  given: Given,
+  { config, ui }: Context,
+): Promise<void> {
+  const settings = Object.entries(settable).flatMap(([name, { key }]) => {
+    const value = profile[key];
+    const text = typeof value === "object" && "command" in value ? value.command : value;
+    return typeof text === "string" ? [`--${name}`, text] : [];
+  });
+  const line = [
+    ...["profile", "add", name, ...settings.slice(0, 2), "--key-stdin"],
+    ...(profile.payoutSecret ? ["--secret-stdin"] : []),
+    ...(given.environment ? ["--environment", given.environment] : []),
+    ...settings.slice(2),
+    ...(given.keychain ? ["--keychain"] : []),
+    ...(given.replace ? ["--replace"] : []),
+  ];
+  showSame([line], ui);
+  const { current = name } = await config.profiles.read();
+  if (current !== name)
+    ui.notice(`Profile ${current} is in use. To change that: 'lenden profile use ${name}'.`);
 }

@@ -1,18 +1,16 @@
-import { readFullPath, readWord } from "../../cli/command/common-flags.ts";
 import type { Context } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument, oneOf } from "../../cli/command/flag.ts";
 import type { Profile } from "../../config/profiles.ts";
 import { Failure, usage } from "../../domain/failure.ts";
-import { ok, type Result } from "../../domain/result.ts";
+import { ok } from "../../domain/result.ts";
 import { isSameServer } from "../../domain/url.ts";
 import {
   profileCard,
-  profileFlags,
-  readLedger,
   readProfileName,
   removeEntries,
   requireFreeName,
+  settable,
   shownProfile,
   shownSecret,
 } from "./profiles.ts";
@@ -32,31 +30,6 @@ export const profileUse = defineCommand({
   },
   view: ({ name }) => ({ kind: "line", text: `Profile ${name} is in use.`, id: name }),
 });
-
-/** What `profile set` changes. Secrets are not among it: they would be in the shell's history. */
-const settable: Record<string, Setting> = {
-  "base-url": { key: "baseUrl", read: readWord },
-  "redirect-url": { key: "redirectUrl", read: profileFlags.redirectUrl.read },
-  "callback-url": { key: "callbackUrl", read: profileFlags.callbackUrl.read },
-  method: { key: "method", read: readWord },
-  "number-format": { key: "numberFormat", read: profileFlags.numberFormat.read },
-  "time-zone": { key: "timeZone", read: profileFlags.timeZone.read },
-  "confirm-above": { key: "confirmAbove", read: profileFlags.confirmAbove.read },
-  ledger: { key: "ledger", read: readLedger },
-  "ledger-password-command": {
-    key: "ledgerPassword",
-    read: (text) => {
-      const read = readWord(text);
-      return read.ok ? ok({ command: read.value }) : read;
-    },
-  },
-  "ledger-ca": { key: "ledgerCa", read: readFullPath },
-};
-
-interface Setting {
-  key: keyof Profile;
-  read(text: string): Result<string | { command: string }>;
-}
 
 const settings = Object.keys(settable);
 

@@ -1,10 +1,11 @@
 import { ledgerLoginFlags, readWord } from "../../cli/command/common-flags.ts";
 import type { Context } from "../../cli/command/context.ts";
-import { flag, type Input, oneOf } from "../../cli/command/flag.ts";
+import { flag, flagName, type Input, oneOf } from "../../cli/command/flag.ts";
 import { card, field, text } from "../../cli/output/view.ts";
 import type { Profile, Profiles, SecretSource } from "../../config/profiles.ts";
 import { amountText, readAmount } from "../../domain/amount.ts";
-import { environments, masked } from "../../domain/api-keys.ts";
+import { masked } from "../../domain/api-keys.ts";
+import { keysOf } from "../../domain/collect.ts";
 import { Failure, usage } from "../../domain/failure.ts";
 import { readLedgerUrl } from "../../domain/ledger-url.ts";
 import { numberFormats } from "../../domain/mobile.ts";
@@ -23,30 +24,17 @@ export function readProfileName(text: string): Result<string> {
 
 /** The settings of a profile besides its secrets and its base URL. */
 export const profileFlags = {
-  environment: flag.optional(
-    "--environment <environment>",
-    `Environment: {${environments.join(" | ")}} (default: from the key)`,
-    oneOf(environments),
-  ),
-  redirectUrl: flag.optional(
-    "--redirect-url <url>",
-    "URL to which customers return after paying",
-    readUrl,
-  ),
-  callbackUrl: flag.optional(
-    "--callback-url <url>",
-    "URL to which the API sends callbacks",
-    readUrl,
-  ),
+  redirectUrl: flag.optional("--redirect-url <url>", "URL the customer returns to", readUrl),
+  callbackUrl: flag.optional("--callback-url <url>", "URL for callbacks (webhooks)", readUrl),
   method: flag.optional("--method <code>", "Default payment method", readWord, "method"),
   numberFormat: flag.optional(
     "--number-format <format>",
-    `Format in which numbers are sent: {${numberFormats.join(" | ")}} (default: local)`,
+    `Format of sent numbers: {${numberFormats.join(" | ")}} (default: local)`,
     oneOf(numberFormats),
   ),
   timeZone: flag.optional(
     "--time-zone <zone>",
-    `Time zone of dates, an IANA name (default: ${defaultTimeZone})`,
+    `IANA time zone of dates (default: ${defaultTimeZone})`,
     readTimeZone,
   ),
   confirmAbove: flag.optional(
@@ -55,21 +43,42 @@ export const profileFlags = {
     readLimit,
   ),
   ledger: flag.optional("--ledger <url>", "Ledger on PostgreSQL that machines share", readLedger),
-  ledgerPasswordCommand: { ...ledgerLoginFlags.ledgerPasswordCommand, onlyWith: "ledger" },
+  ledgerPassword: {
+    ...ledgerLoginFlags.ledgerPasswordCommand,
+    read: readCommand,
+    onlyWith: "ledger",
+  },
   ledgerCa: { ...ledgerLoginFlags.ledgerCa, onlyWith: "ledger" },
 };
 
+/** What `profile set` changes. Secrets are not among it: they would be in the shell's history. */
+export const settable: Record<string, Setting> = {
+  "base-url": { key: "baseUrl", read: readWord },
+  ...Object.fromEntries(
+    keysOf(profileFlags).map((key) => {
+      const { read } = profileFlags[key];
+      return [flagName(profileFlags[key]).slice(2), { key, read }];
+    }),
+  ),
+};
+
+interface Setting {
+  key: keyof Profile;
+  read(text: string): Result<string | { command: string }>;
+}
+
 /** The settings of a profile that its flags give. */
-export function settingsIn(given: Input<typeof profileFlags>) {
-  const { redirectUrl, callbackUrl, method, numberFormat, timeZone, confirmAbove } = given;
-  const { ledger, ledgerPasswordCommand: command, ledgerCa } = given;
-  const ledgerPassword = command === undefined ? undefined : { command };
-  const ofLedger = { ledger, ledgerPassword, ledgerCa };
-  return { redirectUrl, callbackUrl, method, numberFormat, timeZone, confirmAbove, ...ofLedger };
+export function settingsIn(given: Input<typeof profileFlags>): Partial<Profile> {
+  return Object.fromEntries(keysOf(profileFlags).map((key) => [key, given[key]]));
+}
+
+function readCommand(typed: string): Result<{ command: string }> {
+  const read = readWord(typed);
+  return read.ok ? ok({ command: read.value }) : read;
 }
 
 /** Stored without a password, which is rejected. */
-export function readLedger(typed: string): Result<string> {
+function readLedger(typed: string): Result<string> {
   const read = readLedgerUrl(typed);
   return read.ok ? ok(read.value.text) : read;
 }
@@ -132,8 +141,7 @@ const labels = {
 } as const;
 
 export function profileCard(profile: ReturnType<typeof shownProfile>) {
-  const keys = Object.keys(labels).filter((key): key is keyof typeof labels => key in labels);
-  const fields = keys.map((key) => field(key, labels[key], text(profile[key])));
+  const fields = keysOf(labels).map((key) => field(key, labels[key], text(profile[key])));
   return card("Profile", profile.name, fields);
 }
 

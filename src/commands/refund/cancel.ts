@@ -30,16 +30,14 @@ export const refundCancel = defineCommand({
     const request = { refundRequestId, ...(reason !== undefined && { note: reason }) };
     if (dryRun) return context.api.preview("cancelRefund", request);
     const refunds = await (await context.ledger.own()).ofRecord("refund", refundRequestId);
-    const { target, amountPaisa } = refunds ?? { target: null, amountPaisa: null };
+    const { target, amountPaisa = null } = refunds ?? {};
     await context.ui.confirm({
       action: "Cancel a refund",
       rows: [
         ["Refund", refundRequestId],
-        ...(target === null ? [] : [["Payment", target] satisfies [string, string]]),
-        ...(amountPaisa === null
-          ? []
-          : [["Amount", formatPaisa(amountPaisa)] satisfies [string, string]]),
-        ...(reason === undefined ? [] : [["Note", reason] satisfies [string, string]]),
+        ["Payment", target],
+        ["Amount", amountPaisa === null ? null : formatPaisa(amountPaisa)],
+        ["Note", reason],
       ],
     });
     const { cancelRefund } = await import("../../operations/status-transition.ts");

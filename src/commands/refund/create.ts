@@ -9,9 +9,8 @@ import { readAccountNumber, readIdentifier } from "../../domain/identifier.ts";
 import { formatPaisa } from "../../domain/money.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
 import type { Refundable } from "../../operations/create.ts";
-import { paymentCard, refundCard } from "../resources.ts";
-import { endingAfter, waitExits, waitFlags, waitOptionsOf } from "../wait-options.ts";
-import { accountNumberWarnings } from "./account-number.ts";
+import { accountNumberWarnings, paymentCard, refundCard } from "../resources.ts";
+import { endingAfter, recordAfter, waitExits, waitFlags } from "../wait-options.ts";
 
 const accountTypes = ["personal", "business"];
 
@@ -94,18 +93,14 @@ export const refundCreate = defineCommand({
         ["Payment", request.transactionId],
         ["Amount", formatPaisa(input.amount)],
         ["Account", `${input.accountNumber} (${typeName})`],
-        ...(input.note === undefined ? [] : [["Note", input.note] satisfies [string, string]]),
+        ["Note", input.note],
       ],
       warnings: accountNumberWarnings(input.accountNumber),
     });
     const { createRefund } = await import("../../operations/create.ts");
     const deps = await context.api.deps();
     const created = await createRefund(input.amount, request, input, deps);
-    if (!input.wait) return { record: created, waited: false };
-    const { waitForRecord } = await import("../../operations/status.ts");
-    const waitOptions = { ...waitOptionsOf(input), justMade: true };
-    const record = await waitForRecord("refund", created.refundRequestId, waitOptions, deps);
-    return { record, waited: true };
+    return recordAfter("refund", created.refundRequestId, created, input, deps);
   },
   json: ({ record }) => record,
   view: ({ record }) => refundCard(record),

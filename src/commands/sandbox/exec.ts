@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Context } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument } from "../../cli/command/flag.ts";
-import { errorCode, systemReason } from "../../domain/error-code.ts";
+import { systemReason } from "../../domain/error-code.ts";
 import { Failure } from "../../domain/failure.ts";
 import { ok } from "../../domain/result.ts";
 import type { Host } from "../../platform/host.ts";
@@ -12,7 +12,7 @@ import { sandboxFlags, sandboxOptions } from "./options.ts";
 
 export const sandboxExec = defineCommand({
   description:
-    "Passes the sandbox's URL, API key and payout secret to the command in the environment, and exits with its code. Records are temporary without --data, and so is the ledger without LENDEN_DATA_DIR.",
+    "The command gets the sandbox's URL, API key and payout secret in its environment. lenden exits with its code. Records are temporary without --data, and so is the ledger without LENDEN_DATA_DIR.",
   examples: {
     "Run one command": "lenden sandbox exec -- lenden methods",
     "Run your tests in CI": "lenden sandbox exec --auto-complete 1s -- npm test",
@@ -21,6 +21,7 @@ export const sandboxExec = defineCommand({
     command: argument.rest("command", "Command and its arguments, after --", ok<string>),
   },
   flags: sandboxFlags(0),
+  sameFlagsAs: "sandbox start",
   async run({ command: [program, ...args], ...given }, context) {
     const { host } = context;
     if (program === undefined) {
@@ -93,7 +94,7 @@ async function withDataDirectory<Result>(
     try {
       rmSync(temporary, { recursive: true, force: true, maxRetries: 3 });
     } catch (error) {
-      ui.notice(`Cannot remove the temporary directory ${temporary} (${errorCode(error)}).`);
+      ui.notice(`Cannot remove the temporary directory ${temporary}: ${systemReason(error)}.`);
     }
   }
 }

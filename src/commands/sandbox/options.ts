@@ -22,7 +22,7 @@ export const sandboxFlags = (usualPort: number) => ({
   ),
   data: flag.optional(
     "--data <file>",
-    "Store records and keys in this file (default: in memory)",
+    "Store records and keys here (default: in memory)",
     readWord,
     "file",
   ),
@@ -39,7 +39,7 @@ export const sandboxFlags = (usualPort: number) => ({
   ),
   callbackFault: flag.many(
     "--callback-fault <rule>",
-    "Inject a fault into callbacks: <kind>[:<rate>]",
+    "Inject a callback fault: <kind>[:<rate>]",
     takes(Object.keys(callbackFaultKinds), readCallbackFault),
   ),
   refundCallbackUrl: flag.optional(
@@ -47,11 +47,7 @@ export const sandboxFlags = (usualPort: number) => ({
     "Callback URL for refunds; payments set their own",
     readUrl,
   ),
-  seed: flag.optional(
-    "--seed <n>",
-    "Make IDs, keys and faults the same in every run",
-    readWhole(2 ** 32),
-  ),
+  seed: flag.optional("--seed <n>", "Repeat IDs, keys and faults in every run", readWhole(2 ** 32)),
 });
 
 function readLatency(text: string): Result<number> {

@@ -2,7 +2,8 @@ import type { RecordedExchange } from "../../api/contract/local.ts";
 import type { Context } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { flag } from "../../cli/command/flag.ts";
-import { table, text, time, type View } from "../../cli/output/view.ts";
+import { card, field, table, text, time, type View } from "../../cli/output/view.ts";
+import { isObject } from "../../domain/json.ts";
 import { errorOf, exchangePages, exchangeText } from "./exchanges.ts";
 
 const pollMs = 300;
@@ -12,7 +13,6 @@ type Found = RecordedExchange[] | RecordedExchange;
 
 export const sandboxRequests = defineCommand({
   examples: {
-    "Show the last thousand requests and callbacks": "lenden sandbox requests",
     "Print new ones with their bodies as JSON": "lenden sandbox requests --follow --json",
   },
   flags: { follow: flag.toggle("--follow", "Show new requests as they arrive") },
@@ -63,3 +63,23 @@ function tableOf(exchanges: RecordedExchange[]): View {
     },
   });
 }
+
+export const sandboxInfo = defineCommand({
+  examples: { "Show all details": "lenden sandbox info" },
+  sandboxOnly: true,
+
+  async run(_, context) {
+    const { dataOf } = await import("../../operations/response-failure.ts");
+    return dataOf(await (await context.api.deps()).client.sandboxInfo({}));
+  },
+  view: (info) => {
+    const shown = (value: unknown) =>
+      typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+    const fields = Object.entries(isObject(info) ? info : { info });
+    return card(
+      "Sandbox",
+      "",
+      fields.map(([name, value]) => field(name, name, text(shown(value)))),
+    );
+  },
+});

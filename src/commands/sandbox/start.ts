@@ -11,7 +11,7 @@ const usualPort = 4242;
 const profileName = "local";
 
 export const sandboxStart = defineCommand({
-  description: `Runs the API on this machine and writes the profile '${profileName}'. The payment URL opens a page on which you pay or decline. Status changes are sent to the callback URLs as callbacks. 'lenden help faults' lists the faults.`,
+  description: `Runs the API on this machine and writes the profile '${profileName}'. On the payment page you pay or decline. Status changes are sent as callbacks. 'lenden help faults' lists the faults.`,
   examples: {
     "Start on port 4242, and use --profile local in another terminal": "lenden sandbox start",
     "Start on any free port, and print one line of JSON": "lenden sandbox start --port 0 --json",

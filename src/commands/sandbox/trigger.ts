@@ -29,10 +29,10 @@ function triggerCommand<Kind extends Resource>(resource: ResourceDescription<Kin
   const { kind, idName, exampleId } = resource;
   const which = kind === "refund" ? "This command works" : "--status Cancelled works";
   return defineCommand({
-    description: `${which} only in a local sandbox. --all selects every Processing ${kind} of a local sandbox, or else of the ledger.`,
+    description: `${which} only in a local sandbox. Elsewhere, --all selects the ${kind}s of the ledger.`,
     examples: {
       [`Complete a ${kind}`]: `lenden sandbox trigger ${kind} ${exampleId}`,
-      [`Cancel every ${kind} that is Processing`]: `lenden sandbox trigger ${kind} --all --status cancelled`,
+      [`Cancel every Processing ${kind}`]: `lenden sandbox trigger ${kind} --all --status cancelled`,
     },
     arguments: {
       ids: argument.many(idName, `IDs of ${kind}s, or @last`, readIdentifier, {
@@ -41,7 +41,7 @@ function triggerCommand<Kind extends Resource>(resource: ResourceDescription<Kin
       }),
     },
     flags: {
-      all: flag.toggle("--all", `Every ${kind} that is Processing`),
+      all: flag.toggle("--all", `Every Processing ${kind}`),
       status: flag.optional(
         "--status <status>",
         `New status: {${finals.join(" | ")}} (default: Completed)`,

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { Socket } from "node:net";
 import type { ConnectionOptions as TlsOptions } from "node:tls";
 import pg from "pg";
-import { Failure } from "../../domain/failure.ts";
+import { Failure, updateHint } from "../../domain/failure.ts";
 import { beginning, type Event, hashOf } from "../chain.ts";
 import { type Head, modified } from "../head.ts";
 import { storable } from "../intent.ts";
@@ -416,7 +416,7 @@ function requireKnown({ version }: Row): void {
   throw new Failure(
     "ledger.newer-version",
     "Cannot use the ledger: a newer version of lenden wrote it.",
-    { hint: "Update lenden." },
+    { hint: updateHint },
   );
 }
 

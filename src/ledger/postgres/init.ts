@@ -1,4 +1,4 @@
-import { Failure } from "../../domain/failure.ts";
+import { Failure, updateHint } from "../../domain/failure.ts";
 import { atServer, type Query, type ServerLogin } from "./connection.ts";
 import { newestVersion, schemaSql } from "./schema.ts";
 
@@ -45,7 +45,7 @@ async function rejectNewer(query: Query): Promise<void> {
   const [row] = await query("SELECT version FROM lenden.head");
   if (Number(row?.version) <= newestVersion) return;
   throw new Failure("ledger.newer-version", "A newer version of lenden created this ledger.", {
-    hint: "Update lenden.",
+    hint: updateHint,
   });
 }
 

@@ -1,4 +1,4 @@
-import { Failure } from "../../domain/failure.ts";
+import { Failure, updateHint } from "../../domain/failure.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
 import { type KnownProfile, upgrade } from "./upgrade.ts";
 
@@ -224,7 +224,7 @@ function newerSchema(): Failure {
   return new Failure(
     "ledger.newer-version",
     "Cannot open the ledger: a newer version of lenden wrote it.",
-    { hint: "Update lenden." },
+    { hint: updateHint },
   );
 }
 

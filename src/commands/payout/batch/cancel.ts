@@ -1,17 +1,16 @@
 import { type BatchStatus, readStatus, type Sum } from "../../../batches/status.ts";
 import type { Context } from "../../../cli/command/context.ts";
 import { defineCommand } from "../../../cli/command/define-command.ts";
-import { rowsText } from "../../../cli/output/rows.ts";
+import { rowsText } from "../../../cli/output/view.ts";
 import { Failure } from "../../../domain/failure.ts";
 import { formatTime } from "../../../domain/local-time.ts";
 import type { Batch } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
-import { batchArgument, batchNamed } from "./batch.ts";
-import { statusCard, statusJson, sumJson, sumText } from "./summary.ts";
+import { batchArgument, batchNamed, statusCard, statusJson, sumJson, sumText } from "./batch.ts";
 
 export const batchCancel = defineCommand({
   description:
-    "A cancelled batch sends nothing more. Accepted rows stay as they are, and unknown outcomes still have to be resolved. To send its file again, use --name.",
+    "Accepted rows stay as they are, and unknown outcomes still have to be resolved. To send the file again, use --name.",
   examples: {
     "Cancel a batch by its file": "lenden payout batch cancel payroll.csv --yes",
   },
@@ -52,13 +51,16 @@ async function cancelBatch(planned: Batch, ledger: Ledger, context: Context): Pr
         { hint: uncertain.count > 0 ? unknownText(uncertain) : inspect, operation: batch.id },
       );
     }
-    const rows: [string, string][] = [
-      ["Batch", `${batch.id}, ${batch.name}`],
-      ["Total", sumText(total)],
-      ["To be cancelled", sumText(unsent)],
-    ];
-    if (uncertain.count > 0) rows.push(["Outcome unknown", `${sumText(uncertain)}, not cancelled`]);
-    await context.ui.confirm({ action: "Cancel a batch", rows, alwaysAsked: true });
+    await context.ui.confirm({
+      action: "Cancel a batch",
+      rows: [
+        ["Batch", `${batch.id}, ${batch.name}`],
+        ["Total", sumText(total)],
+        ["To be cancelled", sumText(unsent)],
+        ["Outcome unknown", uncertain.count > 0 ? `${sumText(uncertain)}, not cancelled` : null],
+      ],
+      alwaysAsked: true,
+    });
     return readStatus(await ledger.batches.cancel(batch), ledger);
   } catch (error) {
     await ledger.batches.release(batch);

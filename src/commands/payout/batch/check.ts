@@ -2,18 +2,23 @@ import {
   groupOf,
   placedFinding,
   problemsFailure,
-  type ShownProblem,
   shownProblems,
   sumOfRows,
 } from "../../../batches/findings.ts";
 import { delimiterName } from "../../../batches/header.ts";
 import { defineCommand } from "../../../cli/command/define-command.ts";
-import { card, field, sentence, text, type View } from "../../../cli/output/view.ts";
+import { card, field, sentence, table, text, type View } from "../../../cli/output/view.ts";
 import { Failure, inOneLine } from "../../../domain/failure.ts";
+import { sumJson } from "./batch.ts";
 import { comparisonJson, comparisonRows } from "./comparison.ts";
-import { type Examined, examineFile, fileArgument, fileFlags } from "./file.ts";
-import { describeExisting, fileRows } from "./plan.ts";
-import { sumJson } from "./summary.ts";
+import {
+  describeExisting,
+  type Examined,
+  examineFile,
+  fileArgument,
+  fileFlags,
+  fileRows,
+} from "./file.ts";
 
 export const batchCheck = defineCommand({
   description:
@@ -25,6 +30,7 @@ export const batchCheck = defineCommand({
   },
   arguments: fileArgument,
   flags: fileFlags,
+  sameFlagsAs: "payout batch send",
   patient: true,
   exitCodes: {
     usage: "the file has problems",
@@ -72,7 +78,17 @@ export const batchCheck = defineCommand({
   }),
   view: (checked): View => {
     const { path, shown, before, comparison, totals } = checked;
-    if (shown.length > 0) return problemTable(shown);
+    if (shown.length > 0)
+      return table(shown, {
+        id: ({ line }) => String(line),
+        empty: "",
+        columns: {
+          line: ["LINE", ({ line }) => text(line)],
+          column: ["COLUMN", ({ column }) => text(column || null)],
+          value: ["VALUE", ({ value }) => text(value || null)],
+          problem: ["PROBLEM", ({ problem }) => sentence(problem)],
+        },
+      });
     const compared = comparison ? comparisonRows(comparison, totals.total) : [];
     // Without the flags of its batch, the cells of a file mean nothing.
     const known = checked.file ? fileRows(checked) : [];
@@ -88,24 +104,4 @@ function allowedAgain(allowed: Examined["allowed"]) {
   const again = allowed.filter((one) => groupOf(one) === "repeats-payout");
   const [first] = again;
   return { ...sumJson(sumOfRows(again)), first: first ? placedFinding(first) : "" };
-}
-
-function problemTable(problems: ShownProblem[]): View {
-  return {
-    kind: "table",
-    columns: ["line", "column", "value", "problem"].map((key) => ({
-      key,
-      label: key.toUpperCase(),
-    })),
-    rows: problems.map(({ line, column, value, problem }) => ({
-      id: String(line),
-      cells: {
-        line: text(line),
-        column: text(column || null),
-        value: text(value || null),
-        problem: sentence(problem),
-      },
-    })),
-    empty: "",
-  };
 }

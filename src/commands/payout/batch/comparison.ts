@@ -8,7 +8,7 @@ import { countRow, type Sum } from "../../../batches/status.ts";
 import { amountText, type Paisa } from "../../../domain/amount.ts";
 import { formatDay } from "../../../domain/local-time.ts";
 import { formatPaisa } from "../../../domain/money.ts";
-import { sumJson, sumText } from "./summary.ts";
+import { sumJson, sumText } from "./batch.ts";
 
 const mostShown = 5;
 

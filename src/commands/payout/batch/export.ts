@@ -5,13 +5,11 @@ import { exact } from "../../../cli/command/common-flags.ts";
 import { defineCommand } from "../../../cli/command/define-command.ts";
 import { flag, oneOf } from "../../../cli/command/flag.ts";
 import { text } from "../../../cli/output/view.ts";
-import { batchArgument, batchNamed, noteInProgress } from "./batch.ts";
-import { retriesText, statusNames } from "./summary.ts";
+import { batchArgument, batchNamed, noteInProgress, retriesText, statusNames } from "./batch.ts";
 
 export const batchExport = defineCommand({
-  description: `Writes CSV, unless --output is json or ndjson. --only failed writes the rows to correct and send: rejected and cancelled rows get new references (INV-7-lenden2 for INV-7). Rows in conflict, and rows whose new reference was accepted, are omitted. Statuses: ${rowStatuses.join(", ")}.`,
+  description: `Writes CSV, unless --output is json or ndjson. --only failed writes rejected and cancelled rows with new references (INV-7-lenden2), to correct and send, unless these were accepted. Statuses: ${rowStatuses.join(", ")}.`,
   examples: {
-    "Export all rows with their results": "lenden payout batch export payroll.csv",
     "Export the rows that can be sent again":
       "lenden payout batch export payroll.csv --only failed",
   },
@@ -19,7 +17,7 @@ export const batchExport = defineCommand({
   flags: {
     only: flag.optional(
       "--only <status>",
-      "Only rows with this status, or failed: rows to correct and send",
+      "Only rows with this status, or failed",
       oneOf(selections),
     ),
     exact,

@@ -1,18 +1,12 @@
 import { type BatchStatus, openOf, readStatus } from "../../../batches/status.ts";
 import { defineCommand } from "../../../cli/command/define-command.ts";
 import { flag, oneOf } from "../../../cli/command/flag.ts";
-import { limit, pagesOf } from "../../../cli/command/list.ts";
 import { id, money, text, time } from "../../../cli/output/view.ts";
+import { collect, keysOf } from "../../../domain/collect.ts";
 import { usage } from "../../../domain/failure.ts";
-import {
-  type Columns,
-  columnsFlag,
-  type ListColumn,
-  listTable,
-  shownColumns,
-} from "../../list-columns.ts";
+import { columnsFlag, type ListColumn, limit, pagesOf, pageTable } from "../../lists.ts";
 import { spanOf, timeFilters, zoneOf } from "../../time-filters.ts";
-import { statusJson } from "./summary.ts";
+import { statusJson } from "./batch.ts";
 
 /** An open batch has rows that were not sent, or whose outcome is unknown. */
 const statuses = ["open", "ended", "cancelled"] as const;
@@ -38,25 +32,15 @@ const listColumns = {
   user: ["USER", ({ batch }) => text(batch.user)],
 } satisfies Record<string, ListColumn<BatchStatus>>;
 
-const usual: Columns<keyof typeof listColumns>["table"] = [
-  "batch",
-  "name",
-  "rows",
-  "total",
-  "accepted",
-  "failed",
-  "conflict",
-  "uncertain",
-  "unsent",
-  "createdAt",
-];
-const columns = {
-  table: usual,
-  all: [...usual, "status", "cancelledAt", "user"],
-} satisfies Columns<keyof typeof listColumns>;
+const names = keysOf(listColumns);
+const list = {
+  columns: listColumns,
+  table: names.slice(0, 10),
+  all: names,
+  id: ({ batch }: BatchStatus) => batch.id,
+};
 
 export const batchList = defineCommand({
-  description: "Lists the batches of the ledger, newest first.",
   examples: {
     "List batches with the status of their rows": "lenden payout batch list",
   },
@@ -67,14 +51,12 @@ export const batchList = defineCommand({
       oneOf(statuses),
     ),
     ...timeFilters,
-    columns: columnsFlag(columns),
+    columns: columnsFlag(list),
     limit,
   },
   list: true,
-  async *run({ limit, status, columns: chosen, ...times }, context) {
-    const zone = await zoneOf(context);
-    const shown = { ...shownColumns(columns, chosen, context), zone };
-    const { since = "", until = "9", problems } = spanOf(times, zone, context);
+  async *run({ status, ...given }, context) {
+    const { since = "", until = "9", problems } = spanOf(given, await zoneOf(context), context);
     if (problems.length > 0) throw usage(problems);
     const ledger = await context.ledger.records();
     async function* read(most: number) {
@@ -88,22 +70,16 @@ export const batchList = defineCommand({
         if (left === 0) return;
       }
     }
-    const count = async (most: number) => {
-      let found = 0;
-      for await (const _ of read(most)) found += 1;
-      return found;
-    };
-    const isWhole = [status, times.since, times.until].every((one) => one === undefined);
-    for await (const batches of pagesOf({ read, count }, limit, context.ui))
-      yield { ...shown, isWhole, batches };
+    const count = async (most: number) => (await collect(read(most))).length;
+    yield* pagesOf(list, { read, count }, { ...given, status }, context);
   },
-  json: ({ batches }) => batches.map(statusJson),
-  view: ({ batches, isWhole, ...shown }) =>
-    listTable<BatchStatus, keyof typeof listColumns>(batches, listColumns, {
-      ...shown,
-      id: ({ batch }) => batch.id,
-      empty: isWhole
+  json: ({ items }) => items.map(statusJson),
+  view: (page) =>
+    pageTable(
+      page,
+      list,
+      page.isWhole
         ? "No batches yet. To create a sample file, run 'lenden payout batch template'."
         : "No batch matches. To list all, run 'lenden payout batch list'.",
-    }),
+    ),
 });

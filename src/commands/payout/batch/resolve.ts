@@ -3,8 +3,7 @@ import { rowStatusOf } from "../../../batches/status.ts";
 import type { Context } from "../../../cli/command/context.ts";
 import { defineCommand } from "../../../cli/command/define-command.ts";
 import { flag } from "../../../cli/command/flag.ts";
-import { rowsText } from "../../../cli/output/rows.ts";
-import { id, money, status, text } from "../../../cli/output/view.ts";
+import { id, money, rowsText, status, table, text } from "../../../cli/output/view.ts";
 import { amountText } from "../../../domain/amount.ts";
 import { Failure } from "../../../domain/failure.ts";
 import { formatTime } from "../../../domain/local-time.ts";
@@ -15,17 +14,14 @@ import { isUnsettled } from "../../../domain/state.ts";
 import type { Batch } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import type { Operation } from "../../../ledger/operation.ts";
-import { batchArgument, batchNamed, holderNow } from "./batch.ts";
-import { statusNames, sumText } from "./summary.ts";
+import { batchArgument, batchNamed, holderNow, statusNames, sumText } from "./batch.ts";
 
 export const batchResolve = defineCommand({
   description:
-    "First check each row in the dashboard. Records the unknown rows as not created, after a confirmation; 'lenden payout batch send' then sends them again, with the same references. If the dashboard shows a row, run 'lenden ledger resolve <reference> --created <id>'.",
+    "First check each row in the dashboard. Records unknown rows as not created; 'lenden payout batch send' then sends them again, with the same references. If the dashboard shows a row, run 'lenden ledger resolve <reference> --created <id>'.",
   examples: {
     "Record all unknown rows as not created":
       "lenden payout batch resolve payroll.csv --not-created",
-    "Record four of them, without a prompt":
-      "lenden payout batch resolve payroll.csv --not-created --rows 3,7-9 --yes",
   },
   arguments: { batch: batchArgument },
   flags: {
@@ -78,25 +74,19 @@ export const batchResolve = defineCommand({
       code: operation.code,
       resolved: isResolved,
     })),
-  view: (rows) => ({
-    kind: "table",
-    columns: ["line", "reference", "amount", "to", "state", "resolved"].map((key) => ({
-      key,
-      label: key.toUpperCase(),
-    })),
-    rows: rows.map(({ line, operation, isResolved }) => ({
-      id: operation.reference ?? operation.id,
-      cells: {
-        line: text(line),
-        reference: id(operation.reference),
-        amount: money(operation.amountPaisa),
-        to: id(recipientOf(operation)),
-        state: status(operation.state),
-        resolved: text(isResolved ? "yes" : "no"),
+  view: (rows) =>
+    table(rows, {
+      id: ({ operation }) => operation.reference ?? operation.id,
+      empty: "No row of this batch has an unknown outcome.",
+      columns: {
+        line: ["LINE", ({ line }) => text(line)],
+        reference: ["REFERENCE", ({ operation }) => id(operation.reference)],
+        amount: ["AMOUNT", ({ operation }) => money(operation.amountPaisa)],
+        to: ["TO", ({ operation }) => id(recipientOf(operation))],
+        state: ["STATE", ({ operation }) => status(operation.state)],
+        resolved: ["RESOLVED", ({ isResolved }) => text(isResolved ? "yes" : "no")],
       },
-    })),
-    empty: "No row of this batch has an unknown outcome.",
-  }),
+    }),
   ending: (rows) => {
     if (rows.some(({ operation }) => operation.state === "CONFLICT")) return "conflict";
     return rows.some(({ operation }) => isUnsettled(operation)) ? "uncertain" : undefined;

@@ -16,8 +16,8 @@ import type { Context } from "../../../cli/command/context.ts";
 import { defineCommand } from "../../../cli/command/define-command.ts";
 import { flag } from "../../../cli/command/flag.ts";
 import type { Preview } from "../../../cli/command/preview.ts";
-import { rowsText } from "../../../cli/output/rows.ts";
 import { durationText } from "../../../cli/output/time.ts";
+import { rowsText } from "../../../cli/output/view.ts";
 import type { ProgressLine } from "../../../cli/terminal/reporter.ts";
 import { type Paisa, readAmount } from "../../../domain/amount.ts";
 import { Failure, inOneLine, isOfLedger, usage, whatHappened } from "../../../domain/failure.ts";
@@ -27,16 +27,6 @@ import type { Batch } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import type { OperationDeps } from "../../../operations/deps.ts";
 import { waitFlags, waitOptionsOf } from "../../wait-options.ts";
-import { waitWithProgress } from "./batch.ts";
-import { examineFile, fileArgument, fileFlags } from "./file.ts";
-import {
-  batchOfFile,
-  checkExpected,
-  describeBatch,
-  describeExisting,
-  newPeriodText,
-  type PlanInput,
-} from "./plan.ts";
 import {
   endingFailure,
   existedText,
@@ -45,11 +35,23 @@ import {
   statusCard,
   statusJson,
   sumJson,
-} from "./summary.ts";
+  waitWithProgress,
+} from "./batch.ts";
+import {
+  batchOfFile,
+  checkExpected,
+  describeBatch,
+  describeExisting,
+  examineFile,
+  fileArgument,
+  fileFlags,
+  newPeriodText,
+  type PlanInput,
+} from "./file.ts";
 
 export const batchSend = defineCommand({
   description:
-    "If one row is invalid, nothing is sent. Otherwise each row is copied into the ledger and sent once. After an interruption, the same command resumes the batch. A rejected row does not stop the others.",
+    "If one row is invalid, nothing is sent. After an interruption, the same command resumes the batch. A rejected row does not stop the others.",
   examples: {
     "Send a file, or resume it": "lenden payout batch send payroll.csv",
     "Send a file from a script, in production":
@@ -82,7 +84,7 @@ export const batchSend = defineCommand({
     conflict: "a reference belongs to a different payout, or the file was changed",
     partial: "some rows were rejected or cancelled; none is unknown",
     locked: "another process is sending the batch",
-    unreachable: "not all rows were sent; run the same command again",
+    unreachable: "not all rows were sent; run it again",
     uncertain: "the outcome of some rows is unknown; run it again",
   },
   async run(input, context): Promise<Sent | Preview> {

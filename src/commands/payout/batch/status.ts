@@ -9,24 +9,25 @@ import { waitFlags, waitOptionsOf } from "../../wait-options.ts";
 import {
   batchArgument,
   batchNamed,
+  countsText,
+  endingFailure,
   holderNow,
   noteInProgress,
+  statusCard,
+  statusJson,
   waitWithProgress,
   warnOfUnchecked,
 } from "./batch.ts";
-import { countsText, endingFailure, statusCard, statusJson } from "./summary.ts";
 
 export const batchStatus = defineCommand({
   description: "Shows the rows by status, as last received.",
   examples: {
     "Show a batch by its file": "lenden payout batch status payroll.csv",
-    "Wait until all payouts are Completed or Cancelled":
-      "lenden payout batch status payroll.csv --wait",
   },
   arguments: { batch: batchArgument },
   flags: {
     refresh: flag.toggle("--refresh", "Request the status of payouts that are Processing"),
-    watch: flag.toggle("--watch", "Follow the process that sends the batch until it ends"),
+    watch: flag.toggle("--watch", "Follow the process that sends the batch"),
     ...waitFlags,
   },
   patient: true,

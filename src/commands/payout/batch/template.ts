@@ -12,7 +12,6 @@ export const batchTemplate = defineCommand({
   description: "Writes a header and three sample rows. 'lenden help batch' describes the columns.",
   examples: {
     "Create a file": "lenden payout batch template payroll.csv",
-    "Print the sample instead": "lenden payout batch template",
   },
   arguments: {
     file: argument.optional("file", "New file (default: standard output)", ok<string>, "file"),

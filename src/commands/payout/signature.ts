@@ -5,9 +5,45 @@ import { card, field, text } from "../../cli/output/view.ts";
 import { readReference } from "../../domain/reference.ts";
 import { readTimestamp } from "../../domain/timestamp.ts";
 
+export const payoutSign = defineCommand({
+  description:
+    "Prints the signed message and its HMAC-SHA256 signature, to test your own API client.",
+  examples: {
+    "Print the message and its signature":
+      "lenden payout sign --amount 1250.50 --ref INV-7 --timestamp 1763614800",
+  },
+  flags: {
+    amount,
+    ref: flag.required("--ref <reference>", "Reference of the payout", readReference),
+    timestamp: flag.optional(
+      "--timestamp <unix-seconds>",
+      "Timestamp of the request (default: now)",
+      readTimestamp,
+    ),
+  },
+
+  async run({ amount: amountPaisa, ref, timestamp }, context) {
+    const { message, sign } = await import("../../api/signature.ts");
+    const secret = await context.config.payoutSecret();
+    const signed = {
+      amountPaisa,
+      reference: ref,
+      timestamp: timestamp ?? Math.floor(context.host.now() / 1000),
+    };
+    const text = message(signed);
+    return { message: text, signature: sign(text, secret), timestamp: signed.timestamp };
+  },
+  view: (made) =>
+    card("Signature", made.signature, [
+      field("message", "Message", text(made.message)),
+      field("signature", "x-payout-signature", text(made.signature)),
+      field("timestamp", "Timestamp", text(made.timestamp)),
+    ]),
+});
+
 export const payoutVerify = defineCommand({
   description:
-    "If the signature does not match, the output shows what differs: a value, the order of the values, or the encoding.",
+    "If the signature does not match, the output shows why: a value, their order, or the encoding.",
   examples: {
     "Verify a signature that your API client created":
       "lenden payout verify --amount 500 --ref INV-7 --timestamp 1763614800 --signature 5f2b…",
