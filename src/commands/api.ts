@@ -1,6 +1,5 @@
 import { again, readWord } from "../cli/command/common-flags.ts";
-import type { Context } from "../cli/command/context.ts";
-import { defineCommand } from "../cli/command/define-command.ts";
+import { type Context, defineCommand } from "../cli/command/define-command.ts";
 import { argument, flag, oneOf, takes } from "../cli/command/flag.ts";
 import { readSmallText } from "../cli/command/small-text.ts";
 import { safeJson } from "../cli/output/terminal-text.ts";
@@ -35,12 +34,7 @@ export const api = defineCommand({
   },
   flags: {
     field: flag.many("-f, --field <key=value>", "Field of the body or the query", readField),
-    input: flag.optional(
-      "--input <file>",
-      "File with a JSON body, or - for standard input",
-      readWord,
-      "file",
-    ),
+    input: flag.optional("--input <file>", "JSON body, or - for standard input", readWord, "file"),
     include: flag.toggle("--include", "Show status and headers of the response too"),
     again,
   },

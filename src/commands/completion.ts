@@ -40,7 +40,7 @@ export const completion = defineCommand({
   },
   flags: {
     install: flag.toggle("--install", "Write the script where the shell finds it"),
-    uninstall: flag.toggle("--uninstall", "Remove the file that --install wrote", {
+    uninstall: flag.toggle("--uninstall", "Remove what --install wrote", {
       unless: "install",
     }),
   },

@@ -1,20 +1,11 @@
 import { ledgerLoginFlags } from "../cli/command/common-flags.ts";
-import type { Context } from "../cli/command/context.ts";
-import { defineCommand } from "../cli/command/define-command.ts";
+import { type Context, defineCommand } from "../cli/command/define-command.ts";
 import { flag } from "../cli/command/flag.ts";
 import { card, field, text, type View } from "../cli/output/view.ts";
 import { readLedgerUrl } from "../domain/ledger-url.ts";
 import type { OperationDeps } from "../operations/deps.ts";
 import type { RunningSandbox } from "../sandbox/server.ts";
 import { paymentCard, payoutCard, refundCard } from "./resources.ts";
-
-/** What a step did, and the command that does the same. */
-interface Shown {
-  message: string;
-  command: string;
-  data: unknown;
-  view: View;
-}
 
 export const demo = defineCommand({
   description: "Runs on a temporary sandbox: no money moves. Each step shows its command.",
@@ -24,11 +15,7 @@ export const demo = defineCommand({
       "lenden demo --ledger postgres://postgres@localhost/lenden",
   },
   flags: {
-    ledger: flag.optional(
-      "--ledger <url>",
-      "Ledger on PostgreSQL to record the steps in",
-      (typed) => readLedgerUrl(typed),
-    ),
+    ledger: flag.optional("--ledger <url>", "Ledger on PostgreSQL for the steps", readLedgerUrl),
     ledgerPasswordCommand: { ...ledgerLoginFlags.ledgerPasswordCommand, onlyWith: "ledger" },
     ledgerCa: { ...ledgerLoginFlags.ledgerCa, onlyWith: "ledger" },
   },
@@ -136,11 +123,9 @@ async function* refund(transactionId: string, deps: OperationDeps): AsyncIterabl
   yield shown("Cancel the refund while it is Processing", cancel, cancelled, refundCard);
 }
 
-function shown<Data>(
-  message: string,
-  command: string,
-  data: Data,
-  view: (data: Data) => View,
-): Shown {
+type Shown = ReturnType<typeof shown>;
+
+/** What a step did, and the command that does the same. */
+function shown<Data>(message: string, command: string, data: Data, view: (data: Data) => View) {
   return { message, command: `lenden ${command}`, data, view: view(data) };
 }

@@ -11,6 +11,7 @@ import {
   time,
 } from "../cli/output/view.ts";
 import { amountText, type Paisa, readAmount } from "../domain/amount.ts";
+import { namesIn } from "../domain/collect.ts";
 import { usage } from "../domain/failure.ts";
 import { isAlmostMobile, payeeOf, readMobile } from "../domain/mobile.ts";
 import { readReference } from "../domain/reference.ts";
@@ -165,93 +166,30 @@ type ColumnName = keyof typeof listColumns;
 /** What each list shows. */
 export const columnsOf = {
   payment: {
-    table: ["id", "amount", "description", "method", "status", "createdAt"],
-    spare: ["method"],
-    all: [
-      "id",
-      "amount",
-      "description",
-      "status",
-      "createdAt",
-      "account",
-      "method",
-      "refunded",
-      "refundPending",
-      "payment_url",
-      "state",
-      "updatedAt",
-      "operation",
-      "test",
-    ],
+    table: namesIn("id amount description method status createdAt"),
+    spare: namesIn("method"),
+    all: namesIn(
+      "id amount description status createdAt account method refunded refundPending payment_url state updatedAt operation test",
+    ),
   },
   payout: {
-    table: [
-      "id",
-      "merchantRef",
-      "amount",
-      "recipientNumber",
-      "recipientName",
-      "status",
-      "createdAt",
-    ],
-    spare: ["recipientName"],
-    all: [
-      "id",
-      "merchantRef",
-      "amount",
-      "recipientNumber",
-      "status",
-      "createdAt",
-      "account",
-      "recipientName",
-      "method",
-      "batch",
-      "description",
-      "state",
-      "message",
-      "updatedAt",
-      "operation",
-      "test",
-    ],
+    table: namesIn("id merchantRef amount recipientNumber recipientName status createdAt"),
+    spare: namesIn("recipientName"),
+    all: namesIn(
+      "id merchantRef amount recipientNumber status createdAt account recipientName method batch description state message updatedAt operation test",
+    ),
   },
   refund: {
-    table: ["id", "transactionId", "amount", "accountNumber", "status", "createdAt"],
-    all: [
-      "id",
-      "amount",
-      "accountNumber",
-      "status",
-      "createdAt",
-      "account",
-      "transactionId",
-      "accountType",
-      "note",
-      "state",
-      "message",
-      "updatedAt",
-      "operation",
-      "test",
-    ],
+    table: namesIn("id transactionId amount accountNumber status createdAt"),
+    all: namesIn(
+      "id amount accountNumber status createdAt account transactionId accountType note state message updatedAt operation test",
+    ),
   },
   ledger: {
-    table: ["operation", "kind", "reference", "amount", "state", "createdAt"],
-    all: [
-      "operation",
-      "kind",
-      "reference",
-      "amount",
-      "state",
-      "createdAt",
-      "account",
-      "status",
-      "remoteId",
-      "target",
-      "method",
-      "batch",
-      "message",
-      "updatedAt",
-      "test",
-    ],
+    table: namesIn("operation kind reference amount state createdAt"),
+    all: namesIn(
+      "operation kind reference amount state createdAt account status remoteId target method batch message updatedAt test",
+    ),
   },
 } satisfies Record<string, OperationList>;
 

@@ -1,6 +1,5 @@
 import { readText } from "../cli/command/common-flags.ts";
-import type { Context } from "../cli/command/context.ts";
-import { defineCommand } from "../cli/command/define-command.ts";
+import { type Context, defineCommand } from "../cli/command/define-command.ts";
 import { flag } from "../cli/command/flag.ts";
 import { readDuration } from "../cli/output/time.ts";
 import { type Paisa, readAmount } from "../domain/amount.ts";

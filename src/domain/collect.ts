@@ -9,3 +9,12 @@ export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]>
 export function keysOf<Keyed extends object>(keyed: Keyed): (keyof Keyed & string)[] {
   return Object.keys(keyed).filter((key): key is keyof Keyed & string => key in keyed);
 }
+
+type Words<Text extends string> = Text extends `${infer First} ${infer Others}`
+  ? First | Words<Others>
+  : Text;
+
+/** The names in a text, separated by spaces. */
+export function namesIn<Text extends string>(text: Text): Words<Text>[] {
+  return text.split(" ").filter((name): name is Words<Text> => name !== "");
+}

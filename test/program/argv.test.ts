@@ -1,19 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { globalFlags } from "../../src/cli/args/globals.ts";
-import { otherFlags, otherWords } from "../../src/cli/args/suggest.ts";
 import { parseArgv } from "../../src/cli/args/parse.ts";
+import { otherFlags, otherWords } from "../../src/cli/args/suggest.ts";
 import { flagName } from "../../src/cli/command/flag.ts";
 import { entries, loadCommands } from "../../src/commands/index.ts";
 import { lenden } from "../support/lenden.ts";
-import type { Merchant } from "../support/merchant.ts";
 
 const get = ["pay", "get", "TX1"];
-
-/** Keeps the merchant's account under the name shop. */
-async function _writeProfile({ apiKey, baseUrl, lenden: run }: Merchant): Promise<void> {
-  const argv = ["profile", "add", "shop", "--key-stdin", "--base-url", baseUrl];
-  expect(await run(argv, { stdin: apiKey })).toMatchObject({ code: 0 });
-}
 
 async function read(argv: string[]) {
   const invocation = await parseArgv(argv);
@@ -331,7 +324,3 @@ test("all problems of a command are reported together, each with its flag", asyn
   }
   expect(stderr).toContain("Unexpected argument 1 'extra'.");
 });
-
-const _promised = [
-  ...["kind", "reason", "message", "effect", "hint", "status", "code", "operation", "problems"],
-];

@@ -1,7 +1,7 @@
 import { ok } from "../../domain/result.ts";
 import { flag, oneOf, readFlags, type TypedFlags } from "../command/flag.ts";
 import { type OutputFormat, outputFormats } from "../output/render.ts";
-import { type ColorMode, colorModes } from "../output/style.ts";
+import { colorModes } from "../output/style.ts";
 import { readDuration } from "../output/time.ts";
 
 /** The flags of every command; they can be before or after it. */
@@ -19,7 +19,7 @@ export const globalFlags = {
   noInput: flag.toggle("--no-input", "Never prompt"),
   timeout: flag.optional(
     "--timeout <duration>",
-    "Deadline of the whole command (default: 60s)",
+    "Deadline of the run (default: 60s)",
     readDuration,
   ),
   color: flag.optional(
@@ -32,29 +32,16 @@ export const globalFlags = {
   help: flag.toggle("-h, --help", "Show help"),
 };
 
-export interface Globals {
-  profile: string | undefined;
-  baseUrl: string | undefined;
-  /** Undefined if neither a flag nor LENDEN_OUTPUT sets it. */
-  format: OutputFormat | undefined;
-  quiet: boolean;
-  yes: boolean;
-  noInput: boolean;
-  timeoutMs: number | undefined;
-  color: ColorMode | undefined;
-  verbose: boolean;
-}
+export type Globals = ReturnType<typeof readGlobals>["globals"];
 
 /** Reads the global flags; their problems are reported together with those of the command. */
-export function readGlobals(
-  typed: TypedFlags,
-  env: Record<string, string | undefined>,
-): { globals: Globals; problems: string[] } {
+export function readGlobals(typed: TypedFlags, env: Record<string, string | undefined>) {
   const problems: string[] = [];
   const given = readFlags(globalFlags, typed, { problems, missing: new Map() });
   const { output, json, timeout: timeoutMs } = given;
   if (json && output !== undefined && output !== "json")
     problems.push(`--json and --output ${output} cannot be used together.`);
+  /** Undefined if neither a flag nor LENDEN_OUTPUT sets it. */
   const format = json ? "json" : (output ?? formatOf(env.LENDEN_OUTPUT, problems));
   const noInput = given.noInput || env.LENDEN_NO_INPUT !== undefined || env.CI !== undefined;
   return { globals: { ...given, format, timeoutMs, noInput }, problems };

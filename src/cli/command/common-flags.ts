@@ -5,11 +5,7 @@ import { readUrl } from "../../domain/url.ts";
 import { flag } from "./flag.ts";
 
 /** Flags that several commands accept. */
-export const amount = flag.required(
-  "--amount <bdt>",
-  "Amount in BDT, for example 1250.50",
-  readAmount,
-);
+export const amount = flag.required("--amount <bdt>", "Amount in BDT, such as 1250.50", readAmount);
 
 /** `--method`, or `--method-id` for an ID that is sent as given. */
 export const method = {

@@ -8,6 +8,8 @@ import { type Argument, type Flag, flag, type Input } from "./flag.ts";
 import { type Given, readInput } from "./input.ts";
 import { Preview } from "./preview.ts";
 
+export type { Context } from "./context.ts";
+
 export interface Spec<F extends Record<string, Flag>, A extends Record<string, Argument>, Result> {
   /** The part of its help after the summary: at most four sentences. */
   description?: string;

@@ -4,18 +4,7 @@ import { columnsOf } from "../output/style.ts";
 import { clean } from "../output/terminal-text.ts";
 
 /** The prompts; each throws Failure `prompt.closed` on Ctrl-C, Ctrl-D, or if the run has to stop. */
-export interface Ask {
-  text(message: string, options?: { preset?: string; check?: Check }): Promise<string>;
-  /** Shows nothing of what is typed. */
-  secret(message: string, check?: Check): Promise<string>;
-  /** Ignores what was typed before the prompt was shown. */
-  word(message: string): Promise<string>;
-  /** Asks (y/N) in the same way. */
-  yes(message: string): Promise<boolean>;
-  choice<Value>(message: string, choices: Choice<Value>[]): Promise<Value>;
-  /** Asks for one of many texts, filtered by what is typed. */
-  search(message: string, find: (typed: string) => Choice<string>[]): Promise<string>;
-}
+export type Ask = ReturnType<typeof createAsk>;
 
 /** Returns what is wrong with a text; undefined if nothing is. */
 type Check = (text: string) => string | undefined;
@@ -45,7 +34,7 @@ type Prompt<Answer> = (
   where: { input: NodeJS.ReadableStream; output: NodeJS.WritableStream; signal: AbortSignal },
 ) => Promise<Answer>;
 
-export function createAsk(terminal: Terminal): Ask {
+export function createAsk(terminal: Terminal) {
   const { stdin, stderr, head } = terminal;
   const theme = head ? { theme: { prefix: head } } : {};
   const put = <Answer>(prompt: Prompt<Answer>): Promise<Answer> => putPrompt(prompt, terminal);
@@ -59,13 +48,14 @@ export function createAsk(terminal: Terminal): Ask {
     return choices.map((one) => ({ ...one, name: cut(clean(one.name), width) }));
   };
   return {
-    text: (message, { preset, check } = {}) => {
+    text: (message: string, { preset, check }: { preset?: string; check?: Check } = {}) => {
       const filled = preset === undefined ? {} : { default: clean(preset) };
       const options = { ...theme, ...filled, message: clean(message), validate: validate(check) };
       return put(({ input }, where) => input(options, where));
     },
-    // A new prompt after each mistake: a hidden field does not show what is left in it.
-    secret: async (message, check) => {
+    /** Shows nothing of what is typed. */
+    secret: async (message: string, check?: Check): Promise<string> => {
+      // A new prompt after each mistake: a hidden field does not show what is left in it.
       for (;;) {
         const hidden = { message: clean(message), mask: false };
         const typed = await put(({ password }, where) => password(hidden, where));
@@ -74,14 +64,17 @@ export function createAsk(terminal: Terminal): Ask {
         stderr.write(`> ${clean(problem)}\n`);
       }
     },
+    /** Ignores what was typed before the prompt was shown. */
     word,
-    yes: async (message) => /^\s*y(?:es)?\s*$/i.test(await word(`${message} (y/N)`)),
-    choice: (message, choices) =>
+    /** Asks (y/N) in the same way. */
+    yes: async (message: string) => /^\s*y(?:es)?\s*$/i.test(await word(`${message} (y/N)`)),
+    choice: <Value>(message: string, choices: Choice<Value>[]): Promise<Value> =>
       put(async ({ select }, where) => {
         const options = { message: clean(message), choices: await shortened(choices), loop: false };
         return select(options, where);
       }),
-    search: (message, find) =>
+    /** Asks for one of many texts, filtered by what is typed. */
+    search: (message: string, find: (typed: string) => Choice<string>[]): Promise<string> =>
       put(async ({ search }, where) => {
         const source = async (typed = "") =>
           (await shortened(find(typed))).map((one) => ({ ...one, short: clean(one.value) }));

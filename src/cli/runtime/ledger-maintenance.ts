@@ -106,39 +106,50 @@ export function createLedgerMaintenance(
   host: Host,
   profiles: () => Promise<Profiles>,
 ): LedgerMaintenance {
-  const prepare: Prepare = (database, path) => prepareFile(database, path, host, profiles);
-  const anyPlace = (): LedgerPlace => {
-    const path = ledgerFile(host);
-    return { path, headFile: headPath(host.folders.config, path) };
-  };
-  const place = (): LedgerPlace => {
-    const found = anyPlace();
-    rejectNetworkFileSystem(found.path, host.mounts());
-    return found;
-  };
+  const path = ledgerFile(host);
+  const headFile = headPath(host.folders.config, path);
+  const kind = () => ledgerFileState(path, headFile).kind;
+  const rejectNetwork = () => rejectNetworkFileSystem(path, host.mounts());
+  /** Works in a ledger that was brought to the newest schema. */
+  const inLedger = async <Result>(work: (database: Database) => Result | Promise<Result>) =>
+    using(openDatabase(path), async (database) => {
+      await prepareFile(database, path, host, profiles);
+      return work(database);
+    });
   return {
     check: async () => {
-      const { path, headFile } = place();
+      rejectNetwork();
       await requireLedger(path, host);
-      return inLedger(path, prepare, (database) => checkLedger(database, headFile));
+      return inLedger(async (database) => {
+        const stored = storedHead(database, headFile);
+        const lacksLog = database.readOnly?.lacksLog === true;
+        return { ...checked(await integrityOf(database), stored, headFile), lacksLog };
+      });
     },
     backup: async (file) => {
-      const { path, headFile } = anyPlace();
-      if (ledgerFileState(path, headFile).kind === "new")
+      if (kind() === "new")
         throw usage([`There is no ledger yet: ${path} is created when something is first sent.`]);
       await requireLedger(path, host);
       return backUp(path, file);
     },
-    restore: async (file, confirm) => restore(place(), file, { now: host.now, confirm }),
+    restore: async (file, confirm) => {
+      rejectNetwork();
+      return restore({ path, headFile }, file, { now: host.now, confirm });
+    },
     processes: async () => {
-      const { path, headFile } = place();
-      if (ledgerFileState(path, headFile).kind === "new") return [];
+      rejectNetwork();
+      if (kind() === "new") return [];
       await requireLedger(path, host);
-      return inLedger(path, prepare, (database) => processesOf(database, path, host));
+      return inLedger((database) => processesOf(database, path, host));
     },
     unaccepted: async () => {
+      rejectNetwork();
+      const state = kind();
+      if (state === "new") return undefined;
       const by = { at: new Date(host.now()).toISOString(), user: host.user };
-      return unacceptedLedger(place(), prepare, by);
+      if (state === "present" && (await using(openDatabase(path), hasTables)))
+        return inLedger((database) => unacceptedFile(database, { path, headFile }, by));
+      return lostLedger(state === "missing" ? "missing" : "empty", { path, headFile }, by);
     },
   };
 }
@@ -149,14 +160,13 @@ function processesOf(database: Database, path: string, { now, user }: Host): Wor
   return listProcesses(database, isAlive).map((one) => ({ ...one, user: one.user || user }));
 }
 
-/** Copies a ledger that an earlier version wrote, and brings it to the newest schema. */
-type Prepare = (database: Database, path: string) => Promise<void>;
-
 interface LedgerPlace {
   path: string;
   /** The file with the head that is stored outside the ledger. */
   headFile: string;
 }
+
+type By = Pick<Acceptance, "at" | "user">;
 
 async function using<Result>(
   opening: Promise<Database>,
@@ -170,36 +180,12 @@ async function using<Result>(
   }
 }
 
-/** In a ledger that was brought to the newest schema. */
-function inLedger<Result>(
-  path: string,
-  prepare: Prepare,
-  work: (database: Database) => Result | Promise<Result>,
-): Promise<Result> {
-  return using(openDatabase(path), async (database) => {
-    await prepare(database, path);
-    return work(database);
-  });
-}
-
-async function checkLedger(database: Database, headFile: string): Promise<LedgerCheck> {
-  const stored = storedHead(database, headFile);
-  const lacksLog = database.readOnly?.lacksLog === true;
-  return { ...checked(await integrityOf(database), stored, headFile), lacksLog };
-}
-
-/** A ledger that a user has to accept before anything is sent; undefined if there is nothing to accept. */
-async function unacceptedLedger(
-  place: LedgerPlace,
-  prepare: Prepare,
-  by: Pick<Acceptance, "at" | "user">,
-): Promise<UnacceptedLedger | undefined> {
-  const { path, headFile } = place;
-  const { kind } = ledgerFileState(path, headFile);
-  if (kind === "new") return undefined;
-  if (kind === "present" && (await using(openDatabase(path), hasTables)))
-    return inLedger(path, prepare, (database) => unacceptedFile(database, place, by));
-  const state = kind === "missing" ? "missing" : "empty";
+/** A user has to accept a new ledger in place of a lost one. */
+function lostLedger(
+  state: "empty" | "missing",
+  { path, headFile }: LedgerPlace,
+  by: By,
+): UnacceptedLedger {
   return {
     path,
     state,
@@ -216,7 +202,7 @@ async function unacceptedLedger(
 async function unacceptedFile(
   database: Database,
   { path, headFile }: LedgerPlace,
-  by: Pick<Acceptance, "at" | "user">,
+  by: By,
 ): Promise<UnacceptedLedger | undefined> {
   const newest = headOf(database);
   const stored = storedHead(database, headFile);

@@ -24,7 +24,7 @@ interface Progress {
 
 export function createReporter(
   host: Pick<Host, "stderr" | "env" | "sleep">,
-  { color: mode, quiet }: Globals,
+  { color: mode, quiet }: Pick<Globals, "color" | "quiet">,
   { scrub, isJson }: { scrub: (text: string) => string; isJson: boolean },
 ) {
   const { stderr, env } = host;

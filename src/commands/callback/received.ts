@@ -2,8 +2,7 @@ import type { Handled } from "../../callbacks/handle.ts";
 import { newestCallbacks } from "../../callbacks/newest.ts";
 import { verdicts } from "../../callbacks/verify.ts";
 import { readCount } from "../../cli/command/common-flags.ts";
-import type { Context } from "../../cli/command/context.ts";
-import { defineCommand, type Ending } from "../../cli/command/define-command.ts";
+import { type Context, defineCommand, type Ending } from "../../cli/command/define-command.ts";
 import { argument, flag, oneOf } from "../../cli/command/flag.ts";
 import { card, field, text, time } from "../../cli/output/view.ts";
 import { keysOf } from "../../domain/collect.ts";
@@ -29,7 +28,7 @@ import {
 /** Which callback of the ledger. */
 const callbackNumber = argument.required(
   "number",
-  "Number that 'callback list' shows",
+  "Number in 'callback list'",
   readCount(999_999_999),
 );
 

@@ -2,8 +2,7 @@ import { lookup } from "node:dns/promises";
 import { writeFileSync } from "node:fs";
 import { caseNames, type TestResult, testHandler } from "../../callbacks/conformance.ts";
 import { readWord } from "../../cli/command/common-flags.ts";
-import type { Context } from "../../cli/command/context.ts";
-import { defineCommand } from "../../cli/command/define-command.ts";
+import { type Context, defineCommand } from "../../cli/command/define-command.ts";
 import { argument, flag, oneOf } from "../../cli/command/flag.ts";
 import { readDuration } from "../../cli/output/time.ts";
 import type { Paisa } from "../../domain/amount.ts";
@@ -25,22 +24,14 @@ export const callbackTest = defineCommand({
     url: argument.required("url", "The URL of your handler; may contain {order}", readUrl),
   },
   flags: {
-    orders: flag.optional(
-      "--orders <url>",
-      "URL of your store's order records, with {id}",
-      readTemplate,
-    ),
+    orders: flag.optional("--orders <url>", "URL of your store's orders, with {id}", readTemplate),
     only: flag.many("--only <case>", "Run this case and the genuine one", oneOf(caseNames)),
     answerWithin: flag.optional(
       "--answer-within <duration>",
       "Maximum time of a response (default: 10s)",
       readDuration,
     ),
-    settle: flag.optional(
-      "--settle <duration>",
-      "Wait before the orders are checked (default: 1s)",
-      readDuration,
-    ),
+    settle: flag.optional("--settle <duration>", "Delay of the check (default: 1s)", readDuration),
     ownHost: flag.optional("--own-host <host>", "Allow this host on another machine", readWord),
     junit: flag.optional("--junit <file>", "Write a JUnit report", ok<string>, "file"),
   },

@@ -17,22 +17,13 @@ export const callbackVerify = defineCommand({
       "echo 'transactionId=TX8F3K2Q&status=Completed' | lenden callback verify --expect-amount 1250.50",
   },
   arguments: {
-    file: argument.optional(
-      "file",
-      "File with the callback, or - (default: standard input)",
-      readWord,
-      "file",
-    ),
+    file: argument.optional("file", "Callback, or - (default: standard input)", readWord, "file"),
   },
   flags: {
-    expectAmount: flag.optional(
-      "--expect-amount <bdt>",
-      "Amount that the record must have",
-      readAmount,
-    ),
+    expectAmount: flag.optional("--expect-amount <bdt>", "Amount the record must have", readAmount),
     expectRef: flag.optional(
       "--expect-ref <text>",
-      "Description or reference that the record must have",
+      "Description or reference it must have",
       readWord,
     ),
   },

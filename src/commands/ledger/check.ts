@@ -1,5 +1,4 @@
-import type { Context } from "../../cli/command/context.ts";
-import { defineCommand } from "../../cli/command/define-command.ts";
+import { type Context, defineCommand } from "../../cli/command/define-command.ts";
 import { flag } from "../../cli/command/flag.ts";
 import { card, type Field, field, text } from "../../cli/output/view.ts";
 import type { LedgerCheck, UnacceptedLedger } from "../../cli/runtime/ledger-maintenance.ts";
@@ -21,11 +20,7 @@ export const ledgerCheck = defineCommand({
   },
   flags: {
     accept: flag.toggle("--accept", "Accept the ledger as it is, after you reviewed it"),
-    acceptHash: flag.optional(
-      "--accept-hash <hash>",
-      "Accept only if the newest event has this hash",
-      readHash,
-    ),
+    acceptHash: flag.optional("--accept-hash <hash>", "Accept only this newest event", readHash),
   },
 
   async run({ accept, acceptHash }, context) {

@@ -15,7 +15,7 @@ export const ledgerInit = defineCommand({
     url: argument.optional(
       "url",
       "postgres://user@host/database (default: the ledger in use)",
-      (typed) => readLedgerUrl(typed),
+      readLedgerUrl,
       { unless: "printSql" },
     ),
   },
@@ -47,7 +47,7 @@ export const ledgerMove = defineCommand({
       "lenden ledger move postgres://postgres@localhost/lenden --yes",
   },
   arguments: {
-    url: argument.required("url", "postgres://user@host/database", (typed) => readLedgerUrl(typed)),
+    url: argument.required("url", "postgres://user@host/database", readLedgerUrl),
   },
   flags: ledgerLoginFlags,
 

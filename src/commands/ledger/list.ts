@@ -1,5 +1,4 @@
-import type { Context } from "../../cli/command/context.ts";
-import { defineCommand } from "../../cli/command/define-command.ts";
+import { type Context, defineCommand } from "../../cli/command/define-command.ts";
 import { flag } from "../../cli/command/flag.ts";
 import { readDuration } from "../../cli/output/time.ts";
 import { formatTime } from "../../domain/local-time.ts";

@@ -1,6 +1,5 @@
 import { readWord } from "../../cli/command/common-flags.ts";
-import type { Context } from "../../cli/command/context.ts";
-import { defineCommand } from "../../cli/command/define-command.ts";
+import { type Context, defineCommand } from "../../cli/command/define-command.ts";
 import { showSame } from "../../cli/command/dialogue.ts";
 import { argument, flag } from "../../cli/command/flag.ts";
 import {

@@ -28,19 +28,11 @@ export const payCreate = defineCommand({
   },
   flags: {
     amount,
-    description: flag.required(
-      "--description <text>",
-      "Description, for example the order number",
-      readText,
-    ),
+    description: flag.required("--description <text>", "For example the order number", readText),
     ...method,
     redirectUrl,
     callbackUrl,
-    payer: flag.optional(
-      "--payer <number>",
-      "Customer's mobile number, for the payment page",
-      readMobile,
-    ),
+    payer: flag.optional("--payer <number>", "Customer's number, for the payment page", readMobile),
     gatewayType: flag.optional("--gateway-type <text>", "Gateway type identifier", readWord),
     note,
     again,

@@ -1,6 +1,5 @@
 import { again, amount, method, readText } from "../../cli/command/common-flags.ts";
-import type { Context } from "../../cli/command/context.ts";
-import { defineCommand } from "../../cli/command/define-command.ts";
+import { type Context, defineCommand } from "../../cli/command/define-command.ts";
 import { flag } from "../../cli/command/flag.ts";
 import { Failure } from "../../domain/failure.ts";
 import { mobileText, readMobile } from "../../domain/mobile.ts";
@@ -22,11 +21,7 @@ export const payoutSend = defineCommand({
     amount,
     to: flag.required("--to <number>", "Recipient's mobile number, 01XXXXXXXXX", readMobile),
     ...method,
-    ref: flag.optional(
-      "--ref <reference>",
-      "Your reference for safe retries (default: generated)",
-      readReference,
-    ),
+    ref: flag.optional("--ref <reference>", "Your reference (default: generated)", readReference),
     name: flag.optional("--name <text>", "Recipient's name", readText),
     description: flag.optional("--description <text>", "Description of the payout", readText),
     again,

@@ -17,7 +17,7 @@ export const payoutSign = defineCommand({
     ref: flag.required("--ref <reference>", "Reference of the payout", readReference),
     timestamp: flag.optional(
       "--timestamp <unix-seconds>",
-      "Timestamp of the request (default: now)",
+      "Time of the request (default: now)",
       readTimestamp,
     ),
   },
@@ -51,11 +51,7 @@ export const payoutVerify = defineCommand({
   flags: {
     amount,
     ref: flag.required("--ref <reference>", "Reference of the payout", readReference),
-    timestamp: flag.required(
-      "--timestamp <unix-seconds>",
-      "Timestamp of the request",
-      readTimestamp,
-    ),
+    timestamp: flag.required("--timestamp <unix-seconds>", "Time of the request", readTimestamp),
     signature: flag.required("--signature <hex>", "Signature to verify", readWord),
   },
   exitCodes: { unverified: "the signature does not match" },

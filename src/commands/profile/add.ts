@@ -1,6 +1,5 @@
 import { readWord } from "../../cli/command/common-flags.ts";
-import type { Context } from "../../cli/command/context.ts";
-import { defineCommand } from "../../cli/command/define-command.ts";
+import { type Context, defineCommand } from "../../cli/command/define-command.ts";
 import { showSame } from "../../cli/command/dialogue.ts";
 import { argument, flag, type Input, oneOf } from "../../cli/command/flag.ts";
 import { readSmallText } from "../../cli/command/small-text.ts";
@@ -34,12 +33,8 @@ const flags = {
     readWord,
     "file",
   ),
-  keyCommand: flag.optional("--key-command <command>", "Command that prints the API key", readWord),
-  secretCommand: flag.optional(
-    "--secret-command <command>",
-    "Command that prints the payout secret",
-    readWord,
-  ),
+  keyCommand: flag.optional("--key-command <command>", "Prints the API key", readWord),
+  secretCommand: flag.optional("--secret-command <command>", "Prints the payout secret", readWord),
   keychain: flag.toggle("--keychain", "Store both in the system's keychain"),
   environment: flag.optional(
     "--environment <environment>",

@@ -1,5 +1,4 @@
-import type { Context } from "../../cli/command/context.ts";
-import { defineCommand } from "../../cli/command/define-command.ts";
+import { type Context, defineCommand } from "../../cli/command/define-command.ts";
 import { argument, oneOf } from "../../cli/command/flag.ts";
 import type { Profile } from "../../config/profiles.ts";
 import { Failure, usage } from "../../domain/failure.ts";

@@ -37,7 +37,7 @@ export const profileShow = defineCommand({
   arguments: {
     name: argument.optional(
       "name",
-      "Profile (default: the current one)",
+      "Profile (default: the one in use)",
       readProfileName,
       "profile",
     ),

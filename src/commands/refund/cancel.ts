@@ -1,6 +1,5 @@
 import { note } from "../../cli/command/common-flags.ts";
-import type { Context } from "../../cli/command/context.ts";
-import { defineCommand } from "../../cli/command/define-command.ts";
+import { type Context, defineCommand } from "../../cli/command/define-command.ts";
 import { argument } from "../../cli/command/flag.ts";
 import { Failure } from "../../domain/failure.ts";
 import { readIdentifier } from "../../domain/identifier.ts";

@@ -1,7 +1,6 @@
 import type { AccountType } from "../../api/contract/index.ts";
 import { again, amount, note } from "../../cli/command/common-flags.ts";
-import type { Context } from "../../cli/command/context.ts";
-import { defineCommand } from "../../cli/command/define-command.ts";
+import { type Context, defineCommand } from "../../cli/command/define-command.ts";
 import { flag, notOneOf, takes } from "../../cli/command/flag.ts";
 import { field, text } from "../../cli/output/view.ts";
 import { amountNumber, amountText } from "../../domain/amount.ts";

@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Context } from "../../cli/command/context.ts";
-import { defineCommand } from "../../cli/command/define-command.ts";
+import { type Context, defineCommand } from "../../cli/command/define-command.ts";
 import { argument } from "../../cli/command/flag.ts";
 import { systemReason } from "../../domain/error-code.ts";
 import { Failure } from "../../domain/failure.ts";

@@ -20,12 +20,7 @@ export const sandboxFlags = (usualPort: number) => ({
     `Port on 127.0.0.1; 0 is any (default: ${usualPort})`,
     readWhole(65_535),
   ),
-  data: flag.optional(
-    "--data <file>",
-    "Store records and keys here (default: in memory)",
-    readWord,
-    "file",
-  ),
+  data: flag.optional("--data <file>", "Store data here (default: in memory)", readWord, "file"),
   autoComplete: flag.optional(
     "--auto-complete <duration>",
     "Complete Processing records after this time",

@@ -1,6 +1,5 @@
 import type { RecordedExchange } from "../../api/contract/local.ts";
-import type { Context } from "../../cli/command/context.ts";
-import { defineCommand } from "../../cli/command/define-command.ts";
+import { type Context, defineCommand } from "../../cli/command/define-command.ts";
 import { flag } from "../../cli/command/flag.ts";
 import { card, field, table, text, time, type View } from "../../cli/output/view.ts";
 import { isObject } from "../../domain/json.ts";

@@ -1,5 +1,4 @@
-import type { Context } from "../../cli/command/context.ts";
-import { defineCommand } from "../../cli/command/define-command.ts";
+import { type Context, defineCommand } from "../../cli/command/define-command.ts";
 import { createScrubber } from "../../cli/output/scrub.ts";
 import { card, field, text } from "../../cli/output/view.ts";
 import { isLoopback, isSameServer, parseUrl } from "../../domain/url.ts";

@@ -1,5 +1,4 @@
-import type { Context } from "../../cli/command/context.ts";
-import { defineCommand } from "../../cli/command/define-command.ts";
+import { type Context, defineCommand } from "../../cli/command/define-command.ts";
 import { argument, flag, oneOf, takes } from "../../cli/command/flag.ts";
 import {
   card,

@@ -1,6 +1,5 @@
 import { type BatchStatus, readStatus, type Sum } from "../../../batches/status.ts";
-import type { Context } from "../../../cli/command/context.ts";
-import { defineCommand } from "../../../cli/command/define-command.ts";
+import { type Context, defineCommand } from "../../../cli/command/define-command.ts";
 import { rowsText } from "../../../cli/output/view.ts";
 import { Failure } from "../../../domain/failure.ts";
 import { formatTime } from "../../../domain/local-time.ts";

@@ -15,11 +15,7 @@ export const batchExport = defineCommand({
   },
   arguments: { batch: batchArgument },
   flags: {
-    only: flag.optional(
-      "--only <status>",
-      "Only rows with this status, or failed",
-      oneOf(selections),
-    ),
+    only: flag.optional("--only <status>", "Rows with this status, or failed", oneOf(selections)),
     exact,
   },
   format: "csv",

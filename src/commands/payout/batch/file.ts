@@ -40,12 +40,7 @@ import { existedText, retryAdvice, sentences, sumText } from "./batch.ts";
 import { comparisonRows } from "./comparison.ts";
 
 export const fileArgument = {
-  file: argument.required(
-    "file",
-    "CSV file, as 'lenden payout batch template' creates it",
-    ok<string>,
-    "csv-file",
-  ),
+  file: argument.required("file", "CSV file of payouts", ok<string>, "csv-file"),
 };
 
 export const fileFlags = {
@@ -54,11 +49,7 @@ export const fileFlags = {
     "Character between cells: {comma | semicolon | tab} (default: detected)",
     takes([...delimiters.keys()], readDelimiter),
   ),
-  ignoreColumns: flag.many(
-    "--ignore-columns <list>",
-    "Columns to ignore, such as dept,grade",
-    ok<string>,
-  ),
+  ignoreColumns: flag.many("--ignore-columns <list>", "Columns to ignore: dept,grade", ok<string>),
   map: flag.many("--map <mapping>", "Read a file column as ours: dept=description", readMapping),
   method: flag.optional(
     "--method <method>",
@@ -67,15 +58,8 @@ export const fileFlags = {
     "method",
   ),
   methodId: method.methodId,
-  name: flag.optional(
-    "--name <text>",
-    "Name of a separate batch (default: the file's name)",
-    readWord,
-  ),
-  allowDuplicates: flag.toggle(
-    "--allow-duplicates",
-    "Accept rows that repeat other rows or payouts",
-  ),
+  name: flag.optional("--name <text>", "Name of a separate batch (default: the file's)", readWord),
+  allowDuplicates: flag.toggle("--allow-duplicates", "Accept rows that repeat others"),
 };
 
 export type FileInput = Input<typeof fileArgument & typeof fileFlags>;

@@ -1,7 +1,6 @@
 import { firstOf } from "../../../batches/findings.ts";
 import { rowStatusOf } from "../../../batches/status.ts";
-import type { Context } from "../../../cli/command/context.ts";
-import { defineCommand } from "../../../cli/command/define-command.ts";
+import { type Context, defineCommand } from "../../../cli/command/define-command.ts";
 import { flag } from "../../../cli/command/flag.ts";
 import { id, money, rowsText, status, table, text } from "../../../cli/output/view.ts";
 import { amountText } from "../../../domain/amount.ts";

@@ -12,8 +12,7 @@ import {
   totalOf,
 } from "../../../batches/status.ts";
 import { readCount } from "../../../cli/command/common-flags.ts";
-import type { Context } from "../../../cli/command/context.ts";
-import { defineCommand } from "../../../cli/command/define-command.ts";
+import { type Context, defineCommand } from "../../../cli/command/define-command.ts";
 import { flag } from "../../../cli/command/flag.ts";
 import type { Preview } from "../../../cli/command/preview.ts";
 import { durationText } from "../../../cli/output/time.ts";
@@ -60,20 +59,12 @@ export const batchSend = defineCommand({
   arguments: fileArgument,
   flags: {
     ...fileFlags,
-    concurrency: flag.optional(
-      "--concurrency <n>",
-      "Rows sent at a time, at most 64 (default: 4)",
-      readCount(64),
-    ),
+    concurrency: flag.optional("--concurrency <n>", "Rows at a time (default: 4)", readCount(64)),
     rate: flag.optional("--rate <n>", "Maximum requests per second", readCount(10_000)),
-    expectTotal: flag.optional(
-      "--expect-total <bdt>",
-      "Send only if the file has this total",
-      readAmount,
-    ),
+    expectTotal: flag.optional("--expect-total <bdt>", "Send only with this total", readAmount),
     expectCount: flag.optional(
       "--expect-count <n>",
-      "Send only if the file has this many rows",
+      "Send only with this many rows",
       readCount(1_000_000_000),
     ),
     ...waitFlags,

@@ -1,6 +1,5 @@
 import { type BatchStatus, endingOf, readStatus } from "../../../batches/status.ts";
-import type { Context } from "../../../cli/command/context.ts";
-import { defineCommand } from "../../../cli/command/define-command.ts";
+import { type Context, defineCommand } from "../../../cli/command/define-command.ts";
 import { flag } from "../../../cli/command/flag.ts";
 import type { Failure, FailureKind } from "../../../domain/failure.ts";
 import type { Batch } from "../../../ledger/batch.ts";
