@@ -148,10 +148,7 @@ async function confirm(
 }
 
 /** The body of the response is the result, so no error is thrown. */
-async function endingOf(
-  { answer, status }: RawOutcome,
-  reads: boolean,
-): Promise<Failure | undefined> {
+async function endingOf({ answer, status }: RawOutcome, reads: boolean) {
   if (answer.kind === "data") return undefined;
   const { unread } = await import("../operations/response-failure.ts");
   const failure = unread(answer);

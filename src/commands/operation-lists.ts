@@ -6,7 +6,6 @@ import {
   id as idCell,
   money,
   status as statusCell,
-  type Table,
   text,
   time,
 } from "../cli/output/view.ts";
@@ -217,11 +216,7 @@ export async function* listPages(
   }
 }
 
-export function tableOf(
-  page: OperationPage,
-  id: (one: ListedOperation) => string,
-  empty: string,
-): Table {
+export function tableOf(page: OperationPage, id: (one: ListedOperation) => string, empty: string) {
   return pageTable(page, { columns: listColumns, id }, empty);
 }
 

@@ -92,10 +92,7 @@ async function* listRecords(
   yield* listPages(columnsOf[kind], kind, { filter, given }, ledger, context);
 }
 
-async function refreshAll(
-  processing: AsyncIterable<ListedOperation>,
-  context: Context,
-): Promise<void> {
+async function refreshAll(processing: AsyncIterable<ListedOperation>, context: Context) {
   const { refreshStatus, throwUnlessUnknown } = await import("../operations/refresh.ts");
   const deps = await context.api.deps();
   const { unseen } = await refreshStatus(processing, deps);

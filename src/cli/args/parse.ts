@@ -61,9 +61,7 @@ export async function parseArgv(argv: string[]): Promise<Invocation> {
 }
 
 /** @returns also the usage of a last flag that lacks its value: one problem among others, not the only one */
-export async function reachWhole(
-  argv: string[],
-): Promise<{ reached: Reached; awaited: string | undefined }> {
+export async function reachWhole(argv: string[]) {
   try {
     return { reached: await reach(argv), awaited: undefined };
   } catch (error) {

@@ -81,11 +81,7 @@ interface Question {
 }
 
 /** The answer as text and as value; undefined if an optional one was skipped. */
-async function answerTo(
-  question: Question,
-  ask: Ask,
-  context: Context,
-): Promise<{ text: string; value: unknown } | undefined> {
+async function answerTo(question: Question, ask: Ask, context: Context) {
   const { of, guide, isOptional, values } = question;
   for (;;) {
     const text = await answerText(question, await guide.preset?.(values), ask, context);

@@ -93,10 +93,7 @@ function moreOf(more: Named | More): More {
 }
 
 /** A reader that lists its valid words, for completion and prompts. */
-export function takes<Value>(
-  words: readonly string[],
-  read: (text: string) => Result<Value>,
-): Read<Value> {
+export function takes<Value>(words: readonly string[], read: (text: string) => Result<Value>) {
   return Object.assign((text: string) => read(text), { words });
 }
 
@@ -209,12 +206,7 @@ function readFlag(name: string, one: Flag, typed: TypedFlags, found: Found): unk
   return undefined;
 }
 
-export function readText(
-  label: string,
-  read: Read<unknown>,
-  text: string,
-  { problems }: Found,
-): unknown {
+export function readText(label: string, read: Read<unknown>, text: string, { problems }: Found) {
   const reading = read(text);
   if (reading.ok) return reading.value;
   problems.push(`${label}: ${reading.problem}`);

@@ -37,11 +37,7 @@ interface Definition {
  * Reads all flags and arguments, and asks for missing ones in a terminal. All problems are reported
  * together; if there are any, nothing is asked.
  */
-export async function readInput(
-  definition: Definition,
-  given: Given,
-  context: Context,
-): Promise<Record<string, unknown>> {
+export async function readInput(definition: Definition, given: Given, context: Context) {
   const { flags, arguments: args } = definition;
   const found: Found = {
     problems: [...given.problems, ...(given.globalProblems ?? [])],
@@ -84,11 +80,7 @@ function unexpected(left: string[], typed: string[], args: Argument[]): string {
 }
 
 /** Settings of the profile take the place of absent flags. */
-async function withSettings(
-  flags: Record<string, Flag>,
-  typed: TypedFlags,
-  { config }: Context,
-): Promise<TypedFlags> {
+async function withSettings(flags: Record<string, Flag>, typed: TypedFlags, { config }: Context) {
   const all = new Map(typed);
   for (const [name, { fallback, unless = "" }] of Object.entries(flags)) {
     if (!fallback || typed.has(name) || typed.has(unless)) continue;

@@ -7,11 +7,7 @@ import type { Host } from "../../platform/host.ts";
 const mostBytes = 1024 * 1024;
 
 /** Reads a small text from a file, or from standard input where the name is `-`. */
-export async function readSmallText(
-  name: string,
-  flag: string,
-  { stdin }: Pick<Host, "stdin">,
-): Promise<string> {
+export async function readSmallText(name: string, flag: string, { stdin }: Pick<Host, "stdin">) {
   const isInput = name === "-";
   const label = isInput || flag === name ? flag : `${flag}: ${shownName(name)}`;
   return decoded(isInput ? await readAll(stdin, label) : await readFile(name, label), label);
@@ -41,10 +37,7 @@ function shownName(name: string): string {
   return isSecret ? "the file (its name looks like a secret)" : name;
 }
 
-async function readAll(
-  stream: AsyncIterable<string | Uint8Array>,
-  label: string,
-): Promise<Uint8Array> {
+async function readAll(stream: AsyncIterable<string | Uint8Array>, label: string) {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of stream) {

@@ -11,10 +11,7 @@ interface Terminal {
 const quietZones = [4, 2];
 
 /** Draws a QR code with two modules in each character. */
-export function drawQr(
-  text: string,
-  { width = Number.POSITIVE_INFINITY, color }: Terminal,
-): { text: string } | { problem: string } {
+export function drawQr(text: string, { width = Number.POSITIVE_INFINITY, color }: Terminal) {
   const sizes = quietZones.map((border) => ({ border, size: sizeOf(text, border) }));
   const fitting = sizes.find(({ size }) => size <= width);
   if (!fitting || fitting.size === Number.POSITIVE_INFINITY) {

@@ -28,11 +28,7 @@ export interface RenderOptions {
  *
  * @param view called only if it is needed
  */
-export async function render(
-  result: unknown,
-  view: () => View,
-  options: RenderOptions,
-): Promise<string> {
+export async function render(result: unknown, view: () => View, options: RenderOptions) {
   if (options.quiet) return lines(idsOf(view()));
   if (options.format === "json") return lines([safeJson(result, 2)]);
   if (options.format === "ndjson")

@@ -157,11 +157,7 @@ function fieldsOf({ cells }: Row, columns: Table["columns"]): Field[] {
 const leastWidths = Object.entries({ sentence: 30, text: 8, id: 8 });
 
 /** Narrows the widest of the columns until all of them fit; undefined if they cannot. */
-function narrowed(
-  wanted: number[],
-  kinds: (string | undefined)[],
-  room: number,
-): number[] | undefined {
+function narrowed(wanted: number[], kinds: (string | undefined)[], room: number) {
   const widths = [...wanted];
   for (const [kind, least] of leastWidths) {
     for (let over = sum(widths) - room; over > 0; over -= 1) {

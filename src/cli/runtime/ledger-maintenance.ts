@@ -181,11 +181,7 @@ async function using<Result>(
 }
 
 /** A user has to accept a new ledger in place of a lost one. */
-function lostLedger(
-  state: "empty" | "missing",
-  { path, headFile }: LedgerPlace,
-  by: By,
-): UnacceptedLedger {
+function lostLedger(state: "empty" | "missing", { path, headFile }: LedgerPlace, by: By) {
   return {
     path,
     state,
@@ -199,11 +195,7 @@ function lostLedger(
   };
 }
 
-async function unacceptedFile(
-  database: Database,
-  { path, headFile }: LedgerPlace,
-  by: By,
-): Promise<UnacceptedLedger | undefined> {
+async function unacceptedFile(database: Database, { path, headFile }: LedgerPlace, by: By) {
   const newest = headOf(database);
   const stored = storedHead(database, headFile);
   const found = await unacceptedContent(stored, newest, () => integrityOf(database));

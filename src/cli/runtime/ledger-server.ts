@@ -57,10 +57,7 @@ export async function createServerLedger(
 }
 
 /** All logins of this machine share the stored head of a ledger. */
-export function serverHeadFile(
-  { folders }: Pick<Host, "folders">,
-  { url }: LedgerSettings,
-): string {
+export function serverHeadFile({ folders }: Pick<Host, "folders">, { url }: LedgerSettings) {
   return serverHeadPath(folders.config, url.value.text.replace(/\/\/[^@]*@/, "//"));
 }
 

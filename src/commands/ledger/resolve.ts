@@ -199,11 +199,7 @@ async function askForFindings(all: Operation[], context: Context): Promise<Map<s
   return findings;
 }
 
-async function askForFinding(
-  operation: Operation,
-  ask: Ask,
-  context: Context,
-): Promise<Finding | undefined> {
+async function askForFinding(operation: Operation, ask: Ask, context: Context) {
   await context.ui.show(cardOf(operation));
   const found = await ask.choice(`What does the dashboard show for this ${operation.kind}?`, [
     { name: "I have not checked: leave it", value: undefined },

@@ -318,11 +318,7 @@ function whereStored({ keychain }: Given, { config, host }: Context): string {
 type Candidate = Omit<Parameters<Context["config"]["profiles"]["check"]>[0], "baseUrl">;
 
 /** Asks until key, environment and base URL agree, unless the base URL was given. */
-async function askAccount(
-  candidate: Candidate,
-  ask: Ask,
-  { config: { profiles }, ui }: Context,
-): Promise<Account> {
+async function askAccount(candidate: Candidate, ask: Ask, { config: { profiles }, ui }: Context) {
   if (profiles.baseUrlGiven !== undefined) return profiles.check(candidate);
   for (;;) {
     const baseUrl = await ask.text("Base URL of the API:", {
@@ -350,12 +346,7 @@ async function testKey(
   ui.notice(`The API accepts this key. The account has ${methods}.`);
 }
 
-async function tryKey(
-  account: Account,
-  payoutSecret: string,
-  ask: Ask,
-  context: Context,
-): Promise<void> {
+async function tryKey(account: Account, payoutSecret: string, ask: Ask, context: Context) {
   const { ui, stopping } = context;
   try {
     await testKey(account, payoutSecret, context);

@@ -95,11 +95,7 @@ export function findProfile(name: string, { profiles }: Profiles): Profile | und
 }
 
 /** @throws Failure `usage` if there is a profile of this name */
-export function requireFreeName(
-  name: string,
-  stored: Profiles,
-  hint = "Choose another name.",
-): void {
+export function requireFreeName(name: string, stored: Profiles, hint = "Choose another name.") {
   if (findProfile(name, stored)) throw usage([`Profile ${name} already exists.`], hint);
 }
 

@@ -163,11 +163,7 @@ async function moveAll<Record>(ids: string[], move: (id: string) => Promise<Reco
 const mostProblems = 10;
 
 /** One failure for all of them: the latest decides, because it may have ended the command. */
-function together(
-  [last, ...others]: Failure[],
-  summary: string,
-  hasMoved: boolean,
-): Failure | undefined {
+function together([last, ...others]: Failure[], summary: string, hasMoved: boolean) {
   if (!last) return undefined;
   const problems = [...others.slice(0, mostProblems).map(whatHappened), summary];
   const effect = hasMoved ? { effect: "accepted" as const } : {};

@@ -56,11 +56,7 @@ export async function batchNamed(name: string, ledger: Ledger, byLines = false):
   throw new Failure("batch.not-found", message, { hint });
 }
 
-async function batchOfName(
-  name: string,
-  ledger: Ledger,
-  byLines: boolean,
-): Promise<Batch | undefined> {
+async function batchOfName(name: string, ledger: Ledger, byLines: boolean) {
   const { batches } = ledger;
   if (!existsSync(name)) return batches.find(name);
   const { readCsvFile } = await import("../../../batches/csv.ts");
@@ -89,11 +85,7 @@ export async function holderNow({ id }: Batch, { batches }: Ledger) {
 }
 
 /** Says that a process sends the batch now. @returns true if one does */
-export async function noteInProgress(
-  batch: Batch,
-  ledger: Ledger,
-  { ui }: Context,
-): Promise<boolean> {
+export async function noteInProgress(batch: Batch, ledger: Ledger, { ui }: Context) {
   const by = await holderNow(batch, ledger);
   if (by)
     ui.notice(

@@ -294,10 +294,7 @@ export function newPeriodText({ batch: { columns }, sums }: BatchStatus): string
 }
 
 /** What a script expects of the file must be what is in it. */
-export function checkExpected(
-  { expectTotal, expectCount }: PlanInput,
-  { count, sumPaisa }: Sum,
-): void {
+export function checkExpected({ expectTotal, expectCount }: PlanInput, { count, sumPaisa }: Sum) {
   const problems: string[] = [];
   if (expectTotal !== undefined && expectTotal !== sumPaisa)
     problems.push(

@@ -140,12 +140,7 @@ function readLines(list: string): Result<Lines[]> {
 }
 
 /** @throws Failure `usage` that names the chosen lines without a row whose outcome is unknown */
-async function chooseRows(
-  unknown: UnknownRow[],
-  lines: Lines[],
-  batch: Batch,
-  ledger: Ledger,
-): Promise<UnknownRow[]> {
+async function chooseRows(unknown: UnknownRow[], lines: Lines[], batch: Batch, ledger: Ledger) {
   const known = new Set(unknown.map(({ line }) => line));
   const chosen = new Set<number>();
   const empty = new Set(lines);

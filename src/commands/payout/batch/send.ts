@@ -29,7 +29,6 @@ import { waitFlags, waitOptionsOf } from "../../wait-options.ts";
 import {
   endingFailure,
   existedText,
-  type RunStop,
   sentences,
   statusCard,
   statusJson,
@@ -122,12 +121,7 @@ function failedAfterSending(cause: unknown, { id }: Batch): unknown {
 }
 
 /** Checks the file, and returns the request of its first row; nothing is sent or stored. */
-async function previewOf(
-  input: PlanInput,
-  csv: CsvFile,
-  ledger: Ledger,
-  context: Context,
-): Promise<Preview> {
+async function previewOf(input: PlanInput, csv: CsvFile, ledger: Ledger, context: Context) {
   const { payoutBody } = await import("../../../payouts/order.ts");
   const { orderOfRow } = await import("../../../batches/send.ts");
   const { isComplete } = await import("../../../batches/identity.ts");
@@ -154,12 +148,7 @@ async function previewOf(
 type Pacing = Pick<Sending, "concurrency" | "perSecond">;
 
 /** Sends what is open of a batch, with progress on stderr; then ends the lock. */
-async function sendRows(
-  batch: Batch,
-  pacing: Pacing,
-  ledger: Ledger,
-  { api, ui }: Context,
-): Promise<RunStop & { existing: Sum }> {
+async function sendRows(batch: Batch, pacing: Pacing, ledger: Ledger, { api, ui }: Context) {
   const before = await readStatus(batch, ledger);
   if (openOf(before.sums).count === 0) {
     await ledger.batches.release(batch);
