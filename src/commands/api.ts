@@ -93,9 +93,7 @@ async function throughLedger(
     throw new Failure(
       "raw.sandbox-only",
       `${endpoint.path} works only with the key of a sandbox account.`,
-      {
-        hint: "Choose a sandbox profile with --profile, or use 'lenden sandbox exec'.",
-      },
+      { hint: "Choose a sandbox profile with --profile, or use 'lenden sandbox exec'." },
     );
   const responses: Pick<RawOutcome, "method" | "status" | "headers" | "body">[] = [];
   let ending: Failure | undefined;

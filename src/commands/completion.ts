@@ -40,9 +40,7 @@ export const completion = defineCommand({
   },
   flags: {
     install: flag.toggle("--install", "Write the script where the shell finds it"),
-    uninstall: flag.toggle("--uninstall", "Remove what --install wrote", {
-      unless: "install",
-    }),
+    uninstall: flag.toggle("--uninstall", "Remove what --install wrote", { unless: "install" }),
   },
 
   async run({ shell, ...wanted }, { host }): Promise<Printed | Installed> {

@@ -4,9 +4,7 @@ import type { Finding } from "../doctor/finding.ts";
 export const doctor = defineCommand({
   description:
     "Checks Node, directories, ledger, profile and credentials, then makes one request that changes nothing.",
-  examples: {
-    "Check the current profile": "lenden doctor",
-  },
+  examples: { "Check the current profile": "lenden doctor" },
   list: true,
   exitCodes: { internal: "a check failed" },
 

@@ -4,9 +4,7 @@ import { id, table, text } from "../cli/output/view.ts";
 export const methods = defineCommand({
   description:
     "Shows the IDs, codes and names that --method accepts. lenden caches the list for a day.",
-  examples: {
-    "List the methods of the account": "lenden methods",
-  },
+  examples: { "List the methods of the account": "lenden methods" },
 
   async run(_, context) {
     const { listMethods } = await import("../operations/method.ts");

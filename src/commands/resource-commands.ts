@@ -48,9 +48,7 @@ function waitCommand<Kind extends Resource>(resource: ResourceDescription<Kind>)
   const { kind, group } = resource;
   return defineCommand({
     description: "Prints each new status on stderr.",
-    examples: {
-      "Wait at most five minutes": `lenden ${group} wait @last --wait-timeout 5m`,
-    },
+    examples: { "Wait at most five minutes": `lenden ${group} wait @last --wait-timeout 5m` },
     arguments: { id: idArgument(resource) },
     flags: waitOptionFlags,
     exitCodes: {

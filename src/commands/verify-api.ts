@@ -15,9 +15,7 @@ import type { TrialOptions } from "../verification/trial.ts";
 export const verifyApi = defineCommand({
   description:
     "Sends small payouts, a payment and a refund to your sandbox account. If an assumption is refuted, lenden is stricter from then on, also in production.",
-  examples: {
-    "Verify the API of a sandbox account": "lenden verify-api",
-  },
+  examples: { "Verify the API of a sandbox account": "lenden verify-api" },
   flags: {
     amount: flag.optional("--amount <bdt>", "Amount in BDT (default: 1)", readAmount),
     to: flag.optional("--to <number>", "Recipient (default: 01700000001)", readMobile),

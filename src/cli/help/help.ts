@@ -51,9 +51,7 @@ function rootPage(): Section[] {
     ),
     {
       title: "Examples",
-      examples: {
-        "Try everything on this machine, without an account": "lenden demo",
-      },
+      examples: { "Try everything on this machine, without an account": "lenden demo" },
     },
     { text: "Learn more: lenden help <command>, lenden help topics" },
   ];

@@ -79,9 +79,7 @@ export const topicPages: Record<TopicName, Section[]> = {
     },
   ],
   "money-safety": [
-    {
-      text: "Running the same command twice does not pay twice, on these conditions:",
-    },
+    { text: "Running the same command twice does not pay twice, on these conditions:" },
     {
       title: "Examples",
       examples: {

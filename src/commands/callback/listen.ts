@@ -58,9 +58,7 @@ export const callbackListen = defineCommand({
     ),
     ...forwardingFlags,
     poll: flag.toggle("--poll", "Poll the API for Processing records; add --port to do both"),
-    printJson: flag.toggle("--print-json", "Print one JSON document per line", {
-      sameAs: "json",
-    }),
+    printJson: flag.toggle("--print-json", "Print one JSON document per line", { sameAs: "json" }),
     once: flag.toggle("--once", "End after the first verified callback", { unless: "for" }),
     for: flag.optional(
       "--for <transaction-id>",

@@ -28,9 +28,7 @@ export const ledgerBackup = defineCommand({
 export const ledgerRestore = defineCommand({
   description:
     "Checks the backup, and renames the earlier ledger. Payouts and refunds after the backup could be sent again, so nothing is sent until 'lenden ledger check --accept'.",
-  examples: {
-    "Restore without a prompt": "lenden ledger restore ledger-backup.db --yes",
-  },
+  examples: { "Restore without a prompt": "lenden ledger restore ledger-backup.db --yes" },
   arguments: {
     file: argument.required("file", "A file that 'lenden ledger backup' wrote", ok<string>, "file"),
   },

@@ -46,9 +46,7 @@ export const ledgerMove = defineCommand({
     "Move this machine's ledger to a server":
       "lenden ledger move postgres://postgres@localhost/lenden --yes",
   },
-  arguments: {
-    url: argument.required("url", "postgres://user@host/database", readLedgerUrl),
-  },
+  arguments: { url: argument.required("url", "postgres://user@host/database", readLedgerUrl) },
   flags: ledgerLoginFlags,
 
   async run({ url, ...login }, { ledger, ui }) {

@@ -28,9 +28,7 @@ export const ledgerList = defineCommand({
       "--older-than <duration>",
       "Only those unknown for longer",
       readDuration,
-      {
-        onlyWith: "unknown",
-      },
+      { onlyWith: "unknown" },
     ),
     ...commonFilters,
     status: { ...commonFilters.status, unless: "unknown" },

@@ -7,9 +7,7 @@ import type { Actor } from "../../ledger/operation.ts";
 import { exported, operationNamed } from "./operation.ts";
 
 export const ledgerShow = defineCommand({
-  examples: {
-    "Show a payout by its reference": "lenden ledger show INV-7",
-  },
+  examples: { "Show a payout by its reference": "lenden ledger show INV-7" },
   arguments: {
     operation: argument.required(
       "operation",

@@ -7,9 +7,7 @@ import { pageFlags, showPage } from "./payment-page.ts";
 
 export const payLink = defineCommand({
   description: "Reads the ledger of this machine, because the API returns the URL only once.",
-  examples: {
-    "Print the payment URL of the newest payment": "lenden pay link @last",
-  },
+  examples: { "Print the payment URL of the newest payment": "lenden pay link @last" },
   arguments: {
     id: argument.required(payment.idName, "ID of the payment, or @last", readIdentifier, "payment"),
   },

@@ -31,9 +31,7 @@ export const profileList = defineCommand({
 
 export const profileShow = defineCommand({
   description: "Secrets are shown as prefix and last three characters.",
-  examples: {
-    "Show the effective settings": "lenden profile show",
-  },
+  examples: { "Show the effective settings": "lenden profile show" },
   arguments: {
     name: argument.optional(
       "name",

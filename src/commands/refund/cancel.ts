@@ -8,9 +8,7 @@ import { refund, refundCard } from "../resources.ts";
 
 export const refundCancel = defineCommand({
   description: "Running the command again changes nothing.",
-  examples: {
-    "Cancel the newest refund": "lenden refund cancel @last",
-  },
+  examples: { "Cancel the newest refund": "lenden refund cancel @last" },
   arguments: {
     id: argument.required(refund.idName, "ID of the refund, or @last", readIdentifier, "refund"),
   },

@@ -10,9 +10,7 @@ import { batchArgument, batchNamed, statusCard, statusJson, sumJson, sumText } f
 export const batchCancel = defineCommand({
   description:
     "Accepted rows stay as they are, and unknown outcomes still have to be resolved. To send the file again, use --name.",
-  examples: {
-    "Cancel a batch by its file": "lenden payout batch cancel payroll.csv --yes",
-  },
+  examples: { "Cancel a batch by its file": "lenden payout batch cancel payroll.csv --yes" },
   arguments: { batch: batchArgument },
   exitCodes: {
     refused: "every row was already sent; nothing changed",

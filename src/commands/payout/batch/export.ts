@@ -21,9 +21,7 @@ export const batchExport = defineCommand({
   format: "csv",
   list: true,
   patient: true,
-  exitCodes: {
-    conflict: "the file differs from its batch",
-  },
+  exitCodes: { conflict: "the file differs from its batch" },
   async *run({ batch: name, only, exact }, context) {
     const ledger = await context.ledger.records();
     const batch = await batchNamed(name, ledger);

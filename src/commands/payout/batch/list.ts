@@ -41,9 +41,7 @@ const list = {
 };
 
 export const batchList = defineCommand({
-  examples: {
-    "List batches with the status of their rows": "lenden payout batch list",
-  },
+  examples: { "List batches with the status of their rows": "lenden payout batch list" },
   flags: {
     status: flag.optional(
       "--status <status>",

@@ -20,9 +20,7 @@ import {
 
 export const batchStatus = defineCommand({
   description: "Shows the rows by status, as last received.",
-  examples: {
-    "Show a batch by its file": "lenden payout batch status payroll.csv",
-  },
+  examples: { "Show a batch by its file": "lenden payout batch status payroll.csv" },
   arguments: { batch: batchArgument },
   flags: {
     refresh: flag.toggle("--refresh", "Request the status of payouts that are Processing"),
