@@ -117,7 +117,7 @@ test("completion --install reports a directory that it cannot write", async () =
   writeFileSync(join(folder, ".local"), "a file where a folder should be");
   const { code, stderr } = await lenden(["completion", "bash", "--install"], { env });
   expect(code).toBe(1);
-  expect(stderr).toMatch(/Cannot read or write .*lenden \(ENOTDIR\)/);
+  expect(stderr).toMatch(/Cannot read or write .*lenden: .*\(ENOTDIR\)/);
 });
 
 test("completion --install quotes the lines to add", async () => {

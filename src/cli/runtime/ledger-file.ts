@@ -1,17 +1,5 @@
 import { createHash } from "node:crypto";
-import {
-  accessSync,
-  chmodSync,
-  closeSync,
-  constants,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from "node:fs";
+import fs from "node:fs";
 import { dirname, join } from "node:path";
 import { ulid } from "ulid";
 import type { Account, RecordsOwner } from "../../config/account.ts";
@@ -27,14 +15,14 @@ import type { Owner } from "../../ledger/worker.ts";
 import { makeDirectory } from "../../platform/files.ts";
 import type { Host } from "../../platform/host.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
-import { writeCopy } from "../../platform/sqlite/open.ts";
+import { openDatabase, writeCopy } from "../../platform/sqlite/open.ts";
 import type { RunParts } from "./parts.ts";
 
 /** The one file of all accounts, in a directory that only you can read. */
 export function ledgerFile({ folders: { data } }: Host): string {
   try {
     makeDirectory(data, 0o700);
-    if ((statSync(data).mode & 0o077) !== 0 && isWritable(data)) chmodSync(data, 0o700);
+    if ((fs.statSync(data).mode & 0o077) !== 0 && isWritable(data)) fs.chmodSync(data, 0o700);
   } catch (cause) {
     throw new Failure(
       "ledger.no-directory",
@@ -51,7 +39,7 @@ export function ledgerFile({ folders: { data } }: Host): string {
 /** In a directory that cannot be written, the ledger is only read. */
 function isWritable(folder: string): boolean {
   try {
-    accessSync(folder, constants.W_OK);
+    fs.accessSync(folder, fs.constants.W_OK);
     return true;
   } catch {
     return false;
@@ -77,7 +65,7 @@ export async function requireLedger(path: string, { folders }: Host): Promise<vo
 export async function hasLedger(host: Host): Promise<boolean> {
   try {
     const path = join(host.folders.data, "ledger.db");
-    if (!existsSync(path)) await requireLedger(ledgerFile(host), host);
+    if (!fs.existsSync(path)) await requireLedger(ledgerFile(host), host);
     return true;
   } catch {
     return false;
@@ -94,7 +82,7 @@ export async function warnIfUnmoved(
   server: string,
 ): Promise<void> {
   const path = join(folders.data, "ledger.db");
-  if (!statSync(path, { throwIfNoEntry: false })?.size) return;
+  if (!fs.statSync(path, { throwIfNoEntry: false })?.size) return;
   const unknown = `that the ledger ${server} does not know`;
   const move = `To copy them, run 'lenden ledger move ${server}'.`;
   try {
@@ -109,7 +97,6 @@ export async function warnIfUnmoved(
 }
 
 async function hasUnmoved(path: string, environment: string): Promise<boolean> {
-  const { openDatabase } = await import("../../platform/sqlite/open.ts");
   const { moveOf } = await import("../../ledger/sqlite/moved.ts");
   const database = await openDatabase(path);
   try {
@@ -123,7 +110,6 @@ async function hasUnmoved(path: string, environment: string): Promise<boolean> {
 
 /** An open ledger with its tables, and with the acceptance of it, if one is given. */
 export async function newLedger(path: string, acceptance?: Acceptance): Promise<Database> {
-  const { openDatabase } = await import("../../platform/sqlite/open.ts");
   const { migrate } = await import("../../ledger/sqlite/schema.ts");
   const { recordAcceptance } = await import("../../ledger/sqlite/chain.ts");
   const database = await openDatabase(path);
@@ -158,7 +144,7 @@ export async function createLedger(path: string, acceptance?: Acceptance): Promi
     throw new Failure(error.reason, message, error.details);
   } finally {
     database?.close();
-    rmSync(draft, { force: true });
+    fs.rmSync(draft, { force: true });
   }
 }
 
@@ -166,11 +152,11 @@ export async function createLedger(path: string, acceptance?: Acceptance): Promi
 export function publish(draft: string, path: string): void {
   sync(draft, "r+");
   try {
-    linkSync(draft, path);
+    fs.linkSync(draft, path);
   } catch (error) {
     if (errorCode(error) === "EEXIST") return;
     // A file system without hard links.
-    if (!existsSync(path)) renameSync(draft, path);
+    if (!fs.existsSync(path)) fs.renameSync(draft, path);
   }
   try {
     sync(dirname(path), "r");
@@ -180,11 +166,11 @@ export function publish(draft: string, path: string): void {
 }
 
 export function sync(path: string, flags: "r" | "r+"): void {
-  const file = openSync(path, flags);
+  const file = fs.openSync(path, flags);
   try {
-    fsyncSync(file);
+    fs.fsyncSync(file);
   } finally {
-    closeSync(file);
+    fs.closeSync(file);
   }
 }
 
@@ -192,7 +178,7 @@ export function sync(path: string, flags: "r" | "r+"): void {
 export function setAside(path: string): void {
   const id = ulid();
   for (const end of ["-wal", "-shm", "-journal"])
-    if (existsSync(path + end)) renameSync(path + end, `${path}.${id}.lost${end}`);
+    if (fs.existsSync(path + end)) fs.renameSync(path + end, `${path}.${id}.lost${end}`);
 }
 
 /** A ledger that an earlier version wrote is copied before it is migrated. */
@@ -213,7 +199,7 @@ export async function prepareFile(
   try {
     writeCopy(database, copy);
   } catch (cause) {
-    rmSync(copy, { force: true });
+    fs.rmSync(copy, { force: true });
     throw new Failure("ledger.not-copied", `Cannot copy the ledger to ${copy}.`, {
       hint: "The ledger is copied before it is updated for this version. Make room on the disk, then run the same command again.",
       cause,
