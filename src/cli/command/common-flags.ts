@@ -74,7 +74,7 @@ export function readWord(text: string): Result<string> {
 }
 
 /** Commands run in any directory. */
-export function readFullPath(typed: string): Result<string> {
+function readFullPath(typed: string): Result<string> {
   const read = readWord(typed);
   return read.ok ? ok(resolve(read.value)) : read;
 }

@@ -2,7 +2,7 @@ import { Failure, whyAndHint } from "../../domain/failure.ts";
 import { problemOf } from "../../domain/result.ts";
 import { shellLine } from "../../domain/shell-line.ts";
 import { clean } from "../output/terminal-text.ts";
-import type { Ask, Choice } from "../prompts/ask.ts";
+import type { Ask, Choice } from "../terminal/ask.ts";
 import { type Candidate, candidatesOf, fitting, type Sources } from "./candidates.ts";
 import type { Context } from "./context.ts";
 import { type Argument, type Flag, flagName, type Input, type Read, type Shape } from "./flag.ts";

@@ -1,7 +1,7 @@
 import type { Environment } from "../../domain/api-keys.ts";
 
 export const colorModes = ["auto", "always", "never"] as const;
-export type ColorMode = (typeof colorModes)[number];
+type ColorMode = (typeof colorModes)[number];
 
 /** Decides about color instead of chalk, which does not honor NO_COLOR. */
 export interface ColorQuestion {

@@ -222,6 +222,6 @@ export function ownerOf(owned: Account | RecordsOwner): Owner {
 }
 
 /** Tells API keys apart without holding them. */
-export function keyHashOf(apiKey: string): string {
+function keyHashOf(apiKey: string): string {
   return createHash("sha256").update(apiKey).digest("hex").slice(0, 16);
 }

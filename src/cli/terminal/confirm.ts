@@ -4,8 +4,8 @@ import { type Environment, masked } from "../../domain/api-keys.ts";
 import { Failure } from "../../domain/failure.ts";
 import type { Globals } from "../args/globals.ts";
 import { badge } from "../output/style.ts";
-import type { Ask } from "../prompts/ask.ts";
 import type { ConfigAccess } from "../runtime/config-access.ts";
+import type { Ask } from "./ask.ts";
 import type { Reporter } from "./reporter.ts";
 
 /** A question before money moves, or before something cannot be undone. */

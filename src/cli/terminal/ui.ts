@@ -1,8 +1,8 @@
 import { columnsOf, wantsColor } from "../output/style.ts";
 import type { View } from "../output/view.ts";
-import type { Ask } from "../prompts/ask.ts";
 import type { ConfigAccess } from "../runtime/config-access.ts";
 import type { RunParts } from "../runtime/parts.ts";
+import type { Ask } from "./ask.ts";
 import { type Confirmation, confirm } from "./confirm.ts";
 import type { Reporter } from "./reporter.ts";
 
@@ -28,7 +28,7 @@ export function createUi(options: UiOptions) {
     const { stdin, stderr, env } = host; // here, because reading `stdin` opens it
     if (!(stdin.isTTY && stderr.isTTY) || env.TERM === "dumb" || globals.noInput) return undefined;
     reporter.attend();
-    return (await import("../prompts/ask.ts")).createAsk({
+    return (await import("./ask.ts")).createAsk({
       stdin,
       stderr,
       stopping: stop.stopping,

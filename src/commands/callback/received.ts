@@ -1,10 +1,13 @@
+import { readPasted } from "../../callbacks/content.ts";
 import type { Handled } from "../../callbacks/handle.ts";
 import { newestCallbacks } from "../../callbacks/newest.ts";
-import { verdicts } from "../../callbacks/verify.ts";
-import { readCount } from "../../cli/command/common-flags.ts";
+import { verdicts, verify } from "../../callbacks/verify.ts";
+import { readCount, readWord } from "../../cli/command/common-flags.ts";
 import { type Context, defineCommand, type Ending } from "../../cli/command/define-command.ts";
 import { argument, flag, oneOf } from "../../cli/command/flag.ts";
+import { readSmallText } from "../../cli/command/small-text.ts";
 import { card, field, text, time } from "../../cli/output/view.ts";
+import { readAmount } from "../../domain/amount.ts";
 import { keysOf } from "../../domain/collect.ts";
 import { Failure, usage } from "../../domain/failure.ts";
 import type { StoredCallback } from "../../ledger/callback.ts";
@@ -19,6 +22,7 @@ import {
   handlingFor,
   type ListedCallback,
   listed,
+  lookFor,
   nameOf,
   openHandler,
   verdictFields,
@@ -172,3 +176,38 @@ async function callbackNumbered(number: number, context: Context): Promise<Store
     hint: "To list its callbacks, run 'lenden callback list'.",
   });
 }
+
+export const callbackVerify = defineCommand({
+  description:
+    "Reads a body, a query string, a URL or a whole HTTP request, and compares it with the API's record. 'verified': all common fields are equal. 'forged': only the callback has Completed; 'mismatched': another field differs; 'unknown': the API has no such record.",
+  examples: {
+    "Verify a body that your handler received": "lenden callback verify callback.json",
+    "Verify the parameters of a redirect, and the price of the order":
+      "echo 'transactionId=TX8F3K2Q&status=Completed' | lenden callback verify --expect-amount 1250.50",
+  },
+  arguments: {
+    file: argument.optional("file", "Callback, or - (default: standard input)", readWord, "file"),
+  },
+  flags: {
+    expectAmount: flag.optional("--expect-amount <bdt>", "Amount the record must have", readAmount),
+    expectRef: flag.optional(
+      "--expect-ref <text>",
+      "Description or reference it must have",
+      readWord,
+    ),
+  },
+  exitCodes: { unverified: "the callback is not verified" },
+  async run({ file = "-", expectAmount, expectRef }, context) {
+    const name = file === "-" ? "standard input" : file;
+    const written = await readSmallText(file, name, context.host);
+    const expected = { amountPaisa: expectAmount, reference: expectRef };
+    const { verdict, explanation, records } = await verify(
+      readPasted(written),
+      await lookFor(context.api),
+      expected,
+    );
+    return { verdict, explanation, records };
+  },
+  view: (checked) => card("Callback", checked.verdict, verdictFields(checked)),
+  ending: endingOf,
+});

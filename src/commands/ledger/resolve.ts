@@ -13,7 +13,7 @@ import {
   time,
   type View,
 } from "../../cli/output/view.ts";
-import type { Ask } from "../../cli/prompts/ask.ts";
+import type { Ask } from "../../cli/terminal/ask.ts";
 import { Failure, inOneLine, usage, whatHappened } from "../../domain/failure.ts";
 import { readIdentifier } from "../../domain/identifier.ts";
 import { problemOf } from "../../domain/result.ts";

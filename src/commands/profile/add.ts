@@ -3,7 +3,7 @@ import { type Context, defineCommand } from "../../cli/command/define-command.ts
 import { showSame } from "../../cli/command/dialogue.ts";
 import { argument, flag, type Input, oneOf } from "../../cli/command/flag.ts";
 import { readSmallText } from "../../cli/command/small-text.ts";
-import type { Ask } from "../../cli/prompts/ask.ts";
+import type { Ask } from "../../cli/terminal/ask.ts";
 import type { Account } from "../../config/account.ts";
 import type { Profile, SecretSource } from "../../config/profiles.ts";
 import { environments, readApiKey, readPayoutSecret } from "../../domain/api-keys.ts";

@@ -1,10 +1,84 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { constants, tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  callbackFaultKinds,
+  faultRules,
+  readCallbackFault,
+  readFault,
+} from "../../api/contract/fault.ts";
+import { readWhole, readWord } from "../../cli/command/common-flags.ts";
 import { type Context, defineCommand } from "../../cli/command/define-command.ts";
+import { argument, flag, type Input, takes } from "../../cli/command/flag.ts";
 import { createScrubber } from "../../cli/output/scrub.ts";
+import { readDuration } from "../../cli/output/time.ts";
 import { card, field, text } from "../../cli/output/view.ts";
-import { isLoopback, isSameServer, parseUrl } from "../../domain/url.ts";
-import type { RunningSandbox } from "../../sandbox/server.ts";
+import { systemReason } from "../../domain/error-code.ts";
+import { Failure } from "../../domain/failure.ts";
+import { err, ok, type Result } from "../../domain/result.ts";
+import { isLoopback, isSameServer, parseUrl, readUrl } from "../../domain/url.ts";
+import type { Host } from "../../platform/host.ts";
+import type { RunningSandbox, SandboxOptions } from "../../sandbox/server.ts";
 import { exchangeText } from "./exchanges.ts";
-import { sandboxFlags, sandboxOptions } from "./options.ts";
+
+const mostLatencyMs = 600_000;
+
+/** The flags of `sandbox start` and `sandbox exec`, which differ in the usual port. */
+export const sandboxFlags = (usualPort: number) => ({
+  port: flag.optional(
+    "--port <n>",
+    `Port on 127.0.0.1; 0 is any (default: ${usualPort})`,
+    readWhole(65_535),
+  ),
+  data: flag.optional("--data <file>", "Store data here (default: in memory)", readWord, "file"),
+  autoComplete: flag.optional(
+    "--auto-complete <duration>",
+    "Complete Processing records after this time",
+    readDuration,
+  ),
+  latency: flag.optional("--latency <duration>", "Delay of each response", readLatency),
+  fault: flag.many(
+    "--fault <rule>",
+    "Inject a fault: <endpoint>:<kind>[:<rate>]",
+    takes(faultRules, readFault),
+  ),
+  callbackFault: flag.many(
+    "--callback-fault <rule>",
+    "Inject a callback fault: <kind>[:<rate>]",
+    takes(Object.keys(callbackFaultKinds), readCallbackFault),
+  ),
+  refundCallbackUrl: flag.optional(
+    "--refund-callback-url <url>",
+    "Callback URL for refunds; payments set their own",
+    readUrl,
+  ),
+  seed: flag.optional("--seed <n>", "Repeat IDs, keys and faults in every run", readWhole(2 ** 32)),
+});
+
+function readLatency(text: string): Result<number> {
+  const reading = readDuration(text);
+  return reading.ok && reading.value > mostLatencyMs
+    ? err("The duration is too long: at most 10m.")
+    : reading;
+}
+
+export function sandboxOptions(
+  given: Input<ReturnType<typeof sandboxFlags>>,
+  defaults: { port: number; now: () => number },
+): SandboxOptions {
+  const { data, autoComplete, latency, fault, callbackFault, refundCallbackUrl, seed } = given;
+  return {
+    ...defaults,
+    refundCallbackUrl,
+    seed,
+    ...(given.port !== undefined && { port: given.port }),
+    dataFile: data,
+    autoCompleteMs: autoComplete,
+    latencyMs: latency,
+    faults: fault,
+    callbackFaults: callbackFault,
+  };
+}
 
 const usualPort = 4242;
 const profileName = "local";
@@ -85,4 +159,93 @@ async function writeProfile(
     profiles: { ...now.profiles, [profileName]: local },
   }));
   notice(`Profile ${profileName} is ready. Try 'lenden methods --profile ${profileName}'.`);
+}
+
+export const sandboxExec = defineCommand({
+  description:
+    "The command gets the sandbox's URL, API key and payout secret in its environment. lenden exits with its code. Records are temporary without --data, and so is the ledger without LENDEN_DATA_DIR.",
+  examples: {
+    "Run one command": "lenden sandbox exec -- lenden methods",
+    "Run your tests in CI": "lenden sandbox exec --auto-complete 1s -- npm test",
+  },
+  arguments: {
+    command: argument.rest("command", "Command and its arguments, after --", ok<string>),
+  },
+  flags: sandboxFlags(0),
+  sameFlagsAs: "sandbox start",
+  async run({ command: [program, ...args], ...given }, context) {
+    const { host } = context;
+    if (program === undefined) {
+      throw new Failure("sandbox.no-command", "The command to run is missing.", {
+        hint: "Write the command after --, for example 'lenden sandbox exec -- npm test'.",
+      });
+    }
+    const { startSandbox } = await import("../../sandbox/server.ts");
+    const sandbox = await startSandbox(sandboxOptions(given, { port: 0, now: host.now }));
+    try {
+      return await withDataDirectory(context, (dataDirectory) => {
+        // Only the sandbox's account: no profile.
+        const env = {
+          ...host.env,
+          LENDEN_PROFILE: undefined,
+          LENDEN_BASE_URL: sandbox.baseUrl,
+          LENDEN_API_KEY: sandbox.apiKey,
+          LENDEN_PAYOUT_SECRET: sandbox.payoutSecret,
+          LENDEN_DATA_DIR: dataDirectory,
+        };
+        return runCommand(program, args, env, host);
+      });
+    } finally {
+      await sandbox.close();
+    }
+  },
+  ending: (code) => code,
+});
+
+/** Runs it with our streams, forwards signals, and returns its exit code as a shell would. */
+async function runCommand(
+  program: string,
+  args: string[],
+  env: Record<string, string | undefined>,
+  host: Host,
+): Promise<number> {
+  const { spawn } = await import("node:child_process");
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { stdio: "inherit", env });
+    let signals = 0;
+    const stopListening = host.onSignal((signal) => {
+      signals += 1;
+      if (signals > 2) child.kill("SIGKILL");
+      // A terminal sends Ctrl-C to the command as well, and two would mean "stop at once".
+      if (signal !== "SIGINT" || host.stdin.isTTY !== true) child.kill(signal);
+    });
+    child.on("error", (error) => {
+      stopListening();
+      const message = `Cannot run the command ${program}: ${systemReason(error)}.`;
+      const hint = "Check that the program is installed and on the PATH.";
+      reject(new Failure("sandbox.command-not-run", message, { hint }));
+    });
+    child.on("exit", (code, signal) => {
+      stopListening();
+      resolve(code ?? 128 + (signal ? constants.signals[signal] : 0));
+    });
+  });
+}
+
+/** In LENDEN_DATA_DIR, or else in a temporary directory: a test must not write the user's own ledger. */
+async function withDataDirectory<Result>(
+  { host, ui }: Context,
+  work: (dataDirectory: string) => Promise<Result>,
+): Promise<Result> {
+  if (host.env.LENDEN_DATA_DIR !== undefined) return work(host.env.LENDEN_DATA_DIR);
+  const temporary = mkdtempSync(join(tmpdir(), "lenden-sandbox-"));
+  try {
+    return await work(temporary);
+  } finally {
+    try {
+      rmSync(temporary, { recursive: true, force: true, maxRetries: 3 });
+    } catch (error) {
+      ui.notice(`Cannot remove the temporary directory ${temporary}: ${systemReason(error)}.`);
+    }
+  }
 }

@@ -81,7 +81,7 @@ function readMapping(text: string): Result<ColumnChoices["mapped"][number]> {
 }
 
 /** A file, and how the flags say that it is read. */
-export function sourceOf(
+function sourceOf(
   { delimiter, ignoreColumns: ignored, map: mapped }: FileInput,
   csv: CsvFile,
 ): Source {
@@ -89,7 +89,7 @@ export function sourceOf(
 }
 
 /** The method of rows that name none, as it was typed. */
-export function methodTyped({ method: named, methodId }: FileInput): string | undefined {
+function methodTyped({ method: named, methodId }: FileInput): string | undefined {
   if (named !== undefined && methodId !== undefined)
     throw usage(["--method and --method-id cannot be used together."]);
   return methodId ?? named;

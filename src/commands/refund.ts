@@ -1,15 +1,16 @@
-import type { AccountType } from "../../api/contract/index.ts";
-import { again, amount, note } from "../../cli/command/common-flags.ts";
-import { type Context, defineCommand } from "../../cli/command/define-command.ts";
-import { flag, notOneOf, takes } from "../../cli/command/flag.ts";
-import { field, text } from "../../cli/output/view.ts";
-import { amountNumber, amountText } from "../../domain/amount.ts";
-import { readAccountNumber, readIdentifier } from "../../domain/identifier.ts";
-import { formatPaisa } from "../../domain/money.ts";
-import { err, ok, type Result } from "../../domain/result.ts";
-import type { Refundable } from "../../operations/create.ts";
-import { accountNumberWarnings, paymentCard, refundCard } from "../resources.ts";
-import { endingAfter, recordAfter, waitExits, waitFlags } from "../wait-options.ts";
+import type { AccountType } from "../api/contract/index.ts";
+import { again, amount, note } from "../cli/command/common-flags.ts";
+import { type Context, defineCommand } from "../cli/command/define-command.ts";
+import { argument, flag, notOneOf, takes } from "../cli/command/flag.ts";
+import { field, text } from "../cli/output/view.ts";
+import { amountNumber, amountText } from "../domain/amount.ts";
+import { Failure } from "../domain/failure.ts";
+import { readAccountNumber, readIdentifier } from "../domain/identifier.ts";
+import { formatPaisa } from "../domain/money.ts";
+import { err, ok, type Result } from "../domain/result.ts";
+import type { Refundable } from "../operations/create.ts";
+import { accountNumberWarnings, paymentCard, refund, refundCard } from "./resources.ts";
+import { endingAfter, recordAfter, waitExits, waitFlags } from "./wait-options.ts";
 
 const accountTypes = ["personal", "business"];
 
@@ -52,7 +53,7 @@ export const refundCreate = defineCommand({
   guide: async (context) => {
     const show = refundableOnce(context);
     const check = async (typed: string, amountPaisa: bigint, again: boolean) => {
-      const { checkRefund } = await import("../../operations/create.ts");
+      const { checkRefund } = await import("../operations/create.ts");
       const { payment, paidPaisa, live } = await show(typed);
       checkRefund(payment.transactionId, { paidPaisa, amountPaisa, live }, { again });
     };
@@ -96,7 +97,7 @@ export const refundCreate = defineCommand({
       ],
       warnings: accountNumberWarnings(input.accountNumber),
     });
-    const { createRefund } = await import("../../operations/create.ts");
+    const { createRefund } = await import("../operations/create.ts");
     const deps = await context.api.deps();
     const created = await createRefund(input.amount, request, input, deps);
     return recordAfter("refund", created.refundRequestId, created, input, deps);
@@ -113,7 +114,7 @@ function refundableOnce(context: Context): (typed: string) => Promise<Refundable
     const transactionId = await context.ledger.idOf("payment", typed);
     const known = shown.get(transactionId);
     if (known) return known;
-    const { refundable } = await import("../../operations/create.ts");
+    const { refundable } = await import("../operations/create.ts");
     const found = await refundable(transactionId, await context.api.deps());
     shown.set(transactionId, found);
     const { payment, paidPaisa, leftPaisa } = found;
@@ -130,4 +131,57 @@ function readAccountType(typed: string): Result<AccountType> {
   const word = typed.toLowerCase().replace(/_account$/, "");
   if (word === "personal") return ok("PERSONAL_ACCOUNT");
   return word === "business" ? ok("BUSINESS_ACCOUNT") : err(notOneOf(typed, accountTypes));
+}
+
+export const refundCancel = defineCommand({
+  description: "Running the command again changes nothing.",
+  examples: { "Cancel the newest refund": "lenden refund cancel @last" },
+  arguments: {
+    id: argument.required(refund.idName, "ID of the refund, or @last", readIdentifier, "refund"),
+  },
+  flags: { note },
+  writes: true,
+  exitCodes: {
+    refused: "already Completed or Cancelled; nothing changed",
+    uncertain: "outcome unknown; run the command again",
+  },
+  guide: async (context) => ({
+    id: { look: (typed) => showIfCancellable(typed, context) },
+    note: { isOffered: true },
+  }),
+  async run({ id: typed, note: reason, dryRun }, context) {
+    const refundRequestId = await context.ledger.idOf("refund", typed);
+    const request = { refundRequestId, ...(reason !== undefined && { note: reason }) };
+    if (dryRun) return context.api.preview("cancelRefund", request);
+    const refunds = await (await context.ledger.own()).ofRecord("refund", refundRequestId);
+    const { target, amountPaisa = null } = refunds ?? {};
+    await context.ui.confirm({
+      action: "Cancel a refund",
+      rows: [
+        ["Refund", refundRequestId],
+        ["Payment", target],
+        ["Amount", amountPaisa === null ? null : formatPaisa(amountPaisa)],
+        ["Note", reason],
+      ],
+    });
+    const { cancelRefund } = await import("../operations/status-transition.ts");
+    return cancelRefund(refundRequestId, reason, await context.api.deps());
+  },
+  view: refundCard,
+});
+
+/** A dialogue asks nothing more about a refund that cannot be cancelled. */
+async function showIfCancellable(typed: string, context: Context): Promise<void> {
+  const id = await context.ledger.idOf("refund", typed);
+  const { retrieveRecord } = await import("../operations/status.ts");
+  const found = await retrieveRecord("refund", id, await context.api.deps());
+  await context.ui.show(refundCard(found));
+  if (found.status === "Processing") return;
+  throw new Failure(
+    "transition.already-ended",
+    `Cannot cancel refund ${id}: its status is ${found.status}, which is final.`,
+    {
+      hint: "To list refunds that can be cancelled, run 'lenden refund list --status Processing'.",
+    },
+  );
 }
