@@ -101,11 +101,11 @@ export const topicPages: Record<TopicName, Section[]> = {
           "Rejected for ten minutes while the same payment is Processing; longer while its outcome is unknown.",
         ],
         ["refund create", "Rejected unless the same refund was rejected or cancelled."],
-        ["payout batch send", "Resumes without the accepted rows."],
+        ["payout batch send", "The batch resumes without the accepted rows."],
       ],
     },
     {
-      text: "--again sends a second one, and a new --ref is a new payout. lenden finds duplicates only in its ledger: of this machine, or shared on PostgreSQL.",
+      text: "--again sends a second one, and a new --ref is a new payout. lenden finds duplicates only in the ledger of this machine, or in one that is shared on PostgreSQL.",
     },
     {
       title: "Ledger",

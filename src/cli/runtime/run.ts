@@ -11,7 +11,6 @@ import type { Ending, Shown } from "../command/define-command.ts";
 import { createScrubber, type Scrubber } from "../output/scrub.ts";
 import { wantsColor } from "../output/style.ts";
 import type { createPrinter } from "../terminal/printer.ts";
-import { write } from "../terminal/report.ts";
 import type { createSession } from "./session.ts";
 
 interface Around {
@@ -33,6 +32,7 @@ export async function run(argv: string[], host: Host, version: string): Promise<
     const text = invocation.kind === "version" ? `${version}\n` : await helpOf(invocation, host);
     // Faster than a stream. If it fails, the stream says why.
     if (host.lastOutput.write(text)) return 0;
+    const { write } = await import("../terminal/report.ts");
     const lost = await write(host.stdout, text);
     if (lost) throw new Failure("output.not-written", `Cannot write standard output: ${lost}.`);
     return 0;
