@@ -167,9 +167,9 @@ function syncMs() {
  * @param {number} rows
  * @param {string} prefix of their references
  */
-export function payoutFile(rows, prefix = `F${rows}`) {
+export function payoutFile(rows, prefix = `F${rows}`, firstRecipient = 0) {
   const lines = Array.from({ length: rows }, (_, row) => {
-    const number = String(10_000_000 + row).padStart(9, "1");
+    const number = String(10_000_000 + firstRecipient + row).padStart(9, "1");
     return `${prefix}-${row},${100 + (row % 900)}.50,01${number},bkash,Person ${row}\n`;
   });
   const file = join(scratch, `${prefix}.csv`);

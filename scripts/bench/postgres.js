@@ -1,7 +1,7 @@
 // A ledger on PostgreSQL beside a ledger file. The server runs on this machine, on a unix socket.
 import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { createConnection, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -17,6 +17,7 @@ import {
   sideBySide,
   spread,
   startApi,
+  startSandbox,
   time,
   whole,
 } from "./measure.js";
@@ -78,25 +79,26 @@ const delayMs = 20;
 
 /** @param {Cluster} cluster @param {number} rounds */
 async function roundTrips(cluster, rounds) {
-  const { account, stop } = await startApi();
+  const { account, stop } = await startSandbox();
   const ledger = cluster.create();
   const slow = await startSlowProxy(cluster.socket);
   const slowLedger = cluster.urlOf(ledger, slow.folder);
-  const send = (/** @type {string | undefined} */ url) => {
-    const env = environment(scratch, account, url);
-    return time(
-      [
-        process.execPath,
-        launcher,
-        ..."payout send --amount 5 --to 01712345678 --method bkash --allow-duplicate".split(" "),
-      ],
-      { env },
-    );
+  const senderOf = (/** @type {string | undefined} */ url) => {
+    const env = environment(mkdtempSync(join(scratch, "send-")), account, url);
+    return () =>
+      time(
+        [
+          process.execPath,
+          launcher,
+          ..."payout send --amount 5 --to 01712345678 --method bkash --again".split(" "),
+        ],
+        { env },
+      );
   };
   const sides = [
-    { name: inFile, run: () => send(undefined) },
-    { name: onServer, run: () => send(ledger) },
-    { name: "the same, 20 ms away", run: () => send(slowLedger) },
+    { name: inFile, run: senderOf(undefined) },
+    { name: onServer, run: senderOf(ledger) },
+    { name: "the same, 20 ms away", run: senderOf(slowLedger) },
   ];
   const figures = await sideBySide(sides, { rounds });
   stop();
@@ -122,7 +124,7 @@ const lists = [
 
 /** @param {Cluster} cluster @param {{ rounds: number, many: number }} size */
 async function growingList(cluster, { rounds, many }) {
-  const { account, stop } = await startApi();
+  const { account, stop } = await startSandbox();
   const sizes = [1_000, many];
   const filled = sizes.map((size) => {
     const url = cluster.create();
@@ -170,7 +172,7 @@ function fillSql(count) {
 /** @param {Cluster} cluster @param {{ rounds: number, rows: number }} size */
 async function twoProcesses(cluster, { rounds, rows }) {
   const { account, stop } = await startApi(100);
-  const files = [payoutFile(rows, "ONE"), payoutFile(rows, "TWO")];
+  const files = [payoutFile(rows, "ONE"), payoutFile(rows, "TWO", rows)];
   const rate = async (/** @type {string[]} */ sent) => {
     const ledger = cluster.create();
     const start = performance.now();
@@ -275,21 +277,18 @@ async function startCluster() {
   };
 }
 
-/** A socket in front of the server's, which passes on what a client sends 20 ms later. @param {string} socket */
+/** A socket in front of the server's, in a process of its own: a measured command blocks this one. @param {string} socket */
 async function startSlowProxy(socket) {
   const folder = mkdtempSync(join(tmpdir(), "lenden-slow-"));
-  const server = createServer((client) => {
-    const upstream = createConnection(join(socket, ".s.PGSQL.5432"));
-    client.on("data", (chunk) => setTimeout(() => upstream.write(chunk), delayMs));
-    upstream.pipe(client);
-    client.on("close", () => setTimeout(() => upstream.destroy(), delayMs));
-    for (const end of [client, upstream]) end.on("error", () => {});
-  });
-  await new Promise((resolve) => server.listen(join(folder, ".s.PGSQL.5432"), () => resolve(null)));
+  const name = ".s.PGSQL.5432";
+  const script = join(import.meta.dirname, "slow-proxy.js");
+  const args = [script, join(folder, name), join(socket, name), `${delayMs}`];
+  const proxy = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  await once(proxy.stdout, "data");
   return {
     folder,
     stop: () => {
-      server.close();
+      proxy.kill();
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -22,6 +22,9 @@ const programs = newestPrograms();
 /** A test without a server is skipped, and fails in the gate, which installs one. */
 export const isSkipped = programs === undefined && process.env.CI === undefined;
 export const serverTest = test.skipIf(isSkipped);
+export const poolerTest = test.skipIf(
+  isSkipped || (!existsSync("/usr/sbin/pgbouncer") && process.env.CI === undefined),
+);
 
 /** The server does not run as root: as its package's user then, who can enter the temporary directory. */
 const isRoot = process.getuid?.() === 0;
@@ -246,7 +249,8 @@ async function program(name: string, ...args: string[]): Promise<string> {
   return stdout;
 }
 
-function asServer(command: string[]): string[] {
+/** A command that runs as the user of the server. */
+export function asServer(command: string[]): string[] {
   if (!isRoot) return command;
   return ["setpriv", `--reuid=${superuser}`, `--regid=${superuser}`, "--clear-groups", ...command];
 }
