@@ -2,7 +2,7 @@ import { accountOf, type NamedAccount, noAccount, readsAllAccounts } from "../ac
 import { rowEvent } from "../chain.ts";
 import { isTrue, numberIn } from "../rows.ts";
 import type { Owner } from "../worker.ts";
-import type { Query, Write } from "./connection.ts";
+import type { Query, Row, Write } from "./connection.ts";
 
 /** The account of a run; it is stored with the first operation that is recorded for it. */
 export class RunAccount {
@@ -10,6 +10,7 @@ export class RunAccount {
   readonly isAll: boolean;
   readonly #owner: Owner;
   #known: NamedAccount | undefined;
+  #first: string | undefined;
 
   constructor(owner: Owner) {
     this.isAll = readsAllAccounts(owner);
@@ -19,24 +20,36 @@ export class RunAccount {
   /** Its number matches no account before anything was recorded. */
   async read(query: Query): Promise<NamedAccount> {
     if (this.#known) return this.#known;
-    const { environment, keyId } = this.#owner;
-    const rows = await query(
-      `SELECT a.number, a.name, EXISTS (SELECT 1 FROM lenden.account_keys k
-         WHERE k.environment = $1 AND k.key_hash = $2 AND k.account = a.number) AS is_own
-       FROM lenden.accounts a WHERE a.environment = $1 OR $1 = ''`,
-      ...[environment, keyId],
-    );
-    const accounts = rows.map((row) => ({
-      number: numberIn(row.number),
-      name: row.name ?? "",
-      isOwn: isTrue(row.is_own),
-    }));
-    const own = accounts.find(({ isOwn }) => isOwn);
+    const { sql, values } = this.inSql(1);
+    const text = this.#first ?? (await query(`SELECT ${sql} AS accounts`, ...values))[0]?.accounts;
+    this.#first = undefined;
+    const accounts: Row[] = JSON.parse(text ?? "[]");
+    const own = accounts.find(({ is_own }) => isTrue(is_own));
     return accountOf(
       this.#owner,
-      own && { number: own.number, name: own.name },
-      (wanted) => accounts.find(({ name }) => name === wanted)?.number,
+      own && { number: numberIn(own.number), name: own.name ?? "" },
+      (wanted) => {
+        const found = accounts.find(({ name }) => name === wanted);
+        return found && numberIn(found.number);
+      },
     );
+  }
+
+  /** The accounts that may be the one of this run, as one value. @param first the number of its first parameter */
+  inSql(first: number) {
+    const [environment, keyHash] = [`$${first}::text`, `$${first + 1}::text`];
+    return {
+      sql: `(SELECT json_agg(json_build_object('number', a.number::text, 'name', a.name, 'is_own',
+          (EXISTS (SELECT FROM lenden.account_keys k WHERE k.environment = ${environment}
+            AND k.key_hash = ${keyHash} AND k.account = a.number))::int::text))
+        FROM lenden.accounts a WHERE a.environment = ${environment} OR ${environment} = '')`,
+      values: [this.#owner.environment, this.#owner.keyId],
+    };
+  }
+
+  /** Uses a value of `inSql` for the next read. */
+  know(accounts: string | null): void {
+    this.#first = accounts ?? undefined;
   }
 
   /** As `read`, and once the account is stored it is not read again. Not inside a transaction that may fail. */

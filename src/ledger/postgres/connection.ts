@@ -63,10 +63,14 @@ export interface ServerFacts {
   /** The database's clock, milliseconds since 1970, and ours in the middle of the request. */
   serverNowMs: number;
   localNowMs: number;
+  /** The value of `also`. */
+  also: string | null;
 }
 
 interface ConnectionOptions {
   now(): number;
+  /** One more value of the first statement of each connection, which spares a round trip; $2 is its first parameter. */
+  also?: { sql: string; values: Value[] } | undefined;
   /** The stored head of this machine, if there is one, and whether a check found the ledger modified. */
   seen: Head | undefined;
   isModified: boolean;
@@ -294,7 +298,7 @@ export class Connection {
   async #connect(): Promise<Opened> {
     const opened = await connect(this.#login);
     try {
-      const facts = await readFacts(opened, this.#options.now, this.#seen);
+      const facts = await readFacts(opened, this.#options, this.#seen);
       this.#containsSeen = facts.containsSeen;
       if (facts.containsSeen) this.#saw(facts.newest);
       opened.facts = facts;
@@ -511,6 +515,7 @@ const noFacts: ServerFacts = {
   synchronousCommit: "on",
   serverNowMs: 0,
   localNowMs: 0,
+  also: null,
 };
 
 async function run(opened: Opened, sql: string, values: readonly Value[] = []): Promise<Row[]> {
@@ -593,11 +598,15 @@ function reasonOf(error: unknown): string {
 }
 
 /** What a server is asked once for each connection; 42P01 and 3F000 if it has no ledger. */
-async function readFacts(opened: Opened, now: () => number, seen: Head | undefined) {
+async function readFacts(
+  opened: Opened,
+  { now, also = { sql: "NULL", values: [] } }: ConnectionOptions,
+  seen: Head | undefined,
+) {
   const startMs = now();
   let found: Row[];
   try {
-    found = await run(opened, factsSql, [seen?.number ?? null]);
+    found = await run(opened, factsSql(also.sql), [seen?.number ?? null, ...also.values]);
   } catch (error) {
     if (error instanceof pg.DatabaseError && /^(?:42P01|3F000)$/.test(error.code ?? ""))
       throw new Failure("ledger.not-initialized", "The database has no ledger.", {
@@ -622,17 +631,18 @@ async function readFacts(opened: Opened, now: () => number, seen: Head | undefin
     synchronousCommit: row.synchronous_commit ?? "",
     serverNowMs: Number(row.now_ms),
     localNowMs,
+    also: row.also ?? null,
     containsSeen: hasSeen(row, seen),
     newest: { number: BigInt(row.number ?? 0), hash: row.hash ?? beginning },
   };
 }
 
-const factsSql = `
+const factsSql = (also: string) => `
   SELECT current_setting('server_version_num') AS server_version, session_user AS login,
     pg_is_in_recovery() AS is_replica, current_setting('transaction_read_only') AS read_only,
     current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS synchronous_commit,
     extract(epoch FROM clock_timestamp()) * 1000 AS now_ms, h.version, h.number, h.hash,
-    ${hashAt("$1")} AS seen
+    ${hashAt("$1")} AS seen, ${also} AS also
   FROM lenden.head h`;
 
 function unreachable({ text }: ServerLogin, cause: unknown): Failure {

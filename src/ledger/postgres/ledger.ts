@@ -5,7 +5,7 @@ import type { Ledger } from "../ledger.ts";
 import { RunAccount } from "./accounts.ts";
 import { createBatches } from "./batches.ts";
 import { createCallbacks } from "./callbacks.ts";
-import { Connection, type ServerLogin } from "./connection.ts";
+import { Connection, type ServerLogin, type Value } from "./connection.ts";
 import { Operations } from "./operations.ts";
 import { createOverlaps } from "./overlaps.ts";
 import { ServerProcess, type ServerWorker } from "./processes.ts";
@@ -30,11 +30,12 @@ export async function openServerLedger(
   worker: ServerWorker,
   headFile: string,
 ): Promise<ServerLedger> {
-  const { connection, storeHead } = connectTo(login, worker.now, headFile);
-  const { login: ledgerLogin } = await connection.facts();
+  const account = new RunAccount(worker.owner);
+  const { connection, storeHead } = connectTo(login, worker.now, headFile, account.inSql(2));
+  const { login: ledgerLogin, also } = await connection.facts();
+  account.know(also);
   const recorder = { ...worker, actor: { ...worker.actor, ledgerLogin } };
   const own = new ServerProcess(connection, recorder);
-  const account = new RunAccount(worker.owner);
   const { read } = connection;
   const operations = new Operations(connection, { worker: recorder, own, account });
   const change: Ledger["change"] = (requests) => operations.change(requests);
@@ -71,7 +72,12 @@ function byOwnClock(at: string, nowMs: number): string {
 }
 
 /** A connection that stores the newest event that it saw in a file of this machine, at most once a second and when asked. */
-export function connectTo(login: ServerLogin, now: () => number, headFile: string) {
+export function connectTo(
+  login: ServerLogin,
+  now: () => number,
+  headFile: string,
+  also?: { sql: string; values: Value[] },
+) {
   const stored = readHead(headFile);
   const known = typeof stored === "string" ? { head: undefined, isModified: false } : stored;
   let newest = known.head;
@@ -89,6 +95,7 @@ export function connectTo(login: ServerLogin, now: () => number, headFile: strin
   };
   const connection: Connection = new Connection(login, {
     now,
+    also,
     seen: known.head,
     isModified: known.isModified,
     saw: (head) => {
