@@ -53,6 +53,8 @@ describe("ledger move", () => {
     await merchant.id(refundOf(payment, "50"));
     await merchant.json(["payout", "batch", "send", payroll(merchant), "--yes"]);
     const before = await merchant.lenden(["ledger", "export", "--json"]);
+    const backup = join(merchant.dataFolder, "backup.db");
+    await merchant.json(["ledger", "backup", backup]);
     const moved = await merchant.json(move(url));
     expect(moved).toMatchObject({ operations: 6, existing: 0, batches: 1 });
 
@@ -77,6 +79,8 @@ describe("ledger move", () => {
     const local = await merchant.lenden(payoutOf("INV-2"));
     expect(local).toMatchObject({ code: 1 });
     expect(local.stderr).toContain("was moved to postgres://");
+    const restored = await merchant.lenden(["ledger", "restore", backup, "--yes"]);
+    expect([restored.code, restored.stderr]).toEqual([1, expect.stringContaining("was moved to")]);
     expect(await merchant.count("payouts")).toBe(4);
   });
 

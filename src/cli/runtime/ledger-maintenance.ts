@@ -26,6 +26,7 @@ import type { ServerIntegrity } from "../../ledger/postgres/integrity.ts";
 import type { WorkingProcess } from "../../ledger/process-list.ts";
 import { recordAcceptance } from "../../ledger/sqlite/chain.ts";
 import { integrityOf } from "../../ledger/sqlite/integrity.ts";
+import { type Move, movedFailure, moveOf } from "../../ledger/sqlite/moved.ts";
 import { listProcesses } from "../../ledger/sqlite/process-list.ts";
 import { migrate } from "../../ledger/sqlite/schema.ts";
 import type { Host } from "../../platform/host.ts";
@@ -263,6 +264,7 @@ async function restore(
     const backup = await copyChecked(file, draft);
     const earlier = await openEarlier(path);
     try {
+      if (earlier) requireNotMoved(earlier);
       await confirm(backup, earlier && contentIfReadable(earlier));
       if (earlier) requireUnused(path, earlier);
     } finally {
@@ -338,6 +340,17 @@ export function requireUnused(path: string, database: Database): void {
     // A damaged ledger is a reason for a restore.
     if (/locked/.test(String(error))) throw inUse;
   }
+}
+
+/** A backup in place of a moved file would send again what the server's ledger has. */
+function requireNotMoved(database: Database): void {
+  let move: Move | undefined;
+  try {
+    move = moveOf(database);
+  } catch {
+    // A damaged ledger is a reason for a restore.
+  }
+  if (move) throw movedFailure(move);
 }
 
 function contentIfReadable(database: Database): LedgerContent | null {
