@@ -113,9 +113,7 @@ export async function* pagesOf<Item, Name extends string>(
 ): AsyncGenerator<Page<Item, Name>> {
   const { output } = context.ui;
   if (columns && (output === "json" || output === "ndjson"))
-    throw usage([
-      "--columns cannot be used with JSON output, which has all fields. Omit --columns.",
-    ]);
+    throw usage(["--columns cannot be used with JSON output, which has all fields."]);
   const shown = {
     columns: columns ?? (output === "csv" ? all : table),
     spare: columns ? [] : spare,

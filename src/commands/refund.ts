@@ -180,8 +180,6 @@ async function showIfCancellable(typed: string, context: Context): Promise<void>
   throw new Failure(
     "transition.already-ended",
     `Cannot cancel refund ${id}: its status is ${found.status}, which is final.`,
-    {
-      hint: "To list refunds that can be cancelled, run 'lenden refund list --status Processing'.",
-    },
+    { hint: "To list those that can be cancelled, run 'lenden refund list --status Processing'." },
   );
 }

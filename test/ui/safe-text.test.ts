@@ -5,7 +5,7 @@ import { type OutputFormat, outputFormats, render } from "../../src/cli/output/r
 import { createScrubber } from "../../src/cli/output/scrub.ts";
 import { clean, cleanLines, safeJson } from "../../src/cli/output/terminal-text.ts";
 import { card, field, status, text, time, type View } from "../../src/cli/output/view.ts";
-import { errorText } from "../../src/cli/terminal/report.ts";
+import { errorText } from "../../src/cli/terminal/printer.ts";
 import { paymentCard, payoutCard, refundCard } from "../../src/commands/resources.ts";
 import { Failure } from "../../src/domain/failure.ts";
 import { shellLine } from "../../src/domain/shell-line.ts";

@@ -147,7 +147,7 @@ export const topicPages: Record<TopicName, Section[]> = {
     },
     {
       title: "References",
-      text: "1 to 64 letters, digits, hyphens and underscores: INV-2026-042.",
+      text: "1 to 64 letters, digits, hyphens, underscores: INV-2026-042.",
     },
     {
       title: "IDs",
@@ -229,7 +229,7 @@ export const topicPages: Record<TopicName, Section[]> = {
     },
     {
       title: "Kinds of callback faults",
-      rows: Object.entries(callbackFaultKinds).map((row): Row => row),
+      rows: Object.entries(callbackFaultKinds),
     },
     {
       title: "Test numbers of recipients, payers and refunds",

@@ -32,12 +32,12 @@ export async function run(argv: string[], host: Host, version: string): Promise<
     const text = invocation.kind === "version" ? `${version}\n` : await helpOf(invocation, host);
     // Faster than a stream. If it fails, the stream says why.
     if (host.lastOutput.write(text)) return 0;
-    const { write } = await import("../terminal/report.ts");
+    const { write } = await import("../terminal/printer.ts");
     const lost = await write(host.stdout, text);
     if (lost) throw new Failure("output.not-written", `Cannot write standard output: ${lost}.`);
     return 0;
   } catch (error) {
-    const { report } = await import("../terminal/report.ts");
+    const { report } = await import("../terminal/printer.ts");
     return await report(error, {
       host,
       scrubber,
@@ -108,8 +108,7 @@ async function runCommand(
   rejectRelativeDirectories(host);
   requireFileDescriptors();
   const { globals, problems: globalProblems } = readGlobals(typed, host.env);
-  const { createPrinter } = await import("../terminal/printer.ts");
-  const { report } = await import("../terminal/report.ts");
+  const { createPrinter, report } = await import("../terminal/printer.ts");
   const { createSession } = await import("./session.ts");
   const printer = createPrinter(command, globals, { host, scrubber });
   const { isJson, output } = printer;

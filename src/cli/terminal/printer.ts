@@ -1,13 +1,12 @@
-import { systemReason } from "../../domain/error-code.ts";
-import { Failure } from "../../domain/failure.ts";
+import { errorCode, systemReason } from "../../domain/error-code.ts";
+import { exits, Failure } from "../../domain/failure.ts";
 import type { Host } from "../../platform/host.ts";
 import type { Globals } from "../args/globals.ts";
 import type { Command, Shown } from "../command/define-command.ts";
 import { type OutputFormat, render } from "../output/render.ts";
 import type { Scrubber } from "../output/scrub.ts";
 import { columnsOf, wantsColor } from "../output/style.ts";
-import { safeJson } from "../output/terminal-text.ts";
-import { type Warning, write } from "./report.ts";
+import { clean, cleanLines, safeJson } from "../output/terminal-text.ts";
 
 /** Prints the results of one command on stdout, in the format that was asked for. */
 export function createPrinter(
@@ -105,4 +104,142 @@ function notWritten(why: string, text: string, { changed, ending }: Ended): Fail
       ...(changed && isUnknown ? { effect: "outcome-unknown" as const } : {}),
     },
   );
+}
+
+/** A warning about money, as JSON output shows it. */
+export interface Warning {
+  reason: string;
+  message: string;
+}
+
+interface ErrorOptions {
+  asJson: boolean;
+  /** True if the command changes something at the API. */
+  writes: boolean;
+  /** The operation of the run, if the failure does not name it. */
+  operation?: string | undefined;
+  /** The warnings that no result shows. */
+  warnings?: Warning[];
+  /** Removes secrets, before anything is cut: half a secret would not be found. */
+  scrub: (text: string) => string;
+}
+
+/** Prints an error and returns the exit code. The stack is printed only with LENDEN_DEBUG=1. */
+export async function report(
+  error: unknown,
+  { host, scrubber, ...options }: Omit<ErrorOptions, "scrub"> & { host: Host; scrubber: Scrubber },
+): Promise<number> {
+  const failure = error instanceof Failure ? error : unexpected(error);
+  const { scrubPrinted: scrub } = scrubber;
+  const wrap = host.stderr.isTTY ? await wrapFor(host.stderr.columns) : undefined;
+  await write(host.stderr, errorText(failure, { ...options, scrub }, wrap));
+  if (host.env.LENDEN_DEBUG === "1")
+    await write(host.stderr, `${scrub(cleanLines(stackOf(error)))}\n`);
+  return exits[failure.kind].code;
+}
+
+const mostCharacters = 600;
+
+/** The error as text (message, effect on money, hint), or as one line of JSON. */
+export function errorText(
+  failure: Failure,
+  { asJson, writes, operation, warnings = [], scrub }: ErrorOptions,
+  wrap = (text: string) => [text],
+): string {
+  const { kind, reason, details } = failure;
+  const safe = (text: string): string => {
+    const whole = scrub(clean(text));
+    return whole.length > mostCharacters ? `${whole.slice(0, mostCharacters)}…` : whole;
+  };
+  const maybe = (text: string | undefined) => (text === undefined ? undefined : safe(text));
+  const problems = (details.problems ?? []).map(safe);
+  const hint = maybe(details.hint);
+  if (asJson) {
+    const error = {
+      kind,
+      reason,
+      message: safe(failure.message),
+      effect: failure.effect(writes),
+      hint,
+      status: details.status,
+      code: maybe(details.code),
+      operation: maybe(details.operation ?? operation),
+      ...(problems.length > 0 && { problems }),
+      ...(warnings.length > 0 && {
+        warnings: warnings.map((one) => ({ reason: one.reason, message: safe(one.message) })),
+      }),
+    };
+    return `${safeJson({ error })}\n`;
+  }
+  const parts = [
+    ["error: ", safe(failure.text(writes))],
+    ...problems.map((problem) => ["", problem]),
+    ...(hint ? [["hint: ", hint]] : []),
+  ];
+  const lines = parts.flatMap(([label = "", text = ""]) =>
+    wrap(text).map((line, index) => (index === 0 ? label : "").padEnd(labelColumns) + line),
+  );
+  return `${lines.join("\n")}\n`;
+}
+
+const labelColumns = 7;
+const leastColumns = 40;
+
+/** In a terminal, lines end between words; a command stays on one line so that it can be copied. */
+async function wrapFor(columns = 0): Promise<((text: string) => string[]) | undefined> {
+  if (columns < leastColumns) return undefined;
+  try {
+    const { wrappedSentence } = await import("../output/width.ts");
+    return (text) => wrappedSentence(text, columns - labelColumns);
+  } catch {
+    return undefined; // With too many open files no code can be loaded. The error is printed anyway.
+  }
+}
+
+function unexpected(error: unknown): Failure {
+  const code = errorCode(error);
+  // SQLITE_FULL of libsql, ERR_SQLITE_ERROR of Node.
+  if (error instanceof Error && code?.includes("SQLITE_") && /locked|busy/i.test(error.message))
+    return new Failure("ledger.locked", "Cannot use the ledger: another process has locked it.", {
+      hint: "Wait until that process ends, then run the same command again.",
+      cause: error,
+    });
+  if (error instanceof Error && code?.includes("SQLITE_")) {
+    const restore = "Restore a backup with 'lenden ledger restore <file>'.";
+    const isDamaged = /malformed|not a database/.test(error.message);
+    return new Failure(
+      "ledger.unavailable",
+      `The ledger could not be read or written: ${error.message}.`,
+      {
+        hint: isDamaged
+          ? restore
+          : "Check the free disk space and the permissions of the ledger's file, then run the same command again.",
+        cause: error,
+      },
+    );
+  }
+  return new Failure("internal.error", `Internal error in lenden${code ? ` (${code})` : ""}.`, {
+    hint: "Run the same command again with LENDEN_DEBUG=1, and report what lenden prints.",
+    cause: error,
+  });
+}
+
+function stackOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause ? `${error.stack}\ncaused by ${stackOf(error.cause)}` : String(error.stack);
+}
+
+/**
+ * Resolves when the text was written, with the reason if it was not. A closed pipe (EPIPE) is not an
+ * error of the command.
+ */
+export function write(stream: NodeJS.WritableStream, text: string): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    stream.write(text, (error) => {
+      const isClosed = ["EPIPE", "ERR_STREAM_DESTROYED", "ECONNRESET"].includes(
+        errorCode(error) ?? "",
+      );
+      resolve(error && !isClosed ? systemReason(error) : undefined);
+    });
+  });
 }

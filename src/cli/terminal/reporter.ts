@@ -3,7 +3,7 @@ import type { Globals } from "../args/globals.ts";
 import { columnsOf, loadStyle, wantsColor } from "../output/style.ts";
 import { clean } from "../output/terminal-text.ts";
 import { once } from "../runtime/parts.ts";
-import type { Warning } from "./report.ts";
+import type { Warning } from "./printer.ts";
 
 /** Notices, warnings and progress on stderr. */
 export type Reporter = ReturnType<typeof createReporter>;

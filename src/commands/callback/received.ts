@@ -30,11 +30,7 @@ import {
 } from "./callbacks.ts";
 
 /** Which callback of the ledger. */
-const callbackNumber = argument.required(
-  "number",
-  "Number in 'callback list'",
-  readCount(999_999_999),
-);
+const callbackNumber = argument.required("number", "Number of a callback", readCount(999_999_999));
 
 const listColumns = {
   number: ["#", ({ number }) => text(number)],
@@ -190,11 +186,7 @@ export const callbackVerify = defineCommand({
   },
   flags: {
     expectAmount: flag.optional("--expect-amount <bdt>", "Amount the record must have", readAmount),
-    expectRef: flag.optional(
-      "--expect-ref <text>",
-      "Description or reference it must have",
-      readWord,
-    ),
+    expectRef: flag.optional("--expect-ref <text>", "Its description or reference", readWord),
   },
   exitCodes: { unverified: "the callback is not verified" },
   async run({ file = "-", expectAmount, expectRef }, context) {

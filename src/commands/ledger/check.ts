@@ -27,12 +27,7 @@ export const ledgerCheck = defineCommand({
     return {
       ...checked,
       // Without the values, which are recipients and amounts.
-      modified: modified.map(({ kind, name, problem, columns }) => ({
-        kind,
-        name,
-        problem,
-        columns,
-      })),
+      modified: modified.map(({ now: _, ...finding }) => finding),
       newest: newest ? { number: Number(newest.number), hash: newest.hash } : null,
     };
   },

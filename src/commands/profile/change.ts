@@ -180,12 +180,7 @@ export const profileShow = defineCommand({
   description: "Secrets are shown as prefix and last three characters.",
   examples: { "Show the effective settings": "lenden profile show" },
   arguments: {
-    name: argument.optional(
-      "name",
-      "Profile (default: the one in use)",
-      readProfileName,
-      "profile",
-    ),
+    name: argument.optional("name", "Profile (default: current)", readProfileName, "profile"),
   },
 
   async run({ name }, context) {

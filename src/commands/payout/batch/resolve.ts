@@ -192,10 +192,7 @@ async function announce(rows: Resolved[], ledger: Ledger, { ui }: Context): Prom
     if (isResolved) continue;
     const by = await ledger.holderOf(operation);
     const why = by ? `${workerText(by)} is working on it` : `its state is now ${operation.state}`;
-    ui.notice(
-      `Line ${line} (${operation.reference}) was not changed: ${why}.`,
-      "batch.row-changed",
-    );
+    ui.notice(`Line ${line} (${operation.reference}) is unchanged: ${why}.`, "batch.row-changed");
   }
   const count = rows.filter(({ isResolved }) => isResolved).length;
   if (count === 0) return;
