@@ -43,7 +43,7 @@ export const completion = defineCommand({
     uninstall: flag.toggle("--uninstall", "Remove what --install wrote", { unless: "install" }),
   },
 
-  async run({ shell, ...wanted }, { host }): Promise<Printed | Installed> {
+  async run({ shell, ...wanted }, { host }) {
     if (wanted.install) return install(shell, host);
     return wanted.uninstall ? uninstall(shell, host) : { shell, script: scriptOf(shell, host) };
   },
@@ -59,11 +59,6 @@ const readKnown = oneOf(shells);
 function readShell(text: string): Result<Shell> {
   if (text.toLowerCase() !== "pwsh") return readKnown(text);
   return err(`${quoted(text)} is not one of: ${shells.join(", ")}. Did you mean powershell?`);
-}
-
-interface Printed {
-  shell: Shell;
-  script: string;
 }
 
 function textOf({ shell, file, state, next }: Installed): string {

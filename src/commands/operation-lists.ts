@@ -1,6 +1,6 @@
 import { readWord } from "../cli/command/common-flags.ts";
 import type { Context } from "../cli/command/context.ts";
-import { flag, notOneOf, takes } from "../cli/command/flag.ts";
+import { flag, type Input, notOneOf, takes } from "../cli/command/flag.ts";
 import {
   type Cell,
   id as idCell,
@@ -9,7 +9,7 @@ import {
   text,
   time,
 } from "../cli/output/view.ts";
-import { amountText, type Paisa, readAmount } from "../domain/amount.ts";
+import { amountText, readAmount } from "../domain/amount.ts";
 import { namesIn } from "../domain/collect.ts";
 import { usage } from "../domain/failure.ts";
 import { isAlmostMobile, payeeOf, readMobile } from "../domain/mobile.ts";
@@ -27,7 +27,7 @@ import {
   pagesOf,
   pageTable,
 } from "./lists.ts";
-import { type GivenTimes, spanOf, timeFilters, zoneOf } from "./time-filters.ts";
+import { spanOf, timeFilters, zoneOf } from "./time-filters.ts";
 
 type StatusFilter = Pick<Filter, "status" | "states">;
 
@@ -77,15 +77,7 @@ export const payoutFilters = {
 };
 
 /** The values of those flags, as far as a list has them. */
-interface FilterInput extends GivenTimes {
-  status?: StatusFilter | undefined;
-  min?: Paisa | undefined;
-  max?: Paisa | undefined;
-  to?: string | undefined;
-  method?: string | undefined;
-  ref?: string | undefined;
-  batch?: string | undefined;
-}
+type FilterInput = Partial<Input<typeof commonFilters & typeof payoutFilters>>;
 
 /** @throws Failure `usage` if a range is empty; `batch.not-found` */
 export async function filterOf(

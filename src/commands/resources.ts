@@ -1,4 +1,3 @@
-import type { ServiceRecord } from "../api/contract/index.ts";
 import type { Context } from "../cli/command/context.ts";
 import {
   type Card,
@@ -39,37 +38,17 @@ export interface ResourceInfo {
   whenDone: string;
 }
 
-/** The fields of each resource, from the API and from a command. Absent fields are not shown. */
-interface Payment extends ServiceRecord {
-  transactionId: string;
+/** A record from the API, or from a command that adds fields. Absent fields are not shown. */
+type Shown<Kind extends Resource, Needed extends keyof RecordOf[Kind]> = Partial<RecordOf[Kind]> &
+  Pick<RecordOf[Kind], Needed>;
+type Payment = Shown<"payment", "transactionId" | "status" | "amount"> & {
   payment_url?: string | undefined;
-  paymentMethod?: string | null | undefined;
-  updatedAt?: string | null | undefined;
   /** Amounts in BDT, as text. */
   refunded?: string | undefined;
   refundPending?: string | undefined;
-}
-
-interface Payout extends ServiceRecord {
-  payoutId: string;
-  merchantRef: string;
-  recipientNumber: string;
-  recipientName?: string | null | undefined;
-  updatedAt?: string | null | undefined;
-  existing?: boolean;
-}
-
-interface Refund {
-  refundRequestId: string;
-  status: string;
-  transactionId?: string | undefined;
-  amount?: number | undefined;
-  accountType?: string | null | undefined;
-  accountNumber?: string | null | undefined;
-  note?: string | null | undefined;
-  createdAt?: string | null | undefined;
-  updatedAt?: string | null | undefined;
-}
+};
+type Payout = Shown<"payout", "payoutId" | "status" | "amount"> & { existing?: boolean };
+type Refund = Shown<"refund", "refundRequestId" | "status">;
 
 export function paymentCard(payment: Payment): Card {
   const { refunded, refundPending } = payment;

@@ -1,6 +1,6 @@
 import type { Context } from "../cli/command/context.ts";
-import { flag } from "../cli/command/flag.ts";
-import { readTime, type Time } from "../cli/output/time.ts";
+import { flag, type Input } from "../cli/command/flag.ts";
+import { readTime } from "../cli/output/time.ts";
 import { usage } from "../domain/failure.ts";
 import { readTimeZone } from "../domain/time-zone.ts";
 
@@ -10,18 +10,6 @@ export const timeFilters = {
   until: flag.optional("--until <time>", "End; a date includes its day", readTime),
 };
 
-/** The values of those flags. */
-export interface GivenTimes {
-  since?: Time | undefined;
-  until?: Time | undefined;
-}
-
-/** ISO 8601, inclusive. */
-interface Span {
-  since: string | undefined;
-  until: string | undefined;
-}
-
 /** The zone of the profile: the dates of filters and the times of lists are in it. */
 export async function zoneOf({ config }: Pick<Context, "config">): Promise<string> {
   const { value, source } = (await config.settings()).timeZone;
@@ -30,12 +18,12 @@ export async function zoneOf({ config }: Pick<Context, "config">): Promise<strin
   throw usage([`time-zone of ${source}: ${zone.problem}`]);
 }
 
-/** @returns a problem if the span is empty */
+/** @returns the span in ISO 8601, inclusive, and a problem if it is empty */
 export function spanOf(
-  { since, until }: GivenTimes,
+  { since, until }: Partial<Input<typeof timeFilters>>,
   zone: string,
   { host }: Pick<Context, "host">,
-): Span & { problems: string[] } {
+) {
   const from = since?.span(host.now(), zone).fromMs;
   const end = until?.span(host.now(), zone).toMs;
   const isEmpty = from !== undefined && end !== undefined && from > end;

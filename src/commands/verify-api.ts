@@ -1,8 +1,8 @@
 import { readText } from "../cli/command/common-flags.ts";
 import { type Context, defineCommand } from "../cli/command/define-command.ts";
-import { flag } from "../cli/command/flag.ts";
+import { flag, type Input } from "../cli/command/flag.ts";
 import { readDuration } from "../cli/output/time.ts";
-import { type Paisa, readAmount } from "../domain/amount.ts";
+import { readAmount } from "../domain/amount.ts";
 import { Failure } from "../domain/failure.ts";
 import { type Mobile, mobileText, readMobile } from "../domain/mobile.ts";
 import { isTest } from "../domain/state.ts";
@@ -12,24 +12,26 @@ import { makeDirectory } from "../platform/files.ts";
 import type { Result } from "../verification/stored.ts";
 import type { TrialOptions } from "../verification/trial.ts";
 
+const flags = {
+  amount: flag.optional("--amount <bdt>", "Amount in BDT (default: 1)", readAmount),
+  to: flag.optional("--to <number>", "Recipient (default: 01700000001)", readMobile),
+  method: flag.optional("--method <method>", "Method ID, code or name", readText, {
+    fallback: (settings) => settings.method?.value,
+    names: "method",
+  }),
+  pause: flag.optional(
+    "--pause <duration>",
+    "Time until a payout is repeated (default: 1m, local sandbox: 1s)",
+    readDuration,
+  ),
+  dryRun: flag.toggle("--dry-run", "List what would be tried, and send nothing"),
+};
+
 export const verifyApi = defineCommand({
   description:
     "Sends small payouts, a payment and a refund to your sandbox account. If an assumption is refuted, lenden is stricter from then on, also in production.",
   examples: { "Verify the API of a sandbox account": "lenden verify-api" },
-  flags: {
-    amount: flag.optional("--amount <bdt>", "Amount in BDT (default: 1)", readAmount),
-    to: flag.optional("--to <number>", "Recipient (default: 01700000001)", readMobile),
-    method: flag.optional("--method <method>", "Method ID, code or name", readText, {
-      fallback: (settings) => settings.method?.value,
-      names: "method",
-    }),
-    pause: flag.optional(
-      "--pause <duration>",
-      "Time until a payout is repeated (default: 1m, local sandbox: 1s)",
-      readDuration,
-    ),
-    dryRun: flag.toggle("--dry-run", "List what would be tried, and send nothing"),
-  },
+  flags,
   list: true,
   sandboxOnly: true,
   patient: true,
@@ -114,16 +116,12 @@ async function withEffect(error: unknown, hasSent: boolean, ledger: Ledger): Pro
 
 const longestSeen = 300;
 
-interface Given {
-  amount: Paisa | undefined;
-  to: Mobile | undefined;
-  method: string | undefined;
-  pause: number | undefined;
-}
-
 const mobile = (local: string): Mobile => ({ typed: local, local });
 
-async function optionsOf(given: Given, { api, config, host, ui }: Context): Promise<TrialOptions> {
+async function optionsOf(
+  given: Input<typeof flags>,
+  { api, config, host, ui }: Context,
+): Promise<TrialOptions> {
   const { amount = 100n, to, method, pause } = given;
   const account = await config.account();
   const { numberFormat, redirectUrl, callbackUrl } = await config.settings();

@@ -1,4 +1,4 @@
-import { flag } from "../cli/command/flag.ts";
+import { flag, type Input } from "../cli/command/flag.ts";
 import { readDuration } from "../cli/output/time.ts";
 import type { Resource } from "../domain/statuses.ts";
 import type { OperationDeps } from "../operations/deps.ts";
@@ -25,10 +25,7 @@ export const waitExits = {
 
 const usualTimeoutMs = 10 * 60_000;
 
-export function waitOptionsOf(given: {
-  waitTimeout: number | undefined;
-  interval: number | undefined;
-}) {
+export function waitOptionsOf(given: Input<typeof waitOptionFlags>) {
   return { timeoutMs: given.waitTimeout ?? usualTimeoutMs, intervalMs: given.interval };
 }
 
@@ -43,7 +40,7 @@ export async function recordAfter<Kind extends Resource, Created>(
   kind: Kind,
   id: string,
   created: Created,
-  given: Parameters<typeof waitOptionsOf>[0] & { wait: boolean },
+  given: Input<typeof waitFlags>,
   deps: OperationDeps,
 ): Promise<{ record: Created | RecordOf[Kind]; waited: boolean }> {
   if (!given.wait) return { record: created, waited: false };

@@ -110,7 +110,7 @@ function openersOf(parts: RunParts, { profiles, settings }: ConfigAccess) {
   });
   const openAt = async (server: LedgerSettings, owned: Owned): Promise<Ledger> => {
     const { openServer } = await import("./ledger-server.ts");
-    return openServer(parts, { settings: server, owned, recorder: recorderOf(owned, parts) });
+    return openServer(parts, server, owned, recorderOf(owned, parts));
   };
   const open = async (owned: Owned): Promise<Ledger> => {
     const { ledger: server } = await settings();

@@ -25,7 +25,9 @@ type ServerParts = Pick<RunParts, "host" | "scrubber" | "notice" | "closing">;
  */
 export async function openServer(
   { host, scrubber, notice, closing }: ServerParts,
-  { settings, owned, recorder }: ServerLedgerOptions,
+  settings: LedgerSettings,
+  owned: Account | RecordsOwner,
+  recorder: Recorder,
 ): Promise<Ledger> {
   const login = await serverLogin(settings, { host, scrubber });
   const worker = { ...recorder, monotonicMs: host.monotonicMs, wallMs: host.now };
@@ -38,19 +40,11 @@ export async function openServer(
   return ledger;
 }
 
-/** A ledger on a server, and how others may use it. */
-export interface CreatedLedger {
-  url: string;
-  isNew: boolean;
-  /** The role that each login has to be a member of, and the statement that makes it one. */
-  role: string;
-  grant: string;
-}
-
+/** @returns also the role that each login has to be a member of, and the statement that makes it one */
 export async function createServerLedger(
   settings: LedgerSettings,
   parts: Pick<RunParts, "host" | "scrubber">,
-): Promise<CreatedLedger> {
+) {
   const isNew = await createSchema(await serverLogin(settings, parts));
   const grant = `GRANT ${writerRole} TO <login>`;
   return { url: settings.url.value.text, isNew, role: writerRole, grant };
@@ -59,12 +53,6 @@ export async function createServerLedger(
 /** All logins of this machine share the stored head of a ledger. */
 export function serverHeadFile({ folders }: Pick<Host, "folders">, { url }: LedgerSettings) {
   return serverHeadPath(folders.config, url.value.text.replace(/\/\/[^@]*@/, "//"));
-}
-
-interface ServerLedgerOptions {
-  settings: LedgerSettings;
-  owned: Account | RecordsOwner;
-  recorder: Recorder;
 }
 
 /** How this run logs in. Every value is given, so that no variable of PostgreSQL's own tools replaces one. */

@@ -13,12 +13,6 @@ import { wantsColor } from "../output/style.ts";
 import type { createPrinter } from "../terminal/printer.ts";
 import type { createSession } from "./session.ts";
 
-interface Around {
-  host: Host;
-  scrubber: Scrubber;
-  version: string;
-}
-
 /** Runs one command line and returns its exit code. What no command catches is caught here. */
 export async function run(argv: string[], host: Host, version: string): Promise<number> {
   const scrubber = createScrubber();
@@ -103,7 +97,7 @@ function afterWrite(error: unknown, hasWritten: boolean): unknown {
 /** Prints each result of a command, or why there is none, and returns the exit code. */
 async function runCommand(
   { command, given, globals: typed }: Extract<Invocation, { kind: "run" }>,
-  { host, scrubber, version }: Around,
+  { host, scrubber, version }: { host: Host; scrubber: Scrubber; version: string },
 ): Promise<number> {
   rejectRelativeDirectories(host);
   requireFileDescriptors();
