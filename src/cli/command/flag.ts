@@ -159,31 +159,18 @@ export function readFlags<Flags extends Record<string, Flag>>(
   flags: Flags,
   typed: TypedFlags,
   found: Found,
-): Input<Flags> {
+) {
   const values = Object.entries(flags).map(([name, one]) => {
-    found.problems.push(...combinationProblems(name, one, flags, typed));
+    const { unless = "", onlyWith = "" } = one;
+    const [other, needed] = [flags[unless], flags[onlyWith]];
+    if (typed.has(name) && other && typed.has(unless))
+      found.problems.push(`${flagName(one)} and ${flagName(other)} cannot be used together.`);
+    if (typed.has(name) && needed && !typed.has(onlyWith))
+      found.problems.push(`${flagName(one)} needs ${flagName(needed)}.`);
     return [name, readFlag(name, one, typed, found)] as const;
   });
   // The values were read by the very flags that the type is mapped from.
   return Object.fromEntries(values) as Input<Flags>;
-}
-
-/** Flags that exclude or need each other. */
-function combinationProblems(
-  name: string,
-  one: Flag,
-  flags: Record<string, Flag>,
-  typed: TypedFlags,
-): string[] {
-  const { unless = "", onlyWith = "" } = one;
-  const [other, needed] = [flags[unless], flags[onlyWith]];
-  if (!typed.has(name)) return [];
-  return [
-    ...(other && typed.has(unless)
-      ? [`${flagName(one)} and ${flagName(other)} cannot be used together.`]
-      : []),
-    ...(needed && !typed.has(onlyWith) ? [`${flagName(one)} needs ${flagName(needed)}.`] : []),
-  ];
 }
 
 function readFlag(name: string, one: Flag, typed: TypedFlags, found: Found): unknown {

@@ -49,8 +49,13 @@ export async function readInput(definition: Definition, given: Given, context: C
   const values: Record<string, unknown> = { ...readFlags(flags, typed, found) };
   for (const [name, one] of Object.entries(args)) {
     const { unless = "" } = one;
-    const instead = { flag: flags[unless], isGiven: typed.has(unless) };
-    values[name] = readArgument(name, one, { left, instead }, found);
+    values[name] = readArgument(
+      name,
+      one,
+      left,
+      { by: flags[unless], is: typed.has(unless) },
+      found,
+    );
   }
   if (left.length > 0) problems.push(unexpected(left, given.arguments, Object.values(args)));
   if (problems.length === 0 && missing.size === 0) return values;
@@ -90,23 +95,23 @@ async function withSettings(flags: Record<string, Flag>, typed: TypedFlags, { co
   return all;
 }
 
-interface Words {
-  /** The words that no argument has taken. */
-  left: string[];
-  /** The flag that replaces the argument. */
-  instead: { flag: Flag | undefined; isGiven: boolean };
-}
-
-function readArgument(name: string, one: Argument, { left, instead }: Words, found: Found) {
+/** @param replaced by which flag it can be, and whether it is */
+function readArgument(
+  name: string,
+  one: Argument,
+  left: string[],
+  replaced: { by: Flag | undefined; is: boolean },
+  found: Found,
+) {
   const label = `<${argumentName(one)}>`;
   const { problems, missing } = found;
   const isList = one.presence === "many" || one.presence === "rest";
   const texts = left.splice(0, isList ? left.length : 1);
-  const other = instead.flag && flagName(instead.flag);
-  if (instead.isGiven && texts.length > 0)
+  const other = replaced.by && flagName(replaced.by);
+  if (replaced.is && texts.length > 0)
     problems.push(`${label} and ${other} cannot be used together.`);
   const isNeeded = one.presence === "required" || one.presence === "many";
-  if (isNeeded && !instead.isGiven && texts.length === 0)
+  if (isNeeded && !replaced.is && texts.length === 0)
     missing.set(name, `Missing required argument ${label}${other ? ` (or use ${other})` : ""}.`);
   const values = texts.map((text) => readText(label, one.read, text, found));
   return isList ? values : values[0];
