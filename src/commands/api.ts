@@ -110,7 +110,8 @@ async function throughLedger(
   }
   const own = responses.filter((response) => response.method === method);
   // The retrieved record proves the outcome if the response to the request does not.
-  const shown = record && !isSuccess(own.at(-1)) ? responses.at(-1) : own.at(-1);
+  const shown =
+    record && Math.floor((own.at(-1)?.status ?? 0) / 100) !== 2 ? responses.at(-1) : own.at(-1);
   if (!shown) throw ending ?? new TypeError("a request that was sent without a response");
   // Without a payout, the response was lost, and the retrieved record shows what the request did.
   const exists = own.length === 0 && endpoint.access === "signature";
@@ -124,11 +125,6 @@ async function throughLedger(
       hint: "For a new payout, use a new merchantRef.",
     });
   return { ...shown, ending, reads: exists };
-}
-
-function isSuccess(response: Pick<RawOutcome, "status"> | undefined): boolean {
-  const status = response?.status ?? 0;
-  return status >= 200 && status < 300;
 }
 
 async function confirm(

@@ -103,7 +103,10 @@ export async function filterOf(
     reference: ref,
     method:
       method === undefined ? undefined : { name: method, ids: await methodIds(method, context) },
-    batch: batch === undefined ? undefined : await batchNumber(batch, ledger),
+    batch:
+      batch === undefined
+        ? undefined
+        : (await (await import("./payout/batch/batch.ts")).batchNamed(batch, ledger)).number,
   };
 }
 
@@ -114,11 +117,6 @@ async function methodIds(name: string, { config }: Context): Promise<string[]> {
     [id, codeName, providerName].some((one) => one.toLowerCase() === folded),
   );
   return [name, ...found.map(({ id }) => id)];
-}
-
-async function batchNumber(name: string, ledger: Ledger): Promise<bigint> {
-  const { batchNamed } = await import("./payout/batch/batch.ts");
-  return (await batchNamed(name, ledger)).number;
 }
 
 /** The columns of lists of operations, by their names in CSV. */

@@ -48,3 +48,7 @@ function digitValue(digit: string): number {
   while (code - zero < 9 && /\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
   return code - zero;
 }
+
+export function mapped<From, To>(result: Result<From>, change: (value: From) => To): Result<To> {
+  return result.ok ? ok(change(result.value)) : result;
+}

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { readAmount } from "../../domain/amount.ts";
-import { err, ok, quoted, type Result } from "../../domain/result.ts";
+import { err, mapped, ok, quoted, type Result } from "../../domain/result.ts";
 import { readUrl } from "../../domain/url.ts";
 import { flag } from "./flag.ts";
 
@@ -45,7 +45,7 @@ export const ledgerLoginFlags = {
   ledgerCa: flag.optional(
     "--ledger-ca <file>",
     "CA certificate of the ledger's server",
-    readFullPath,
+    (typed) => mapped(readWord(typed), (path) => resolve(path)), // commands run in any directory
     "file",
   ),
 };
@@ -69,14 +69,7 @@ const reorders = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 
 /** As `readText`, without spaces at its ends. */
 export function readWord(text: string): Result<string> {
-  const read = readText(text);
-  return read.ok ? ok(read.value.trim()) : read;
-}
-
-/** Commands run in any directory. */
-function readFullPath(typed: string): Result<string> {
-  const read = readWord(typed);
-  return read.ok ? ok(resolve(read.value)) : read;
+  return mapped(readText(text), (read) => read.trim());
 }
 
 /** A whole number of at least 1. */

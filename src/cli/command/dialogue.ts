@@ -3,7 +3,7 @@ import { problemOf } from "../../domain/result.ts";
 import { shellLine } from "../../domain/shell-line.ts";
 import { clean } from "../output/terminal-text.ts";
 import type { Ask, Choice } from "../terminal/ask.ts";
-import { type Candidate, candidatesOf, fitting, type Sources } from "./candidates.ts";
+import { type Candidate, candidatesOf, fitting } from "./candidates.ts";
 import type { Context } from "./context.ts";
 import { type Argument, type Flag, flagName, type Input, type Read, type Shape } from "./flag.ts";
 
@@ -134,7 +134,11 @@ async function answerText(
   }
   const candidates =
     names && names !== "file" && names !== "csv-file"
-      ? await candidatesOf(names, sourcesOf(context))
+      ? await candidatesOf(names, {
+          ledger: context.ledger.own,
+          methods: context.api.methods,
+          profiles: context.config.profiles,
+        })
       : [];
   if (candidates.length > 0) {
     const question = message ?? `Which ${names}?`;
@@ -186,8 +190,4 @@ export function showSame(argvs: string[][], { notice }: Pick<Context["ui"], "not
   if (shown.length === 0) return;
   for (const text of ["", "The same without questions:", ...shown.map((one) => `  ${one}`), ""])
     notice(text);
-}
-
-function sourcesOf({ api, config, ledger }: Context): Sources {
-  return { ledger: ledger.own, methods: api.methods, profiles: config.profiles };
 }

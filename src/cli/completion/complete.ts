@@ -33,11 +33,15 @@ async function completionsOf(words: string[], typed: string, host: Host): Promis
 
 async function offered(line: Line, typed: string, host: Host): Promise<Completion[]> {
   const { command, awaited } = line;
-  if (line.isOver) return takesProgram(command) ? [{ text: byShell.program, about: "" }] : [];
+  const all = Object.values(command?.arguments ?? {});
+  if (line.isOver)
+    return all.some(({ presence }) => presence === "rest")
+      ? [{ text: byShell.program, about: "" }]
+      : [];
   if (awaited) return valuesOf(awaited, typed, line, host);
   if (/^--[^=]+=/.test(typed)) {
     const [name = "", value = ""] = typed.split(/=(.*)/s);
-    const flag = flagNamed(name, command);
+    const flag = Object.values(flagsOf(command)).find((one) => namesOf(one).includes(name));
     const values = flag ? await valuesOf(flag, value, line, host) : [];
     return values.map((one) =>
       isByShell(one.text) ? one : { ...one, text: `${name}=${one.text}` },
@@ -46,7 +50,6 @@ async function offered(line: Line, typed: string, host: Host): Promise<Completio
   if (typed.startsWith("-")) return openFlags(line);
   const below = line.position === 0 ? entriesBelow(line.path) : [];
   if (line.isHelp || below.length > 0) return members(below, line);
-  const all = Object.values(command?.arguments ?? {});
   const argument = all[line.position] ?? all.find(({ presence }) => presence === "many");
   if (argument && argument.presence !== "rest") return valuesOf(argument, typed, line, host);
   return typed === "" ? openFlags(line) : [];
@@ -92,10 +95,6 @@ function flagsOf(command: Command | undefined): Record<string, Flag> {
   return { ...command?.flags, ...globalFlags };
 }
 
-function flagNamed(name: string, command: Command | undefined): Flag | undefined {
-  return Object.values(flagsOf(command)).find((flag) => namesOf(flag).includes(name));
-}
-
 function namesOf({ usage }: Flag): string[] {
   return usage.match(/(?<![\w-])--?[a-z][a-z0-9-]*/g) ?? [];
 }
@@ -106,10 +105,6 @@ function openFlags({ isHelp, command, given }: Line): Completion[] {
   return Object.entries(flagsOf(command))
     .filter(([name, flag]) => flag.presence === "many" || !given.includes(name))
     .flatMap(([, flag]) => namesOf(flag).map((text) => ({ text, about: flag.about })));
-}
-
-function takesProgram(command: Command | undefined): boolean {
-  return Object.values(command?.arguments ?? {}).some(({ presence }) => presence === "rest");
 }
 
 async function valuesOf(

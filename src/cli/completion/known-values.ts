@@ -43,7 +43,7 @@ export async function knownValues(
     const values = isRecord && typed.startsWith("@") ? byPlace(candidates) : byName(candidates);
     return values
       .filter(({ text }) => isPlain(text))
-      .map(({ text, about }) => ({ text, about: isAscii(about) ? about : clean(about) }));
+      .map(({ text, about }) => ({ text, about: clean(about) }));
   } catch {
     return [];
   }
@@ -69,10 +69,6 @@ function byPlace(candidates: Candidate[]): Completion[] {
 function isPlain(value: string): boolean {
   if (/^@?\w[\w.:+-]*$/.test(value)) return true;
   return /^@?[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.:+-]*$/u.test(value);
-}
-
-function isAscii(text: string): boolean {
-  return /^[ -~]*$/.test(text);
 }
 
 function sourcesOf(chosen: Chosen, host: Host): Sources {

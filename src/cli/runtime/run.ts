@@ -190,10 +190,13 @@ function failureOf(
     id && (ending === "cancelled" || ending === "pending")
       ? { ...endings[ending], message: `${title} ${id} is ${statusIn[ending]}.` }
       : endings[ending];
+  const [group = ""] = command.split(" ");
   const isWait = ending === "pending" || ending === "cancelled";
   return new Failure(reason, message, {
     ...(id ? { operation: id } : {}),
-    ...(ending === "pending" && id ? { hint: waitHint(command, id) } : {}),
+    ...(ending === "pending" && id
+      ? { hint: `To wait longer, run 'lenden ${group} wait ${id} --wait-timeout 30m'.` }
+      : {}),
     ...(ending === "cancelled" && command.startsWith("payout") ? { hint: unpaidHint } : {}),
     ...(isWait ? { effect: writes ? "accepted" : "read-only" } : {}),
   });
@@ -205,11 +208,6 @@ const statusIn = {
 };
 
 const unpaidHint = "The recipient was not paid. To pay, send a payout with a new reference.";
-
-function waitHint(command: string, id: string): string {
-  const [group = ""] = command.split(" ");
-  return `To wait longer, run 'lenden ${group} wait ${id} --wait-timeout 30m'.`;
-}
 
 /** A card with a status does not say that this is why the command fails. */
 const unexplained = new Set<Reason>(["status.still-processing", "status.cancelled"]);

@@ -31,19 +31,27 @@ export const ledgerCheck = defineCommand({
       newest: newest ? { number: Number(newest.number), hash: newest.hash } : null,
     };
   },
-  view: (checked) =>
+  view: ({ accepted, ...checked }) =>
     card(titleOf(checked), "", [
       field("events", "Verified events", text(checked.events)),
       field("brokenAt", "Modified event", text(checked.brokenAt)),
       ...linesOf("modified", "Modified", checked.modified.map(findingText)),
       ...linesOf("damage", "File damage", checked.damage),
       ...(checked.server ? linesOf("server", "Server", checked.server.map(serverText)) : []),
-      field("newest", "Newest event", text(newestText(checked.newest))),
+      field(
+        "newest",
+        "Newest event",
+        text(checked.newest && `${checked.newest.number}, hash ${checked.newest.hash}`),
+      ),
       field("head", "Stored event", text(headTexts[checked.head])),
       ...(checked.lacksLog
         ? [field("lacksLog", "Not read", text("newer changes in the log of the read-only file"))]
         : []),
-      field("accepted", "Accepted", text(acceptedText(checked.accepted))),
+      field(
+        "accepted",
+        "Accepted",
+        text(accepted && `${accepted.at} by ${accepted.user} (the ledger was ${accepted.state})`),
+      ),
       ...(checked.holds ? [] : [field("next", "Next step", text(nextStep))]),
     ]),
   ending: ({ holds, server = [] }) => (holds && server.length === 0 ? undefined : "internal"),
@@ -65,10 +73,6 @@ const headTexts: Record<LedgerCheck["head"], string> = {
   missing: "none yet",
   unreadable: "its file cannot be read; the next command that sends something stores it again",
 };
-
-function newestText(newest: { number: number; hash: string } | null): string | null {
-  return newest && `${newest.number}, hash ${newest.hash}`;
-}
 
 type Finding = Omit<LedgerCheck["modified"][number], "now">;
 
@@ -143,8 +147,4 @@ function otherHash({ newest }: UnacceptedLedger) {
     [`--accept-hash: ${cause}. Nothing was accepted.`],
     "Review the ledger with 'lenden ledger check', then use the hash that it shows.",
   );
-}
-
-function acceptedText(accepted: LedgerCheck["accepted"]): string | null {
-  return accepted && `${accepted.at} by ${accepted.user} (the ledger was ${accepted.state})`;
 }

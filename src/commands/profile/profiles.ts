@@ -9,7 +9,7 @@ import { keysOf } from "../../domain/collect.ts";
 import { Failure, usage } from "../../domain/failure.ts";
 import { readLedgerUrl } from "../../domain/ledger-url.ts";
 import { numberFormats } from "../../domain/mobile.ts";
-import { err, ok, quoted, type Result } from "../../domain/result.ts";
+import { err, mapped, ok, quoted, type Result } from "../../domain/result.ts";
 import { defaultTimeZone, readTimeZone } from "../../domain/time-zone.ts";
 import { readUrl } from "../../domain/url.ts";
 
@@ -40,12 +40,15 @@ export const profileFlags = {
   confirmAbove: flag.optional(
     "--confirm-above <bdt>",
     "In production, type larger amounts to confirm (default: 10000)",
-    readLimit,
+    // Stored as text.
+    (typed) => mapped(readAmount(typed), amountText),
   ),
-  ledger: flag.optional("--ledger <url>", "Ledger on PostgreSQL that machines share", readLedger),
+  ledger: flag.optional("--ledger <url>", "Ledger on PostgreSQL that machines share", (typed) =>
+    mapped(readLedgerUrl(typed), ({ text }) => text),
+  ),
   ledgerPassword: {
     ...ledgerLoginFlags.ledgerPasswordCommand,
-    read: readCommand,
+    read: (typed: string) => mapped(readWord(typed), (command) => ({ command })),
     onlyWith: "ledger",
   },
   ledgerCa: { ...ledgerLoginFlags.ledgerCa, onlyWith: "ledger" },
@@ -70,23 +73,6 @@ interface Setting {
 /** The settings of a profile that its flags give. */
 export function settingsIn(given: Input<typeof profileFlags>): Partial<Profile> {
   return Object.fromEntries(keysOf(profileFlags).map((key) => [key, given[key]]));
-}
-
-function readCommand(typed: string): Result<{ command: string }> {
-  const read = readWord(typed);
-  return read.ok ? ok({ command: read.value }) : read;
-}
-
-/** Stored without a password, which is rejected. */
-function readLedger(typed: string): Result<string> {
-  const read = readLedgerUrl(typed);
-  return read.ok ? ok(read.value.text) : read;
-}
-
-/** Stored as text. */
-function readLimit(typed: string): Result<string> {
-  const reading = readAmount(typed);
-  return reading.ok ? ok(amountText(reading.value)) : reading;
 }
 
 /** A profile may be named `constructor`. */

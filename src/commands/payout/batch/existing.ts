@@ -74,7 +74,8 @@ export const batchStatus = defineCommand({
     const status = await readStatus(batch, ledger);
     const isInProgress = await noteInProgress(batch, ledger, context);
     const ended = endingOf(status.sums, { waited: wait, isCancelled: batch.cancelledAt !== null });
-    const kind = isInProgress && isOpen(ended) ? "pending" : endingKind(ended, status, unseen);
+    const isOpen = ended === "uncertain" || ended === "unreachable";
+    const kind = isInProgress && isOpen ? "pending" : endingKind(ended, status, unseen);
     const failure = await endingFailure(kind, status, { notes: [] }, ledger);
     return { ...status, failure };
   },
@@ -85,10 +86,6 @@ export const batchStatus = defineCommand({
 
 interface Seen extends BatchStatus {
   failure: Failure | undefined;
-}
-
-function isOpen(ended: FailureKind | undefined): boolean {
-  return ended === "uncertain" || ended === "unreachable";
 }
 
 function endingKind(
