@@ -32,35 +32,29 @@ export interface Time {
  * of a zone.
  */
 export function readTime(typed: string): Result<Time> {
-  const moment = (when: (nowMs: number, zone: string) => number) =>
+  /** @param when for a day, its midnight as clocks show it */
+  const time = (when: (nowMs: number, zone: string) => number, isWhole = false): Result<Time> =>
     ok({
       typed,
-      span: (nowMs: number, zone: string) => {
+      span: (nowMs, zone) => {
         const ms = when(nowMs, zone);
-        return { fromMs: ms, toMs: ms };
-      },
-    });
-  /** @param midnight as clocks show it at the start of the day */
-  const day = (midnight: (nowMs: number, zone: string) => number) =>
-    ok({
-      typed,
-      span: (nowMs: number, zone: string) => {
-        const startMs = midnight(nowMs, zone);
-        return {
-          fromMs: whenClockShows(zone, startMs),
-          toMs: whenClockShows(zone, startMs + dayMs) - 1,
-        };
+        if (!isWhole) return { fromMs: ms, toMs: ms };
+        const endMs = whenClockShows(zone, ms + dayMs) - 1;
+        return { fromMs: whenClockShows(zone, ms), toMs: endMs };
       },
     });
 
   if (typed === "today" || typed === "yesterday") {
     const daysAgo = typed === "today" ? 0 : 1;
-    return day((nowMs, zone) => (Math.floor(clockIn(zone, nowMs) / dayMs) - daysAgo) * dayMs);
+    return time(
+      (nowMs, zone) => (Math.floor(clockIn(zone, nowMs) / dayMs) - daysAgo) * dayMs,
+      true,
+    );
   }
   const [, amount, unit] = /^([0-9]{1,6}) ?(m|h|d)(?:in|our|ay)?s? ago$/.exec(typed) ?? [];
   if (amount !== undefined) {
     const unitMs = { m: 60_000, h: 3_600_000, d: dayMs }[unit ?? "m"] ?? 0;
-    return moment((nowMs) => nowMs - Number(amount) * unitMs);
+    return time((nowMs) => nowMs - Number(amount) * unitMs);
   }
   const [, date, clock = "", offset = ""] = isoTime.exec(typed) ?? [];
   const ms = Date.parse(`${date}${clock || "T00:00"}${offset || "Z"}`);
@@ -68,8 +62,8 @@ export function readTime(typed: string): Result<Time> {
     return err(
       `${quoted(typed)} is not a time. Examples: 2026-11-20, 2026-11-20T10:30, today, 2h ago.`,
     );
-  if (clock === "") return day(() => ms);
-  return moment((_, zone) => (offset === "" ? whenClockShows(zone, ms) : ms));
+  if (clock === "") return time(() => ms, true);
+  return time((_, zone) => (offset === "" ? whenClockShows(zone, ms) : ms));
 }
 
 const isoTime =

@@ -7,6 +7,7 @@ import { type OutputFormat, render } from "../output/render.ts";
 import type { Scrubber } from "../output/scrub.ts";
 import { columnsOf, wantsColor } from "../output/style.ts";
 import { clean, cleanLines, safeJson } from "../output/terminal-text.ts";
+import type { Warning } from "./reporter.ts";
 
 /** Prints the results of one command on stdout, in the format that was asked for. */
 export function createPrinter(
@@ -104,12 +105,6 @@ function notWritten(why: string, text: string, { changed, ending }: Ended): Fail
       ...(changed && isUnknown ? { effect: "outcome-unknown" as const } : {}),
     },
   );
-}
-
-/** A warning about money, as JSON output shows it. */
-export interface Warning {
-  reason: string;
-  message: string;
 }
 
 interface ErrorOptions {

@@ -3,10 +3,15 @@ import type { Globals } from "../args/globals.ts";
 import { columnsOf, loadStyle, wantsColor } from "../output/style.ts";
 import { clean } from "../output/terminal-text.ts";
 import { once } from "../runtime/parts.ts";
-import type { Warning } from "./printer.ts";
 
 /** Notices, warnings and progress on stderr. */
 export type Reporter = ReturnType<typeof createReporter>;
+
+/** A warning about money, as JSON output shows it. */
+export interface Warning {
+  reason: string;
+  message: string;
+}
 
 export interface ProgressLine {
   /** The most important first: the end of the line may not fit. */
