@@ -32,6 +32,11 @@ export interface ClaimRequest {
   onDuplicate: OnDuplicate;
   /** For a refund, the amount of its payment, as the API returned it. */
   paidPaisa?: Paisa;
+  /**
+   * The outcome of an operation that lenden did not send, by the record that was retrieved: both are recorded in
+   * one transaction, and nothing is sent.
+   */
+  found?: Outcome;
 }
 
 /** A row of a batch that was not sent yet. */
@@ -51,6 +56,8 @@ export interface ClaimFacts {
   same: Operation | undefined;
   /** The process that works on it, if that still runs. */
   holder: Holder | undefined;
+  /** The account's operation that created a record that was found. */
+  ofRecord?: Operation | undefined;
   /**
    * Operations that the intent may repeat, in any order; more than necessary does no harm. In production:
    * of the whole environment; in a sandbox: of the account.
@@ -82,6 +89,7 @@ export type ClaimDecision =
 export function decideClaim(request: ClaimRequest, facts: ClaimFacts): ClaimDecision {
   const { intent } = request;
   const { same, holder } = facts;
+  if (request.found) return decideFound(request.found, facts.ofRecord ?? same, intent);
   if (same) {
     if (!isSamePayout(payoutOf(same), payoutOf(intent)))
       return { kind: "different", operation: same };
@@ -99,6 +107,16 @@ export function decideClaim(request: ClaimRequest, facts: ClaimFacts): ClaimDeci
   return { kind: "new", target: intent.target ?? facts.cancelled, earlier };
 }
 
+/** A record belongs to one operation, and so does a payout's reference: neither is recorded twice. */
+function decideFound(
+  { remoteId }: Outcome,
+  known: Operation | undefined,
+  { target }: Intent,
+): ClaimDecision {
+  if (!known) return { kind: "new", target, earlier: undefined };
+  return { kind: known.remoteId === remoteId ? "finished" : "different", operation: known };
+}
+
 /** The parts of a payout that are compared. */
 export interface ComparedPayout {
   amountPaisa: Paisa | null;
@@ -106,9 +124,13 @@ export interface ComparedPayout {
   methodId: string | null;
 }
 
-/** True if both are the same payout: amount, recipient as a number, and method. */
+/**
+ * True if both are the same payout: amount, recipient as a number, and method. A payout that was recorded from the
+ * API's record has no method, because the record does not name it.
+ */
 export function isSamePayout(one: ComparedPayout, other: ComparedPayout): boolean {
-  return isSameAmountAndRecipient(one, other) && one.methodId === other.methodId;
+  const isSameMethod = !one.methodId || !other.methodId || one.methodId === other.methodId;
+  return isSameAmountAndRecipient(one, other) && isSameMethod;
 }
 
 /** True if the same recipient gets the same amount, by whatever method. */
@@ -315,7 +337,7 @@ export function decideOutcome(before: Changing, outcome: Outcome, at: string): C
     code,
     message: outcome.message ?? kept,
     attempts: before.attempts + (sent === undefined ? 0 : 1),
-    acceptedAt: isAccepted ? at : before.acceptedAt,
+    acceptedAt: isAccepted ? (outcome.recordCreatedAt ?? at) : before.acceptedAt,
     completedAt: before.completedAt ?? (isCompleted ? (outcome.recordUpdatedAt ?? at) : null),
     paymentUrl: outcome.paymentUrl ?? before.paymentUrl,
     phase: phaseOf({ state, status, code }),

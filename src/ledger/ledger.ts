@@ -23,6 +23,8 @@ export interface Ledger extends SingleChanges {
   findElsewhere(name: string): Promise<Operation | undefined>;
   /** The operation that created a record of the API. */
   ofRecord(kind: Kind, remoteId: string): Promise<Operation | undefined>;
+  /** The operations that have one of these references or API IDs, oldest first; some hundred names at a time. */
+  ofNames(names: string[]): Promise<Operation[]>;
   /** Refunds of a payment, whatever their state; in production of every account. */
   refundsOf(payment: string): Promise<Operation[]>;
   /**

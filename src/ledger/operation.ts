@@ -134,6 +134,10 @@ export interface Outcome {
   status?: string;
   /** The `updatedAt` of the retrieved record that has the status, ISO 8601 in UTC. */
   recordUpdatedAt?: string;
+  /** For a record that lenden did not create, when the API created it, ISO 8601 in UTC. */
+  recordCreatedAt?: string;
+  /** A person matched the operation with a line of a statement. */
+  matched?: { line: string; reason: string; by: string };
   /** True if the head of the request reached a socket; absent for a status check. */
   sent?: boolean;
   /** A kind of failure or `existing`, and its sentence. */

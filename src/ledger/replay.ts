@@ -117,13 +117,17 @@ function intended(data: Fields, isOld: boolean): TextRow {
   return columns;
 }
 
+const textsOfOutcome = [
+  ...(["remoteId", "status", "code", "message", "paymentUrl"] as const),
+  ...(["recordCreatedAt", "recordUpdatedAt"] as const),
+];
+
 function outcomeIn(told: Fields, event: "attempt" | "look"): Outcome {
   const outcome: Outcome = {
     state: states.find((one) => one === told.state) ?? "UNCERTAIN",
   };
   if (event === "attempt") outcome.sent = true;
-  const names = ["remoteId", "status", "recordUpdatedAt", "code", "message", "paymentUrl"] as const;
-  for (const name of names) {
+  for (const name of textsOfOutcome) {
     const one = text(told[name]);
     if (one !== null) outcome[name] = one;
   }

@@ -57,7 +57,7 @@ export async function recorded<Result>(
   return result;
 }
 
-/** What a retrieved record shows. Its time is UTC if it names no zone (docs/api.md). */
+/** What a retrieved record shows. */
 export function statusIn({
   status,
   updatedAt,
@@ -65,10 +65,16 @@ export function statusIn({
   status: string;
   updatedAt?: unknown;
 }): Required<Pick<Outcome, "status">> & Pick<Outcome, "recordUpdatedAt"> {
-  const [, time, zone = "Z"] = isoTime.exec(String(updatedAt)) ?? [];
+  const at = timeIn(updatedAt);
+  return at === undefined ? { status } : { status, recordUpdatedAt: at };
+}
+
+/** A time of a record, ISO 8601: UTC if it names no zone (docs/api.md). */
+export function timeIn(text: unknown): string | undefined {
+  const [, time, zone = "Z"] = isoTime.exec(String(text)) ?? [];
   const ms = Date.parse(`${time}${zone}`);
   // A server's empty time may be in the year 1.
-  return ms > 0 ? { status, recordUpdatedAt: new Date(ms).toISOString() } : { status };
+  return ms > 0 ? new Date(ms).toISOString() : undefined;
 }
 
 const isoTime = /^(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d:\d\d)?$/i;

@@ -12,7 +12,12 @@ import { databases, describeEach, type SharedDatabase } from "./stores.ts";
 
 /** A request by the operation's place, because only a run knows its number. */
 type Command =
-  | { kind: "claim"; intent: Intent; onDuplicate: "reject" | "reject-if-unknown" | "send" }
+  | {
+      kind: "claim";
+      intent: Intent;
+      onDuplicate: "reject" | "reject-if-unknown" | "send";
+      found: Outcome | undefined;
+    }
   | { kind: "record"; place: number; outcome: Outcome; release: boolean }
   | { kind: "learn"; place: number; outcome: Outcome; isOld: boolean }
   | { kind: "resume"; place: number }
@@ -79,6 +84,13 @@ const outcome: fc.Arbitrary<Outcome> = fc.oneof(
   }),
   fc.record({ state: fc.constant("REFUSED" as const), code: fc.constantFrom("access", "refused") }),
 );
+/** Of a record that lenden did not create. */
+const found: fc.Arbitrary<Outcome> = fc.record({
+  state: fc.constant("CONFIRMED" as const),
+  remoteId: fc.constantFrom("X1", "X2", "X3", "X4", "X5", "X6"),
+  status: fc.constantFrom("Processing", "Completed", "Cancelled"),
+  recordCreatedAt: fc.constantFrom("2026-10-20T10:00:00.000Z", "2026-11-20T10:00:00.000Z"),
+});
 const place = fc.nat(9);
 const command: fc.Arbitrary<Command> = fc.oneof(
   {
@@ -87,6 +99,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
       kind: fc.constant("claim" as const),
       intent: fc.oneof({ weight: 5, arbitrary: payout }, payment, refund, move),
       onDuplicate: fc.constantFrom("reject", "reject-if-unknown", "send"),
+      found: fc.option(found, { nil: undefined, freq: 3 }),
     }),
   },
   {
@@ -228,7 +241,10 @@ function requestsOf(
 ): ChangeRequest[] {
   return commands.flatMap((one): ChangeRequest[] => {
     if (one.kind === "look") return [];
-    if (one.kind === "claim") return [{ ...one, paidPaisa: 1_100n }];
+    if (one.kind === "claim") {
+      const { found, ...claim } = one;
+      return [{ ...claim, paidPaisa: 1_100n, ...(found && { found }) }];
+    }
     const now = operations[one.place % Math.max(operations.length, 1)];
     if (!now) return [];
     const { number } = now;
@@ -249,6 +265,7 @@ async function compareReads(
     await Promise.all(names.map(ledger.find)),
     await Promise.all(names.map(ledger.findElsewhere)),
     await ledger.ofRecord("payout", "X2"),
+    await ledger.ofNames(names),
     await ledger.refundsOf("T1"),
     await ledger.unsettled(),
     [...(await ledger.paidRecipients(["01712345678", "01812345678", "01912345678"]))],

@@ -23,7 +23,7 @@ import {
   refundSumsOf,
 } from "../../src/ledger/decide.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import type { Filter, Holder, Intent, Kind, Operation } from "../../src/ledger/operation.ts";
+import type { Filter, Holder, Kind, Operation } from "../../src/ledger/operation.ts";
 import type { Worker } from "../../src/ledger/worker.ts";
 
 /** What all processes share: the ledger as lists. */
@@ -39,7 +39,8 @@ export function emptyModel(): ModelState {
 
 export type Modeled = Pick<
   Ledger,
-  | ("change" | "find" | "findElsewhere" | "ofRecord" | "refundsOf" | "unsettled" | "account")
+  | ("change" | "find" | "findElsewhere" | "ofRecord" | "ofNames" | "refundsOf" | "unsettled")
+  | "account"
   | ("paidRecipients" | "list" | "count" | keyof SingleChanges)
 >;
 
@@ -76,7 +77,7 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     return found;
   };
 
-  function factsOf(intent: Intent): ClaimFacts {
+  function factsOf({ intent, found }: ClaimRequest): ClaimFacts {
     const own = state.operations.filter(isOwn);
     const same = own.find(({ reference }) => reference !== null && reference === intent.reference);
     const cancelled = own.filter(
@@ -97,6 +98,9 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       keyHash: owner.keyId,
       same,
       holder: same && holderOf(same),
+      ofRecord: newest(
+        own.filter((one) => one.kind === intent.kind && one.remoteId === (found?.remoteId ?? "")),
+      ),
       similar: state.operations.filter(isGuarded).filter(isSimilar),
       planned: undefined,
       cancelled: newest(cancelled)?.id ?? null,
@@ -105,7 +109,7 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
 
   function claim(request: ClaimRequest, at: string): ClaimAnswer {
     const { intent } = request;
-    const decision = decideClaim(request, factsOf(intent));
+    const decision = decideClaim(request, factsOf(request));
     if (decision.kind === "resumed") {
       const { operation, isReopened, earlier } = decision;
       takeOver(operation, at);
@@ -150,6 +154,9 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       keyHash,
     };
     state.operations = [...state.operations, operation];
+    const { number } = operation;
+    if (request.found)
+      outcome({ kind: "record", operation: number, outcome: request.found, release: true }, at);
     return { kind: "new", operation, earlier: decision.earlier };
   }
 
@@ -274,6 +281,11 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
         state.operations.filter(
           (one) => isOwn(one) && one.kind === kind && one.remoteId === remoteId,
         ),
+      ),
+    ofNames: async (names) =>
+      state.operations.filter(
+        (one) =>
+          isOwn(one) && names.some((name) => name === one.reference || name === one.remoteId),
       ),
     refundsOf: async (payment) => refundsOf(payment),
     unsettled: async () => state.operations.filter((one) => isOwn(one) && isUnsettled(one)),

@@ -226,4 +226,8 @@ export interface ServiceRecord {
   transactionId?: string | undefined;
   createdAt?: string | null | undefined;
   updatedAt?: string | null | undefined;
+  recipientName?: string | null | undefined;
+  paymentMethod?: string | null | undefined;
+  accountType?: string | null | undefined;
+  note?: string | null | undefined;
 }

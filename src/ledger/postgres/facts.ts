@@ -27,7 +27,8 @@ export async function claimFacts(
   scope: FactsScope,
 ): Promise<ClaimFacts[]> {
   const payouts = await payoutRows(query, requests, scope);
-  const numbers = payouts.flatMap((row) =>
+  const records = await recordRows(query, requests, scope);
+  const numbers = [...payouts, ...records].flatMap((row) =>
     [row.same, row.unresolved, row.accepted, row.elsewhere].filter((one) => one != null),
   );
   const operations = await operationsOf(query, numbers);
@@ -43,6 +44,7 @@ export async function claimFacts(
       keyHash: scope.owner.keyId,
       same,
       holder: same && (await scope.holderOf(same)),
+      ofRecord: found(records.find((one) => one.place === String(place))?.same),
       similar: row
         ? [row.unresolved, row.accepted, row.elsewhere].flatMap((one) => found(one) ?? [])
         : await similarTo(query, intent, scope),
@@ -53,6 +55,25 @@ export async function claimFacts(
     });
   }
   return facts;
+}
+
+/** The newest operation with the ID of a record that was found, for each claim that has one. */
+async function recordRows(
+  query: Query,
+  requests: ClaimRequest[],
+  { account }: FactsScope,
+): Promise<Row[]> {
+  const asked = requests.flatMap(({ intent: { kind }, found }, place) =>
+    found?.remoteId === undefined ? [] : { place, kind, id: found.remoteId },
+  );
+  if (asked.length === 0) return [];
+  return query(
+    `SELECT a.place, max(o.number) AS same
+     FROM json_to_recordset($1::json) AS a(place int, kind text, id text)
+     JOIN lenden.operations o ON o.account = $2::bigint AND o.remote_id = a.id AND o.kind = a.kind
+     GROUP BY a.place`,
+    ...[JSON.stringify(asked), account.number],
+  );
 }
 
 async function operationsOf(query: Query, numbers: string[]): Promise<Map<string, Operation>> {
@@ -172,7 +193,7 @@ function payoutsInSql(scope: FactsScope): string {
       ${isProduction(scope.owner) ? elsewhere : "NULL"} AS elsewhere,
       (SELECT o.id FROM lenden.operations o WHERE ${alike} AND o.phase = 'retired'
         AND o.account + 0 = $2::bigint AND o.state = 'CONFIRMED' AND o.status = 'Cancelled'
-        AND o.method_id = a.method ORDER BY o.number + 0 DESC LIMIT 1) AS cancelled,
+        AND coalesce(o.method_id, a.method) = a.method ORDER BY o.number + 0 DESC LIMIT 1) AS cancelled,
       p.id AS planned_batch, p.reference AS planned_reference
     FROM json_to_recordset($1::json) AS a(place int, reference text, amount bigint, recipient text,
       method text, batch bigint)

@@ -145,11 +145,19 @@ class Group {
       await this.#flush();
       const { query } = this.#write;
       const facts = await readFacts(query, wave, this.#parts, (one) => this.#holderOf(one));
+      const found: OutcomeRequest[] = [];
       for (const [place, request] of wave.entries()) {
         const known = facts[place];
         if (!known) throw new Error("the ledger returned no facts for a claim");
-        answers.set(request, await this.#claim(request, decideClaim(request, known)));
+        const answer = await this.#claim(request, decideClaim(request, known));
+        answers.set(request, answer);
+        if (!request.found || answer.kind !== "new") continue;
+        const { number: operation } = answer.operation;
+        found.push({ kind: "record", operation, outcome: request.found, release: true });
       }
+      // A statement that inserts a row does not update it.
+      if (found.length > 0) await this.#flush();
+      for (const one of found) this.#recordOfHeld(one, newIds) ?? (await this.#recordOfRead(one));
     }
     await this.#flush();
     return requests.map((request) => {
@@ -390,10 +398,12 @@ function wavesOf(claims: ClaimRequest[]): ClaimRequest[][] {
 }
 
 /** What decides a claim: two claims without a common key do not change each other's facts. */
-function keysOf({ intent }: ClaimRequest): string[] {
+function keysOf({ intent, found }: ClaimRequest): string[] {
   const { kind, reference, amountPaisa, target } = intent;
-  if (kind === "payout") return [`ref ${reference}`, `to ${recipientOf(intent)} ${amountPaisa}`];
-  return [kind === "payment" ? `payment ${amountPaisa}` : `${kind} ${target}`];
+  const record = found ? [`id ${found.remoteId}`] : [];
+  if (kind === "payout")
+    return [`ref ${reference}`, `to ${recipientOf(intent)} ${amountPaisa}`, ...record];
+  return [kind === "payment" ? `payment ${amountPaisa}` : `${kind} ${target}`, ...record];
 }
 
 /** True of an operation `other` that has the ID of a record that `o` gets. */

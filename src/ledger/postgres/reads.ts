@@ -17,6 +17,7 @@ type Reads = Pick<
   | "find"
   | "findElsewhere"
   | "ofRecord"
+  | "ofNames"
   | "refundsOf"
   | "list"
   | "count"
@@ -34,6 +35,9 @@ function parameters(): { values: Value[]; bind: Bind } {
   return { values, bind: (value) => `$${values.push(value)}` };
 }
 
+const hasName = (names: string) =>
+  `(o.reference = ANY(${names}::text[]) OR o.remote_id = ANY(${names}::text[]))`;
+
 /** Reads operations of the account, and some of the whole environment. */
 export function createReads(read: Query, { environment }: Owner, account: RunAccount): Reads {
   /** The operations that a condition finds. */
@@ -45,15 +49,7 @@ export function createReads(read: Query, { environment }: Owner, account: RunAcc
   const number = async (): Promise<bigint> => (await account.readOnce(read)).number;
   const isProduction = environment === "production";
 
-  const historyOf: Ledger["historyOf"] = async ({ number }) => {
-    const sql = "SELECT at, event, data FROM lenden.events WHERE operation = $1 ORDER BY number";
-    const events = await read(sql, number);
-    return events.map(({ at, event, data }) => ({
-      at: String(at),
-      event: String(event),
-      data: JSON.parse(String(data)),
-    }));
-  };
+  const historyOf = createHistory(read);
 
   return {
     find: async (name) => {
@@ -91,6 +87,11 @@ export function createReads(read: Query, { environment }: Owner, account: RunAcc
       return found;
     },
 
+    ofNames: async (names) => {
+      const own = await ownIn(account, read);
+      return select((bind) => `${own(bind)} AND ${hasName(bind(names))} ORDER BY o.number`);
+    },
+
     refundsOf: async (payment) => {
       const whose = isProduction ? environment : await number();
       return select(
@@ -120,6 +121,18 @@ export function createReads(read: Query, { environment }: Owner, account: RunAcc
       );
       return (row && holderIn(row)) ?? undefined;
     },
+  };
+}
+
+function createHistory(read: Query): Ledger["historyOf"] {
+  return async ({ number }) => {
+    const sql = "SELECT at, event, data FROM lenden.events WHERE operation = $1 ORDER BY number";
+    const events = await read(sql, number);
+    return events.map(({ at, event, data }) => ({
+      at: String(at),
+      event: String(event),
+      data: JSON.parse(String(data)),
+    }));
   };
 }
 

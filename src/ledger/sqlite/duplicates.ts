@@ -10,7 +10,7 @@ import {
 } from "../decide.ts";
 import { listedOf } from "../intent.ts";
 import type { Ledger, RecipientAmount } from "../ledger.ts";
-import type { Intent, Operation } from "../operation.ts";
+import type { Intent, Operation, Outcome } from "../operation.ts";
 import {
   grouped,
   knownOf,
@@ -64,12 +64,17 @@ export function createClaimFacts(database: Database, worker: Worker, account: Ru
   const payments = select(
     `${inScope} AND kind = 'payment' AND amount_paisa IS ? AND description IS ? ORDER BY +number`,
   );
+  const ofRecord = select(
+    "account = ? AND remote_id = ? AND kind = ? ORDER BY +number DESC LIMIT 1",
+  );
   const ofTarget = select(`${inScope} AND kind = ? AND target = ? ORDER BY +number`);
 
   const operation = (number: Value | undefined): Operation | undefined => {
     const row = typeof number === "bigint" ? byNumber.get(number) : undefined;
     return row && operationOf(row);
   };
+  const recordOf = ({ remoteId = "" }: Outcome, { kind }: Intent, owner: bigint) =>
+    ofRecord.all(owner, remoteId, kind).map(operationOf)[0];
   const similarTo = (intent: Intent, whose: Value): Operation[] => {
     const { kind, target, amountPaisa } = intent;
     const rows =
@@ -79,7 +84,7 @@ export function createClaimFacts(database: Database, worker: Worker, account: Ru
     return rows.map(operationOf);
   };
 
-  return ({ intent }: ClaimRequest): ClaimFacts => {
+  return ({ intent, found: record }: ClaimRequest): ClaimFacts => {
     const nowMs = worker.now();
     const own = account.read();
     const whose = scope.value(own.number);
@@ -93,6 +98,7 @@ export function createClaimFacts(database: Database, worker: Worker, account: Ru
       planned: undefined,
       cancelled: null,
     };
+    if (record) facts.ofRecord = recordOf(record, intent, own.number);
     if (intent.kind !== "payout") {
       facts.similar = similarTo(intent, whose);
       return facts;
@@ -145,7 +151,7 @@ function payoutsInSql({ isProduction, inSql }: ReturnType<typeof scopeOf>): stri
       (${newest(`${isAcceptedSince("?3")} AND ${another}`)}) AS accepted,
       ${isProduction ? `(${newest(elsewhere, `${isUnresolved} DESC, `)})` : "NULL"} AS elsewhere,
       (SELECT o.id FROM operations o WHERE ${alike} AND o.phase = 'retired' AND o.account = ?1
-        AND o.state = 'CONFIRMED' AND o.status = 'Cancelled' AND o.method_id = ?7
+        AND o.state = 'CONFIRMED' AND o.status = 'Cancelled' AND coalesce(o.method_id, ?7) = ?7
         ORDER BY o.number DESC LIMIT 1) AS cancelled,
       CASE WHEN ?8 IS NULL THEN coalesce(
         (${planned("r.reference = ?4 AND b.account = ?1")}), (${planned(sameRecipient)})) END AS planned`;

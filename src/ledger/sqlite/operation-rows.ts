@@ -9,9 +9,9 @@ export const operationColumns =
 export const openedAt = "coalesce(o.reopened_at, o.created_at)";
 export const lastTakenAt = "coalesce(o.resumed_at, o.reopened_at, o.created_at)";
 
-/** True if an operation `o` is the payout of a batch row `r`: amount, recipient and method. */
+/** True if an operation `o` is the payout of a batch row `r`, as by `isSamePayout`. */
 export const samePayoutInSql = `(o.amount_paisa = r.amount_paisa
-  AND o.recipient_key = r.recipient_key AND o.method_id = r.method_id)`;
+  AND o.recipient_key = r.recipient_key AND coalesce(o.method_id, r.method_id) = r.method_id)`;
 
 const rowsPerPage = 500;
 /** Numbers may have been changed to any value. */

@@ -210,7 +210,12 @@ export class Operations {
       return { kind: "resumed", operation: resumed, earlier };
     }
     if (decision.kind !== "new") return decision;
-    const operation = this.#recordIntent(request.intent, decision.target, at);
+    const { intent, found } = request;
+    const operation = this.#recordIntent(intent, decision.target, at);
+    if (found) {
+      const { number } = operation;
+      this.#record({ kind: "record", operation: number, outcome: found, release: true }, at);
+    }
     return { kind: "new", operation, earlier: decision.earlier };
   }
 

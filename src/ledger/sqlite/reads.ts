@@ -12,7 +12,7 @@ const newestFirst = "ORDER BY +o.number DESC LIMIT 1";
 
 type Reads = Pick<
   Ledger,
-  "find" | "findElsewhere" | "ofRecord" | "refundsOf" | "list" | "count" | "unsettled"
+  "find" | "findElsewhere" | "ofRecord" | "ofNames" | "refundsOf" | "list" | "count" | "unsettled"
 >;
 
 /** A condition on operations `o`, with its parameters. */
@@ -49,6 +49,16 @@ export function createReads(
 
     ofRecord: async (kind, remoteId) =>
       own(`AND o.kind = ? AND o.remote_id = ? ${newestFirst}`, kind, remoteId)[0],
+
+    ofNames: async (names) => {
+      const whose = account.isAll
+        ? "IN (SELECT number FROM accounts)"
+        : `= ${account.number().toString()}`;
+      const having = (column: string) => `SELECT n.number FROM json_each(?1) a
+        CROSS JOIN operations n ON n.account ${whose} AND n.${column} = a.value`;
+      const either = `${having("reference")} UNION ${having("remote_id")}`;
+      return select(`o.number IN (${either}) ORDER BY o.number`, JSON.stringify(names));
+    },
 
     refundsOf: async (payment) =>
       select(
