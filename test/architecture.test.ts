@@ -25,6 +25,15 @@ const mayImport: Record<string, string[]> = {
     "types:api",
   ],
   batches: ["operations", "payouts", "ledger", "domain", "csv-parse"],
+  accounting: [
+    "batches",
+    "operations",
+    "domain",
+    "platform/files.ts",
+    "zod/mini",
+    "types:ledger",
+    "types:api/contract",
+  ],
   // Never `api`: a bug of the client must not hide in the server.
   sandbox: [
     "api/contract",
@@ -64,6 +73,7 @@ const mayImport: Record<string, string[]> = {
     "operations",
     "payouts",
     "batches",
+    "accounting",
     "callbacks",
     "verification",
     "doctor",
@@ -146,7 +156,7 @@ interface Import {
 function importsOf(file: string): Import[] {
   const path = relative(root, file);
   const statements = withoutComments(file).matchAll(
-    /\bimport\s+(type\s)?([^;"]*?)\s*(?:from\s+)?"([^"]+)"|\bimport\("([^"]+)"\)/g,
+    /(?<!-)\bimport\s+(type\s)?([^;"]*?)\s*(?:from\s+)?"([^"]+)"|\bimport\("([^"]+)"\)/g,
   );
   return [...statements].map(([, type, , named, dynamic]) => {
     const specifier = named ?? dynamic ?? "";

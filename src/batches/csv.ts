@@ -33,13 +33,12 @@ export interface CsvFile {
 }
 
 /** @throws Failure `usage` if there is no such file, or if it is too large */
-export async function readCsvFile(path: string): Promise<CsvFile> {
+export async function readCsvFile(path: string, hints = ofBatch): Promise<CsvFile> {
   try {
     const found = await stat(path);
     if (found.isDirectory()) throw usage([`${path} is a directory.`], "Name the CSV file in it.");
-    if (!found.isFile()) throw usage([`${path} is not a regular file.`], notFromPipe);
-    if (found.size > largestFile)
-      throw usage([`${path} is larger than 400 MB.`], "Split the file, and send each part.");
+    if (!found.isFile()) throw usage([`${path} is not a regular file.`], hints.pipe);
+    if (found.size > largestFile) throw usage([`${path} is larger than 400 MB.`], hints.large);
     const bytes = await readFile(path);
     if ((await stat(path)).mtimeMs !== found.mtimeMs || bytes.length !== found.size)
       throw usage([`${path} was changed while it was read.`], "Run the command again.");
@@ -48,7 +47,7 @@ export async function readCsvFile(path: string): Promise<CsvFile> {
     const code = errorCode(error);
     if (code === undefined) throw error;
     if (code === "ENOENT")
-      throw usage([`The file ${path} does not exist.`], path === "-" ? notFromPipe : checkPath);
+      throw usage([`The file ${path} does not exist.`], path === "-" ? hints.pipe : hints.missing);
     throw new Failure("file.unreadable", `Cannot read ${path}: ${systemReason(error)}.`, {
       hint: "Check the permissions of the file, then run the same command again.",
       cause: error,
@@ -57,8 +56,11 @@ export async function readCsvFile(path: string): Promise<CsvFile> {
 }
 
 const largestFile = 400_000_000;
-const notFromPipe = "Save the rows in a file: a batch is resumed with its file.";
-const checkPath = "Check the path. 'lenden payout batch template <file>' creates a sample.";
+const ofBatch = {
+  pipe: "Save the rows in a file: a batch is resumed with its file.",
+  missing: "Check the path. 'lenden payout batch template <file>' creates a sample.",
+  large: "Split the file, and send each part.",
+};
 
 /** @throws Unreadable if the file is not UTF-8 text; single invalid characters become U+FFFD */
 export function textOf({ bytes }: Pick<CsvFile, "bytes">): string {

@@ -14,6 +14,8 @@ const text = z.string();
 const textOrNull = z.nullable(z.string());
 const count = z.int();
 const amount = z.string().check(z.regex(/^\d+(\.\d{1,2})?$/));
+/** Of a statement: negative if it takes money from the balance. */
+const signed = z.string().check(z.regex(/^-?\d+(\.\d{1,2})?$/));
 const amountOrNull = z.nullable(amount);
 const warnings = z.optional(z.array(z.strictObject({ reason: text, message: text })));
 
@@ -251,6 +253,13 @@ export const jsonSchemas: Record<string, z.ZodMiniType> = {
     server: z.optional(z.array(z.looseObject({ kind: text }))),
     warnings,
   }),
+  "ledger audit": z.strictObject({
+    ...each(text, "operation kind remoteId"),
+    result: z.enum(["same", "differs", "not-found"]),
+    ledger: z.record(z.string(), textOrNull),
+    api: z.nullable(z.record(z.string(), textOrNull)),
+    differences: z.array(z.strictObject({ field: text, ...each(textOrNull, "ledger api") })),
+  }),
   "ledger processes": z.array(
     z.strictObject({
       ...each(text, "user machine command since"),
@@ -271,6 +280,40 @@ export const jsonSchemas: Record<string, z.ZodMiniType> = {
   }),
   "ledger backup": z.strictObject({ file: text, ...ledgerContent, warnings }),
   "ledger restore": z.strictObject({ file: text, ...ledgerContent, kept: textOrNull, warnings }),
+  reconcile: z.strictObject({
+    ...each(text, "file since until"),
+    columns: z.array(z.strictObject(each(text, "column field"))),
+    results: z.record(z.string(), z.strictObject({ lines: count, total: amount })),
+    onlyInLedgerSum: z.strictObject({ operations: count, total: amount }),
+    fees: amount,
+    balance: z.nullable(
+      z.strictObject({
+        ...each(signed, "opening movements fees closing"),
+        brokenAt: z.nullable(
+          z.strictObject({ line: count, expected: z.nullable(signed), shown: signed }),
+        ),
+      }),
+    ),
+    lines: z.array(
+      z.strictObject({
+        line: count,
+        result: text,
+        ...each(textOrNull, "explained reason id reference date operation"),
+        amount: z.nullable(signed),
+        differences: z.array(z.strictObject(each(text, "field statement ledger"))),
+        proposals: z.array(text),
+        firstLine: z.nullable(count),
+      }),
+    ),
+    onlyInLedger: z.array(
+      z.strictObject({
+        ...each(text, "operation kind completedAt"),
+        ...each(textOrNull, "id reference"),
+        amount: amountOrNull,
+      }),
+    ),
+    warnings,
+  }),
   "callback list": z.strictObject(callbackFields),
   "callback show": z.strictObject({
     ...callbackFields,
@@ -324,6 +367,11 @@ export const jsonSchemas: Record<string, z.ZodMiniType> = {
       ...each(z.nullable(count), "status attempt"),
       fault: textOrNull,
       durationMs: z.number(),
+    }),
+  ),
+  "sandbox statement": z.array(
+    z.strictObject({
+      ...each(text, "date id reference type amount fee balance status"),
     }),
   ),
   "sandbox start": z.strictObject({

@@ -25,12 +25,12 @@ export const exits = {
   },
   conflict: {
     code: 5,
-    means: "the reference or ID belongs to a different transaction",
+    means: "the reference or ID belongs to a different transaction; or records differ",
     retry: "no",
   },
   partial: {
     code: 6,
-    means: "a batch ended with rejected or cancelled rows, none unknown",
+    means: "a batch has rejected or cancelled rows, or a statement open items",
     retry: "no; 'payout batch export --only failed' writes the failed rows",
   },
   locked: {
@@ -112,6 +112,7 @@ const reasons = {
   "api.rejected": { kind: "refused", effect: "nothing-changed" },
   "api.unreachable": { kind: "unreachable", effect: "nothing-sent" },
   "api.unusable-response": { kind: "unreachable", effect: "nothing-sent" },
+  "audit.differs": { kind: "conflict", effect: "read-only" },
   "batch.access-denied": { kind: "access", effect: "partly-sent" },
   "batch.cancelled": { kind: "refused", effect: "nothing-sent" },
   "batch.clock-differs": { kind: "access", effect: "partly-sent" },
@@ -252,6 +253,8 @@ const reasons = {
   "sandbox.no-command": { kind: "usage", effect: "nothing-sent" },
   "secret.command-failed": { kind: "access", effect: "nothing-sent" },
   "server.no-port": { kind: "internal", effect: "nothing-sent" },
+  "statement.contradicts": { kind: "conflict", effect: "read-only" },
+  "statement.open-items": { kind: "partial", effect: "read-only" },
   "status.cancelled": { kind: "cancelled", effect: "read-only" },
   "status.still-processing": { kind: "pending", effect: "accepted" },
   "status.timeout": { kind: "unreachable", effect: "read-only" },

@@ -120,6 +120,13 @@ export function localHandlers({ store, journal }: EndpointOptions): Handlers<typ
       throw new Rejection(400, "VALIDATION", `The kind must be ${resources.join(" or ")}.`);
     },
 
+    listRecords: ({ after }) =>
+      store.page(numberIn(after)).map(({ number, kind, id }) => {
+        const { status, body, updatedAt } = existing(store, kind, id);
+        const reference = "merchantRef" in body ? body.merchantRef : null;
+        return { number, kind, id, status, amount: body.amount, reference, updatedAt };
+      }),
+
     listExchanges: ({ after }) => journal.after(numberIn(after)),
   };
 }

@@ -77,6 +77,11 @@ const schema = `
 
 const storedAccount = z.object({ apiKey: z.string(), payoutSecret: z.string() });
 const storedId = z.object({ id: z.string(), kind: z.enum(resources) });
+const storedPlace = z.object({
+  number: z.coerce.number(),
+  id: z.string(),
+  kind: z.enum(resources),
+});
 const storedRecord = z.object({
   status: z.enum(statuses),
   createdAt: z.string(),
@@ -160,6 +165,8 @@ export function openStore(options: StoreOptions) {
     /** A page of Processing records, oldest first. Reading one completes it if that is due. */
     processing: (kind: Resource, after: number) =>
       placesOf(page.all(kind, BigInt(after)), (id) => find(kind, id)),
+    /** A page of all records, oldest first. */
+    page: (after: number) => page.all(null, BigInt(after)).map((row) => storedPlace.parse(row)),
     count: (kind: Resource) => Number(counted.get(kind)?.count),
     /** Sets the listener for each record that leaves `Processing`. */
     onMove: (listener: typeof moved) => {
@@ -177,8 +184,9 @@ function prepare(database: Database) {
     select: database.prepare("SELECT * FROM records WHERE id = ? AND kind = ?"),
     byReference: database.prepare("SELECT id, kind FROM records WHERE merchantRef = ?"),
     page: database.prepare(
-      `SELECT rowid AS number, id FROM records
-       WHERE status = 'Processing' AND kind = ? AND rowid > ? ORDER BY rowid LIMIT 1000`,
+      `SELECT rowid AS number, id, kind FROM records
+       WHERE (?1 IS NULL OR (status = 'Processing' AND kind = ?1)) AND rowid > ?2
+       ORDER BY rowid LIMIT 1000`,
     ),
     counted: database.prepare("SELECT count(*) AS count FROM records WHERE kind = ?"),
     update: database.prepare(

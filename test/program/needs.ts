@@ -68,6 +68,7 @@ export const needs: Need[] = [
     shown: "postgres://postgres@localhost/lenden",
     make: emptyServer,
   },
+  { when: /statement\.csv/, make: statement },
   { when: /ledger restore/, make: ledgerBackup },
   { when: /payroll\.sh/, make: writes("payroll.sh", "#!/bin/sh\nlenden methods\n") },
   { when: /payout\.json/, make: writes("payout.json", payoutBody()) },
@@ -166,6 +167,14 @@ async function unknownPayroll(merchant: Merchant): Promise<void> {
       "UPDATE operations SET state = 'UNCERTAIN', phase = 'unresolved', remote_id = NULL, status = NULL",
     ),
   );
+}
+
+/** Of a completed payment and a completed payout. */
+async function statement(merchant: Merchant, folder: string): Promise<void> {
+  await paidPayment(merchant);
+  await completedPayout(merchant);
+  const { stdout } = await merchant.lenden(["sandbox", "statement"]);
+  writeFileSync(join(folder, "statement.csv"), stdout);
 }
 
 /** By processes of their own: a ledger that this process has open cannot be replaced. */

@@ -35,6 +35,23 @@ export const localContract = {
     data: z.array(z.looseObject({ number: z.int(), id: z.string(), status: z.string() })),
   }),
 
+  listRecords: endpoint("GET /local/records/:after", {
+    access: "sandbox key",
+    repeat: "safe",
+    summary: "List the records of the local sandbox after a number, oldest first",
+    data: z.array(
+      z.looseObject({
+        number: z.int(),
+        kind: z.enum(resources),
+        id: z.string(),
+        status: z.string(),
+        amount: z.number(),
+        reference: z.nullable(z.string()),
+        updatedAt: z.string(),
+      }),
+    ),
+  }),
+
   listExchanges: endpoint("GET /local/requests/:after", {
     access: "sandbox key",
     repeat: "safe",

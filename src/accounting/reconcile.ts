@@ -1,0 +1,207 @@
+import { amountText, type Paisa } from "../domain/amount.ts";
+import { sameMobile } from "../domain/mobile.ts";
+import { isUnsettled } from "../domain/state.ts";
+import type { Operation } from "../ledger/operation.ts";
+import { type Line, magnitude, recipientOf } from "./statement.ts";
+
+/*
+ * Compares the lines of a statement with operations. Pure: nothing is read, retrieved or recorded here.
+ */
+
+/** Each line has one result. A line without an amount has only a balance. */
+export const results = [
+  ...(["matched", "differs", "twice", "unknown-here", "only-in-statement", "fee"] as const),
+  "balance",
+] as const;
+
+interface Difference {
+  field: "state" | "id" | "reference" | "type" | "amount" | "status" | "recipient";
+  statement: string;
+  ledger: string;
+}
+
+export interface Entry {
+  line: Line;
+  result: (typeof results)[number];
+  operation: Operation | undefined;
+  differences: Difference[];
+  /** Why a line that did not match is explained all the same. */
+  explained?: "resolved" | "imported" | "accepted";
+  /** Why a person accepted the operation. */
+  reason?: string;
+  /** Operations that the line may be. A person decides. */
+  proposals: Operation[];
+  /** For a line that is there twice, the first one. */
+  firstLine?: number;
+}
+
+/** True if a line is neither explained nor contradicts the ledger. */
+export function isOpen({ result, explained }: Entry): boolean {
+  return explained === undefined && (result === "unknown-here" || result === "only-in-statement");
+}
+
+/** The IDs and references that lines name. */
+export function namesIn(lines: Line[]): string[] {
+  return [...new Set(lines.flatMap(({ id, reference }) => [id, reference]))].filter(
+    (name) => name !== null,
+  );
+}
+
+/** Finds the operation of each line, by the API's ID or else by a payout's reference, and compares both. */
+export function classify(lines: Line[], operations: Operation[]): Entry[] {
+  const byId = new Map<string, Operation[]>();
+  for (const one of operations)
+    byId.set(one.remoteId ?? "", [...(byId.get(one.remoteId ?? "") ?? []), one]);
+  const byReference = new Map(operations.map((one) => [one.reference ?? "", one]));
+  const first = new Map<bigint, Entry>();
+  return lines.map((line): Entry => {
+    const entry: Entry = {
+      ...{ line, result: "only-in-statement", operation: undefined },
+      ...{ differences: [], proposals: [] },
+    };
+    if (line.amountPaisa === null) return { ...entry, result: "balance" };
+    if (line.kind === "fee") return { ...entry, result: "fee" };
+    const named = byId.get(line.id ?? " ") ?? [];
+    const operation =
+      named.find(({ kind }) => kind === line.kind) ??
+      named[0] ??
+      byReference.get(line.id ?? " ") ??
+      byReference.get(line.reference ?? " ");
+    if (!operation) return entry;
+    const earlier = first.get(operation.number);
+    if (!earlier) {
+      const differences = isUnsettled(operation) ? [] : differencesOf(line, operation);
+      const differs = differences.length > 0 ? "differs" : "matched";
+      const result = isUnsettled(operation) ? "unknown-here" : differs;
+      const found = { ...entry, result, operation, differences } as const;
+      first.set(operation.number, found);
+      return found;
+    }
+    // The money of a cancelled payout is returned.
+    const { movementPaisa } = earlier.line;
+    const isReturned = movementPaisa !== null && line.movementPaisa === -movementPaisa;
+    if (operation.status === "Cancelled" && isReturned && earlier.result !== "twice") {
+      earlier.differences = earlier.differences.filter(({ field }) => field !== "status");
+      if (earlier.differences.length === 0) earlier.result = "matched";
+      return { ...entry, result: "matched", operation };
+    }
+    return { ...entry, result: "twice", operation, firstLine: earlier.line.line };
+  });
+}
+
+function differencesOf(line: Line, operation: Operation): Difference[] {
+  const { kind, state, status, remoteId, reference, amountPaisa } = operation;
+  const found: Difference[] = [];
+  const add = (field: Difference["field"], statement: string, ledger: string | null) => {
+    if (statement !== (ledger ?? "none"))
+      found.push({ field, statement, ledger: ledger ?? "none" });
+  };
+  if (state !== "CONFIRMED") add("state", "present", state);
+  if (line.id !== null && line.id !== reference && remoteId !== null) add("id", line.id, remoteId);
+  if (line.reference !== null && kind === "payout") add("reference", line.reference, reference);
+  if (line.kind !== null) add("type", line.kind, kind);
+  const shown = line.movementPaisa ?? directed(line.amountPaisa ?? 0n, kind);
+  const ours = amountPaisa === null ? null : signedText(directed(amountPaisa, kind));
+  add("amount", signedText(shown), ours);
+  if (state === "CONFIRMED" && line.hasKnownStatus)
+    add("status", line.status ?? "Completed", status);
+  const recipient = recipientOf(operation);
+  if (line.recipient !== null && recipient !== undefined)
+    if (sameMobile(recipient, line.recipient) === "different")
+      add("recipient", line.recipient, recipient);
+  return found;
+}
+
+/** The sign that the amount of an operation has for the merchant's balance. */
+function directed(paisa: Paisa, kind: string): Paisa {
+  return kind === "payment" ? paisa : -paisa;
+}
+
+export function signedText(paisa: Paisa): string {
+  return `${paisa < 0n ? "-" : ""}${amountText(magnitude(paisa))}`;
+}
+
+/** True if a line that no ID or reference matches may be an operation that the statement lacks. */
+export function mayBe({ kind, amountPaisa, recipient }: Line, operation: Operation): boolean {
+  const ours = recipientOf(operation);
+  const isSameRecipient =
+    recipient === null || ours === undefined
+      ? recipient === null && ours === undefined
+      : sameMobile(ours, recipient) === "same";
+  const isSameKind = kind === null || kind === operation.kind;
+  return isSameKind && amountPaisa === operation.amountPaisa && isSameRecipient;
+}
+
+/** A statement's own arithmetic: opening balance and movements are the closing balance. */
+export interface Balance {
+  openingPaisa: Paisa;
+  /** Without fees that the balance has beside the amounts. */
+  movementsPaisa: Paisa;
+  feesPaisa: Paisa;
+  closingPaisa: Paisa;
+  /** The first line whose balance does not follow from the line before. */
+  brokenAt: { line: number; expectedPaisa: Paisa | null; shownPaisa: Paisa } | null;
+}
+
+/**
+ * Checks the balances to the paisa; undefined if the statement has none. Whether it has fees
+ * beside the amounts, and moves money that is not Completed, is as it fits most of the lines; so is the order of the
+ * lines, if their dates are the same.
+ */
+export function checkBalance(entries: Entry[]): Balance | undefined {
+  if (entries.every(({ line }) => line.balancePaisa === null)) return undefined;
+  let best: ReturnType<typeof walk> | undefined;
+  const times = entries.flatMap(({ line }) => line.span?.fromMs ?? []);
+  const laterMs = (times.at(-1) ?? 0) - (times[0] ?? 0);
+  const orders = [
+    ...(laterMs >= 0 ? [entries] : []),
+    ...(laterMs <= 0 ? [entries.toReversed()] : []),
+  ];
+  for (const order of orders)
+    for (const hasFees of [true, false])
+      for (const movesAll of [false, true]) {
+        const walked = walk(order, hasFees, movesAll);
+        if (!best || walked.breaks < best.breaks) best = walked;
+      }
+  return best?.balance;
+}
+
+function walk(entries: Entry[], hasFees: boolean, movesAll: boolean) {
+  let running: Paisa | undefined;
+  let breaks = 0;
+  const balance: Balance = {
+    ...{ openingPaisa: 0n, movementsPaisa: 0n, feesPaisa: 0n, closingPaisa: 0n },
+    brokenAt: null,
+  };
+  for (const entry of entries) {
+    const { line } = entry;
+    const { balancePaisa } = line;
+    const isMoved = movesAll || line.status === null || line.status === "Completed";
+    const moved = isMoved ? movementOf(entry) : 0n;
+    const feePaisa = hasFees && isMoved ? magnitude(line.feePaisa ?? 0n) : 0n;
+    const before = running ?? (balancePaisa ?? 0n) - (moved ?? 0n) + feePaisa;
+    const expected = moved === undefined ? undefined : before + moved - feePaisa;
+    if (running === undefined && balancePaisa === null) {
+      // The opening balance is found at the first line that has one.
+      balance.openingPaisa -= (moved ?? 0n) - feePaisa;
+    } else if (running === undefined) balance.openingPaisa += before;
+    balance.movementsPaisa += moved ?? 0n;
+    balance.feesPaisa += feePaisa;
+    const isBroken = balancePaisa !== null && balancePaisa !== expected;
+    if (isBroken) {
+      breaks += 1;
+      const found = { line: line.line, expectedPaisa: expected ?? null, shownPaisa: balancePaisa };
+      balance.brokenAt ??= found;
+    }
+    if (running !== undefined || balancePaisa !== null)
+      running = balancePaisa ?? expected ?? before;
+  }
+  return { breaks, balance: { ...balance, closingPaisa: running ?? 0n } };
+}
+
+/** What a line adds to the balance; undefined if the statement does not show the direction. */
+function movementOf({ line, operation }: Entry): Paisa | undefined {
+  if (line.amountPaisa === null) return 0n;
+  const kind = operation?.kind ?? line.kind;
+  return line.movementPaisa ?? (kind === null ? undefined : directed(line.amountPaisa, kind));
+}

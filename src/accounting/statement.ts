@@ -1,0 +1,392 @@
+import { createHash } from "node:crypto";
+import { type CsvFile, type CsvRecord, recordPages, textOf, Unreadable } from "../batches/csv.ts";
+import { delimiters } from "../batches/header.ts";
+import type { Paisa } from "../domain/amount.ts";
+import { unguarded } from "../domain/csv-guard.ts";
+import { usage } from "../domain/failure.ts";
+import { payeeOf } from "../domain/mobile.ts";
+import { asciiDigits, err, ok, quoted, type Result } from "../domain/result.ts";
+import { type Resource, type Status, statuses } from "../domain/statuses.ts";
+import { whenClockShows } from "../domain/time-zone.ts";
+import type { Operation } from "../ledger/operation.ts";
+
+/** What a column of a statement can hold. */
+export const statementFields = [
+  ...(["id", "reference", "date", "type", "amount", "debit", "credit", "fee", "balance"] as const),
+  ...(["status", "recipient", "ignore"] as const),
+] as const;
+export type StatementField = (typeof statementFields)[number];
+type Read = Exclude<StatementField, "ignore">;
+
+export interface ColumnMapping {
+  column: string;
+  field: StatementField;
+  /** Why it was recognized; absent if it was given. */
+  why?: string;
+}
+
+/** The cells of a statement. */
+export interface StatementTable {
+  path: string;
+  header: string[];
+  /** The records below the header. */
+  records: CsvRecord[];
+}
+
+/** The lines above the header, such as the name of the account. */
+const mostPreamble = 20;
+
+/** @throws Failure `usage` if the file is no CSV file with a header */
+export async function readTable(csv: CsvFile, delimiter?: string): Promise<StatementTable> {
+  const { path } = csv;
+  const all: CsvRecord[] = [];
+  try {
+    const text = textOf(csv);
+    for await (const page of recordPages(text, delimiter ?? delimiterOf(text))) all.push(...page);
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error;
+    throw usage([`${path}, line ${error.line}: ${error.message}`]);
+  }
+  const head = all.slice(0, mostPreamble).map(({ cells }) => cells.filter(isNamedColumn).length);
+  const place = head.indexOf(Math.max(...head));
+  const header = all[place]?.cells.map((cell) => unguarded(cell).trim()) ?? [];
+  if (header.length < 2) throw usage([`${path} has no header with several columns.`], addDelimiter);
+  const records = all.slice(place + 1).map(({ line, cells }) => ({
+    line,
+    cells: cells.map((cell) => unguarded(cell).trim()),
+  }));
+  return { path, header, records };
+}
+
+const addDelimiter = "If its cells have another delimiter, add --delimiter.";
+
+/** The names by which a column is recognized if its cells do not show what it holds. */
+const columnNames: Record<Read, RegExp> = {
+  id: /^(?:(?:trx|txn|transaction|payment|payout|record)[ _-]*(?:id|no|number)?|id)$/i,
+  reference: /\bref|reference|invoice/i,
+  date: /date|time|completed|created/i,
+  type: /type|kind|particular/i,
+  amount: /amount/i,
+  debit: /debit|withdraw|paid out|money out/i,
+  credit: /credit|deposit|paid in|money in/i,
+  fee: /fee|charge|commission/i,
+  balance: /balance/i,
+  status: /status|^state$/i,
+  recipient: /recipient|receiver|beneficiary|mobile|msisdn|wallet|^to$/i,
+};
+
+function isNamedColumn(cell: string): boolean {
+  return Object.values(columnNames).some((name) => name.test(cell.trim()));
+}
+
+/** The delimiter by which a line at the beginning names the most columns. */
+function delimiterOf(text: string): string {
+  const lines = text.slice(0, 16 * 1024).split(/\r\n|[\r\n]/);
+  const named = (one: string) =>
+    Math.max(
+      ...lines.slice(0, mostPreamble).map((line) => line.split(one).filter(isNamedColumn).length),
+    );
+  return [...delimiters.values()].reduce((best, one) => (named(one) > named(best) ? one : best));
+}
+
+const sampled = 1_000;
+
+/** The texts of a statement that may be IDs or references, of its first lines. */
+export function sampleOf({ records }: StatementTable): string[] {
+  return [...new Set(records.slice(0, sampled).flatMap(({ cells }) => cells))].filter((cell) =>
+    /^[^\s]{2,256}$/.test(cell),
+  );
+}
+
+/**
+ * Recognizes columns by what the ledger knows: IDs and references first; then amounts, statuses, types and recipients
+ * of these operations. Names of columns count only if their cells decide nothing.
+ *
+ * @param given columns that are not to be recognized
+ * @param known operations that the sample names
+ */
+export function recognize(
+  { header, records }: StatementTable,
+  given: ColumnMapping[],
+  known: Operation[],
+): ColumnMapping[] {
+  const ids = new Map(known.map((one) => [one.remoteId ?? "", one]));
+  const references = new Map(known.map((one) => [one.reference ?? "", one]));
+  const sample = records.slice(0, sampled).filter(({ cells }) => cells.length === header.length);
+  const found = [...given];
+  const placeOf = (field: Read) => {
+    const column = found.find((one) => one.field === field)?.column;
+    return column === undefined ? -1 : header.indexOf(column);
+  };
+  const choose = (
+    field: Read,
+    what: string,
+    fits: (cell: string, operation: Operation | undefined) => boolean,
+    isReadable: (cell: string) => boolean = () => true,
+  ): void => {
+    if (found.some((one) => one.field === field)) return;
+    const [id, reference] = [placeOf("id"), placeOf("reference")];
+    const candidates = header.flatMap((column, place) => {
+      if (column === "" || found.some((one) => isSame(one.column, column))) return [];
+      const filled = sample.filter(({ cells }) => cells[place] !== "");
+      if (!filled.every(({ cells }) => isReadable(cells[place] ?? ""))) return [];
+      const hits = filled.filter(({ cells }) => {
+        const operation = ids.get(cells[id] || " ") ?? references.get(cells[reference] || " ");
+        return fits(cells[place] ?? "", operation);
+      }).length;
+      const isNamed = columnNames[field].test(column);
+      return hits > 0 || isNamed ? [{ column, hits, isNamed, filled: filled.length }] : [];
+    });
+    const [best] = candidates.sort(
+      (one, other) => other.hits - one.hits || Number(other.isNamed) - Number(one.isNamed),
+    );
+    if (!best) return;
+    const why = best.hits > 0 ? `${best.hits} of ${best.filled} cells are ${what}` : "its name";
+    found.push({ column: best.column, field, why });
+  };
+  const isMoney = (cell: string) => readMoney(cell).ok;
+  choose("id", "IDs that the ledger knows", (cell) => ids.has(cell));
+  choose("reference", "references that the ledger knows", (cell) => references.has(cell));
+  choose("date", "times", isDate, isDate);
+  choose("debit", "", () => false, isMoney);
+  choose("credit", "", () => false, isMoney);
+  if (placeOf("debit") === -1 || placeOf("credit") === -1)
+    choose("amount", "amounts of these operations", isAmountOf, isMoney);
+  choose("fee", "", () => false, isMoney);
+  choose("balance", "", () => false, isMoney);
+  choose("status", "statuses", (cell) => statusIn(cell) !== undefined);
+  choose("type", "types", (cell, one) => one !== undefined && kindIn(cell) === one.kind);
+  choose("recipient", "recipients of these operations", isRecipientOf);
+  return found;
+}
+
+function isAmountOf(cell: string, operation: Operation | undefined): boolean {
+  const money = readMoney(cell);
+  return (
+    operation?.amountPaisa != null && money.ok && magnitude(money.value) === operation.amountPaisa
+  );
+}
+
+function isRecipientOf(cell: string, operation: Operation | undefined): boolean {
+  const ours = operation && recipientOf(operation);
+  return ours !== undefined && payeeOf(cell) === payeeOf(ours);
+}
+
+/** The number that gets the money of a payout or a refund. */
+export function recipientOf({ kind, asked }: Operation): string | undefined {
+  const number = kind === "payout" ? asked.recipientNumber : asked.accountNumber;
+  return typeof number === "string" ? number : undefined;
+}
+
+/** Later mappings replace earlier ones of the same column or field. */
+export function merged(earlier: ColumnMapping[], later: ColumnMapping[]): ColumnMapping[] {
+  const isReplaced = (one: ColumnMapping) =>
+    later.some(
+      ({ column, field }) =>
+        isSame(column, one.column) || (field === one.field && field !== "ignore"),
+    );
+  return [...earlier.filter((one) => !isReplaced(one)), ...later];
+}
+
+function isSame(one: string, other: string): boolean {
+  return one.trim().normalize("NFC") === other.trim().normalize("NFC");
+}
+
+/** A line of a statement, as far as its columns are known. */
+export interface Line {
+  line: number;
+  id: string | null;
+  reference: string | null;
+  /** As it is written, and the moments that it means. */
+  date: string | null;
+  span: { fromMs: number; toMs: number } | null;
+  kind: Resource | "fee" | null;
+  /** Without its sign. Null for a line that has only a balance. */
+  amountPaisa: Paisa | null;
+  /** With its sign, for a statement that shows one. */
+  movementPaisa: Paisa | null;
+  feePaisa: Paisa | null;
+  balancePaisa: Paisa | null;
+  status: Status | null;
+  /** Whether its status is one that lenden knows, or if it has none. */
+  hasKnownStatus: boolean;
+  recipient: string | null;
+  /** The same for the same line in another copy of the statement. */
+  digest: string;
+}
+
+/**
+ * Reads the lines of a statement.
+ *
+ * @throws Failure `usage` that names every cell that cannot be read: nothing is guessed
+ */
+export function readLines(table: StatementTable, mapping: ColumnMapping[], zone: string): Line[] {
+  const { path, header, records } = table;
+  const problems = [...problemsOfMapping(table, mapping)];
+  if (problems.length > 0) throw usage(problems, mapExample);
+  const places = new Map(
+    mapping.map(({ column, field }) => [field, header.findIndex((one) => isSame(one, column))]),
+  );
+  const seen = new Map<string, number>();
+  const lines = records.flatMap(({ line, cells }): Line[] => {
+    const at = `${path}, line ${line}`;
+    if (cells.length !== header.length) {
+      problems.push(`${at}: it has ${cells.length} cells, the header has ${header.length}.`);
+      return [];
+    }
+    const text = (field: Read) => cells[places.get(field) ?? -1] || null;
+    const read = <Value>(field: Read, reader: (cell: string) => Result<Value>): Value | null => {
+      const cell = text(field);
+      const reading = cell === null ? undefined : reader(cell);
+      if (reading?.ok === false)
+        problems.push(`${at}, ${header[places.get(field) ?? -1]}: ${reading.problem}`);
+      return reading?.ok ? reading.value : null;
+    };
+    const [debit, credit] = [read("debit", readMoney), read("credit", readMoney)];
+    const amount = read("amount", readMoney);
+    const twoColumns = magnitude(credit ?? 0n) - magnitude(debit ?? 0n);
+    const moved = amount ?? (debit === null && credit === null ? null : twoColumns);
+    const status = text("status");
+    const identity = JSON.stringify([
+      ...[text("id"), text("reference"), text("date"), text("type"), text("recipient")],
+      ...[moved, read("fee", readMoney)].map(String),
+    ]);
+    const occurrence = (seen.get(identity) ?? 0) + 1;
+    seen.set(identity, occurrence);
+    const balancePaisa = read("balance", readMoney);
+    const isNamed = text("id") !== null || text("reference") !== null;
+    const isEmpty = [text("amount"), text("debit"), text("credit")].every((one) => one === null);
+    if (isNamed && isEmpty) problems.push(`${at}: it has no amount.`);
+    return [
+      {
+        line,
+        id: text("id"),
+        reference: text("reference"),
+        date: text("date"),
+        span: read("date", (cell) => readDate(cell, zone)),
+        kind: kindIn(text("type") ?? "") ?? null,
+        amountPaisa: moved === null ? null : magnitude(moved),
+        movementPaisa: moved,
+        feePaisa: read("fee", readMoney),
+        balancePaisa,
+        status: statusIn(status ?? "") ?? null,
+        hasKnownStatus: status === null || statusIn(status) !== undefined,
+        recipient: text("recipient"),
+        digest: createHash("sha256").update(`${identity} ${occurrence}`).digest("hex"),
+      },
+    ];
+  });
+  if (problems.length > 0) throw tooMany([...new Set(problems)]);
+  // Without any sign in the whole file, the direction follows from what a line is.
+  const isSigned = !places.has("amount") || lines.some((one) => (one.movementPaisa ?? 0n) < 0n);
+  return isSigned ? lines : lines.map((one) => ({ ...one, movementPaisa: null }));
+}
+
+const mapExample = "Name a column of the file and its contents: --map 'Trx ID=id'.";
+const mostProblems = 20;
+
+function tooMany(problems: string[]) {
+  const left = problems.length - mostProblems;
+  const more = left > 0 ? [`There are ${left} more problems.`] : [];
+  return usage(
+    [...problems.slice(0, mostProblems), ...more],
+    "Correct the cells, then run it again.",
+  );
+}
+
+function* problemsOfMapping({ path, header }: StatementTable, mapping: ColumnMapping[]) {
+  const has = (...fields: Read[]) =>
+    mapping.some(({ field }) => fields.some((one) => one === field));
+  for (const { column } of mapping) {
+    const { length } = header.filter((one) => isSame(one, column));
+    if (length === 0) yield `${path} has no column ${quoted(column)}.`;
+    if (length > 1) yield `${path} has ${length} columns with the name ${quoted(column)}.`;
+  }
+  if (!has("id", "reference")) yield "No column is mapped to id or to reference.";
+  if (!has("amount", "debit", "credit")) yield "No column is mapped to amount.";
+  if (has("amount") && has("debit", "credit"))
+    yield "A statement has an amount, or a debit and a credit.";
+}
+
+/**
+ * Reads an amount of a statement in paisa: `1,25,000.50`, `-500`, `(500.00)`, `BDT 500`, `৳৫০০`. Commas must group
+ * digits: `1250,50` has more than one meaning.
+ */
+export function readMoney(cell: string): Result<Paisa> {
+  const plain = asciiDigits(cell)
+    .replace(/\u2212/g, "-")
+    .replace(/\u00a0/g, " ")
+    .trim();
+  const bare = /^\((.*)\)$/.exec(plain)?.[1] ?? plain;
+  const [, before = "", inner = "", digits = "", paisa = ""] =
+    /^([+-]?) ?(?:BDT|Tk\.?|৳)? ?([+-]?)(\d[\d,]*)(?:\.(\d{1,2}))?(?: ?(?:BDT|Tk\.?|৳))?$/i.exec(
+      bare,
+    ) ?? [];
+  const isGrouped = /^\d{1,15}$|^\d{1,3}(?:,\d{2,3})*,\d{3}$/.test(digits);
+  const isSignedOnce = [before, inner, bare === plain ? "" : "-"].filter(Boolean).length < 2;
+  if (!isGrouped || !isSignedOnce)
+    return err(`${quoted(cell)} is not an amount. Examples: 1,25,000.50, -500, (500).`);
+  const value = BigInt(digits.replaceAll(",", "") + paisa.padEnd(2, "0"));
+  return ok(before === "-" || inner === "-" || bare !== plain ? -value : value);
+}
+
+export function magnitude(paisa: Paisa): Paisa {
+  return paisa < 0n ? -paisa : paisa;
+}
+
+const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const isoDate = /^(\d{4})[-/](\d{2})[-/](\d{2})(?:[T ]+(.+))?$/;
+const localDate = /^(\d{1,2})[-/. ](\d{1,2}|[A-Za-z]{3})[a-z]*[-/. ,]+(\d{4})(?:[T ,]+(.+))?$/;
+const clockTime =
+  /^(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)? ?(am|pm)? ?(Z|UTC|[+-]\d{2}:?\d{2})?$/i;
+
+/** Reads `2026-11-20 10:30:00`, `20/11/2026`, `20 Nov 2026 10:30 AM`: a day, a minute or a second. */
+function readDate(cell: string, zone: string): Result<{ fromMs: number; toMs: number }> {
+  const plain = asciiDigits(cell);
+  const [, year, month, day, isoClock] = isoDate.exec(plain) ?? [];
+  const [, localDay = "", name = "", localYear = "", localClock] = localDate.exec(plain) ?? [];
+  const named = months.indexOf(name.toLowerCase()) + 1;
+  const date = year
+    ? `${year}-${month}-${day}`
+    : `${localYear}-${String(named || name).padStart(2, "0")}-${localDay.padStart(2, "0")}`;
+  const clock = isoClock ?? localClock;
+  const [time, hour = "0", minute = "00", second, half = "", offset] =
+    clockTime.exec(clock ?? "00:00") ?? [];
+  const hours = half ? (Number(hour) % 12) + (/p/i.test(half) ? 12 : 0) : Number(hour);
+  const text = `${date}T${String(hours).padStart(2, "0")}:${minute}:${second ?? "00"}Z`;
+  const shownMs = Date.parse(text);
+  if (!time || Number.isNaN(shownMs) || !new Date(shownMs).toISOString().startsWith(date))
+    return err(`${quoted(cell)} is not a date. Examples: 2026-11-20 10:30, 20/11/2026.`);
+  const [, sign, offsetHours = "0", offsetMinutes = "0"] =
+    /^([+-])(\d{2}):?(\d{2})$/.exec(offset ?? "") ?? [];
+  const aheadMs =
+    (Number(offsetHours) * 60 + Number(offsetMinutes)) * (sign === "-" ? -60_000 : 60_000);
+  const whenMs = (ms: number) => (offset ? ms - aheadMs : whenClockShows(zone, ms));
+  const lengthMs = clock === undefined ? 86_400_000 : second === undefined ? 60_000 : 1_000;
+  return ok({ fromMs: whenMs(shownMs), toMs: whenMs(shownMs + lengthMs) - 1 });
+}
+
+function isDate(cell: string): boolean {
+  return readDate(cell, "UTC").ok;
+}
+
+const statusWords: Record<Status, RegExp> = {
+  Completed: /^(?:complet|success|paid|settled|done)/i,
+  Cancelled: /^(?:cancel|revers|fail|declin)/i,
+  Processing: /^(?:process|pending|in progress)/i,
+};
+
+function statusIn(text: string): Status | undefined {
+  return statuses.find((one) => statusWords[one].test(text));
+}
+
+const kindWords: [Resource | "fee", RegExp][] = [
+  ["fee", /\b(?:fees?|charges?|commission)\b/i],
+  ["refund", /refund/i],
+  ["payout", /pay-?out|disburse|withdraw|cash ?out|send money/i],
+  ["payment", /payment|collect|receive|cash ?in|sale/i],
+];
+
+function kindIn(text: string): Resource | "fee" | undefined {
+  return kindWords.find(([, words]) => words.test(text))?.[0];
+}

@@ -1,0 +1,255 @@
+import { spawnSync } from "node:child_process";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { Fault } from "../../src/api/contract/fault.ts";
+import { faults } from "../sandbox/running.ts";
+import { scratchFolder } from "../support/helpers.ts";
+import { lenden } from "../support/lenden.ts";
+import {
+  inDatabase,
+  type Merchant,
+  openMerchant,
+  openMerchantApart,
+  paymentOf,
+  payoutNumber,
+  payoutOf,
+  refundOf,
+} from "../support/merchant.ts";
+import { serverTest, sharedCluster } from "../support/postgres.ts";
+import { machine, teamLedger } from "../support/team-ledger.ts";
+
+/** A month of a shop: payments, payouts and a refund; the response to one payment is lost. */
+async function openMonth(open = openMerchant) {
+  const ill: Fault[] = [];
+  const merchant = await open({ faults: ill });
+  const ids: Record<string, string> = {};
+  for (const name of ["tea", "rice", "soap"]) {
+    ids[name] = await merchant.id(paymentOf(name));
+    await merchant.set("payment", ids[name], "Completed");
+  }
+  for (const [index, name] of ["INV-1", "INV-2", "INV-3", "INV-4"].entries()) {
+    ids[name] = await merchant.id(payoutNumber(index, name));
+    await merchant.set("payout", ids[name], "Completed");
+  }
+  ids.refund = await merchant.id(refundOf(ids.tea ?? "", "30"));
+  await merchant.set("refund", ids.refund, "Completed");
+  ill.push(...faults("createPayment:lost-reply"));
+  expect(await merchant.lenden(paymentOf("lost"))).toMatchObject({ code: 75 });
+  ill.length = 0;
+  ids.lost = String((await merchant.books("payments")).at(-1)?.id);
+  await merchant.set("payment", ids.lost, "Completed");
+  return { merchant, ids };
+}
+
+/** A payout of the same merchant that another machine sent. */
+async function payOutside(merchant: Merchant, reference: string): Promise<string> {
+  const folder = scratchFolder();
+  const env = { ...merchant.env, LENDEN_CONFIG_DIR: folder, LENDEN_DATA_DIR: join(folder, "data") };
+  const { stdout } = await lenden([...payoutNumber(77, reference), "-q"], { env });
+  await merchant.set("payout", stdout.trim(), "Completed");
+  return stdout.trim();
+}
+
+async function statementOf(merchant: Merchant, edit = (lines: string[]) => lines) {
+  const { stdout } = await merchant.lenden(["sandbox", "statement"]);
+  const file = join(merchant.dataFolder, "..", `statement-${Math.random()}.csv`);
+  writeFileSync(file, edit(stdout.split("\r\n").filter(Boolean)).join("\n"));
+  return file;
+}
+
+async function reconciled(merchant: Merchant, file: string, ...more: string[]) {
+  const args = ["reconcile", file, "--mapping", "provider", "--yes", "--json", ...more];
+  const { code, stdout, stderr } = await merchant.lenden(args);
+  if (stdout === "") throw new Error(stderr);
+  const found = JSON.parse(stdout);
+  /** What is not a plain match, by line. */
+  const shown = found.lines
+    .filter((one: Fields) => one.result !== "matched" && one.result !== "balance")
+    .map((one: Fields) => [one.result, one.explained, one.id]);
+  return { code, found, shown };
+}
+
+type Fields = Record<string, unknown>;
+
+const exported = async (merchant: Merchant) =>
+  (await merchant.lenden(["ledger", "export", "-o", "ndjson"])).stdout;
+
+describe("the end of a month", () => {
+  test("finds exactly what is wrong with a statement, and nothing the second time", async () => {
+    const { merchant, ids } = await openMonth(openMerchantApart);
+    const outside = await payOutside(merchant, "OUT-1");
+    const file = await statementOf(merchant, (lines) => {
+      const place = (id?: string) => lines.findIndex((line) => line.includes(String(id)));
+      lines.splice(place(ids["INV-1"]), 1);
+      lines.splice(place(ids["INV-2"]), 0, lines[place(ids["INV-2"])] ?? "");
+      const wrong = place(ids["INV-3"]);
+      lines[wrong] = String(lines[wrong]).replace(",-5,", ",-5.01,");
+      return lines;
+    });
+    const first = await reconciled(merchant, file);
+    expect(first.code).toBe(5);
+    expect(first.shown).toEqual([
+      ["twice", null, ids["INV-2"]],
+      ["differs", null, ids["INV-3"]],
+      ["unknown-here", "resolved", ids.lost],
+      ["only-in-statement", null, outside],
+    ]);
+    expect(first.found).toMatchObject({
+      onlyInLedger: [{ reference: "INV-1", amount: "5" }],
+      lines: expect.arrayContaining([
+        expect.objectContaining({
+          id: ids["INV-3"],
+          differences: [{ field: "amount", statement: "-5.01", ledger: "-5" }],
+        }),
+      ]),
+      // The line that is missing is before the two that are wrong.
+      balance: { opening: "100000", brokenAt: { line: 6 } },
+    });
+
+    const second = await reconciled(merchant, file);
+    expect(second.shown).toEqual(
+      first.shown.filter(([result]: string[]) => result !== "unknown-here"),
+    );
+    const before = await exported(merchant);
+    expect((await reconciled(merchant, file)).shown).toEqual(second.shown);
+    expect(await exported(merchant)).toBe(before);
+
+    const whole = await statementOf(merchant);
+    const imported = await reconciled(merchant, whole, "--import");
+    expect(imported).toMatchObject({
+      code: 0,
+      shown: [["only-in-statement", "imported", outside]],
+      found: { onlyInLedger: [], balance: { brokenAt: null }, fees: "6.25" },
+    });
+    expect(await reconciled(merchant, whole, "--import")).toMatchObject({ code: 0, shown: [] });
+    expect(await merchant.lenden(["ledger", "check"])).toMatchObject({ code: 0 });
+  });
+
+  test("rebuilds a lost ledger, which prevents duplicates as before", async () => {
+    const { merchant, ids } = await openMonth();
+    const file = await statementOf(merchant);
+    rmSync(merchant.ledgerFile);
+    expect(await merchant.lenden(["ledger", "check", "--accept", "--yes"])).toMatchObject({
+      code: 0,
+    });
+    const rebuilt = await reconciled(merchant, file, "--import");
+    expect(rebuilt).toMatchObject({
+      code: 0,
+      found: { results: { "only-in-statement": { lines: 9 } } },
+    });
+    const operations = JSON.parse(`[${(await exported(merchant)).trim().replaceAll("\n", ",")}]`);
+    expect(operations.map((one: Fields) => [one.remoteId, one.kind, one.status])).toEqual(
+      expect.arrayContaining([
+        [ids.tea, "payment", "Completed"],
+        [ids["INV-4"], "payout", "Completed"],
+        [ids.refund, "refund", "Completed"],
+      ]),
+    );
+
+    // The reference is not paid again, and the refund counts.
+    const again = await merchant.lenden([...payoutNumber(3, "INV-4"), "--json"]);
+    expect(again.code).toBe(0);
+    expect(JSON.parse(again.stdout)).toMatchObject({ payoutId: ids["INV-4"], existing: true });
+    const other = payoutNumber(9, "INV-4", "--json");
+    expect(await merchant.lenden(other)).toMatchObject({ code: 5 });
+    expect(await merchant.lenden(refundOf(ids.tea ?? "", "71"))).toMatchObject({ code: 3 });
+    expect(await merchant.count("payouts")).toBe(4);
+    expect(await merchant.count("refunds")).toBe(1);
+    const audit = await merchant.lenden(["ledger", "audit", "--json"]);
+    expect(audit.code).toBe(0);
+    expect(JSON.parse(audit.stdout)).toHaveLength(9);
+  });
+
+  test("audits every operation, and a script without code of lenden agrees", async () => {
+    const { merchant, ids } = await openMonth();
+    await merchant.lenden(["payout", "list", "--refresh"]);
+    await inDatabase(merchant.booksFile, (books) => {
+      const change = (id: string | undefined, what: string) =>
+        books
+          .prepare(`UPDATE records SET body = json_set(body, ${what}) WHERE id = ?`)
+          .run(String(id));
+      change(ids["INV-2"], "'$.amount', 5.01");
+      change(ids.refund, "'$.accountNumber', '01812345679'");
+      books.prepare("DELETE FROM records WHERE id = ?").run(String(ids["INV-3"]));
+    });
+    const before = await exported(merchant);
+    const { code, stdout } = await merchant.lenden(["ledger", "audit", "--json"]);
+    expect(code).toBe(5);
+    const rows: Fields[] = JSON.parse(stdout);
+    expect(rows).toHaveLength(8);
+    const differing = rows.filter(({ result }) => result !== "same");
+    // What was completed since is the status of the others.
+    expect(differing.filter(({ kind }) => kind !== "payment")).toMatchObject([
+      { remoteId: ids["INV-2"], differences: [{ field: "amount", ledger: "5", api: "5.01" }] },
+      { remoteId: ids["INV-3"], result: "not-found" },
+      { remoteId: ids.refund, differences: [{ field: "status" }, { field: "account" }] },
+    ]);
+    expect(await exported(merchant)).toBe(before);
+    const sample = await merchant.lenden(["ledger", "audit", "--sample", "3", "--json"]);
+    expect(JSON.parse(sample.stdout)).toHaveLength(3);
+
+    const verify = (report: unknown) => {
+      const audit = join(merchant.dataFolder, "audit.json");
+      const ledger = join(merchant.dataFolder, "ledger.ndjson");
+      writeFileSync(audit, JSON.stringify(report));
+      writeFileSync(ledger, before);
+      const script = join(import.meta.dirname, "../../scripts/verify-audit.js");
+      return spawnSync(process.execPath, [script, audit, ledger], { encoding: "utf8" });
+    };
+    expect(verify(rows)).toMatchObject({ status: 0, stdout: expect.stringMatching(/ 0 problems/) });
+    const hidden = rows.map((row) => ({ ...row, result: "same", differences: [] }));
+    expect(verify(hidden)).toMatchObject({
+      status: 1,
+      stdout: expect.stringContaining("found amount"),
+    });
+  });
+
+  test("accepts a proposal with a reason, once and for all", async () => {
+    const merchant = await openMerchant();
+    const id = await merchant.id(payoutOf("INV-1"));
+    await merchant.set("payout", id, "Completed");
+    const file = join(merchant.dataFolder, "by-hand.csv");
+    const day = new Date(Date.now() + 6 * 3_600_000).toISOString().slice(0, 10);
+    writeFileSync(
+      file,
+      `Day,Number,Amount,Trx\n${day},01712345678,(5.00),by hand\n${day},01812345678,(5.00),x\n`,
+    );
+    const map = ["Day=date", "Number=recipient", "Amount=amount", "Trx=id"].flatMap((one) => [
+      "--map",
+      one,
+    ]);
+    const args = ["reconcile", file, ...map, "--json"];
+    const open = await merchant.lenden(args);
+    expect(open.code).toBe(6);
+    const [first, second] = JSON.parse(open.stdout).lines;
+    expect(first.proposals).toHaveLength(1);
+    expect(second.proposals).toEqual([]);
+    const wrong = await merchant.lenden([...args, "--accept", "3=INV-1:no"]);
+    expect(wrong).toMatchObject({ code: 2 });
+    await merchant.lenden([...args, "--accept", "2=INV-1:paid at the counter"]);
+    const again = JSON.parse((await merchant.lenden(args)).stdout);
+    expect(again.lines[0]).toMatchObject({ explained: "accepted", reason: "paid at the counter" });
+    expect(again.onlyInLedger).toEqual([]);
+    const { history } = await merchant.json(["ledger", "show", "INV-1"]);
+    expect(JSON.stringify(history)).toContain("paid at the counter");
+    expect(await merchant.lenden(["ledger", "check"])).toMatchObject({ code: 0 });
+  });
+
+  serverTest("rebuilds a ledger on PostgreSQL", async () => {
+    const { merchant } = await openMonth();
+    const { url } = await teamLedger(await sharedCluster(), "accountant");
+    const env = machine(merchant, url("accountant"));
+    const file = await statementOf(merchant);
+    const run = async (...more: string[]) =>
+      lenden(["reconcile", file, "--yes", "--json", ...more], { env });
+    const { code, stdout, stderr } = await run("--import");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(JSON.parse(stdout).results["only-in-statement"].lines).toBe(9);
+    expect(await run()).toMatchObject({ code: 0 });
+    expect(await lenden(["ledger", "check"], { env })).toMatchObject({ code: 0 });
+    const again = await lenden([...payoutNumber(3, "INV-4"), "--json"], { env });
+    expect(JSON.parse(again.stdout)).toMatchObject({ existing: true });
+    expect(await merchant.count("payouts")).toBe(4);
+  });
+});

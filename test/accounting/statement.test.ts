@@ -1,0 +1,184 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { checkBalance, classify, type Entry } from "../../src/accounting/reconcile.ts";
+import {
+  type Line,
+  readLines,
+  readMoney,
+  readTable,
+  type StatementField,
+} from "../../src/accounting/statement.ts";
+import type { State } from "../../src/domain/state.ts";
+import { createOperation } from "../../src/ledger/intent.ts";
+import type { Operation } from "../../src/ledger/operation.ts";
+import { worker } from "../ledger/small-ledger.ts";
+
+test.each([
+  ["1,25,000.50", 12_500_050n],
+  ["125,000.5", 12_500_050n],
+  ["-500", -50_000n],
+  ["(500.00)", -50_000n],
+  ["BDT -5", -500n],
+  ["৳৫০০", 50_000n],
+  ["+7.05", 705n],
+  ["\u22127", -700n],
+])("reads %s as an amount", (cell, paisa) => {
+  expect(readMoney(cell)).toEqual({ ok: true, value: paisa });
+});
+
+test.each(["1250,50", "5.001", "--5", "(-5)", "1,2,3", "5e3", "USD 5", "five", "5.", ""])(
+  "does not guess what %j means",
+  (cell) => {
+    expect(readMoney(cell).ok).toBe(false);
+  },
+);
+
+async function linesOf(text: string, ...mapped: [string, StatementField][]) {
+  const table = await readTable({ path: "s.csv", bytes: Buffer.from(text), hash: "" });
+  const mapping = mapped.map(([column, field]) => ({ column, field }));
+  return readLines(table, mapping, "Asia/Dhaka");
+}
+
+describe("a statement", () => {
+  test("reads lines below a title, of two columns of amounts, with dates of Bangladesh", async () => {
+    const lines = await linesOf(
+      "Statement of My Shop\nDate;Trx;Debit;Credit;Balance\n20/11/2026 10:30;T1;;1,000.00;1,000.00\n21 Nov 2026;T2;250.50;;749.50\n",
+      ["Date", "date"],
+      ["Trx", "id"],
+      ["Debit", "debit"],
+      ["Credit", "credit"],
+      ["Balance", "balance"],
+    );
+    expect(lines).toMatchObject([
+      { line: 3, movementPaisa: 100_000n, span: { fromMs: Date.parse("2026-11-20T04:30:00Z") } },
+      { line: 4, movementPaisa: -25_050n, span: { toMs: Date.parse("2026-11-21T18:00:00Z") - 1 } },
+    ]);
+    expect(checkBalance(classify(lines, []))).toMatchObject({
+      openingPaisa: 0n,
+      closingPaisa: 74_950n,
+      brokenAt: null,
+    });
+  });
+
+  test("names every cell that cannot be read by its line", async () => {
+    const reading = linesOf(
+      "id,amount\nT1,12,50\nT2,1250.5.0\n",
+      ["id", "id"],
+      ["amount", "amount"],
+    );
+    await expect(reading).rejects.toMatchObject({
+      message: "s.csv, line 2: it has 3 cells, the header has 2.",
+      details: {
+        problems: [expect.stringContaining('s.csv, line 3, amount: "1250.5.0" is not an amount.')],
+      },
+    });
+  });
+});
+
+const names = ["A", "B", "C", "D", "E"];
+const paisa = fc.bigInt({ min: 1n, max: 3n });
+const operation = fc
+  .record({
+    name: fc.constantFrom(...names),
+    amountPaisa: paisa,
+    state: fc.constantFrom<State[]>("CONFIRMED", "UNCERTAIN", "REFUSED", "CONFLICT"),
+    status: fc.constantFrom("Processing", "Completed", "Cancelled"),
+  })
+  .map(({ name, ...one }): Operation => ({ ...operationOf(name), ...one }));
+const line = fc
+  .record({
+    name: fc.constantFrom(...names, "X"),
+    byReference: fc.boolean(),
+    amountPaisa: fc.option(paisa),
+    isDebit: fc.boolean(),
+    feePaisa: fc.constantFrom(null, 1n),
+  })
+  .map(({ name, byReference, amountPaisa, isDebit, feePaisa }): Line => {
+    return {
+      line: 0,
+      id: byReference ? null : `ID-${name}`,
+      reference: byReference ? name : null,
+      date: null,
+      span: null,
+      kind: null,
+      amountPaisa,
+      movementPaisa: amountPaisa === null ? null : isDebit ? -amountPaisa : amountPaisa,
+      feePaisa,
+      balancePaisa: null,
+      status: null,
+      hasKnownStatus: true,
+      recipient: null,
+      digest: "",
+    };
+  });
+
+function operationOf(name: string): Operation {
+  const asked = { recipientNumber: "01712345678" };
+  const intent = { kind: "payout" as const, reference: name, amountPaisa: 1n, target: null, asked };
+  const number = BigInt(names.indexOf(name) + 1);
+  const stored = { number, target: null, account: "a", holder: null, at: "2026-11-20T10:00:00Z" };
+  return { ...createOperation(intent, stored, worker()), remoteId: `ID-${name}` };
+}
+
+test("every line has one result, and every operation is the match of at most one line", () => {
+  fc.assert(
+    fc.property(
+      fc.array(line, { maxLength: 12 }),
+      fc.uniqueArray(operation, { selector: ({ number }) => number }),
+      (lines, operations) => {
+        const entries = classify(lines, operations);
+        expect(entries.map((one) => one.line)).toEqual(lines);
+        const first = entries.filter(({ result, operation }) => operation && result !== "twice");
+        const isReturn = ({ operation }: Entry) => operation?.status === "Cancelled";
+        const counted = first.filter((one) => !isReturn(one)).map((one) => one.operation?.number);
+        expect(new Set(counted).size).toBe(counted.length);
+        for (const { operation, result, differences } of entries) {
+          if (result === "matched" && operation?.status !== "Cancelled")
+            expect(operation?.state).toBe("CONFIRMED");
+          expect(differences.length > 0).toBe(result === "differs");
+        }
+        const named = new Set(
+          lines.flatMap(({ id, reference, amountPaisa }) =>
+            amountPaisa === null ? [] : [id, reference],
+          ),
+        );
+        for (const { remoteId, reference, number } of operations)
+          expect(entries.some((one) => one.operation?.number === number)).toBe(
+            named.has(remoteId) || named.has(reference),
+          );
+      },
+    ),
+  );
+});
+
+test("finds the first line that breaks the balance, in both orders, with and without fees", () => {
+  fc.assert(
+    fc.property(
+      fc.array(
+        line.filter((one) => one.amountPaisa !== null),
+        { minLength: 3, maxLength: 12 },
+      ),
+      fc.bigInt({ min: -5n, max: 1_000n }),
+      fc.boolean(),
+      fc.boolean(),
+      fc.option(fc.nat()),
+      (given, opening, hasFees, isNewestFirst, broken) => {
+        let balance = opening;
+        const lines = given.map((one, place): Line => {
+          balance += (one.movementPaisa ?? 0n) - (hasFees ? (one.feePaisa ?? 0n) : 0n);
+          const span = { fromMs: place, toMs: place };
+          return { ...one, line: place, span, balancePaisa: balance };
+        });
+        const changed = broken === null ? undefined : lines[1 + (broken % (lines.length - 1))];
+        if (changed) changed.movementPaisa = (changed.movementPaisa ?? 0n) + 100n;
+        const entries = classify(isNewestFirst ? lines.toReversed() : lines, []);
+        const found = checkBalance(entries);
+        expect(found?.brokenAt?.line ?? null).toBe(changed?.line ?? null);
+        if (changed) return;
+        expect(found?.closingPaisa).toBe(
+          (found?.openingPaisa ?? 0n) + (found?.movementsPaisa ?? 0n) - (found?.feesPaisa ?? 0n),
+        );
+      },
+    ),
+  );
+});
