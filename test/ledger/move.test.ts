@@ -14,19 +14,22 @@ import {
   refundOf,
 } from "../support/merchant.ts";
 import { serverTest, sharedCluster } from "../support/postgres.ts";
+import { teamLedger } from "../support/team-ledger.ts";
 import { ledgerDatabase } from "./server-ledger.ts";
 import { memoryLedger } from "./small-ledger.ts";
 
 /** A merchant with a ledger file, and an empty ledger on a server. */
 async function merchantWithServer() {
   const cluster = await sharedCluster();
-  const database = await cluster.create();
   const merchant = await openMerchantApart();
-  await merchant.json(["ledger", "init", cluster.url(database)]);
-  const [known] = await cluster.run("SELECT 1 FROM pg_roles WHERE rolname = 'mover'");
-  if (!known) await cluster.run("CREATE ROLE mover LOGIN IN ROLE lenden_writer");
-  const url = cluster.url(database, "mover");
-  return { merchant, cluster, database, url, rows: (sql: string) => cluster.run(sql, database) };
+  const { database, url } = await teamLedger(cluster, "mover");
+  return {
+    merchant,
+    cluster,
+    database,
+    url: url("mover"),
+    rows: (sql: string) => cluster.run(sql, database),
+  };
 }
 
 /** Runs lenden on the server's ledger, on a machine without a file. */

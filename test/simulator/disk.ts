@@ -9,6 +9,8 @@ interface Write {
   parameters: Value[];
 }
 
+const tables = ["events", "operations", "batch_rows", "batches", "account_keys", "accounts"];
+
 /** Told before and after every statement of a process; it may throw (a disk error, a crash). */
 export type DiskStep = (when: "before" | "after", sql: string) => void;
 
@@ -47,10 +49,7 @@ export class Disk {
     try {
       this.#database.exec("ROLLBACK");
     } catch {}
-    this.#database.exec(
-      `DELETE FROM events; DELETE FROM operations; DELETE FROM batch_rows; DELETE FROM batches;
-       DELETE FROM account_keys; DELETE FROM accounts`,
-    );
+    for (const table of tables) this.#statement("run", `DELETE FROM ${table}`).run();
     for (const { how, sql, parameters } of this.#durable) {
       if (how === "exec") this.#database.exec(sql);
       else this.#statement(how, sql)[how](...parameters);
