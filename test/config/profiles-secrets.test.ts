@@ -102,13 +102,6 @@ describe("profile add takes key and secret", () => {
     }
   });
 
-  test("and names all that is missing at once", async () => {
-    const { code, stderr } = await place().profile(["add", "shop"]);
-    expect(code).toBe(2);
-    expect(stderr).toContain("No API key is given");
-    expect(stderr).toContain("Missing required flag --base-url");
-  });
-
   test("and names every problem of flags, secrets and name at once", async () => {
     const { profile } = place();
     await profile([...add, "--key-stdin"], key);

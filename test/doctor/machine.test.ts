@@ -27,13 +27,6 @@ test("ends with 0 if no check fails; JSON is an array of findings", async () => 
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
 });
 
-test("CSV has a row for each check, --quiet prints their names", async () => {
-  const csv = (await account.run(["doctor", "-o", "csv"])).stdout.split("\r\n");
-  expect(csv[0]).toBe("check,state,message,hint");
-  expect(csv).toHaveLength(checks.length + 2);
-  expect((await account.run(["doctor", "-q"])).stdout).toBe(`${checks.join("\n")}\n`);
-});
-
 test.each([
   ["v20.18.3", "failed"],
   ["v18.20.0", "failed"],

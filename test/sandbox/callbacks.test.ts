@@ -136,24 +136,6 @@ test("forged: a false one arrives before the true one", async () => {
   expect(faults.sort()).toEqual(["forged", "forged", null, null]);
 });
 
-test("the same seed affects the same callbacks", async () => {
-  const affected = async (): Promise<(string | null)[]> => {
-    const merchant = await openReceiver();
-    const faults = callbackFaults("lost:0.5", "late-1:0.3");
-    const sandbox = await start({ callbackFaults: faults, seed: 7 });
-    const ids: string[] = [];
-    for (let index = 0; index < 12; index += 1) {
-      ids.push(await createPayment(sandbox, merchant));
-      await set(sandbox, "payment", ids[index] ?? "", "Completed");
-      await until(async () => (await deliveries(sandbox)).length > index);
-    }
-    return (await deliveries(sandbox)).map(({ fault }) => fault);
-  };
-  const first = await affected();
-  expect(new Set(first)).toEqual(new Set(["lost:0.5", "late-1:0.3", null]));
-  expect(await affected()).toEqual(first);
-});
-
 /** Two payments that were completed, one after the other, under a fault. */
 async function afterTwo(...faults: CallbackFault[]) {
   const merchant = await openReceiver();

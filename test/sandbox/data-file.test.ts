@@ -2,7 +2,6 @@ import { mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { startSandbox } from "../../src/sandbox/server.ts";
 import { completedPayment, paymentBody, start } from "./running.ts";
 
@@ -44,17 +43,6 @@ test("a record that completed itself stays completed where nothing else would", 
   await first.close();
   expect(seen.body.data.status).toBe("Completed");
   expect((await (await start({ dataFile })).get(path)).body).toEqual(seen.body);
-});
-
-test("damaged data is a 500 of the sandbox", async () => {
-  const dataFile = join(folder(), "sandbox.db");
-  const sandbox = await start({ dataFile });
-  const transactionId = await completedPayment(sandbox);
-  const database = await openDatabase(dataFile);
-  database.exec("UPDATE records SET body = '{}'");
-  database.close();
-  const reply = await sandbox.get(`/payment/retrieve/${transactionId}`);
-  expect(reply).toMatchObject({ status: 500, body: { success: false, code: "SANDBOX_BUG" } });
 });
 
 test("the data file and the files of SQLite beside it are private", async () => {

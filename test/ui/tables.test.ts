@@ -13,7 +13,7 @@ import {
   time,
   type View,
 } from "../../src/cli/output/view.ts";
-import { cut, widthOf, wrapped, wrappedSentence } from "../../src/cli/output/width.ts";
+import { cut, wrapped, wrappedSentence } from "../../src/cli/output/width.ts";
 import { runs } from "../support/helpers.ts";
 import { columnsOf } from "./columns.ts";
 
@@ -42,21 +42,6 @@ function table(columns: string[], ...rows: Table["rows"][number]["cells"][]): Ta
     empty: "There is none.",
   };
 }
-
-test.each([
-  ["plain", 5],
-  ["বিকাশ", 5],
-  ["ক্ষুদ্র", 4],
-  ["চাঁদ", 3],
-  ["e\u0301\u0323", 1],
-  ["日本語", 6],
-  ["한글", 4],
-  ["👍🏽", 2],
-  [family, 2],
-  [flag, 2],
-  ["❤️", 2],
-  ["ক\u200cখ", 2],
-])("%j has %d columns", (value, columns) => expect(widthOf(value)).toBe(columns));
 
 test.each([bangla, `${family}${flag}`.repeat(9), "日本語 ".repeat(9), "e\u0301".repeat(40)])(
   "%s is cut and wrapped between characters, and fits",
@@ -184,11 +169,6 @@ test("IDs are cut if nothing else can be, but not the ID of the row itself", asy
   expect(narrow).toMatch(/ LD-01[0-9A-Z]*… /);
 });
 
-test("a terminal of one column gets every row of a table", async () => {
-  const lines = (await shown(payments, { width: 1, nowMs: now })).trim().split("\n");
-  expect(lines.length).toBeGreaterThan(payments.rows.length);
-});
-
 test("any table fits its terminal, and is not cut without one", async () => {
   const cell = fc.oneof(
     fc.string({ maxLength: 60 }),
@@ -223,17 +203,3 @@ test("a time is shown with how long ago it was, but not in a file", async () => 
 function charactersOf(value: string): string[] {
   return Array.from(new Intl.Segmenter().segment(value), ({ segment }) => segment);
 }
-
-test("a narrow terminal does without a spare column before it lists rows like cards", async () => {
-  const whole = table(["id", "name", "amount"], {
-    id: id("PO1"),
-    name: text("Rahima Begum"),
-    amount: money(50_000n),
-  });
-  const columns = whole.columns.map((one) => ({ ...one, isSpare: one.key === "name" }));
-  const lines = async (width: number) =>
-    (await shown({ ...whole, columns }, { width })).trimEnd().split("\n");
-  expect(await lines(40)).toEqual(["ID   NAME          AMOUNT", "PO1  Rahima Begum  BDT 500.00"]);
-  expect(await lines(20)).toEqual(["ID   AMOUNT", "PO1  BDT 500.00"]);
-  expect((await lines(10)).join("\n")).toContain("Rahima");
-});
