@@ -7,7 +7,11 @@ import type { RecordOf } from "../operations/status.ts";
 /** The flags of the `wait` commands. */
 export const waitOptionFlags = {
   waitTimeout: flag.optional("--wait-timeout <duration>", "Timeout (default: 10m)", readDuration),
-  interval: flag.optional("--interval <duration>", "Pause (default: 500ms to 10s)", readDuration),
+  interval: flag.optional(
+    "--interval <duration>",
+    "Time between checks (default: 500ms to 10s)",
+    readDuration,
+  ),
 };
 
 /** The flags of a command that can wait after creating something. */

@@ -5,10 +5,9 @@ import { loadCommands } from "../../src/commands/index.ts";
 import { builtEnv, ended } from "../support/lenden.ts";
 import { type Stage, stageFor } from "./staging.ts";
 
-const sections = Object.values(topicPages).flat();
-const examples = [...(await loadCommands()), ...sections].flatMap(({ examples = {} }) =>
-  Object.entries(examples),
-);
+const ofTopics = Object.values(topicPages).map(({ Examples = {} }) => Object.entries(Examples));
+const ofCommands = (await loadCommands()).map(({ examples }) => Object.entries(examples));
+const examples = [...ofCommands, ...ofTopics].flat();
 
 // Each is given to a shell, as a reader would; what it names is there (staging.ts).
 // In a terminal it would ask; here its values are missing.

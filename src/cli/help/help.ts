@@ -33,9 +33,18 @@ async function pageOf(path: string): Promise<Section[]> {
   const topic = topics.find(({ name }) => name === path);
   if (topic) {
     const { topicPages } = await import("./topic-pages.ts");
-    return [{ text: topic.summary }, ...topicPages[topic.name], learnMore("topics")];
+    const sections = Object.entries(topicPages[topic.name]).map(topicSection);
+    return [{ text: topic.summary }, ...sections, learnMore("topics")];
   }
   throw (await import("../args/suggest.ts")).unknownHelp(path.split(" "));
+}
+
+function topicSection([title, content]: [string, string | Record<string, string>]): Section {
+  if (typeof content === "string")
+    return title === "" ? { text: content } : { title, text: content };
+  return title === "Examples"
+    ? { title, examples: content }
+    : { title, rows: Object.entries(content) };
 }
 
 function rootPage(): Section[] {

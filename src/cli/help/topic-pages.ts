@@ -1,47 +1,47 @@
 import { callbackFaultKinds, faultKinds } from "../../api/contract/fault.ts";
-import { fields } from "../../batches/header.ts";
+import type { fields } from "../../batches/header.ts";
 import { exits } from "../../domain/failure.ts";
 import { numberFormats } from "../../domain/mobile.ts";
 import { endpointNames } from "../../domain/statuses.ts";
 import { globalFlags } from "../args/globals.ts";
 import { outputFormats } from "../output/render.ts";
-import { flagRow, type Row, type Section, type TopicName } from "./page.ts";
+import { flagRow, type TopicName } from "./page.ts";
 
-const account: Row[] = [
-  ["LENDEN_PROFILE", "Profile to use"],
-  ["LENDEN_API_KEY", "API key"],
-  ["LENDEN_PAYOUT_SECRET", "Payout secret"],
-  ["LENDEN_CALLBACK_SECRET", "Secret that signs forwarded callbacks"],
-  ["LENDEN_BASE_URL", "URL of the API"],
-  ["LENDEN_ACCOUNT", "Account in the ledger"],
-  ["LENDEN_LEDGER_URL", "Ledger on PostgreSQL: postgres://ann@db.example/lenden"],
-  ["LENDEN_LEDGER_PASSWORD", "Password of the ledger"],
-];
+const account = {
+  LENDEN_PROFILE: "Profile to use",
+  LENDEN_API_KEY: "API key",
+  LENDEN_PAYOUT_SECRET: "Payout secret",
+  LENDEN_CALLBACK_SECRET: "Secret that signs forwarded callbacks",
+  LENDEN_BASE_URL: "URL of the API",
+  LENDEN_ACCOUNT: "Account in the ledger",
+  LENDEN_LEDGER_URL: "Ledger on PostgreSQL: postgres://ann@db.example/lenden",
+  LENDEN_LEDGER_PASSWORD: "Password of the ledger",
+};
 
-const behavior: Row[] = [
-  ["LENDEN_OUTPUT", "Output format"],
-  ["LENDEN_NO_INPUT, CI", "Any value: never prompt"],
-  ["LENDEN_DEBUG", "1: print stack traces"],
-  ["NO_COLOR", "Any value: no color"],
-  ["FORCE_COLOR", "Use color, except if 0 or false"],
-  ["TERM", "dumb: no color, no prompts"],
-  ["DISPLAY, WAYLAND_DISPLAY, WSL_DISTRO_NAME", "--open on Linux needs one"],
-];
+const behavior = {
+  LENDEN_OUTPUT: "Output format",
+  "LENDEN_NO_INPUT, CI": "Any value: never prompt",
+  LENDEN_DEBUG: "1: print stack traces",
+  NO_COLOR: "Any value: no color",
+  FORCE_COLOR: "Use color, except if 0 or false",
+  TERM: "dumb: no color, no prompts",
+  "DISPLAY, WAYLAND_DISPLAY, WSL_DISTRO_NAME": "--open on Linux needs one",
+};
 
-const directories: Row[] = [
-  ["LENDEN_CONFIG_DIR", "Profiles (default: ~/.config/lenden)"],
-  ["LENDEN_DATA_DIR", "Ledger (default: ~/.local/share/lenden)"],
-  ["XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_CACHE_HOME", "Replace ~/.config, ~/.local/share, ~/.cache"],
-  ["BASH_COMPLETION_USER_DIR", "Bash completions"],
-  ["APPDATA, LOCALAPPDATA", "Parents of both directories on Windows"],
-];
+const directories = {
+  LENDEN_CONFIG_DIR: "Profiles (default: ~/.config/lenden)",
+  LENDEN_DATA_DIR: "Ledger (default: ~/.local/share/lenden)",
+  "XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_CACHE_HOME": "Replace ~/.config, ~/.local/share, ~/.cache",
+  BASH_COMPLETION_USER_DIR: "Bash completions",
+  "APPDATA, LOCALAPPDATA": "Parents of both directories on Windows",
+};
 
-const network: Row[] = [
-  ["HTTPS_PROXY, HTTP_PROXY", "Proxy, except for this machine"],
-  ["NO_PROXY", "Hosts without the proxy"],
-  ["NODE_EXTRA_CA_CERTS", "File of extra CA certificates"],
-  ["NODE_TLS_REJECT_UNAUTHORIZED", "Ignored: certificates are always verified"],
-];
+const network = {
+  "HTTPS_PROXY, HTTP_PROXY": "Proxy, except for this machine",
+  NO_PROXY: "Hosts without the proxy",
+  NODE_EXTRA_CA_CERTS: "File of extra CA certificates",
+  NODE_TLS_REJECT_UNAUTHORIZED: "Ignored: certificates are always verified",
+};
 
 const columns: Record<(typeof fields)[number], string> = {
   ref: "Your reference (default: generated from the row)",
@@ -52,201 +52,127 @@ const columns: Record<(typeof fields)[number], string> = {
   description: "Description of the payout",
 };
 
-/** The text of each topic. */
-export const topicPages: Record<TopicName, Section[]> = {
-  flags: [
-    { text: "Before or after the command. No flag takes a secret." },
-    {
-      title: "Examples",
-      examples: {
-        "Print JSON": "lenden methods --json",
-        "Print IDs only, within 20 seconds": "lenden --timeout 20s methods -q",
-      },
+/** The sections of each topic by their titles: a text, or terms and what they mean. */
+export const topicPages: Record<TopicName, Record<string, string | Record<string, string>>> = {
+  flags: {
+    "": "Before or after the command. No flag takes a secret.",
+    Examples: {
+      "Print JSON": "lenden methods --json",
+      "Print IDs only, within 20 seconds": "lenden --timeout 20s methods -q",
     },
-    { title: "Flags", rows: Object.values(globalFlags).map(flagRow) },
-    {
-      text: "Precedence: flag, environment variable, profile, default. With LENDEN_API_KEY and LENDEN_BASE_URL, no profile is used. 'lenden profile show' shows each source.",
+    Flags: Object.fromEntries(Object.values(globalFlags).map(flagRow)),
+    Precedence:
+      "Flag, environment variable, profile, default. With LENDEN_API_KEY and LENDEN_BASE_URL, no profile is used. 'lenden profile show' shows each source.",
+    "Environment variables: account": account,
+    "Environment variables: behavior": behavior,
+    "Environment variables: directories": directories,
+    "Environment variables: network": network,
+  },
+  "exit-codes": {
+    Codes: { 0: "Done", ...codes() },
+    JSON: "With --json, an error is one line of JSON on stderr, with the word in parentheses as its kind.",
+  },
+  "money-safety": {
+    "": "Running the same command twice does not pay twice, on these conditions:",
+    Examples: {
+      "Retry after exit 75 with the same --ref":
+        "lenden payout send --amount 500 --to 01712345678 --method bkash --ref INV-7",
+      "Resolve operations whose outcome is unknown": "lenden ledger resolve",
     },
-    { title: "Environment variables: account", rows: account },
-    { title: "Environment variables: behavior", rows: behavior },
-    { title: "Environment variables: directories", rows: directories },
-    { title: "Environment variables: network", rows: network },
-  ],
-  "exit-codes": [
-    { title: "Codes", rows: [["0", "Done"], ...codes()] },
-    {
-      text: "With --json, an error is one line of JSON on stderr, with the word in parentheses as its kind.",
+    "The same command again": {
+      "payout send --ref <reference>": "Shows the existing payout.",
+      "payout send":
+        "Rejected (exit 3) for 24 hours if amount and recipient are equal; longer while the outcome is unknown.",
+      "pay create":
+        "Rejected for ten minutes while the same payment is Processing; longer while its outcome is unknown.",
+      "refund create": "Rejected unless the same refund was rejected or cancelled.",
+      "payout batch send": "The batch resumes without the accepted rows.",
     },
-  ],
-  "money-safety": [
-    { text: "Running the same command twice does not pay twice, on these conditions:" },
-    {
-      title: "Examples",
-      examples: {
-        "Retry after exit 75 with the same --ref":
-          "lenden payout send --amount 500 --to 01712345678 --method bkash --ref INV-7",
-        "Resolve operations whose outcome is unknown": "lenden ledger resolve",
-      },
+    Duplicates:
+      "--again sends a second one, and a new --ref is a new payout. lenden finds duplicates only in the ledger of this machine, or in one that is shared on PostgreSQL.",
+    Ledger:
+      "Every operation is recorded before its request is sent. If the ledger cannot be written, nothing is sent.",
+    "States in the ledger": {
+      "INTENT, UNCERTAIN": "Outcome unknown: in flight, or no valid response",
+      CONFIRMED: "Accepted by the API; its status is shown",
+      "REFUSED, NOT_SENT": "Rejected by the API; proved not sent",
+      CONFLICT: "The API has a different record under this reference or ID",
     },
-    {
-      title: "The same command again",
-      rows: [
-        ["payout send --ref <reference>", "Shows the existing payout."],
-        [
-          "payout send",
-          "Rejected (exit 3) for 24 hours if amount and recipient are equal; longer while the outcome is unknown.",
-        ],
-        [
-          "pay create",
-          "Rejected for ten minutes while the same payment is Processing; longer while its outcome is unknown.",
-        ],
-        ["refund create", "Rejected unless the same refund was rejected or cancelled."],
-        ["payout batch send", "The batch resumes without the accepted rows."],
-      ],
+    "Outcome unknown":
+      "Without a valid response, money may have moved (exit 75). Retry a payout with the same --ref within 24 hours. Later, and for payments and refunds, check the dashboard and record what you find with 'lenden ledger resolve'.",
+    "Accepted and paid":
+      '"Accepted": the API confirmed the request. "Paid": a status check returned Completed. A redirect or a callback alone proves nothing.',
+  },
+  formats: {
+    Examples: {
+      "List the payouts of the last two hours": 'lenden payout list --since "2h ago"',
+      "Show the newest payment": "lenden pay get @last",
     },
-    {
-      text: "--again sends a second one, and a new --ref is a new payout. lenden finds duplicates only in the ledger of this machine, or in one that is shared on PostgreSQL.",
+    Amounts:
+      "BDT (taka) with at most two decimals: 500, 1250.50. Rejected: 1,250, ৳500, ১২৫০, 1e3.",
+    "Mobile numbers": `01XXXXXXXXX, +8801XXXXXXXXX or 8801XXXXXXXXX, also with spaces or hyphens. Sent as 01XXXXXXXXX unless number-format of the profile changes that (${numberFormats.join(", ")}). A refund's account number is sent as typed.`,
+    References: "1 to 64 letters, digits, hyphens, underscores: INV-2026-042.",
+    IDs: {
+      "<transaction-id>": "Payment",
+      "<payout-id>": "Payout",
+      "<refund-request-id>": "Refund",
+      "<operation>": "Entry of the ledger: OP… or a payout's reference",
+      "<batch>": "Batch: B…, its name or its file",
+      "@last, @2, @3 …": "The newest of its kind, the one before it …",
     },
-    {
-      title: "Ledger",
-      text: "Every operation is recorded before its request is sent. If the ledger cannot be written, nothing is sent.",
+    "Durations and times": {
+      "500ms, 30s, 10m, 2h": "Durations",
+      "today, yesterday, 2026-11-20": "Whole days",
+      "2h ago, 30m ago, 3d ago": "Before now",
+      "2026-11-20T10:30": "A moment; add Z for UTC, +06:00 for Dhaka",
     },
-    {
-      title: "States in the ledger",
-      rows: [
-        ["INTENT, UNCERTAIN", "Outcome unknown: in flight, or no valid response"],
-        ["CONFIRMED", "Accepted by the API; its status is shown"],
-        ["REFUSED, NOT_SENT", "Rejected by the API; proved not sent"],
-        ["CONFLICT", "The API has a different record under this reference or ID"],
-      ],
+    "Time zone":
+      "Days, and times of lists, are those of the profile's time-zone (default: Asia/Dhaka); other times are local.",
+    Output: `${outputFormats.join(", ")}, on stdout; all else is on stderr. 'lenden help json' describes JSON. CSV cells that begin with =, +, - or @ get a ' before them.`,
+  },
+  batch: {
+    Examples: {
+      "Create a sample file": "lenden payout batch template payroll.csv",
+      "Send or resume the payouts": "lenden payout batch send payroll.csv",
     },
-    {
-      title: "Outcome unknown",
-      text: "Without a valid response, money may have moved (exit 75). Retry a payout with the same --ref within 24 hours. Later, and for payments and refunds, check the dashboard and record what you find with 'lenden ledger resolve'.",
+    Columns: columns,
+    File: "CSV in UTF-8 with a header. In a spreadsheet, format amount and to as text, so that 01712345678 keeps its zero, and save as 'CSV UTF-8'.",
+    Validation:
+      "One invalid row stops the file. The same amount to the same recipient in the file, within 24 hours, with an unknown outcome, or in another open batch needs --allow-duplicates.",
+    Resume:
+      "After Ctrl-C or a crash, run the same command again. The same rows and --name are the same batch, whatever file name, order or number format.",
+    "Next month":
+      "To send the same rows again, set another --name, and new references if the file has them.",
+    "Failed rows":
+      "'lenden payout batch export payroll.csv --only failed' prints them with new references, to correct and send.",
+  },
+  faults: {
+    Examples: {
+      "Delay each response":
+        "lenden sandbox exec --fault listMethods:latency-200 -- lenden methods",
+      "Lose three in ten payout responses":
+        "lenden sandbox exec --fault createPayout:lost-reply:0.3 --seed 1 -- npm test",
     },
-    {
-      title: "Accepted and paid",
-      text: '"Accepted": the API confirmed the request. "Paid": a status check returned Completed. A redirect or a callback alone proves nothing.',
+    Rules:
+      "--fault takes <endpoint>:<kind>[:<rate>]. The rate is a probability from 0 to 1 (default: 1).",
+    Kinds: Object.fromEntries(
+      Object.entries(faultKinds).map(([kind, { effect }]) => [kind, effect]),
+    ),
+    Endpoints: `${endpointNames.join(", ")}, or * for all.`,
+    "Callback faults": "--callback-fault takes <kind>[:<rate>]. The first matching rule applies.",
+    "Kinds of callback faults": callbackFaultKinds,
+    "Test numbers of recipients, payers and refunds": {
+      "01955500001": "rejected; nothing is created",
+      "01955500002": "created; the response takes five seconds",
+      "01955500003": "created, then Cancelled",
     },
-  ],
-  formats: [
-    {
-      title: "Examples",
-      examples: {
-        "List the payouts of the last two hours": 'lenden payout list --since "2h ago"',
-        "Show the newest payment": "lenden pay get @last",
-      },
-    },
-    {
-      title: "Amounts",
-      text: "BDT (taka) with at most two decimals: 500, 1250.50. Rejected: 1,250, ৳500, ১২৫০, 1e3.",
-    },
-    {
-      title: "Mobile numbers",
-      text: `01XXXXXXXXX, +8801XXXXXXXXX or 8801XXXXXXXXX, also with spaces or hyphens. Sent as 01XXXXXXXXX unless number-format of the profile changes that (${numberFormats.join(", ")}). A refund's account number is sent as typed.`,
-    },
-    {
-      title: "References",
-      text: "1 to 64 letters, digits, hyphens, underscores: INV-2026-042.",
-    },
-    {
-      title: "IDs",
-      rows: [
-        ["<transaction-id>", "Payment"],
-        ["<payout-id>", "Payout"],
-        ["<refund-request-id>", "Refund"],
-        ["<operation>", "Entry of the ledger: OP… or a payout's reference"],
-        ["<batch>", "Batch: B…, its name or its file"],
-        ["@last, @2, @3 …", "The newest of its kind, the one before it …"],
-      ],
-    },
-    {
-      title: "Durations and times",
-      text: "Days, and times of lists, are those of the profile's time-zone (default: Asia/Dhaka); other times are local.",
-      rows: [
-        ["500ms, 30s, 10m, 2h", "Durations"],
-        ["today, yesterday, 2026-11-20", "Whole days"],
-        ["2h ago, 30m ago, 3d ago", "Before now"],
-        ["2026-11-20T10:30", "A moment; add Z for UTC, +06:00 for Dhaka"],
-      ],
-    },
-    {
-      title: "Output",
-      text: `${outputFormats.join(", ")}, on stdout; all else is on stderr. 'lenden help json' describes JSON. CSV cells that begin with =, +, - or @ get a ' before them.`,
-    },
-  ],
-  batch: [
-    {
-      title: "Examples",
-      examples: {
-        "Create a sample file": "lenden payout batch template payroll.csv",
-        "Send or resume the payouts": "lenden payout batch send payroll.csv",
-      },
-    },
-    { title: "Columns", rows: fields.map((field): Row => [field, columns[field]]) },
-    {
-      title: "File",
-      text: "CSV in UTF-8 with a header. In a spreadsheet, format amount and to as text, so that 01712345678 keeps its zero, and save as 'CSV UTF-8'.",
-    },
-    {
-      title: "Validation",
-      text: "One invalid row stops the file. The same amount to the same recipient in the file, within 24 hours, with an unknown outcome, or in another open batch needs --allow-duplicates.",
-    },
-    {
-      title: "Resume",
-      text: "After Ctrl-C or a crash, run the same command again. The same rows and --name are the same batch, whatever file name, order or number format.",
-    },
-    {
-      title: "Next month",
-      text: "To send the same rows again, set another --name, and new references if the file has them.",
-    },
-    {
-      title: "Failed rows",
-      text: "'lenden payout batch export payroll.csv --only failed' prints them with new references, to correct and send.",
-    },
-  ],
-  faults: [
-    {
-      title: "Examples",
-      examples: {
-        "Delay each response":
-          "lenden sandbox exec --fault listMethods:latency-200 -- lenden methods",
-        "Lose three in ten payout responses":
-          "lenden sandbox exec --fault createPayout:lost-reply:0.3 --seed 1 -- npm test",
-      },
-    },
-    {
-      text: "--fault takes <endpoint>:<kind>[:<rate>]. The rate is a probability from 0 to 1 (default: 1).",
-    },
-    {
-      title: "Kinds",
-      rows: Object.entries(faultKinds).map(([kind, { effect }]): Row => [kind, effect]),
-    },
-    { title: "Endpoints", text: `${endpointNames.join(", ")}, or * for all.` },
-    {
-      title: "Callback faults",
-      text: "--callback-fault takes <kind>[:<rate>]. The first matching rule applies.",
-    },
-    {
-      title: "Kinds of callback faults",
-      rows: Object.entries(callbackFaultKinds),
-    },
-    {
-      title: "Test numbers of recipients, payers and refunds",
-      rows: [
-        ["01955500001", "rejected; nothing is created"],
-        ["01955500002", "created; the response takes five seconds"],
-        ["01955500003", "created, then Cancelled"],
-      ],
-    },
-  ],
+  },
 };
 
-function codes(): Row[] {
-  return Object.entries(exits)
-    .sort(([, one], [, other]) => one.code - other.code)
-    .map(([kind, { code, means, retry }]) => {
-      const meaning = means.charAt(0).toUpperCase() + means.slice(1);
-      return [String(code), `${meaning} (${kind}). Retry: ${retry}.`];
-    });
+function codes(): Record<string, string> {
+  const rows = Object.entries(exits).map(([kind, { code, means, retry }]) => {
+    const meaning = means.charAt(0).toUpperCase() + means.slice(1);
+    return [String(code), `${meaning} (${kind}). Retry: ${retry}.`];
+  });
+  return Object.fromEntries(rows);
 }

@@ -182,11 +182,15 @@ export const callbackVerify = defineCommand({
       "echo 'transactionId=TX8F3K2Q&status=Completed' | lenden callback verify --expect-amount 1250.50",
   },
   arguments: {
-    file: argument.optional("file", "Callback, or - (default: standard input)", readWord, "file"),
+    file: argument.optional("file", "File, or - (default: standard input)", readWord, "file"),
   },
   flags: {
     expectAmount: flag.optional("--expect-amount <bdt>", "Amount the record must have", readAmount),
-    expectRef: flag.optional("--expect-ref <text>", "Its description or reference", readWord),
+    expectRef: flag.optional(
+      "--expect-ref <text>",
+      "Description or reference that it must have",
+      readWord,
+    ),
   },
   exitCodes: { unverified: "the callback is not verified" },
   async run({ file = "-", expectAmount, expectRef }, context) {
