@@ -405,19 +405,17 @@ export function jsonPage(): Section[] {
     .filter(({ name, load }) => load && !Object.hasOwn(schemas, name))
     .map(({ name }) => name);
   return [
-    { text: "JSON Schema of the output of a command" },
-    {
-      text: "--json prints one document: the API's fields unchanged, and those that lenden adds, with amounts as decimal strings. -o ndjson prints one document per line. Accept unknown fields: later versions add some.",
-    },
-    { text: "Usage: lenden help json <command>" },
-    {
-      title: "Examples",
-      examples: {
+    "JSON Schema of the output of a command",
+    "--json prints one document: the API's fields unchanged, and those that lenden adds, with amounts as decimal strings. -o ndjson prints one document per line. Accept unknown fields: later versions add some.",
+    "Usage: lenden help json <command>",
+    [
+      "Examples",
+      {
         "Print the schema of a payout": "lenden help json payout send",
         "Print the schema of errors": "lenden help json error",
       },
-    },
-    { text: `Every command has a schema, except ${bare.join(", ")}.` },
-    { text: "Learn more: lenden help formats" },
+    ],
+    `Every command has a schema, except ${bare.join(", ")}.`,
+    "Learn more: lenden help formats",
   ];
 }

@@ -1,9 +1,10 @@
 import { Command as Commander, type Help } from "commander";
 import { type Entry, entries, entriesBelow } from "../../commands/index.ts";
+import { keysOf } from "../../domain/collect.ts";
 import { exits } from "../../domain/failure.ts";
 import type { Command } from "../command/define-command.ts";
 import { type Argument, argumentName, type Flag, flagName } from "../command/flag.ts";
-import { flagRow, type Row, type Section, topics } from "./page.ts";
+import { flagRow, type Section, topics } from "./page.ts";
 
 interface Style {
   color: boolean;
@@ -28,66 +29,52 @@ async function pageOf(path: string): Promise<Section[]> {
   const command = await entry?.load?.();
   if (entry)
     return command ? commandPage(entry, command, await sharedWith(command)) : groupPage(entry);
-  if (path === "topics") return topicsPage();
+  if (path === "topics")
+    return [
+      "Help topics",
+      ["Topics", { ...summariesOf(topics), json: "JSON Schema of the output of a command" }],
+      learnMore("<topic>"),
+    ];
   if (path === "json") return (await import("../../commands/json-schemas.ts")).jsonPage();
   const topic = topics.find(({ name }) => name === path);
   if (topic) {
     const { topicPages } = await import("./topic-pages.ts");
-    const sections = Object.entries(topicPages[topic.name]).map(topicSection);
-    return [{ text: topic.summary }, ...sections, learnMore("topics")];
+    return [topic.summary, ...Object.entries(topicPages[topic.name]), learnMore("topics")];
   }
   throw (await import("../args/suggest.ts")).unknownHelp(path.split(" "));
 }
 
-function topicSection([title, content]: [string, string | Record<string, string>]): Section {
-  if (typeof content === "string")
-    return title === "" ? { text: content } : { title, text: content };
-  return title === "Examples"
-    ? { title, examples: content }
-    : { title, rows: Object.entries(content) };
-}
-
 function rootPage(): Section[] {
-  const headings = new Set(entries.map(({ heading }) => heading));
+  const headings = new Set(entries.flatMap(({ heading = [] }) => heading));
   return [
-    { text: "Collect payments, send payouts and issue refunds in BDT, with safe retries." },
-    {
-      text: "Running the same command twice does not pay twice: the same --ref shows the existing payout. All conditions: 'lenden help money-safety'.",
-    },
+    "Collect payments, send payouts and issue refunds in BDT, with safe retries.",
+    "Running the same command twice does not pay twice: the same --ref shows the existing payout. All conditions: 'lenden help money-safety'.",
     usage("<command> [flags]"),
-    ...[...headings].flatMap((title) =>
-      title ? [{ title, rows: entries.filter(({ heading }) => heading === title).map(rowOf) }] : [],
-    ),
-    {
-      title: "Examples",
-      examples: { "Try everything on this machine, without an account": "lenden demo" },
-    },
-    { text: "Learn more: lenden help <command>, lenden help topics" },
+    ...[...headings].map((title): Section => {
+      return [title, summariesOf(entries.filter(({ heading }) => heading === title))];
+    }),
+    ["Examples", { "Try everything on this machine, without an account": "lenden demo" }],
+    "Learn more: lenden help <command>, lenden help topics",
   ];
 }
 
-function topicsPage(): Section[] {
+function groupPage({ name, summary, description }: Entry): Section[] {
+  // Without the name of the group.
+  const below = entriesBelow(name).map((one) => ({
+    ...one,
+    name: one.name.split(" ").at(-1) ?? "",
+  }));
   return [
-    { text: "Help topics" },
-    {
-      title: "Topics",
-      rows: [
-        ...topics.map(({ name, summary }): Row => [name, summary]),
-        ["json", "JSON Schema of the output of a command"],
-      ],
-    },
-    learnMore("<topic>"),
+    summary,
+    ...paragraphs(description),
+    usage(name, "<command> [flags]"),
+    ["Commands", summariesOf(below)],
+    learnMore(`${name} <command>`),
   ];
 }
 
-function groupPage(entry: Entry): Section[] {
-  return [
-    { text: entry.summary },
-    ...paragraphs(entry.description),
-    usage(entry.name, "<command> [flags]"),
-    { title: "Commands", rows: entriesBelow(entry.name).map(rowBelow) },
-    { text: `Learn more: lenden help ${entry.name} <command>` },
-  ];
+function summariesOf(named: readonly { name: string; summary: string }[]): Record<string, string> {
+  return Object.fromEntries(named.map(({ name, summary }) => [name, summary]));
 }
 
 /** The flags that the help of another command describes in the same way. */
@@ -101,60 +88,39 @@ function commandPage({ name, summary }: Entry, command: Command, shared: Flag[])
   const { description, examples, exitCodes = {}, sameFlagsAs } = command;
   const args = Object.values(command.arguments);
   const flags = Object.values(command.flags);
+  const own = flags.filter((flag) => !shared.includes(flag));
   const required = flags.filter(({ presence }) => presence === "required");
+  const codes = keysOf(exitCodes).map((kind) => [exits[kind].code, exitCodes[kind] ?? ""]);
   return [
-    { text: summary },
+    summary,
     ...paragraphs(description),
     usage(name, ...args.map(termOf), ...required.map((flag) => flag.usage), "[flags]"),
-    { title: Object.keys(examples).length === 1 ? "Example" : "Examples", examples },
-    { title: "Arguments", rows: args.map((one) => [termOf(one), one.about]) },
-    {
-      title: "Flags",
-      rows: flags.filter((flag) => !shared.includes(flag)).map(flagRow),
-      ...(sameFlagsAs && {
-        text: `As for 'lenden ${sameFlagsAs}': ${shared.map(flagName).join(", ")}.`,
-      }),
-    },
-    {
-      title: "Columns",
-      text: flags.flatMap(({ read }) => (read.isList ? (read.words ?? []) : [])).join(", "),
-    },
-    {
-      title: "Exit codes",
-      rows: Object.entries(exits).flatMap(([kind, { code }]): Row[] => {
-        const meaning = new Map(Object.entries(exitCodes)).get(kind);
-        return meaning === undefined ? [] : [[String(code), meaning]];
-      }),
-    },
+    [Object.keys(examples).length === 1 ? "Example" : "Examples", examples],
+    ["Arguments", Object.fromEntries(args.map((one) => [termOf(one), one.about]))],
+    ["Flags", Object.fromEntries(own.map(flagRow))],
+    [`Flags as for 'lenden ${sameFlagsAs}'`, shared.map(flagName).join(", ")],
+    ["Columns", flags.flatMap(({ read }) => (read.isList ? (read.words ?? []) : [])).join(", ")],
+    ["Exit codes", Object.fromEntries(codes)],
     learnMore([...topicsOf(name, command), "flags"].join(", ")),
   ];
 }
 
 /** An empty line ends a paragraph. */
-function paragraphs(texts = ""): Section[] {
-  return texts.split("\n\n").map((text) => ({ text }));
+function paragraphs(texts = ""): string[] {
+  return texts.split("\n\n");
 }
 
-function usage(...words: string[]): Section {
-  return { text: `Usage: lenden ${words.join(" ")}` };
+function usage(...words: string[]): string {
+  return `Usage: lenden ${words.join(" ")}`;
 }
 
-function learnMore(topic: string): Section {
-  return { text: `Learn more: lenden help ${topic}` };
+function learnMore(topic: string): string {
+  return `Learn more: lenden help ${topic}`;
 }
 
 function topicsOf(name: string, { writes, finishes, sandboxOnly }: Command): string[] {
   if (name.startsWith("payout batch")) return ["batch"];
   return (writes || finishes) && !sandboxOnly ? ["money-safety"] : [];
-}
-
-function rowOf({ name, summary }: Entry): Row {
-  return [name, summary];
-}
-
-/** A command on the page of its group, without the name of the group. */
-function rowBelow({ name, summary }: Entry): Row {
-  return [name.split(" ").at(-1) ?? name, summary];
 }
 
 function termOf(argument: Argument): string {
@@ -179,29 +145,33 @@ function print(page: Section[], { color, width = 80 }: Style): string {
 }
 
 function formatSection(section: Section, helper: Help, width: number): string {
-  const { title, text = "", rows = [], examples = {} } = section;
-  const body = [
-    ...(text === "" ? [] : [helper.boxWrap(text, width)]),
-    ...formatRows(rows, helper),
-    ...Object.entries(examples).map(([comment, command]) => {
-      const lines = helper.boxWrap(comment, width - 4).replaceAll("\n", "\n  # ");
-      return `  # ${lines}\n  ${command}\n`;
-    }),
-  ].join("\n");
+  const [title, content] = typeof section === "string" ? ["", section] : section;
+  const body = bodyOf(title, content, helper, width);
   if (body === "") return "";
-  const titled = title === undefined ? body : `${helper.styleTitle(title)}\n${body}`;
+  const titled = title === "" ? body : `${helper.styleTitle(title)}\n${body}`;
   return titled.trimEnd().replace(/^Usage:/, helper.styleTitle("Usage:"));
 }
 
-/** Terms on the left; one that is too wide has a line of its own. */
-function formatRows(rows: Row[], helper: Help): string[] {
+function bodyOf(title: string, content: Exclude<Section, string>[1], helper: Help, width: number) {
+  if (typeof content === "string") return content && helper.boxWrap(content, width);
+  const rows = Object.entries(content);
+  if (/^Examples?$/.test(title))
+    return rows
+      .map(([comment, command]) => {
+        const lines = helper.boxWrap(comment, width - 4).replaceAll("\n", "\n  # ");
+        return `  # ${lines}\n  ${command}\n`;
+      })
+      .join("\n");
+  // Terms on the left; one that is too wide has a line of its own.
   const widths = rows.map(([term]) => term.length).filter((length) => length <= widestTerm);
-  const width = Math.max(0, ...widths);
-  return rows.map(([term, meaning]) =>
-    term.length > width
-      ? `  ${term}\n${helper.formatItem("", width, meaning, helper)}`
-      : helper.formatItem(term, width, meaning, helper),
-  );
+  const most = Math.max(0, ...widths);
+  return rows
+    .map(([term, meaning]) =>
+      term.length > most
+        ? `  ${term}\n${helper.formatItem("", most, meaning, helper)}`
+        : helper.formatItem(term, most, meaning, helper),
+    )
+    .join("\n");
 }
 
 const widestTerm = 27;
