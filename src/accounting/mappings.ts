@@ -2,17 +2,18 @@ import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod/mini";
 import { errorCode } from "../domain/error-code.ts";
-import { Failure, usage } from "../domain/failure.ts";
+import { usage } from "../domain/failure.ts";
 import { jsonIn } from "../domain/json.ts";
 import { makeDirectory } from "../platform/files.ts";
+import { type ColumnMapping, statementFields } from "./statement.ts";
 
-const schema = z.record(z.string(), z.array(z.object({ column: z.string(), field: z.string() })));
-type Mappings = z.infer<typeof schema>;
+const column = z.object({ column: z.string(), field: z.enum(statementFields) });
+const schema = z.record(z.string(), z.array(column));
 
-/** The columns of statements, by the names of mappings that users gave. */
+/** How users read the columns of their statements, by names that they chose. */
 export function openMappings(configFolder: string) {
   const file = join(configFolder, "statement-mappings.json");
-  const read = (): Mappings => {
+  const read = () => {
     try {
       const found = schema.safeParse(jsonIn(readFileSync(file, "utf8"))?.value);
       if (found.success) return found.data;
@@ -23,20 +24,12 @@ export function openMappings(configFolder: string) {
     }
   };
   return {
-    find: (name: string) => (Object.hasOwn(read(), name) ? read()[name] : undefined),
-    save: (name: string, columns: Mappings[string]): void => {
-      const all = { ...read(), [name]: columns };
-      try {
-        makeDirectory(configFolder, 0o700);
-        writeFileSync(`${file}.new`, JSON.stringify(all, null, 2), { mode: 0o600 });
-        renameSync(`${file}.new`, file);
-      } catch (cause) {
-        const why = errorCode(cause) ?? "unknown";
-        throw new Failure("file.unusable", `Cannot write ${file} (${why}).`, {
-          hint: "Check the directory and its permissions, then run the same command again.",
-          cause,
-        });
-      }
+    find: (name: string): ColumnMapping[] => new Map(Object.entries(read())).get(name) ?? [],
+    save: (name: string, columns: z.infer<typeof column>[]): void => {
+      makeDirectory(configFolder, 0o700);
+      const text = JSON.stringify({ ...read(), [name]: columns }, null, 2);
+      writeFileSync(`${file}.new`, text, { mode: 0o600 });
+      renameSync(`${file}.new`, file);
     },
   };
 }

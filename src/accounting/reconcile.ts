@@ -8,12 +8,6 @@ import { type Line, magnitude, recipientOf } from "./statement.ts";
  * Compares the lines of a statement with operations. Pure: nothing is read, retrieved or recorded here.
  */
 
-/** Each line has one result. A line without an amount has only a balance. */
-export const results = [
-  ...(["matched", "differs", "twice", "unknown-here", "only-in-statement", "fee"] as const),
-  "balance",
-] as const;
-
 interface Difference {
   field: "state" | "id" | "reference" | "type" | "amount" | "status" | "recipient";
   statement: string;
@@ -22,7 +16,15 @@ interface Difference {
 
 export interface Entry {
   line: Line;
-  result: (typeof results)[number];
+  /** Each line has one result. A line without an amount has only a balance. */
+  result:
+    | "matched"
+    | "differs"
+    | "twice"
+    | "unknown-here"
+    | "only-in-statement"
+    | "fee"
+    | "balance";
   operation: Operation | undefined;
   differences: Difference[];
   /** Why a line that did not match is explained all the same. */
@@ -36,8 +38,8 @@ export interface Entry {
 }
 
 /** True if a line is neither explained nor contradicts the ledger. */
-export function isOpen({ result, explained }: Entry): boolean {
-  return explained === undefined && (result === "unknown-here" || result === "only-in-statement");
+export function isOpen({ result, explained }: { result: string; explained?: string | null }) {
+  return !explained && (result === "unknown-here" || result === "only-in-statement");
 }
 
 /** The IDs and references that lines name. */
@@ -103,8 +105,7 @@ function differencesOf(line: Line, operation: Operation): Difference[] {
   const shown = line.movementPaisa ?? directed(line.amountPaisa ?? 0n, kind);
   const ours = amountPaisa === null ? null : signedText(directed(amountPaisa, kind));
   add("amount", signedText(shown), ours);
-  if (state === "CONFIRMED" && line.hasKnownStatus)
-    add("status", line.status ?? "Completed", status);
+  if (state === "CONFIRMED") add("status", line.status ?? "Completed", status);
   const recipient = recipientOf(operation);
   if (line.recipient !== null && recipient !== undefined)
     if (sameMobile(recipient, line.recipient) === "different")

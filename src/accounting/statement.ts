@@ -98,6 +98,14 @@ export function sampleOf({ records }: StatementTable): string[] {
   );
 }
 
+/** A field, what its cells are, and whether a cell is one. Without the last, any cell can be in the column. */
+type Recognition = [
+  field: Read,
+  what: string,
+  fits: (cell: string, operation: Operation | undefined) => boolean,
+  isReadable?: (cell: string) => boolean,
+];
+
 /**
  * Recognizes columns by what the ledger knows: IDs and references first; then amounts, statuses, types and recipients
  * of these operations. Names of columns count only if their cells decide nothing.
@@ -112,59 +120,53 @@ export function recognize(
 ): ColumnMapping[] {
   const ids = new Map(known.map((one) => [one.remoteId ?? "", one]));
   const references = new Map(known.map((one) => [one.reference ?? "", one]));
-  const sample = records.slice(0, sampled).filter(({ cells }) => cells.length === header.length);
   const found = [...given];
-  const placeOf = (field: Read) => {
-    const column = found.find((one) => one.field === field)?.column;
-    return column === undefined ? -1 : header.indexOf(column);
-  };
-  const choose = (
-    field: Read,
-    what: string,
-    fits: (cell: string, operation: Operation | undefined) => boolean,
-    isReadable: (cell: string) => boolean = () => true,
-  ): void => {
-    if (found.some((one) => one.field === field)) return;
-    const [id, reference] = [placeOf("id"), placeOf("reference")];
+  const placeOf = (field: Read) =>
+    header.indexOf(found.find((one) => one.field === field)?.column ?? " ");
+  const isMoney = (cell: string) => readMoney(cell).ok;
+  const isDate = (cell: string) => readDate(cell, "UTC").ok;
+  const never = () => false;
+  const recognitions: Recognition[] = [
+    ["id", "IDs of the ledger", (cell) => ids.has(cell)],
+    ["reference", "references of the ledger", (cell) => references.has(cell)],
+    ["date", "times", isDate, isDate],
+    ["debit", "", never, isMoney],
+    ["credit", "", never, isMoney],
+    ["amount", "amounts of these operations", isAmountOf, isMoney],
+    ["fee", "", never, isMoney],
+    ["balance", "", never, isMoney],
+    ["status", "statuses", (cell) => statusIn(cell) !== undefined],
+    [
+      "type",
+      "types of these operations",
+      (cell, one) => one !== undefined && kindIn(cell) === one.kind,
+    ],
+    ["recipient", "recipients of these operations", isRecipientOf],
+  ];
+  for (const [field, what, fits, isReadable = () => true] of recognitions) {
+    const isTwoColumns = placeOf("debit") >= 0 && placeOf("credit") >= 0;
+    if (placeOf(field) >= 0 || (field === "amount" && isTwoColumns)) continue;
     const candidates = header.flatMap((column, place) => {
       if (column === "" || found.some((one) => isSame(one.column, column))) return [];
-      const filled = sample.filter(({ cells }) => cells[place] !== "");
-      if (!filled.every(({ cells }) => isReadable(cells[place] ?? ""))) return [];
-      const hits = filled.filter(({ cells }) => {
-        const operation = ids.get(cells[id] || " ") ?? references.get(cells[reference] || " ");
-        return fits(cells[place] ?? "", operation);
-      }).length;
-      const isNamed = columnNames[field].test(column);
-      return hits > 0 || isNamed ? [{ column, hits, isNamed, filled: filled.length }] : [];
+      const filled = records.slice(0, sampled).filter(({ cells }) => cells[place]);
+      const operationOf = ({ cells }: CsvRecord) =>
+        ids.get(cells[placeOf("id")] || " ") ?? references.get(cells[placeOf("reference")] || " ");
+      const hits = filled.filter((one) => fits(one.cells[place] ?? "", operationOf(one))).length;
+      const isPossible = hits > 0 || columnNames[field].test(column);
+      const isRead = isPossible && filled.every(({ cells }) => isReadable(cells[place] ?? ""));
+      return isRead ? [{ column, hits, filled: filled.length }] : [];
     });
-    const [best] = candidates.sort(
-      (one, other) => other.hits - one.hits || Number(other.isNamed) - Number(one.isNamed),
-    );
-    if (!best) return;
+    const [best] = candidates.sort((one, other) => other.hits - one.hits);
+    if (!best) continue;
     const why = best.hits > 0 ? `${best.hits} of ${best.filled} cells are ${what}` : "its name";
     found.push({ column: best.column, field, why });
-  };
-  const isMoney = (cell: string) => readMoney(cell).ok;
-  choose("id", "IDs that the ledger knows", (cell) => ids.has(cell));
-  choose("reference", "references that the ledger knows", (cell) => references.has(cell));
-  choose("date", "times", isDate, isDate);
-  choose("debit", "", () => false, isMoney);
-  choose("credit", "", () => false, isMoney);
-  if (placeOf("debit") === -1 || placeOf("credit") === -1)
-    choose("amount", "amounts of these operations", isAmountOf, isMoney);
-  choose("fee", "", () => false, isMoney);
-  choose("balance", "", () => false, isMoney);
-  choose("status", "statuses", (cell) => statusIn(cell) !== undefined);
-  choose("type", "types", (cell, one) => one !== undefined && kindIn(cell) === one.kind);
-  choose("recipient", "recipients of these operations", isRecipientOf);
+  }
   return found;
 }
 
 function isAmountOf(cell: string, operation: Operation | undefined): boolean {
   const money = readMoney(cell);
-  return (
-    operation?.amountPaisa != null && money.ok && magnitude(money.value) === operation.amountPaisa
-  );
+  return money.ok && magnitude(money.value) === operation?.amountPaisa;
 }
 
 function isRecipientOf(cell: string, operation: Operation | undefined): boolean {
@@ -207,9 +209,8 @@ export interface Line {
   movementPaisa: Paisa | null;
   feePaisa: Paisa | null;
   balancePaisa: Paisa | null;
-  status: Status | null;
-  /** Whether its status is one that lenden knows, or if it has none. */
-  hasKnownStatus: boolean;
+  /** The API's status, or the word of the statement if that means none of them. */
+  status: string | null;
   recipient: string | null;
   /** The same for the same line in another copy of the statement. */
   digest: string;
@@ -243,17 +244,16 @@ export function readLines(table: StatementTable, mapping: ColumnMapping[], zone:
       return reading?.ok ? reading.value : null;
     };
     const [debit, credit] = [read("debit", readMoney), read("credit", readMoney)];
-    const amount = read("amount", readMoney);
     const twoColumns = magnitude(credit ?? 0n) - magnitude(debit ?? 0n);
-    const moved = amount ?? (debit === null && credit === null ? null : twoColumns);
-    const status = text("status");
+    // A line with only a balance may have an amount of zero.
+    const moved = (read("amount", readMoney) ?? twoColumns) || null;
+    const feePaisa = read("fee", readMoney);
     const identity = JSON.stringify([
       ...[text("id"), text("reference"), text("date"), text("type"), text("recipient")],
-      ...[moved, read("fee", readMoney)].map(String),
+      ...[moved, feePaisa].map(String),
     ]);
     const occurrence = (seen.get(identity) ?? 0) + 1;
     seen.set(identity, occurrence);
-    const balancePaisa = read("balance", readMoney);
     const isNamed = text("id") !== null || text("reference") !== null;
     const isEmpty = [text("amount"), text("debit"), text("credit")].every((one) => one === null);
     if (isNamed && isEmpty) problems.push(`${at}: it has no amount.`);
@@ -267,16 +267,17 @@ export function readLines(table: StatementTable, mapping: ColumnMapping[], zone:
         kind: kindIn(text("type") ?? "") ?? null,
         amountPaisa: moved === null ? null : magnitude(moved),
         movementPaisa: moved,
-        feePaisa: read("fee", readMoney),
-        balancePaisa,
-        status: statusIn(status ?? "") ?? null,
-        hasKnownStatus: status === null || statusIn(status) !== undefined,
+        feePaisa,
+        balancePaisa: read("balance", readMoney),
+        status: statusIn(text("status") ?? "") ?? text("status"),
         recipient: text("recipient"),
         digest: createHash("sha256").update(`${identity} ${occurrence}`).digest("hex"),
       },
     ];
   });
-  if (problems.length > 0) throw tooMany([...new Set(problems)]);
+  if (problems.length > mostProblems)
+    problems.splice(mostProblems, Infinity, `There are ${problems.length - mostProblems} more.`);
+  if (problems.length > 0) throw usage(problems, "Correct the cells, then run it again.");
   // Without any sign in the whole file, the direction follows from what a line is.
   const isSigned = !places.has("amount") || lines.some((one) => (one.movementPaisa ?? 0n) < 0n);
   return isSigned ? lines : lines.map((one) => ({ ...one, movementPaisa: null }));
@@ -284,15 +285,6 @@ export function readLines(table: StatementTable, mapping: ColumnMapping[], zone:
 
 const mapExample = "Name a column of the file and its contents: --map 'Trx ID=id'.";
 const mostProblems = 20;
-
-function tooMany(problems: string[]) {
-  const left = problems.length - mostProblems;
-  const more = left > 0 ? [`There are ${left} more problems.`] : [];
-  return usage(
-    [...problems.slice(0, mostProblems), ...more],
-    "Correct the cells, then run it again.",
-  );
-}
 
 function* problemsOfMapping({ path, header }: StatementTable, mapping: ColumnMapping[]) {
   const has = (...fields: Read[]) =>
@@ -335,39 +327,28 @@ export function magnitude(paisa: Paisa): Paisa {
 }
 
 const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-const isoDate = /^(\d{4})[-/](\d{2})[-/](\d{2})(?:[T ]+(.+))?$/;
-const localDate = /^(\d{1,2})[-/. ](\d{1,2}|[A-Za-z]{3})[a-z]*[-/. ,]+(\d{4})(?:[T ,]+(.+))?$/;
-const clockTime =
-  /^(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)? ?(am|pm)? ?(Z|UTC|[+-]\d{2}:?\d{2})?$/i;
+const dayFirst = /^(\d{1,2})[-/. ](\d{1,2}|[a-z]{3})[a-z]*[-/. ,]+(\d{4})/i;
+const isoDate =
+  /^(\d{4}-\d\d-\d\d)(?:[T ,]+(\d{1,2}):(\d\d)(?::(\d\d)(?:\.\d+)?)? ?([ap]m)?(Z|[+-]\d\d:\d\d)?)?$/i;
 
 /** Reads `2026-11-20 10:30:00`, `20/11/2026`, `20 Nov 2026 10:30 AM`: a day, a minute or a second. */
 function readDate(cell: string, zone: string): Result<{ fromMs: number; toMs: number }> {
-  const plain = asciiDigits(cell);
-  const [, year, month, day, isoClock] = isoDate.exec(plain) ?? [];
-  const [, localDay = "", name = "", localYear = "", localClock] = localDate.exec(plain) ?? [];
-  const named = months.indexOf(name.toLowerCase()) + 1;
-  const date = year
-    ? `${year}-${month}-${day}`
-    : `${localYear}-${String(named || name).padStart(2, "0")}-${localDay.padStart(2, "0")}`;
-  const clock = isoClock ?? localClock;
-  const [time, hour = "0", minute = "00", second, half = "", offset] =
-    clockTime.exec(clock ?? "00:00") ?? [];
-  const hours = half ? (Number(hour) % 12) + (/p/i.test(half) ? 12 : 0) : Number(hour);
-  const text = `${date}T${String(hours).padStart(2, "0")}:${minute}:${second ?? "00"}Z`;
-  const shownMs = Date.parse(text);
-  if (!time || Number.isNaN(shownMs) || !new Date(shownMs).toISOString().startsWith(date))
+  const two = (number: string | number) => String(number).padStart(2, "0");
+  const iso = asciiDigits(cell)
+    .replace(dayFirst, (_, day, month, year) => {
+      const named = months.indexOf(month.toLowerCase()) + 1;
+      return `${year}-${two(named || month)}-${two(day)}`;
+    })
+    .replace(/^(\d{4})\/(\d\d)\/(\d\d)/, "$1-$2-$3");
+  const [, date = "", hour, minute = "00", second, half = "", offset] = isoDate.exec(iso) ?? [];
+  const hours = half ? (Number(hour) % 12) + (/p/i.test(half) ? 12 : 0) : Number(hour ?? 0);
+  const ms = Date.parse(`${date}T${two(hours)}:${minute}:${second ?? "00"}${offset ?? "Z"}`);
+  // Date.parse reads 30 February as 2 March.
+  if (Number.isNaN(ms) || new Date(Date.parse(date)).toISOString().slice(0, 10) !== date)
     return err(`${quoted(cell)} is not a date. Examples: 2026-11-20 10:30, 20/11/2026.`);
-  const [, sign, offsetHours = "0", offsetMinutes = "0"] =
-    /^([+-])(\d{2}):?(\d{2})$/.exec(offset ?? "") ?? [];
-  const aheadMs =
-    (Number(offsetHours) * 60 + Number(offsetMinutes)) * (sign === "-" ? -60_000 : 60_000);
-  const whenMs = (ms: number) => (offset ? ms - aheadMs : whenClockShows(zone, ms));
-  const lengthMs = clock === undefined ? 86_400_000 : second === undefined ? 60_000 : 1_000;
-  return ok({ fromMs: whenMs(shownMs), toMs: whenMs(shownMs + lengthMs) - 1 });
-}
-
-function isDate(cell: string): boolean {
-  return readDate(cell, "UTC").ok;
+  const lengthMs = hour === undefined ? 86_400_000 : second === undefined ? 60_000 : 1_000;
+  const when = (shownMs: number) => (offset ? shownMs : whenClockShows(zone, shownMs));
+  return ok({ fromMs: when(ms), toMs: when(ms + lengthMs) - 1 });
 }
 
 const statusWords: Record<Status, RegExp> = {

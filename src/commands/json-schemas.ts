@@ -283,6 +283,7 @@ export const jsonSchemas: Record<string, z.ZodMiniType> = {
   reconcile: z.strictObject({
     ...each(text, "file since until"),
     columns: z.array(z.strictObject(each(text, "column field"))),
+    /** By the results of lines. */
     results: z.record(z.string(), z.strictObject({ lines: count, total: amount })),
     onlyInLedgerSum: z.strictObject({ operations: count, total: amount }),
     fees: amount,
@@ -307,8 +308,10 @@ export const jsonSchemas: Record<string, z.ZodMiniType> = {
     ),
     onlyInLedger: z.array(
       z.strictObject({
-        ...each(text, "operation kind completedAt"),
-        ...each(textOrNull, "id reference"),
+        line: z.null(),
+        result: z.literal("only-in-ledger"),
+        ...each(text, "operation kind"),
+        ...each(textOrNull, "id reference completedAt"),
         amount: amountOrNull,
       }),
     ),

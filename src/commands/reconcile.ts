@@ -1,10 +1,9 @@
 import { basename } from "node:path";
-import { checkBalance, type Entry, isOpen, results, signedText } from "../accounting/reconcile.ts";
+import { checkBalance, type Entry, isOpen, signedText } from "../accounting/reconcile.ts";
 import type { Acceptance, Reconciliation } from "../accounting/retrieve.ts";
 import {
   type ColumnMapping,
   type Line,
-  merged,
   type StatementTable,
   statementFields,
 } from "../accounting/statement.ts";
@@ -13,13 +12,10 @@ import type { Context } from "../cli/command/context.ts";
 import { defineCommand } from "../cli/command/define-command.ts";
 import { argument, flag, type Input } from "../cli/command/flag.ts";
 import { id, table, text } from "../cli/output/view.ts";
-import { amountText } from "../domain/amount.ts";
 import { Failure, usage } from "../domain/failure.ts";
-import { formatDay } from "../domain/local-time.ts";
-import { formatPaisa } from "../domain/money.ts";
+import { formatDay, formatTime } from "../domain/local-time.ts";
 import { didYouMean } from "../domain/nearest.ts";
 import { err, ok, quoted, type Result } from "../domain/result.ts";
-import type { Operation } from "../ledger/operation.ts";
 import { fileFlags } from "./payout/batch/file.ts";
 import { spanOf, timeFilters, zoneOf } from "./time-filters.ts";
 
@@ -80,44 +76,21 @@ export const reconcile = defineCommand({
     const { file } = input;
     const statement = await readTable(await readCsvFile(file, fileHints), input.delimiter);
     const ledger = await context.ledger.own();
-    const mapping = await mappingOf(input, statement, context);
+    const columns = await columnsOf(input, statement, context);
     const zone = await zoneOf(context);
-    const lines = readLines(statement, mapping, zone);
+    const lines = readLines(statement, columns, zone);
     const period = periodOf(input, lines, zone, context);
     const options = { name: basename(file), isImporting: input.import, ...period };
     const found = await retrieval.reconcile(lines, options, ledger, context.api.deps);
     const asked = input.accept.length > 0 ? input.accept : await askForProposals(found, context);
     await retrieval.accept(found, asked, context.host.user, ledger);
-    const balance = checkBalance(found.entries);
-    const reconciled = { file, mapping, ...period, ...found, balance };
-    const ending = endingOf(reconciled);
-    for (const line of summaryOf(reconciled, zone)) context.ui.notice(line);
-    return { ...reconciled, ending };
+    const report = { file, ...period, columns: columns.map(plainColumn), ...reportOf(found) };
+    for (const text of summaryOf(report, zone)) context.ui.notice(text);
+    return { report, ending: found.unseen ?? endingOf(report) };
   },
-  json: (found) => ({
-    file: found.file,
-    since: found.since,
-    until: found.until,
-    columns: found.mapping.map(({ column, field }) => ({ column, field })),
-    results: Object.fromEntries(sumsOf(found.entries).map(({ result, ...sum }) => [result, sum])),
-    onlyInLedgerSum: {
-      operations: found.onlyInLedgerSum.count,
-      total: amountText(found.onlyInLedgerSum.totalPaisa),
-    },
-    fees: amountText(feesOf(found)),
-    balance: found.balance ? balanceJson(found.balance) : null,
-    lines: found.entries.map(entryJson),
-    onlyInLedger: found.onlyInLedger.map(operationJson),
-  }),
-  view: ({ entries, onlyInLedger }) => {
-    const shown = [
-      ...entries.filter(isShown).map(rowOf),
-      ...onlyInLedger.map((operation) => ({
-        ...{ result: "only-in-ledger", line: null, detail: `completed ${operation.completedAt}` },
-        ...operationJson(operation),
-      })),
-    ];
-    return table(shown, {
+  json: ({ report }) => report,
+  view: ({ report }) =>
+    table([...report.lines.filter(isShown), ...report.onlyInLedger], {
       id: (row) => String(row.line ?? row.operation),
       empty: "Every line matches the ledger.",
       columns: {
@@ -126,10 +99,9 @@ export const reconcile = defineCommand({
         id: ["ID", (row) => id(row.id ?? row.reference)],
         amount: ["AMOUNT", ({ amount }) => text(amount)],
         operation: ["OPERATION", ({ operation }) => id(operation)],
-        detail: ["DETAIL", ({ detail }) => text(detail)],
+        detail: ["DETAIL", (row) => text(detailOf(row) || null)],
       },
-    });
-  },
+    }),
   ending: ({ ending }) => ending,
 });
 
@@ -142,42 +114,35 @@ const fileHints = {
 type ReconcileInput = Input<typeof flags>;
 
 /** The saved or given columns; if they are not enough, also recognized ones, which a person confirms. */
-async function mappingOf(
-  input: ReconcileInput,
+async function columnsOf(
+  { mapping: name, map, since, until }: ReconcileInput,
   statement: StatementTable,
   context: Context,
 ): Promise<ColumnMapping[]> {
   const { openMappings } = await import("../accounting/mappings.ts");
-  const { recognize, sampleOf } = await import("../accounting/statement.ts");
-  const { mapping: name } = input;
+  const { merged, recognize, sampleOf } = await import("../accounting/statement.ts");
   const mappings = openMappings(context.host.folders.config);
-  const saved = (name === undefined ? undefined : mappings.find(name)) ?? [];
-  const readable = saved.flatMap(({ column, field: stored }): ColumnMapping[] => {
-    const field = statementFields.find((one) => one === stored);
-    return field ? [{ column, field }] : [];
-  });
-  let mapping = merged(readable, input.map);
-  const has = (...fields: string[]) => mapping.some(({ field }) => fields.includes(field));
-  const isDated = has("date") || (input.since && input.until);
+  const saved = name === undefined ? [] : mappings.find(name);
+  let columns = merged(saved, map);
+  const has = (...fields: string[]) => columns.some(({ field }) => fields.includes(field));
+  const isDated = has("date") || (since && until);
   if (!has("id", "reference") || !has("amount", "debit", "credit") || !isDated) {
     const known = await (await context.ledger.own()).ofNames(sampleOf(statement));
-    mapping = recognize(statement, mapping, known);
+    columns = recognize(statement, columns, known);
     await context.ui.confirm({
       action: "Read the columns",
-      rows: mapping.map(({ column, field, why }): [string, string] => [
-        column,
-        why === undefined ? field : `${field} (${why})`,
-      ]),
+      rows: columns.map(({ column, field, why }) => [column, why ? `${field} (${why})` : field]),
       alwaysAsked: true,
       ofAllAccounts: true,
     });
   }
-  if (name !== undefined && (saved.length === 0 || input.map.length > 0))
-    mappings.save(
-      name,
-      mapping.map(({ column, field }) => ({ column, field })),
-    );
-  return mapping;
+  const isNew = saved.length === 0 || map.length > 0;
+  if (name !== undefined && isNew) mappings.save(name, columns.map(plainColumn));
+  return columns;
+}
+
+function plainColumn({ column, field }: ColumnMapping) {
+  return { column, field };
 }
 
 /** From the first to the last date, unless the flags say otherwise. ISO 8601, inclusive. */
@@ -206,146 +171,121 @@ async function askForProposals(
   for (const { line, proposals } of ask ? proposed : []) {
     const left = proposals.filter((one) => accepted.every(({ operation }) => operation !== one.id));
     if (!ask || left.length === 0) continue;
-    const operation = await ask.choice(`Line ${line.line} (${amountOf(line)}) is:`, [
-      { name: "Not known: leave it open", value: undefined },
-      ...left.map((one) => ({ name: describe(one), value: one.id })),
+    const operation = await ask.choice(`Line ${line.line} (BDT ${paisaText(line.amountPaisa)}):`, [
+      { name: "I do not know: leave it open", value: undefined },
+      ...left.map(({ id, kind, reference, completedAt }) => ({
+        name: `It is ${kind} ${reference ?? id}, completed ${formatTime(completedAt ?? "")}`,
+        value: id,
+      })),
     ]);
     if (operation === undefined) continue;
-    const reason = await ask.text("Reason:", {
-      check: (typed) => (typed.trim() ? undefined : "Enter a reason."),
-    });
+    const check = (typed: string) => (typed.trim() ? undefined : "Enter a reason.");
+    const reason = (await ask.text("Reason:", { check })).trim();
     accepted.push({ line: line.line, operation, reason });
   }
   return accepted;
 }
 
-interface Reconciled extends Reconciliation {
-  file: string;
-  mapping: ColumnMapping[];
-  since: string;
-  until: string;
-  balance: ReturnType<typeof checkBalance>;
+function paisaText(paisa: bigint | null): string | null {
+  return paisa === null ? null : signedText(paisa);
 }
 
-function isContradiction({ result }: Entry): boolean {
-  return result === "differs" || result === "twice";
-}
-
-/** Also those that were explained in another way than by a match. */
-function isShown(entry: Entry): boolean {
-  return isContradiction(entry) || isOpen(entry) || entry.explained !== undefined;
-}
-
-function endingOf({ file, entries, balance, onlyInLedgerSum, unseen }: Reconciled) {
-  if (unseen) return unseen;
-  const name = basename(file);
-  if (entries.some(isContradiction) || balance?.brokenAt)
-    return new Failure("statement.contradicts", `${name} contradicts the ledger or itself.`, {
-      hint: "Check these lines in the provider's dashboard.",
-    });
-  if (!entries.some(isOpen) && onlyInLedgerSum.count === 0) return undefined;
-  return new Failure("statement.open-items", `${name} and the ledger have open items.`, {
-    hint: "Add --import to record what only the statement has. To explain a line, use --accept.",
-  });
-}
-
-function sumsOf(entries: Entry[]) {
-  return results.map((result) => {
+/** The result as scripts get it: every amount is a text. */
+function reportOf({ entries, onlyInLedger, onlyInLedgerSum: left }: Reconciliation) {
+  const balance = checkBalance(entries);
+  const sums = [...new Set(entries.map(({ result }) => result))].map((result) => {
     const own = entries.filter((one) => one.result === result);
-    const totalPaisa = own.reduce((sum, { line }) => sum + (line.amountPaisa ?? 0n), 0n);
-    return { result, lines: own.length, total: amountText(totalPaisa) };
+    const total = own.reduce((sum, { line }) => sum + (line.amountPaisa ?? 0n), 0n);
+    return [result, { lines: own.length, total: signedText(total) }] as const;
   });
+  return {
+    results: Object.fromEntries(sums),
+    onlyInLedgerSum: { operations: left.count, total: signedText(left.totalPaisa) },
+    fees: signedText(feesOf(entries)),
+    balance: balance
+      ? {
+          opening: signedText(balance.openingPaisa),
+          movements: signedText(balance.movementsPaisa),
+          fees: signedText(balance.feesPaisa),
+          closing: signedText(balance.closingPaisa),
+          brokenAt: balance.brokenAt && {
+            line: balance.brokenAt.line,
+            expected: paisaText(balance.brokenAt.expectedPaisa),
+            shown: paisaText(balance.brokenAt.shownPaisa),
+          },
+        }
+      : null,
+    lines: entries.map(({ line, operation, proposals, ...entry }) => ({
+      ...{ line: line.line, result: entry.result, explained: entry.explained ?? null },
+      ...{ id: line.id, reference: line.reference, date: line.date },
+      amount: paisaText(line.movementPaisa ?? line.amountPaisa),
+      operation: operation?.id ?? null,
+      differences: entry.differences,
+      proposals: proposals.map(({ id }) => id),
+      firstLine: entry.firstLine ?? null,
+      reason: entry.reason ?? null,
+    })),
+    onlyInLedger: onlyInLedger.map(
+      ({ id, kind, remoteId, reference, amountPaisa, completedAt }) => ({
+        ...{ line: null, result: "only-in-ledger" as const, operation: id, kind, id: remoteId },
+        ...{ reference, amount: paisaText(amountPaisa), completedAt },
+      }),
+    ),
+  };
 }
+
+type Report = ReturnType<typeof reportOf>;
+type ReportLine = Report["lines"][number];
 
 /** Fees beside the amounts, and lines that are fees. */
-function feesOf({ entries }: Reconciliation): bigint {
+function feesOf(entries: Entry[]): bigint {
   return entries.reduce((sum, { line, result }) => {
     const own = line.feePaisa ?? (result === "fee" ? line.amountPaisa : null) ?? 0n;
     return sum + (own < 0n ? -own : own);
   }, 0n);
 }
 
-function summaryOf(found: Reconciled, zone: string): string[] {
-  const { since, until, onlyInLedgerSum: left, balance } = found;
-  const counts = sumsOf(found.entries)
-    .filter(({ lines }) => lines > 0)
-    .map(({ result, lines, total }) => `${result} ${lines} (BDT ${total})`);
-  const inLedger =
-    left.count > 0 ? [`only-in-ledger ${left.count} (${formatPaisa(left.totalPaisa)})`] : [];
-  const fees = feesOf(found);
+function isContradiction({ result }: ReportLine): boolean {
+  return result === "differs" || result === "twice";
+}
+
+/** What a person has to see: also lines that something else than a match explains. */
+function isShown(line: ReportLine): boolean {
+  return line.explained !== null || isContradiction(line) || isOpen(line);
+}
+
+function detailOf(row: ReportLine | Report["onlyInLedger"][number]): string {
+  if (row.result === "only-in-ledger") return `completed ${formatTime(row.completedAt ?? "")}`;
+  const { differences, firstLine, explained, reason, proposals } = row;
   return [
-    `Period: ${formatDay(since, zone)} to ${formatDay(until, zone)}.`,
-    `Lines: ${[...counts, ...inLedger].join(", ")}.`,
-    ...(fees > 0n ? [`Fees: ${formatPaisa(fees)}.`] : []),
-    ...(balance ? [balanceText(balance)] : []),
-  ];
-}
-
-type Balance = NonNullable<ReturnType<typeof checkBalance>>;
-
-function balanceText({ openingPaisa, movementsPaisa, feesPaisa, closingPaisa, brokenAt }: Balance) {
-  const fees = feesPaisa > 0n ? ` - fees ${signedText(feesPaisa)}` : "";
-  const sum = `${signedText(openingPaisa)} + movements ${signedText(movementsPaisa)}${fees}`;
-  const closing = signedText(closingPaisa);
-  if (!brokenAt) return `Balance: opening ${sum} = closing ${closing}.`;
-  const expected =
-    brokenAt.expectedPaisa === null ? "" : ` instead of ${signedText(brokenAt.expectedPaisa)}`;
-  return `Balance: broken at line ${brokenAt.line}, which shows ${signedText(brokenAt.shownPaisa)}${expected}.`;
-}
-
-function balanceJson({ openingPaisa, movementsPaisa, feesPaisa, closingPaisa, brokenAt }: Balance) {
-  return {
-    opening: signedText(openingPaisa),
-    movements: signedText(movementsPaisa),
-    fees: signedText(feesPaisa),
-    closing: signedText(closingPaisa),
-    brokenAt: brokenAt && {
-      line: brokenAt.line,
-      expected: brokenAt.expectedPaisa === null ? null : signedText(brokenAt.expectedPaisa),
-      shown: signedText(brokenAt.shownPaisa),
-    },
-  };
-}
-
-function entryJson({ line, result, operation, differences, proposals, ...entry }: Entry) {
-  return {
-    line: line.line,
-    result,
-    explained: entry.explained ?? null,
-    reason: entry.reason ?? null,
-    id: line.id,
-    reference: line.reference,
-    date: line.date,
-    amount: amountOf(line),
-    operation: operation?.id ?? null,
-    differences,
-    proposals: proposals.map(({ id }) => id),
-    firstLine: entry.firstLine ?? null,
-  };
-}
-
-function amountOf({ movementPaisa, amountPaisa }: Line): string | null {
-  const paisa = movementPaisa ?? amountPaisa;
-  return paisa === null ? null : signedText(paisa);
-}
-
-function operationJson({ id, kind, remoteId, reference, amountPaisa, completedAt }: Operation) {
-  const amount = amountPaisa === null ? null : amountText(amountPaisa);
-  return { operation: id, kind, id: remoteId, reference, amount, completedAt };
-}
-
-function describe({ id, kind, reference, amountPaisa, completedAt }: Operation): string {
-  return `${kind} ${reference ?? id}, ${formatPaisa(amountPaisa ?? 0n)}, ${completedAt}`;
-}
-
-function rowOf(entry: Entry) {
-  const { result, explained, reason, firstLine, differences, proposals } = entry;
-  const parts = [
     ...differences.map((one) => `${one.field}: statement ${one.statement}, ledger ${one.ledger}`),
-    ...(firstLine === undefined ? [] : [`also on line ${firstLine}`]),
-    ...(explained === undefined ? [] : [explained]),
-    ...(reason === undefined ? [] : [reason]),
-    ...proposals.map((one) => `may be ${one.reference ?? one.id}`),
-  ];
-  return { ...entryJson(entry), result: String(result), detail: parts.join("; ") };
+    ...(firstLine === null ? [] : [`also on line ${firstLine}`]),
+    ...[explained, reason].filter((one) => one !== null),
+    ...proposals.map((one) => `may be ${one}`),
+  ].join("; ");
+}
+
+function endingOf({ file, lines, balance, onlyInLedger }: Report & { file: string }) {
+  const name = basename(file);
+  if (lines.some(isContradiction) || balance?.brokenAt)
+    return new Failure("statement.contradicts", `${name} contradicts the ledger or itself.`, {
+      hint: "Check these lines in the provider's dashboard.",
+    });
+  if (!lines.some(isOpen) && onlyInLedger.length === 0) return undefined;
+  return new Failure("statement.open-items", `${name} and the ledger have open items.`, {
+    hint: "Add --import to record what only the statement has. To explain a line, use --accept.",
+  });
+}
+
+function* summaryOf(report: Report & { since: string; until: string }, zone: string) {
+  const { since, until, results, onlyInLedgerSum: left, fees, balance } = report;
+  yield `Period: ${formatDay(since, zone)} to ${formatDay(until, zone)}. Fees: BDT ${fees}.`;
+  for (const [result, { lines, total }] of Object.entries(results))
+    yield `${result}: ${lines} lines, BDT ${total}`;
+  if (left.operations > 0) yield `only-in-ledger: ${left.operations}, BDT ${left.total}`;
+  if (!balance) return;
+  const { opening, movements, closing, brokenAt } = balance;
+  yield brokenAt
+    ? `Balance: line ${brokenAt.line} shows ${brokenAt.shown} instead of ${brokenAt.expected ?? "an amount with a direction"}.`
+    : `Balance: opening ${opening} + movements ${movements} - fees ${balance.fees} = closing ${closing}.`;
 }

@@ -89,7 +89,7 @@ export type ClaimDecision =
 export function decideClaim(request: ClaimRequest, facts: ClaimFacts): ClaimDecision {
   const { intent } = request;
   const { same, holder } = facts;
-  if (request.found) return decideFound(request.found, facts.ofRecord ?? same, intent);
+  if (request.found) return decideFound(request.found, intent, facts);
   if (same) {
     if (!isSamePayout(payoutOf(same), payoutOf(intent)))
       return { kind: "different", operation: same };
@@ -107,14 +107,29 @@ export function decideClaim(request: ClaimRequest, facts: ClaimFacts): ClaimDeci
   return { kind: "new", target: intent.target ?? facts.cancelled, earlier };
 }
 
-/** A record belongs to one operation, and so does a payout's reference: neither is recorded twice. */
+/**
+ * A record belongs to one operation, and so does a payout's reference: neither is recorded twice. A payment or a refund
+ * that an operation of unknown outcome may have created is not recorded beside it.
+ */
 function decideFound(
   { remoteId }: Outcome,
-  known: Operation | undefined,
-  { target }: Intent,
+  intent: Intent,
+  { ofRecord, same, similar }: ClaimFacts,
 ): ClaimDecision {
-  if (!known) return { kind: "new", target, earlier: undefined };
-  return { kind: known.remoteId === remoteId ? "finished" : "different", operation: known };
+  const known = ofRecord ?? same;
+  if (known)
+    return { kind: known.remoteId === remoteId ? "finished" : "different", operation: known };
+  const earlier = similar.find(
+    (one) =>
+      isUnresolved(one) &&
+      one.kind === intent.kind &&
+      one.kind !== "payout" &&
+      one.target === intent.target &&
+      one.amountPaisa === intent.amountPaisa &&
+      one.asked.description === intent.asked.description,
+  );
+  if (earlier) return { kind: "duplicate", earlier };
+  return { kind: "new", target: intent.target, earlier: undefined };
 }
 
 /** The parts of a payout that are compared. */

@@ -205,6 +205,26 @@ describe("the end of a month", () => {
     });
   });
 
+  test("does not import a payment that one of two unknown payments may be", async () => {
+    const ill: Fault[] = [];
+    const merchant = await openMerchant({ faults: ill });
+    ill.push(...faults("createPayment:lost-reply"));
+    for (const more of [[], ["--again"]])
+      expect(await merchant.lenden(paymentOf("tea", ...more))).toMatchObject({ code: 75 });
+    for (const { id } of await merchant.books("payments"))
+      await merchant.set("payment", String(id), "Completed");
+    const { code, shown } = await reconciled(merchant, await statementOf(merchant), "--import");
+    expect({ code, shown }).toEqual({
+      code: 6,
+      shown: [
+        ["only-in-statement", null, expect.any(String)],
+        ["only-in-statement", null, expect.any(String)],
+      ],
+    });
+    const operations = await merchant.lenden(["ledger", "list", "--unknown", "-q"]);
+    expect(operations.stdout.trim().split("\n")).toHaveLength(2);
+  });
+
   test("accepts a proposal with a reason, once and for all", async () => {
     const merchant = await openMerchant();
     const id = await merchant.id(payoutOf("INV-1"));

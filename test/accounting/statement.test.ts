@@ -106,7 +106,6 @@ const line = fc
       feePaisa,
       balancePaisa: null,
       status: null,
-      hasKnownStatus: true,
       recipient: null,
       digest: "",
     };

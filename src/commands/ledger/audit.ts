@@ -7,7 +7,7 @@ import { Failure, usage } from "../../domain/failure.ts";
 import { sameMobile } from "../../domain/mobile.ts";
 import { type Resource, resources } from "../../domain/statuses.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import type { Operation } from "../../ledger/operation.ts";
+import type { Filter, Operation } from "../../ledger/operation.ts";
 import { spanOf, timeFilters, zoneOf } from "../time-filters.ts";
 
 const atOnce = 8;
@@ -29,23 +29,22 @@ export const ledgerAudit = defineCommand({
   async *run({ sample, ...times }, context) {
     const { requestRecord } = await import("../../operations/status.ts");
     const { unread } = await import("../../operations/response-failure.ts");
-    const { since, until, problems } = spanOf(times, await zoneOf(context), context);
+    const { problems, ...span } = spanOf(times, await zoneOf(context), context);
     if (problems.length > 0) throw usage(problems);
-    const ledger = await context.ledger.own();
     const deps = await context.api.deps();
-    const compare = async (operation: Operation & { kind: Resource; remoteId: string }) => {
+    const compare = async (operation: Recorded) => {
       const answer = await requestRecord(operation.kind, operation.remoteId, deps);
       if (answer.kind === "data") return rowOf(operation, { ...answer.data });
       const failure = unread(answer, operation.remoteId);
-      if (failure.kind === "not-found") return rowOf(operation, undefined);
-      throw failure;
+      if (failure.kind !== "not-found") throw failure;
+      return rowOf(operation, undefined);
     };
-    const recorded = recordedIn(ledger, { since, until });
-    const chosen = sample === undefined ? recorded : await sampleOf(recorded, sample, deps);
+    const recorded = recordedIn(await context.ledger.own(), span);
+    const chosen = sample === undefined ? recorded : await sampleOf(recorded, sample, deps.random);
     const differing: AuditRow[] = [];
     let count = 0;
-    for await (const some of inGroups(chosen)) {
-      const rows = await Promise.all(some.map(compare));
+    for await (const group of groupsOf(chosen)) {
+      const rows = await Promise.all(group.map(compare));
       count += rows.length;
       differing.push(...rows.filter(({ result }) => result !== "same"));
       if (context.ui.output !== "table") yield rows;
@@ -64,15 +63,7 @@ export const ledgerAudit = defineCommand({
         id: ["ID", ({ remoteId }) => id(remoteId)],
         amount: ["AMOUNT", ({ ledger }) => text(ledger.amount)],
         result: ["RESULT", ({ result }) => text(result)],
-        differences: [
-          "DIFFERENCES",
-          ({ differences }) =>
-            text(
-              differences
-                .map((one) => `${one.field}: ledger ${one.ledger}, API ${one.api}`)
-                .join("; ") || null,
-            ),
-        ],
+        differences: ["DIFFERENCES", ({ differences }) => text(sentenceOf(differences))],
       },
     }),
   ending: (rows) =>
@@ -83,13 +74,13 @@ export const ledgerAudit = defineCommand({
         }),
 });
 
-type AuditRow = ReturnType<typeof rowOf>;
+interface Recorded extends Operation {
+  kind: Resource;
+  remoteId: string;
+}
 
 /** Operations whose records the API has, oldest first. */
-async function* recordedIn(
-  ledger: Ledger,
-  span: { since: string | undefined; until: string | undefined },
-) {
+async function* recordedIn(ledger: Ledger, span: Filter): AsyncIterable<Recorded> {
   for await (const one of ledger.list(undefined, { ...span, oldestFirst: true })) {
     const kind = resources.find((resource) => resource === one.kind);
     const { remoteId, state } = one;
@@ -98,11 +89,7 @@ async function* recordedIn(
 }
 
 /** Some random ones; each has the same chance (reservoir sampling). */
-async function sampleOf<Item>(
-  items: AsyncIterable<Item>,
-  size: number,
-  { random }: { random(): number },
-): Promise<Item[]> {
+async function sampleOf<Item>(items: AsyncIterable<Item>, size: number, random: () => number) {
   const chosen: Item[] = [];
   let seen = 0;
   for await (const one of items) {
@@ -113,53 +100,69 @@ async function sampleOf<Item>(
   return chosen;
 }
 
-async function* inGroups<Item>(items: AsyncIterable<Item> | Item[]) {
+async function* groupsOf<Item>(items: AsyncIterable<Item> | Item[]) {
   let group: Item[] = [];
   for await (const one of items) {
-    group.push(one);
-    if (group.length < atOnce) continue;
+    if (group.push(one) < atOnce) continue;
     yield group;
     group = [];
   }
   if (group.length > 0) yield group;
 }
 
-/** The values of an operation and of its record; each that differs is a difference. */
-function rowOf(
-  operation: Operation & { kind: Resource },
-  record: Record<string, unknown> | undefined,
-) {
-  const { kind, reference, remoteId, amountPaisa, asked, target, status } = operation;
-  const value = (one: unknown) => (one === null || one === undefined ? null : String(one));
-  const amount = Number(record?.amount);
-  const apiAmount = paisaOf(amount);
-  const ledger = {
-    amount: amountPaisa === null ? null : amountText(amountPaisa),
-    status: value(status),
-    ...(kind === "payout" && { reference, recipient: value(asked.recipientNumber) }),
-    ...(kind === "refund" && { payment: target, account: value(asked.accountNumber) }),
-  };
-  const api = record && {
-    amount: apiAmount === undefined ? value(record.amount) : amountText(apiAmount),
-    status: value(record.status),
-    ...(kind === "payout" && {
-      reference: value(record.merchantRef),
-      recipient: value(record.recipientNumber),
-    }),
-    ...(kind === "refund" && {
-      payment: value(record.transactionId),
-      account: value(record.accountNumber),
-    }),
-  };
-  const differences = Object.entries(ledger).flatMap(([field, ours]) => {
-    const theirs = Object.entries(api ?? {}).find(([name]) => name === field)?.[1] ?? null;
-    const isSame = field === "recipient" ? isSameNumber(ours, theirs) : ours === theirs;
-    return isSame ? [] : [{ field, ledger: ours, api: theirs }];
+/** What is compared of each kind. */
+const fields = {
+  payment: ["amount", "status"],
+  payout: ["amount", "status", "reference", "recipient"],
+  refund: ["amount", "status", "payment", "account"],
+} as const;
+
+type AuditRow = ReturnType<typeof rowOf>;
+
+/** @param record undefined if the API does not know the ID */
+function rowOf(operation: Recorded, record: Record<string, unknown> | undefined) {
+  const { id, kind, remoteId, asked } = operation;
+  const ledger = valuesOf(kind, {
+    amount: operation.amountPaisa,
+    status: operation.status,
+    reference: operation.reference,
+    recipient: asked.recipientNumber,
+    payment: operation.target,
+    account: asked.accountNumber,
   });
-  const result = !record ? "not-found" : differences.length > 0 ? "differs" : "same";
-  return { operation: operation.id, kind, remoteId, result, ledger, api: api ?? null, differences };
+  const api =
+    record &&
+    valuesOf(kind, {
+      amount: paisaOf(Number(record.amount)) ?? record.amount,
+      status: record.status,
+      reference: record.merchantRef,
+      recipient: record.recipientNumber,
+      payment: record.transactionId,
+      account: record.accountNumber,
+    });
+  const differences = fields[kind]
+    .map((field) => ({ field, ledger: ledger[field] ?? null, api: api?.[field] ?? null }))
+    .filter((one) => !api || !isSame(one));
+  const result = !api ? "not-found" : differences.length > 0 ? "differs" : "same";
+  return { operation: id, kind, remoteId, result, ledger, api: api ?? null, differences };
 }
 
-function isSameNumber(ours: string | null, theirs: string | null): boolean {
-  return ours === theirs || sameMobile(ours ?? "", theirs ?? "") === "same";
+function valuesOf(kind: Resource, all: Record<string, unknown>): Record<string, string | null> {
+  const textOf = (value: unknown) =>
+    typeof value === "bigint" ? amountText(value) : String(value);
+  return Object.fromEntries(
+    fields[kind].map((field) => [field, all[field] == null ? null : textOf(all[field])]),
+  );
+}
+
+type Difference = Record<"field" | "ledger" | "api", string | null>;
+
+function isSame({ field, ledger, api }: Difference): boolean {
+  if (field !== "recipient" || ledger === null || api === null) return ledger === api;
+  return sameMobile(ledger, api) === "same";
+}
+
+function sentenceOf(differences: Difference[]): string | null {
+  const parts = differences.map((one) => `${one.field}: ledger ${one.ledger}, API ${one.api}`);
+  return parts.join("; ") || null;
 }

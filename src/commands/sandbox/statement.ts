@@ -1,18 +1,19 @@
+import { signedText } from "../../accounting/reconcile.ts";
 import type { Data } from "../../api/contract/endpoint.ts";
 import type { localContract } from "../../api/contract/local.ts";
 import type { Context } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { flag } from "../../cli/command/flag.ts";
-import { table, text } from "../../cli/output/view.ts";
-import { amountText, type Paisa, paisaOf, readAmount } from "../../domain/amount.ts";
+import { text } from "../../cli/output/view.ts";
+import { paisaOf, readAmount } from "../../domain/amount.ts";
 import { usage } from "../../domain/failure.ts";
 import { clockIn } from "../../domain/time-zone.ts";
 import { spanOf, timeFilters, zoneOf } from "../time-filters.ts";
 
-type Listed = Data<typeof localContract.listRecords>[number];
-
 /** What the sandbox's provider charges, in hundredths of a percent. */
 const feeRates = { payment: 150n, payout: 100n, refund: 0n };
+
+const columns = ["date", "id", "reference", "type", "amount", "fee", "balance", "status"] as const;
 
 export const sandboxStatement = defineCommand({
   description: "Has the completed records of a local sandbox, with fees and balances.",
@@ -34,7 +35,7 @@ export const sandboxStatement = defineCommand({
     const moved = (await completed(context)).filter(
       ({ updatedAt }) => updatedAt >= since && updatedAt <= until,
     );
-    const shown = (iso: string) =>
+    const dateOf = (iso: string) =>
       new Date(clockIn(zone, Date.parse(iso))).toISOString().slice(0, 19).replace("T", " ");
     let balance = opening;
     const lines = moved.map(({ kind, id, reference, status, amount, updatedAt }) => {
@@ -42,47 +43,33 @@ export const sandboxStatement = defineCommand({
       const fee = (paisa * feeRates[kind]) / 10_000n;
       const movement = kind === "payment" ? paisa : -paisa;
       balance += movement - fee;
-      const line = { date: shown(updatedAt), id, reference: reference ?? "", type: kind };
-      return {
-        ...line,
-        amount: signed(movement),
-        fee: signed(fee),
-        balance: signed(balance),
-        status,
-      };
+      const sums = { amount: signedText(movement), fee: signedText(fee) };
+      const what = { date: dateOf(updatedAt), id, reference: reference ?? "", type: kind, status };
+      return { ...what, ...sums, balance: signedText(balance) };
     });
-    const first = {
-      ...{ date: shown(moved[0]?.updatedAt ?? new Date(context.host.now()).toISOString()), id: "" },
-      ...{ reference: "", type: "opening balance", amount: "", fee: "", status: "" },
-      balance: signed(opening),
-    };
-    return [first, ...lines];
+    const [first] = lines;
+    const date = first?.date ?? dateOf(new Date(context.host.now()).toISOString());
+    const empty = { id: "", reference: "", amount: "", fee: "", status: "" };
+    return [{ date, type: "opening balance", balance: signedText(opening), ...empty }, ...lines];
   },
   view: (lines) => ({
-    ...table(lines, {
-      id: ({ id }) => id,
-      empty: "",
-      columns: {
-        date: ["DATE", ({ date }) => text(date)],
-        id: ["ID", ({ id }) => text(id)],
-        reference: ["REFERENCE", ({ reference }) => text(reference)],
-        type: ["TYPE", ({ type }) => text(type)],
-        amount: ["AMOUNT", ({ amount }) => text(amount)],
-        fee: ["FEE", ({ fee }) => text(fee)],
-        balance: ["BALANCE", ({ balance }) => text(balance)],
-        status: ["STATUS", ({ status }) => text(status)],
-      },
-    }),
+    kind: "table",
+    columns: columns.map((key) => ({ key, label: key.toUpperCase() })),
+    rows: lines.map((line) => ({
+      id: line.id,
+      cells: Object.fromEntries(columns.map((key) => [key, text(line[key])])),
+    })),
+    empty: "",
     // A guarded cell would be no number.
-    csv: "exact" as const,
+    csv: "exact",
   }),
 });
 
 /** Oldest first, by when each was completed. */
-async function completed({ api }: Context): Promise<Listed[]> {
+async function completed({ api }: Context) {
   const { dataOf } = await import("../../operations/response-failure.ts");
   const local = await api.local("Only a local sandbox writes statements");
-  const found: Listed[] = [];
+  const found: Data<typeof localContract.listRecords> = [];
   for (let after = 0; ; ) {
     const page = dataOf(await local.listRecords({ after: String(after) }));
     if (page.length === 0) break;
@@ -90,8 +77,4 @@ async function completed({ api }: Context): Promise<Listed[]> {
     after = page.at(-1)?.number ?? after;
   }
   return found.sort((one, other) => Date.parse(one.updatedAt) - Date.parse(other.updatedAt));
-}
-
-function signed(paisa: Paisa): string {
-  return paisa < 0n ? `-${amountText(-paisa)}` : amountText(paisa);
 }
