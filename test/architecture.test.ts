@@ -29,6 +29,7 @@ const mayImport: Record<string, string[]> = {
     "batches",
     "operations",
     "domain",
+    "ledger/decide.ts",
     "platform/files.ts",
     "zod/mini",
     "types:ledger",

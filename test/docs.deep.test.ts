@@ -20,11 +20,12 @@ const servers = /@(?:db\.example|localhost)\//;
 
 const startsSandbox = /lenden sandbox start/;
 
-/** Programs that pages name: lenden itself, and a password store and tests of the reader. */
+/** Programs that pages name: lenden itself, and programs and tests of the reader. */
 const programs = {
   lenden: `exec ${toolLine} "$@"`,
   npm: "exit 0",
   pass: "cat key.txt",
+  hledger: "exit 0",
 };
 
 /** Directories are the usual ones of a home, except for the compile cache of all tests. */

@@ -83,6 +83,7 @@ const summaries = {
   "ledger move": "Move this machine's ledger to PostgreSQL",
   "ledger backup": "Write a copy of the ledger to a file",
   "ledger restore": "Replace the ledger with a backup",
+  report: "Report sums of a period",
   reconcile: "Compare a provider's statement with the ledger",
   callback: "Receive, verify and test callbacks (webhooks)",
   "callback listen": "Receive, verify and forward callbacks",
@@ -154,6 +155,7 @@ const loaders: Partial<Record<Name, () => Promise<Command>>> = {
   "ledger move": async () => (await import("./ledger/server.ts")).ledgerMove,
   "ledger backup": async () => (await import("./ledger/backup.ts")).ledgerBackup,
   "ledger restore": async () => (await import("./ledger/backup.ts")).ledgerRestore,
+  report: async () => (await import("./report.ts")).report,
   reconcile: async () => (await import("./reconcile.ts")).reconcile,
   "callback listen": async () => (await import("./callback/listen.ts")).callbackListen,
   "callback verify": async () => (await import("./callback/received.ts")).callbackVerify,
@@ -180,7 +182,7 @@ const headings: Record<string, Name[]> = {
   Payouts: ["payout", "payout batch"],
   Sandbox: ["demo", "sandbox"],
   Setup: ["profile", "doctor", "verify-api", "completion"],
-  "Ledger, callbacks and API": ["ledger", "reconcile", "callback", "api"],
+  "Ledger, callbacks and API": ["ledger", "report", "reconcile", "callback", "api"],
 };
 
 export const entries: Entry[] = keysOf(summaries).map((name) => ({

@@ -14,7 +14,7 @@ const text = z.string();
 const textOrNull = z.nullable(z.string());
 const count = z.int();
 const amount = z.string().check(z.regex(/^\d+(\.\d{1,2})?$/));
-/** Of a statement: negative if it takes money from the balance. */
+/** Of a statement or a report: negative if it takes money from the balance. */
 const signed = z.string().check(z.regex(/^-?\d+(\.\d{1,2})?$/));
 const amountOrNull = z.nullable(amount);
 const warnings = z.optional(z.array(z.strictObject({ reason: text, message: text })));
@@ -149,6 +149,15 @@ const step = z.strictObject({ ...each(text, "check state message"), hint: textOr
 const ledgerContent = { operations: count, events: count, newestAt: textOrNull };
 const profileFields = z.looseObject({ name: text, warnings });
 
+const counted = z.strictObject({ count, amount });
+const byKind = each(counted, "payments refunds payouts");
+const reportSums = {
+  ...byKind,
+  net: signed,
+  ...each(z.strictObject(byKind), "unknown inProgress"),
+  notCounted: count,
+};
+
 /** The document on stderr for every exit code other than 0. */
 export const errorSchema = z.strictObject({
   error: z.strictObject({
@@ -230,7 +239,11 @@ export const jsonSchemas: Record<string, z.ZodMiniType> = {
   ),
   "ledger list": operation,
   "ledger resolve": z.array(operation),
-  "ledger export": z.strictObject(operationFields),
+  "ledger export": z.strictObject({
+    ...operationFields,
+    localTime: text,
+    ...each(textOrNull, "recipient name method batch payment completedLocalTime"),
+  }),
   "ledger show": z.strictObject({
     ...operationFields,
     request: z.record(z.string(), z.unknown()),
@@ -280,6 +293,19 @@ export const jsonSchemas: Record<string, z.ZodMiniType> = {
   }),
   "ledger backup": z.strictObject({ file: text, ...ledgerContent, warnings }),
   "ledger restore": z.strictObject({ file: text, ...ledgerContent, kept: textOrNull, warnings }),
+  report: z.strictObject({
+    by: text,
+    timeZone: text,
+    ...each(textOrNull, "since until"),
+    accounts: z.array(
+      z.strictObject({
+        ...each(text, "account environment"),
+        groups: z.array(z.strictObject({ key: text, name: textOrNull, ...reportSums })),
+        total: z.strictObject(reportSums),
+      }),
+    ),
+    warnings,
+  }),
   reconcile: z.strictObject({
     ...each(text, "file since until"),
     columns: z.array(z.strictObject(each(text, "column field"))),

@@ -27,6 +27,12 @@ export function amountText(amountPaisa: Paisa): string {
   return rest === "00" ? taka : `${taka}.${rest.replace(/0$/, "")}`;
 }
 
+/** Always with two decimals; also of a difference below zero. */
+export function decimalText(amountPaisa: Paisa): string {
+  const digits = String(amountPaisa < 0n ? -amountPaisa : amountPaisa).padStart(3, "0");
+  return `${amountPaisa < 0n ? "-" : ""}${digits.slice(0, -2)}.${digits.slice(-2)}`;
+}
+
 /** The JSON number of an amount. Asserted, because the signature covers these characters. */
 export function amountNumber(amountPaisa: Paisa): number {
   const text = amountText(amountPaisa);

@@ -14,6 +14,14 @@ export function formatDay(iso: string, zone?: string): string {
   return clock ? dayOf(clock) : iso;
 }
 
+/** `2026-11-20T10:31:12+06:00`: a time as clocks in a zone show it, with the offset of the zone. */
+export function localIso(iso: string, zone: string): string {
+  const clockMs = clockIn(zone, Date.parse(iso));
+  const minutes = Math.round((clockMs - Date.parse(iso)) / 60_000);
+  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60].map(twoDigits);
+  return `${new Date(clockMs).toISOString().slice(0, 19)}${minutes < 0 ? "-" : "+"}${hours}:${rest}`;
+}
+
 /** A time whose parts in UTC are those that clocks in a zone show. */
 function clockOf(iso: string, zone: string | undefined): Date | undefined {
   const time = new Date(iso);

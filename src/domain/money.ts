@@ -1,10 +1,10 @@
-import { type Paisa, paisaOf } from "./amount.ts";
+import { decimalText, type Paisa, paisaOf } from "./amount.ts";
 
 /** `BDT 1,25,000.50`: grouped in lakh and crore, always with two decimals. */
 export function formatPaisa(amountPaisa: Paisa): string {
-  const taka = String(amountPaisa / 100n);
-  const paisa = String(amountPaisa % 100n).padStart(2, "0");
-  return `BDT ${lakhGrouped(taka)}.${paisa}`;
+  const [, sign = "", taka = "", paisa = ""] =
+    /(-?)(.+)\.(.+)/.exec(decimalText(amountPaisa)) ?? [];
+  return `BDT ${sign}${lakhGrouped(taka)}.${paisa}`;
 }
 
 /** Formats a number from the API; a number that is not an exact amount is shown unchanged. */

@@ -321,6 +321,11 @@ function isSamePayment(one: Operation, intent: Intent): boolean {
   );
 }
 
+/** When an operation was completed, or recorded if it was not. ISO 8601. */
+export function bookedAt({ completedAt, createdAt }: Operation): string {
+  return completedAt ?? createdAt;
+}
+
 /** The values of an operation that an outcome changes. */
 export type Changing = Pick<
   Operation,

@@ -98,6 +98,10 @@ export interface Filter {
   /** When it was recorded, ISO 8601, inclusive. */
   since?: string | undefined;
   until?: string | undefined;
+  /** When it was completed, or recorded if it was not; and whatever may still be completed. ISO 8601, inclusive. */
+  bookedSince?: string | undefined;
+  /** When it was completed, or recorded if it was not. */
+  bookedUntil?: string | undefined;
   /** It may have been sent until then, ISO 8601. */
   openedUntil?: string | undefined;
   minPaisa?: Paisa | undefined;

@@ -13,6 +13,13 @@ export type Row = Record<string, Value>;
 /** A row with every value as text. */
 export type TextRow = Record<string, string | null>;
 
+/** As `bookedAt` has it, of an operation `o`. */
+export const bookedAtInSql = "coalesce(o.completed_at, o.created_at)";
+
+/** True for an operation `o` that may still be completed. */
+export const isOpenInSql = `(o.phase = 'unresolved'
+  OR (o.phase = 'live' AND coalesce(o.status, '') <> 'Completed'))`;
+
 /** Reads the columns of a row, each by its name. */
 export function reader(row: Row) {
   return {

@@ -126,6 +126,8 @@ const listed: fc.Arbitrary<Step["listed"]> = fc.record({
     since: time,
     until: time,
     openedUntil: time,
+    bookedSince: time,
+    bookedUntil: time,
     minPaisa: maybe(600n),
     maxPaisa: maybe(500n),
     reference: maybe("A", "B"),

@@ -1,5 +1,5 @@
 import { payeeOf } from "../../src/domain/mobile.ts";
-import { isUnsettled, phaseOf, testCommand } from "../../src/domain/state.ts";
+import { isUnresolved, isUnsettled, phaseOf, testCommand } from "../../src/domain/state.ts";
 import { isLocalSandbox } from "../../src/domain/url.ts";
 import {
   type ChangeAnswer,
@@ -10,6 +10,7 @@ import {
   type SingleChanges,
 } from "../../src/ledger/change.ts";
 import {
+  bookedAt,
   type ClaimFacts,
   type ClaimRequest,
   conflictOfLate,
@@ -222,7 +223,7 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     );
 
   function selected(kind: Kind | undefined, filter: Filter): Operation[] {
-    const { status, states, since, until, openedUntil } = filter;
+    const { status, states, since, until, openedUntil, bookedSince, bookedUntil } = filter;
     const { minPaisa, maxPaisa, reference, recipient, method, batch } = filter;
     const fits = <Value>(given: Value | undefined, fit: (given: Value) => boolean) =>
       given === undefined || fit(given);
@@ -235,6 +236,8 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
         fits(since, (given) => one.createdAt >= given) &&
         fits(until, (given) => one.createdAt <= given) &&
         fits(openedUntil, (given) => one.openedAt <= given) &&
+        fits(bookedSince, (given) => bookedAt(one) >= given || mayComplete(one)) &&
+        fits(bookedUntil, (given) => bookedAt(one) <= given) &&
         fits(minPaisa, (given) => one.amountPaisa !== null && one.amountPaisa >= given) &&
         fits(maxPaisa, (given) => one.amountPaisa !== null && one.amountPaisa <= given) &&
         fits(reference, (given) => one.reference === given) &&
@@ -301,6 +304,10 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     },
     account: async () => account(),
   };
+}
+
+function mayComplete(one: Operation): boolean {
+  return isUnresolved(one) || (phaseOf(one) === "live" && one.status !== "Completed");
 }
 
 /** The recipient of a payout, or the account of a refund. */

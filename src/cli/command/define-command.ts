@@ -35,6 +35,8 @@ export interface Spec<F extends Record<string, Flag>, A extends Record<string, A
   showsSecrets?: boolean;
   /** Default: table. */
   format?: OutputFormat;
+  /** Formats that other commands do not have. */
+  formats?: readonly OutputFormat[];
   /** True if it rejects a production account before anything is sent. */
   sandboxOnly?: boolean;
   /** The exit codes that are special to this command, each in at most 12 words. */

@@ -1,6 +1,6 @@
 import { type Entry, entriesBelow } from "../../commands/index.ts";
 import type { Host } from "../../platform/host.ts";
-import { globalFlags } from "../args/globals.ts";
+import { globalFlags, ownOutputFlag } from "../args/globals.ts";
 import { reachWhole, withoutUnknown } from "../args/parse.ts";
 import type { Command } from "../command/define-command.ts";
 import type { Flag, Named } from "../command/flag.ts";
@@ -92,7 +92,7 @@ function members(below: Entry[], { path, isHelp }: Line): Completion[] {
 }
 
 function flagsOf(command: Command | undefined): Record<string, Flag> {
-  return { ...command?.flags, ...globalFlags };
+  return { ...command?.flags, ...globalFlags, ...ownOutputFlag(command ?? {}) };
 }
 
 function namesOf({ usage }: Flag): string[] {

@@ -2,6 +2,7 @@ import { Command as Commander, type Help } from "commander";
 import { type Entry, entries, entriesBelow } from "../../commands/index.ts";
 import { keysOf } from "../../domain/collect.ts";
 import { exits } from "../../domain/failure.ts";
+import { ownOutputFlag } from "../args/globals.ts";
 import type { Command } from "../command/define-command.ts";
 import { type Argument, argumentName, type Flag, flagName } from "../command/flag.ts";
 import { flagRow, type Section, topics } from "./page.ts";
@@ -87,7 +88,7 @@ async function sharedWith({ flags, sameFlagsAs }: Command): Promise<Flag[]> {
 function commandPage({ name, summary }: Entry, command: Command, shared: Flag[]): Section[] {
   const { description, examples, exitCodes = {}, sameFlagsAs } = command;
   const args = Object.values(command.arguments);
-  const flags = Object.values(command.flags);
+  const flags: Flag[] = Object.values({ ...command.flags, ...ownOutputFlag(command) });
   const own = flags.filter((flag) => !shared.includes(flag));
   const required = flags.filter(({ presence }) => presence === "required");
   const codes = keysOf(exitCodes).map((kind) => [exits[kind].code, exitCodes[kind] ?? ""]);

@@ -1,11 +1,12 @@
-import { paisaOf } from "../../domain/amount.ts";
+import { decimalText, paisaOf } from "../../domain/amount.ts";
 import { guarded } from "../../domain/csv-guard.ts";
 import { loadStyle } from "./style.ts";
 import { clean, cleanLines, safeJson } from "./terminal-text.ts";
 import { type Cell, type Column, type Table, text, type View } from "./view.ts";
 
 export const outputFormats = ["table", "json", "ndjson", "csv"] as const;
-export type OutputFormat = (typeof outputFormats)[number];
+/** `html` and `hledger` are formats of some commands, whose view is a text then. */
+export type OutputFormat = (typeof outputFormats)[number] | "html" | "hledger";
 /** What a run prints: `ids` with --quiet, whatever the format is. */
 export type Output = OutputFormat | "ids";
 
@@ -87,8 +88,7 @@ function csvCell(cell: Cell | undefined, safe: (text: string) => string): string
 /** An exact amount with two decimals; any other value unchanged. */
 function amountCell(value: number | bigint, safe: (text: string) => string): string {
   const amountPaisa = typeof value === "bigint" ? value : paisaOf(value);
-  if (amountPaisa === undefined) return safe(String(value));
-  return `${amountPaisa / 100n}.${String(amountPaisa % 100n).padStart(2, "0")}`;
+  return amountPaisa === undefined ? safe(String(value)) : decimalText(amountPaisa);
 }
 
 /** Quoted if RFC 4180 requires it, and if digits with a leading zero are a text. */

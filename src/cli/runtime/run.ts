@@ -101,7 +101,7 @@ async function runCommand(
 ): Promise<number> {
   rejectRelativeDirectories(host);
   requireFileDescriptors();
-  const { globals, problems: globalProblems } = readGlobals(typed, host.env);
+  const { globals, problems: globalProblems } = readGlobals(typed, host.env, command);
   const { createPrinter, report } = await import("../terminal/printer.ts");
   const { createSession } = await import("./session.ts");
   const printer = createPrinter(command, globals, { host, scrubber });

@@ -1,6 +1,11 @@
+import { createJournal } from "../../accounting/hledger.ts";
 import { exact } from "../../cli/command/common-flags.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
-import { text } from "../../cli/output/view.ts";
+import { text, type View } from "../../cli/output/view.ts";
+import { usage } from "../../domain/failure.ts";
+import { localIso } from "../../domain/local-time.ts";
+import type { ListedOperation } from "../../ledger/operation.ts";
+import { spanOf, timeFilters, zoneOf } from "../time-filters.ts";
 import { exported } from "./operation.ts";
 
 const columns = [
@@ -22,33 +27,82 @@ const columns = [
   "baseUrl",
   "user",
   "command",
+  "account",
+  "recipient",
+  "name",
+  "method",
+  "batch",
+  "payment",
+  "localTime",
+  "completedAt",
+  "completedLocalTime",
 ] as const;
 
 export const ledgerExport = defineCommand({
-  description: "As CSV, unless --output is json or ndjson.",
-  examples: { "Export as CSV for a spreadsheet": "lenden ledger export" },
-  flags: { exact },
+  description: "A journal for hledger has what moved money, by day of completion.",
+  examples: {
+    "Export as CSV for a spreadsheet": "lenden ledger export",
+    "Export a journal": "lenden ledger export --since 2026-11-01 --until 2026-11-30 -o hledger",
+  },
+  flags: { ...timeFilters, exact },
   format: "csv",
+  formats: ["hledger"],
   list: true,
 
-  async *run({ exact }, context) {
-    let isEmpty = true;
-    for await (const operation of (await context.ledger.records()).list(undefined, {
-      oldestFirst: true,
-    })) {
-      isEmpty = false;
-      yield { row: exported(operation), exact };
+  async *run({ exact, ...times }, context) {
+    const zone = await zoneOf(context);
+    const { since, until, problems } = spanOf(times, zone, context);
+    if (problems.length > 0) throw usage(problems);
+    const ledger = await context.ledger.records();
+    if (context.ui.output === "hledger") {
+      const journal = createJournal(zone);
+      yield journal.start;
+      const filter = { bookedSince: since, bookedUntil: until, oldestFirst: true };
+      // Money that does not exist must not be added to money that does.
+      const isMixed = ledger.hasAllAccounts;
+      for await (const one of ledger.list(undefined, filter)) {
+        if (isMixed && one.environment === "sandbox") continue;
+        const entry = journal.entryOf(one);
+        if (entry !== undefined) yield entry;
+      }
+      yield* journal.end();
+      return;
     }
-    if (isEmpty) context.ui.notice("The ledger has nothing of this account yet.");
+    let isEmpty = true;
+    for await (const one of ledger.list(undefined, { since, until, oldestFirst: true })) {
+      isEmpty = false;
+      yield { row: rowOf(one, zone), exact };
+    }
+    if (isEmpty) context.ui.notice("The ledger has no operation of this account and period.");
   },
-  json: ({ row }) => row,
-  view: ({ row, exact }) => ({
-    kind: "table",
-    columns: columns.map((key) => ({ key, label: key.toUpperCase() })),
-    rows: [
-      { id: row.operation, cells: Object.fromEntries(columns.map((key) => [key, text(row[key])])) },
-    ],
-    empty: "",
-    csv: exact ? "exact" : "safe",
-  }),
+  json: (one) => (typeof one === "string" ? one : one.row),
+  view: (one): View => {
+    if (typeof one === "string") return { kind: "raw", text: one };
+    const { row, exact } = one;
+    const cells = Object.fromEntries(columns.map((key) => [key, text(row[key])]));
+    return {
+      kind: "table",
+      columns: columns.map((key) => ({ key, label: key.toUpperCase() })),
+      rows: [{ id: row.operation, cells }],
+      empty: "",
+      csv: exact ? "exact" : "safe",
+    };
+  },
 });
+
+/** Amounts in BDT, times in UTC and as clocks in the zone show them. */
+function rowOf(operation: ListedOperation, zone: string) {
+  const { kind, asked, target, methodName, batchId, createdAt, completedAt } = operation;
+  const given = (...names: string[]) =>
+    names.map((name) => asked[name]).find((one) => typeof one === "string") ?? null;
+  return {
+    ...exported(operation),
+    recipient: given("recipientNumber", "accountNumber"),
+    name: given("recipientName"),
+    method: methodName ?? given("paymentMethodId"),
+    batch: batchId,
+    payment: kind === "refund" ? target : null,
+    localTime: localIso(createdAt, zone),
+    completedLocalTime: completedAt === null ? null : localIso(completedAt, zone),
+  };
+}

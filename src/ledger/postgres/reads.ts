@@ -1,7 +1,15 @@
 import { lastSentAt } from "../decide.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Filter, Kind, Operation } from "../operation.ts";
-import { holderIn, isTrue, listedOperationOf, numberIn, operationOf } from "../rows.ts";
+import {
+  bookedAtInSql,
+  holderIn,
+  isOpenInSql,
+  isTrue,
+  listedOperationOf,
+  numberIn,
+  operationOf,
+} from "../rows.ts";
 import type { Owner } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import type { Query, Value } from "./connection.ts";
@@ -264,7 +272,7 @@ function selectionOf(
   filter: Filter,
   { own, bind }: { own: bigint | undefined; bind: Bind },
 ): Selection {
-  const { status, states, since, until, openedUntil } = filter;
+  const { status, states, since, until, openedUntil, bookedSince, bookedUntil } = filter;
   const { minPaisa, maxPaisa, reference, recipient, method, batch } = filter;
   const equality = (column: string, value: Value | undefined): Equality | undefined =>
     value === undefined ? undefined : [`o.${column}`, bind(value)];
@@ -297,6 +305,8 @@ function selectionOf(
       areUnconfirmed && ofAccount && unconfirmed,
       inStates,
       openedUntil !== undefined && `${openedAt} <= ${bind(openedUntil)}`,
+      bookedSince !== undefined && `(${bookedAtInSql} >= ${bind(bookedSince)} OR ${isOpenInSql})`,
+      bookedUntil !== undefined && `${bookedAtInSql} <= ${bind(bookedUntil)}`,
       minPaisa !== undefined && `o.amount_paisa >= ${bind(minPaisa)}`,
       maxPaisa !== undefined && `o.amount_paisa <= ${bind(maxPaisa)}`,
       // The collation "C" changes the case of ASCII letters only.

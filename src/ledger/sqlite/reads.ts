@@ -1,7 +1,7 @@
 import type { Database, Value } from "../../platform/sqlite/database.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Filter, Kind, Operation } from "../operation.ts";
-import { listedOperationOf, numberIn, operationOf } from "../rows.ts";
+import { bookedAtInSql, isOpenInSql, listedOperationOf, numberIn, operationOf } from "../rows.ts";
 import type { Worker } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import { openedAt, operationColumns } from "./operation-rows.ts";
@@ -147,7 +147,7 @@ interface Indexed {
 
 /** The conditions of a filter; the most selective index is the first. */
 function conditionsOf(kind: Kind | undefined, filter: Filter, account: RunAccount) {
-  const { status, states, since, until, openedUntil } = filter;
+  const { status, states, since, until, openedUntil, bookedSince, bookedUntil } = filter;
   const { minPaisa, maxPaisa, reference, recipient, method, batch } = filter;
   const inAccount: Condition = account.isAll
     ? ["o.account IN (SELECT number FROM accounts)"]
@@ -193,6 +193,8 @@ function conditionsOf(kind: Kind | undefined, filter: Filter, account: RunAccoun
     kind !== undefined && [kinds],
     states?.includes("CONFIRMED") && [inStates(states)],
     openedUntil !== undefined && [`${openedAt} <= ?`, openedUntil],
+    bookedSince !== undefined && [`(${bookedAtInSql} >= ? OR ${isOpenInSql})`, bookedSince],
+    bookedUntil !== undefined && [`${bookedAtInSql} <= ?`, bookedUntil],
     minPaisa !== undefined && ["o.amount_paisa >= ?", minPaisa],
     maxPaisa !== undefined && ["o.amount_paisa <= ?", maxPaisa],
     method && [

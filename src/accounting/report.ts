@@ -1,0 +1,158 @@
+import type { Paisa } from "../domain/amount.ts";
+import { formatDay, localIso } from "../domain/local-time.ts";
+import { readMobile } from "../domain/mobile.ts";
+import { isTest, isUnresolved } from "../domain/state.ts";
+import { bookedAt } from "../ledger/decide.ts";
+import type { Kind, Operation } from "../ledger/operation.ts";
+
+/** What the operations of a report can be grouped by. */
+export const groupings = ["day", "method", "recipient", "user", "profile"] as const;
+type Grouping = (typeof groupings)[number];
+
+/**
+ * `completed`: it moved money. `unknown`: it may have. `inProgress`: the API accepted it, and it is neither
+ * Completed nor Cancelled. `notCounted`: it moved no money, or only tested the API.
+ */
+export type Bucket = "completed" | "unknown" | "inProgress" | "notCounted";
+
+export function bucketOf(operation: Operation): Bucket {
+  const { kind, state, status, amountPaisa } = operation;
+  if (isTest(operation) || kind === "cancel" || kind === "trigger") return "notCounted";
+  if (isUnresolved(operation)) return "unknown";
+  if (state !== "CONFIRMED" || status === "Cancelled") return "notCounted";
+  if (status !== "Completed") return "inProgress";
+  // The amount of a body that was written by hand may be unreadable.
+  return amountPaisa === null ? "unknown" : "completed";
+}
+
+export interface Sum {
+  count: number;
+  paisa: Paisa;
+}
+
+/** Sums by bucket and kind, without those that are zero: there may be a million recipients. */
+export type Sums = Partial<Record<`${Bucket} ${Kind}`, Sum>>;
+
+/** The operations of one day, method, recipient, user or profile. */
+export interface Group {
+  /** What they have in common; empty if they have no such thing. */
+  key: string;
+  /** The name of the method or the recipient, as the newest operation has it. */
+  name: string | null;
+  sums: Sums;
+}
+
+export interface AccountReport extends Pick<Operation, "account" | "environment"> {
+  groups: Group[];
+  total: Sums;
+}
+
+/** The period of a report, and how it is grouped. */
+export interface Scope {
+  by: Grouping;
+  /** ISO 8601, inclusive. */
+  since: string | undefined;
+  until: string | undefined;
+  /** The zone of its days. */
+  zone: string;
+}
+
+/** The key in place of a day: recorded before the first day, and still open. */
+const earlier = "earlier";
+
+/** Adds up operations by account and group, in exact paisa. Accounts are never added up. */
+export function createReport(scope: Scope) {
+  const accounts = new Map<string, AccountReport & { byKey: Map<string, Group> }>();
+
+  const accountOf = ({ account, environment }: Operation) => {
+    const id = `${environment} ${account}`;
+    let own = accounts.get(id);
+    own ??= { account, environment, groups: [], total: {}, byKey: new Map() };
+    accounts.set(id, own);
+    return own;
+  };
+
+  return {
+    add(operation: Operation): void {
+      const { groups, total, byKey } = accountOf(operation);
+      const { key, name } = placeOf(operation, scope);
+      let group = byKey.get(key);
+      if (!group) {
+        group = { key, name, sums: {} };
+        byKey.set(key, group);
+        groups.push(group);
+      }
+      group.name = name ?? group.name;
+      const cell = `${bucketOf(operation)} ${operation.kind}` as const;
+      for (const sums of [group.sums, total]) {
+        sums[cell] ??= { count: 0, paisa: 0n };
+        add(sums[cell], { count: 1, paisa: operation.amountPaisa ?? 0n });
+      }
+    },
+
+    /** Production first, then by name. Days are in their order, all else is by its amount. */
+    accounts(): AccountReport[] {
+      const found = [...accounts].sort(([one], [other]) => (one < other ? -1 : 1));
+      return found.map(([, { account, environment, groups, total }]) => {
+        groups.sort(
+          (one, other) => (scope.by === "day" ? 0 : byAmount(one, other)) || byKey(one, other),
+        );
+        return { account, environment, groups, total };
+      });
+    },
+  };
+}
+
+const kinds = ["payment", "refund", "payout", "cancel", "trigger"] as const;
+
+/** The sum of a bucket, by default of all kinds. */
+export function sumIn(sums: Sums, bucket: Bucket, of: readonly Kind[] = kinds): Sum {
+  const sum = { count: 0, paisa: 0n };
+  for (const kind of of) add(sum, sums[`${bucket} ${kind}`]);
+  return sum;
+}
+
+/** Payments, less refunds and payouts. */
+export function netOf(sums: Sums): Paisa {
+  return (
+    sumIn(sums, "completed", ["payment"]).paisa -
+    sumIn(sums, "completed", ["refund", "payout"]).paisa
+  );
+}
+
+/** The key of a group as people read it. */
+export function labelOf({ key }: Group, { since, zone }: Scope): string {
+  if (key === earlier) return `before ${formatDay(since ?? "", zone)}`;
+  return key === "" ? "(none)" : key;
+}
+
+function add(to: Sum, { count, paisa }: Sum = { count: 0, paisa: 0n }): void {
+  to.count += count;
+  to.paisa += paisa;
+}
+
+function byAmount({ sums }: Group, other: Group): number {
+  return Number(sumIn(other.sums, "completed").paisa - sumIn(sums, "completed").paisa);
+}
+
+function byKey({ key }: Group, other: Group): number {
+  if (other.key === earlier) return 1;
+  return key < other.key || key === earlier ? -1 : 1;
+}
+
+function placeOf(
+  operation: Operation,
+  { by, since = "", zone }: Scope,
+): Pick<Group, "key" | "name"> {
+  const { asked, methodName } = operation;
+  const text = (value: unknown) => (typeof value === "string" ? value : null);
+  if (by === "day") {
+    const at = bookedAt(operation);
+    return { key: at < since ? earlier : localIso(at, zone).slice(0, 10), name: null };
+  }
+  if (by === "method") return { key: text(asked.paymentMethodId) ?? "", name: methodName };
+  if (by !== "recipient") return { key: operation[by], name: null };
+  const recipient = text(asked.recipientNumber) ?? text(asked.accountNumber) ?? "";
+  const mobile = readMobile(recipient);
+  return { key: mobile.ok ? mobile.value.local : recipient, name: text(asked.recipientName) };
+}

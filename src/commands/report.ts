@@ -1,0 +1,212 @@
+import {
+  type AccountReport,
+  type Bucket,
+  createReport,
+  type Group,
+  groupings,
+  labelOf,
+  netOf,
+  type Scope,
+  type Sums,
+  sumIn,
+} from "../accounting/report.ts";
+import { reportPage } from "../accounting/report-page.ts";
+import { defineCommand } from "../cli/command/define-command.ts";
+import { flag, oneOf } from "../cli/command/flag.ts";
+import type { Output } from "../cli/output/render.ts";
+import { type Cell, type Column, money, type Table, text } from "../cli/output/view.ts";
+import { amountText, type Paisa } from "../domain/amount.ts";
+import { usage } from "../domain/failure.ts";
+import { formatPaisa } from "../domain/money.ts";
+import { err, ok, quoted, type Result } from "../domain/result.ts";
+import { clockIn, whenClockShows } from "../domain/time-zone.ts";
+import type { Kind } from "../ledger/operation.ts";
+import { spanOf, timeFilters, zoneOf } from "./time-filters.ts";
+
+export const report = defineCommand({
+  description:
+    "Sums have what was completed in the period. What is in progress or unknown is apart.",
+  examples: {
+    "Report the current month by day": "lenden report",
+    "Write a page with charts": "lenden report --month 2026-11 --by method -o html > report.html",
+  },
+  flags: {
+    month: flag.optional("--month <month>", "2026-11 (default: the current month)", readMonth),
+    since: { ...timeFilters.since, unless: "month" },
+    until: { ...timeFilters.until, unless: "month" },
+    by: flag.optional(
+      "--by <group>",
+      `{${groupings.join(" | ")}} (default: day)`,
+      oneOf(groupings),
+    ),
+  },
+  formats: ["html"],
+
+  async run({ month, by = "day", ...times }, context) {
+    const { host, ui } = context;
+    const zone = await zoneOf(context);
+    const isGiven = times.since !== undefined || times.until !== undefined;
+    const currentMonth = new Date(clockIn(zone, host.now())).toISOString().slice(0, 7);
+    const { problems, ...span } = isGiven
+      ? spanOf(times, zone, context)
+      : { problems: [], ...monthSpan(month ?? currentMonth, zone) };
+    if (problems.length > 0) throw usage(problems);
+    const scope: Scope = { by, ...span, zone };
+    const sums = createReport(scope);
+    const filter = { bookedSince: span.since, bookedUntil: span.until, oldestFirst: true };
+    for await (const one of (await context.ledger.records()).list(undefined, filter)) sums.add(one);
+    const accounts = sums.accounts();
+    const countOf = (bucket: Bucket) =>
+      accounts.reduce((count, { total }) => count + sumIn(total, bucket).count, 0);
+    const [unknown, inProgress] = [countOf("unknown"), countOf("inProgress")];
+    if (inProgress > 0) ui.notice(`Not in the sums: ${inProgress} in progress.`);
+    if (unknown > 0)
+      ui.notice(
+        `Not in the sums: ${unknown} of unknown outcome. To list them, run 'lenden ledger list --unknown'.`,
+      );
+    const hasBars = host.stdout.isTTY === true;
+    return { scope, accounts, output: ui.output, now: new Date(host.now()).toISOString(), hasBars };
+  },
+
+  json: ({ scope, accounts }) => ({
+    by: scope.by,
+    since: scope.since ?? null,
+    until: scope.until ?? null,
+    timeZone: scope.zone,
+    accounts: accounts.map(({ groups, total, ...account }) => ({
+      ...account,
+      groups: groups.map(({ sums, ...group }) => ({ ...group, ...jsonOf(sums) })),
+      total: jsonOf(total),
+    })),
+  }),
+
+  view: ({ scope, accounts, output, now, hasBars }) => {
+    if (output === "html") return { kind: "raw", text: reportPage(accounts, scope, now) };
+    return tableOf(accounts, scope, { output, hasBars });
+  },
+});
+
+function readMonth(typed: string): Result<string> {
+  return /^\d{4}-(?:0[1-9]|1[0-2])$/.test(typed)
+    ? ok(typed)
+    : err(`${quoted(typed)} is not a month. Example: 2026-11.`);
+}
+
+function monthSpan(month: string, zone: string): Pick<Scope, "since" | "until"> {
+  const startMs = (monthsLater: number) => {
+    const date = new Date(month);
+    date.setUTCMonth(date.getUTCMonth() + monthsLater);
+    return whenClockShows(zone, date.getTime());
+  };
+  return {
+    since: new Date(startMs(0)).toISOString(),
+    until: new Date(startMs(1) - 1).toISOString(),
+  };
+}
+
+function jsonOf(sums: Sums) {
+  const sum = (bucket: Bucket, kind: Kind) => {
+    const { count, paisa } = sumIn(sums, bucket, [kind]);
+    return { count, amount: amountText(paisa) };
+  };
+  const each = (bucket: Bucket) => ({
+    payments: sum(bucket, "payment"),
+    refunds: sum(bucket, "refund"),
+    payouts: sum(bucket, "payout"),
+  });
+  const net = netOf(sums);
+  return {
+    ...each("completed"),
+    net: net < 0n ? `-${amountText(-net)}` : amountText(net),
+    unknown: each("unknown"),
+    inProgress: each("inProgress"),
+    notCounted: sumIn(sums, "notCounted").count,
+  };
+}
+
+/** A group; undefined for the total of an account. */
+interface Line {
+  account: AccountReport;
+  group: Group | undefined;
+  sums: Sums;
+}
+
+interface ReportColumn extends Column {
+  cell(line: Line): Cell;
+}
+
+/** In a table amounts are aligned, and each account has a total. CSV has counts and no totals. */
+function tableOf(
+  accounts: AccountReport[],
+  scope: Scope,
+  { output, hasBars }: { output: Output; hasBars: boolean },
+): Table {
+  const isTable = output === "table";
+  const lines: Line[] = accounts.flatMap((account) => [
+    ...account.groups.map((group) => ({ account, group, sums: group.sums })),
+    ...(isTable ? [{ account, group: undefined, sums: account.total }] : []),
+  ]);
+
+  const amount = (key: string, label: string, paisaOf: (sums: Sums) => Paisa): ReportColumn => {
+    if (!isTable) return { key, label, cell: ({ sums }) => money(paisaOf(sums)) };
+    const shown = ({ sums }: Line) => (paisaOf(sums) === 0n ? "-" : formatPaisa(paisaOf(sums)));
+    const width = lines.reduce((most, line) => Math.max(most, shown(line).length), label.length);
+    const cell = (line: Line) => text(shown(line).padStart(width));
+    return { key, label: label.padStart(width), cell };
+  };
+  const counted = (key: string, label: string, bucket: Bucket, kind?: Kind): ReportColumn[] => {
+    const sumOf = (sums: Sums) => sumIn(sums, bucket, kind && [kind]);
+    const isEmpty = bucket !== "completed" && lines.every(({ sums }) => sumOf(sums).count === 0);
+    if (isTable && isEmpty) return [];
+    const count = { key: `${key}Count`, label, cell: ({ sums }: Line) => text(sumOf(sums).count) };
+    const isSpare = bucket !== "completed";
+    const shown = { ...amount(key, label, (sums) => sumOf(sums).paisa), isSpare };
+    return isTable ? [shown] : [shown, count];
+  };
+  const inWords: ReportColumn[] = [
+    { key: "environment", label: "ENVIRONMENT", cell: ({ account }) => text(account.environment) },
+    { key: "account", label: "ACCOUNT", cell: ({ account }) => text(account.account) },
+  ];
+  const key = ({ group }: Line) =>
+    group ? (isTable ? labelOf(group, scope) : group.key) : "Total";
+  const isNamed = !isTable || lines.some(({ group }) => group?.name);
+  const columns: ReportColumn[] = [
+    ...(!isTable || accounts.length > 1 ? inWords : []),
+    { key: scope.by, label: scope.by.toUpperCase(), cell: (line) => text(key(line)) },
+    ...(isNamed
+      ? [{ key: "name", label: "NAME", cell: ({ group }: Line) => text(group?.name) }]
+      : []),
+    ...counted("payments", "PAYMENTS IN", "completed", "payment"),
+    ...counted("refunds", "REFUNDS OUT", "completed", "refund"),
+    ...counted("payouts", "PAYOUTS OUT", "completed", "payout"),
+    { ...amount("net", "NET", netOf), isSpare: true },
+    ...counted("unknown", "UNKNOWN", "unknown"),
+    ...counted("inProgress", "IN PROGRESS", "inProgress"),
+    ...(isTable && hasBars ? [barColumn(lines)] : []),
+  ];
+  return {
+    kind: "table",
+    columns,
+    rows: lines.map((line) => ({
+      id: line.group?.key ?? "",
+      cells: Object.fromEntries(columns.map(({ key, cell }) => [key, cell(line)])),
+    })),
+    empty: "No operations in this period.",
+  };
+}
+
+const barWidth = 24;
+
+/** Money in and out, relative to the largest group. */
+function barColumn(lines: Line[]): ReportColumn {
+  const paisaOf = (sums: Sums, kinds?: Kind[]) => Number(sumIn(sums, "completed", kinds).paisa);
+  const groups = lines.filter(({ group }) => group);
+  const most = groups.reduce((most, { sums }) => Math.max(most, paisaOf(sums)), 1);
+  const bar = ({ group, sums }: Line) => {
+    if (!group) return null;
+    const all = Math.round((paisaOf(sums) / most) * barWidth);
+    const paid = Math.round((paisaOf(sums, ["payment"]) / most) * barWidth);
+    return `${"█".repeat(paid)}${"░".repeat(all - paid)}`;
+  };
+  return { key: "bar", label: "IN █ OUT ░", isSpare: true, cell: (line) => text(bar(line)) };
+}

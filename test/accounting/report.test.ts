@@ -1,0 +1,155 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { type Bucket, createReport, groupings, type Sums } from "../../src/accounting/report.ts";
+import { type State, states, testCommand } from "../../src/domain/state.ts";
+import type { Kind, Operation } from "../../src/ledger/operation.ts";
+
+const kinds: Kind[] = ["payment", "payout", "refund", "cancel", "trigger"];
+const buckets: Bucket[] = ["completed", "unknown", "inProgress", "notCounted"];
+const day = { noInvalidDate: true, min: new Date("2026-10-01"), max: new Date("2026-12-31") };
+const time = fc.date(day).map((date) => date.toISOString());
+
+const paid: Operation = {
+  ...{ number: 1n, id: "OP1", kind: "payout", reference: "A", amountPaisa: 500n, target: null },
+  ...{ asked: {}, methodName: null, batch: null, state: "CONFIRMED", remoteId: "PO1" },
+  ...{ status: "Completed", code: null, message: null, attempts: 1 },
+  ...{ createdAt: "2026-11-01T00:00:00.000Z", openedAt: "2026-11-01T00:00:00.000Z" },
+  ...{ updatedAt: "2026-11-01T00:00:00.000Z", acceptedAt: null, completedAt: null },
+  ...{ paymentUrl: null, holder: null, user: "ann", command: "api", profile: "", baseUrl: "" },
+  ...{ environment: "sandbox", account: "shop", keyHash: "k" },
+};
+
+const operation: fc.Arbitrary<Operation> = fc
+  .record({
+    kind: fc.constantFrom(...kinds),
+    state: fc.constantFrom(...states),
+    status: fc.constantFrom(null, "Processing", "Completed", "Cancelled", "Reviewing"),
+    amountPaisa: fc.oneof({ weight: 20, arbitrary: fc.bigInt(1n, 10n ** 14n) }, fc.constant(null)),
+    command: fc.constantFrom("payout send", "api", testCommand),
+    account: fc.constantFrom("shop", "branch"),
+    environment: fc.constantFrom("sandbox", "production"),
+    createdAt: time,
+    completedAt: fc.option(time),
+    methodName: fc.constantFrom(null, "bkash", "Nagad"),
+    asked: fc.record(
+      {
+        paymentMethodId: fc.constantFrom("m1", "m2"),
+        recipientNumber: fc.constantFrom("01712345678", "+8801712345678", "01812345678"),
+        accountNumber: fc.constantFrom("01712345678", "AC-7"),
+        recipientName: fc.constantFrom("Rahima", "Karim"),
+      },
+      { requiredKeys: [] },
+    ),
+    user: fc.constantFrom("ann", "bob"),
+    profile: fc.constantFrom("", "shop"),
+  })
+  .map((one) => ({ ...paid, ...one }));
+
+/** What an operation counts as, by its state or, once it is accepted, by its status. */
+const meanings: Record<State, Bucket | undefined> = {
+  INTENT: "unknown",
+  UNCERTAIN: "unknown",
+  CONFLICT: "unknown",
+  NOT_SENT: "notCounted",
+  REFUSED: "notCounted",
+  CONFIRMED: undefined,
+};
+
+function meaningOf({ kind, command, state, status, amountPaisa }: Operation): Bucket {
+  if (command === testCommand || kind === "cancel" || kind === "trigger") return "notCounted";
+  const isPaid = status === "Completed";
+  const accepted = isPaid ? (amountPaisa === null ? "unknown" : "completed") : "inProgress";
+  return meanings[state] ?? (status === "Cancelled" ? "notCounted" : accepted);
+}
+
+function added(sums: Sums[], cell: keyof Sums) {
+  return sums.reduce(
+    ({ count, paisa }, { [cell]: one = { count: 0, paisa: 0n } }) => {
+      return { count: count + one.count, paisa: paisa + one.paisa };
+    },
+    { count: 0, paisa: 0n },
+  );
+}
+
+test("sums add up to the paisa whatever the grouping, and each operation is in exactly one", () => {
+  fc.assert(
+    fc.property(fc.array(operation), fc.constantFrom(...groupings), (operations, by) => {
+      const since = "2026-11-01T00:00:00.000Z";
+      const report = createReport({ by, since, until: undefined, zone: "Asia/Dhaka" });
+      for (const one of operations) report.add(one);
+
+      const accounts = report.accounts();
+      const found = accounts.map(({ environment, account }) => `${environment} ${account}`);
+      expect(new Set(found).size).toBe(found.length);
+      for (const kind of kinds)
+        for (const bucket of buckets)
+          for (const { account, environment, groups, total } of accounts) {
+            const own = operations.filter(
+              (one) =>
+                one.account === account &&
+                one.environment === environment &&
+                one.kind === kind &&
+                meaningOf(one) === bucket,
+            );
+            const paisa = own.reduce((sum, { amountPaisa }) => sum + (amountPaisa ?? 0n), 0n);
+            const cell = `${bucket} ${kind}` as const;
+            expect(added([total], cell)).toEqual({ count: own.length, paisa });
+            const parts = groups.map(({ sums }) => sums);
+            expect(added(parts, cell)).toEqual({ count: own.length, paisa });
+          }
+      const counted = accounts.flatMap(({ total }) => Object.values(total));
+      expect(counted.reduce((all, { count }) => all + count, 0)).toBe(operations.length);
+    }),
+  );
+});
+
+/** The keys of groups with what was completed, in their order. */
+function groupsOf(by: (typeof groupings)[number], changes: Partial<Operation>[], zone = "UTC") {
+  const scope = { by, since: "2026-11-01T00:00:00.000Z", until: undefined, zone };
+  const report = createReport(scope);
+  for (const change of changes) report.add({ ...paid, ...change });
+  return report.accounts().flatMap(({ groups }) => groups);
+}
+
+test.each([
+  ["Asia/Dhaka", "2026-11-20"],
+  ["UTC", "2026-11-19"],
+  ["America/New_York", "2026-11-19"],
+])("a day is that of the completion, in the time zone %s", (zone, key) => {
+  const changes = [{ completedAt: "2026-11-19T18:00:00.000Z" }];
+  expect(groupsOf("day", changes, zone)).toMatchObject([{ key }]);
+});
+
+test("days are in order, after what is open from before the period", () => {
+  const open = { state: "UNCERTAIN", completedAt: null } as const;
+  const changes = [
+    { completedAt: "2026-11-20T00:00:00.000Z" },
+    { ...open, createdAt: "2026-10-31T23:59:59.999Z" },
+    { completedAt: "2026-11-02T00:00:00.000Z" },
+  ];
+  expect(groupsOf("day", changes).map(({ key }) => key)).toEqual([
+    ...["earlier", "2026-11-02", "2026-11-20"],
+  ]);
+});
+
+test("the largest amount is first, and a recipient is one however the number is written", () => {
+  const to = (recipientNumber: string) => ({ asked: { recipientNumber, recipientName: "Rahima" } });
+  const refund = { kind: "refund", asked: { accountNumber: "AC-7" } } as const;
+  const changes = [
+    { ...to("01712345678"), amountPaisa: 300n },
+    { ...refund, amountPaisa: 500n },
+    { kind: "payment", asked: {}, amountPaisa: 1n } as const,
+    { ...to("+880 1712-345678"), amountPaisa: 300n },
+  ];
+  expect(groupsOf("recipient", changes)).toMatchObject([
+    { key: "01712345678", name: "Rahima", sums: { "completed payout": { count: 2, paisa: 600n } } },
+    { key: "AC-7", name: null },
+    { key: "", name: null },
+  ]);
+});
+
+test("a method is one by its ID, with the newest name", () => {
+  const asked = { paymentMethodId: "m1" };
+  const changes = ["bkash", "bKash", null].map((methodName) => ({ asked, methodName }));
+  expect(groupsOf("method", changes)).toMatchObject([{ key: "m1", name: "bKash" }]);
+});
