@@ -14,6 +14,7 @@ import {
 } from "../../src/sandbox/server.ts";
 import { type AtEnd, scratchFolder } from "./helpers.ts";
 import { built, type Child, lenden, type Outcome, type RunOptions, startBuilt } from "./lenden.ts";
+import { closedPort } from "./server.ts";
 import { makeCertificates, trustAuthority } from "./tls.ts";
 
 /** A merchant with a sandbox, whose books are a file, and folders of its own. */
@@ -83,7 +84,9 @@ async function merchantWith(
 ): Promise<Merchant> {
   const folder = scratchFolder();
   const dataFile = options.dataFile ?? join(folder, "books.db");
-  const sandbox = await startSandbox({ now: Date.now, ...options, dataFile });
+  // A port that no other process gets while the service is away.
+  const port = await closedPort();
+  const sandbox = await startSandbox({ now: Date.now, ...options, dataFile, port });
   let running = sandbox;
   atEnd(() => running.close());
   let counting: Promise<Database> | undefined;
@@ -159,7 +162,6 @@ async function merchantWith(
     inLedger: (work) => inDatabase(ledgerFile, work),
     close: () => running.close(),
     comeBack: async () => {
-      const port = Number(new URL(sandbox.baseUrl).port);
       running = await startSandbox({ now: Date.now, ...options, dataFile, port });
     },
   };
