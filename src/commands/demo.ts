@@ -9,11 +9,7 @@ import { paymentCard, payoutCard, refundCard } from "./resources.ts";
 
 export const demo = defineCommand({
   description: "Runs on a temporary sandbox: no money moves. Each step shows its command.",
-  examples: {
-    "Run all steps": "lenden demo",
-    "Record them in a ledger on PostgreSQL":
-      "lenden demo --ledger postgres://postgres@localhost/lenden",
-  },
+  examples: { "Run all steps": "lenden demo" },
   flags: {
     ledger: flag.optional("--ledger <url>", "Ledger on PostgreSQL for the steps", readLedgerUrl),
     ledgerPasswordCommand: { ...ledgerLoginFlags.ledgerPasswordCommand, onlyWith: "ledger" },

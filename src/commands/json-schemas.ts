@@ -399,9 +399,7 @@ export const jsonSchemas: Record<string, z.ZodMiniType> = {
     }),
   ),
   "sandbox statement": z.array(
-    z.strictObject({
-      ...each(text, "date id reference type amount fee balance status"),
-    }),
+    z.strictObject({ ...each(text, "date id reference type amount fee balance status") }),
   ),
   "sandbox start": z.strictObject({
     ...each(text, "baseUrl apiKey payoutSecret"),

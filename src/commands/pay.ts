@@ -31,8 +31,6 @@ export const payCreate = defineCommand({
   examples: {
     "Create a payment and print its payment URL":
       'lenden pay create --amount 1250.50 --description "Order 42" --method bkash',
-    "Store the ID for a script":
-      'id=$(lenden pay create --amount 500 --description "Order 43" --method nagad -q)',
   },
   flags: {
     amount,

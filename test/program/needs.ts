@@ -50,7 +50,6 @@ export const needs: Need[] = [
     make: writes("hr.csv", "amount;to;method;dept;grade\n500;01712345678;bkash;Sales;7\n"),
   },
   { when: /(?:status|export|resolve) payroll\.csv/, make: sentPayroll },
-  { when: /resolve payroll\.csv .*--rows/, make: unknownPayroll },
   { when: isStopped, make: stoppedPayroll },
   { when: /callback\.json/, make: genuineCallback },
   { when: /callback (?:show|replay)/, make: keptCallback },
@@ -70,7 +69,6 @@ export const needs: Need[] = [
   },
   { when: /statement\.csv/, make: statement },
   { when: /ledger restore/, make: ledgerBackup },
-  { when: /payroll\.sh/, make: writes("payroll.sh", "#!/bin/sh\nlenden methods\n") },
   { when: /payout\.json/, make: writes("payout.json", payoutBody()) },
   { when: /--key-file/, make: secretFiles },
   {
@@ -158,15 +156,6 @@ async function stoppedPayroll(merchant: Merchant, folder: string): Promise<void>
   const file = join(folder, "payroll.csv");
   const { code } = await merchant.lenden(["payout", "batch", "send", file, "--concurrency", "1"]);
   if (code !== 6) throw new Error(`the batch ended with ${code} instead of 6`);
-}
-
-/** As it is if no response arrives. */
-async function unknownPayroll(merchant: Merchant): Promise<void> {
-  await merchant.inLedger((ledger) =>
-    ledger.exec(
-      "UPDATE operations SET state = 'UNCERTAIN', phase = 'unresolved', remote_id = NULL, status = NULL",
-    ),
-  );
 }
 
 /** Of a completed payment and a completed payout. */

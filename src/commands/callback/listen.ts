@@ -47,8 +47,6 @@ export const callbackListen = defineCommand({
     "Forward callbacks to your handler, until Ctrl-C":
       "lenden callback listen --forward-to http://127.0.0.1:3000/callback",
     "Poll the API instead, without a URL that it can reach": "lenden callback listen --poll",
-    "Wait five minutes for this payment to end":
-      "lenden callback listen --poll --for TX8F3K2Q --timeout 5m",
   },
   flags: {
     port: flag.optional(

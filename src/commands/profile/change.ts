@@ -40,8 +40,6 @@ export const profileSet = defineCommand({
   examples: {
     "Set the URL to which customers return":
       "lenden profile set redirect-url https://shop.example/thanks",
-    "Share a ledger with other machines":
-      "lenden profile set ledger postgres://ann@db.example/lenden",
   },
   arguments: {
     key: argument.required("setting", "Name of the setting", oneOf(settings)),

@@ -29,10 +29,7 @@ function triggerCommand<Kind extends Resource>(resource: ResourceDescription<Kin
   const which = kind === "refund" ? "This command works" : "--status Cancelled works";
   return defineCommand({
     description: `${which} only in a local sandbox. Elsewhere, --all selects the ${kind}s of the ledger.`,
-    examples: {
-      [`Complete a ${kind}`]: `lenden sandbox trigger ${kind} ${exampleId}`,
-      [`Cancel every Processing ${kind}`]: `lenden sandbox trigger ${kind} --all --status cancelled`,
-    },
+    examples: { [`Complete a ${kind}`]: `lenden sandbox trigger ${kind} ${exampleId}` },
     arguments: {
       ids: argument.many(idName, `IDs of ${kind}s, or @last`, readIdentifier, {
         names: kind,
