@@ -175,6 +175,7 @@ export const payoutList = defineCommand({
 
 export const refundList = defineCommand({
   ...listOf(refund),
+  sameFlagsAs: "payout list",
   flags: {
     ...commonFilters,
     to: payoutFilters.to,

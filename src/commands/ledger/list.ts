@@ -36,6 +36,7 @@ export const ledgerList = defineCommand({
     columns: columnsFlag(columnsOf.ledger),
     limit,
   },
+  sameFlagsAs: "payout list",
   list: true,
 
   async *run({ unknown, olderThan, ...given }, context) {
