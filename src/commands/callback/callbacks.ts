@@ -148,19 +148,9 @@ function forwardedOf({ forwarded, judged }: StoredCallback) {
 
 /** A callback and its result, as scripts get it: one document a line. */
 export function eventOf({ callback, verdict, explanation, records, resolved }: Handled) {
-  const { number, source, receivedAt, count } = callback;
-  return {
-    event: "callback" as const,
-    number,
-    source,
-    receivedAt,
-    count,
-    verdict,
-    explanation,
-    records,
-    resolved,
-    forwarded: forwardedOf(callback),
-  };
+  const { number, source, receivedAt, count, forwarded } = listed(callback);
+  const handled = { verdict, explanation, records, resolved, forwarded };
+  return { event: "callback" as const, number, source, receivedAt, count, ...handled };
 }
 
 export type CallbackEvent = ReturnType<typeof eventOf>;

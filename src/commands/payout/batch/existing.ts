@@ -54,7 +54,7 @@ export const batchStatus = defineCommand({
     unreachable: "not all rows were sent, or the API did not respond",
     uncertain: "the outcome of some rows is unknown",
   },
-  async run(input, context): Promise<Seen> {
+  async run(input, context) {
     const { refresh, wait } = input;
     const ledger = await (refresh || wait ? context.ledger.own() : context.ledger.records());
     const batch = await batchNamed(input.batch, ledger);
@@ -83,10 +83,6 @@ export const batchStatus = defineCommand({
   view: (seen) => statusCard(seen),
   ending: ({ failure }) => failure,
 });
-
-interface Seen extends BatchStatus {
-  failure: Failure | undefined;
-}
 
 function endingKind(
   ended: FailureKind | undefined,

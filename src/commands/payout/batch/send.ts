@@ -14,7 +14,6 @@ import {
 import { readCount } from "../../../cli/command/common-flags.ts";
 import { type Context, defineCommand } from "../../../cli/command/define-command.ts";
 import { flag } from "../../../cli/command/flag.ts";
-import type { Preview } from "../../../cli/command/preview.ts";
 import { durationText } from "../../../cli/output/time.ts";
 import { rowsText } from "../../../cli/output/view.ts";
 import type { ProgressLine } from "../../../cli/terminal/reporter.ts";
@@ -77,7 +76,7 @@ export const batchSend = defineCommand({
     unreachable: "not all rows were sent; run it again",
     uncertain: "the outcome of some rows is unknown; run it again",
   },
-  async run(input, context): Promise<Sent | Preview> {
+  async run(input, context) {
     // After the rows of a big file are read, V8 would let as much garbage grow beside them.
     setFlagsFromString("--heap-growing-percent=50");
     const { readCsvFile } = await import("../../../batches/csv.ts");
@@ -104,12 +103,6 @@ export const batchSend = defineCommand({
   view: (sent) => statusCard(sent),
   ending: ({ failure }) => failure,
 });
-
-interface Sent extends BatchStatus {
-  /** Rows that were not paid now: the API had payouts of their references before. */
-  existing: Sum;
-  failure: Failure | undefined;
-}
 
 /** Exit 1 means that nothing was sent, which is not known once the rows were. */
 function failedAfterSending(cause: unknown, { id }: Batch): unknown {
