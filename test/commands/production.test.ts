@@ -119,6 +119,7 @@ const sandboxLines = [
   ["sandbox", "requests"],
   ["sandbox", "requests", "--follow"],
   ["sandbox", "info"],
+  ["sandbox", "statement"],
   ["verify-api"],
   ["callback", "test", "http://127.0.0.1:9/callback"],
 ];
