@@ -135,13 +135,13 @@ export function mayBe({ kind, amountPaisa, recipient }: Line, operation: Operati
 
 /** A statement's own arithmetic: opening balance and movements are the closing balance. */
 export interface Balance {
-  openingPaisa: Paisa;
+  opening: Paisa;
   /** Without fees that the balance has beside the amounts. */
-  movementsPaisa: Paisa;
-  feesPaisa: Paisa;
-  closingPaisa: Paisa;
+  movements: Paisa;
+  fees: Paisa;
+  closing: Paisa;
   /** The first line whose balance does not follow from the line before. */
-  brokenAt: { line: number; expectedPaisa: Paisa | null; shownPaisa: Paisa } | null;
+  brokenAt: { line: number; expected: Paisa | null; shown: Paisa } | null;
 }
 
 /**
@@ -171,7 +171,7 @@ function walk(entries: Entry[], hasFees: boolean, movesAll: boolean) {
   let running: Paisa | undefined;
   let breaks = 0;
   const balance: Balance = {
-    ...{ openingPaisa: 0n, movementsPaisa: 0n, feesPaisa: 0n, closingPaisa: 0n },
+    ...{ opening: 0n, movements: 0n, fees: 0n, closing: 0n },
     brokenAt: null,
   };
   for (const entry of entries) {
@@ -184,20 +184,20 @@ function walk(entries: Entry[], hasFees: boolean, movesAll: boolean) {
     const expected = moved === undefined ? undefined : before + moved - feePaisa;
     if (running === undefined && balancePaisa === null) {
       // The opening balance is found at the first line that has one.
-      balance.openingPaisa -= (moved ?? 0n) - feePaisa;
-    } else if (running === undefined) balance.openingPaisa += before;
-    balance.movementsPaisa += moved ?? 0n;
-    balance.feesPaisa += feePaisa;
+      balance.opening -= (moved ?? 0n) - feePaisa;
+    } else if (running === undefined) balance.opening += before;
+    balance.movements += moved ?? 0n;
+    balance.fees += feePaisa;
     const isBroken = balancePaisa !== null && balancePaisa !== expected;
     if (isBroken) {
       breaks += 1;
-      const found = { line: line.line, expectedPaisa: expected ?? null, shownPaisa: balancePaisa };
+      const found = { line: line.line, expected: expected ?? null, shown: balancePaisa };
       balance.brokenAt ??= found;
     }
     if (running !== undefined || balancePaisa !== null)
       running = balancePaisa ?? expected ?? before;
   }
-  return { breaks, balance: { ...balance, closingPaisa: running ?? 0n } };
+  return { breaks, balance: { ...balance, closing: running ?? 0n } };
 }
 
 /** What a line adds to the balance; undefined if the statement does not show the direction. */

@@ -4,7 +4,7 @@ import { Failure, usage } from "../domain/failure.ts";
 import { hasEnded, type Resource, resources } from "../domain/statuses.ts";
 import type { Requested } from "../ledger/change.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { Operation } from "../ledger/operation.ts";
+import type { Filter, Operation, Outcome } from "../ledger/operation.ts";
 import type { OperationDeps } from "../operations/deps.ts";
 import { statusIn, timeIn } from "../operations/record-outcome.ts";
 import { refreshStatus } from "../operations/refresh.ts";
@@ -48,57 +48,38 @@ const mostProposals = 5;
 /**
  * Reconciles lines with the ledger. A statement changes nothing by itself: what it shows and the ledger does not know
  * is retrieved from the API, and only the record is recorded.
- *
- * @param deps called only if something has to be retrieved
  */
 export async function reconcile(
   lines: Line[],
   options: Options,
   ledger: Ledger,
-  deps: () => Promise<OperationDeps>,
+  deps: OperationDeps,
 ): Promise<Reconciliation> {
   const before = await classified(lines, ledger);
-  const open = await unexplained(before, options, ledger);
-  const { imported, unseen } =
-    open.length > 0 ? await retrieve(open, options, ledger, await deps()) : nothingRetrieved;
-  const entries = (await classified(lines, ledger)).map((entry, place) => {
+  const { imported, unseen } = await retrieve(before, options, ledger, deps);
+  const entries = (await classified(lines, ledger)).map((entry, place): Entry => {
     const { result } = before[place] ?? entry;
-    const isOpen = result === "unknown-here" || result === "only-in-statement";
-    if (!isOpen || entry.result !== "matched") return entry;
+    const wasOpen = result === "unknown-here" || result === "only-in-statement";
+    if (!wasOpen || entry.result !== "matched") return entry;
     const isImported = imported.has(entry.operation?.remoteId ?? "");
     return isImported
-      ? { ...entry, result: "only-in-statement" as const, explained: "imported" as const }
-      : { ...entry, result: "unknown-here" as const, explained: "resolved" as const };
+      ? { ...entry, result: "only-in-statement", explained: "imported" }
+      : { ...entry, result: "unknown-here", explained: "resolved" };
   });
-  const late = unseen ?? (await refreshOthers(entries, options, ledger, deps));
-  return { entries, ...(await onlyInLedger(entries, options, ledger)), unseen: late };
-}
-
-const nothingRetrieved = { imported: new Set<string>(), unseen: undefined };
-
-/** What the ledger knows as Processing may have been completed in the period, and be missing in the statement. */
-async function refreshOthers(
-  entries: Entry[],
-  { until }: Options,
-  ledger: Ledger,
-  deps: () => Promise<OperationDeps>,
-): Promise<Failure | undefined> {
   const named = new Set(entries.map(({ operation }) => operation?.number));
-  async function* others() {
-    const filter = { status: "Processing", until, oldestFirst: true };
-    for await (const one of ledger.list(undefined, filter))
-      if (isConfirmedRecord(one) && !named.has(one.number)) yield one;
-  }
-  for await (const _ of others()) {
-    const { unseen } = await refreshStatus(others(), await deps());
-    return unseen;
-  }
-  return undefined;
+  // What the ledger knows as Processing may be completed, and be missing in the statement.
+  const processing = others(named, { status: "Processing", until: options.until }, ledger);
+  const refreshed = unseen ? { unseen } : await refreshStatus(processing, deps);
+  const left = await onlyInLedger(entries, options, ledger);
+  return { entries, ...left, unseen: refreshed.unseen };
 }
 
-/** True if the API has a record of its own for an operation. */
-function isConfirmedRecord({ kind, state, remoteId }: Operation): boolean {
-  return state === "CONFIRMED" && remoteId !== null && resources.some((one) => one === kind);
+/** Operations that the API has a record of, and that no line names. */
+async function* others(named: Set<bigint | undefined>, filter: Filter, ledger: Ledger) {
+  for await (const one of ledger.list(undefined, { ...filter, oldestFirst: true })) {
+    const isRecord = one.state === "CONFIRMED" && resources.some((kind) => kind === one.kind);
+    if (isRecord && !named.has(one.number)) yield one;
+  }
 }
 
 async function classified(lines: Line[], ledger: Ledger): Promise<Entry[]> {
@@ -110,32 +91,24 @@ async function classified(lines: Line[], ledger: Ledger): Promise<Entry[]> {
   return classify(lines, [...operations.values()]);
 }
 
-/** Entries whose records may explain them. Without unknown outcomes of their amounts, only --import reads others. */
-async function unexplained(
-  entries: Entry[],
-  { isImporting }: Options,
-  ledger: Ledger,
-): Promise<Entry[]> {
-  const unknown = new Set((await ledger.unsettled()).map(({ amountPaisa }) => amountPaisa));
-  return entries.filter(({ line, result, operation, differences }) => {
-    const isOld = operation?.status != null && !hasEnded({ status: operation.status });
-    if (result === "differs") return isOld && differences.some(({ field }) => field === "status");
-    if (line.id === null) return false;
-    if (result === "unknown-here") return true;
-    return result === "only-in-statement" && (isImporting || unknown.has(line.amountPaisa));
-  });
-}
-
-/** Retrieves the records, and records what they show by the rules of every retrieved record. */
+/** Retrieves records that may explain entries, and records what they show by the rules of every retrieved record. */
 async function retrieve(
   entries: Entry[],
   { name, isImporting }: Options,
   ledger: Ledger,
   deps: OperationDeps,
 ): Promise<{ imported: Set<string>; unseen: Failure | undefined }> {
+  const unknown = new Set((await ledger.unsettled()).map(({ amountPaisa }) => amountPaisa));
+  const open = entries.filter(({ line, result, operation, differences }) => {
+    if (result === "only-in-statement")
+      return line.id !== null && (isImporting || unknown.has(line.amountPaisa));
+    const isOld = operation?.status != null && !hasEnded({ status: operation.status });
+    if (result === "differs") return isOld && differences.some(({ field }) => field === "status");
+    return result === "unknown-here" && line.id !== null;
+  });
   const imported = new Set<string>();
-  for (let at = 0; at < entries.length; at += atOnce) {
-    const some = entries.slice(at, at + atOnce);
+  for (let at = 0; at < open.length; at += atOnce) {
+    const some = open.slice(at, at + atOnce);
     const found = await Promise.all(some.map((entry) => find(entry, deps)));
     const claims: Requested<"claim">[] = [];
     for (const [place, one] of found.entries()) {
@@ -145,8 +118,8 @@ async function retrieve(
       if (!isImporting || (await ledger.ofRecord(one.kind, one.id))) continue;
       claims.push(claimOf(one, `Recorded from ${name}, line ${some[place]?.line.line}.`));
     }
-    if (claims.length === 0) continue;
-    const answers = await ledger.change(claims.map((one) => ({ kind: "claim" as const, ...one })));
+    const requests = claims.map((one) => ({ kind: "claim" as const, ...one }));
+    const answers = claims.length > 0 ? await ledger.change(requests) : [];
     for (const [place, { kind }] of answers.entries())
       if (kind === "new") imported.add(claims[place]?.found?.remoteId ?? "");
   }
@@ -220,19 +193,15 @@ async function onlyInLedger(
 ): Promise<Pick<Reconciliation, "onlyInLedger" | "onlyInLedgerSum">> {
   const named = new Set(entries.map(({ operation }) => operation?.number));
   const open = new Map<bigint | null, Entry[]>();
-  for (const entry of entries) {
-    if (!isOpen(entry) || entry.result !== "only-in-statement") continue;
-    const { amountPaisa } = entry.line;
-    open.set(amountPaisa, [...(open.get(amountPaisa) ?? []), entry]);
-  }
+  for (const entry of entries.filter(isOpen))
+    open.set(entry.line.amountPaisa, [...(open.get(entry.line.amountPaisa) ?? []), entry]);
   const found: Operation[] = [];
   const sum = { count: 0, totalPaisa: 0n };
-  for await (const one of ledger.list(undefined, { status: "Completed", oldestFirst: true })) {
-    const { completedAt, number, amountPaisa } = one;
-    const isOfPeriod = completedAt !== null && completedAt >= since && completedAt <= until;
-    if (!isOfPeriod || named.has(number) || !isConfirmedRecord(one)) continue;
+  const filter = { status: "Completed", bookedSince: since, bookedUntil: until };
+  for await (const one of others(named, filter, ledger)) {
+    const { amountPaisa } = one;
     const fitting = (open.get(amountPaisa) ?? []).filter(
-      (entry) => isOpen(entry) && mayBe(entry.line, one),
+      (entry) => isOpen(entry) && entry.operation === undefined && mayBe(entry.line, one),
     );
     if (fitting.length > 0 && (await isAccepted(one, fitting, ledger))) continue;
     for (const { proposals } of fitting) if (proposals.length < mostProposals) proposals.push(one);
@@ -246,24 +215,14 @@ async function onlyInLedger(
 /** Explains the line that a person accepted as an operation before. */
 async function isAccepted(operation: Operation, fitting: Entry[], ledger: Ledger) {
   for (const { data } of await ledger.historyOf(operation)) {
-    const matched = matchedIn(data);
+    const { matched }: Pick<Outcome, "matched"> = { ...(typeof data === "object" ? data : {}) };
     const entry = fitting.find(({ line }) => line.digest === matched?.line);
-    if (entry) {
-      explain(entry, operation, matched?.reason ?? "");
-      return true;
-    }
+    if (!entry || !matched) continue;
+    const { reason } = matched;
+    Object.assign(entry, { operation, reason, explained: "accepted", proposals: [] });
+    return true;
   }
   return false;
-}
-
-function matchedIn(data: unknown): { line?: unknown; reason?: string } | undefined {
-  if (typeof data !== "object" || data === null || !("matched" in data)) return undefined;
-  const { matched } = data;
-  return typeof matched === "object" && matched !== null ? matched : undefined;
-}
-
-function explain(entry: Entry, operation: Operation, reason: string): void {
-  Object.assign(entry, { operation, reason, explained: "accepted", proposals: [] });
 }
 
 /**
@@ -274,27 +233,22 @@ function explain(entry: Entry, operation: Operation, reason: string): void {
 export async function accept(
   found: Reconciliation,
   acceptances: Acceptance[],
-  by: string,
+  { by, ...options }: Options & { by: string },
   ledger: Ledger,
 ): Promise<void> {
   const problems: string[] = [];
   const accepted = acceptances.flatMap(({ line, operation: name, reason }) => {
     const entry = found.entries.find((one) => one.line.line === line);
-    const operation = entry?.proposals.find(
-      ({ id, reference, remoteId }) => name === id || name === reference || name === remoteId,
+    const operation = [entry?.operation, ...(entry?.proposals ?? [])].find(
+      (one) => name === one?.id || name === one?.reference || name === one?.remoteId,
     );
-    if (entry && operation) return { entry, operation, reason };
-    problems.push(`--accept: ${name} is not proposed for line ${line}.`);
-    return [];
+    if (!entry || !operation) problems.push(`--accept: ${name} is not proposed for line ${line}.`);
+    // It was accepted before.
+    return entry && operation && !entry.operation ? [{ entry, operation, reason }] : [];
   });
-  const isTwice = (place: number) =>
-    accepted.some(
-      ({ entry, operation }, other) =>
-        other < place &&
-        (entry === accepted[place]?.entry || operation === accepted[place]?.operation),
-    );
-  if (accepted.some((_, place) => isTwice(place)))
-    problems.push("--accept names a line or an operation twice.");
+  for (const one of ["entry", "operation"] as const)
+    if (new Set(accepted.map((each) => each[one])).size < accepted.length)
+      problems.push("--accept names a line or an operation twice.");
   if (problems.length > 0)
     throw usage(problems, "A proposal has the same amount and recipient, and is in the result.");
   for (const { entry, operation, reason } of accepted) {
@@ -302,16 +256,11 @@ export async function accept(
     const matched = { line: entry.line.digest, reason, by };
     const outcome = { state, ...(status === null ? {} : { status }), matched };
     const answer = await ledger.learn({ seen: operation, outcome });
-    if (answer.kind !== "recorded")
-      throw new Failure("operation.locked", `${operation.id} was changed meanwhile.`, {
-        hint: "Run the same command again.",
-        operation: operation.id,
-      });
-    explain(entry, operation, reason);
-    for (const { proposals } of found.entries)
-      if (proposals.includes(operation)) proposals.splice(proposals.indexOf(operation), 1);
-    found.onlyInLedger = found.onlyInLedger.filter((one) => one !== operation);
-    found.onlyInLedgerSum.count -= 1;
-    found.onlyInLedgerSum.totalPaisa -= operation.amountPaisa ?? 0n;
+    if (answer.kind === "recorded") continue;
+    const { id } = operation;
+    const hint = "Run the same command again.";
+    throw new Failure("operation.locked", `${id} was changed meanwhile.`, { hint, operation: id });
   }
+  for (const entry of found.entries) entry.proposals = [];
+  Object.assign(found, await onlyInLedger(found.entries, options, ledger));
 }

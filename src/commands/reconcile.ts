@@ -11,9 +11,10 @@ import { readWord } from "../cli/command/common-flags.ts";
 import type { Context } from "../cli/command/context.ts";
 import { defineCommand } from "../cli/command/define-command.ts";
 import { argument, flag, type Input } from "../cli/command/flag.ts";
-import { id, table, text } from "../cli/output/view.ts";
+import { id, money, table, text } from "../cli/output/view.ts";
 import { Failure, usage } from "../domain/failure.ts";
 import { formatDay, formatTime } from "../domain/local-time.ts";
+import { formatPaisa } from "../domain/money.ts";
 import { didYouMean } from "../domain/nearest.ts";
 import { err, ok, quoted, type Result } from "../domain/result.ts";
 import { fileFlags } from "./payout/batch/file.ts";
@@ -81,14 +82,19 @@ export const reconcile = defineCommand({
     const lines = readLines(statement, columns, zone);
     const period = periodOf(input, lines, zone, context);
     const options = { name: basename(file), isImporting: input.import, ...period };
-    const found = await retrieval.reconcile(lines, options, ledger, context.api.deps);
+    const found = await retrieval.reconcile(lines, options, ledger, await context.api.deps());
     const asked = input.accept.length > 0 ? input.accept : await askForProposals(found, context);
-    await retrieval.accept(found, asked, context.host.user, ledger);
+    const { user: by } = context.host;
+    if (asked.length > 0) await retrieval.accept(found, asked, { ...options, by }, ledger);
     const report = { file, ...period, columns: columns.map(plainColumn), ...reportOf(found) };
     for (const text of summaryOf(report, zone)) context.ui.notice(text);
     return { report, ending: found.unseen ?? endingOf(report) };
   },
-  json: ({ report }) => report,
+  /** Every amount is a text. */
+  json: ({ report }) =>
+    JSON.parse(
+      JSON.stringify(report, (_, value) => (typeof value === "bigint" ? signedText(value) : value)),
+    ),
   view: ({ report }) =>
     table([...report.lines.filter(isShown), ...report.onlyInLedger], {
       id: (row) => String(row.line ?? row.operation),
@@ -97,7 +103,7 @@ export const reconcile = defineCommand({
         result: ["RESULT", ({ result }) => text(result)],
         line: ["LINE", ({ line }) => text(line)],
         id: ["ID", (row) => id(row.id ?? row.reference)],
-        amount: ["AMOUNT", ({ amount }) => text(amount)],
+        amount: ["AMOUNT", ({ amount }) => money(amount)],
         operation: ["OPERATION", ({ operation }) => id(operation)],
         detail: ["DETAIL", (row) => text(detailOf(row) || null)],
       },
@@ -171,13 +177,16 @@ async function askForProposals(
   for (const { line, proposals } of ask ? proposed : []) {
     const left = proposals.filter((one) => accepted.every(({ operation }) => operation !== one.id));
     if (!ask || left.length === 0) continue;
-    const operation = await ask.choice(`Line ${line.line} (BDT ${paisaText(line.amountPaisa)}):`, [
-      { name: "I do not know: leave it open", value: undefined },
-      ...left.map(({ id, kind, reference, completedAt }) => ({
-        name: `It is ${kind} ${reference ?? id}, completed ${formatTime(completedAt ?? "")}`,
-        value: id,
-      })),
-    ]);
+    const operation = await ask.choice(
+      `Line ${line.line} (${formatPaisa(line.amountPaisa ?? 0n)}):`,
+      [
+        { name: "I do not know: leave it open", value: undefined },
+        ...left.map(({ id, kind, reference, completedAt }) => ({
+          name: `It is ${kind} ${reference ?? id}, completed ${formatTime(completedAt ?? "")}`,
+          value: id,
+        })),
+      ],
+    );
     if (operation === undefined) continue;
     const check = (typed: string) => (typed.trim() ? undefined : "Enter a reason.");
     const reason = (await ask.text("Reason:", { check })).trim();
@@ -186,51 +195,33 @@ async function askForProposals(
   return accepted;
 }
 
-function paisaText(paisa: bigint | null): string | null {
-  return paisa === null ? null : signedText(paisa);
-}
-
-/** The result as scripts get it: every amount is a text. */
 function reportOf({ entries, onlyInLedger, onlyInLedgerSum: left }: Reconciliation) {
   const balance = checkBalance(entries);
   const sums = [...new Set(entries.map(({ result }) => result))].map((result) => {
     const own = entries.filter((one) => one.result === result);
     const total = own.reduce((sum, { line }) => sum + (line.amountPaisa ?? 0n), 0n);
-    return [result, { lines: own.length, total: signedText(total) }] as const;
+    return [result, { lines: own.length, total }] as const;
   });
   return {
     results: Object.fromEntries(sums),
-    onlyInLedgerSum: { operations: left.count, total: signedText(left.totalPaisa) },
-    fees: signedText(feesOf(entries)),
-    balance: balance
-      ? {
-          opening: signedText(balance.openingPaisa),
-          movements: signedText(balance.movementsPaisa),
-          fees: signedText(balance.feesPaisa),
-          closing: signedText(balance.closingPaisa),
-          brokenAt: balance.brokenAt && {
-            line: balance.brokenAt.line,
-            expected: paisaText(balance.brokenAt.expectedPaisa),
-            shown: paisaText(balance.brokenAt.shownPaisa),
-          },
-        }
-      : null,
+    onlyInLedgerSum: { operations: left.count, total: left.totalPaisa },
+    fees: feesOf(entries),
+    balance: balance ?? null,
     lines: entries.map(({ line, operation, proposals, ...entry }) => ({
       ...{ line: line.line, result: entry.result, explained: entry.explained ?? null },
       ...{ id: line.id, reference: line.reference, date: line.date },
-      amount: paisaText(line.movementPaisa ?? line.amountPaisa),
+      amount: line.movementPaisa ?? line.amountPaisa,
       operation: operation?.id ?? null,
       differences: entry.differences,
       proposals: proposals.map(({ id }) => id),
       firstLine: entry.firstLine ?? null,
       reason: entry.reason ?? null,
     })),
-    onlyInLedger: onlyInLedger.map(
-      ({ id, kind, remoteId, reference, amountPaisa, completedAt }) => ({
-        ...{ line: null, result: "only-in-ledger" as const, operation: id, kind, id: remoteId },
-        ...{ reference, amount: paisaText(amountPaisa), completedAt },
-      }),
-    ),
+    onlyInLedger: onlyInLedger.map((one) => ({
+      ...{ line: null, result: "only-in-ledger" as const, operation: one.id, kind: one.kind },
+      ...{ id: one.remoteId, reference: one.reference, amount: one.amountPaisa },
+      completedAt: one.completedAt,
+    })),
   };
 }
 
@@ -279,13 +270,17 @@ function endingOf({ file, lines, balance, onlyInLedger }: Report & { file: strin
 
 function* summaryOf(report: Report & { since: string; until: string }, zone: string) {
   const { since, until, results, onlyInLedgerSum: left, fees, balance } = report;
-  yield `Period: ${formatDay(since, zone)} to ${formatDay(until, zone)}. Fees: BDT ${fees}.`;
+  yield `Period: ${formatDay(since, zone)} to ${formatDay(until, zone)}. Fees: ${formatPaisa(fees)}.`;
   for (const [result, { lines, total }] of Object.entries(results))
-    yield `${result}: ${lines} lines, BDT ${total}`;
-  if (left.operations > 0) yield `only-in-ledger: ${left.operations}, BDT ${left.total}`;
+    yield `${result}: ${lines}, ${formatPaisa(total)}`;
+  if (left.operations > 0) yield `only-in-ledger: ${left.operations}, ${formatPaisa(left.total)}`;
   if (!balance) return;
   const { opening, movements, closing, brokenAt } = balance;
-  yield brokenAt
-    ? `Balance: line ${brokenAt.line} shows ${brokenAt.shown} instead of ${brokenAt.expected ?? "an amount with a direction"}.`
-    : `Balance: opening ${opening} + movements ${movements} - fees ${balance.fees} = closing ${closing}.`;
+  const sum = `${formatPaisa(opening)} + movements ${formatPaisa(movements)} - fees ${formatPaisa(balance.fees)}`;
+  if (!brokenAt) yield `Balance: opening ${sum} = closing ${formatPaisa(closing)}.`;
+  else {
+    const { line, shown, expected } = brokenAt;
+    const instead = expected === null ? "" : ` instead of ${formatPaisa(expected)}`;
+    yield `Balance: line ${line} shows ${formatPaisa(shown)}${instead}.`;
+  }
 }

@@ -124,6 +124,9 @@ describe("the end of a month", () => {
     });
     expect(await reconciled(merchant, whole, "--import")).toMatchObject({ code: 0, shown: [] });
     expect(await merchant.lenden(["ledger", "check"])).toMatchObject({ code: 0 });
+    // Nothing has to be retrieved.
+    await merchant.close();
+    expect(await reconciled(merchant, whole)).toMatchObject({ code: 0, shown: [] });
   });
 
   test("rebuilds a lost ledger, which prevents duplicates as before", async () => {
@@ -231,10 +234,10 @@ describe("the end of a month", () => {
     await merchant.set("payout", id, "Completed");
     const file = join(merchant.dataFolder, "by-hand.csv");
     const day = new Date(Date.now() + 6 * 3_600_000).toISOString().slice(0, 10);
-    writeFileSync(
-      file,
-      `Day,Number,Amount,Trx\n${day},01712345678,(5.00),by hand\n${day},01812345678,(5.00),x\n`,
+    const rows = ["01712345678", "01812345678", "01712345678"].map(
+      (to) => `${day},${to},(5.00),x\n`,
     );
+    writeFileSync(file, `Day,Number,Amount,Trx\n${rows.join("")}`);
     const map = ["Day=date", "Number=recipient", "Amount=amount", "Trx=id"].flatMap((one) => [
       "--map",
       one,
@@ -242,14 +245,25 @@ describe("the end of a month", () => {
     const args = ["reconcile", file, ...map, "--json"];
     const open = await merchant.lenden(args);
     expect(open.code).toBe(6);
-    const [first, second] = JSON.parse(open.stdout).lines;
-    expect(first.proposals).toHaveLength(1);
-    expect(second.proposals).toEqual([]);
+    const counts = ({ lines }: { lines: Fields[] }) => lines.map(({ proposals }) => proposals);
+    const { onlyInLedger, ...found } = JSON.parse(open.stdout);
+    const [{ operation }] = onlyInLedger;
+    expect(counts(found)).toEqual([[operation], [], [operation]]);
+    const span = ["--since", "2020-01-01", "--until", "2020-01-31"];
+    const earlier = JSON.parse((await merchant.lenden([...args, ...span])).stdout);
+    expect({ ...earlier, proposals: counts(earlier) }).toMatchObject({
+      ...{ onlyInLedger: [], proposals: [[], [], []] },
+    });
     const wrong = await merchant.lenden([...args, "--accept", "3=INV-1:no"]);
     expect(wrong).toMatchObject({ code: 2 });
-    await merchant.lenden([...args, "--accept", "2=INV-1:paid at the counter"]);
+    const accepted = [...args, "--accept", "4=INV-1:paid at the counter"];
+    for (const _ of ["once", "twice"])
+      expect(JSON.parse((await merchant.lenden(accepted)).stdout)).toMatchObject({
+        lines: [{ explained: null }, { explained: null }, { explained: "accepted" }],
+        onlyInLedger: [],
+      });
     const again = JSON.parse((await merchant.lenden(args)).stdout);
-    expect(again.lines[0]).toMatchObject({ explained: "accepted", reason: "paid at the counter" });
+    expect(again.lines[2]).toMatchObject({ explained: "accepted", reason: "paid at the counter" });
     expect(again.onlyInLedger).toEqual([]);
     const { history } = await merchant.json(["ledger", "show", "INV-1"]);
     expect(JSON.stringify(history)).toContain("paid at the counter");

@@ -54,22 +54,26 @@ describe("a statement", () => {
       { line: 4, movementPaisa: -25_050n, span: { toMs: Date.parse("2026-11-21T18:00:00Z") - 1 } },
     ]);
     expect(checkBalance(classify(lines, []))).toMatchObject({
-      openingPaisa: 0n,
-      closingPaisa: 74_950n,
+      opening: 0n,
+      closing: 74_950n,
       brokenAt: null,
     });
   });
 
   test("names every cell that cannot be read by its line", async () => {
     const reading = linesOf(
-      "id,amount\nT1,12,50\nT2,1250.5.0\n",
+      "id,amount,date\nT1,12,50,2026-11-01\nT2,1250.5.0,30/02/2026\n",
       ["id", "id"],
       ["amount", "amount"],
+      ["date", "date"],
     );
     await expect(reading).rejects.toMatchObject({
-      message: "s.csv, line 2: it has 3 cells, the header has 2.",
+      message: "s.csv, line 2: it has 4 cells, the header has 3.",
       details: {
-        problems: [expect.stringContaining('s.csv, line 3, amount: "1250.5.0" is not an amount.')],
+        problems: [
+          expect.stringContaining('s.csv, line 3, amount: "1250.5.0" is not an amount.'),
+          expect.stringContaining('s.csv, line 3, date: "30/02/2026" is not a date.'),
+        ],
       },
     });
   });
@@ -118,6 +122,40 @@ function operationOf(name: string): Operation {
   const stored = { number, target: null, account: "a", holder: null, at: "2026-11-20T10:00:00Z" };
   return { ...createOperation(intent, stored, worker()), remoteId: `ID-${name}` };
 }
+
+/** A line of the payout A, as it is in a statement. */
+const lineOfA: Line = {
+  ...{ line: 2, id: "ID-A", reference: "A", date: null, span: null, kind: "payout" },
+  ...{ amountPaisa: 1n, movementPaisa: -1n, feePaisa: null, balancePaisa: null, digest: "" },
+  ...{ status: "Completed", recipient: "+8801712345678" },
+};
+const payoutA: Operation = { ...operationOf("A"), state: "CONFIRMED", status: "Completed" };
+
+test.each<[string, Partial<Line>, Partial<Operation>, string[]]>([
+  ["nothing", {}, {}, []],
+  ["an amount", { movementPaisa: -2n }, {}, ["amount"]],
+  ["a direction", { movementPaisa: 1n }, {}, ["amount"]],
+  ["a reference", { reference: "B" }, {}, ["reference"]],
+  ["an ID", { id: "ID-B" }, {}, ["id"]],
+  ["a type", { kind: "refund" }, {}, ["type"]],
+  ["a status", { status: "On hold" }, {}, ["status"]],
+  ["a status without a column of statuses", { status: null }, { status: "Cancelled" }, ["status"]],
+  ["a recipient", { recipient: "01812345678" }, {}, ["recipient"]],
+  ["a payout that was rejected", {}, { state: "REFUSED" }, ["state"]],
+])("sees %s that differs", (_, line, operation, fields) => {
+  const [entry] = classify([{ ...lineOfA, ...line }], [{ ...payoutA, ...operation }]);
+  expect(entry?.differences.map(({ field }) => field)).toEqual(fields);
+  expect(entry?.result).toBe(fields.length > 0 ? "differs" : "matched");
+});
+
+test("a cancelled payout whose money is returned is no contradiction", () => {
+  const sent: Line = { ...lineOfA, status: null };
+  const returned: Line = { ...sent, line: 3, movementPaisa: 1n };
+  const cancelled: Operation = { ...payoutA, status: "Cancelled" };
+  const results = (lines: Line[]) => classify(lines, [cancelled]).map(({ result }) => result);
+  expect(results([sent, returned])).toEqual(["matched", "matched"]);
+  expect(results([sent, sent])).toEqual(["differs", "twice"]);
+});
 
 test("every line has one result, and every operation is the match of at most one line", () => {
   fc.assert(
@@ -174,8 +212,8 @@ test("finds the first line that breaks the balance, in both orders, with and wit
         const found = checkBalance(entries);
         expect(found?.brokenAt?.line ?? null).toBe(changed?.line ?? null);
         if (changed) return;
-        expect(found?.closingPaisa).toBe(
-          (found?.openingPaisa ?? 0n) + (found?.movementsPaisa ?? 0n) - (found?.feesPaisa ?? 0n),
+        expect(found?.closing).toBe(
+          (found?.opening ?? 0n) + (found?.movements ?? 0n) - (found?.fees ?? 0n),
         );
       },
     ),

@@ -46,6 +46,38 @@ describeEach(stores, "a claim", ({ share }) => {
     ]);
   });
 
+  test("of a record that the API has is recorded once, and not beside what may have created it", async () => {
+    const ledger = await (await share()).open();
+    await claimed(ledger, payment("tea"));
+    await claimed(ledger, refund("TX1"));
+    const found = (remoteId: string) =>
+      ({
+        state: "CONFIRMED",
+        remoteId,
+        status: "Completed",
+        recordCreatedAt: "2026-10-01T00:00:00.000Z",
+      }) as const;
+    const claims = [
+      { intent: payout("A"), found: found("PO1") },
+      { intent: payout("B"), found: found("PO1") },
+      { intent: payout("A"), found: found("PO2") },
+      { intent: payment("tea"), found: found("TX1") },
+      { intent: payment("rice"), found: found("TX2") },
+      { intent: refund("TX1"), found: found("RF1") },
+      { intent: refund("TX2"), found: found("RF1") },
+    ];
+    const answers = await ledger.change(
+      claims.map((one) => ({ kind: "claim", onDuplicate: "send", ...one }) as const),
+    );
+    expect(answers.map(({ kind }) => kind)).toEqual([
+      ...["new", "finished", "different", "duplicate", "new", "duplicate", "new"],
+    ]);
+    expect(await ledger.find("A")).toMatchObject({
+      ...{ state: "CONFIRMED", remoteId: "PO1", status: "Completed", holder: null, attempts: 0 },
+      acceptedAt: "2026-10-01T00:00:00.000Z",
+    });
+  });
+
   test("P4: belongs to the process that resumed it, which alone can record an outcome", async () => {
     const { open, end } = await share();
     const first = await open();

@@ -1,0 +1,27 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { openMerchant, payoutOf } from "../support/merchant.ts";
+import { openPrompts } from "./terminal.ts";
+
+test("reconcile asks about the columns, and about a proposal with its reason", async () => {
+  const merchant = await openMerchant();
+  const id = await merchant.id(payoutOf("INV-1"));
+  await merchant.set("payout", id, "Completed");
+  const day = new Date(Date.now() + 6 * 3_600_000).toISOString().slice(0, 10);
+  const file = join(merchant.dataFolder, "s.csv");
+  writeFileSync(file, `Day,Mobile,Amount,Trx ID\n${day},01712345678,-5.00,unknown\n`);
+  const args = ["reconcile", file, "--mapping", "bank"];
+  const terminal = openPrompts(args, { env: merchant.env });
+  await terminal.shows(/Day: date \(1 of 1 cells are times\)[\s\S]*Mobile: recipient \(its name\)/);
+  await terminal.answer("Read the columns?", "y");
+  await terminal.shows(/Line 2 \(BDT 5\.00\)[\s\S]*It is payout INV-1/);
+  await terminal.press("Down", "Enter");
+  await terminal.answer("Reason:", "the bank wrote another ID");
+  const { code, screen } = await terminal.ended();
+  expect({ code, screen }).toMatchObject({ code: 0, screen: expect.stringContaining("accepted") });
+
+  // The columns were stored, and so was the decision.
+  const again = await merchant.lenden(args);
+  expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining("another ID") });
+});
