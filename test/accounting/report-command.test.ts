@@ -3,11 +3,14 @@ import { existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { faults } from "../sandbox/running.ts";
 import { openMerchant, paidPayment, paymentOf, payoutOf, refundOf } from "../support/merchant.ts";
+import { serverTest, sharedCluster } from "../support/postgres.ts";
+import { teamLedger } from "../support/team-ledger.ts";
 
 /** A merchant with an operation of each kind that moved money, and with others that did not, or may have. */
-async function busyMerchant() {
+async function busyMerchant(ledgerUrl?: string) {
   const ill = faults();
   const merchant = await openMerchant({ faults: ill });
+  if (ledgerUrl !== undefined) merchant.env.LENDEN_LEDGER_URL = ledgerUrl;
   const paid = await paidPayment(merchant);
   await merchant.id(paymentOf("in progress"));
   const refund = await merchant.id(refundOf(paid, "40.05"));
@@ -27,25 +30,23 @@ async function busyMerchant() {
 const sum = (count: number, amount: string) => ({ count, amount });
 const none = sum(0, "0");
 
+/** The sums of a busy merchant. */
+const total = {
+  payments: sum(1, "100"),
+  refunds: sum(1, "40.05"),
+  payouts: sum(1, "5"),
+  net: "54.95",
+  unknown: { payments: none, refunds: sum(1, "1"), payouts: none },
+  inProgress: { payments: sum(1, "100"), refunds: none, payouts: none },
+  notCounted: 1,
+};
+
 test("a report has the same sums by every grouping, without what is open", async () => {
   const { json, lenden } = await busyMerchant();
   for (const by of ["day", "method", "recipient", "user", "profile"]) {
     const { accounts, timeZone } = await json(["report", "--since", "yesterday", "--by", by]);
     expect(timeZone).toBe("Asia/Dhaka");
-    expect(accounts).toMatchObject([
-      {
-        environment: "sandbox",
-        total: {
-          payments: sum(1, "100"),
-          refunds: sum(1, "40.05"),
-          payouts: sum(1, "5"),
-          net: "54.95",
-          unknown: { payments: none, refunds: sum(1, "1"), payouts: none },
-          inProgress: { payments: sum(1, "100"), refunds: none, payouts: none },
-          notCounted: 1,
-        },
-      },
-    ]);
+    expect(accounts).toMatchObject([{ environment: "sandbox", total }]);
   }
   const { stdout, stderr } = await lenden(["report", "--since", "yesterday", "--by", "user"]);
   expect(stdout).toMatch(/^Total .* BDT 100\.00 .* BDT 40\.05 .* BDT 5\.00 .* BDT 54\.95 /m);
@@ -117,6 +118,17 @@ test("an export has recipients, methods, refunded payments and local times", asy
   );
   expect(await exported("--until", "2020-01-01")).toEqual([]);
   expect(await exported("--since", "yesterday")).toHaveLength(6);
+});
+
+serverTest("a ledger on PostgreSQL has the same report and journal", async () => {
+  const { url } = await teamLedger(await sharedCluster(), "accountant");
+  const { json, lenden } = await busyMerchant(url("accountant"));
+  expect(await json(["report", "--since", "yesterday"])).toMatchObject({ accounts: [{ total }] });
+  const { stdout } = await lenden(["ledger", "export", "--since", "yesterday", "-o", "hledger"]);
+  expect(stdout.match(/BDT -?[\d.]+/g)).toEqual([
+    ...["BDT 1000.00", "BDT 100.00", "BDT -100.00", "BDT -40.05", "BDT 40.05"],
+    ...["BDT -5.00", "BDT 5.00", "BDT 1.00"],
+  ]);
 });
 
 const hledger = "/usr/bin/hledger";

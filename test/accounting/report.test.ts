@@ -3,21 +3,12 @@ import { expect, test } from "vitest";
 import { type Bucket, createReport, groupings, type Sums } from "../../src/accounting/report.ts";
 import { type State, states, testCommand } from "../../src/domain/state.ts";
 import type { Kind, Operation } from "../../src/ledger/operation.ts";
+import { paid } from "./operations.ts";
 
 const kinds: Kind[] = ["payment", "payout", "refund", "cancel", "trigger"];
 const buckets: Bucket[] = ["completed", "unknown", "inProgress", "notCounted"];
 const day = { noInvalidDate: true, min: new Date("2026-10-01"), max: new Date("2026-12-31") };
 const time = fc.date(day).map((date) => date.toISOString());
-
-const paid: Operation = {
-  ...{ number: 1n, id: "OP1", kind: "payout", reference: "A", amountPaisa: 500n, target: null },
-  ...{ asked: {}, methodName: null, batch: null, state: "CONFIRMED", remoteId: "PO1" },
-  ...{ status: "Completed", code: null, message: null, attempts: 1 },
-  ...{ createdAt: "2026-11-01T00:00:00.000Z", openedAt: "2026-11-01T00:00:00.000Z" },
-  ...{ updatedAt: "2026-11-01T00:00:00.000Z", acceptedAt: null, completedAt: null },
-  ...{ paymentUrl: null, holder: null, user: "ann", command: "api", profile: "", baseUrl: "" },
-  ...{ environment: "sandbox", account: "shop", keyHash: "k" },
-};
 
 const operation: fc.Arbitrary<Operation> = fc
   .record({

@@ -1,35 +1,8 @@
-import { existsSync } from "node:fs";
 import { createServer } from "node:http";
-import axe from "axe-core";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { afterAll, expect, onTestFinished, test } from "vitest";
+import type { Page } from "playwright-core";
+import { expect, onTestFinished } from "vitest";
+import { browserTest, expectAccessible, openWindow } from "../support/browser.ts";
 import { paymentBody, type Sandbox, start } from "./running.ts";
-
-const executablePath = "/usr/bin/chromium";
-
-/** A test that needs a browser, and is skipped without one. */
-const browserTest = test.skipIf(!existsSync(executablePath));
-
-let running: Promise<Browser> | undefined;
-afterAll(async () => (await running)?.close());
-
-/** A new window without scripts. */
-async function openWindow(options: BrowserContextOptions = {}): Promise<Page> {
-  running ??= chromium.launch({ executablePath, args });
-  const context = await (await running).newContext({ javaScriptEnabled: false, ...options });
-  onTestFinished(() => context.close());
-  return context.newPage();
-}
-
-const args = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
 
 /** A merchant's shop, and the URLs that its customers returned to. */
 interface Shop {
@@ -144,16 +117,6 @@ async function follow(page: Page, click: () => Promise<void>): Promise<void> {
   const loaded = page.waitForEvent("load");
   await click();
   await loaded;
-}
-
-async function expectAccessible(page: Page): Promise<void> {
-  expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(320);
-  await page.evaluate(axe.source);
-  expect(
-    await page.evaluate(
-      "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]))",
-    ),
-  ).toEqual([]);
 }
 
 async function end({ sandbox, id }: Checkout): Promise<void> {
