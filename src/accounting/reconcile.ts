@@ -8,6 +8,13 @@ import { type Line, magnitude, recipientOf } from "./statement.ts";
  * Compares the lines of a statement with operations. Pure: nothing is read, retrieved or recorded here.
  */
 
+/** What is compared of an operation: a statement of a year may name a million of them. */
+export type Known = Pick<
+  Operation,
+  | ("number" | "id" | "kind" | "state" | "status" | "remoteId" | "reference" | "amountPaisa")
+  | "asked"
+>;
+
 interface Difference {
   field: "state" | "id" | "reference" | "type" | "amount" | "status" | "recipient";
   statement: string;
@@ -25,7 +32,7 @@ export interface Entry {
     | "only-in-statement"
     | "fee"
     | "balance";
-  operation: Operation | undefined;
+  operation: Known | undefined;
   differences: Difference[];
   /** Why a line that did not match is explained all the same. */
   explained?: "resolved" | "imported" | "accepted";
@@ -50,8 +57,8 @@ export function namesIn(lines: Line[]): string[] {
 }
 
 /** Finds the operation of each line, by the API's ID or else by a payout's reference, and compares both. */
-export function classify(lines: Line[], operations: Operation[]): Entry[] {
-  const byId = new Map<string, Operation[]>();
+export function classify(lines: Line[], operations: Known[]): Entry[] {
+  const byId = new Map<string, Known[]>();
   for (const one of operations)
     byId.set(one.remoteId ?? "", [...(byId.get(one.remoteId ?? "") ?? []), one]);
   const byReference = new Map(operations.map((one) => [one.reference ?? "", one]));
@@ -91,7 +98,7 @@ export function classify(lines: Line[], operations: Operation[]): Entry[] {
   });
 }
 
-function differencesOf(line: Line, operation: Operation): Difference[] {
+function differencesOf(line: Line, operation: Known): Difference[] {
   const { kind, state, status, remoteId, reference, amountPaisa } = operation;
   const found: Difference[] = [];
   const add = (field: Difference["field"], statement: string, ledger: string | null) => {

@@ -11,7 +11,7 @@ import { refreshStatus } from "../operations/refresh.ts";
 import { resolveByRecord } from "../operations/resolve.ts";
 import { unread } from "../operations/response-failure.ts";
 import { requestRecord } from "../operations/status.ts";
-import { classify, type Entry, isOpen, mayBe, namesIn } from "./reconcile.ts";
+import { classify, type Entry, isOpen, type Known, mayBe, namesIn } from "./reconcile.ts";
 import type { Line } from "./statement.ts";
 
 /** A person's decision that a line is an operation, although no ID or reference says so. */
@@ -56,8 +56,9 @@ export async function reconcile(
   deps: OperationDeps,
 ): Promise<Reconciliation> {
   const before = await classified(lines, ledger);
-  const { imported, unseen } = await retrieve(before, options, ledger, deps);
-  const entries = (await classified(lines, ledger)).map((entry, place): Entry => {
+  const { imported, unseen, isChanged } = await retrieve(before, options, ledger, deps);
+  const after = isChanged ? await classified(lines, ledger) : before;
+  const entries = after.map((entry, place): Entry => {
     const { result } = before[place] ?? entry;
     const wasOpen = result === "unknown-here" || result === "only-in-statement";
     if (!wasOpen || entry.result !== "matched") return entry;
@@ -84,11 +85,16 @@ async function* others(named: Set<bigint | undefined>, filter: Filter, ledger: L
 
 async function classified(lines: Line[], ledger: Ledger): Promise<Entry[]> {
   const names = namesIn(lines);
-  const operations = new Map<bigint, Operation>();
+  const operations = new Map<bigint, Known>();
   for (let at = 0; at < names.length; at += namesAtOnce)
     for (const one of await ledger.ofNames(names.slice(at, at + namesAtOnce)))
-      operations.set(one.number, one);
+      operations.set(one.number, knownOf(one));
   return classify(lines, [...operations.values()]);
+}
+
+function knownOf(operation: Operation): Known {
+  const { number, id, kind, state, status, remoteId, reference, amountPaisa, asked } = operation;
+  return { number, id, kind, state, status, remoteId, reference, amountPaisa, asked };
 }
 
 /** Retrieves records that may explain entries, and records what they show by the rules of every retrieved record. */
@@ -97,7 +103,7 @@ async function retrieve(
   { name, isImporting }: Options,
   ledger: Ledger,
   deps: OperationDeps,
-): Promise<{ imported: Set<string>; unseen: Failure | undefined }> {
+): Promise<{ imported: Set<string>; unseen: Failure | undefined; isChanged: boolean }> {
   const unknown = new Set((await ledger.unsettled()).map(({ amountPaisa }) => amountPaisa));
   const open = entries.filter(({ line, result, operation, differences }) => {
     if (result === "only-in-statement")
@@ -106,13 +112,14 @@ async function retrieve(
     if (result === "differs") return isOld && differences.some(({ field }) => field === "status");
     return result === "unknown-here" && line.id !== null;
   });
+  const isChanged = open.length > 0;
   const imported = new Set<string>();
   for (let at = 0; at < open.length; at += atOnce) {
     const some = open.slice(at, at + atOnce);
     const found = await Promise.all(some.map((entry) => find(entry, deps)));
     const claims: Requested<"claim">[] = [];
     for (const [place, one] of found.entries()) {
-      if (one instanceof Failure) return { imported, unseen: one };
+      if (one instanceof Failure) return { imported, unseen: one, isChanged };
       if (!one) continue;
       await resolveByRecord(one, deps);
       if (!isImporting || (await ledger.ofRecord(one.kind, one.id))) continue;
@@ -123,7 +130,7 @@ async function retrieve(
     for (const [place, { kind }] of answers.entries())
       if (kind === "new") imported.add(claims[place]?.found?.remoteId ?? "");
   }
-  return { imported, unseen: undefined };
+  return { imported, unseen: undefined, isChanged };
 }
 
 interface Found {
@@ -239,12 +246,13 @@ export async function accept(
   const problems: string[] = [];
   const accepted = acceptances.flatMap(({ line, operation: name, reason }) => {
     const entry = found.entries.find((one) => one.line.line === line);
-    const operation = [entry?.operation, ...(entry?.proposals ?? [])].find(
-      (one) => name === one?.id || name === one?.reference || name === one?.remoteId,
-    );
-    if (!entry || !operation) problems.push(`--accept: ${name} is not proposed for line ${line}.`);
-    // It was accepted before.
-    return entry && operation && !entry.operation ? [{ entry, operation, reason }] : [];
+    const isNamed = ({ id, reference, remoteId }: Known) =>
+      [id, reference, remoteId].includes(name);
+    const operation = entry?.proposals.find(isNamed);
+    const wasAccepted = entry?.operation !== undefined && isNamed(entry.operation);
+    if (!operation && !wasAccepted)
+      problems.push(`--accept: ${name} is not proposed for line ${line}.`);
+    return entry && operation ? [{ entry, operation, reason }] : [];
   });
   for (const one of ["entry", "operation"] as const)
     if (new Set(accepted.map((each) => each[one])).size < accepted.length)

@@ -175,7 +175,10 @@ function isRecipientOf(cell: string, operation: Operation | undefined): boolean 
 }
 
 /** The number that gets the money of a payout or a refund. */
-export function recipientOf({ kind, asked }: Operation): string | undefined {
+export function recipientOf({
+  kind,
+  asked,
+}: Pick<Operation, "kind" | "asked">): string | undefined {
   const number = kind === "payout" ? asked.recipientNumber : asked.accountNumber;
   return typeof number === "string" ? number : undefined;
 }

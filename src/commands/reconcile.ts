@@ -87,7 +87,8 @@ export const reconcile = defineCommand({
     const { user: by } = context.host;
     if (asked.length > 0) await retrieval.accept(found, asked, { ...options, by }, ledger);
     const report = { file, ...period, columns: columns.map(plainColumn), ...reportOf(found) };
-    for (const text of summaryOf(report, zone)) context.ui.notice(text);
+    if (context.ui.output !== "ids")
+      for (const text of summaryOf(report, zone)) context.ui.notice(text);
     return { report, ending: found.unseen ?? endingOf(report) };
   },
   /** Every amount is a text. */
