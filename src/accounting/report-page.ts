@@ -6,6 +6,7 @@ import {
   type Group,
   labelOf,
   netOf,
+  periodText,
   type Scope,
   type Sums,
   sumIn,
@@ -56,7 +57,7 @@ tfoot * { font-weight: 700; border-bottom: 0; } .bar { display: flex; height: .4
 /** One page that loads nothing: to read in a browser, to print, and to send to others. */
 export function reportPage(accounts: AccountReport[], scope: Scope, createdAt: string): string {
   const { by, zone } = scope;
-  const title = `Payments, refunds and payouts, ${periodOf(scope)}`;
+  const title = `Payments, refunds and payouts, ${periodText(scope)}`;
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -68,17 +69,12 @@ export function reportPage(accounts: AccountReport[], scope: Scope, createdAt: s
 <body>
 <main>
 <h1>Payments, refunds and payouts</h1>
-<p class="soft">${periodOf(scope)}, by ${by}. Time zone: ${escaped(zone)}. Created ${formatTime(createdAt, zone)}.</p>
+<p class="soft">${periodText(scope)}, by ${by}. Time zone: ${escaped(zone)}. Created ${formatTime(createdAt, zone)}.</p>
 ${accounts.map((one) => sectionOf(one, scope)).join("\n") || "<section>No operations in this period.</section>"}
 <p class="soft">A payment, refund or payout counts on the day it was completed. The sums do not contain fees.</p>
 </main>
 </body>
 </html>`;
-}
-
-function periodOf({ since, until, zone }: Scope): string {
-  const days = [since, until].map((at) => (at === undefined ? "" : formatDay(at, zone)));
-  return [...new Set(days)].join(" – ");
 }
 
 function sectionOf({ account, environment, total, groups }: AccountReport, scope: Scope): string {

@@ -126,6 +126,14 @@ export function labelOf({ key }: Group, { since, zone }: Scope): string {
   return key === "" ? "(none)" : key;
 }
 
+/** The days of a period, for people. */
+export function periodText({ since, until, zone }: Scope): string {
+  if (since === undefined) return `until ${formatDay(until ?? "", zone)}`;
+  const [first, last] = [since, until ?? ""].map((at) => at && formatDay(at, zone));
+  if (last === "") return `since ${first}`;
+  return first === last ? `${first}` : `${first} – ${last}`;
+}
+
 function add(to: Sum, { count, paisa }: Sum = { count: 0, paisa: 0n }): void {
   to.count += count;
   to.paisa += paisa;

@@ -6,6 +6,7 @@ import {
   groupings,
   labelOf,
   netOf,
+  periodText,
   type Scope,
   type Sums,
   sumIn,
@@ -14,7 +15,7 @@ import { reportPage } from "../accounting/report-page.ts";
 import { defineCommand } from "../cli/command/define-command.ts";
 import { flag, oneOf } from "../cli/command/flag.ts";
 import type { Output } from "../cli/output/render.ts";
-import { type Cell, type Column, money, type Table, text } from "../cli/output/view.ts";
+import { type Cell, type Column, id, money, type Table, text } from "../cli/output/view.ts";
 import { amountText, type Paisa } from "../domain/amount.ts";
 import { usage } from "../domain/failure.ts";
 import { formatPaisa } from "../domain/money.ts";
@@ -58,14 +59,18 @@ export const report = defineCommand({
     const accounts = sums.accounts();
     const countOf = (bucket: Bucket) =>
       accounts.reduce((count, { total }) => count + sumIn(total, bucket).count, 0);
+    if (accounts.length > 0) {
+      const named = accounts.map(({ account, environment }) => `${account} (${environment})`);
+      ui.notice(`Period: ${periodText(scope)} (${zone}). Account: ${named.join(", ")}.`);
+    }
     const [unknown, inProgress] = [countOf("unknown"), countOf("inProgress")];
     if (inProgress > 0) ui.notice(`Not in the sums: ${inProgress} in progress.`);
     if (unknown > 0)
       ui.notice(
         `Not in the sums: ${unknown} of unknown outcome. To list them, run 'lenden ledger list --unknown'.`,
       );
-    const hasBars = host.stdout.isTTY === true;
-    return { scope, accounts, output: ui.output, now: new Date(host.now()).toISOString(), hasBars };
+    const room = host.stdout.isTTY ? (host.stdout.columns ?? 80) : 0;
+    return { scope, accounts, output: ui.output, now: new Date(host.now()).toISOString(), room };
   },
 
   json: ({ scope, accounts }) => ({
@@ -80,9 +85,9 @@ export const report = defineCommand({
     })),
   }),
 
-  view: ({ scope, accounts, output, now, hasBars }) => {
+  view: ({ scope, accounts, output, now, room }) => {
     if (output === "html") return { kind: "raw", text: reportPage(accounts, scope, now) };
-    return tableOf(accounts, scope, { output, hasBars });
+    return tableOf(accounts, scope, { output, room });
   },
 });
 
@@ -135,11 +140,15 @@ interface ReportColumn extends Column {
   cell(line: Line): Cell;
 }
 
-/** In a table amounts are aligned, and each account has a total. CSV has counts and no totals. */
+/**
+ * In a table amounts are aligned, and each account has a total. CSV has counts and no totals.
+ *
+ * @param room the columns of the terminal; 0 without one
+ */
 function tableOf(
   accounts: AccountReport[],
   scope: Scope,
-  { output, hasBars }: { output: Output; hasBars: boolean },
+  { output, room }: { output: Output; room: number },
 ): Table {
   const isTable = output === "table";
   const lines: Line[] = accounts.flatMap((account) => [
@@ -172,7 +181,7 @@ function tableOf(
   const isNamed = !isTable || lines.some(({ group }) => group?.name);
   const columns: ReportColumn[] = [
     ...(!isTable || accounts.length > 1 ? inWords : []),
-    { key: scope.by, label: scope.by.toUpperCase(), cell: (line) => text(key(line)) },
+    { key: scope.by, label: scope.by.toUpperCase(), cell: (line) => id(key(line)) },
     ...(isNamed
       ? [{ key: "name", label: "NAME", cell: ({ group }: Line) => text(group?.name) }]
       : []),
@@ -182,8 +191,12 @@ function tableOf(
     { ...amount("net", "NET", netOf), isSpare: true },
     ...counted("unknown", "UNKNOWN", "unknown"),
     ...counted("inProgress", "IN PROGRESS", "inProgress"),
-    ...(isTable && hasBars ? [barColumn(lines)] : []),
   ];
+  const used = columns.map(({ label, cell }) =>
+    lines.reduce((most, line) => Math.max(most, `${cell(line).value ?? "-"}`.length), label.length),
+  );
+  const left = room - used.reduce((sum, width) => sum + width + 2, 0);
+  if (isTable && left >= 10) columns.push(barColumn(lines, Math.min(left, 24)));
   return {
     kind: "table",
     columns,
@@ -191,14 +204,12 @@ function tableOf(
       id: line.group?.key ?? "",
       cells: Object.fromEntries(columns.map(({ key, cell }) => [key, cell(line)])),
     })),
-    empty: "No operations in this period.",
+    empty: `No operations in this period: ${periodText(scope)}.`,
   };
 }
 
-const barWidth = 24;
-
 /** Money in and out, relative to the largest group. */
-function barColumn(lines: Line[]): ReportColumn {
+function barColumn(lines: Line[], barWidth: number): ReportColumn {
   const paisaOf = (sums: Sums, kinds?: Kind[]) => Number(sumIn(sums, "completed", kinds).paisa);
   const groups = lines.filter(({ group }) => group);
   const most = groups.reduce((most, { sums }) => Math.max(most, paisaOf(sums)), 1);
@@ -208,5 +219,5 @@ function barColumn(lines: Line[]): ReportColumn {
     const paid = Math.round((paisaOf(sums, ["payment"]) / most) * barWidth);
     return `${"█".repeat(paid)}${"░".repeat(all - paid)}`;
   };
-  return { key: "bar", label: "IN █ OUT ░", isSpare: true, cell: (line) => text(bar(line)) };
+  return { key: "bar", label: "IN █ OUT ░", cell: (line) => text(bar(line)) };
 }
