@@ -108,7 +108,10 @@ async function reach(argv: string[]): Promise<Reached> {
 
   for (const entry of entries) {
     const words = entry.name.split(" ");
-    const node = nodes.get(words.slice(0, -1).join(" "))?.command(words.at(-1) ?? "");
+    const group = words.slice(0, -1);
+    // Only what can be reached: to create all of them takes a millisecond.
+    if (!group.every((word) => argv.includes(word))) continue;
+    const node = nodes.get(group.join(" "))?.command(words.at(-1) ?? "");
     if (!node) continue;
     nodes.set(entry.name, node);
     entryOf.set(node, entry);
