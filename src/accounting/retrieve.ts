@@ -1,6 +1,7 @@
 import type { ServiceRecord } from "../api/contract/index.ts";
 import { paisaOf } from "../domain/amount.ts";
 import { Failure, usage } from "../domain/failure.ts";
+import { readIdentifier } from "../domain/identifier.ts";
 import { hasEnded, type Resource, resources } from "../domain/statuses.ts";
 import type { Requested } from "../ledger/change.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -106,11 +107,12 @@ async function retrieve(
 ): Promise<{ imported: Set<string>; unseen: Failure | undefined; isChanged: boolean }> {
   const unknown = new Set((await ledger.unsettled()).map(({ amountPaisa }) => amountPaisa));
   const open = entries.filter(({ line, result, operation, differences }) => {
+    const hasId = readIdentifier(line.id ?? "").ok;
     if (result === "only-in-statement")
-      return line.id !== null && (isImporting || unknown.has(line.amountPaisa));
+      return hasId && (isImporting || unknown.has(line.amountPaisa));
     const isOld = operation?.status != null && !hasEnded({ status: operation.status });
     if (result === "differs") return isOld && differences.some(({ field }) => field === "status");
-    return result === "unknown-here" && line.id !== null;
+    return result === "unknown-here" && hasId;
   });
   const isChanged = open.length > 0;
   const imported = new Set<string>();

@@ -3,7 +3,7 @@ import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument } from "../../cli/command/flag.ts";
 import { card, field, money, status, text, time } from "../../cli/output/view.ts";
 import { formatTime } from "../../domain/local-time.ts";
-import type { Actor } from "../../ledger/operation.ts";
+import type { Actor, Outcome } from "../../ledger/operation.ts";
 import { exported, operationNamed } from "./operation.ts";
 
 export const ledgerShow = defineCommand({
@@ -83,6 +83,7 @@ function personIn(data: unknown): string {
 
 function stateIn(data: unknown): string {
   if (typeof data !== "object" || data === null) return "";
-  const { state = "", status: seen = "", message = "" } = { ...data } as Record<string, unknown>;
-  return [state, seen, message].filter(Boolean).join("  ");
+  const { state, status: seen, message, matched }: Partial<Outcome> = { ...data };
+  const why = matched && `matched with a statement by ${matched.by}: ${matched.reason}`;
+  return [state, seen, message, why].filter(Boolean).join("  ");
 }
