@@ -295,6 +295,10 @@ test("two flags that exclude each other are both named", async () => {
   const { code, stderr } = await lenden(["pay", "create", "--method", "bkash", "--method-id", "1"]);
   expect(code).toBe(2);
   expect(stderr).toContain("--method and --method-id cannot be used together.");
+  const printed = await lenden("ledger init postgres://a@b/c --print-sql --ledger-ca d".split(" "));
+  expect(printed).toMatchObject({ code: 2, stdout: "" });
+  expect(printed.stderr).toContain("--ledger-ca and --print-sql cannot be used together.");
+  expect(printed.stderr).toContain("<url> and --print-sql cannot be used together.");
 });
 
 test("a flag that depends on another is rejected alone", async () => {
