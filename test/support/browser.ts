@@ -1,22 +1,18 @@
 import { existsSync } from "node:fs";
 import axe from "axe-core";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { afterAll, expect, onTestFinished, test } from "vitest";
+import { type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { expect, onTestFinished, test } from "vitest";
 
 const executablePath = "/usr/bin/chromium";
 
 /** A test that needs a browser, and is skipped without one. */
 export const browserTest = test.skipIf(!existsSync(executablePath));
 
-let running: Promise<Browser> | undefined;
-afterAll(async () => (await running)?.close());
-
-/** A new window without scripts. */
+/** A window without scripts, in a browser of the test. */
 export async function openWindow(options: BrowserContextOptions = {}): Promise<Page> {
-  running ??= chromium.launch({ executablePath, args });
-  const context = await (await running).newContext({ javaScriptEnabled: false, ...options });
-  onTestFinished(() => context.close());
-  return context.newPage();
+  const browser = await chromium.launch({ executablePath, args });
+  onTestFinished(() => browser.close());
+  return browser.newPage({ javaScriptEnabled: false, ...options });
 }
 
 const args = [
