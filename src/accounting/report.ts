@@ -93,10 +93,12 @@ export function createReport(scope: Scope) {
     /** Production first, then by name. Days are in their order, all else is by its amount. */
     accounts(): AccountReport[] {
       const found = [...accounts].sort(([one], [other]) => (one < other ? -1 : 1));
-      return found.map(([, { account, environment, groups, total }]) => {
-        groups.sort(
+      return found.map(([, own]) => {
+        if (scope.by === "method") own.groups = joined(own.groups);
+        own.groups.sort(
           (one, other) => (scope.by === "day" ? 0 : byAmount(one, other)) || byKey(one, other),
         );
+        const { account, environment, groups, total } = own;
         return { account, environment, groups, total };
       });
     },
@@ -104,6 +106,7 @@ export function createReport(scope: Scope) {
 }
 
 const kinds = ["payment", "refund", "payout", "cancel", "trigger"] as const;
+const buckets = ["completed", "unknown", "inProgress", "notCounted"] as const;
 
 /** The sum of a bucket, by default of all kinds. */
 export function sumIn(sums: Sums, bucket: Bucket, of: readonly Kind[] = kinds): Sum {
@@ -139,6 +142,25 @@ function add(to: Sum, { count, paisa }: Sum = { count: 0, paisa: 0n }): void {
   to.paisa += paisa;
 }
 
+/** An imported operation has only the name of its method: it joins the ID that has this name. */
+function joined(groups: Group[]): Group[] {
+  const nameOf = ({ name }: Group) => name?.toLowerCase();
+  const withId = groups.filter((group) => group.key !== nameOf(group));
+  return groups.filter((group) => {
+    const same = withId.find((one) => one !== group && nameOf(one) === group.key);
+    if (!same) return true;
+    for (const bucket of buckets)
+      for (const kind of kinds) {
+        const cell = `${bucket} ${kind}` as const;
+        const sum = group.sums[cell];
+        if (sum === undefined) continue;
+        same.sums[cell] ??= { count: 0, paisa: 0n };
+        add(same.sums[cell], sum);
+      }
+    return false;
+  });
+}
+
 function byAmount({ sums }: Group, other: Group): number {
   return Number(sumIn(other.sums, "completed").paisa - sumIn(sums, "completed").paisa);
 }
@@ -158,7 +180,10 @@ function placeOf(
     const at = bookedAt(operation);
     return { key: at < since ? earlier : localIso(at, zone).slice(0, 10), name: null };
   }
-  if (by === "method") return { key: text(asked.paymentMethodId) ?? "", name: methodName };
+  if (by === "method") {
+    const key = text(asked.paymentMethodId) ?? methodName?.toLowerCase() ?? "";
+    return { key, name: methodName };
+  }
   if (by !== "recipient") return { key: operation[by], name: null };
   const recipient = text(asked.recipientNumber) ?? text(asked.accountNumber) ?? "";
   const mobile = readMobile(recipient);

@@ -144,3 +144,20 @@ test("a method is one by its ID, with the newest name", () => {
   const changes = ["bkash", "bKash", null].map((methodName) => ({ asked, methodName }));
   expect(groupsOf("method", changes)).toMatchObject([{ key: "m1", name: "bKash" }]);
 });
+
+test("an operation without the ID of its method joins the ID that has its name", () => {
+  const asked = { paymentMethodId: "m1" };
+  const changes = [
+    { asked: {}, methodName: "BKASH" },
+    { asked, methodName: "bKash" },
+    { asked: {}, methodName: "Nagad" },
+    { asked: {}, methodName: "nagad" },
+    { asked: {}, methodName: null },
+  ];
+  const two = { "completed payout": { count: 2, paisa: 1000n } };
+  expect(groupsOf("method", changes)).toMatchObject([
+    { key: "m1", name: "bKash", sums: two },
+    { key: "nagad", name: "nagad", sums: two },
+    { key: "", name: null },
+  ]);
+});
