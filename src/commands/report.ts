@@ -157,11 +157,8 @@ function tableOf(
   ]);
 
   const amount = (key: string, label: string, paisaOf: (sums: Sums) => Paisa): ReportColumn => {
-    if (!isTable) return { key, label, cell: ({ sums }) => money(paisaOf(sums)) };
-    const shown = ({ sums }: Line) => (paisaOf(sums) === 0n ? "-" : formatPaisa(paisaOf(sums)));
-    const width = lines.reduce((most, line) => Math.max(most, shown(line).length), label.length);
-    const cell = (line: Line) => text(shown(line).padStart(width));
-    return { key, label: label.padStart(width), cell };
+    const shown = (paisa: Paisa) => money(isTable && paisa === 0n ? null : paisa);
+    return { key, label, isRight: true, cell: ({ sums }) => shown(paisaOf(sums)) };
   };
   const counted = (key: string, label: string, bucket: Bucket, kind?: Kind): ReportColumn[] => {
     const sumOf = (sums: Sums) => sumIn(sums, bucket, kind && [kind]);
@@ -183,17 +180,26 @@ function tableOf(
     ...(!isTable || accounts.length > 1 ? inWords : []),
     { key: scope.by, label: scope.by.toUpperCase(), cell: (line) => id(key(line)) },
     ...(isNamed
-      ? [{ key: "name", label: "NAME", cell: ({ group }: Line) => text(group?.name) }]
+      ? [
+          {
+            key: "name",
+            label: "NAME",
+            isSpare: true,
+            cell: ({ group }: Line) => text(group?.name),
+          },
+        ]
       : []),
     ...counted("payments", "PAYMENTS IN", "completed", "payment"),
     ...counted("refunds", "REFUNDS OUT", "completed", "refund"),
     ...counted("payouts", "PAYOUTS OUT", "completed", "payout"),
-    { ...amount("net", "NET", netOf), isSpare: true },
+    amount("net", "NET", netOf),
     ...counted("unknown", "UNKNOWN", "unknown"),
     ...counted("inProgress", "IN PROGRESS", "inProgress"),
   ];
+  const lengthOf = ({ value }: Cell) =>
+    typeof value === "bigint" ? formatPaisa(value).length : `${value ?? "-"}`.length;
   const used = columns.map(({ label, cell }) =>
-    lines.reduce((most, line) => Math.max(most, `${cell(line).value ?? "-"}`.length), label.length),
+    lines.reduce((most, line) => Math.max(most, lengthOf(cell(line))), label.length),
   );
   const left = room - used.reduce((sum, width) => sum + width + 2, 0);
   if (isTable && left >= 10) columns.push(barColumn(lines, Math.min(left, 24)));

@@ -5,6 +5,7 @@ import { faults } from "../sandbox/running.ts";
 import { openMerchant, paidPayment, paymentOf, payoutOf, refundOf } from "../support/merchant.ts";
 import { serverTest, sharedCluster } from "../support/postgres.ts";
 import { teamLedger } from "../support/team-ledger.ts";
+import { openPrompts } from "../terminal/terminal.ts";
 
 /** A merchant with an operation of each kind that moved money, and with others that did not, or may have. */
 async function busyMerchant(ledgerUrl?: string) {
@@ -54,6 +55,16 @@ test("a report has the same sums by every grouping, without what is open", async
   const asCsv = ["report", "--since", "yesterday", "--by", "recipient", "-o", "csv"];
   const { stdout: csv } = await lenden(asCsv);
   expect(csv).toMatch(/^sandbox,.*,"01712345678",Rahima; \| Co,0\.00,0,0\.00,0,5\.00,1,-5\.00,/m);
+});
+
+test("no amount of a report is cut, however narrow the terminal is", async () => {
+  const { env } = await busyMerchant();
+  for (const columns of [100, 80, 60, 40]) {
+    const args = ["report", "--since", "yesterday", "--by", "recipient"];
+    const { screen } = await openPrompts(args, { env, columns }).ended();
+    expect(screen).toContain("BDT 54.95");
+    expect(screen.match(/BDT.{0,9}…/g)).toBeNull();
+  }
 });
 
 test("a report without a period is of the current month of the time zone", async () => {

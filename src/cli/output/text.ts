@@ -108,7 +108,7 @@ function fieldText(cell: Cell, columns: number, options: TextOptions): CellText 
 
 /**
  * A heading and one line for each row. If the terminal is narrow, sentences are wrapped, then texts
- * are cut, then IDs, but never the ID of the row itself. Then spare columns are omitted. Part of an amount or of a time would be a
+ * are cut, then IDs, but never the ID of the row itself. Then spare columns are omitted, the first one first. Part of an amount or of a time would be a
  * wrong one: if these do not fit, the rows are listed like cards.
  */
 function tableLines(shown: Table, options: TextOptions, all = shown.columns): string[] {
@@ -123,8 +123,11 @@ function tableLines(shown: Table, options: TextOptions, all = shown.columns): st
     ...rows.map(({ cells }) => columns.map(({ key }) => cellText(cells[key], options, "short"))),
   ];
   const wanted = columns.map((_, index) => widest(lines.map((line) => line[index]?.text ?? "")));
+  for (const line of lines)
+    for (const [index, cell] of line.entries())
+      if (columns[index]?.isRight) cell.text = cell.text.padStart(wanted[index] ?? 0);
   const widths = narrowed(wanted, kinds, columnsOf(options) - gap * (columns.length - 1));
-  const spare = widths === undefined ? columns.findLast(({ isSpare }) => isSpare) : undefined;
+  const spare = widths === undefined ? columns.find(({ isSpare }) => isSpare) : undefined;
   if (spare)
     return tableLines({ ...shown, columns: columns.filter((one) => one !== spare) }, options, all);
   if (widths === undefined)

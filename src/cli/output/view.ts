@@ -51,6 +51,8 @@ interface Raw {
 export interface Column {
   /** True if a narrow terminal does without it. */
   isSpare?: boolean;
+  /** True if a table aligns its cells to the right. */
+  isRight?: boolean;
   /** The name in CSV: the API's name, if it has one. */
   key: string;
   label: string;
