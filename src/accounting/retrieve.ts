@@ -2,13 +2,14 @@ import type { ServiceRecord } from "../api/contract/index.ts";
 import { paisaOf } from "../domain/amount.ts";
 import { Failure, usage } from "../domain/failure.ts";
 import { readIdentifier } from "../domain/identifier.ts";
+import { isUnresolved } from "../domain/state.ts";
 import { hasEnded, type Resource, resources } from "../domain/statuses.ts";
 import type { Requested } from "../ledger/change.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Filter, Operation, Outcome } from "../ledger/operation.ts";
 import type { OperationDeps } from "../operations/deps.ts";
 import { statusIn, timeIn } from "../operations/record-outcome.ts";
-import { refreshStatus } from "../operations/refresh.ts";
+import { refreshStatus, throwUnlessUnknown } from "../operations/refresh.ts";
 import { resolveByRecord } from "../operations/resolve.ts";
 import { unread } from "../operations/response-failure.ts";
 import { requestRecord } from "../operations/status.ts";
@@ -57,11 +58,13 @@ export async function reconcile(
   deps: OperationDeps,
 ): Promise<Reconciliation> {
   const before = await classified(lines, ledger);
-  const { imported, unseen, isChanged } = await retrieve(before, options, ledger, deps);
+  const { imported, blocked, unseen, isChanged } = await retrieve(before, options, ledger, deps);
   const after = isChanged ? await classified(lines, ledger) : before;
   const entries = after.map((entry, place): Entry => {
     const { result } = before[place] ?? entry;
     const wasOpen = result === "unknown-here" || result === "only-in-statement";
+    const by = entry.operation ? undefined : blocked.get(entry.line.id ?? "");
+    if (by) return blockedEntry(entry, by);
     if (!wasOpen || entry.result !== "matched") return entry;
     const isImported = imported.has(entry.operation?.remoteId ?? "");
     return isImported
@@ -73,7 +76,20 @@ export async function reconcile(
   const processing = others(named, { status: "Processing", until: options.until }, ledger);
   const refreshed = unseen ? { unseen } : await refreshStatus(processing, deps);
   const left = await onlyInLedger(entries, options, ledger);
-  return { entries, ...left, unseen: refreshed.unseen };
+  // An ID that the API does not know says nothing about the others.
+  const isUnknown = refreshed.unseen?.kind === "not-found";
+  if (refreshed.unseen && isUnknown) throwUnlessUnknown(refreshed.unseen, deps);
+  return { entries, ...left, unseen: isUnknown ? undefined : refreshed.unseen };
+}
+
+/** A record that was not recorded: it may be that of an unknown operation, or its reference belongs to another payout. */
+function blockedEntry(entry: Entry, operation: Operation): Entry {
+  if (isUnresolved(operation)) return { ...entry, result: "unknown-here", operation };
+  const field = "reference";
+  const differences = [
+    { field, statement: entry.line.id ?? "", ledger: operation.reference ?? operation.id } as const,
+  ];
+  return { ...entry, result: "differs", operation, differences };
 }
 
 /** Operations that the API has a record of, and that no line names. */
@@ -98,30 +114,44 @@ function knownOf(operation: Operation): Known {
   return { number, id, kind, state, status, remoteId, reference, amountPaisa, asked };
 }
 
+interface Retrieval {
+  /** The IDs of records that were recorded. */
+  imported: Set<string>;
+  /** By the IDs of records that were not: the operation that prevents it. */
+  blocked: Map<string, Operation>;
+  unseen: Failure | undefined;
+  isChanged: boolean;
+}
+
 /** Retrieves records that may explain entries, and records what they show by the rules of every retrieved record. */
 async function retrieve(
   entries: Entry[],
   { name, isImporting }: Options,
   ledger: Ledger,
   deps: OperationDeps,
-): Promise<{ imported: Set<string>; unseen: Failure | undefined; isChanged: boolean }> {
+): Promise<Retrieval> {
   const unknown = new Set((await ledger.unsettled()).map(({ amountPaisa }) => amountPaisa));
   const open = entries.filter(({ line, result, operation, differences }) => {
     const hasId = readIdentifier(line.id ?? "").ok;
     if (result === "only-in-statement")
       return hasId && (isImporting || unknown.has(line.amountPaisa));
     const isOld = operation?.status != null && !hasEnded({ status: operation.status });
-    if (result === "differs") return isOld && differences.some(({ field }) => field === "status");
+    const isRejected = operation?.state === "REFUSED" || operation?.state === "NOT_SENT";
+    if (result === "differs")
+      return (
+        (isOld && differences.some(({ field }) => field === "status")) || (isRejected && hasId)
+      );
     return result === "unknown-here" && hasId;
   });
   const isChanged = open.length > 0;
   const imported = new Set<string>();
+  const blocked = new Map<string, Operation>();
   for (let at = 0; at < open.length; at += atOnce) {
     const some = open.slice(at, at + atOnce);
     const found = await Promise.all(some.map((entry) => find(entry, deps)));
     const claims: Requested<"claim">[] = [];
     for (const [place, one] of found.entries()) {
-      if (one instanceof Failure) return { imported, unseen: one, isChanged };
+      if (one instanceof Failure) return { imported, blocked, unseen: one, isChanged };
       if (!one) continue;
       await resolveByRecord(one, deps);
       if (!isImporting || (await ledger.ofRecord(one.kind, one.id))) continue;
@@ -129,10 +159,15 @@ async function retrieve(
     }
     const requests = claims.map((one) => ({ kind: "claim" as const, ...one }));
     const answers = claims.length > 0 ? await ledger.change(requests) : [];
-    for (const [place, { kind }] of answers.entries())
-      if (kind === "new") imported.add(claims[place]?.found?.remoteId ?? "");
+    for (const [place, answer] of answers.entries()) {
+      const remoteId = claims[place]?.found?.remoteId ?? "";
+      if (answer.kind === "new") imported.add(remoteId);
+      // Not recorded: an operation of unknown outcome may have created it, or its reference is another payout's.
+      if (answer.kind === "duplicate") blocked.set(remoteId, answer.earlier);
+      if (answer.kind === "different") blocked.set(remoteId, answer.operation);
+    }
   }
-  return { imported, unseen: undefined, isChanged };
+  return { imported, blocked, unseen: undefined, isChanged };
 }
 
 interface Found {
@@ -154,7 +189,8 @@ async function find(
     const answer = await requestRecord(kind, id, deps);
     if (answer.kind === "data") return { kind, id, record: answer.data };
     const failure = unread(answer, id);
-    if (failure.kind !== "not-found") return failure;
+    // An ID of another form may be rejected: the API has no such record.
+    if (failure.kind !== "not-found" && failure.kind !== "refused") return failure;
   }
   return undefined;
 }
@@ -202,8 +238,11 @@ async function onlyInLedger(
 ): Promise<Pick<Reconciliation, "onlyInLedger" | "onlyInLedgerSum">> {
   const named = new Set(entries.map(({ operation }) => operation?.number));
   const open = new Map<bigint | null, Entry[]>();
-  for (const entry of entries.filter(isOpen))
-    open.set(entry.line.amountPaisa, [...(open.get(entry.line.amountPaisa) ?? []), entry]);
+  for (const entry of entries.filter(isOpen)) {
+    const same = open.get(entry.line.amountPaisa);
+    if (same) same.push(entry);
+    else open.set(entry.line.amountPaisa, [entry]);
+  }
   const found: Operation[] = [];
   const sum = { count: 0, totalPaisa: 0n };
   const filter = { status: "Completed", bookedSince: since, bookedUntil: until };

@@ -9,8 +9,8 @@ import { resendPayout } from "../payouts/send.ts";
 import { restMs } from "../payouts/unknown.ts";
 import { comparedRecord, conflictHint } from "./compare.ts";
 import type { OperationDeps } from "./deps.ts";
-import { lockedError, statusIn } from "./record-outcome.ts";
-import { remembered, resourceOf, retrieveRecord } from "./status.ts";
+import { lockedError, statusIn, timeIn } from "./record-outcome.ts";
+import { conflictIn, remembered, resourceOf, retrieveRecord } from "./status.ts";
 
 /** A person's finding about an operation whose outcome is unknown. */
 export type Finding = { created: string } | "not created" | undefined;
@@ -177,8 +177,8 @@ export async function resolveByRecord(found: Retrieved, deps: OperationDeps): Pr
   const outcome = { state: "CONFIRMED", ...statusIn(record) } as const;
   const unknown = await ledger.unsettled();
   const resolved: Operation[] = [];
-  const confirm = async (seen: Operation, remoteId?: string) => {
-    const learned = await ledger.learn({ seen, outcome: { ...outcome, remoteId } });
+  const confirm = async (seen: Operation, more: Partial<Outcome> = {}) => {
+    const learned = await ledger.learn({ seen, outcome: { ...outcome, ...more } });
     if (learned.kind === "recorded") resolved.push(seen);
   };
   for (const one of unknown)
@@ -190,10 +190,31 @@ export async function resolveByRecord(found: Retrieved, deps: OperationDeps): Pr
     });
     return resolved;
   }
+  const rejected = await rejectedHere(found, ledger);
+  if (rejected) {
+    const recordCreatedAt = timeIn(record.createdAt);
+    await confirm(rejected, {
+      remoteId: id,
+      code: "existing",
+      ...(recordCreatedAt ? { recordCreatedAt } : {}),
+    });
+    return resolved;
+  }
   // The record may also belong to an operation that another process is sending.
   const [own, another] = unknown.filter((one) => one.kind === kind && hasCreated(one, record));
-  if (own && !another && !(await ledger.find(id))) await confirm(own, id);
+  if (own && !another && !(await ledger.find(id))) await confirm(own, { remoteId: id });
   return resolved;
+}
+
+/** The same payout, which was rejected or not sent here: somebody else sent it under its reference. */
+async function rejectedHere(
+  { kind, id, record }: Retrieved,
+  ledger: Ledger,
+): Promise<Operation | undefined> {
+  const reference = kind === "payout" ? record.merchantRef : undefined;
+  const own = reference ? await ledger.find(reference) : undefined;
+  const isRejected = own?.state === "REFUSED" || own?.state === "NOT_SENT";
+  return isRejected && !conflictIn({ ...own, remoteId: id }, record) ? own : undefined;
 }
 
 /** True for a cancel or a trigger of this record, if the record has the requested status. */

@@ -122,7 +122,8 @@ function otherPayout(order: PayoutOrder, operation: Operation): Failure {
   const shown = (value: unknown) =>
     typeof value === "number" ? formatAmount(value) : String(value);
   const problems = Object.entries(names)
-    .filter(([key]) => asked[key] !== ours[key])
+    // The record of an imported payout does not name the method.
+    .filter(([key]) => asked[key] !== undefined && asked[key] !== ours[key])
     .map(
       ([key, name]) =>
         `${name}: requested ${shown(ours[key])}, the ledger has ${shown(asked[key])}`,

@@ -446,7 +446,9 @@ describeEach(databases, "a ledger", ({ share }) => {
 
   test("a name with a character that no store can have is not found", async () => {
     const ledger = await (await share()).open();
-    for (const name of ["\0", "A\0B", "\ud83d"]) expect(await ledger.find(name)).toBeUndefined();
+    const names = ["\0", "A\0B", "\ud83d"];
+    for (const name of names) expect(await ledger.find(name)).toBeUndefined();
+    expect(await ledger.ofNames(names)).toEqual([]);
   });
 
   test("all operations are read page by page, each once", async () => {

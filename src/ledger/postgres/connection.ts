@@ -541,6 +541,7 @@ async function execute({ client, socket }: Opened, sql: string, values: readonly
 /** The server rejects a text with NUL, also one that is only searched for. */
 function parameterOf(value: Value) {
   if (typeof value === "string") return storable(value);
+  if (value !== null && typeof value === "object") return value.map(storable);
   return typeof value === "bigint" ? String(value) : value;
 }
 

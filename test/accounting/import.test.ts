@@ -1,0 +1,82 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { Fault } from "../../src/api/contract/fault.ts";
+import { faults } from "../sandbox/running.ts";
+import { scratchFolder } from "../support/helpers.ts";
+import { lenden } from "../support/lenden.ts";
+import {
+  inDatabase,
+  type Merchant,
+  openMerchant,
+  paymentOf,
+  payoutNumber,
+} from "../support/merchant.ts";
+
+/** The statement of the sandbox, perhaps with fewer columns. */
+async function statementOf(merchant: Merchant, columns?: number[]): Promise<string> {
+  const { stdout } = await merchant.lenden(["sandbox", "statement"]);
+  const file = join(scratchFolder(), "statement.csv");
+  const lines = stdout.split("\r\n").filter(Boolean);
+  const kept = (line: string) => (columns ? columns.map((at) => line.split(",")[at]) : [line]);
+  writeFileSync(file, lines.map((line) => kept(line).join(",")).join("\n"));
+  return file;
+}
+
+async function reconciled(merchant: Merchant, file: string, ...more: string[]) {
+  const args = ["reconcile", file, "--yes", "--json", ...more];
+  const { code, stdout, stderr } = await merchant.lenden(args);
+  const lines: { result: string; explained: string | null; id: string }[] = JSON.parse(
+    stdout || `[${JSON.stringify(stderr)}]`,
+  ).lines;
+  return { code, lines: lines.filter(({ result }) => result !== "balance") };
+}
+
+/** A payout that was rejected here, and that another machine sent under the same reference. */
+async function rejectedAndPaid() {
+  const ill: Fault[] = faults("createPayout:status-400");
+  const merchant = await openMerchant({ faults: ill });
+  expect(await merchant.lenden(payoutNumber(1, "DUP-1"))).toMatchObject({ code: 3 });
+  ill.length = 0;
+  const folder = scratchFolder();
+  const env = { ...merchant.env, LENDEN_CONFIG_DIR: folder, LENDEN_DATA_DIR: join(folder, "data") };
+  const { stdout } = await lenden([...payoutNumber(1, "DUP-1"), "-q"], { env });
+  await merchant.set("payout", stdout.trim(), "Completed");
+  return { merchant, id: stdout.trim() };
+}
+
+test.each([
+  ["its ID", [0, 1, 4], ["--import"]],
+  ["its reference and ID", undefined, []],
+])(
+  "a payout that was rejected here and sent elsewhere is known by %s, and not paid again",
+  async (_, columns, flags) => {
+    const { merchant, id } = await rejectedAndPaid();
+    const file = await statementOf(merchant, columns);
+    await reconciled(merchant, file, ...flags);
+    expect(await reconciled(merchant, file)).toMatchObject({
+      code: 0,
+      lines: [{ result: "matched", id }],
+    });
+    const again = await merchant.lenden(payoutNumber(1, "DUP-1").slice(0, -2));
+    expect(again).toMatchObject({ code: 3 });
+    expect(await merchant.json(payoutNumber(1, "DUP-1"))).toMatchObject({ payoutId: id });
+    expect(await merchant.books("payouts")).toHaveLength(1);
+    expect(await merchant.lenden(["ledger", "check"])).toMatchObject({ code: 0 });
+  },
+);
+
+test("a record that the API lost hides no contradiction", async () => {
+  const merchant = await openMerchant();
+  const paid = await merchant.id(paymentOf("paid"));
+  await merchant.set("payment", paid, "Completed");
+  const file = await statementOf(merchant);
+  const gone = await merchant.id(paymentOf("gone"));
+  await inDatabase(merchant.booksFile, (books) =>
+    books.prepare("DELETE FROM records WHERE id = ?").run(gone),
+  );
+  expect(await reconciled(merchant, file)).toMatchObject({ code: 0 });
+  const wrong = readFileSync(file, "utf8").replace(",100,", ",100.01,");
+  writeFileSync(file, wrong);
+  expect(await reconciled(merchant, file)).toMatchObject({ code: 5 });
+});
