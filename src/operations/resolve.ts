@@ -206,7 +206,7 @@ export async function resolveByRecord(found: Retrieved, deps: OperationDeps): Pr
   return resolved;
 }
 
-/** The same payout, which was rejected or not sent here: somebody else sent it under its reference. */
+/** The same payout, which was rejected or not sent here, and sent from another ledger under its reference. */
 async function rejectedHere(
   { kind, id, record }: Retrieved,
   ledger: Ledger,
