@@ -251,8 +251,11 @@ async function onlyInLedger(
     const fitting = (open.get(amountPaisa) ?? []).filter(
       (entry) => isOpen(entry) && entry.operation === undefined && mayBe(entry.line, one),
     );
-    if (fitting.length > 0 && (await isAccepted(one, fitting, ledger))) continue;
-    for (const { proposals } of fitting) if (proposals.length < mostProposals) proposals.push(one);
+    const accepted = fitting.length > 0 ? await acceptedAs(one, fitting, ledger) : undefined;
+    if (accepted === "here") continue;
+    // An operation explains one line, whichever statement has it.
+    for (const { proposals } of accepted ? [] : fitting)
+      if (proposals.length < mostProposals) proposals.push(one);
     sum.count += 1;
     sum.totalPaisa += amountPaisa ?? 0n;
     if (found.length < mostListed) found.push(one);
@@ -260,17 +263,23 @@ async function onlyInLedger(
   return { onlyInLedger: found, onlyInLedgerSum: sum };
 }
 
-/** Explains the line that a person accepted as an operation before. */
-async function isAccepted(operation: Operation, fitting: Entry[], ledger: Ledger) {
+/** Explains the line that a person accepted as an operation before; "elsewhere" if that is another line. */
+async function acceptedAs(
+  operation: Operation,
+  fitting: Entry[],
+  ledger: Ledger,
+): Promise<"here" | "elsewhere" | undefined> {
+  let accepted: "elsewhere" | undefined;
   for (const { data } of await ledger.historyOf(operation)) {
     const { matched }: Pick<Outcome, "matched"> = { ...(typeof data === "object" ? data : {}) };
-    const entry = fitting.find(({ line }) => line.digest === matched?.line);
-    if (!entry || !matched) continue;
+    if (!matched) continue;
+    const entry = fitting.find(({ line }) => line.digest === matched.line);
     const { reason } = matched;
-    Object.assign(entry, { operation, reason, explained: "accepted", proposals: [] });
-    return true;
+    if (entry) Object.assign(entry, { operation, reason, explained: "accepted", proposals: [] });
+    if (entry) return "here";
+    accepted = "elsewhere";
   }
-  return false;
+  return accepted;
 }
 
 /**

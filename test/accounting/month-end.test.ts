@@ -267,6 +267,10 @@ describe("the end of a month", () => {
     const again = JSON.parse((await merchant.lenden(args)).stdout);
     expect(again.lines[2]).toMatchObject({ explained: "accepted", reason: "paid at the counter" });
     expect(again.onlyInLedger).toEqual([]);
+    // A payout explains one debit, not another one in the next statement.
+    writeFileSync(file, `Day,Number,Amount,Trx\n${day},01712345678,(5.00),x9\n`);
+    const next = JSON.parse((await merchant.lenden(args)).stdout);
+    expect(next).toMatchObject({ lines: [{ proposals: [] }], onlyInLedger: [{ operation }] });
     const { stdout } = await merchant.lenden(["ledger", "show", "INV-1"]);
     expect(stdout).toContain("matched with a statement by tester: paid at the counter");
     expect(await merchant.lenden(["ledger", "check"])).toMatchObject({ code: 0 });
