@@ -357,13 +357,18 @@ export function decideOutcome(before: Changing, outcome: Outcome, at: string): C
     code,
     message: outcome.message ?? kept,
     attempts: before.attempts + (sent === undefined ? 0 : 1),
-    acceptedAt: isAccepted ? (outcome.recordCreatedAt ?? at) : before.acceptedAt,
-    completedAt: before.completedAt ?? (isCompleted ? (outcome.recordUpdatedAt ?? at) : null),
+    acceptedAt: isAccepted ? until(at, outcome.recordCreatedAt) : before.acceptedAt,
+    completedAt: before.completedAt ?? (isCompleted ? until(at, outcome.recordUpdatedAt) : null),
     paymentUrl: outcome.paymentUrl ?? before.paymentUrl,
     phase: phaseOf({ state, status, code }),
     event: sent === undefined ? "look" : "attempt",
     outcome,
   };
+}
+
+/** A time of a record; the other one if there is none, or the API's clock is ahead. Both ISO 8601 in UTC. */
+function until(at: string, recordTime = at): string {
+  return recordTime < at ? recordTime : at;
 }
 
 /**

@@ -142,6 +142,7 @@ test.each([
   ["2026-11-20T05:30:00.123456789z", "2026-11-20T05:30:00.123Z"],
   ["2026-11-31T25:00:00Z", retrievedAt],
   ["0001-01-01T00:00:00Z", retrievedAt],
+  ["2099-01-01T00:00:00Z", retrievedAt],
   ["20 Nov 2026", retrievedAt],
   ["1763616600", retrievedAt],
   ["", retrievedAt],
