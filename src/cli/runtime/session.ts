@@ -87,12 +87,14 @@ export function createSession(options: SessionOptions) {
 function lazily<Part extends object>(load: () => Promise<Part>): Part {
   const loaded = once(load);
   return new Proxy<Part>(Object.create(null), {
-    get:
-      (_, name) =>
-      async (...given: unknown[]) => {
+    get: (_, name) => {
+      // With a function of this name it would be a promise.
+      if (name === "then") return undefined;
+      return async (...given: unknown[]) => {
         const part: object = await loaded();
         return Reflect.get(part, name)(...given);
-      },
+      };
+    },
   });
 }
 
