@@ -49,7 +49,7 @@ test("P7: nothing is sent if the data directory cannot be created, and the error
     await expectNothingSent(
       merchant,
       { ...merchant.env, LENDEN_DATA_DIR: folder },
-      /Cannot create the directory .*Nothing was sent[\s\S]*LENDEN_DATA/,
+      /Cannot use the directory .*Nothing was sent[\s\S]*LENDEN_DATA/,
     );
   }
 });

@@ -78,12 +78,19 @@ describe.skipIf(!canMount)("a ledger without permission to write", () => {
       stderr: expect.stringContaining("it is read-only. Nothing was sent."),
     });
     expect(await merchant.moneyRequests()).toEqual(sent);
+    chmodSync(merchant.dataFolder, 0);
+    expect(await run(["ledger", "list"])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`${merchant.dataFolder}: permission denied`),
+    });
   });
 });
 
-/** As root without the capability that ignores the modes of files. */
+/** As root without the capabilities that ignore the modes of files. */
 function runWithoutOverride(line: string[], env: Record<string, string>): Promise<Outcome> {
-  const dropped = ["--bounding-set=-dac_override", "--inh-caps=-dac_override"];
+  const dropped = ["--bounding-set", "--inh-caps"].map(
+    (set) => `${set}=-dac_override,-dac_read_search`,
+  );
   return new Promise((done) => {
     const options = { env: { PATH: process.env.PATH, HOME: env.LENDEN_CONFIG_DIR, ...env } };
     execFile("setpriv", [...dropped, ...tool, ...line], options, (error, stdout, stderr) => {

@@ -22,13 +22,14 @@ import type { RunParts } from "./parts.ts";
 export function ledgerFile({ folders: { data } }: Host): string {
   try {
     makeDirectory(data, 0o700);
+    fs.accessSync(data, fs.constants.X_OK);
     if ((fs.statSync(data).mode & 0o077) !== 0 && isWritable(data)) fs.chmodSync(data, 0o700);
   } catch (cause) {
     throw new Failure(
       "ledger.no-directory",
-      `Cannot create the directory ${data}: ${systemReason(cause)}.`,
+      `Cannot use the directory ${data}: ${systemReason(cause)}.`,
       {
-        hint: "Check the permissions of the directory above, or set LENDEN_DATA_DIR to another directory.",
+        hint: "Check the permissions of it and of those above it, or set LENDEN_DATA_DIR to another directory.",
         cause,
       },
     );
