@@ -38,7 +38,7 @@ interface Listed<Item> {
  * The items of a list, page by page; all on one page for a table, which then states how many rows it omits. An
  * empty list is an empty page.
  */
-async function* itemsOf<Item>(
+export async function* itemsOf<Item>(
   { read, count }: Listed<Item>,
   given: number | undefined,
   { output, notice }: Pick<Ui, "output" | "notice">,

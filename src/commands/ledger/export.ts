@@ -5,6 +5,7 @@ import { text, type View } from "../../cli/output/view.ts";
 import { usage } from "../../domain/failure.ts";
 import { localIso } from "../../domain/local-time.ts";
 import type { ListedOperation } from "../../ledger/operation.ts";
+import { itemsOf } from "../lists.ts";
 import { spanOf, timeFilters, zoneOf } from "../time-filters.ts";
 import { exported } from "./operation.ts";
 
@@ -68,22 +69,25 @@ export const ledgerExport = defineCommand({
       yield* journal.end();
       return;
     }
-    let isEmpty = true;
-    for await (const one of ledger.list(undefined, { since, until, oldestFirst: true })) {
-      isEmpty = false;
-      yield { row: rowOf(one, zone), exact };
+    const filter = { since, until, oldestFirst: true };
+    const listed = { read: () => ledger.list(undefined, filter), count: async () => 0 };
+    for await (const page of itemsOf(listed, Number.MAX_SAFE_INTEGER, context.ui)) {
+      if (page.length === 0)
+        context.ui.notice("The ledger has no operation of this account and period.");
+      else yield { rows: page.map((one) => rowOf(one, zone)), exact };
     }
-    if (isEmpty) context.ui.notice("The ledger has no operation of this account and period.");
   },
-  json: (one) => (typeof one === "string" ? one : one.row),
+  json: (one) => (typeof one === "string" ? one : one.rows),
   view: (one): View => {
     if (typeof one === "string") return { kind: "raw", text: one };
-    const { row, exact } = one;
-    const cells = Object.fromEntries(columns.map((key) => [key, text(row[key])]));
+    const { rows, exact } = one;
     return {
       kind: "table",
       columns: columns.map((key) => ({ key, label: key.toUpperCase() })),
-      rows: [{ id: row.operation, cells }],
+      rows: rows.map((row) => ({
+        id: row.operation,
+        cells: Object.fromEntries(columns.map((key) => [key, text(row[key])])),
+      })),
       empty: "",
       csv: exact ? "exact" : "safe",
     };
