@@ -14,7 +14,7 @@ export function readAmount(text: string): Result<Paisa> {
   if (!parts) return err(`${quoted(text)} is not a valid amount. ${whatWasMeant(text)}`);
   const [, taka = "", paisa = ""] = parts;
   const amountPaisa = BigInt(taka + paisa.padEnd(2, "0"));
-  return amountPaisa > 0n ? ok(amountPaisa) : err(`${quoted(text)} is not above zero. ${example}`);
+  return amountPaisa > 0n ? ok(amountPaisa) : err("The amount must be above zero.");
 }
 
 /**

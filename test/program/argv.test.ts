@@ -54,6 +54,8 @@ describe("global options", () => {
   });
 
   test.each([
+    [["--profile"], "Missing value for --profile."],
+    [["pay", "-o"], "Missing value for --output."],
     [["--profile", "a", ...get, "--profile", "b"], "--profile is given twice"],
     [
       ["--base-url=https://a.example", ...get, "--base-url=https://b.example"],
@@ -280,10 +282,10 @@ describe("unknown words", () => {
 
   test("extra arguments are an error", async () => {
     expect((await lenden(["pay", "get", "TX1", "TX2"])).stderr).toContain(
-      "Unexpected argument 2, not shown because a secret is possible. This command accepts only <transaction-id>.",
+      "Unexpected argument 2, not shown because a secret is possible: this command accepts only <transaction-id>.",
     );
     expect((await lenden(["methods", "a", "b"])).stderr).toContain(
-      "Unexpected arguments 1 to 2 'a b'. This command accepts no argument.",
+      "Unexpected arguments 'a b': this command accepts none.",
     );
     expect((await lenden(["methods", "a"])).stderr).toContain("'lenden methods --help'");
     expect((await lenden(["methods", "--foo"])).stderr).toContain("'lenden methods --help'");
@@ -326,5 +328,5 @@ test("all problems of a command are reported together, each with its flag", asyn
   for (const name of ["--nmae", "--amount", "--to", "--method", "--ref", "--timeout", "--output"]) {
     expect([name, lines.filter((line) => line.includes(name)).length]).toEqual([name, 1]);
   }
-  expect(stderr).toContain("Unexpected argument 1 'extra'.");
+  expect(stderr).toContain("Unexpected argument 'extra': this");
 });

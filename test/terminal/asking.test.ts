@@ -13,7 +13,7 @@ terminalTest("pay create asks for what is missing and checks each answer", async
   const shop = await openShop();
   const terminal = await shop.open(["pay", "create"], { rows: 40 });
   await terminal.answer("Amount (BDT)", "0");
-  await terminal.shows('"0" is not above zero');
+  await terminal.shows("The amount must be above zero.");
   await terminal.press("C-u");
   await terminal.answer("Amount (BDT)", "12");
   await terminal.answer("Description", "");

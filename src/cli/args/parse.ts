@@ -33,7 +33,8 @@ export async function parseArgv(argv: string[]): Promise<Invocation> {
   const end = argv.indexOf("--");
   const [options, operands] = end < 0 ? [argv, []] : [argv.slice(0, end), argv.slice(end + 1)];
   const { reached, awaited } = await reachWhole(options);
-  const problems = awaited === undefined ? [] : [`Missing value of ${awaited}.`];
+  const flag = /--[\w-]+/.exec(awaited ?? "")?.[0];
+  const problems = awaited === undefined ? [] : [`Missing value for ${flag ?? awaited}.`];
   const { path, command, args, globals } = reached;
   const [first, ...others] = args;
   if (globals.has("version")) return { kind: "version" };
@@ -55,6 +56,7 @@ export async function parseArgv(argv: string[]): Promise<Invocation> {
     };
     return { kind: "run", command, given, globals };
   }
+  if (problems.length > 0) throw usage(problems);
   if (first === undefined && operands.length === 0) return { kind: "help", path, globals };
   const { unknownCommand } = await import("./suggest.ts");
   throw await unknownCommand(path, [...args, ...operands]);

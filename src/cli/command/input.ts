@@ -75,13 +75,15 @@ export async function readInput(definition: Definition, given: Given, context: C
   );
 }
 
-/** Names each argument by its place, and shows only what cannot be a secret. */
+/** Shows only what cannot be a secret; other arguments are named by their place. */
 function unexpected(left: string[], typed: string[], args: Argument[]): string {
   const first = typed.length - left.length + 1;
-  const which = left.length === 1 ? `argument ${first}` : `arguments ${first} to ${typed.length}`;
+  const isOne = left.length === 1;
   const accepted = args.map((one) => `<${argumentName(one)}>`).join(" ");
   const shown = left.every((text) => text === "") ? ", an empty text" : wordsOrWhy(...left);
-  return `Unexpected ${which}${shown}. This command accepts ${accepted === "" ? "no argument" : `only ${accepted}`}.`;
+  const place = isOne ? ` ${first}` : ` ${first} to ${typed.length}`;
+  const which = `argument${isOne ? "" : "s"}${shown.startsWith(",") ? place : ""}${shown}`;
+  return `Unexpected ${which}: this command accepts ${accepted === "" ? "none" : `only ${accepted}`}.`;
 }
 
 /** Settings of the profile take the place of absent flags. */

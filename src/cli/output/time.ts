@@ -7,13 +7,13 @@ const unitsMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
 export function readDuration(text: string): Result<number> {
   const [, digits, unit] = /^([0-9]{1,9})(ms|s|m|h)$/.exec(text) ?? [];
   const unitMs = Object.entries(unitsMs).find(([name]) => name === unit)?.[1];
+  if (/^0+(?:ms|s|m|h)?$/.test(text)) return err("A duration must be above zero, such as 30s.");
   if (/^[0-9]{1,9}$/.test(text))
     return err(`${quoted(text)} has no unit. Did you mean ${text}s or ${text}ms?`);
   if (digits === undefined || unitMs === undefined) {
     return err(`${quoted(text)} is not a duration. Examples: 500ms, 30s, 10m, 2h.`);
   }
   const ms = Number(digits) * unitMs;
-  if (ms === 0) return err(`${quoted(text)} is not above zero. Example: 30s.`);
   // Node's timers have 32 bits: a longer one would fire at once.
   return ms <= 2 ** 31 - 1 ? ok(ms) : err(`${quoted(text)} is too long: at most 596h.`);
 }
