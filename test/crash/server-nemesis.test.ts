@@ -335,7 +335,7 @@ async function endLeases({ cluster, database, gone }: Round): Promise<void> {
 async function settle(round: Round): Promise<void> {
   const { merchant, payees, note } = round;
   await endLeases(round);
-  for (const line of [["ledger", "resolve"], sendOf(payees)]) {
+  for (const line of [["ledger", "resolve", "--timeout", "10m"], sendOf(payees)]) {
     const { code, stderr } = await merchant.built(line);
     note(`${line.join(" ")}: exit ${code} ${stderr}`);
   }
