@@ -12,11 +12,11 @@ import { type Line, magnitude, recipientOf } from "./statement.ts";
 export type Known = Pick<
   Operation,
   | ("number" | "id" | "kind" | "state" | "status" | "remoteId" | "reference" | "amountPaisa")
-  | "asked"
+  | ("asked" | "createdAt" | "acceptedAt" | "completedAt")
 >;
 
 interface Difference {
-  field: "state" | "id" | "reference" | "type" | "amount" | "status" | "recipient";
+  field: "state" | "id" | "reference" | "date" | "type" | "amount" | "status" | "recipient";
   statement: string;
   ledger: string;
 }
@@ -59,8 +59,11 @@ export function namesIn(lines: Line[]): string[] {
 /** Finds the operation of each line, by the API's ID or else by a payout's reference, and compares both. */
 export function classify(lines: Line[], operations: Known[]): Entry[] {
   const byId = new Map<string, Known[]>();
-  for (const one of operations)
-    byId.set(one.remoteId ?? "", [...(byId.get(one.remoteId ?? "") ?? []), one]);
+  for (const one of operations) {
+    const named = byId.get(one.remoteId ?? "");
+    if (named) named.push(one);
+    else byId.set(one.remoteId ?? "", [one]);
+  }
   const byReference = new Map(operations.map((one) => [one.reference ?? "", one]));
   const first = new Map<bigint, Entry>();
   return lines.map((line): Entry => {
@@ -68,15 +71,14 @@ export function classify(lines: Line[], operations: Known[]): Entry[] {
       ...{ line, result: "only-in-statement", operation: undefined },
       ...{ differences: [], proposals: [] },
     };
-    if (line.amountPaisa === null) return { ...entry, result: "balance" };
-    if (line.kind === "fee") return { ...entry, result: "fee" };
     const named = byId.get(line.id ?? " ") ?? [];
     const operation =
       named.find(({ kind }) => kind === line.kind) ??
       named[0] ??
       byReference.get(line.id ?? " ") ??
       byReference.get(line.reference ?? " ");
-    if (!operation) return entry;
+    if (!operation && line.amountPaisa === null) return { ...entry, result: "balance" };
+    if (!operation) return line.kind === "fee" ? { ...entry, result: "fee" } : entry;
     const earlier = first.get(operation.number);
     if (!earlier) {
       const differences = isUnsettled(operation) ? [] : differencesOf(line, operation);
@@ -108,7 +110,10 @@ function differencesOf(line: Line, operation: Known): Difference[] {
   if (state !== "CONFIRMED") add("state", "present", state);
   if (line.id !== null && line.id !== reference && remoteId !== null) add("id", line.id, remoteId);
   if (line.reference !== null && kind === "payout") add("reference", line.reference, reference);
-  if (line.kind !== null) add("type", line.kind, kind);
+  const { fromMs, toMs } = spanOf(operation);
+  if (line.span && (line.span.toMs < fromMs - marginMs || line.span.fromMs > toMs + marginMs))
+    add("date", line.date ?? "", operation.completedAt ?? operation.createdAt);
+  if (line.kind !== null && line.kind !== "fee") add("type", line.kind, kind);
   const shown = line.movementPaisa ?? directed(line.amountPaisa ?? 0n, kind);
   const ours = amountPaisa === null ? null : signedText(directed(amountPaisa, kind));
   add("amount", signedText(shown), ours);
@@ -118,6 +123,16 @@ function differencesOf(line: Line, operation: Known): Difference[] {
     if (sameMobile(recipient, line.recipient) === "different")
       add("recipient", line.recipient, recipient);
   return found;
+}
+
+/** A statement may date an operation by a day in another zone, or by the next working day. */
+const marginMs = 3 * 86_400_000;
+
+/** From when an operation was sent to when it was completed. An imported one was sent before it was recorded here. */
+function spanOf({ createdAt, acceptedAt, completedAt }: Known) {
+  const times = [createdAt, acceptedAt, completedAt].flatMap((at) => (at ? Date.parse(at) : []));
+  const toMs = completedAt === null ? Number.POSITIVE_INFINITY : Date.parse(completedAt);
+  return { fromMs: Math.min(...times), toMs };
 }
 
 /** The sign that the amount of an operation has for the merchant's balance. */
@@ -152,41 +167,24 @@ export interface Balance {
 }
 
 /**
- * Checks the balances to the paisa; undefined if the statement has none. Whether it has fees
- * beside the amounts, and moves money that is not Completed, is as it fits most of the lines; so is the order of the
- * lines, if their dates are the same.
+ * Checks the balances to the paisa; undefined if the statement has none. Only what is Completed moves money, and a
+ * fee beside an amount reduces the balance. The newest line may be the first one.
  */
 export function checkBalance(entries: Entry[]): Balance | undefined {
   if (entries.every(({ line }) => line.balancePaisa === null)) return undefined;
-  let best: ReturnType<typeof walk> | undefined;
   const times = entries.flatMap(({ line }) => line.span?.fromMs ?? []);
-  const laterMs = (times.at(-1) ?? 0) - (times[0] ?? 0);
-  const orders = [
-    ...(laterMs >= 0 ? [entries] : []),
-    ...(laterMs <= 0 ? [entries.toReversed()] : []),
-  ];
-  for (const order of orders)
-    for (const hasFees of [true, false])
-      for (const movesAll of [false, true]) {
-        const walked = walk(order, hasFees, movesAll);
-        if (!best || walked.breaks < best.breaks) best = walked;
-      }
-  return best?.balance;
-}
-
-function walk(entries: Entry[], hasFees: boolean, movesAll: boolean) {
+  const isNewestFirst = (times[0] ?? 0) > (times.at(-1) ?? 0);
   let running: Paisa | undefined;
-  let breaks = 0;
   const balance: Balance = {
     ...{ opening: 0n, movements: 0n, fees: 0n, closing: 0n },
     brokenAt: null,
   };
-  for (const entry of entries) {
+  for (const entry of isNewestFirst ? entries.toReversed() : entries) {
     const { line } = entry;
     const { balancePaisa } = line;
-    const isMoved = movesAll || line.status === null || line.status === "Completed";
+    const isMoved = line.status === null || line.status === "Completed";
     const moved = isMoved ? movementOf(entry) : 0n;
-    const feePaisa = hasFees && isMoved ? magnitude(line.feePaisa ?? 0n) : 0n;
+    const feePaisa = isMoved ? magnitude(line.feePaisa ?? 0n) : 0n;
     const before = running ?? (balancePaisa ?? 0n) - (moved ?? 0n) + feePaisa;
     const expected = moved === undefined ? undefined : before + moved - feePaisa;
     if (running === undefined && balancePaisa === null) {
@@ -195,16 +193,12 @@ function walk(entries: Entry[], hasFees: boolean, movesAll: boolean) {
     } else if (running === undefined) balance.opening += before;
     balance.movements += moved ?? 0n;
     balance.fees += feePaisa;
-    const isBroken = balancePaisa !== null && balancePaisa !== expected;
-    if (isBroken) {
-      breaks += 1;
-      const found = { line: line.line, expected: expected ?? null, shown: balancePaisa };
-      balance.brokenAt ??= found;
-    }
+    if (balancePaisa !== null && balancePaisa !== expected)
+      balance.brokenAt ??= { line: line.line, expected: expected ?? null, shown: balancePaisa };
     if (running !== undefined || balancePaisa !== null)
       running = balancePaisa ?? expected ?? before;
   }
-  return { breaks, balance: { ...balance, closing: running ?? 0n } };
+  return { ...balance, closing: running ?? 0n };
 }
 
 /** What a line adds to the balance; undefined if the statement does not show the direction. */

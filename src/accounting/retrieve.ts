@@ -111,7 +111,9 @@ async function classified(lines: Line[], ledger: Ledger): Promise<Entry[]> {
 
 function knownOf(operation: Operation): Known {
   const { number, id, kind, state, status, remoteId, reference, amountPaisa, asked } = operation;
-  return { number, id, kind, state, status, remoteId, reference, amountPaisa, asked };
+  const { createdAt, acceptedAt, completedAt } = operation;
+  const times = { createdAt, acceptedAt, completedAt };
+  return { number, id, kind, state, status, remoteId, reference, amountPaisa, asked, ...times };
 }
 
 interface Retrieval {

@@ -36,18 +36,27 @@ export interface StatementTable {
 /** The lines above the header, such as the name of the account. */
 const mostPreamble = 20;
 
-/** @throws Failure `usage` if the file is no CSV file with a header */
-export async function readTable(csv: CsvFile, delimiter?: string): Promise<StatementTable> {
+/**
+ * Reads a table. Its header is the row that names the most columns: given ones, or else well-known ones.
+ *
+ * @throws Failure `usage` if the file is no CSV file with a header
+ */
+export async function readTable(
+  csv: CsvFile,
+  delimiter?: string,
+  given: string[] = [],
+): Promise<StatementTable> {
   const { path } = csv;
   const all: CsvRecord[] = [];
   try {
     const text = textOf(csv);
-    for await (const page of recordPages(text, delimiter ?? delimiterOf(text))) all.push(...page);
+    for await (const page of recordPages(text, delimiter ?? delimiterOf(text, given)))
+      all.push(...page);
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
     throw usage([`${path}, line ${error.line}: ${error.message}`]);
   }
-  const head = all.slice(0, mostPreamble).map(({ cells }) => cells.filter(isNamedColumn).length);
+  const head = all.slice(0, mostPreamble).map(({ cells }) => columnsIn(cells, given));
   const place = head.indexOf(Math.max(...head));
   const header = all[place]?.cells.map((cell) => unguarded(cell).trim()) ?? [];
   if (header.length < 2) throw usage([`${path} has no header with several columns.`], addDelimiter);
@@ -75,17 +84,22 @@ const columnNames: Record<Read, RegExp> = {
   recipient: /recipient|receiver|beneficiary|mobile|msisdn|wallet|^to$/i,
 };
 
-function isNamedColumn(cell: string): boolean {
-  return Object.values(columnNames).some((name) => name.test(cell.trim()));
+/** How many columns a row names. One that was given counts more than all others. */
+function columnsIn(cells: string[], given: string[]): number {
+  const isGiven = (cell: string) => given.some((name) => isSame(name, unguarded(cell)));
+  const isKnown = (cell: string) =>
+    Object.values(columnNames).some((name) => name.test(cell.trim()));
+  return cells.filter(isGiven).length * 1_000 + cells.filter(isKnown).length;
 }
 
 /** The delimiter by which a line at the beginning names the most columns. */
-function delimiterOf(text: string): string {
-  const lines = text.slice(0, 16 * 1024).split(/\r\n|[\r\n]/);
+function delimiterOf(text: string, given: string[]): string {
+  const lines = text
+    .slice(0, 16 * 1024)
+    .replaceAll('"', "")
+    .split(/\r\n|[\r\n]/);
   const named = (one: string) =>
-    Math.max(
-      ...lines.slice(0, mostPreamble).map((line) => line.split(one).filter(isNamedColumn).length),
-    );
+    Math.max(...lines.slice(0, mostPreamble).map((line) => columnsIn(line.split(one), given)));
   return [...delimiters.values()].reduce((best, one) => (named(one) > named(best) ? one : best));
 }
 
@@ -153,7 +167,10 @@ export function recognize(
         ids.get(cells[placeOf("id")] || " ") ?? references.get(cells[placeOf("reference")] || " ");
       const hits = filled.filter((one) => fits(one.cells[place] ?? "", operationOf(one))).length;
       const isPossible = hits > 0 || columnNames[field].test(column);
-      const isRead = isPossible && filled.every(({ cells }) => isReadable(cells[place] ?? ""));
+      // A wrong cell of a column with the name of a field is an error, not a sign of another column.
+      const isNamed = column.toLowerCase() === field;
+      const areReadable = filled.every(({ cells }) => isReadable(cells[place] ?? ""));
+      const isRead = isPossible && (isNamed || areReadable);
       return isRead ? [{ column, hits, filled: filled.length }] : [];
     });
     const [best] = candidates.sort((one, other) => other.hits - one.hits);

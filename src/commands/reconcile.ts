@@ -1,5 +1,11 @@
 import { basename } from "node:path";
-import { checkBalance, type Entry, isOpen, signedText } from "../accounting/reconcile.ts";
+import {
+  type Balance,
+  checkBalance,
+  type Entry,
+  isOpen,
+  signedText,
+} from "../accounting/reconcile.ts";
 import type { Acceptance, Reconciliation } from "../accounting/retrieve.ts";
 import {
   type ColumnMapping,
@@ -17,6 +23,7 @@ import { formatDay, formatTime } from "../domain/local-time.ts";
 import { formatPaisa } from "../domain/money.ts";
 import { didYouMean } from "../domain/nearest.ts";
 import { err, ok, quoted, type Result } from "../domain/result.ts";
+import { clockIn, whenClockShows } from "../domain/time-zone.ts";
 import { fileFlags } from "./payout/batch/file.ts";
 import { spanOf, timeFilters, zoneOf } from "./time-filters.ts";
 
@@ -72,14 +79,22 @@ export const reconcile = defineCommand({
 
   async run(input, context) {
     const { readCsvFile } = await import("../batches/csv.ts");
-    const { readTable, readLines } = await import("../accounting/statement.ts");
+    const { merged, readTable, readLines } = await import("../accounting/statement.ts");
     const retrieval = await import("../accounting/retrieve.ts");
-    const { file } = input;
-    const statement = await readTable(await readCsvFile(file, fileHints), input.delimiter);
+    const { openMappings } = await import("../accounting/mappings.ts");
+    const mappings = openMappings(context.host.folders.config);
+    const { file, mapping: name, map } = input;
+    const saved = name === undefined ? [] : mappings.find(name);
+    const given = merged(saved, map);
+    const csv = await readCsvFile(file, fileHints);
+    const named = given.map(({ column }) => column);
+    const statement = await readTable(csv, input.delimiter, named);
     const ledger = await context.ledger.own();
-    const columns = await columnsOf(input, statement, context);
+    const columns = await columnsOf(input, given, statement, context);
     const zone = await zoneOf(context);
     const lines = readLines(statement, columns, zone);
+    const isNew = saved.length === 0 || map.length > 0;
+    if (name !== undefined && isNew) mappings.save(name, columns.map(plainColumn));
     const period = periodOf(input, lines, zone, context);
     const options = { name: basename(file), isImporting: input.import, ...period };
     const found = await retrieval.reconcile(lines, options, ledger, await context.api.deps());
@@ -87,30 +102,38 @@ export const reconcile = defineCommand({
     const { user: by } = context.host;
     if (asked.length > 0) await retrieval.accept(found, asked, { ...options, by }, ledger);
     const report = { file, ...period, columns: columns.map(plainColumn), ...reportOf(found) };
-    if (context.ui.output !== "ids")
-      for (const text of summaryOf(report, zone)) context.ui.notice(text);
-    return { report, ending: found.unseen ?? endingOf(report) };
+    const { output, notice } = context.ui;
+    if (output !== "ids") for (const text of summaryOf(report, zone)) notice(text);
+    const rows = [...report.lines.filter(isShown), ...report.onlyInLedger];
+    const shown = output === "table" ? rows.slice(0, mostRows) : rows;
+    if (shown.length < rows.length)
+      notice(`${shown.length} of ${rows.length} shown. To list all, use --output csv.`);
+    const ending = found.unseen ?? endingOf(report, linesOutside(lines, period), input.import);
+    return { report, shown, zone, ending };
   },
   /** Every amount is a text. */
   json: ({ report }) =>
     JSON.parse(
       JSON.stringify(report, (_, value) => (typeof value === "bigint" ? signedText(value) : value)),
     ),
-  view: ({ report }) =>
-    table([...report.lines.filter(isShown), ...report.onlyInLedger], {
+  view: ({ shown, zone, ending }) =>
+    table(shown, {
       id: (row) => String(row.line ?? row.operation),
-      empty: "Every line matches the ledger.",
+      empty: ending ? "No line differs from the ledger." : "Every line matches the ledger.",
       columns: {
         result: ["RESULT", ({ result }) => text(result)],
         line: ["LINE", ({ line }) => text(line)],
         id: ["ID", (row) => id(row.id ?? row.reference)],
         amount: ["AMOUNT", ({ amount }) => money(amount)],
         operation: ["OPERATION", ({ operation }) => id(operation)],
-        detail: ["DETAIL", (row) => text(detailOf(row) || null)],
+        detail: ["DETAIL", (row) => text(detailOf(row, zone) || null)],
       },
     }),
   ending: ({ ending }) => ending,
 });
+
+/** Of a table; other output is complete. */
+const mostRows = 50;
 
 const fileHints = {
   pipe: "Save the statement in a file.",
@@ -122,15 +145,13 @@ type ReconcileInput = Input<typeof flags>;
 
 /** The saved or given columns; if they are not enough, also recognized ones, which a person confirms. */
 async function columnsOf(
-  { mapping: name, map, since, until }: ReconcileInput,
+  { since, until }: ReconcileInput,
+  given: ColumnMapping[],
   statement: StatementTable,
   context: Context,
 ): Promise<ColumnMapping[]> {
-  const { openMappings } = await import("../accounting/mappings.ts");
-  const { merged, recognize, sampleOf } = await import("../accounting/statement.ts");
-  const mappings = openMappings(context.host.folders.config);
-  const saved = name === undefined ? [] : mappings.find(name);
-  let columns = merged(saved, map);
+  const { recognize, sampleOf } = await import("../accounting/statement.ts");
+  let columns = given;
   const has = (...fields: string[]) => columns.some(({ field }) => fields.includes(field));
   const isDated = has("date") || (since && until);
   if (!has("id", "reference") || !has("amount", "debit", "credit") || !isDated) {
@@ -143,8 +164,6 @@ async function columnsOf(
       ofAllAccounts: true,
     });
   }
-  const isNew = saved.length === 0 || map.length > 0;
-  if (name !== undefined && isNew) mappings.save(name, columns.map(plainColumn));
   return columns;
 }
 
@@ -152,7 +171,7 @@ function plainColumn({ column, field }: ColumnMapping) {
   return { column, field };
 }
 
-/** From the first to the last date, unless the flags say otherwise. ISO 8601, inclusive. */
+/** From the day of the first date to that of the last, unless the flags say otherwise. ISO 8601, inclusive. */
 function periodOf(input: ReconcileInput, lines: Line[], zone: string, context: Context) {
   const { since, until, problems } = spanOf(input, zone, context);
   let [fromMs, toMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
@@ -164,14 +183,28 @@ function periodOf(input: ReconcileInput, lines: Line[], zone: string, context: C
   if ((since === undefined || until === undefined) && fromMs > toMs)
     problems.push("The statement has no dates: add --since and --until.");
   if (problems.length > 0) throw usage(problems);
+  const dayMs = 86_400_000;
+  const day = (ms: number) => Math.floor(clockIn(zone, ms) / dayMs);
+  const start = (of: number) => whenClockShows(zone, of * dayMs);
   const iso = (ms: number) => new Date(ms).toISOString();
-  return { since: since ?? iso(fromMs), until: until ?? iso(toMs) };
+  return {
+    since: since ?? iso(start(day(fromMs))),
+    until: until ?? iso(start(day(toMs) + 1) - 1),
+  };
+}
+
+/** Lines that are dated outside the period that the flags set. */
+function linesOutside(lines: Line[], { since, until }: { since: string; until: string }): Line[] {
+  const [fromMs, toMs] = [Date.parse(since), Date.parse(until)];
+  return lines.filter(({ span }) => span && (span.toMs < fromMs || span.fromMs > toMs));
 }
 
 async function askForProposals(
   { entries }: Reconciliation,
-  { ui }: Context,
+  context: Context,
 ): Promise<Acceptance[]> {
+  const { ui } = context;
+  const zone = await zoneOf(context);
   const accepted: Acceptance[] = [];
   const proposed = entries.filter(({ proposals }) => proposals.length > 0);
   const ask = proposed.length > 0 ? await ui.ask() : undefined;
@@ -183,7 +216,7 @@ async function askForProposals(
       [
         { name: "I do not know: leave it open", value: undefined },
         ...left.map(({ id, kind, reference, completedAt }) => ({
-          name: `It is ${kind} ${reference ?? id}, completed ${formatTime(completedAt ?? "")}`,
+          name: `It is ${kind} ${reference ?? id}, completed ${formatTime(completedAt ?? "", zone)}`,
           value: id,
         })),
       ],
@@ -246,27 +279,79 @@ function isShown(line: ReportLine): boolean {
   return line.explained !== null || isContradiction(line) || isOpen(line);
 }
 
-function detailOf(row: ReportLine | Report["onlyInLedger"][number]): string {
-  if (row.result === "only-in-ledger") return `completed ${formatTime(row.completedAt ?? "")}`;
+function detailOf(row: ReportLine | Report["onlyInLedger"][number], zone: string): string {
+  if (row.result === "only-in-ledger")
+    return `completed ${formatTime(row.completedAt ?? "", zone)}`;
   const { differences, firstLine, explained, reason, proposals } = row;
   return [
-    ...differences.map((one) => `${one.field}: statement ${one.statement}, ledger ${one.ledger}`),
+    ...differences.map(({ field, statement, ledger }) => {
+      const ours = field === "date" ? formatTime(ledger, zone) : ledger;
+      return `${field}: statement ${statement}, ledger ${ours}`;
+    }),
     ...(firstLine === null ? [] : [`also on line ${firstLine}`]),
     ...[explained, reason].filter((one) => one !== null),
     ...proposals.map((one) => `may be ${one}`),
   ].join("; ");
 }
 
-function endingOf({ file, lines, balance, onlyInLedger }: Report & { file: string }) {
+function endingOf(
+  { file, lines, balance, onlyInLedger, onlyInLedgerSum }: Report & { file: string },
+  outside: Line[],
+  isImporting: boolean,
+): Failure | undefined {
   const name = basename(file);
-  if (lines.some(isContradiction) || balance?.brokenAt)
-    return new Failure("statement.contradicts", `${name} contradicts the ledger or itself.`, {
-      hint: "Check these lines in the provider's dashboard.",
+  const told = (some: Pick<ReportLine, "line" | "amount">[], one: string, many: string) =>
+    sentences(some.length, `line of ${name} ${one}`, `lines of ${name} ${many}`, () => {
+      const [first] = some;
+      return `line ${first?.line}, ${formatPaisa(first?.amount ?? 0n)}`;
     });
-  if (!lines.some(isOpen) && onlyInLedger.length === 0) return undefined;
-  return new Failure("statement.open-items", `${name} and the ledger have open items.`, {
-    hint: "Add --import to record what only the statement has. To explain a line, use --accept.",
-  });
+  const wrong = [
+    ...told(lines.filter(isContradiction), "contradicts the ledger", "contradict the ledger"),
+    ...(balance?.brokenAt ? [`The balance is wrong: ${brokenText(balance.brokenAt)}.`] : []),
+  ];
+  const inDashboard = "Check this in the provider's dashboard.";
+  if (wrong.length > 0)
+    return new Failure("statement.contradicts", wrong.join(" "), { hint: inDashboard });
+  const open = lines.filter(isOpen);
+  const unlisted = open.filter(({ result }) => result === "only-in-statement");
+  const unknown = open.filter(({ result }) => result === "unknown-here");
+  const isProposed = open.some(({ proposals }) => proposals.length > 0);
+  const left = [
+    ...told(unlisted, "is not in the ledger", "are not in the ledger"),
+    ...told(unknown, "has an unknown outcome", "have an unknown outcome"),
+    ...told(outside.map(plainLine), "is outside the period", "are outside the period"),
+    ...sentences(
+      onlyInLedgerSum.operations,
+      `operation is not in ${name}`,
+      `operations are not in ${name}`,
+      () => `${onlyInLedger[0]?.operation}, ${formatPaisa(onlyInLedger[0]?.amount ?? 0n)}`,
+    ),
+  ];
+  if (left.length === 0) return undefined;
+  const hints = [
+    ...(unlisted.length > 0 && !isImporting
+      ? ["Add --import to record what only the statement has."]
+      : []),
+    ...(isProposed ? ["To accept a proposal, use --accept."] : []),
+    ...(outside.length > 0 ? ["Correct --since and --until."] : []),
+  ];
+  const hint = hints.length > 0 ? hints.join(" ") : inDashboard;
+  return new Failure("statement.open-items", left.join(" "), { hint });
+}
+
+function plainLine({ line, amountPaisa }: Line) {
+  return { line, amount: amountPaisa };
+}
+
+/** How many there are, and the first one; no sentence if there are none. */
+function sentences(count: number, one: string, many: string, first: () => string): string[] {
+  if (count === 0) return [];
+  return [count === 1 ? `1 ${one} (${first()}).` : `${count} ${many} (first: ${first()}).`];
+}
+
+function brokenText({ line, shown, expected }: NonNullable<Balance["brokenAt"]>): string {
+  const instead = expected === null ? "" : ` instead of ${formatPaisa(expected)}`;
+  return `line ${line} shows ${formatPaisa(shown)}${instead}`;
 }
 
 function* summaryOf(report: Report & { since: string; until: string }, zone: string) {
@@ -279,9 +364,5 @@ function* summaryOf(report: Report & { since: string; until: string }, zone: str
   const { opening, movements, closing, brokenAt } = balance;
   const sum = `${formatPaisa(opening)} + movements ${formatPaisa(movements)} - fees ${formatPaisa(balance.fees)}`;
   if (!brokenAt) yield `Balance: opening ${sum} = closing ${formatPaisa(closing)}.`;
-  else {
-    const { line, shown, expected } = brokenAt;
-    const instead = expected === null ? "" : ` instead of ${formatPaisa(expected)}`;
-    yield `Balance: line ${line} shows ${formatPaisa(shown)}${instead}.`;
-  }
+  else yield `Balance: ${brokenText(brokenAt)}.`;
 }

@@ -129,6 +129,62 @@ describe("the end of a month", () => {
     expect(await reconciled(merchant, whole)).toMatchObject({ code: 0, shown: [] });
   });
 
+  test("compares whole days, and the dates of lines", async () => {
+    const { merchant, ids } = await openMonth();
+    const without = (lines: string[]) =>
+      lines.filter((line) => !line.includes(String(ids["INV-4"])));
+    // The last line is from the first second of its day.
+    const truncated = await statementOf(merchant, (lines) =>
+      without(lines).map((line) => line.replace(/ \d\d:\d\d:\d\d/, " 00:00:00")),
+    );
+    expect((await reconciled(merchant, truncated)).found.onlyInLedger).toMatchObject([
+      { reference: "INV-4" },
+    ]);
+
+    const earlier = await statementOf(merchant, (lines) =>
+      lines.map((line) => line.replace(/^\d{4}-\d\d/, "2020-01")),
+    );
+    const { code, found } = await reconciled(merchant, earlier);
+    expect({ code, found }).toMatchObject({
+      code: 5,
+      found: { results: { differs: { lines: 9 } } },
+    });
+
+    const span = ["--since", "2020-01-01", "--until", "2020-01-31"];
+    const file = await statementOf(merchant);
+    const { stderr, ...other } = await merchant.lenden(["reconcile", file, "--yes", ...span]);
+    expect(other).toEqual({ code: 6, stdout: "No line differs from the ledger.\n" });
+    expect(stderr).toContain("are outside the period (first: line 2,");
+  });
+
+  test("stores a mapping only if it can be read with", async () => {
+    const { merchant } = await openMonth();
+    const file = await statementOf(merchant);
+    const args = ["reconcile", file, "--yes", "--mapping", "new"];
+    expect(await merchant.lenden([...args, "--map", "Typo=ignore"])).toMatchObject({ code: 2 });
+    expect(await merchant.lenden(args)).toMatchObject({ code: 0 });
+  });
+
+  test("shows 50 lines in a table, and all in CSV", async () => {
+    const merchant = await openMerchant();
+    const file = join(scratchFolder(), "long.csv");
+    const rows = Array.from({ length: 60 }, (_, at) => `2026-11-20,U${at},5.00,..\n`);
+    // The column names are no words that lenden knows.
+    writeFileSync(file, `দিন,নম্বর,টাকা,কাজ\n${rows.join("")}`);
+    const map = ["দিন=date", "নম্বর=id", "টাকা=amount"].flatMap((one) => ["--map", one]);
+    const [shown, csv] = await Promise.all(
+      ["table", "csv"].map((output) =>
+        merchant.lenden(["reconcile", file, ...map, "--output", output]),
+      ),
+    );
+    expect(shown?.stderr).toContain("50 of 60 shown.");
+    expect(shown?.stderr).toContain(
+      "60 lines of long.csv are not in the ledger (first: line 2, BDT 5.00).",
+    );
+    expect(shown?.stdout.trim().split("\n")).toHaveLength(51);
+    expect(csv?.stdout.trim().split("\n")).toHaveLength(61);
+  });
+
   test("rebuilds a lost ledger, which prevents duplicates as before", async () => {
     const { merchant, ids } = await openMonth();
     const file = await statementOf(merchant);

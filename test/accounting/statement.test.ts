@@ -6,6 +6,7 @@ import {
   readLines,
   readMoney,
   readTable,
+  recognize,
   type StatementField,
 } from "../../src/accounting/statement.ts";
 import type { State } from "../../src/domain/state.ts";
@@ -79,6 +80,15 @@ describe("a statement", () => {
   });
 });
 
+test("names a wrong cell of a column that has the name of its field", async () => {
+  const text = "id,amount,date\nID-A,5.00,2026-11-01\nID-B,222.25 DR,2026-11-02\n";
+  const table = await readTable({ path: "s.csv", bytes: Buffer.from(text), hash: "" });
+  const columns = recognize(table, [], [payoutA]);
+  expect(() => readLines(table, columns, "Asia/Dhaka")).toThrow(
+    's.csv, line 3, amount: "222.25 DR" is not an amount.',
+  );
+});
+
 const names = ["A", "B", "C", "D", "E"];
 const paisa = fc.bigInt({ min: 1n, max: 3n });
 const operation = fc
@@ -129,7 +139,15 @@ const lineOfA: Line = {
   ...{ amountPaisa: 1n, movementPaisa: -1n, feePaisa: null, balancePaisa: null, digest: "" },
   ...{ status: "Completed", recipient: "+8801712345678" },
 };
-const payoutA: Operation = { ...operationOf("A"), state: "CONFIRMED", status: "Completed" };
+const payoutA: Operation = {
+  ...{ ...operationOf("A"), state: "CONFIRMED", status: "Completed" },
+  completedAt: "2026-11-20T12:00:00Z",
+};
+
+function spanOf(day: string) {
+  const fromMs = Date.parse(day);
+  return { fromMs, toMs: fromMs + 86_399_999 };
+}
 
 test.each<[string, Partial<Line>, Partial<Operation>, string[]]>([
   ["nothing", {}, {}, []],
@@ -140,6 +158,16 @@ test.each<[string, Partial<Line>, Partial<Operation>, string[]]>([
   ["a type", { kind: "refund" }, {}, ["type"]],
   ["a status", { status: "On hold" }, {}, ["status"]],
   ["a status without a column of statuses", { status: null }, { status: "Cancelled" }, ["status"]],
+  ["a date before it was sent", { span: spanOf("2026-11-15") }, {}, ["date"]],
+  ["a date after it was completed", { span: spanOf("2026-11-25") }, {}, ["date"]],
+  ["no date between both", { span: spanOf("2026-11-23") }, {}, []],
+  ["an amount of zero", { amountPaisa: null, movementPaisa: null }, {}, ["amount"]],
+  [
+    "a fee by its words, but with another amount",
+    { kind: "fee", movementPaisa: -2n },
+    {},
+    ["amount"],
+  ],
   ["a recipient", { recipient: "01812345678" }, {}, ["recipient"]],
   ["a payout that was rejected", {}, { state: "REFUSED" }, ["state"]],
 ])("sees %s that differs", (_, line, operation, fields) => {
@@ -174,11 +202,7 @@ test("every line has one result, and every operation is the match of at most one
             expect(operation?.state).toBe("CONFIRMED");
           expect(differences.length > 0).toBe(result === "differs");
         }
-        const named = new Set(
-          lines.flatMap(({ id, reference, amountPaisa }) =>
-            amountPaisa === null ? [] : [id, reference],
-          ),
-        );
+        const named = new Set(lines.flatMap(({ id, reference }) => [id, reference]));
         for (const { remoteId, reference, number } of operations)
           expect(entries.some((one) => one.operation?.number === number)).toBe(
             named.has(remoteId) || named.has(reference),
@@ -186,6 +210,15 @@ test("every line has one result, and every operation is the match of at most one
       },
     ),
   );
+});
+
+test("a line that is not Completed moves no money", () => {
+  const moved = { ...lineOfA, balancePaisa: 99n };
+  const cancelled = { ...lineOfA, line: 3, status: "Cancelled" };
+  const brokenAt = (balancePaisa: bigint) =>
+    checkBalance(classify([moved, { ...cancelled, balancePaisa }], []))?.brokenAt;
+  expect(brokenAt(99n)).toBeNull();
+  expect(brokenAt(98n)).toEqual({ line: 3, expected: 99n, shown: 98n });
 });
 
 test("finds the first line that breaks the balance, in both orders, with and without fees", () => {
@@ -202,9 +235,10 @@ test("finds the first line that breaks the balance, in both orders, with and wit
       (given, opening, hasFees, isNewestFirst, broken) => {
         let balance = opening;
         const lines = given.map((one, place): Line => {
-          balance += (one.movementPaisa ?? 0n) - (hasFees ? (one.feePaisa ?? 0n) : 0n);
+          const feePaisa = hasFees ? one.feePaisa : null;
+          balance += (one.movementPaisa ?? 0n) - (feePaisa ?? 0n);
           const span = { fromMs: place, toMs: place };
-          return { ...one, line: place, span, balancePaisa: balance };
+          return { ...one, line: place, feePaisa, span, balancePaisa: balance };
         });
         const changed = broken === null ? undefined : lines[1 + (broken % (lines.length - 1))];
         if (changed) changed.movementPaisa = (changed.movementPaisa ?? 0n) + 100n;
