@@ -193,10 +193,13 @@ function periodOf(input: ReconcileInput, lines: Line[], zone: string, context: C
   };
 }
 
-/** Lines that are dated outside the period that the flags set. */
+/** Lines that are dated outside the period that the flags set. An opening balance may be of the day before. */
 function linesOutside(lines: Line[], { since, until }: { since: string; until: string }): Line[] {
   const [fromMs, toMs] = [Date.parse(since), Date.parse(until)];
-  return lines.filter(({ span }) => span && (span.toMs < fromMs || span.fromMs > toMs));
+  return lines.filter(
+    ({ amountPaisa, span }) =>
+      amountPaisa !== null && span && (span.toMs < fromMs || span.fromMs > toMs),
+  );
 }
 
 async function askForProposals(
@@ -309,13 +312,11 @@ function endingOf(
     ...told(lines.filter(isContradiction), "contradicts the ledger", "contradict the ledger"),
     ...(balance?.brokenAt ? [`The balance is wrong: ${brokenText(balance.brokenAt)}.`] : []),
   ];
-  const inDashboard = "Check this in the provider's dashboard.";
-  if (wrong.length > 0)
-    return new Failure("statement.contradicts", wrong.join(" "), { hint: inDashboard });
   const open = lines.filter(isOpen);
   const unlisted = open.filter(({ result }) => result === "only-in-statement");
   const unknown = open.filter(({ result }) => result === "unknown-here");
   const isProposed = open.some(({ proposals }) => proposals.length > 0);
+  const [missing] = onlyInLedger;
   const left = [
     ...told(unlisted, "is not in the ledger", "are not in the ledger"),
     ...told(unknown, "has an unknown outcome", "have an unknown outcome"),
@@ -324,23 +325,24 @@ function endingOf(
       onlyInLedgerSum.operations,
       `operation is not in ${name}`,
       `operations are not in ${name}`,
-      () => `${onlyInLedger[0]?.operation}, ${formatPaisa(onlyInLedger[0]?.amount ?? 0n)}`,
+      () => `${missing?.reference ?? missing?.operation}, ${formatPaisa(missing?.amount ?? 0n)}`,
     ),
   ];
-  if (left.length === 0) return undefined;
+  if (wrong.length + left.length === 0) return undefined;
+  const isImportable = !isImporting && unlisted.some(({ id }) => id !== null);
   const hints = [
-    ...(unlisted.length > 0 && !isImporting
-      ? ["Add --import to record what only the statement has."]
-      : []),
+    ...(isImportable ? ["Add --import to record what only the statement has."] : []),
     ...(isProposed ? ["To accept a proposal, use --accept."] : []),
     ...(outside.length > 0 ? ["Correct --since and --until."] : []),
   ];
-  const hint = hints.length > 0 ? hints.join(" ") : inDashboard;
-  return new Failure("statement.open-items", left.join(" "), { hint });
+  const isWrong = wrong.length > 0;
+  if (isWrong || hints.length === 0) hints.unshift("Check this in the provider's dashboard.");
+  const code = isWrong ? "statement.contradicts" : "statement.open-items";
+  return new Failure(code, [...wrong, ...left].join(" "), { hint: hints.join(" ") });
 }
 
-function plainLine({ line, amountPaisa }: Line) {
-  return { line, amount: amountPaisa };
+function plainLine({ line, movementPaisa, amountPaisa }: Line) {
+  return { line, amount: movementPaisa ?? amountPaisa };
 }
 
 /** How many there are, and the first one; no sentence if there are none. */

@@ -154,7 +154,7 @@ describe("the end of a month", () => {
     const file = await statementOf(merchant);
     const { stderr, ...other } = await merchant.lenden(["reconcile", file, "--yes", ...span]);
     expect(other).toEqual({ code: 6, stdout: "No line differs from the ledger.\n" });
-    expect(stderr).toContain("are outside the period (first: line 2,");
+    expect(stderr).toContain("are outside the period (first: line 3,");
   });
 
   test("stores a mapping only if it can be read with", async () => {
