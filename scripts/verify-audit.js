@@ -1,31 +1,25 @@
 // Checks a report of 'lenden ledger audit --json' against 'lenden ledger export -o ndjson', with no code of lenden:
-// node scripts/verify-audit.js <audit.json> <ledger.ndjson>
-
+// node scripts/verify-audit.js <audit.json> <ledger.ndjson> [--partial]
+// --partial: the audit had --sample, --since or --until, and so lacks operations.
 import { readFileSync } from "node:fs";
 
-const [auditFile, exportFile] = process.argv.slice(2);
-if (auditFile === undefined || exportFile === undefined) {
-  process.stderr.write("Usage: node scripts/verify-audit.js <audit.json> <ledger.ndjson>\n");
-  process.exit(2);
-}
+const [auditFile = "", exportFile = "", partial] = process.argv.slice(2);
+const usage = "Usage: node scripts/verify-audit.js <audit.json> <ledger.ndjson> [--partial]";
+if (exportFile === "" || (partial ?? "--partial") !== "--partial") fail(usage);
 
 /** @typedef {Record<string, unknown>} Fields */
 /** @typedef {{ operation: string, result: string, ledger: Fields, api: Fields | null, differences: { field: string }[] }} Row */
 
 /** @type {Row[]} */
-const rows = JSON.parse(readFileSync(auditFile, "utf8"));
-/** @type {Map<string, Fields>} */
-const exported = new Map();
-for (const line of readFileSync(exportFile, "utf8").split("\n")) {
-  if (line === "") continue;
-  /** @type {Fields} */
-  const operation = JSON.parse(line);
-  exported.set(String(operation.operation), operation);
-}
-
+const rows = read(auditFile, JSON.parse);
+if (!Array.isArray(rows)) fail(`${auditFile} is no report of 'lenden ledger audit --json'.`);
+/** @type {Fields[]} */
+const operations = read(exportFile, (text) => JSON.parse(`[${text.trim().split("\n")}]`));
+const exported = new Map(operations.map((one) => [one.operation, one]));
+/** The names of fields that the export has under another one. @type {Fields} */
+const others = { payment: "target", account: "recipient" };
 /** @type {string[]} */
 const problems = [];
-let [ledgerPaisa, apiPaisa] = [0n, 0n];
 const seen = new Set();
 for (const { operation, result, ledger, api, differences } of rows) {
   const problem = (/** @type {string} */ text) => problems.push(`${operation}: ${text}`);
@@ -33,45 +27,54 @@ for (const { operation, result, ledger, api, differences } of rows) {
   if (own === undefined) problem("is not in the exported ledger");
   if (seen.has(operation)) problem("is in the report twice");
   seen.add(operation);
-  for (const [field, name] of Object.entries({
-    amount: "amount",
-    status: "status",
-    reference: "reference",
-    payment: "target",
-  }))
-    if (own !== undefined && field in ledger && ledger[field] !== own[name])
-      problem(`the report has ${field} ${ledger[field]}, the ledger has ${own[name]}`);
-  const differing = Object.keys(ledger).filter(
-    (field) =>
-      api === null ||
-      (field === "recipient"
-        ? last(ledger[field]) !== last(api[field])
-        : ledger[field] !== api[field]),
-  );
-  const reported = differences.map(({ field }) => field);
-  if (String(differing) !== String(reported))
-    problem(
-      `the report lists ${reported.join(", ") || "no difference"}, found ${differing.join(", ") || "none"}`,
-    );
-  const expected = api === null ? "not-found" : differing.length > 0 ? "differs" : "same";
+  const differing = [];
+  for (const [field, value] of Object.entries(ledger)) {
+    const recorded = own?.[String(others[field] ?? field)];
+    if (own && value !== recorded)
+      problem(`the report has ${field} ${value}, the ledger has ${recorded}`);
+    const same =
+      field === "recipient" ? last(value) === last(api?.[field]) : value === api?.[field];
+    if (api === null || !same) differing.push(field);
+  }
+  const [found, reported] = [differing.join(", "), differences.map((one) => one.field).join(", ")];
+  if (found !== reported)
+    problem(`the report lists ${reported || "no difference"}, found ${found || "none"}`);
+  const expected = api === null ? "not-found" : found === "" ? "same" : "differs";
   if (result !== expected) problem(`the report says ${result}, found ${expected}`);
-  ledgerPaisa += paisa(ledger.amount);
-  apiPaisa += paisa(api?.amount);
+}
+for (const { operation, kind, state, remoteId } of partial ? [] : operations)
+  if (["payment", "payout", "refund"].includes(String(kind)) && state === "CONFIRMED" && remoteId)
+    if (!seen.has(operation)) problems.push(`${operation}: is not in the report`);
+const sums = `${sum(rows.map((row) => row.ledger))} in the ledger, ${sum(rows.map((row) => row.api))} at the API`;
+const end = `${rows.length} operations: ${sums}, ${problems.length} problems.`;
+process.stdout.write([...problems, end, ""].join("\n"));
+process.exitCode = problems.length > 0 ? 1 : 0;
+
+/** @template T @param {string} file @param {(text: string) => T} parse @returns {T} */
+function read(file, parse) {
+  try {
+    return parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    return fail(`Cannot read ${file}: ${error instanceof SyntaxError ? "it is not JSON" : error}.`);
+  }
 }
 
-for (const text of problems) process.stdout.write(`${text}\n`);
-process.stdout.write(
-  `${rows.length} operations: ${ledgerPaisa} paisa in the ledger, ${apiPaisa} paisa at the API, ${problems.length} problems.\n`,
-);
-process.exitCode = problems.length > 0 ? 1 : 0;
+/** @param {string} sentence @returns {never} */
+function fail(sentence) {
+  process.stderr.write(`${sentence}\n`);
+  process.exit(2);
+}
 
 /** A number is compared by its last eleven digits. @param {unknown} value */
 function last(value) {
   return String(value).replaceAll(/\D/g, "").slice(-11);
 }
 
-/** @param {unknown} amount @returns {bigint} */
-function paisa(amount) {
-  const [, taka = "0", decimals = ""] = /^(\d+)(?:\.(\d{1,2}))?$/.exec(String(amount)) ?? [];
-  return BigInt(taka + decimals.padEnd(2, "0"));
+/** In exact paisa. @param {(Fields | null)[]} all */
+function sum(all) {
+  const paisa = all.reduce((total, one) => {
+    const [, taka = "0", rest = ""] = /^(\d+)(?:\.(\d{1,2}))?$/.exec(String(one?.amount)) ?? [];
+    return total + BigInt(taka + rest.padEnd(2, "0"));
+  }, 0n);
+  return `BDT ${paisa / 100n}.${String(paisa % 100n).padStart(2, "0")}`;
 }

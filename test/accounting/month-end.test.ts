@@ -248,15 +248,30 @@ describe("the end of a month", () => {
     const sample = await merchant.lenden(["ledger", "audit", "--sample", "3", "--json"]);
     expect(JSON.parse(sample.stdout)).toHaveLength(3);
 
-    const verify = (report: unknown) => {
+    const verify = (report: unknown, ...more: string[]) => {
       const audit = join(merchant.dataFolder, "audit.json");
       const ledger = join(merchant.dataFolder, "ledger.ndjson");
       writeFileSync(audit, JSON.stringify(report));
       writeFileSync(ledger, before);
       const script = join(import.meta.dirname, "../../scripts/verify-audit.js");
-      return spawnSync(process.execPath, [script, audit, ledger], { encoding: "utf8" });
+      return spawnSync(process.execPath, [script, audit, ledger, ...more], { encoding: "utf8" });
     };
-    expect(verify(rows)).toMatchObject({ status: 0, stdout: expect.stringMatching(/ 0 problems/) });
+    expect(verify(rows)).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/^8 operations: BDT [\d.]+ in the ledger, .* 0 problems/),
+    });
+    expect(verify([])).toMatchObject({ status: 1, stdout: expect.stringContaining("8 problems") });
+    expect(verify([], "--partial").status).toBe(0);
+    expect(verify("x")).toMatchObject({
+      status: 2,
+      stderr: expect.stringMatching(/^.* is no .*\n$/),
+    });
+    const moved = rows.map((row) =>
+      row.kind === "payout"
+        ? { ...row, ledger: Object.assign({}, row.ledger, { recipient: "01712345699" }) }
+        : row,
+    );
+    expect(verify(moved).stdout).toContain("the report has recipient 01712345699, the ledger has");
     const hidden = rows.map((row) => ({ ...row, result: "same", differences: [] }));
     expect(verify(hidden)).toMatchObject({
       status: 1,
