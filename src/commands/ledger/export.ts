@@ -40,7 +40,8 @@ const columns = [
 ] as const;
 
 export const ledgerExport = defineCommand({
-  description: "A journal for hledger has what moved money, by day of completion.",
+  description:
+    "Dated by when lenden recorded an operation: an imported one by its import. A journal for hledger has what moved money, by day of completion.",
   examples: {
     "Export as CSV for a spreadsheet": "lenden ledger export",
     "Export a journal": "lenden ledger export --since 2026-11-01 --until 2026-11-30 -o hledger",
