@@ -18,6 +18,7 @@ const reasons: Record<string, string> = {
   ENOENT: "not found",
   ENOTDIR: "part of the path is not a directory",
   EISDIR: "it is a directory",
+  EEXIST: "it is not a directory",
   EACCES: "permission denied",
   EPERM: "permission denied",
   EROFS: "the file system is read-only",

@@ -4,12 +4,10 @@ import { err, ok, type Result } from "./result.ts";
 export const basePath = "/cp/api/v1";
 
 /** Reads an address that customers or callbacks are sent to: `https:`, or `http:` on loopback. */
-export function readUrl(text: string): Result<string> {
+export function readUrl(text: string, example = "https://shop.example/callback"): Result<string> {
   const url = /[\s\p{C}]/u.test(text) ? undefined : parseUrl(text);
   if (!url || !["https:", "http:"].includes(url.protocol)) {
-    return err(
-      `${shownUrl(text) ?? "The value"} is not a valid https: URL. Example: https://shop.example/callback.`,
-    );
+    return err(`${shownUrl(text) ?? "The value"} is not a valid https: URL. Example: ${example}.`);
   }
   if (url.protocol === "http:" && !isLoopback(url)) {
     return err(`Use https: for ${url.host}. Only URLs of this machine may use http:.`);

@@ -1,6 +1,6 @@
 import type { Answer } from "../api/response.ts";
 import { type Evidence, Failure, type Reason } from "../domain/failure.ts";
-import { isLoopback } from "../domain/url.ts";
+import { basePath, isLoopback } from "../domain/url.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { conflictHint } from "./compare.ts";
 import { type ApiGuarantees, clockTrouble } from "./deps.ts";
@@ -140,7 +140,7 @@ export function rejectedCreation(answer: Rejected, about?: string, clockAheadMs?
   const plain = rejection(isAddress ? { ...answer, why: "refused" } : answer, about);
   const clock = clockAheadMs === undefined ? undefined : clockTrouble(clockAheadMs);
   const retry = answer.why === "refused" && about ? newReferenceHint : plain.details.hint;
-  const hint = clock ?? (isAddress ? pathHint : retry);
+  const hint = clock ?? (isAddress ? addressHint : retry);
   const details = { ...plain.details, ...(hint ? { hint } : {}) };
   return new Failure(clock ? "api.clock-differs" : plain.reason, plain.message, details);
 }
@@ -176,6 +176,7 @@ export function rejectedLater(
 
 const newReferenceHint =
   "Correct what the API's response names, then send the payout with a new reference.";
+const addressHint = `Check the base URL: it usually ends in ${basePath}.`;
 const pathHint =
   "Check the path and the IDs in it, then the base URL, which usually ends with /cp/api/v1.";
 

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { Socket } from "node:net";
 import type { ConnectionOptions as TlsOptions } from "node:tls";
 import pg from "pg";
+import { errorCode, systemReason } from "../../domain/error-code.ts";
 import { Failure, updateHint } from "../../domain/failure.ts";
 import { beginning, type Event, hashOf } from "../chain.ts";
 import { type Head, modified } from "../head.ts";
@@ -595,7 +596,7 @@ function isTlsError(error: unknown): boolean {
 
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return "code" in error && error.code !== undefined ? String(error.code) : error.message;
+  return errorCode(error) === undefined ? error.message : systemReason(error);
 }
 
 /** What a server is asked once for each connection; 42P01 and 3F000 if it has no ledger. */
@@ -647,7 +648,7 @@ const factsSql = (also: string) => `
   FROM lenden.head h`;
 
 function unreachable({ text }: ServerLogin, cause: unknown): Failure {
-  const why = cause instanceof Error ? ` (${cause.message})` : "";
+  const why = cause instanceof Error ? `: ${cause.message}` : "";
   return new Failure("ledger.unreachable", `Cannot reach the ledger ${text}${why}.`, {
     hint: "Check the server and the network with 'lenden doctor', then run the command again.",
     cause,
