@@ -58,7 +58,7 @@ const summaries = {
   "sandbox trigger refund": "Complete or cancel refunds",
   "sandbox set": "Complete or cancel a record of a local sandbox",
   "sandbox requests": "Show the request log of a local sandbox",
-  "sandbox statement": "Write a statement, like a provider's",
+  "sandbox statement": "Write a statement as a provider would",
   "sandbox info": "Show what the API reports about the sandbox",
   profile: "Manage profiles (API credentials and settings)",
   "profile add": "Add a profile",

@@ -26,7 +26,7 @@ import { spanOf, timeFilters, zoneOf } from "./time-filters.ts";
 
 export const report = defineCommand({
   description:
-    "Sums have what was completed in the period. What is in progress or unknown is apart.",
+    "The sums count what was completed in the period. Operations in progress or unknown are shown separately.",
   examples: {
     "Report the current month by day": "lenden report",
     "Write a page with charts": "lenden report --month 2026-11 --by method -o html > report.html",

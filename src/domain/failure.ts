@@ -30,7 +30,7 @@ export const exits = {
   },
   partial: {
     code: 6,
-    means: "a batch has rejected or cancelled rows, or a statement open items",
+    means: "a batch has rejected or cancelled rows, or a statement has open items",
     retry: "no; 'payout batch export --only failed' writes the failed rows",
   },
   locked: {

@@ -73,7 +73,7 @@ export const topicPages: Record<TopicName, Record<string, string | Record<string
     JSON: "With --json, an error is one line of JSON on stderr, with the word in parentheses as its kind.",
   },
   "money-safety": {
-    "": "Running the same command twice does not pay twice, on these conditions:",
+    "": "Running the same command twice does not pay twice, under these conditions:",
     Examples: {
       "Retry after exit 75 with the same --ref":
         "lenden payout send --amount 500 --to 01712345678 --method bkash --ref INV-7",
@@ -84,12 +84,12 @@ export const topicPages: Record<TopicName, Record<string, string | Record<string
       "payout send":
         "Rejected (exit 3) for 24 hours if amount and recipient are equal; longer while the outcome is unknown.",
       "pay create":
-        "Rejected for ten minutes while the same payment is Processing; longer while its outcome is unknown.",
-      "refund create": "Rejected unless the same refund was rejected or cancelled.",
+        "Rejected (exit 3) for ten minutes while the same payment is Processing; longer while its outcome is unknown.",
+      "refund create": "Rejected (exit 3) unless the same refund was rejected or cancelled.",
       "payout batch send": "The batch resumes without the accepted rows.",
     },
     Duplicates:
-      "--again sends a second one, and a new --ref is a new payout. lenden finds duplicates only in the ledger of this machine, or in one that is shared on PostgreSQL.",
+      "--again sends a second one, and a new --ref is a new payout. lenden finds duplicates only in the ledger of this machine, or in one that is shared on PostgreSQL. lenden cannot know what others sent.",
     Ledger:
       "Every operation is recorded before its request is sent. If the ledger cannot be written, nothing is sent.",
     "States in the ledger": {

@@ -19,7 +19,11 @@ export const ledgerAudit = defineCommand({
     "Write a report of all, for an auditor": "lenden ledger audit --json > audit.json",
   },
   flags: {
-    sample: flag.optional("--sample <n>", "Compare so many random operations", readCount(100_000)),
+    sample: flag.optional(
+      "--sample <n>",
+      "Compare this many random operations",
+      readCount(100_000),
+    ),
     ...timeFilters,
   },
   list: true,

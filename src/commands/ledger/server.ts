@@ -81,7 +81,7 @@ export const ledgerMove = defineCommand({
 
 export const ledgerProcesses = defineCommand({
   description:
-    "On PostgreSQL, a running process renews its lease every 5 seconds. Others continue its work 60 seconds after the lease ended, or at once if it ended properly.",
+    "On PostgreSQL, a running process renews its lease every 5 seconds. Others can take over its work 60 seconds after the lease ended, or at once if it ended properly.",
   examples: { "List the processes that work on the ledger": "lenden ledger processes" },
   run: async (_, context) => (await context.ledger.maintenance()).processes(),
   view: (found) =>

@@ -9,7 +9,7 @@ import type { Profile, SecretSource } from "../../config/profiles.ts";
 import { environments, readApiKey, readPayoutSecret } from "../../domain/api-keys.ts";
 import { Failure, usage, whatHappened, whyAndHint } from "../../domain/failure.ts";
 import { err, problemOf, type Result } from "../../domain/result.ts";
-import { isLocalSandbox, isSameServer, readUrl } from "../../domain/url.ts";
+import { basePath, isLocalSandbox, isSameServer, readUrl } from "../../domain/url.ts";
 import {
   findProfile,
   profileCard,
@@ -33,8 +33,16 @@ const flags = {
     readWord,
     "file",
   ),
-  keyCommand: flag.optional("--key-command <command>", "Prints the API key", readWord),
-  secretCommand: flag.optional("--secret-command <command>", "Prints the payout secret", readWord),
+  keyCommand: flag.optional(
+    "--key-command <command>",
+    "Program that prints the API key, run when needed",
+    readWord,
+  ),
+  secretCommand: flag.optional(
+    "--secret-command <command>",
+    "Program that prints the payout secret, run when needed",
+    readWord,
+  ),
   keychain: flag.toggle("--keychain", "Store both in the system's keychain"),
   environment: flag.optional(
     "--environment <environment>",
@@ -48,6 +56,7 @@ const flags = {
 
 type Given = Input<typeof flags> & { name: string | undefined };
 
+const exampleBaseUrl = `https://api.example${basePath}`;
 const nameHint = "Choose another name, or add --replace.";
 
 export const profileAdd = defineCommand({
@@ -154,7 +163,7 @@ async function givenProfile(given: Given, context: Context) {
   if (name !== undefined && !replace && findProfile(name, await config.profiles.read()))
     problems.push(`Profile ${name} already exists. ${nameHint}`);
   const givenUrl = config.profiles.baseUrlGiven;
-  const url = givenUrl === undefined ? undefined : readUrl(givenUrl);
+  const url = givenUrl === undefined ? undefined : readUrl(givenUrl, exampleBaseUrl);
   if (url === undefined) problems.push("Missing required flag --base-url <url>.");
   else if (!url.ok && problems.length > 0) problems.push(`Base URL: ${url.problem}`);
   if (failures[0] && problems.length === 1) throw failures[0];
@@ -322,7 +331,7 @@ async function askAccount(candidate: Candidate, ask: Ask, { config: { profiles }
   if (profiles.baseUrlGiven !== undefined) return profiles.check(candidate);
   for (;;) {
     const baseUrl = await ask.text("Base URL of the API:", {
-      check: (text) => problemOf(readUrl(text)),
+      check: (text) => problemOf(readUrl(text, exampleBaseUrl)),
     });
     try {
       return await profiles.check({ ...candidate, baseUrl });

@@ -16,7 +16,7 @@ const feeRates = { payment: 150n, payout: 100n, refund: 0n };
 const columns = ["date", "id", "reference", "type", "amount", "fee", "balance", "status"] as const;
 
 export const sandboxStatement = defineCommand({
-  description: "Has the completed records of a local sandbox, with fees and balances.",
+  description: "Lists the completed records of a local sandbox, with fees and balances.",
   examples: {
     "Write a statement, and reconcile it":
       "lenden sandbox statement > statement.csv && lenden reconcile statement.csv --yes",

@@ -59,7 +59,10 @@ export const fileFlags = {
   ),
   methodId: method.methodId,
   name: flag.optional("--name <text>", "Name of a separate batch (default: the file's)", readWord),
-  allowDuplicates: flag.toggle("--allow-duplicates", "Accept rows that repeat others"),
+  allowDuplicates: flag.toggle(
+    "--allow-duplicates",
+    "Accept rows that repeat other rows or payouts",
+  ),
 };
 
 export type FileInput = Input<typeof fileArgument & typeof fileFlags>;

@@ -57,7 +57,11 @@ export const batchSend = defineCommand({
   arguments: fileArgument,
   flags: {
     ...fileFlags,
-    concurrency: flag.optional("--concurrency <n>", "Rows at a time (default: 4)", readCount(64)),
+    concurrency: flag.optional(
+      "--concurrency <n>",
+      "Rows at a time, 1 to 64 (default: 4)",
+      readCount(64),
+    ),
     rate: flag.optional("--rate <n>", "Maximum requests per second", readCount(10_000)),
     expectTotal: flag.optional("--expect-total <bdt>", "Send only with this total", readAmount),
     expectCount: flag.optional(
