@@ -88,6 +88,9 @@ export function classify(lines: Line[], operations: Known[]): Entry[] {
       first.set(operation.number, found);
       return found;
     }
+    // Its fee has a line of its own.
+    if (line.kind === "fee" && line.amountPaisa !== operation.amountPaisa)
+      return { ...entry, result: "fee" };
     // The money of a cancelled payout is returned.
     const { movementPaisa } = earlier.line;
     const isReturned = movementPaisa !== null && line.movementPaisa === -movementPaisa;

@@ -185,6 +185,15 @@ test("a cancelled payout whose money is returned is no contradiction", () => {
   expect(results([sent, sent])).toEqual(["differs", "twice"]);
 });
 
+test("a second line with a known ID is its fee by words and amount, or else there twice", () => {
+  const fee: Line = { ...lineOfA, line: 3, kind: "fee", amountPaisa: 2n, movementPaisa: -2n };
+  const results = (second: Line) =>
+    classify([lineOfA, second], [payoutA]).map(({ result }) => result);
+  expect(results(fee)).toEqual(["matched", "fee"]);
+  expect(results({ ...fee, amountPaisa: 1n, movementPaisa: -1n })).toEqual(["matched", "twice"]);
+  expect(results({ ...fee, kind: null })).toEqual(["matched", "twice"]);
+});
+
 test("every line has one result, and every operation is the match of at most one line", () => {
   fc.assert(
     fc.property(
