@@ -127,6 +127,8 @@ test("an export has recipients, methods, refunded payments and local times", asy
       ...{ payment: null, batch: null },
     }),
   );
+  const { stdout: table } = await lenden(["ledger", "export", "-o", "table"]);
+  expect(table.match(/^OPERATION /gm)).toHaveLength(1);
   expect(await exported("--until", "2020-01-01")).toEqual([]);
   expect(await exported("--since", "yesterday")).toHaveLength(6);
 });
