@@ -85,6 +85,8 @@ export async function reconcile(
 /** A record that was not recorded: it may be that of an unknown operation, or its reference belongs to another payout. */
 function blockedEntry(entry: Entry, operation: Operation): Entry {
   if (isUnresolved(operation)) return { ...entry, result: "unknown-here", operation };
+  // Another account of the environment has it.
+  if (operation.remoteId === entry.line.id) return { ...entry, result: "matched", operation };
   const field = "reference";
   const differences = [
     { field, statement: entry.line.id ?? "", ledger: operation.reference ?? operation.id } as const,
@@ -166,7 +168,8 @@ async function retrieve(
       if (answer.kind === "new") imported.add(remoteId);
       // Not recorded: an operation of unknown outcome may have created it, or its reference is another payout's.
       if (answer.kind === "duplicate") blocked.set(remoteId, answer.earlier);
-      if (answer.kind === "different") blocked.set(remoteId, answer.operation);
+      if (answer.kind === "different" || answer.kind === "finished")
+        blocked.set(remoteId, answer.operation);
     }
   }
   return { imported, blocked, unseen: undefined, isChanged };

@@ -56,7 +56,7 @@ export interface ClaimFacts {
   same: Operation | undefined;
   /** The process that works on it, if that still runs. */
   holder: Holder | undefined;
-  /** The account's operation that created a record that was found. */
+  /** The operation that created a record that was found; in production: of any account. */
   ofRecord?: Operation | undefined;
   /**
    * Operations that the intent may repeat, in any order; more than necessary does no harm. In production:
@@ -357,8 +357,8 @@ export function decideOutcome(before: Changing, outcome: Outcome, at: string): C
     code,
     message: outcome.message ?? kept,
     attempts: before.attempts + (sent === undefined ? 0 : 1),
-    acceptedAt: isAccepted ? until(at, outcome.recordCreatedAt) : before.acceptedAt,
-    completedAt: before.completedAt ?? (isCompleted ? until(at, outcome.recordUpdatedAt) : null),
+    acceptedAt: isAccepted ? notAfter(at, outcome.recordCreatedAt) : before.acceptedAt,
+    completedAt: before.completedAt ?? (isCompleted ? notAfter(at, outcome.recordUpdatedAt) : null),
     paymentUrl: outcome.paymentUrl ?? before.paymentUrl,
     phase: phaseOf({ state, status, code }),
     event: sent === undefined ? "look" : "attempt",
@@ -367,7 +367,7 @@ export function decideOutcome(before: Changing, outcome: Outcome, at: string): C
 }
 
 /** A time of a record; the other one if there is none, or the API's clock is ahead. Both ISO 8601 in UTC. */
-function until(at: string, recordTime = at): string {
+function notAfter(at: string, recordTime = at): string {
   return recordTime < at ? recordTime : at;
 }
 

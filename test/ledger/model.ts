@@ -100,7 +100,10 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       same,
       holder: same && holderOf(same),
       ofRecord: newest(
-        own.filter((one) => one.kind === intent.kind && one.remoteId === (found?.remoteId ?? "")),
+        state.operations.filter(
+          (one) =>
+            isGuarded(one) && one.kind === intent.kind && one.remoteId === (found?.remoteId ?? ""),
+        ),
       ),
       similar: state.operations.filter(isGuarded).filter(isSimilar),
       planned: undefined,

@@ -64,8 +64,9 @@ export function createClaimFacts(database: Database, worker: Worker, account: Ru
   const payments = select(
     `${inScope} AND kind = 'payment' AND amount_paisa IS ? AND description IS ? ORDER BY +number`,
   );
+  const accounts = scope.isProduction ? "SELECT number FROM accounts WHERE environment = ?" : "?";
   const ofRecord = select(
-    "account = ? AND remote_id = ? AND kind = ? ORDER BY +number DESC LIMIT 1",
+    `account IN (${accounts}) AND remote_id = ? AND kind = ? ORDER BY +number DESC LIMIT 1`,
   );
   const ofTarget = select(`${inScope} AND kind = ? AND target = ? ORDER BY +number`);
 
@@ -73,8 +74,8 @@ export function createClaimFacts(database: Database, worker: Worker, account: Ru
     const row = typeof number === "bigint" ? byNumber.get(number) : undefined;
     return row && operationOf(row);
   };
-  const recordOf = ({ remoteId = "" }: Outcome, { kind }: Intent, owner: bigint) =>
-    ofRecord.all(owner, remoteId, kind).map(operationOf)[0];
+  const recordOf = ({ remoteId = "" }: Outcome, { kind }: Intent, whose: Value) =>
+    ofRecord.all(whose, remoteId, kind).map(operationOf)[0];
   const similarTo = (intent: Intent, whose: Value): Operation[] => {
     const { kind, target, amountPaisa } = intent;
     const rows =
@@ -98,7 +99,7 @@ export function createClaimFacts(database: Database, worker: Worker, account: Ru
       planned: undefined,
       cancelled: null,
     };
-    if (record) facts.ofRecord = recordOf(record, intent, own.number);
+    if (record) facts.ofRecord = recordOf(record, intent, whose);
     if (intent.kind !== "payout") {
       facts.similar = similarTo(intent, whose);
       return facts;
