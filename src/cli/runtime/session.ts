@@ -83,8 +83,10 @@ export function createSession(options: SessionOptions) {
   };
 }
 
+type Asynchronous<Part> = { [Name in keyof Part]: (...given: never[]) => Promise<unknown> };
+
 /** A part that is loaded at the first call of one of its functions, which are all asynchronous. */
-function lazily<Part extends object>(load: () => Promise<Part>): Part {
+function lazily<Part extends Asynchronous<Part>>(load: () => Promise<Part>): Part {
   const loaded = once(load);
   return new Proxy<Part>(Object.create(null), {
     get: (_, name) => {

@@ -40,7 +40,8 @@ export const ledgerAudit = defineCommand({
       const answer = await requestRecord(operation.kind, operation.remoteId, deps);
       if (answer.kind === "data") return rowOf(operation, { ...answer.data });
       const failure = unread(answer, operation.remoteId);
-      if (failure.kind !== "not-found") throw failure;
+      // An ID of another form may be rejected: the API has no such record.
+      if (failure.kind !== "not-found" && failure.kind !== "refused") throw failure;
       return rowOf(operation, undefined);
     };
     const recorded = recordedIn(await context.ledger.own(), span);
@@ -60,7 +61,7 @@ export const ledgerAudit = defineCommand({
   view: (rows) =>
     table(rows, {
       id: ({ operation }) => operation,
-      empty: "Each compared operation is as the API has it.",
+      empty: "No operation differs from the API.",
       columns: {
         operation: ["OPERATION", ({ operation }) => id(operation)],
         kind: ["KIND", ({ kind }) => text(kind)],
