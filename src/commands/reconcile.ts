@@ -359,8 +359,9 @@ function brokenText({ line, shown, expected }: NonNullable<Balance["brokenAt"]>)
 function* summaryOf(report: Report & { since: string; until: string }, zone: string) {
   const { since, until, results, onlyInLedgerSum: left, fees, balance } = report;
   yield `Period: ${formatDay(since, zone)} to ${formatDay(until, zone)}. Fees: ${formatPaisa(fees)}.`;
-  for (const [result, { lines, total }] of Object.entries(results))
-    yield `${result}: ${lines}, ${formatPaisa(total)}`;
+  // A sum would add money in and money out.
+  for (const [result, { lines }] of Object.entries(results))
+    if (result !== "balance") yield `${result}: ${lines}`;
   if (left.operations > 0) yield `only-in-ledger: ${left.operations}, ${formatPaisa(left.total)}`;
   if (!balance) return;
   const { opening, movements, closing, brokenAt } = balance;
