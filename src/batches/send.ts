@@ -10,7 +10,7 @@ import { accessHint } from "../operations/response-failure.ts";
 import { payoutIntent } from "../payouts/claim.ts";
 import type { PayoutOrder } from "../payouts/order.ts";
 import { sendPlannedPayout } from "../payouts/send.ts";
-import { isUnresendable } from "../payouts/unknown.ts";
+import { isUnresendable, restStarts } from "../payouts/unknown.ts";
 import { createThrottle, type RowDeps } from "./throttle.ts";
 
 /** How a row ended; `existing`: the API had its payout before this run. */
@@ -56,7 +56,7 @@ export async function sendBatch(
   };
   const throttle = createThrottle({ ...sending, isOver }, deps);
   const queue = withCommitQueue(ledger, deps.soon);
-  const restsSinceMs = await restStarts(ledger, deps);
+  const starts = await restStarts(await ledger.unsettled(), ledger, deps);
   const rows = rowsToSend(sending, deps);
 
   const claimNext = async (): Promise<ClaimedRow | undefined> => {
@@ -71,10 +71,11 @@ export async function sendBatch(
   };
 
   const sendRow = async ({ row, claim }: ClaimedRow, worker: RowDeps): Promise<void> => {
-    worker.unknownSince =
-      "operation" in claim && isUnsettled(claim.operation) ? claim.operation.openedAt : undefined;
+    const operation = "operation" in claim ? claim.operation : undefined;
+    worker.unknownSince = operation && isUnsettled(operation) ? operation.openedAt : undefined;
     worker.deadlineMs = Math.min(deps.deadlineMs, deps.now() + rowMs);
-    const planned = { order: orderOfRow(row), claim, restsSinceMs: restsSinceMs(row) };
+    const restsSinceMs = operation && starts.get(operation.id);
+    const planned = { order: orderOfRow(row), claim, restsSinceMs };
     try {
       const { existing } = await sendPlannedPayout(planned, worker);
       throttle.accepted();
@@ -165,23 +166,6 @@ async function* rowsToSend(
     else yield row;
   }
   yield* batches.rows(batch, "unsent");
-}
-
-/**
- * Rows that an earlier run left in flight rest for ten seconds from when its process is known to be
- * dead (I3). That is now for all of them, so that they rest together and not one after the other.
- *
- * @returns since when no process works on a row; undefined if one does
- */
-async function restStarts(
-  ledger: Ledger,
-  { now }: OperationDeps,
-): Promise<(row: { reference: string }) => number | undefined> {
-  const nowMs = now();
-  const held = new Set<string | null>();
-  for (const operation of await ledger.unsettled())
-    if (await ledger.holderOf(operation)) held.add(operation.reference);
-  return ({ reference }) => (held.has(reference) ? undefined : nowMs);
 }
 
 /** After so many rows in a row without a response, further rows would show nothing new. */

@@ -50,12 +50,14 @@ export async function declareNotCreated(read: Operation[], ledger: Ledger): Prom
  * is safe for a day; the record of a cancel or a trigger is retrieved; for a payment, a refund or a CONFLICT
  * a person has to report what the dashboard shows.
  *
+ * @param restsSinceMs since when no process works on it, if that is known; milliseconds since 1970
  * @throws Failure that says what is still missing
  */
 export async function resolve(
   operation: Operation,
   finding: Finding,
   deps: OperationDeps,
+  restsSinceMs?: number,
 ): Promise<Operation> {
   const ledger = await deps.ledger();
   const { kind, id, reference, state, message } = operation;
@@ -80,10 +82,11 @@ export async function resolve(
     throw new Failure("payout.outcome-unknown", text, details);
   }
   if (kind === "payout") {
-    await resendPayout(operation, (now) => changedMeanwhile(now, ledger), deps);
+    const moved = (now: Operation) => changedMeanwhile(now, ledger);
+    await resendPayout(operation, { moved, restsSinceMs }, deps);
     return asItIsNow(operation, ledger);
   }
-  if (isTransition) return checkTransition(operation, deps);
+  if (isTransition) return checkTransition(operation, deps, restsSinceMs);
   throw new Failure(
     kind === "payment" ? "payment.outcome-unknown" : "refund.outcome-unknown",
     `Cannot resolve ${kind} ${id}: the API cannot look it up.`,
@@ -124,9 +127,13 @@ async function adopt(
 }
 
 /** Retrieves the record of a cancel or a trigger, once the API has had the time to finish it. */
-async function checkTransition(operation: Operation, deps: OperationDeps): Promise<Operation> {
+async function checkTransition(
+  operation: Operation,
+  deps: OperationDeps,
+  restsSinceMs: number | undefined,
+): Promise<Operation> {
   const { id, asked, target } = operation;
-  await deps.sleep(await restMs(operation, deps));
+  await deps.sleep(await restMs(operation, deps, restsSinceMs));
   if (deps.isStopping())
     throw new Failure("transition.outcome-unknown", `The API may still process ${id}.`, {
       hint: "Run the same command again, and wait at least ten seconds.",

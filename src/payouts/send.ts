@@ -52,20 +52,23 @@ export async function sendPayout(
 /**
  * Sends a payout of unknown outcome again, unchanged.
  *
- * @param moved creates the failure of an operation that changed since it was read
+ * @param how `moved` creates the failure of an operation that changed since it was read; `restsSinceMs` as for a
+ * planned payout
  * @throws Failure as `sendPayout` does
  */
 export async function resendPayout(
   read: Operation,
-  moved: (operation: Operation) => Promise<Failure>,
+  how: { moved: (now: Operation) => Promise<Failure>; restsSinceMs: number | undefined },
   deps: OperationDeps,
 ): Promise<SentPayout> {
   checkClock(deps);
   const taken = await (await deps.ledger()).resume({ seen: read });
   if (taken.kind === "other-key") throw sentWithOtherKey(taken.operation);
-  if (taken.kind !== "taken") throw await moved(taken.kind === "moved" ? taken.operation : read);
+  if (taken.kind !== "taken")
+    throw await how.moved(taken.kind === "moved" ? taken.operation : read);
   const { operation } = taken;
-  return sendClaimed(orderOf(operation), { kind: "resumed", operation }, deps);
+  const claim = { kind: "resumed", operation, restsSinceMs: how.restsSinceMs } as const;
+  return sendClaimed(orderOf(operation), claim, deps);
 }
 
 function sendClaimed(order: PayoutOrder, claim: Claimed, deps: OperationDeps): Promise<SentPayout> {

@@ -1,6 +1,7 @@
 import { Failure } from "../domain/failure.ts";
 import { formatTime } from "../domain/local-time.ts";
 import { isUnsettled } from "../domain/state.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { conflictHint } from "../operations/compare.ts";
 import type { ApiGuarantees, OperationDeps } from "../operations/deps.ts";
@@ -72,6 +73,23 @@ export function isUnresendable(
 /** P25: after 24 hours the API may no longer remember the reference. */
 export function isForgotten(openedAt: string, { now }: Pick<OperationDeps, "now">): boolean {
   return now() - Date.parse(openedAt) > longestUnknownMs;
+}
+
+/**
+ * Since when no process works on each of these operations, by their IDs; one that a process works on is not
+ * among them. What dead processes left rests together from then on, and not one after the other (I3).
+ */
+export async function restStarts(
+  operations: Operation[],
+  ledger: Pick<Ledger, "holderOf">,
+  { now }: Pick<OperationDeps, "now">,
+): Promise<Map<string, number>> {
+  const starts = new Map<string, number>();
+  for (const operation of operations) {
+    const nowMs = now();
+    if (!(await ledger.holderOf(operation))) starts.set(operation.id, nowMs);
+  }
+  return starts;
 }
 
 /**

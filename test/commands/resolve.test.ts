@@ -2,7 +2,14 @@ import { expect, test } from "vitest";
 import type { Fault } from "../../src/api/contract/fault.ts";
 import { faults } from "../sandbox/running.ts";
 import { jumpingHost, lenden } from "../support/lenden.ts";
-import { openMerchant, paidPayment, paymentOf, payoutOf, refundOf } from "../support/merchant.ts";
+import {
+  openMerchant,
+  paidPayment,
+  paymentOf,
+  payoutNumber,
+  payoutOf,
+  refundOf,
+} from "../support/merchant.ts";
 
 test.each([
   ["that one", ["ledger", "resolve", "DOUBT"], 4],
@@ -234,4 +241,37 @@ test("a payout whose reference is the ID of another record is not that record", 
   expect(await merchant.json(["pay", "list"])).toMatchObject([
     { transactionId: payment, status: "Completed" },
   ]);
+});
+
+test("I3: ledger resolve resolves payouts of a dead process together, after one rest, in their order", async () => {
+  const ill = faults("createPayout:garbage");
+  const merchant = await openMerchant({ faults: ill });
+  const references = Array.from({ length: 9 }, (_, index) => `LEFT-${index}`);
+  const lines = references.map((reference, index) => payoutNumber(index, reference));
+  for (const line of lines)
+    expect(await merchant.lenden(line, { host: jumpingHost() })).toMatchObject({ code: 75 });
+  const host = jumpingHost();
+  const since = new Date(host.now()).toISOString();
+  const dead = JSON.stringify({
+    pid: 1,
+    machine: "test",
+    since,
+    lock: "01JD0000000000000000000000",
+  });
+  await merchant.inLedger((ledger) => ledger.prepare("UPDATE operations SET holder = ?").run(dead));
+  // Some of the responses overtake others.
+  ill.splice(0, 1, ...faults("createPayout:latency-300:0.5"));
+
+  const { code, stdout } = await merchant.lenden(["ledger", "resolve", "--json"], { host });
+
+  expect(code).toBe(0);
+  const resolved: unknown[] = JSON.parse(stdout);
+  expect(resolved).toMatchObject(
+    references.map((reference) => ({ reference, state: "CONFIRMED" })),
+  );
+  expect(await merchant.books("payouts")).toHaveLength(lines.length);
+  // Those that are resolved at once rest at once.
+  const rests = host.sleptMs.filter((ms) => ms > 1_000);
+  expect(rests.length).toBeLessThanOrEqual(4);
+  expect(Math.max(...rests)).toBeGreaterThan(9_000);
 });

@@ -98,6 +98,9 @@ function findingText(finding: Finding | undefined): string {
   return finding === "not created" ? ": not created" : `: created as ${finding.created}`;
 }
 
+/** So many operations are resolved at once: some may wait for an API that does not respond. */
+const resolvedAtOnce = 4;
+
 /**
  * Resolves each; one that stays unknown does not keep the others from it. Those are listed at the end, with
  * the commands for each.
@@ -108,29 +111,41 @@ async function resolveEach(
   context: Context,
 ): Promise<Operation[]> {
   const { resolve } = await import("../../operations/resolve.ts");
+  const { restStarts } = await import("../../payouts/unknown.ts");
   const deps = await context.api.deps();
   const ledger = await context.ledger.own();
+  const starts = await restStarts(all, ledger, deps);
   const failures = new Map<string, Failure>();
-  const resolved: Operation[] = [];
+  const ends = new Map<string, Operation>();
   let broken: unknown;
-  for (const operation of all) {
-    const finding = findings.get(operation.id);
+  const resolveOne = async (operation: Operation): Promise<Operation> => {
+    const { id } = operation;
+    const finding = findings.get(id);
     try {
-      if (context.stopping.aborted) resolved.push(operation);
-      else {
-        if (finding === undefined && isResent(operation)) await context.config.payoutSecret();
-        resolved.push(await resolve(operation, finding, deps));
-      }
+      if (context.stopping.aborted) return operation;
+      if (finding === undefined && isResent(operation)) await context.config.payoutSecret();
+      return await resolve(operation, finding, deps, starts.get(id));
     } catch (error) {
-      if (isOne) throw error;
-      if (!(error instanceof Failure)) {
-        broken = error;
-        break;
-      }
-      failures.set(operation.id, error);
-      resolved.push((await ledger.find(operation.id).catch(() => undefined)) ?? operation);
+      if (isOne || !(error instanceof Failure)) throw error;
+      failures.set(id, error);
+      return (await ledger.find(id).catch(() => undefined)) ?? operation;
     }
-  }
+  };
+  const queue = all.values();
+  const work = async (): Promise<void> => {
+    for (const operation of queue) {
+      // After an error of the ledger, no outcome could be recorded (I4).
+      if (broken !== undefined) return;
+      try {
+        ends.set(operation.id, await resolveOne(operation));
+      } catch (error) {
+        broken ??= error;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: resolvedAtOnce }, work));
+  if (isOne && broken !== undefined) throw broken;
+  const resolved = all.flatMap(({ id }) => ends.get(id) ?? []);
   const where = { ledger, now: context.host.now };
   for (const operation of resolved) {
     const failure = failures.get(operation.id);
