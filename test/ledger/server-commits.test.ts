@@ -39,6 +39,31 @@ serverTest.for<Cut>(["before", "half", "late", "unanswered", "after"])(
   },
 );
 
+serverTest.for<Cut>(["before", "half", "late", "unanswered", "after"])(
+  "a callback whose COMMIT is cut (%s) is stored and counted once, and so is its check",
+  async (cut) => {
+    const { proxy, ledger, ...database } = await behindProxy();
+    const { callbacks } = ledger;
+    await claim(ledger, payout("A"));
+    const request = { method: "POST", target: "/", headers: {}, body: Buffer.from("{}") };
+    let cuts: Cut[] = [];
+    proxy.onCommit = () => cuts.pop();
+    const isCut = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+      cuts = [cut];
+      const result = await work();
+      expect(cuts).toEqual([]);
+      return result;
+    };
+    const keep = () => callbacks.keep(request, "received", true);
+    expect(await isCut(keep)).toMatchObject({ count: 1 });
+    const kept = await isCut(keep);
+    expect(kept).toMatchObject({ count: 2 });
+    await isCut(() => callbacks.schedule(kept?.number ?? 0, null));
+    const rows = await database.run("SELECT count::int, looks::int FROM callbacks");
+    expect(rows).toEqual([{ count: 2, looks: 1 }]);
+  },
+);
+
 serverTest("I4: an intent whose COMMIT is cut twice is rejected, and not recorded", async () => {
   const { proxy, ledger, ...database } = await behindProxy();
   proxy.onCommit = () => "before";

@@ -35,6 +35,8 @@ export type Query = (sql: string, ...values: Value[]) => Promise<Row[]>;
 /** A write transaction. */
 export interface Write {
   query: Query;
+  /** The newest event, with those that were appended. */
+  readonly head: Head;
   /** Adds an event to the chain. It is stored by the next `flush`, or before the commit. */
   append(event: Event): void;
   /** The number of the next new operation. */
@@ -225,15 +227,14 @@ export class Connection {
   }
 
   /** Whether a transaction was committed. Once the ledger is locked, it has ended on the server. */
-  async #has({ commitId, head }: Transaction): Promise<boolean> {
+  async #has(transaction: Transaction): Promise<boolean> {
     const opened = await this.#open();
     const check = new Transaction(opened, this.#seen);
     try {
       await check.begin();
-      const sql = "SELECT 1 FROM lenden.events WHERE commit_id = $1 AND number = $2 AND hash = $3";
-      const found = await run(opened, sql, [commitId, head.number, head.hash]);
+      const isCommitted = await transaction.isCommitted(check.query);
       await run(opened, "ROLLBACK");
-      return found.length > 0;
+      return isCommitted;
     } catch (error) {
       this.#drop();
       const isUnknown = error instanceof LostConnection || error instanceof LockTimeout;
@@ -320,7 +321,10 @@ export class Connection {
 }
 
 class Transaction implements Write {
-  readonly commitId = randomBytes(12).toString("base64url");
+  readonly #commitId = randomBytes(12).toString("base64url");
+  /** The server's own ID of it, for a transaction without events. */
+  #serverId: string | null = null;
+  #hasEvents = false;
   head: Head = { number: 0n, hash: beginning };
   isCommitting = false;
   /** False if the ledger lacks the newest event that this process or machine has seen. */
@@ -337,7 +341,8 @@ class Transaction implements Write {
 
   async begin(before?: (query: Query) => Promise<void>): Promise<void> {
     const opened = this.#opened;
-    const lockSql = `SELECT h.*, ${hashAt(`${this.#seen?.number ?? 0n}`)} AS seen FROM lenden.head h FOR UPDATE`;
+    const seen = hashAt(`${this.#seen?.number ?? 0n}`);
+    const lockSql = `SELECT h.*, ${seen} AS seen, pg_current_xact_id() AS server_id FROM lenden.head h FOR UPDATE`;
     if (before) {
       await run(opened, beginSql(opened.facts));
       await before(this.query);
@@ -350,9 +355,10 @@ class Transaction implements Write {
   append({ operation, batch = null, at, event, data }: Event): void {
     const number = this.head.number + 1n;
     const ids = { operation: textOrNull(operation), batch: textOrNull(batch) };
-    const row = { ...ids, at, event, data, commit_id: this.commitId };
+    const row = { ...ids, at, event, data, commit_id: this.#commitId };
     const hash = hashOf(row, this.head.hash);
     this.#events.push({ ...row, number: String(number), hash });
+    this.#hasEvents = true;
     this.head = { number, hash };
   }
 
@@ -384,6 +390,17 @@ class Transaction implements Write {
     if (this.#opened.warning !== undefined) throw notReplicated(this.#opened.warning);
   }
 
+  /** True if it was committed; asked in another transaction, when this one has ended. */
+  async isCommitted(query: Query): Promise<boolean> {
+    const { number, hash } = this.head;
+    const inChain =
+      "SELECT 1 FROM lenden.events WHERE commit_id = $1 AND number = $2 AND hash = $3";
+    const found = this.#hasEvents
+      ? await query(inChain, this.#commitId, number, hash)
+      : await query("SELECT 1 WHERE pg_xact_status($1::xid8) = 'committed'", this.#serverId);
+    return found.length > 0;
+  }
+
   #eventParts(events: Row[], bind: Bind): string[] {
     const { number, hash } = this.head;
     return [
@@ -403,6 +420,7 @@ class Transaction implements Write {
     this.containsSeen = hasSeen(row, this.#seen);
     this.head = { number: BigInt(row.number ?? 0), hash: row.hash ?? "" };
     this.#operation = BigInt(row.operation ?? 0);
+    this.#serverId = row.server_id ?? null;
   }
 }
 
