@@ -187,10 +187,12 @@ describe("a failed command with JSON output writes one line to stderr and ends w
   });
 
   test("69 if nothing listens", async () => {
-    const env = envOf(`http://127.0.0.1:${await closedPort()}/cp/api/v1`);
+    const port = await closedPort();
+    const env = envOf(`http://127.0.0.1:${port}/cp/api/v1`);
     const host = jumpingHost();
     const error = errorOf(await lenden(payout("--json"), { env, host }), 69, "unreachable");
     expect(error.operation).toMatch(/^LD-/);
+    expect(error.hint).toContain(`'lenden sandbox start --port ${port}'`);
     errorOf(await lenden(["methods", "--json"], { env, host }), 69, "unreachable");
   });
 

@@ -87,15 +87,6 @@ test("LENDEN_ACCOUNT makes an unknown key join an account", async () => {
   expect(await accountsOf(merchant)).toEqual(["shop", "shop"]);
 });
 
-test("two base URLs of one key are one account", async () => {
-  const merchant = await openProductionMerchant();
-  expect(await merchant.lenden(payoutOf("ONE"))).toMatchObject({ code: 0 });
-  const elsewhere = { LENDEN_BASE_URL: merchant.otherBaseUrl };
-  expect(await merchant.lenden(payoutOf("ONE"), elsewhere)).toMatchObject({ code: 0 });
-  expect(await merchant.books("payouts")).toHaveLength(1);
-  expect(await accountsOf(merchant)).toHaveLength(1);
-});
-
 test("reading needs no key, and names the accounts if it shows all of them", async () => {
   const { merchant, run } = await merchantWithProfile();
   expect(await run(...payoutOf("ONE"))).toMatchObject({ code: 0 });

@@ -126,18 +126,6 @@ test("rejects a changed file whose batch had its own name, until it gets another
   expect(await status()).toContain('"November"');
 });
 
-test("writes only errors on stderr with -q and with --json", async () => {
-  const merchant = await openMerchant({ faults: faults("createPayout:status-422") });
-  for (const quiet of ["-q", "--json"]) {
-    const send = ["payout", "batch", "send", payroll(`QUIET${quiet}`), "--allow-duplicates", quiet];
-    const rejected = await merchant.lenden(send);
-    expect(rejected.code).toBe(6);
-    expect(rejected.stderr).not.toMatch(/Total:|of 3 rows ·|sandbox:/);
-    expect(rejected.stderr).toMatch(/rejected/);
-    expect((await batch(["send", payroll(`OK${quiet}`), quiet])).stderr).toBe("");
-  }
-});
-
 test("@last is the newest batch, and @2 the one before it", async () => {
   const data = scratchFolder();
   for (const name of ["ONE", "TWO"])
@@ -157,16 +145,6 @@ test("creates one batch if two files of the same name are planned at once", asyn
   );
   expect(ends.map(({ code }) => code).sort()).toEqual([0, 5]);
   expect(JSON.parse((await batch(["list", "--json"], data)).stdout)).toHaveLength(1);
-});
-
-test("rejects one of two files that pay the same recipients at once", async () => {
-  const data = scratchFolder();
-  const before = (await sent()).length;
-  const files = [payroll("LEFT"), payroll("RIGHT")];
-  const ends = await Promise.all(files.map((file) => batch(["send", file], data)));
-  expect(ends.map(({ code }) => code).sort()).toEqual([0, 2]);
-  expect(ends.find(({ code }) => code === 2)?.stderr).toMatch(/same amount to this recipient/);
-  expect((await sent()).length - before).toBe(3);
 });
 
 /** The same rows, as a spreadsheet writes them. */
@@ -341,23 +319,6 @@ test("a production account requires --yes, the total and the count from a script
   expect(await batchesIn(env)).toHaveLength(1);
 });
 
-test("a file that was not confirmed uses the method and name of the next run", async () => {
-  const file = payroll("LATER", ["5"]);
-  writeFileSync(file, readFileSync(file, "utf8").replace(",bkash,", ",,"));
-  const env = {
-    LENDEN_DATA_DIR: scratchFolder(),
-    LENDEN_BASE_URL: "https://127.0.0.1:9",
-    LENDEN_API_KEY: "public-ABC-ABCDEFGHIJKL-XYZ",
-  };
-  const run = (...flags: string[]) =>
-    account.run(["payout", "batch", "send", file, ...flags], { env, host: jumpingHost() });
-  expect(await run("--method-id", "M1")).toMatchObject({ code: 4 });
-  const given = ["--yes", "--expect-total", "5", "--expect-count", "1", "--timeout", "30s"];
-  const later = ["--method-id", "M2", "--name", "july", ...given];
-  expect([(await run(...later)).code, (await run(...later)).code]).toEqual([69, 69]);
-  expect(await batchesIn(env)).toMatchObject([{ name: "july" }]);
-});
-
 async function batchesIn(env: Record<string, string>): Promise<unknown> {
   return JSON.parse((await account.run(["payout", "batch", "list", "--json"], { env })).stdout);
 }
@@ -436,26 +397,6 @@ test("status ends 6, as send did, if identical rejections stopped the batch", as
     refused: { rows: 10 },
     unsent: { rows: 2 },
   });
-});
-
-test("a resumed batch asks again only for what repeats an accepted row since the plan", async () => {
-  const data = scratchFolder();
-  const pay = (...flags: string[]) => {
-    const what = ["--to", people[0] ?? "", "--amount", "500", "--method", "bkash"];
-    return account.run(["payout", "send", ...what, ...flags], { env: { LENDEN_DATA_DIR: data } });
-  };
-  expect(await pay()).toMatchObject({ code: 0 });
-  const file = payroll("ACCEPTED", ["500", "7"]);
-  await planAlone(file, data, "--allow-duplicates");
-  await planAlone(file, data);
-  expect(await pay("--again")).toMatchObject({ code: 0 });
-  const before = await sent();
-  expect(await batch(["send", file], data)).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining("line 2: A payout of the same amount"),
-  });
-  expect(await sent()).toEqual(before);
-  expect(await batch(["send", file, "--allow-duplicates"], data)).toMatchObject({ code: 0 });
 });
 
 test("shows when a file was sent a month ago, sends nothing, and counts failed rows", async () => {

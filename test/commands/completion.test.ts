@@ -112,14 +112,6 @@ test("completion scripts go to the directories of the environment, unless they a
   expect(await file("zsh", { XDG_DATA_HOME: "own" })).toBe(join(folder, places.zsh));
 });
 
-test("completion --install reports a directory that it cannot write", async () => {
-  const { folder, env } = home();
-  writeFileSync(join(folder, ".local"), "a file where a folder should be");
-  const { code, stderr } = await lenden(["completion", "bash", "--install"], { env });
-  expect(code).toBe(1);
-  expect(stderr).toMatch(/Cannot read or write .*lenden: .*\(ENOTDIR\)/);
-});
-
 test("completion --install quotes the lines to add", async () => {
   const folder = join(scratchFolder(), "it's $(odd)");
   mkdirSync(folder);

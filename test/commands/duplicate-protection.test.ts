@@ -381,21 +381,6 @@ describe.each(apis)("on $name:", ({ open }) => {
       const references = (await shop.created("payout")).map(({ reference }) => reference);
       expect(references.sort()).toEqual(["RESUMED-1", "RESUMED-2", "RESUMED-3"]);
     });
-
-    test("P16: is a conflict if another machine used a reference for another recipient", async () => {
-      const shop = await openShop(api);
-      const elsewhere = ["payout", "send", "--amount", "2", "--to", "01912345678"];
-      const used = [...elsewhere, "--method", "bkash", "--ref", "USED-2"];
-      expect(await (await openShop(api)).lenden(...used)).toMatchObject({ code: 0 });
-      // Within a second nothing shows which of two requests created the payout.
-      shop.pass(2 / 3600);
-      const send = ["payout", "batch", "send", fileOf(text("USED"))];
-      for (const _ of ["first", "second"])
-        expect(await shop.lenden(...send)).toMatchObject({ code: 5, error: { kind: "conflict" } });
-      const references = (await shop.created("payout")).map(({ reference }) => reference);
-      expect(references.filter((one) => one === "USED-2")).toHaveLength(1);
-      expect(new Set(references).size).toBe(references.length);
-    });
   });
 
   describe("a change of status, made twice,", () => {
@@ -410,24 +395,6 @@ describe.each(apis)("on $name:", ({ open }) => {
       const second = await shop.lenden(...withFlags(cancel, { "--note": "second" }));
       expect(second).toMatchObject(rejected);
       expect(await shop.lenden("refund", "get", id)).toMatchObject({ json: { note: "first" } });
-    });
-
-    test("refund cancel is rejected for a refund that completed", async () => {
-      const shop = await openShop(api);
-      const id = await shop.id(...refundOf(await paid(shop, "completed refund"), "10"));
-      await api.set("refund", id, "Completed");
-      const cancelled = await shop.lenden("refund", "cancel", id);
-      expect(cancelled).toMatchObject(rejected);
-      expect(cancelled.error?.message).toContain("Completed");
-      expect(await shop.created("refund")).toMatchObject([{ status: "Completed" }]);
-    });
-
-    test("refund cancel succeeds if the response is lost", async () => {
-      const shop = await openShop(api);
-      const id = await shop.id(...refundOf(await paid(shop, "cancel lost"), "10"));
-      api.trouble("cancel", "lost");
-      const json = { status: "Cancelled" };
-      expect(await shop.lenden("refund", "cancel", id)).toMatchObject({ code: 0, json });
     });
 
     test.each(["payment", "payout"] as const)(
@@ -560,13 +527,6 @@ describe.each(apis)("on $name:", ({ open }) => {
       expect(await shop.created("refund")).toHaveLength(3);
     });
 
-    test("to refund a payment that is not Completed is rejected", async () => {
-      const shop = await openShop(api);
-      const payment = await shop.id(...paymentOf("raw, not paid"));
-      expect(await shop.lenden(...rawRefund(payment, "10"))).toMatchObject(rejected);
-      expect(await shop.created("refund")).toEqual([]);
-    });
-
     test("to cancel a refund or to complete a payment has one effect", async () => {
       const shop = await openShop(api);
       const payment = await shop.id(...paymentOf("raw trigger"));
@@ -598,16 +558,6 @@ describe.each(apis)("on $name:", ({ open }) => {
       expect(await shop.created("payout")).toHaveLength(1);
     });
 
-    test("send one payout with the same --ref", async () => {
-      const shop = await openShop(api);
-      api.trouble("payout", "slow");
-      // The second process finds the reference locked, or comes later and shows the payout.
-      const [first, second] = await together(shop, referenced("TOGETHER-1"));
-      expect(first).toBe(0);
-      expect([0, 7]).toContain(second);
-      expect(await shop.created("payout")).toHaveLength(1);
-    });
-
     test("create one payment", async () => {
       const shop = await openShop(api);
       api.trouble("payment", "slow");
@@ -622,17 +572,6 @@ describe.each(apis)("on $name:", ({ open }) => {
       const lines = [refundOf(payment, "60"), refundOf(payment, "70", "--again")] as const;
       expect(await together(shop, ...lines)).toEqual([0, 3]);
       expect(await shop.created("refund")).toHaveLength(1);
-    });
-
-    test("pay each row of a batch once", async () => {
-      const shop = await openShop(api);
-      const rows = ["1", "2", "3"].map((n) => `BOTH-${n},${n},0181234567${n},bkash`);
-      const path = fileOf(["ref,amount,to,method", ...rows, ""].join("\n"));
-      api.trouble("payout", "slow");
-      const [first, second] = await together(shop, ["payout", "batch", "send", path]);
-      expect(first).toBe(0);
-      expect([0, 7]).toContain(second);
-      expect(await shop.created("payout")).toHaveLength(3);
     });
   });
 });

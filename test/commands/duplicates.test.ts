@@ -2,13 +2,7 @@ import { describe, expect, test } from "vitest";
 import { fileOf } from "../batch/files.ts";
 import { faults } from "../sandbox/running.ts";
 import { jumpingHost } from "../support/lenden.ts";
-import {
-  openMerchant,
-  openProductionMerchant,
-  paymentOf,
-  payoutOf,
-  refundOf,
-} from "../support/merchant.ts";
+import { openMerchant, openProductionMerchant, payoutOf } from "../support/merchant.ts";
 
 const sending = ["payout", "send", "--amount", "500", "--to", "01712345678", "--method", "bkash"];
 
@@ -43,15 +37,6 @@ describe("payout send without --ref", () => {
     expect(await run(payoutOf("INV-1"))).toMatchObject({ code: 0 });
     const line = withFlags(sending, { "--amount": "5" });
     expect(await run(line)).toMatchObject({ code: 3 });
-  });
-
-  test("resolves the earlier payout with the reference that the error names", async () => {
-    const { merchant, run, heal } = await merchantWithAge(["createPayout:lost-reply"]);
-    expect(await run(sending)).toMatchObject({ code: 75 });
-    heal();
-    const [, reference = ""] = /--ref (LD-\w+)/.exec((await run(sending)).stderr) ?? [];
-    expect(await run([...sending, "--ref", reference])).toMatchObject({ code: 0 });
-    expect(await merchant.books("payouts")).toHaveLength(1);
   });
 
   test("is rejected while a batch has the same row to send", async () => {
@@ -125,35 +110,5 @@ describe("in production", () => {
       await merchant.lenden([...sameReference, "--again"], { ...elsewhere, ...rotated }),
     ).toMatchObject({ code: 0 });
     expect(await merchant.books("payouts")).toHaveLength(2);
-  });
-
-  test("a batch counts what was sent with any base URL of the environment", async () => {
-    const merchant = await openProductionMerchant();
-    expect(await merchant.lenden(sending)).toMatchObject({ code: 0 });
-    const file = fileOf("ref,amount,to,method\nC-1,500,01712345678,bkash\n");
-    const batch = ["payout", "batch", "send", file, "--expect-total", "500", "--expect-count", "1"];
-    const elsewhere = { LENDEN_BASE_URL: merchant.otherBaseUrl };
-    expect(await merchant.lenden(batch, elsewhere)).toMatchObject({ code: 2, stdout: "" });
-    expect(await merchant.books("payouts")).toHaveLength(1);
-    const allowed = [...batch, "--allow-duplicates"];
-    expect(await merchant.lenden(allowed, elsewhere)).toMatchObject({ code: 0 });
-    // The same account: C-1 is this payout, which is not sent again.
-    expect(await merchant.lenden([...sending, "--ref", "C-1"])).toMatchObject({ code: 0 });
-    expect(await merchant.books("payouts")).toHaveLength(2);
-  });
-
-  test("a payment and a refund are rejected for any base URL of the environment", async () => {
-    const merchant = await openProductionMerchant();
-    const elsewhere = { LENDEN_BASE_URL: merchant.otherBaseUrl };
-    const urls = ["--redirect-url", "https://a.example", "--callback-url", "https://b.example"];
-    const pay = [...paymentOf("Order 1"), ...urls];
-    const paid = (await merchant.lenden([...pay, "-q"])).stdout.trim();
-    expect(await merchant.lenden(pay, elsewhere)).toMatchObject({ code: 3 });
-    expect(await merchant.books("payments")).toHaveLength(1);
-    await merchant.complete("payments", paid);
-    expect(await merchant.lenden(refundOf(paid, "60"))).toMatchObject({ code: 0 });
-    expect(await merchant.lenden(refundOf(paid, "50"), elsewhere)).toMatchObject({ code: 3 });
-    expect(await merchant.lenden(refundOf(paid, "40"), elsewhere)).toMatchObject({ code: 0 });
-    expect(await merchant.books("refunds")).toHaveLength(2);
   });
 });

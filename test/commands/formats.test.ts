@@ -1,4 +1,3 @@
-import { Writable } from "node:stream";
 import { beforeAll, describe, expect, test } from "vitest";
 import { testAccount } from "../support/merchant.ts";
 
@@ -104,16 +103,6 @@ describe.each(readings)("$name", ({ line, quiet, columns, isList = false }) => {
       expect(stdout.trim()).toBe(quiet());
     }
   });
-
-  test("prints the same in a terminal, where only a table has colors", async () => {
-    const plain = await account.run([...line(), "-o", "csv"]);
-    const csv = terminal(60);
-    await account.run([...line(), "-o", "csv"], { host: { stdout: csv } });
-    expect(csv.shown()).toBe(plain.stdout);
-    const table = terminal(200);
-    await account.run(line(), { host: { stdout: table } });
-    expect(table.shown()).toContain(isList && quiet() === "" ? "No profiles" : "\u001b[");
-  });
 });
 
 test("amounts are grouped in tables, exact in csv and numbers in JSON, and csv has no formulas", async () => {
@@ -122,34 +111,3 @@ test("amounts are grouped in tables, exact in csv and numbers in JSON, and csv h
   expect((await account.run([...line, "-o", "csv"])).stdout).toContain(",1250.50,'=1+1,bKash,");
   expect(await account.json(line)).toMatchObject({ amount: 1250.5, description: "=1+1" });
 });
-
-test("a mobile number keeps its leading zero in csv", async () => {
-  const { stdout } = await account.run(["payout", "get", ids.payout, "-o", "csv"]);
-  expect(stdout).toContain(',"01712345678",');
-});
-
-test.each(["table", "json", "ndjson", "csv"])(
-  "a failed command prints nothing to stdout as %s",
-  async (format) => {
-    const { code, stdout, stderr } = await account.run(["pay", "get", "TX0", "-o", format]);
-    expect({ code, stdout }).toEqual({ code: 9, stdout: "" });
-    const isJson = format.endsWith("json");
-    if (isJson) {
-      expect(JSON.parse(stderr)).toMatchObject({
-        error: { kind: "not-found", status: 404, code: "NOT_FOUND", operation: "TX0" },
-      });
-    } else expect(stderr).toMatch(/^error: .*\nhint: {2}.*\n$/);
-  },
-);
-
-/** A terminal of so many columns, and what it shows. */
-function terminal(columns: number) {
-  let text = "";
-  const sink = new Writable({
-    write(chunk, _, done) {
-      text += String(chunk);
-      done();
-    },
-  });
-  return Object.assign(sink, { isTTY: true, columns, shown: () => text });
-}

@@ -39,36 +39,6 @@ test("ledger show and ledger export show everything except secrets", async () =>
   }
 });
 
-test("a text that contains a secret is neither sent nor stored", async () => {
-  const { merchant } = await busyMerchant();
-  const sent = (await merchant.moneyRequests()).length;
-  const method = ["--amount", "5", "--method", "bkash"];
-  const key = ["--description", `my key is ${merchant.apiKey}`];
-  const secret = ["--to", "01812345678", "--name", String(merchant.env.LENDEN_PAYOUT_SECRET)];
-  for (const line of [
-    ["pay", "create", ...method, ...key],
-    ["payout", "send", ...method, ...secret],
-  ])
-    expect(await merchant.lenden(line)).toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(/nothing was sent/i),
-    });
-  expect(await merchant.moneyRequests()).toHaveLength(sent);
-  expect(await merchant.json(["ledger", "check"])).toMatchObject({ holds: true, events: 12 });
-});
-
-test("ledger check ends with 1 and names the event that was modified", async () => {
-  const { merchant } = await busyMerchant();
-  expect(await merchant.json(["ledger", "check"])).toMatchObject({ holds: true, events: 12 });
-  // It has no id: quiet, it says nothing at all.
-  expect(await merchant.lenden(["ledger", "check", "-q"])).toMatchObject({ code: 0, stdout: "" });
-  await merchant.inLedger((ledger) =>
-    ledger.exec("UPDATE events SET at = '2020-01-01' WHERE number = 3"),
-  );
-  const { code, stdout } = await merchant.lenden(["ledger", "check", "--json"]);
-  expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 1, holds: false, brokenAt: 3 });
-});
-
 test("ledger check ends with 1 if an index lacks a row of its table", async () => {
   const { merchant } = await busyMerchant();
   // Each entry of the index is looked for under another value now, as if it had never been written.
@@ -82,31 +52,4 @@ test("ledger check ends with 1 if an index lacks a row of its table", async () =
   const { code, stdout } = await merchant.lenden(["ledger", "check", "--json"]);
   expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 1, holds: false, brokenAt: null });
   expect(JSON.parse(stdout).damage[0]).toMatch(/index by_target/);
-});
-
-test("ledger check rejects an --accept-hash that is no hash, also of an intact ledger", async () => {
-  const { merchant } = await busyMerchant();
-  const { code, stderr } = await merchant.lenden(["ledger", "check", "--accept-hash", "zz"]);
-  expect([code, stderr]).toEqual([2, expect.stringContaining("--accept-hash: ")]);
-});
-
-test("ledger list --unknown shows conflicts, with both commands that resolve them", async () => {
-  const { merchant } = await busyMerchant();
-  await merchant.inLedger((ledger) =>
-    ledger.exec(
-      "UPDATE operations SET state = 'CONFLICT', phase = 'unresolved' WHERE reference = 'REF-1'",
-    ),
-  );
-  const line = ["ledger", "list", "--unknown"];
-  expect(await merchant.json(line)).toMatchObject([
-    {
-      reference: "REF-1",
-      state: "CONFLICT",
-      resolveWith: [
-        "lenden ledger resolve REF-1 --created <id>",
-        "lenden ledger resolve REF-1 --not-created",
-      ],
-    },
-  ]);
-  expect((await merchant.lenden(line)).stderr).toContain("REF-1 of BDT 5.00: in conflict since");
 });

@@ -1,11 +1,10 @@
 import { createServer } from "node:net";
-import { PassThrough } from "node:stream";
-import { setTimeout as delay } from "node:timers/promises";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { loadCommands } from "../../src/commands/index.ts";
-import type { Host } from "../../src/platform/host.ts";
+import { soon } from "../support/helpers.ts";
 import { lenden } from "../support/lenden.ts";
 import { testAccount } from "../support/merchant.ts";
+import { listen } from "../support/server.ts";
 import { methodOf, writes } from "./writes.ts";
 
 const commands = await loadCommands();
@@ -20,10 +19,8 @@ async function knocked(): Promise<{ env: Record<string, string>; count: () => nu
     count += 1;
     socket.destroy();
   });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const port = await listen(server);
   onTestFinished(() => void server.close());
-  const address = server.address();
-  const port = typeof address === "object" && address ? address.port : 0;
   const env = {
     LENDEN_BASE_URL: `https://127.0.0.1:${port}`,
     LENDEN_API_KEY: key,
@@ -58,38 +55,6 @@ test("a write in production shows profile, key, amount, recipient, method and re
   for (const one of [...shown, "M1", "INV-7"]) expect(stderr).toContain(one);
 });
 
-describe("in a terminal the environment comes first", () => {
-  const plain = "PRODUCTION Cancel a refund with real money:\n";
-  const colored =
-    "\u001b[41m\u001b[37m PRODUCTION \u001b[39m\u001b[49m Cancel a refund with real money:\n";
-
-  test.each<[string, string[], Record<string, string>, string]>([
-    ["in color", [], {}, colored],
-    ["plain with NO_COLOR", [], { NO_COLOR: "1" }, plain],
-  ])("%s", async (_, flags, more, expected) => {
-    const { env } = await knocked();
-    expect(await shownAtTerminal(flags, { ...env, ...more })).toContain(expected);
-  });
-
-  test("a sandbox account shows its profile, unless --quiet is given", async () => {
-    const line = "SANDBOX Cancel a refund, account from environment variables\n";
-    const env = { ...account.env(), NO_COLOR: "1" };
-    expect(await shownAtTerminal([], env)).toContain(line);
-    expect(await shownAtTerminal([], { ...env, NO_COLOR: "" })).toContain("\u001b[42m");
-    expect(await shownAtTerminal(["--quiet"], env)).not.toContain("SANDBOX");
-  });
-
-  async function shownAtTerminal(flags: string[], env: Record<string, string>): Promise<string> {
-    const stderr = Object.assign(new PassThrough({ encoding: "utf8" }), { isTTY: true });
-    await lenden(["refund", "cancel", "RF1", ...flags], {
-      env: Object.fromEntries(Object.entries(env).filter(([, value]) => value !== "")),
-      host: { stderr },
-    });
-    stderr.end();
-    return (await stderr.toArray()).join("");
-  }
-});
-
 test("a write in production is sent with --yes, and a read without it", async () => {
   const { env, count } = await knocked();
   const refund = await lenden(["refund", "cancel", "RF1", "--yes"], { env, host: { sleep: soon } });
@@ -105,10 +70,6 @@ test("a dry run in production needs no confirmation", async () => {
   const { code } = await lenden(["refund", "cancel", "RF1", "--dry-run"], { env });
   expect({ code, knocks: count() }).toEqual({ code: 0, knocks: 0 });
 });
-
-/** Pauses between tries are short; the deadline of a whole command stays. */
-const soon: Host["sleep"] = (ms, signal) =>
-  delay(ms < 30_000 ? 1 : ms, undefined, signal ? { signal } : {}).catch(() => {});
 
 const sandboxLines = [
   ["sandbox", "trigger", "payment", "TX1"],
@@ -148,11 +109,4 @@ test("a write in the sandbox needs no confirmation, also in CI", async () => {
   const line = ["refund", "cancel", "RF1"];
   expect((await account.run(line, { env: { CI: "true" } })).code).toBe(9);
   expect((await account.run([...line, "--no-input"])).code).toBe(9);
-});
-
-test("a production key is not sent to the local sandbox", async () => {
-  const before = await account.asked();
-  const { code } = await account.run(["pay", "get", "TX1"], { env: { LENDEN_API_KEY: key } });
-  expect(code).toBe(4);
-  expect(await account.asked()).toEqual(before);
 });

@@ -58,22 +58,6 @@ describe("profile remove", () => {
     expect(names()).toEqual(["live"]);
   });
 
-  test("says when no profile is in use any more, and when none is left", async () => {
-    const { profile, stored } = await setup();
-    expect((await profile(["remove", "test"])).stdout).toBe(
-      "Profile test is removed. No profile is in use now. To choose one, run 'lenden profile use <name>'.\n",
-    );
-    expect(stored().current).toBeUndefined();
-    expect((await profile(["remove", "live", "--yes"])).stdout).toBe(
-      "Profile live is removed. No profile is left. To add one, run 'lenden profile add'.\n",
-    );
-  });
-
-  test("prints nothing more if another profile is in use", async () => {
-    const { profile } = await setup();
-    expect((await profile(["remove", "live", "--yes"])).stdout).toBe("Profile live is removed.\n");
-  });
-
   test("shows the profile that is in use afterwards with --json", async () => {
     const { profile } = await setup();
     const other = await profile(["remove", "live", "--yes", "--json"]);

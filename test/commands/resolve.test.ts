@@ -30,9 +30,11 @@ test.each([
 );
 
 test("P25: a payout whose outcome is unknown for over 24 hours is not sent again until it is resolved", async () => {
-  const ill = faults("createPayout:hang");
+  const ill = faults("createPayout:status-500");
   const merchant = await openMerchant({ faults: ill });
-  expect(await merchant.lenden(payoutOf("OLD", "--timeout", "1s"))).toMatchObject({ code: 75 });
+  expect(await merchant.lenden(payoutOf("OLD"), { host: jumpingHost() })).toMatchObject({
+    code: 75,
+  });
   ill.splice(0);
   await merchant.inLedger((ledger) =>
     ledger
@@ -163,19 +165,6 @@ test("ledger list --unknown shows the command for each operation, and sends noth
   expect(table.stderr).toContain("run 'lenden ledger resolve UNKNOWN-1'");
   expect(table.stderr).toContain(`run '${commands[0]}' or '${commands[1]}'`);
   expect(await merchant.requests()).toHaveLength(sent);
-});
-
-test("ledger list shows all operations, newest first, without commands for known outcomes", async () => {
-  const merchant = await openMerchant();
-  await merchant.id(payoutOf("FIRST"));
-  await merchant.id(paymentOf("second"));
-
-  expect(await merchant.json(["ledger", "list"])).toMatchObject([
-    { kind: "payment", state: "CONFIRMED", resolveWith: [] },
-    { reference: "FIRST", state: "CONFIRMED", resolveWith: [] },
-  ]);
-  expect(await merchant.json(["ledger", "list", "--limit", "1"])).toHaveLength(1);
-  expect(await merchant.json(["ledger", "list", "--unknown"])).toEqual([]);
 });
 
 test("a payout whose outcome is unknown for over 24 hours is listed with --created and --not-created", async () => {

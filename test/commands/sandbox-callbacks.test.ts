@@ -58,29 +58,6 @@ test("a callback to https: is sent if its certificate is trusted, and its failur
   }
 });
 
-test("sandbox start ends while a callback waits to be sent", async () => {
-  const { url, bodies } = await openReceiver();
-  const { run, child } = await startSandbox(["--callback-fault", "late-60000"]);
-  const payment = await run(paymentOf("shoes", "--callback-url", url, "-q"));
-  await run(["sandbox", "set", "payment", payment, "Cancelled"]);
-  child.kill("SIGTERM");
-  expect(await once(child, "exit")).toEqual([0, null]);
-  expect(bodies()).toEqual([]);
-});
-
-test("sandbox start reports invalid faults and URLs together", async () => {
-  const wrong = [
-    "--callback-fault",
-    "gone",
-    "--refund-callback-url",
-    "http://shop.example/callback",
-  ];
-  const { code, stderr } = await lenden(["sandbox", "start", ...wrong]);
-  expect(code).toBe(2);
-  expect(stderr).toContain('--callback-fault: "gone"');
-  expect(stderr).toContain("--refund-callback-url: ");
-});
-
 test("the sandbox receives its own callbacks and customers if a payment has no URLs", async () => {
   const { run, env } = await startSandbox();
   const payment = await run(paymentOf("shoes", "-q"));

@@ -102,13 +102,3 @@ test.each(statuses)("P17: a cancellation that took effect succeeds after a %i", 
   expect(JSON.parse(cancel.stdout)).toMatchObject({ status: "Cancelled" });
   expect(await states()).toEqual(["CONFIRMED"]);
 });
-
-test.each(statuses)(
-  "P17: a raw cancellation that took effect succeeds after a %i",
-  async (status) => {
-    const { run, states } = await hiding(status, '{"success":false}');
-    const cancel = await run(["api", "PATCH", "/refund/cancel-by-platform/RF1"]);
-    expect([cancel.code, JSON.parse(cancel.stdout).data.status]).toEqual([0, "Cancelled"]);
-    expect(await states()).toEqual(["CONFIRMED"]);
-  },
-);
