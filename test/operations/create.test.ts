@@ -62,15 +62,6 @@ const creations = [
   },
 ] as const;
 
-test("the ledger stores the URL of a payment", async () => {
-  const one = scripted({ createPayment: [data(paymentMade)] });
-  await createPayment(paisa("1250.50"), paymentInput, { again: false }, one.deps);
-  expect(await (await one.ledger()).find("TX1")).toMatchObject({
-    state: "CONFIRMED",
-    paymentUrl: paymentMade.payment_url,
-  });
-});
-
 describe.each(creations)("the creation of a $what", ({ what, name, script, run, made }) => {
   test("is one request, with the amount as its number", async () => {
     const one = scripted(script(data(made)));

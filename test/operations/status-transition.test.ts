@@ -60,8 +60,7 @@ interface TransitionScript {
 
 const lost = unclear("connection lost");
 
-describe.each(transitions)("$name", ({ name, target, other, run: scriptOf, start, record }) => {
-  const isCancel = name === "refund cancel";
+describe.each(transitions)("$name", ({ target, other, run: scriptOf, start, record }) => {
   const done = data({ ...refund, status: target });
   const run = (send: (Bad | typeof done)[], look: unknown[]) =>
     scriptOf({ send, look: look as TransitionScript["look"] });
@@ -182,15 +181,6 @@ describe.each(transitions)("$name", ({ name, target, other, run: scriptOf, start
     };
     expect((await failure(start(script.deps))).kind).toBe("uncertain");
     expect(script.calls.filter((call) => /cancel|trigger/.test(call.name))).toHaveLength(1);
-  });
-
-  test("an unknown ID is not found", async () => {
-    const script = run([refused("unknown id", 404)], []);
-    const { kind, message } = await failure(start(script.deps));
-    expect([
-      kind,
-      message.includes(isCancel ? "RF1" : name === "trigger payout" ? "PO1" : "TX1"),
-    ]).toEqual(["not-found", true]);
   });
 });
 

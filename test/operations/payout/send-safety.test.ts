@@ -5,22 +5,6 @@ import { fault, stage } from "../../simulator/stage.ts";
 const order = orderOf({ reference: 0, amount: 1, to: 0 });
 const otherAmount = orderOf({ reference: 0, amount: 0, to: 0 });
 const otherRecipient = orderOf({ reference: 0, amount: 1, to: 1 });
-const foreign = (createdAtMs: number, recipientNumber: string) => ({
-  merchantRef: order.reference,
-  amount: 1250.5,
-  recipientNumber,
-  paymentMethodId: "bkash",
-  status: "Completed",
-  createdAtMs,
-});
-
-test("P3: rejects a payout if the clock is seven minutes off", async () => {
-  const place = await stage({ skewMs: 420_000 });
-  const { ended } = await payout(order, place);
-  expect(ended.code).toBe(4);
-  expect(place.universe.service.payouts).toEqual([]);
-  expect(await place.operations()).toMatchObject([{ state: "REFUSED", code: "access" }]);
-});
 
 test("P4: a second process with the same reference sends nothing and shows who holds it", async () => {
   const place = await stage();
@@ -32,13 +16,6 @@ test("P4: a second process with the same reference sends nothing and shows who h
   };
   expect((await payout(order, place)).ended.code).toBe(0);
   expect(codes).toEqual([7, true, 0]);
-});
-
-test("P4: the reference of a process that died is free at once", async () => {
-  const place = await stage({ crashes: [{ after: 22, power: false }] });
-  const first = await payout(order, place);
-  const second = await payout(order, place);
-  expect([first.ended.code, second.ended.code]).toEqual(["killed", 0]);
 });
 
 test("P5: shows a completed payout again and sends nothing", async () => {
@@ -66,17 +43,6 @@ test("P5: resolves an unknown payout with the same reference", async () => {
   const second = await payout(order, place);
   expect([first.ended.code, second.ended.code]).toEqual([75, 0]);
   expect(place.universe.service.payouts).toHaveLength(1);
-});
-
-test.each([
-  ["amount", otherAmount],
-  ["recipient", otherRecipient],
-])("P6: a known reference with another %s is a conflict, and nothing is sent", async (_, other) => {
-  const place = await stage();
-  await payout(order, place);
-  const { ended, tool } = await payout(other, place);
-  expect(ended.code).toBe(5);
-  expect(tool.sends).toBe(0);
 });
 
 test.each([
@@ -144,55 +110,6 @@ test("P14: retries once after an unreadable response, and stores its text", asyn
   expect(place.universe.disk.durableText()).toContain("<html>ok</html>");
 });
 
-test("P14: stores the last of several unreadable responses", async () => {
-  const faults = [fault("reset"), fault("garbage", { pick: 1 }), fault("garbage", { pick: 1 })];
-  const place = await stage({ faults });
-  expect((await payout(order, place)).ended.code).toBe(75);
-  expect(place.universe.disk.durableText().split("<html>ok</html>")).toHaveLength(3);
-});
-
-test("P15: a response with another amount is a conflict", async () => {
-  const place = await stage({ faults: [fault("other amount", { acts: true })] });
-  expect((await payout(order, place)).ended.code).toBe(5);
-  expect(await place.operations()).toMatchObject([{ state: "CONFLICT", remoteId: null }]);
-  expect(place.universe.disk.durableText()).toMatch(/otherId[^0-9a-z]*PO1/i);
-});
-
-test("P15b: after a response for another reference the same reference finds the payout", async () => {
-  const place = await stage({ faults: [fault("other reference", { acts: true })] });
-  expect((await payout(order, place)).ended.code).toBe(0);
-  expect(await place.operations()).toMatchObject([
-    { state: "CONFIRMED", remoteId: "PO1", attempts: 2 },
-  ]);
-  expect(place.universe.service.payouts).toHaveLength(1);
-});
-
-test("P15b: responses for another reference alone leave the payout UNCERTAIN", async () => {
-  const place = await stage({ faults: Array(5).fill(fault("other reference", { acts: true })) });
-  const { ended, tool } = await payout(order, place);
-  expect([ended.code, tool.sends]).toEqual([75, 5]);
-  expect(await place.operations()).toMatchObject([{ state: "UNCERTAIN", remoteId: null }]);
-  expect((await payout(order, place)).ended.code).toBe(0);
-  expect(place.universe.service.payouts).toHaveLength(1);
-});
-
-test("P16: a payout of the same reference to another recipient is found by retrieving it", async () => {
-  const place = await stage();
-  place.universe.service.seedPayout(foreign(place.universe.timeline.now(), "01999999999"));
-  expect((await payout(order, place)).ended.code).toBe(5);
-  expect(await place.operations()).toMatchObject([{ state: "CONFLICT" }]);
-});
-
-test.each([
-  ["refused", 4],
-  ["success: false", 0],
-] as const)("P17: %s retires the reference", async (kind, pick) => {
-  const place = await stage({ faults: [fault(kind, { pick })] });
-  const first = await payout(order, place);
-  const second = await payout(order, place);
-  expect([first.ended.code, second.ended.code, second.tool.sends]).toEqual([3, 3, 0]);
-});
-
 test("P21: if the ledger fails at the end, the outcome is unknown until the next run", async () => {
   const place = await stage({ diskErrors: [20] });
   const first = await payout(order, place);
@@ -201,16 +118,6 @@ test("P21: if the ledger fails at the end, the outcome is unknown until the next
   const second = await payout(order, place);
   expect(second.ended.code).toBe(0);
   expect(await place.operations()).toMatchObject([{ state: "CONFIRMED", remoteId: "PO1" }]);
-});
-
-test("P24: a payout that ended Cancelled is shown again under its reference, and not created again", async () => {
-  const place = await stage();
-  await payout(order, place);
-  for (const one of place.universe.service.payouts) one.status = "Cancelled";
-  const { ended, tool } = await payout(order, place);
-  expect(ended).toMatchObject({ code: 0, result: { payout: { status: "Cancelled" } } });
-  expect(tool.sends).toBe(0);
-  expect(await place.operations()).toMatchObject([{ state: "CONFIRMED", status: "Cancelled" }]);
 });
 
 test("P24: a new payout in place of a cancelled one is linked to it in the ledger", async () => {
@@ -242,33 +149,6 @@ test("P25: the 24 hours start with the first request that may have been sent", a
   codes.push((await payout(order, place)).ended.code, (await payout(order, place)).ended.code);
   expect(codes).toEqual([69, 75, 0]);
   expect(place.universe.service.payouts).toHaveLength(1);
-});
-
-test("P25: a rejected retry is not recorded as an attempt", async () => {
-  const place = await stage({ faults: Array(5).fill(fault("reset")) });
-  await payout(order, place);
-  const [{ attempts } = { attempts: 0 }] = await place.operations();
-  place.universe.timeline.advance(25 * 3_600_000);
-  await payout(order, place);
-  expect(await place.operations()).toMatchObject([{ state: "UNCERTAIN", attempts }]);
-});
-
-test.each([
-  ["an unsent attempt", "not sent"],
-  ["a refusal", "refused"],
-] as const)("P12, P13: %s after a lost response leaves the outcome unknown", async (_, kind) => {
-  const place = await stage({
-    faults: [fault("reset", { acts: true }), ...Array(4).fill(fault(kind))],
-  });
-  expect((await payout(order, place)).ended.code).toBe(75);
-  expect(await place.operations()).toMatchObject([{ state: "UNCERTAIN" }]);
-});
-
-test("P9: a rejection does not resolve what a dead process left unknown", async () => {
-  const place = await stage({ crashes: [{ after: 36, power: true }], faults: [undefined] });
-  await payout(order, place);
-  place.universe.nextFault = () => fault("refused");
-  expect((await payout(order, place)).ended.code).toBe(75);
 });
 
 test("I3: an unknown outcome of another run is not retried for ten seconds", async () => {
