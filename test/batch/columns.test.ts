@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { fields, readHeader } from "../../src/batches/header.ts";
 import { scratchFolder } from "../support/helpers.ts";
 import { openMerchant } from "../support/merchant.ts";
-import { checkPath, examined, fileOf, places } from "./files.ts";
+import { examined, fileOf, places } from "./files.ts";
 
 type Field = (typeof fields)[number];
 
@@ -27,39 +27,6 @@ describe("the delimiter of a file", () => {
     const used = text.includes("\t") ? "\t" : text.includes(";") ? ";" : ",";
     expect([delimiter, rows[0]?.recipient]).toEqual([used, "01712345678"]);
   });
-
-  test("is shown, and --delimiter overrides it", async () => {
-    const merchant = await openMerchant();
-    const file = fileOf("ref;amount;to;method\nA;5;01712345678;bkash\n");
-    const check = ["payout", "batch", "check", file];
-
-    const shown = await merchant.lenden(check);
-    const json = await checkPath(merchant.lenden, file);
-    const comma = await checkPath(merchant.lenden, file, ["--delimiter", "comma"]);
-
-    expect(shown.stdout).toMatch(/Delimiter +semicolon/);
-    expect(json).toMatchObject({ code: 0, delimiter: "semicolon", rows: 1 });
-    expect(comma).toMatchObject({ code: 2, delimiter: "comma" });
-  });
-
-  test.each([";", "\t", ","])(
-    "%j: the file is found by its rows, saved with another one",
-    async (delimiter) => {
-      const merchant = await openMerchant();
-      const rows = [
-        ["amount", "to", "method"],
-        ["5", "01712345678", "bkash"],
-      ];
-      const written = (by: string) => `\ufeff${rows.map((cells) => cells.join(by)).join("\r\n")}`;
-      const batch = await merchant.id(["payout", "batch", "send", fileOf(written(delimiter))]);
-      for (const other of [";", "\t", ","]) {
-        const copy = fileOf(written(other), "copy.csv");
-        expect(await merchant.id(["payout", "batch", "status", copy])).toBe(batch);
-        expect(await merchant.id(["payout", "batch", "send", copy])).toBe(batch);
-      }
-      expect(await merchant.books("payouts")).toHaveLength(1);
-    },
-  );
 });
 
 describe("problems of the header", () => {
@@ -197,18 +164,6 @@ describe("ignored and mapped columns", () => {
       ]);
     }
     for (const verb of ["status", "export"]) expect(await batch(verb)).toMatchObject({ code: 0 });
-    expect(await merchant.books("payouts")).toHaveLength(2);
-  });
-
-  test("of a copy of the file give the same batch with the same flags", async () => {
-    const { merchant, flags, batch, write } = await hrFile();
-    const id = (await batch("send", ...flags, "-q")).stdout;
-    const copy = write(
-      "dept,to,amount,grade\nHR,01812345678,6.00,1\nSales,01712345678,5,2\n",
-      "copy.csv",
-    );
-    const again = await merchant.lenden(["payout", "batch", "send", copy, ...flags, "-q"]);
-    expect(again).toMatchObject({ code: 0, stdout: id });
     expect(await merchant.books("payouts")).toHaveLength(2);
   });
 

@@ -92,16 +92,6 @@ test("accepting one payout more does not accept two", async () => {
   await rejects(plan(before));
 });
 
-test("accepting a payout to one recipient does not accept one to another", async () => {
-  const { ledger, ask, check, plan, pay } = await setup();
-  const first = await pay("FIRST");
-  const before = await check("A", ["01712345678", "01812345678"]);
-  await record(ledger, first, { state: "REFUSED", code: "refused" });
-  await pay("SECOND", "01812345678");
-  expect((await ask(before.file.rows)).findings).toHaveLength(1);
-  await rejects(plan(before));
-});
-
 test.each([
   [[3], [1, 2]],
   [

@@ -3,8 +3,6 @@ import { findingsAmong } from "../../src/batches/check.ts";
 import { totalsOf } from "../../src/batches/rows.ts";
 import { plannedRow } from "../ledger/small-ledger.ts";
 import { faults } from "../sandbox/running.ts";
-import { scratchFolder } from "../support/helpers.ts";
-import { lenden } from "../support/lenden.ts";
 import { type Merchant, openMerchant, payoutOf, testAccount } from "../support/merchant.ts";
 import { checkPath, fileOf, places } from "./files.ts";
 
@@ -45,22 +43,6 @@ test("rejects the same recipient and amount twice without --allow-duplicates", a
   });
 });
 
-test.each(["local", "e164", "as-is"])(
-  "finds the same recipient however the number is written: --number-format %s",
-  async (format) => {
-    const own = { ...account.env(), LENDEN_CONFIG_DIR: scratchFolder() };
-    const profile = ["profile", "add", "shop", "--key-stdin", "--number-format", format];
-    const added = await lenden(profile, { env: own, stdin: account.sandbox().apiKey });
-    expect(added).toMatchObject({ code: 0 });
-    const run = (line: string[]) => lenden([...line, "--profile", "shop"], { env: own });
-    const path = fileOf(lines("A1,5,01712345678,bkash", "A2,5,+880 1712-345678,bkash"));
-    expect(places((await checkPath(run, path)).problems)).toEqual(["3 to"]);
-    const earlier = ["--amount", "5", "--to", "8801712-345 678", "--method", "bkash"];
-    expect(await run(["payout", "send", ...earlier])).toMatchObject({ code: 0 });
-    expect(places((await checkPath(run, path, [])).problems)).toEqual(["2 to", "3 to", "3 to"]);
-  },
-);
-
 test("rejects the same reference twice, also with --allow-duplicates", async () => {
   const text = lines("A1,5,01712345678,bkash", "A2,5,01812345678,bkash", "A1,7,01912345678,bkash");
   const seen = await checkPath(account.run, fileOf(text), ["--allow-duplicates"]);
@@ -72,31 +54,6 @@ test("rejects the same reference twice, also with --allow-duplicates", async () 
     value: "A1",
     problem: "Duplicate reference: also used on line 2.",
   });
-});
-
-test("shows recipients of the same amount in the last 24 hours only", async () => {
-  const merchant = await openMerchant();
-  await merchant.json(payoutOf("EARLIER"));
-  const text = lines(
-    "A1,5,01712345678,bkash",
-    "A2,5.01,01712345678,bkash",
-    "A3,5,01812345678,bkash",
-    "EARLIER,5,+8801712345678,bkash",
-  );
-  const path = fileOf(text);
-  const seen = await checkPath(merchant.lenden, path);
-  expect(seen.problems).toMatchObject([
-    {
-      kind: "repeats-payout",
-      line: 2,
-      column: "to",
-      problem: expect.stringContaining("(EARLIER)"),
-    },
-    { kind: "repeats-row", line: 5 },
-  ]);
-  const later = Date.now() + 24 * 60 * 60_000 + 60_000;
-  const next = await checkPath(merchant.lenden, path, [], { host: { now: () => later } });
-  expect(places(next.problems)).toEqual(["5 to"]);
 });
 
 test("reports no duplicate of a row that was already sent", async () => {
@@ -127,19 +84,6 @@ test("the same references under another --name are not sent again, nor in anothe
   ]);
   expect(await send(merchant, upper, "--allow-duplicates")).toMatchObject({ code: 0 });
   expect(await merchant.books("payouts")).toHaveLength(4);
-});
-
-test("a reference that the ledger has for another payout is a conflict", async () => {
-  const merchant = await openMerchant();
-  await merchant.json(payoutOf("A1"));
-  const path = fileOf(lines("A0,1,01712345678,bkash", "A1,6,01712345678,bkash"));
-  const seen = await checkPath(merchant.lenden, path, ["--allow-duplicates"]);
-  expect(seen.code).toBe(5);
-  expect(seen.problems).toMatchObject([
-    { kind: "reference-conflict", line: 3, column: "ref", value: "A1" },
-  ]);
-  expect(await send(merchant, path, "--allow-duplicates")).toMatchObject({ code: 5, stdout: "" });
-  expect(await merchant.books("payouts")).toHaveLength(1);
 });
 
 test("a used reference whose replacement another batch will send names that batch", async () => {
