@@ -118,17 +118,6 @@ describeEach(stores, "a claim", ({ share }) => {
     },
   );
 
-  test("is the same payout however the recipient's number is written", async () => {
-    const ledger = await (await share()).open();
-    const numbers = ["01712345678", "+8801712345678", "8801712-345678"];
-    const kinds = [];
-    for (const recipientNumber of numbers) {
-      const asked = { recipientNumber, paymentMethodId: "m1" };
-      kinds.push((await claim(ledger, payout("A", { asked }))).kind);
-    }
-    expect(kinds).toEqual(["new", "locked", "locked"]);
-  });
-
   test.each([
     ["INTENT", undefined, "resumed"],
     ["NOT_SENT", undefined, "resumed"],
@@ -236,16 +225,6 @@ describeEach(stores, "accounts", ({ share }) => {
     expect(await claim(second, refund("T", 400n))).toMatchObject({ kind: "new" });
   });
 
-  test("in production, an explicit reference that another account sent is a duplicate", async () => {
-    const { first, second } = await inProduction();
-    const { asked } = payout("A");
-    const ask = (reference: string) =>
-      second.claim({ intent: payout(reference, { asked }), onDuplicate: "reject-if-unknown" });
-    await record(first, await claimed(first, payout("A")), { state: "CONFIRMED" });
-    expect(await ask("A")).toMatchObject({ kind: "duplicate", earlier: { reference: "A" } });
-    expect(await ask("B")).toMatchObject({ kind: "new", earlier: { reference: "A" } });
-  });
-
   test("an unknown key never joins an account, and gets another name if the profile's is taken", async () => {
     const { open } = await share();
     await claimed(await open(), payout("A"));
@@ -322,14 +301,6 @@ describeEach(databases, "a ledger", ({ share }) => {
       ...["intent", "resumed", "attempt", "late", "attempt"],
     ]);
     expect(await findings()).toEqual([]);
-  });
-
-  test("a name that a key of another account is used with is rejected, and both are named", async () => {
-    const { open } = await share();
-    await claimed(await open(), payout("A"));
-    const ledger = await open({ owner: { ...owner, account: { named: "other" } } });
-    await expect(ledger.account()).rejects.toThrow(/other.*shop/);
-    await expect(claim(ledger, payout("B"))).rejects.toThrow(/belongs to account shop/);
   });
 
   test("an outcome keeps what it does not name, counts attempts alone, and releases only on request", async () => {

@@ -80,20 +80,6 @@ describe.each([
     expect(await merchant.books("refunds")).toHaveLength(1);
   });
 
-  test("fails the ledger's check in lenden doctor", async () => {
-    const { merchant } = await afterLoss(lose);
-    const { code, stdout } = await merchant.lenden(["doctor", "--json"]);
-    expect(code).toBe(1);
-    expect(JSON.parse(stdout)).toContainEqual(
-      expect.objectContaining({
-        check: "ledger",
-        state: "failed",
-        message: expect.stringMatching(says),
-        hint: expect.stringContaining("ledger check --accept"),
-      }),
-    );
-  });
-
   test("is accepted with ledger check --accept --yes, and that is recorded", async () => {
     const { merchant, paid } = await afterLoss(lose);
     const accept = ["ledger", "check", "--accept"];

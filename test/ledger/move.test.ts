@@ -152,14 +152,4 @@ describe("ledger move", () => {
     expect(again).toMatchObject({ callbacks: 0 });
     expect(await run("SELECT count(*)::int AS count FROM callbacks")).toEqual([{ count: 1 }]);
   });
-
-  serverTest("moves nothing while another process uses the file", async () => {
-    const { merchant, url } = await merchantWithServer();
-    await merchant.id(payoutOf("INV-1"));
-    const listening = merchant.start(["callback", "listen", "--port", "0"]);
-    await once(listening.stdout, "data");
-    expect(await merchant.lenden(move(url))).toMatchObject({ code: 7 });
-    listening.kill("SIGINT");
-    await once(listening, "close");
-  });
 });
