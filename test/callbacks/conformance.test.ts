@@ -11,14 +11,13 @@ import {
   testHandler,
 } from "../../src/callbacks/conformance.ts";
 import { amountNumber } from "../../src/domain/amount.ts";
-import type { Signal } from "../../src/platform/host.ts";
 import { startSandbox } from "../../src/sandbox/server.ts";
 import { paymentMethods } from "../../src/sandbox/store.ts";
 import type { createShop } from "../shops/right.js";
 import { openShop } from "../shops/running.ts";
 import { scratchFolder } from "../support/helpers.ts";
 import { openMerchant } from "../support/merchant.ts";
-import { answering, type Behaviour, closedPort, serve } from "../support/server.ts";
+import { type Behaviour, closedPort, serve } from "../support/server.ts";
 import { listenAs } from "./listening.ts";
 
 type Fault = NonNullable<Parameters<typeof createShop>[1]>;
@@ -259,20 +258,6 @@ test("sends nothing to another machine without --own-host, and ends with 69 with
   expect(await merchant.lenden(["callback", "test", url])).toMatchObject({ code: 69, stdout: "" });
 });
 
-test("works only with a local sandbox, and never with a production account", async () => {
-  const { port, asked } = await serve(() => ({ do: "answer" }));
-  const line = ["callback", "test", `http://127.0.0.1:${port}/`];
-  const env = {
-    LENDEN_API_KEY: "public-AAA-000000000000-AAA",
-    LENDEN_BASE_URL: "https://s.invalid",
-  };
-  const production = await merchant.lenden(line, { host: { env } });
-  const { baseUrl } = await answering(() => ({ status: 404, body: '{"success":false}' }));
-  const other = await merchant.lenden([...line, "--base-url", baseUrl]);
-  expect([production.code, other.code, asked]).toEqual([4, 4, []]);
-  expect(other.stderr).toContain("This command needs a local sandbox");
-});
-
 test("ends if the store accepts no orders, and decides nothing if it returns no amount", async () => {
   let status = 404;
   const { port } = await serve(({ method }) => ({
@@ -296,22 +281,6 @@ test("ends if the store accepts no orders, and decides nothing if it returns no 
       "undecided",
       "GET at --orders returned no amount (200).",
     ]);
-});
-
-test("Ctrl-C ends it with 130, and --timeout with 69", async () => {
-  let stop = (_: Signal): void => {};
-  const { port, asked } = await serve(() => {
-    if (asked.length === 1) stop("SIGINT");
-    return { do: "silence" };
-  });
-  const line = ["callback", "test", `http://127.0.0.1:${port}/`, "--only", "genuine"];
-  const onStart = (signal: (name: Signal) => void) => {
-    stop = signal;
-  };
-  expect(await merchant.lenden(line, { onStart })).toMatchObject({ code: 130, stdout: "" });
-  const late = await merchant.lenden([...line, "--timeout", "1s"]);
-  expect(late).toMatchObject({ code: 69, stdout: "" });
-  expect(late.stderr).toContain("--timeout elapsed before the test ended");
 });
 
 test("a store has the same results behind 'callback listen --forward-to'", async () => {

@@ -186,22 +186,6 @@ test("one process at a time listens for an account: exit 7", async () => {
   expect(next.url).not.toBe("");
 });
 
-test("a refund's callback brings its status into the ledger", async () => {
-  const merchant = await openMerchant();
-  const paid = await paidPayment(merchant);
-  const refund = await merchant.id(refundOf(paid, "40"));
-  await merchant.set("refund", refund, "Completed");
-  const listener = await listenAs(merchant, "--once");
-  const body = { refundRequestId: refund, transactionId: paid, status: "Completed", amount: 40 };
-  await listener.send(JSON.stringify(body));
-  expect((await listener.ended).code).toBe(0);
-  const { stdout } = await merchant.lenden(["refund", "list", "--json"]);
-  expect(JSON.parse(stdout)).toMatchObject([{ status: "Completed" }]);
-  // A callback that agrees is shown without its claims.
-  const replayed = await merchant.lenden(["callback", "replay", "1"]);
-  expect(replayed.stdout).toContain(`verified  refund ${refund}: Completed, BDT 40.00`);
-});
-
 test("--once ends after the first verified callback, whose sender gets a response", async () => {
   const merchant = await openMerchant();
   const listener = await listenAs(merchant, "--once");
@@ -299,19 +283,6 @@ test("shows why the handler cannot be reached", async () => {
   expect(JSON.parse(list.stdout)).toMatchObject([{ forwarded }]);
   const shown = await merchant.lenden(["callback", "show", "1"]);
   expect(shown.stdout).toContain(`Forwarded  ${url}, connection refused`);
-});
-
-test("the next listener verifies what was stored before a kill -9", async () => {
-  const merchant = await openMerchant({ latencyMs: 400 });
-  const id = await paidPayment(merchant);
-  const first = await listenApart(merchant);
-  expect(await first.send(said(id))).toBe(200);
-  first.kill("SIGKILL");
-  await first.ended;
-  const { stdout } = await merchant.lenden(["callback", "list", "--json"]);
-  expect(JSON.parse(stdout)).toMatchObject([{ verdict: null }]);
-  const second = await listenAs(merchant);
-  expect(await second.seen(1)).toMatchObject([{ number: 1, verdict: "verified" }]);
 });
 
 /** The API does it, and its response is lost. */

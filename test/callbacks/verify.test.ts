@@ -250,18 +250,4 @@ describe("callback verify", () => {
       expect(ended.stdout === "" ? "" : JSON.parse(ended.stdout).verdict).toBe(verdict);
     },
   );
-
-  test("names the argument or the file of a problem", async () => {
-    const wrong = await account.run(["callback", "show", "x"]);
-    expect(wrong.stderr).toContain("is not a whole number");
-    const missing = await account.run(["callback", "verify", "no-such-file.json"]);
-    expect(missing.stderr).toContain("error: no-such-file.json cannot be read: not found");
-    const huge = await account.run(["callback", "verify"], { stdin: "x".repeat(1024 * 1024 + 1) });
-    expect(huge.stderr).toContain("standard input: the text is larger than 1 MiB");
-    const absent = await account.run(["callback", "show", "999", "--json"]);
-    expect([absent.code, JSON.parse(absent.stderr).error.reason]).toEqual([
-      9,
-      "callback.not-found",
-    ]);
-  });
 });

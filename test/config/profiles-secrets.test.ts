@@ -91,35 +91,6 @@ describe("profile add takes key and secret", () => {
     expect(stored().profiles.shop).toMatchObject({ apiKey: { text: apiKey } });
   });
 
-  test("and names the file with something else in it", async () => {
-    const { folder, profile } = place();
-    const keyFile = join(folder, "key.txt");
-    for (const content of ["junk", `${key}\n${secret}\n`]) {
-      writeFileSync(keyFile, content);
-      const { code, stderr } = await profile([...add, "--key-file", keyFile]);
-      expect([code, stderr]).toEqual([2, expect.stringMatching(/^error: --key-file: /)]);
-      expect(stderr).not.toContain(secret);
-    }
-  });
-
-  test("and names every problem of flags, secrets and name at once", async () => {
-    const { profile } = place();
-    await profile([...add, "--key-stdin"], key);
-    const line = [
-      "add",
-      "shop",
-      "--key-stdin",
-      "--secret-file",
-      "/nowhere",
-      "--base-url",
-      "http://a",
-    ];
-    const { code, stderr } = await profile(line, "sk_live_ABCDEFGH");
-    expect(code).toBe(2);
-    for (const problem of ["An API key begins", "/nowhere", "already exists", "https:"])
-      expect(stderr).toContain(problem);
-  });
-
   test("never from a flag: no flag of any command takes a secret, and none is echoed", async () => {
     const flags = commands.flatMap(({ flags: own }) => Object.values(own));
     const secretFlags = flags

@@ -108,15 +108,6 @@ test.skipIf(!canMount)("P7: nothing is sent if the disk is read-only", async () 
   );
 });
 
-test.skipIf(!canMount)("P7: nothing is sent if the disk of a ledger became read-only", async () => {
-  const merchant = await openMerchantApart();
-  const folder = mounted("1m");
-  const env = { ...merchant.env, LENDEN_DATA_DIR: folder };
-  expect(await built(["ledger", "check"], { env })).toMatchObject({ code: 0 });
-  execFileSync("mount", ["-o", "remount,ro", folder]);
-  await expectNothingSent(merchant, env, /Cannot write .*ledger\.db: it is read-only\./);
-});
-
 test.skipIf(!canMount)(
   "P7: nothing is sent if the disk is full before there is a ledger",
   async () => {
@@ -125,15 +116,6 @@ test.skipIf(!canMount)(
     fill(folder);
     const env = { ...merchant.env, LENDEN_DATA_DIR: folder };
     await expectNothingSent(merchant, env, /ledger|database/);
-  },
-);
-
-test.skipIf(!canMount)(
-  "P7: nothing is sent if the disk is full when the intent is written",
-  async () => {
-    const { merchant, env, folder } = await onSmallDisk();
-    fill(folder);
-    await expectNothingSent(merchant, env, /ledger[\s\S]*nothing was sent/i);
   },
 );
 

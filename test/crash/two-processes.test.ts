@@ -38,18 +38,6 @@ test(
   300_000 + rounds * 30_000,
 );
 
-test("P4: what another process is sending cannot be declared not created meanwhile", async () => {
-  const merchant = await openMerchantApart({ faults: faults("createPayout:hang-after") });
-  const sending = merchant.start(payoutOf("HELD"));
-  const end = ended(sending);
-  await until(async () => (await merchant.count("payouts")) === 1);
-  const locked = await merchant.built(payoutOf("HELD"));
-  const declared = await merchant.built(["ledger", "resolve", "HELD", "--not-created"]);
-  sending.kill("SIGKILL");
-  await end;
-  expect([locked.code, declared.code]).toEqual([7, 7]);
-});
-
 test("P4: a lock belongs to its process, whatever its number and host name, and ends with it", async () => {
   const ill = faults("createPayout:hang-after");
   const merchant = await openMerchantApart({ faults: ill });

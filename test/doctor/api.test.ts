@@ -8,7 +8,7 @@ import {
   makeCertificates,
   trustAuthority,
 } from "../support/tls.ts";
-import { builtDoctor, doctor, envOf } from "./running.ts";
+import { doctor, envOf } from "./running.ts";
 
 const methods = [{ id: "665f1c2ab8e4", providerName: "bKash", codeName: "bkash" }];
 const body = JSON.stringify({ success: true, data: methods });
@@ -88,13 +88,6 @@ describe("advice by the reason of the failure", () => {
     expect(outcome.stdout + outcome.stderr).not.toContain("canary");
   });
 
-  test("a proxy variable without a URL, which is not repeated", async () => {
-    const HTTPS_PROXY = "merchant:canary@proxy";
-    const { of, outcome } = await doctor({ ...envOf("https://service.test"), HTTPS_PROXY });
-    expect(of.connection).toMatchObject({ state: "failed", message: text("HTTPS_PROXY") });
-    expect(outcome.stdout + outcome.stderr).not.toContain("canary");
-  });
-
   test.each([401, 403])("a key that is rejected with %i", async (status) => {
     const { baseUrl } = await answering(() => ({ status, body: '{"message":"no such key"}' }));
     const { of, code } = await doctor(envOf(baseUrl));
@@ -120,20 +113,6 @@ describe("advice by the reason of the failure", () => {
   });
 });
 
-test("sends the request through the proxy, without showing its password", async () => {
-  const { api, env } = await secureApi();
-  const proxy = await connectProxy(api.port);
-  const { of, code, outcome } = await builtDoctor({
-    ...env,
-    NODE_EXTRA_CA_CERTS: certificates.authorityFile,
-    LENDEN_BASE_URL: "https://service.test",
-    HTTPS_PROXY: proxy.url.replace("://", "://merchant:canary@"),
-  });
-  expect([of.access?.state, code]).toEqual(["passed", 0]);
-  expect(proxy.asked).toEqual(["CONNECT service.test:443"]);
-  expect(outcome.stdout + outcome.stderr).not.toMatch(/canary|merchant:/);
-});
-
 test.each([
   [0, "passed", "agrees"],
   [50, "passed", "50 s behind"],
@@ -148,20 +127,6 @@ test.each([
   const { baseUrl } = await answering(() => ({ headers: { date }, body }));
   const { of } = await doctor(envOf(baseUrl), { host: { now: () => nowMs } });
   expect(of.clock).toMatchObject({ state, message: text(message) });
-});
-
-test("the clock is skipped if the response has no Date", async () => {
-  const bytes = `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
-  const api = await serve(() => ({ do: "send", bytes, ending: "stay" }));
-  const { of } = await doctor(envOf(api.baseUrl));
-  expect([of.access?.state, of.clock?.state]).toEqual(["passed", "skipped"]);
-});
-
-test("reminds of the IP allowlist unless the API is on this machine", async () => {
-  const away = await doctor(envOf("https://nowhere.invalid"));
-  expect(away.of["ip-allowlist"]).toMatchObject({ state: "skipped", hint: text("dashboard") });
-  const here = await doctor(envOf("http://127.0.0.1:1"));
-  expect(here.of["ip-allowlist"]).toMatchObject({ state: "skipped", hint: null });
 });
 
 test("shows a finding as soon as it is known", async () => {

@@ -146,14 +146,6 @@ describe("the account", () => {
     return { LENDEN_CONFIG_DIR: folder };
   }
 
-  test("shows the profile, the masked key and the base URL", async () => {
-    const { of } = await doctor(using(shop));
-    expect(of.profile?.message).toContain("shop");
-    expect(of.key?.message).toContain("sk_sandbox_…XyZ");
-    expect(of["payout-secret"]?.message).toContain("profile shop");
-    expect(of["base-url"]?.message).toContain(shop.baseUrl);
-  });
-
   test("fails without a profile or a key, and names the command that adds them", async () => {
     const { of, code, withState } = await doctor();
     expect(of.key?.hint).toContain("lenden profile add");
@@ -173,11 +165,6 @@ describe("the account", () => {
     const damaged = await doctor(env);
     expect(damaged.of.profile?.state).toBe("failed");
     expect(damaged.outcome.stdout + damaged.outcome.stderr).not.toContain(apiKey);
-  });
-
-  test("warns if a variable overrides the profile", async () => {
-    const { of } = await doctor({ ...using(shop), LENDEN_BASE_URL: "http://127.0.0.1:2" });
-    expect(of.profile).toMatchObject({ state: "warning", message: text("LENDEN_BASE_URL") });
   });
 
   test.each([

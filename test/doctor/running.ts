@@ -1,5 +1,5 @@
 import type { Finding } from "../../src/doctor/finding.ts";
-import { built, lenden, type Outcome, type RunOptions } from "../support/lenden.ts";
+import { lenden, type Outcome, type RunOptions } from "../support/lenden.ts";
 
 export const apiKey = "sk_sandbox_AbC-0123456789ab-XyZ";
 
@@ -16,19 +16,7 @@ export async function doctor(
   env: Record<string, string | undefined> = {},
   options: Omit<RunOptions, "env"> = {},
 ): Promise<Examined> {
-  return examined(await lenden(["doctor", "--json"], { env, ...options }));
-}
-
-/** A separate process: Node reads NODE_EXTRA_CA_CERTS once, when it starts. */
-export async function builtDoctor(env: Record<string, string | undefined>): Promise<Examined> {
-  return examined(await built(["doctor", "--json"], { env }));
-}
-
-export function envOf(baseUrl: string): Record<string, string> {
-  return { LENDEN_BASE_URL: baseUrl, LENDEN_API_KEY: apiKey, LENDEN_PAYOUT_SECRET: "s3cret" };
-}
-
-function examined(outcome: Outcome): Examined {
+  const outcome = await lenden(["doctor", "--json"], { env, ...options });
   const findings: Finding[] = JSON.parse(outcome.stdout);
   return {
     code: outcome.code,
@@ -36,4 +24,8 @@ function examined(outcome: Outcome): Examined {
     withState: (state) => findings.filter((one) => one.state === state).map(({ check }) => check),
     outcome,
   };
+}
+
+export function envOf(baseUrl: string): Record<string, string> {
+  return { LENDEN_BASE_URL: baseUrl, LENDEN_API_KEY: apiKey, LENDEN_PAYOUT_SECRET: "s3cret" };
 }

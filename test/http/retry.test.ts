@@ -67,16 +67,6 @@ test("pauses double from one try to the next, and jitter only shortens them by h
   );
 });
 
-test("a read is asked three times over a real socket, and takes the first sound answer", async () => {
-  const methods = [{ id: "m", providerName: "P", codeName: "c" }];
-  const server = await serve(({ times }) => (times < 3 ? { do: "reset" } : success(methods)));
-  expect(await client(server.baseUrl).listMethods({})).toMatchObject({
-    kind: "data",
-    data: methods,
-  });
-  expect(server.count("/payment/methods")).toBe(3);
-});
-
 test("nothing but a read is ever asked twice by the client", async () => {
   const server = await serve(() => ({ do: "answer", status: 503 }));
   const calls = client(server.baseUrl);

@@ -1,16 +1,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { PassThrough } from "node:stream";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { flagName } from "../../src/cli/command/flag.ts";
-import { topics } from "../../src/cli/help/page.ts";
 import { entries, loadCommands } from "../../src/commands/index.ts";
 import { exits } from "../../src/domain/failure.ts";
 import { lenden } from "../support/lenden.ts";
 
 const commands = await loadCommands();
 const names = entries.map(({ name }) => name);
-const topicNames = ["topics", ...topics.map(({ name }) => name)];
 
 test.each(["", ...names])("'lenden %s --help' is the same page in every form", async (path) => {
   const words = path.split(" ").filter(Boolean);
@@ -24,15 +21,6 @@ test.each(["", ...names])("'lenden %s --help' is the same page in every form", a
     expect(await lenden(argv)).toEqual(page);
 });
 
-test.each(["", ...names, ...topicNames])("the help of '%s' fits 80 columns", async (path) => {
-  const { code, stdout } = await lenden(["help", ...path.split(" ").filter(Boolean)]);
-  expect(code).toBe(0);
-  expect(stdout).toMatch(/^[A-Z]/);
-  // An example is one line, so that it can be copied.
-  const lines = stdout.split("\n").filter((line) => !/^ {2}.*\blenden /.test(line));
-  expect(lines.filter((line) => line.length > 80)).toEqual([]);
-});
-
 test("the first page and the groups lead to every command", async () => {
   const root = (await lenden([])).stdout;
   for (const { name, heading } of entries) {
@@ -44,10 +32,6 @@ test("the first page and the groups lead to every command", async () => {
       );
     else expect(heading).toBeDefined();
   }
-});
-
-test("summaries are short imperative clauses", () => {
-  for (const { summary } of entries) expect(summary).toMatch(/^[A-Z][^.]{3,49}$/);
 });
 
 test("every command shows its examples and all of its flags", async () => {
@@ -76,11 +60,6 @@ test("a group without a command shows its help", async () => {
   }
 });
 
-test("there are at most six topics, and none has the name of a command", () => {
-  expect(topics.length).toBeLessThanOrEqual(6);
-  for (const name of topicNames) expect(names).not.toContain(name);
-});
-
 test("every exit code and every environment variable is explained", async () => {
   const codes = (await lenden(["help", "exit-codes"])).stdout;
   for (const { code } of Object.values(exits))
@@ -100,30 +79,3 @@ function variablesRead(): string[] {
   ]);
   return [...new Set(found.map(([, one, other]) => one ?? other ?? ""))];
 }
-
-describe("headings", () => {
-  test.each<[boolean, boolean, Record<string, string>, string[]]>([
-    [true, true, { TERM: "xterm" }, []],
-    [true, false, { FORCE_COLOR: "1" }, []],
-    [true, false, {}, ["--color", "always"]],
-    [false, false, { TERM: "xterm" }, []],
-    [false, true, { TERM: "dumb" }, []],
-    [false, true, { TERM: "xterm", NO_COLOR: "1" }, []],
-    [false, true, { TERM: "xterm" }, ["--color", "never"]],
-  ])("are bold (%j) in a terminal (%j) with %j %j", async (isBold, isTTY, env, more) => {
-    const stdout = Object.assign(new PassThrough(), { isTTY });
-    await lenden(["pay", "get", "--help", ...more], { env, host: { stdout } });
-    const shown = String(stdout.read());
-    expect(shown.includes("\u001b[1mUsage:\u001b[22m")).toBe(isBold);
-    expect(shown.includes("\u001b")).toBe(isBold);
-  });
-});
-
-test.each(["paay --help", "pay craete --help", "--help paay", "payout batch sedn -h"])(
-  "lenden %s suggests a command",
-  async (line) => {
-    const { code, stdout, stderr } = await lenden(line.split(" "));
-    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toContain("Did you mean");
-  },
-);

@@ -41,17 +41,6 @@ const noGlobals = {
 };
 const parts = ["840 of 2000 rows", "3 rejected", "BDT 4,200.00 of BDT 9,000.00", "1 min 2 s left"];
 
-test("progress in a wide terminal is a bar with all parts", () => {
-  expect(drawn({ parts, done: 0.42 }, 120)).toBe(
-    `${"█".repeat(12)}${"░".repeat(18)} ${parts.join(" · ")}`,
-  );
-});
-
-test("a part that does not fit is dropped as a whole, and the bar in a narrow terminal", () => {
-  expect(drawn({ parts, done: 0.42 }, 60)).toMatch(/^[█░]+ 840 of 2000 rows · 3 rejected$/);
-  expect(drawn({ parts, done: 0.42 }, 39)).toBe("840 of 2000 rows · 3 rejected");
-});
-
 test("any progress is whole parts in one line, and its bar is full at the end only", () => {
   const line = fc.record({
     parts: fc.array(fc.stringMatching(/^[a-z0-9 ]{1,30}$/), { maxLength: 8 }),
