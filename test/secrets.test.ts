@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { scratchFolder } from "./support/helpers.ts";
+import { scratchFolder, soon } from "./support/helpers.ts";
 import { built, ended, lenden, type Outcome, startBuilt } from "./support/lenden.ts";
 import { refundOf, testAccount } from "./support/merchant.ts";
 import { payeesOf } from "./support/payees.ts";
@@ -405,18 +405,6 @@ function readOrNothing(path: string): string {
   } catch {
     return "";
   }
-}
-
-/** Pauses between tries are short; a deadline stays. */
-async function soon(ms: number, signal?: AbortSignal): Promise<void> {
-  if (ms < 30_000) return;
-  await new Promise<void>((over) => {
-    const timer = setTimeout(over, ms);
-    signal?.addEventListener("abort", () => {
-      clearTimeout(timer);
-      over();
-    });
-  });
 }
 
 test("a long secret that is typed as a value is not printed in part", async () => {

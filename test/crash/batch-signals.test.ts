@@ -4,16 +4,8 @@ import { faults } from "../sandbox/running.ts";
 import { until } from "../support/helpers.ts";
 import { ended, startBuilt, wrote } from "../support/lenden.ts";
 import { type Merchant, openMerchantApart } from "../support/merchant.ts";
-import { expectPaidOnce, ownBooks, type Payees, payeesOf, sendOf } from "../support/payees.ts";
+import { expectPaidOnce, ownBooks, payeesOf, sendOf, statesOf } from "../support/payees.ts";
 import { answering } from "../support/server.ts";
-
-/** How many rows stand where, but those that stand nowhere. */
-async function states(merchant: Merchant, { file }: Payees): Promise<Record<string, number>> {
-  const { stdout } = await merchant.built(["payout", "batch", "status", file, "--json"]);
-  const { states: told }: { states: Record<string, { rows: number }> } = JSON.parse(stdout);
-  const found = Object.entries(told).filter(([, { rows }]) => rows > 0);
-  return Object.fromEntries(found.map(([name, { rows }]) => [name, rows]));
-}
 
 test.each([
   ["SIGINT", 130],
@@ -29,7 +21,7 @@ test.each([
     await until(async () => (await merchant.count("payouts")) === 6);
     child.kill(name);
     const { code, stderr } = await end;
-    expect([code, await states(merchant, payees)]).toEqual([
+    expect([code, await statesOf(merchant, payees)]).toEqual([
       expected,
       { processing: 6, unsent: 54 },
     ]);
@@ -55,7 +47,7 @@ test("P22: the second signal exits at once (75), and the next run resolves the r
   child.kill("SIGINT");
   const leftMs = Date.now();
   const { code } = await end;
-  expect([code, await states(merchant, payees)]).toEqual([75, { uncertain: 4, unsent: 16 }]);
+  expect([code, await statesOf(merchant, payees)]).toEqual([75, { uncertain: 4, unsent: 16 }]);
   // No response would arrive for thirty seconds.
   expect(Date.now() - leftMs).toBeLessThan(25_000);
   ill.splice(0);
@@ -116,7 +108,7 @@ test("P23: a batch with stdout and stderr closed is sent to its end", async () =
   child.stdout?.destroy();
   child.stderr?.destroy();
   const code = await end;
-  const { processing = 0, refused = 0, unsent } = await states(merchant, payees);
+  const { processing = 0, refused = 0, unsent } = await statesOf(merchant, payees);
   expect([code, processing + refused, unsent]).toEqual([refused > 0 ? 6 : 0, 60, undefined]);
   expect(await ownBooks(merchant, payees)).toHaveLength(processing);
 });

@@ -4,7 +4,14 @@ import type { Fault } from "../../src/api/contract/fault.ts";
 import { faults } from "../sandbox/running.ts";
 import { lenden, type Outcome } from "../support/lenden.ts";
 import { type Merchant, openMerchant, payoutOf } from "../support/merchant.ts";
-import { expectPaidOnce, ownBooks, type Payees, payeesOf, sendOf } from "../support/payees.ts";
+import {
+  expectPaidOnce,
+  ownBooks,
+  type Payees,
+  payeesOf,
+  sendOf,
+  statesOf,
+} from "../support/payees.ts";
 
 /** In this process, with pauses that cost no time; only the line of progress keeps its own. */
 function send(merchant: Merchant, payees: Payees, ...more: string[]): Promise<Outcome> {
@@ -14,13 +21,6 @@ function send(merchant: Merchant, payees: Payees, ...more: string[]): Promise<Ou
 function soon(ms: number, signal?: AbortSignal): Promise<void> {
   const isProgress = ms === 5_000;
   return delay(isProgress ? ms : 1, undefined, signal ? { signal } : {}).catch(() => {});
-}
-
-async function states(merchant: Merchant, { file }: Payees): Promise<Record<string, number>> {
-  const { stdout } = await merchant.lenden(["payout", "batch", "status", file, "--json"]);
-  const { states: told }: { states: Record<string, { rows: number }> } = JSON.parse(stdout);
-  const open = Object.entries(told).filter(([, { rows }]) => rows > 0);
-  return Object.fromEntries(open.map(([name, { rows }]) => [name, rows]));
 }
 
 async function moneyReferences(merchant: Merchant): Promise<unknown[]> {
@@ -52,7 +52,7 @@ test("I5, P16: a row whose payout has another recipient is shown as a conflict, 
   const status = ["payout", "batch", "status", payees.file, "--refresh"];
   const seen = await merchant.lenden(status);
   expect(seen).toMatchObject({ code: 5, stderr: expect.stringContaining("requested 01810000004") });
-  expect(await states(merchant, payees)).toEqual({ processing: 4, conflict: 2 });
+  expect(await statesOf(merchant, payees)).toEqual({ processing: 4, conflict: 2 });
 });
 
 test("I5, I8: a reference that this machine used for another payout meanwhile is a conflict in every run, and not sent", async () => {
@@ -61,7 +61,7 @@ test("I5, I8: a reference that this machine used for another payout meanwhile is
   await merchant.id(["methods"]);
   await merchant.close();
   expect(await send(merchant, payees, "--concurrency", "1")).toMatchObject({ code: 69 });
-  expect(await states(merchant, payees)).toEqual({ unsent: 40 });
+  expect(await statesOf(merchant, payees)).toEqual({ unsent: 40 });
   await merchant.comeBack();
   expect(await merchant.lenden(payoutOf("TAKEN-39"))).toMatchObject({ code: 3 });
   expect(await merchant.lenden(payoutOf("ELSEWHERE"))).toMatchObject({ code: 0 });
@@ -71,7 +71,7 @@ test("I5, I8: a reference that this machine used for another payout meanwhile is
   );
   for (let run = 0; run < 2; run += 1) {
     const { code } = await send(merchant, payees, "--concurrency", "1");
-    expect([run, code, await states(merchant, payees)]).toEqual([
+    expect([run, code, await statesOf(merchant, payees)]).toEqual([
       run,
       5,
       { processing: 39, conflict: 1 },
@@ -106,7 +106,7 @@ test("P12: five unknown outcomes in a row stop a batch (75), and the next run re
   const merchant = await openMerchant({ faults: ill });
   const payees = payeesOf("LOST", 30);
   expect(await send(merchant, payees, "--concurrency", "1")).toMatchObject({ code: 75 });
-  const { uncertain = 0 } = await states(merchant, payees);
+  const { uncertain = 0 } = await statesOf(merchant, payees);
   expect(uncertain).toBe(5);
   const before = (await moneyReferences(merchant)).length;
   ill.splice(0);
@@ -128,36 +128,10 @@ test("P10: five rows without a connection stop a batch (69), and the same comman
   await merchant.id(["methods"]);
   await merchant.close();
   const { code, stderr } = await send(merchant, payees, "--concurrency", "1");
-  expect([code, await states(merchant, payees)]).toEqual([69, { unsent: 30 }]);
+  expect([code, await statesOf(merchant, payees)]).toEqual([69, { unsent: 30 }]);
   expect(stderr).toMatch(/5 rows in a row had no valid response/);
   await merchant.comeBack();
   expect(await send(merchant, payees)).toMatchObject({ code: 0 });
   await expectPaidOnce(merchant, payees);
   expect(await moneyReferences(merchant)).toHaveLength(30);
-});
-
-test.each(["--refresh", "--wait"])(
-  "payout batch status %s ends at once with 4 if the key is rejected",
-  async (flag) => {
-    const ill: Fault[] = [];
-    const merchant = await openMerchant({ faults: ill });
-    const payees = payeesOf("LOOK", 20);
-    expect(await send(merchant, payees)).toMatchObject({ code: 0 });
-    ill.push(...faults("retrievePayout:status-401"));
-    const line = ["payout", "batch", "status", payees.file, flag];
-    expect(await merchant.lenden(line, { host: { sleep: soon } })).toMatchObject({ code: 4 });
-  },
-);
-
-test("a retrieve without a response fails --refresh (69), and --wait continues (8)", async () => {
-  const ill: Fault[] = [];
-  const merchant = await openMerchant({ faults: ill });
-  const payees = payeesOf("SILENT", 6);
-  expect(await send(merchant, payees)).toMatchObject({ code: 0 });
-  ill.push(...faults("retrievePayout:status-503"));
-  const line = ["payout", "batch", "status", payees.file];
-  const host = { sleep: soon };
-  expect(await merchant.lenden([...line, "--refresh"], { host })).toMatchObject({ code: 69 });
-  const wait = ["--wait", "--wait-timeout", "300ms"];
-  expect(await merchant.lenden([...line, ...wait], { host })).toMatchObject({ code: 8 });
 });

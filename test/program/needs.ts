@@ -7,6 +7,7 @@ import { openShop } from "../shops/running.ts";
 import type { AtEnd } from "../support/helpers.ts";
 import { type Merchant, paymentOf, payoutOf, refundOf } from "../support/merchant.ts";
 import { sharedCluster } from "../support/postgres.ts";
+import { listen } from "../support/server.ts";
 
 /** What an example that matches needs to be there before it runs. */
 interface Need {
@@ -200,9 +201,7 @@ async function keptCallback(merchant: Merchant): Promise<void> {
 /** A merchant's own, which takes everything. */
 async function handler(): Promise<string> {
   const server = createServer((_, outgoing) => outgoing.end()).unref();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  return `127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+  return `127.0.0.1:${await listen(server)}`;
 }
 
 /** A merchant's whole shop, on the same sandbox. */

@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import type { Page } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
 import { browserTest, expectAccessible, openWindow } from "../support/browser.ts";
+import { listen } from "../support/server.ts";
 import { paymentBody, type Sandbox, start } from "./running.ts";
 
 /** A merchant's shop, and the URLs that its customers returned to. */
@@ -16,13 +17,11 @@ async function openShop(): Promise<Shop> {
     if (incoming.url?.startsWith("/thanks")) visits.push(incoming.url);
     outgoing.writeHead(200, { "content-type": "text/html" }).end("<title>Shop</title>Thank you");
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const port = await listen(server);
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
-  const address = server.address();
-  const port = typeof address === "object" && address ? address.port : 0;
   return { url: `http://127.0.0.1:${port}`, visits };
 }
 

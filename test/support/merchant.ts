@@ -14,7 +14,7 @@ import {
 } from "../../src/sandbox/server.ts";
 import { type AtEnd, scratchFolder } from "./helpers.ts";
 import { built, type Child, lenden, type Outcome, type RunOptions, startBuilt } from "./lenden.ts";
-import { closedPort } from "./server.ts";
+import { closedPort, listen } from "./server.ts";
 import { makeCertificates, trustAuthority } from "./tls.ts";
 
 /** A merchant with a sandbox, whose books are a file, and folders of its own. */
@@ -228,14 +228,12 @@ export async function openProductionMerchant(): Promise<ProductionMerchant> {
     );
     incoming.pipe(forwarded);
   });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const port = await listen(server);
   onTestFinished(trustAuthority(certificates.authorityFile));
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
-  const address = server.address();
-  const port = typeof address === "object" && address ? address.port : 0;
   const env = {
     ...merchant.env,
     LENDEN_BASE_URL: `https://localhost:${port}${basePath}`,

@@ -43,6 +43,17 @@ export function sendOf({ file }: Payees, ...more: string[]): string[] {
   return ["payout", "batch", "send", file, ...more];
 }
 
+/** How many rows of a batch are in each state that has any. */
+export async function statesOf(
+  merchant: Merchant,
+  { file }: Payees,
+): Promise<Record<string, number>> {
+  const { stdout } = await merchant.lenden(["payout", "batch", "status", file, "--json"]);
+  const { states }: { states: Record<string, { rows: number }> } = JSON.parse(stdout);
+  const found = Object.entries(states).filter(([, { rows }]) => rows > 0);
+  return Object.fromEntries(found.map(([name, { rows }]) => [name, rows]));
+}
+
 /** Each row is in the service's books once, for the right person, and for no other amount. */
 export async function expectPaidOnce(merchant: Merchant, payees: Payees): Promise<void> {
   const books = await ownBooks(merchant, payees);
