@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { candidatesOf, fitting } from "../../src/cli/command/candidates.ts";
+import { candidatesOf } from "../../src/cli/command/candidates.ts";
 
 const none = async () => {
   throw new Error("a method is in no ledger and in no profile");
@@ -15,17 +15,4 @@ test("a method is named by its code, and by its id where the code could mean ano
   const profiles = { read: none, change: none, check: none, baseUrlGiven: none, file: none };
   const candidates = await candidatesOf("method", { methods, ledger: none, profiles });
   expect(candidates.map(({ text }) => text)).toEqual(["bkash", "2", "3", "4"]);
-});
-
-test.each([
-  ["", ["A", "B"]],
-  ["  blue SHIRT ", ["A"]],
-  ["2026-11", ["B"]],
-  ["shirt trousers", []],
-])("%j finds %j", (typed, found) => {
-  const candidates = [
-    { text: "A", shown: "A  Shirt, blue", about: "" },
-    { text: "B", shown: "B  Trousers", about: "", alsoFoundBy: "2026-11-20" },
-  ];
-  expect(fitting(typed, candidates).map(({ text }) => text)).toEqual(found);
 });

@@ -197,17 +197,6 @@ describe("profile add --replace", () => {
   });
 });
 
-test("a missing account is explained, with a way to try lenden", async () => {
-  const { env, add } = place();
-  expect((await lenden(["methods"], { env })).stderr).toContain("'lenden sandbox start'");
-  await add("shop");
-  const { stderr } = await lenden(["payout", "sign", "--amount", "5", "--ref", "A"], { env });
-  expect(stderr).toContain(
-    "No payout secret: LENDEN_PAYOUT_SECRET is not set, and profile shop has none.",
-  );
-  expect(stderr).not.toContain("sandbox start");
-});
-
 test("a user without a home directory works with environment variables alone", async () => {
   const env = {
     LENDEN_CONFIG_DIR: "/dev/null/.config/lenden",

@@ -8,7 +8,7 @@ import { integrityOf } from "../../src/ledger/sqlite/integrity.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { collect, scratchFolder } from "../support/helpers.ts";
-import { lenden, nodeWithOtherEngine } from "../support/lenden.ts";
+import { nodeWithOtherEngine } from "../support/lenden.ts";
 import { inDatabase, openMerchant, payoutOf } from "../support/merchant.ts";
 import { launcher, tool } from "../tool.js";
 import { owner, worker } from "./small-ledger.ts";
@@ -64,16 +64,6 @@ describe("the file", () => {
     expect(shared.prepare("SELECT x FROM kept").get()).toEqual({ x: 1n });
     shared.close();
     expect(statSync(database).mode & 0o777).toBe(0o600);
-  });
-
-  test("below a file instead of a directory stops a payout with ENOTDIR as the cause", async () => {
-    const merchant = await openMerchant();
-    const file = join(merchant.dataFolder, "..", "file");
-    writeFileSync(file, "");
-    const env = { ...merchant.env, LENDEN_DATA_DIR: join(file, "data"), LENDEN_DEBUG: "1" };
-    const { code, stderr } = await lenden(payoutOf("BELOW"), { env });
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("ENOTDIR") });
-    expect(await merchant.moneyRequests()).toEqual([]);
   });
 
   test("keeps its locks when the same process opens it a second time", async () => {
