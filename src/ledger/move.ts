@@ -1,11 +1,12 @@
+import { randomUUID } from "node:crypto";
 import { Failure } from "../domain/failure.ts";
 import type { Database } from "../platform/sqlite/database.ts";
 import { idsOf } from "./batch.ts";
 import { rowDigestOf } from "./callback-rows.ts";
 import { planColumns, rowEvent, rowsDigest } from "./chain.ts";
-import { type Connection, type Query, rowsJson, type Write } from "./postgres/connection.ts";
+import { type Connection, type Query, rowsJson } from "./postgres/connection.ts";
 import { type Row as AnyRow, numberIn, type TextRow, textOrNull } from "./rows.ts";
-import { paged } from "./sqlite/operation-rows.ts";
+import { pagesOf } from "./sqlite/operation-rows.ts";
 
 /** What was copied, and what the server had already. */
 export interface Moved {
@@ -22,9 +23,6 @@ interface MovedBy {
   path: string;
 }
 
-const operationsPerCommit = 500;
-const rowsPerStatement = 2_000;
-
 /** @throws Failure `ledger.move-conflict` if a reference belongs to another operation on the server */
 export async function rejectConflicts(file: Database, { read }: Connection): Promise<void> {
   const accounts = await mapAccounts(file, read);
@@ -34,7 +32,8 @@ export async function rejectConflicts(file: Database, { read }: Connection): Pro
 /**
  * Copies a ledger file to a server, and compares every copied operation with the file. What is there already is
  * passed over, so that a run that ended early can be repeated. Operations keep their IDs, and get new numbers;
- * their events are appended to the chain of the server.
+ * their events are appended to the chain of the server. Others use the server meanwhile: whatever takes long
+ * comes before its ledger is locked.
  *
  * @throws Failure `ledger.move-conflict` if a reference or an ID belongs to another operation there
  */
@@ -54,9 +53,7 @@ export async function moveLedger(
     );
   const moved: Moved = { operations: 0, existing: 0, batches: batches.size, callbacks: 0 };
   for (const page of operationPages(file)) {
-    const copied = await connection.write((write) =>
-      copyOperations(file, write, { page, accounts, batches }),
-    );
+    const copied = await copyOperations(file, connection, { page, accounts, batches });
     await compare(connection.read, copied, accounts);
     moved.operations += copied.length;
     moved.existing += page.length - copied.length;
@@ -69,15 +66,10 @@ export async function moveLedger(
 
 type Numbers = Map<string, bigint>;
 
+/** Each page is one commit there. */
 function* operationPages(file: Database): Iterable<TextRow[]> {
-  let page: TextRow[] = [];
-  for (const row of paged(file, "SELECT * FROM operations WHERE number > ? ORDER BY number")) {
-    page.push(textRow(row));
-    if (page.length < operationsPerCommit) continue;
-    yield page;
-    page = [];
-  }
-  if (page.length > 0) yield page;
+  const sql = "SELECT * FROM operations WHERE number > ? ORDER BY number";
+  for (const page of pagesOf(file, sql)) if (page.length > 0) yield page.map(textRow);
 }
 
 function textRow(row: AnyRow): TextRow {
@@ -152,59 +144,90 @@ async function copyBatch(
   { batch, accounts, at }: { batch: AnyRow; accounts: Numbers; at: string },
 ): Promise<bigint> {
   const account = required(accounts, batch.account);
-  const rows = () =>
-    paged(
-      file,
-      `SELECT ${planColumns.join(", ")} FROM batch_rows WHERE batch = ? AND row > ? ORDER BY row`,
-      { by: "row", values: [batch.number ?? 0n] },
-    );
-  return connection.write(async (write) => {
-    const others = await write.query(
-      "SELECT number, id, identity, digest FROM lenden.batches WHERE account = $1",
-      account,
-    );
-    const same = others.find(
-      ({ identity, id, digest }) =>
-        (identity !== null && identity === batch.identity) ||
-        (id === batch.id && digest === batch.digest),
-    );
-    if (same && same.digest === batch.digest) return BigInt(same.number ?? 0);
-    if (same) throw conflict(`batch ${batch.id} has another plan there`);
-    const ids = [
-      String(batch.id),
-      ...(batch.identity === null ? [] : idsOf(String(batch.identity))),
-    ];
-    const id = ids.find((one) => !others.some((other) => other.id === one)) ?? ids[0] ?? "";
-    const columns = {
-      ...textRow(batch),
-      id,
-      account: String(account),
-      number: undefined,
-      holder: undefined,
-    };
-    const [row = {}] = await write.query(
-      `INSERT INTO lenden.batches (${batchColumns}) SELECT ${batchColumns}
-       FROM json_populate_recordset(NULL::lenden.batches, $1::json) RETURNING *`,
-      rowsJson([columns]),
-    );
-    const digest = rowsDigest();
-    let some: TextRow[] = [];
-    const insert = async (): Promise<void> => {
-      await write.query(insertRowsSql, rowsJson(some));
-      some = [];
-    };
-    for (const planned of rows()) {
-      digest.add(planned);
-      some.push({ ...textRow(planned), batch: row.number ?? null });
-      if (some.length === rowsPerStatement) await insert();
-    }
-    await insert();
-    write.append(rowEvent("plan", row, at, digest.value()));
-    return BigInt(row.number ?? 0);
-  });
+  let copied: { number: bigint; digest: string } | undefined;
+  return connection.write(
+    async (write) => {
+      const { same, id } = await findBatch(write.query, batch, account);
+      if (same !== undefined) {
+        if (copied) await write.query("ROLLBACK TO SAVEPOINT no_rows");
+        return same;
+      }
+      if (!copied) throw new Error("the server's ledger lost a batch");
+      const { number, digest } = copied;
+      const columns = { ...textRow(batch), id, account: String(account), number: String(number) };
+      const [row = {}] = await write.query(
+        `INSERT INTO lenden.batches (${batchColumns}) SELECT ${batchColumns}
+         FROM json_populate_recordset(NULL::lenden.batches, $1::json) RETURNING *`,
+        rowsJson([columns]),
+      );
+      write.append(rowEvent("plan", row, at, digest));
+      return number;
+    },
+    {
+      before: async (query) => {
+        copied = undefined;
+        const { same } = await findBatch(query, batch, account);
+        if (same !== undefined) return;
+        const number = await newBatchNumber(query);
+        await query("SAVEPOINT no_rows");
+        copied = { number, digest: await copyRows(file, query, batch, number) };
+      },
+    },
+  );
 }
 
-const batchColumns = `id, profile, environment, name, file_hash, columns, method, row_count, total_paisa,
+/** The number of the same batch there, or an ID that is free there. */
+async function findBatch(
+  query: Query,
+  { id, identity, digest }: AnyRow,
+  account: bigint,
+): Promise<{ same?: bigint; id: string }> {
+  const others = await query(
+    "SELECT number, id, identity, digest FROM lenden.batches WHERE account = $1",
+    account,
+  );
+  const same = others.find(
+    (other) =>
+      (other.identity !== null && other.identity === identity) ||
+      (other.id === id && other.digest === digest),
+  );
+  if (same && same.digest !== digest) throw conflict(`batch ${id} has another plan there`);
+  const ids = [String(id), ...(identity === null ? [] : idsOf(String(identity)))];
+  const free = ids.find((one) => !others.some((other) => other.id === one)) ?? String(id);
+  return { id: free, ...(same ? { same: numberIn(same.number) } : {}) };
+}
+
+/** A number for rows that come before their batch: a sequence never returns a number twice. */
+async function newBatchNumber(query: Query): Promise<bigint> {
+  await query("SAVEPOINT no_batch");
+  const [row] = await query(
+    `INSERT INTO lenden.batches (id, profile, environment, name, file_hash, columns, "user", created_at, account)
+     VALUES ($1, '', '', '', '', '', '', '', 0) RETURNING number`,
+    randomUUID(),
+  );
+  await query("ROLLBACK TO SAVEPOINT no_batch");
+  return numberIn(row?.number);
+}
+
+/** @returns the digest of all columns */
+async function copyRows(
+  file: Database,
+  query: Query,
+  batch: AnyRow,
+  number: bigint,
+): Promise<string> {
+  const digest = rowsDigest();
+  const sql = `SELECT ${planColumns.join(", ")} FROM batch_rows WHERE batch = ? AND row > ? ORDER BY row`;
+  const pages = pagesOf(file, sql, { by: "row", values: [batch.number ?? 0n] });
+  for (const page of pages) {
+    const rows = page.map(textRow);
+    for (const row of rows) digest.add(row);
+    await query(insertRowsSql, rowsJson(rows.map((row) => ({ ...row, batch: number }))));
+  }
+  return digest.value();
+}
+
+const batchColumns = `number, id, profile, environment, name, file_hash, columns, method, row_count, total_paisa,
   digest, "user", created_at, account, file_name, identity, cancelled_at`;
 
 const quotedPlanColumns = ["batch", ...planColumns].map((name) => `"${name}"`).join(", ");
@@ -251,36 +274,53 @@ interface PageToCopy {
   batches: Numbers;
 }
 
+/** @returns the operations of the page that the server did not have */
 async function copyOperations(
   file: Database,
-  write: Write,
+  connection: Connection,
   { page, accounts, batches }: PageToCopy,
 ): Promise<TextRow[]> {
-  const existing = await existingOf(write.query, page, accounts);
   const history = file.prepare(
     "SELECT at, event, data FROM events WHERE operation = ? ORDER BY number",
   );
-  const rows: object[] = [];
-  const missing = page.filter(({ id }) => !existing.has(id ?? ""));
-  for (const row of missing) {
-    const number = write.nextOperation();
-    const account = String(required(accounts, row.account));
-    const batch = row.batch === null ? null : textOrNull(batches.get(String(row.batch)) ?? null);
-    rows.push({ ...row, number, account, batch, holder: undefined });
-    for (const { at, event, data } of history.all(BigInt(row.number ?? 0)))
-      write.append({
-        operation: number,
-        at: String(at),
-        event: String(event),
-        data: event === "intent" ? moveIntent(String(data), { account, batch }) : String(data),
+  const histories = new Map(page.map((row) => [row, history.all(BigInt(row.number ?? 0))]));
+  let look: { newest: bigint; existing: Set<string> } | undefined;
+  return connection.write(
+    async (write) => {
+      const existing =
+        look?.newest === write.head.number
+          ? look.existing
+          : await existingOf(write.query, page, accounts);
+      const missing = page.filter(({ id }) => !existing.has(id ?? ""));
+      const rows = missing.map((row) => {
+        const number = write.nextOperation();
+        const account = String(required(accounts, row.account));
+        const batch =
+          row.batch === null ? null : textOrNull(batches.get(String(row.batch)) ?? null);
+        for (const { at, event, data } of histories.get(row) ?? [])
+          write.append({
+            operation: number,
+            at: String(at),
+            event: String(event),
+            data: event === "intent" ? moveIntent(String(data), { account, batch }) : String(data),
+          });
+        return { ...row, number, account, batch, holder: undefined };
       });
-  }
-  if (rows.length > 0)
-    await write.flush((bind) => [
-      `copied AS (INSERT INTO lenden.operations SELECT * FROM
-         json_populate_recordset(NULL::lenden.operations, ${bind(rowsJson(rows))}::json) RETURNING number)`,
-    ]);
-  return missing;
+      if (rows.length > 0)
+        await write.flush((bind) => [
+          `copied AS (INSERT INTO lenden.operations SELECT * FROM
+             json_populate_recordset(NULL::lenden.operations, ${bind(rowsJson(rows))}::json) RETURNING number)`,
+        ]);
+      return missing;
+    },
+    {
+      before: async (query) => {
+        const [head] = await query("SELECT number FROM lenden.head");
+        const existing = await existingOf(query, page, accounts);
+        look = { newest: numberIn(head?.number), existing };
+      },
+    },
+  );
 }
 
 /** An intent names its account and its batch by numbers. Those of early versions name neither. */
@@ -324,36 +364,56 @@ async function copyCallbacks(
   const head = file.prepare("SELECT hash FROM events ORDER BY number LIMIT 1").get();
   const source = textOrNull(head?.hash);
   const data = JSON.stringify({ ...who, source });
-  return connection.write(async (write) => {
-    const done = await write.query(
-      "SELECT 1 FROM lenden.events WHERE operation IS NULL AND event = 'imported' AND data::json ->> 'source' = $1",
-      source,
-    );
-    if (done.length > 0) return 0;
-    let count = 0;
-    for (const callback of paged(
-      file,
-      "SELECT * FROM callbacks WHERE number > ? ORDER BY number",
-    )) {
-      const account = String(required(accounts, callback.account));
-      const row = { ...textRow(callback), account, number: undefined };
-      const columns = Object.keys(row)
-        .filter((name) => name !== "number")
-        .join(", ");
-      const [copy = {}] = await write.query(
-        `INSERT INTO lenden.callbacks (${columns}) SELECT ${columns}
-         FROM json_populate_recordset(NULL::lenden.callbacks, $1::json) RETURNING *`,
-        rowsJson([row]),
-      );
-      await write.query(
-        "UPDATE lenden.callbacks SET row_digest = $1 WHERE number = $2",
-        ...[rowDigestOf(copy), copy.number ?? null],
-      );
-      count += 1;
-    }
-    write.append({ operation: null, at, event: "imported", data });
-    return count;
-  });
+  const isDone = async (query: Query) => {
+    const sql =
+      "SELECT 1 FROM lenden.events WHERE operation IS NULL AND event = 'imported' AND data::json ->> 'source' = $1";
+    return (await query(sql, source)).length > 0;
+  };
+  let count = 0;
+  return connection.write(
+    async (write) => {
+      if (await isDone(write.query)) {
+        await write.query("ROLLBACK TO SAVEPOINT no_callbacks");
+        return 0;
+      }
+      write.append({ operation: null, at, event: "imported", data });
+      return count;
+    },
+    {
+      before: async (query) => {
+        count = 0;
+        await query("SAVEPOINT no_callbacks");
+        if (await isDone(query)) return;
+        for (const page of pagesOf(
+          file,
+          "SELECT * FROM callbacks WHERE number > ? ORDER BY number",
+        )) {
+          const rows = page.map((row) => ({
+            ...textRow(row),
+            account: String(required(accounts, row.account)),
+          }));
+          await insertCallbacks(query, rows);
+          count += rows.length;
+        }
+      },
+    },
+  );
+}
+
+/** They get new numbers, which their digests cover. */
+async function insertCallbacks(query: Query, rows: TextRow[]): Promise<void> {
+  const columns = Object.keys(rows[0] ?? {}).filter((name) => name !== "number");
+  if (columns.length === 0) return;
+  const copies = await query(
+    `INSERT INTO lenden.callbacks (${columns}) SELECT ${columns}
+     FROM json_populate_recordset(NULL::lenden.callbacks, $1::json) RETURNING *`,
+    rowsJson(rows),
+  );
+  await query(
+    `UPDATE lenden.callbacks c SET row_digest = d.digest
+     FROM json_to_recordset($1::json) AS d(number bigint, digest text) WHERE c.number = d.number`,
+    rowsJson(copies.map((row) => ({ number: row.number, digest: rowDigestOf(row) }))),
+  );
 }
 
 function required(numbers: Numbers, number: unknown): bigint {

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
+import type { Ledger } from "../../src/ledger/ledger.ts";
 import { moveLedger } from "../../src/ledger/move.ts";
 import { startCutProxy } from "../support/cut-proxy.ts";
 import { scratchFolder } from "../support/helpers.ts";
@@ -16,7 +17,7 @@ import {
 import { serverTest, sharedCluster } from "../support/postgres.ts";
 import { teamLedger } from "../support/team-ledger.ts";
 import { ledgerDatabase } from "./server-ledger.ts";
-import { memoryLedger } from "./small-ledger.ts";
+import { batchFile, claimed, memoryLedger, payout, plannedRow, record } from "./small-ledger.ts";
 
 /** A merchant with a ledger file, and an empty ledger on a server. */
 async function merchantWithServer() {
@@ -47,6 +48,31 @@ function payroll(merchant: Merchant): string {
 }
 
 const move = (url: string) => ["ledger", "move", url, "--yes"];
+
+const confirmed = { state: "CONFIRMED", remoteId: "PO-1", sent: true } as const;
+
+async function planned(ledger: Ledger): Promise<void> {
+  const claim = await ledger.batches.claim(batchFile("november.csv"));
+  const rows = () => [1, 2, 3].map((row) => plannedRow(row));
+  expect(await ledger.batches.plan(claim.batch, rows, 0n)).toMatchObject({ kind: "planned" });
+}
+
+/** A file to be copied, and another process that uses the server. */
+async function besideAnother() {
+  const { cluster, login, open, run } = await ledgerDatabase();
+  const proxy = await startCutProxy(cluster);
+  const { connection } = await open({ login: login({ host: proxy.folder, port: 5432 }) });
+  const { ledger: other } = await open();
+  const { database, ledger } = await memoryLedger();
+  await planned(ledger);
+  await record(ledger, await claimed(ledger, payout("SENT")), confirmed);
+  await claimed(ledger, payout("UNKNOWN"));
+  await ledger.callbacks.keep(request, "received", false);
+  return { other, proxy, run, copy: () => moveLedger(database, connection, by) };
+}
+
+const request = { method: "POST", target: "/", headers: {}, body: Buffer.from("{}") };
+const by = { at: "2026-11-20T10:00:00.000Z", user: "ann", machine: "m", path: "ledger.db" };
 
 describe("ledger move", () => {
   serverTest("copies operations, plans and histories, and retires the file", async () => {
@@ -144,12 +170,55 @@ describe("ledger move", () => {
     const { connection } = await open();
     const { database, ledger } = await memoryLedger();
     await ledger.callbacks.listen();
-    const request = { method: "POST", target: "/", headers: {}, body: Buffer.from("{}") };
     await ledger.callbacks.keep(request, "received", false);
-    const by = { at: "2026-11-20T10:00:00.000Z", user: "ann", machine: "m", path: "ledger.db" };
     expect(await moveLedger(database, connection, by)).toMatchObject({ callbacks: 1 });
     const again = await moveLedger(database, connection, { ...by, user: "root" });
     expect(again).toMatchObject({ callbacks: 0 });
     expect(await run("SELECT count(*)::int AS count FROM callbacks")).toEqual([{ count: 1 }]);
+  });
+
+  serverTest("locks the server's ledger for no plan and no callbacks as a whole", async () => {
+    const { copy, other, proxy, run } = await besideAnother();
+    let claims = 0;
+    proxy.onStatement = async (sql) => {
+      if (!/INSERT INTO lenden.(?:batch_rows|callbacks)/.test(sql)) return;
+      claims += 1;
+      await claimed(other, payout(`OTHER-${claims}`));
+    };
+    expect(await copy()).toMatchObject({ operations: 2, batches: 1, callbacks: 1 });
+    expect(claims).toBe(2);
+    expect(await run("SELECT count(*)::int AS count FROM operations")).toEqual([{ count: 4 }]);
+  });
+
+  serverTest.for(["amount", "nothing"] as const)(
+    "finds a payout that is recorded there during the move, and differs by %s",
+    async (what) => {
+      const { copy, other, proxy, run } = await besideAnother();
+      let copied = false;
+      proxy.onStatement = async (sql) => {
+        copied ||= /JOIN lenden.operations o ON o.id = a.id/.test(sql);
+        if (!copied || !/FOR UPDATE/.test(sql)) return;
+        proxy.onStatement = () => {};
+        const intent = payout("SENT", what === "amount" ? { amountPaisa: 1n } : {});
+        await record(other, await claimed(other, intent), confirmed);
+      };
+      if (what === "nothing") expect(await copy()).toMatchObject({ operations: 1, existing: 1 });
+      else await expect(copy()).rejects.toMatchObject({ reason: "ledger.move-conflict" });
+      expect(await run("SELECT count(*)::int AS count FROM operations")).toEqual([
+        { count: what === "nothing" ? 2 : 1 },
+      ]);
+    },
+  );
+
+  serverTest("finds a plan that is stored there during the move", async () => {
+    const { copy, other, proxy, run } = await besideAnother();
+    proxy.onStatement = async (sql) => {
+      if (!/INSERT INTO lenden.batch_rows/.test(sql)) return;
+      proxy.onStatement = () => {};
+      await planned(other);
+    };
+    expect(await copy()).toMatchObject({ batches: 1 });
+    expect(await run("SELECT count(*)::int AS count FROM batch_rows")).toEqual([{ count: 3 }]);
+    expect(await run("SELECT row_count::int FROM batches")).toEqual([{ row_count: 3 }]);
   });
 });
