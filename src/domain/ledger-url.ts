@@ -11,8 +11,10 @@ export interface LedgerUrl {
   password?: string | undefined;
   /** True on loopback and for a Unix socket, where there is no TLS. */
   isLocal: boolean;
-  /** The URL without a password, written in one way only: for people, and to recognize the ledger. */
+  /** The URL without a password, written in one way only. */
   text: string;
+  /** The ledger, whoever logs in: localhost, 127.0.0.1 and ::1 are one server. */
+  ledger: string;
 }
 
 const example = "Example: postgres://user@db.example/lenden.";
@@ -30,7 +32,7 @@ export function readLedgerUrl(text: string, takesPassword = false): Result<Ledge
   const [, rest] = /^postgres(?:ql)?:\/\/([^\s\p{C}]*)$/u.exec(text) ?? [];
   if (rest === undefined) return err(`The value is not a URL of a ledger. ${example}`);
   const at = rest.lastIndexOf("@");
-  const [login, place] = [rest.slice(0, Math.max(at, 0)), rest.slice(at + 1)];
+  const [login, target] = [rest.slice(0, Math.max(at, 0)), rest.slice(at + 1)];
   const problems: string[] = [];
   const { user, password } = readLogin(login, problems);
   if (password !== undefined && !takesPassword)
@@ -38,15 +40,17 @@ export function readLedgerUrl(text: string, takesPassword = false): Result<Ledge
       "The URL contains a password. Remove it, and set LENDEN_LEDGER_PASSWORD or a password command.",
     );
   const [, authority = "", path = "", query = ""] =
-    /^([^/?#]*)([^?#]*)(?:\?([^#]*))?/.exec(place) ?? [];
-  if (place.includes("#")) problems.push("The URL has a fragment (#…). Remove it.");
+    /^([^/?#]*)([^?#]*)(?:\?([^#]*))?/.exec(target) ?? [];
+  if (target.includes("#")) problems.push("The URL has a fragment (#…). Remove it.");
   const { sslmode, socket } = readParameters(query, problems);
   const { host, port, isLocal } = readServer(authority, socket, problems);
   const database = readDatabase(path, problems);
   if (host !== "") checkTls(sslmode, isLocal, problems);
   if (problems.length > 0) return err([...problems, example].join(" "));
   const written = host.startsWith("/") ? encodeURIComponent(host) : bracketed(host);
+  const server = ["127.0.0.1", "::1"].includes(host) ? "localhost" : written;
   const atPort = port === defaultPort ? "" : `:${port}`;
+  const place = `${atPort}/${encodeURIComponent(database)}`;
   return ok({
     host,
     port,
@@ -54,7 +58,8 @@ export function readLedgerUrl(text: string, takesPassword = false): Result<Ledge
     user,
     password,
     isLocal,
-    text: `postgres://${encodeURIComponent(user)}@${written}${atPort}/${encodeURIComponent(database)}`,
+    text: `postgres://${encodeURIComponent(user)}@${written}${place}`,
+    ledger: `postgres://${server}${place}`,
   });
 }
 

@@ -39,9 +39,9 @@ export function storedHead(database: Database, path: string): StoredHead {
   return { ...read, state: event?.hash === read.head.hash ? "contained" : "not-contained" };
 }
 
-/** The head of a ledger on a server, by its URL without a password. */
-export function serverHeadPath(configFolder: string, url: string): string {
-  return join(configFolder, `ledger-head-${shortHash(url)}.json`);
+/** The head of a ledger on a server. */
+export function serverHeadPath(configFolder: string, ledger: string): string {
+  return join(configFolder, `ledger-head-${shortHash(ledger)}.json`);
 }
 
 function shortHash(text: string): string {

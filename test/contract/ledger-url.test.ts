@@ -21,6 +21,26 @@ test.each([
   expect(readLedgerUrl(typed)).toMatchObject({ ok: true, value: { text } });
 });
 
+test("one ledger is recognized by each spelling and each login, and by no other place", () => {
+  const ledgerAt = (place: string) => {
+    const read = readLedgerUrl(`postgres://${place}`);
+    return read.ok ? read.value.ledger : read.problem;
+  };
+  const hosts = ["localhost", "LOCALHOST.", "127.0.0.1", "127.1", "[::1]", "[0::1]"];
+  const spelled = hosts.flatMap((host) => [`ann@${host}/l`, `bo@${host}:5432/l`]);
+  expect(new Set(spelled.map(ledgerAt))).toEqual(new Set(["postgres://localhost/l"]));
+  const others = [
+    "localhost:5433/l",
+    "localhost/L",
+    "127.0.0.2/l",
+    "%2Frun/l",
+    "db/l",
+    "db.example/l",
+  ];
+  expect(new Set(others.map((place) => ledgerAt(`ann@${place}`))).size).toBe(others.length);
+  expect(ledgerAt("ann@DB.Example.:5432/l")).toBe(ledgerAt("bo@db.example/l"));
+});
+
 test("only loopback addresses and sockets are local", () => {
   const isLocal = (host: string) => {
     const read = readLedgerUrl(`postgres://ann@${host}/lenden`);
