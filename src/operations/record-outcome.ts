@@ -183,7 +183,7 @@ export function lockedError(name: string, by: Holder): Failure {
       hint:
         by.user === undefined
           ? `Wait until process ${by.pid} ends, then run the same command again.`
-          : "Wait until that process ends, then run the same command again. If the process is dead, its lock ends with its lease: 'lenden ledger processes' shows when.",
+          : "Wait until that process ends, then run the same command again. If the process is dead, others can continue 60 s after its lease ends: see 'lenden ledger processes'.",
       operation: name,
     },
   );
