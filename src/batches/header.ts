@@ -5,14 +5,18 @@ import type { CellProblem } from "./findings.ts";
 export const fields = ["ref", "amount", "to", "method", "name", "description"] as const;
 export type Field = (typeof fields)[number];
 
-/** Our names, and the API's own (docs/api.md §4). */
+/** Our names, and the API's own (docs/api.md §4), in lower case. */
 const names = new Map<string, Field>([
   ...fields.map((field): [string, Field] => [field, field]),
-  ["merchantRef", "ref"],
-  ["recipientNumber", "to"],
-  ["paymentMethodId", "method"],
-  ["recipientName", "name"],
+  ["merchantref", "ref"],
+  ["recipientnumber", "to"],
+  ["paymentmethodid", "method"],
+  ["recipientname", "name"],
 ]);
+
+function fieldNamed(cell: string): Field | undefined {
+  return names.get(cell.trim().toLowerCase());
+}
 
 /** The columns that an export adds to the file's own: the result of each row. */
 export const resultColumns = [
@@ -29,7 +33,7 @@ export interface ColumnChoices {
   ignored: string[];
   /** Columns with other names than ours. */
   mapped: { column: string; field: Field }[];
-  /** True to find a batch by its rows: unknown columns are ignored, and misspelled ones are read. */
+  /** True to find a batch by its rows: unknown columns are ignored. */
   isLenient?: boolean;
 }
 
@@ -61,20 +65,19 @@ export function hasReferenceColumn(columns: string[]): boolean {
 
 /** The contents of columns that were read before. */
 export function fieldsOf(columns: string[]): (Field | undefined)[] {
-  return columns.map((column) => names.get(column));
+  return columns.map(fieldNamed);
 }
 
 /** The contents of a column; undefined if it is ignored or unknown. */
 function fieldOf(cell: string, { ignored, mapped }: ColumnChoices): Field | undefined {
   if (isNamed(cell, ignored)) return undefined;
   const choice = mapped.find(({ column }) => isSame(column, cell));
-  return choice ? choice.field : names.get(cell);
+  return choice ? choice.field : fieldNamed(cell);
 }
 
-/** True if a column is one of ours, also if it is written otherwise, or if the user names it. */
+/** True if a column is one of ours, or if the user names it. */
 export function isKnownColumn(cell: string, choices: ColumnChoices): boolean {
-  const isRead = fieldOf(cell, choices) !== undefined || meantBy(cell) !== undefined;
-  return isRead || isNamed(cell, choices.ignored);
+  return fieldOf(cell, choices) !== undefined || isNamed(cell, choices.ignored);
 }
 
 function isSame(one: string, other: string): boolean {
@@ -126,7 +129,7 @@ export function readHeader(
   for (const { cell, problem } of read)
     if (problem !== undefined) problems.push(problemOf(problem, cell));
   return {
-    columns: clear.map(({ cell, field }) => (names.get(cell) === field ? cell : field)),
+    columns: clear.map(({ cell, field }) => (fieldNamed(cell) === field ? cell : field)),
     fields: clear.map(({ field }) => field),
     places: clear.map(({ index }) => index),
     results: isExport
@@ -189,18 +192,12 @@ function readColumns(cells: string[], places: number[], choices: ColumnChoices):
         problem:
           "This column is from an export of lenden that lacks other columns. Send the file as it was exported.",
       };
-    if (!field && isNamed(cell, choices.ignored)) return column;
-    const meant = meantBy(cell);
-    const meantField = field ?? (meant && names.get(meant));
-    if (meantField) {
-      const before = exact.indexOf(meantField);
-      if (field && before === index) return column;
-      if (before !== -1)
-        return { ...column, problem: alreadyRead(before, meantField, cells, cell) };
-      if (choices.isLenient) return { ...column, field: meantField };
-      const map = shellLine(["--map", `${cell.trim()}=${meantField}`]);
-      const problem = `Write the column name exactly as ${meant}. Or add ${map}.`;
-      return { ...column, field: meantField, problem };
+    if (isNamed(cell, choices.ignored)) return column;
+    if (field) {
+      const before = exact.indexOf(field);
+      return before === index
+        ? column
+        : { ...column, problem: alreadyRead(before, field, cells, cell) };
     }
     if (choices.isLenient) return column;
     if (cell.trim() === "") {
@@ -275,18 +272,8 @@ function* problemsOfHeader(
   }
   // Without its references, rows that were paid are new payouts.
   for (const cell of cells)
-    if (
-      names.get(meantBy(cell) ?? "") === "ref" &&
-      fieldOf(cell, choices) !== "ref" &&
-      isChosen(cell)
-    )
+    if (fieldNamed(cell) === "ref" && fieldOf(cell, choices) !== "ref" && isChosen(cell))
       yield problemOf("This column has the references: it cannot be ignored or mapped.", cell);
-}
-
-/** The column that was written in capitals, or with a space. */
-function meantBy(cell: string): string | undefined {
-  const folded = cell.trim().toLowerCase();
-  return [...names.keys()].find((name) => name.toLowerCase() === folded);
 }
 
 function problemOf(problem: string, cell = ""): CellProblem {

@@ -29,13 +29,26 @@ describe("the delimiter of a file", () => {
   });
 });
 
+test("column names are read in any case, and are ours in an export", async () => {
+  const merchant = await openMerchant();
+  const file = fileOf("REF,Amount, TO ,Method,Recipientname\nA,5,01712345678,bkash,Rahim\n");
+  const batch = await merchant.id(["payout", "batch", "send", file]);
+  expect(await merchant.books("payouts")).toMatchObject([
+    { merchantRef: "A", amount: 5, recipientName: "Rahim" },
+  ]);
+  const exported = await merchant.lenden(["payout", "batch", "export", batch]);
+  const again = ["payout", "batch", "send", fileOf(exported.stdout, "export.csv")];
+  expect(await merchant.id(again)).toBe(batch);
+  expect(await merchant.books("payouts")).toHaveLength(1);
+});
+
 describe("problems of the header", () => {
   test("do not keep the cells of the columns that are understood from being checked", async () => {
     const text =
       "Amount,to,to,grade,phone no,\nx,01712345678,1712345678,5,A,\n5,01712345678,01812345678,4\n";
     const { findings, identity } = await examined(fileOf(text), ",");
     expect(places(findings)).toEqual([
-      ...["1 Amount", "1 to", "1 grade", "1 phone no", "1", "2 method", "2 amount"],
+      ...["1 to", "1 grade", "1 phone no", "1", "2 method", "2 amount"],
       ...["3", "3 method"],
     ]);
     expect(identity).toBeUndefined();
@@ -157,11 +170,16 @@ describe("ignored and mapped columns", () => {
         expect([code, stderr]).toEqual([0, expect.stringMatching(/left to send/)]);
       }
     for (const verb of ["check", "send"]) {
-      const other = await batch(verb, ignore, "grade,dept");
-      expect([other.code, other.stderr]).toEqual([
-        2,
-        expect.stringContaining("other rows than those of batch"),
-      ]);
+      for (const flags of [
+        [ignore, "grade,dept"],
+        ["--delimiter", "tab"],
+      ]) {
+        const other = await batch(verb, ...flags);
+        expect([other.code, other.stderr]).toEqual([
+          2,
+          expect.stringContaining("other rows than those of batch"),
+        ]);
+      }
     }
     for (const verb of ["status", "export"]) expect(await batch(verb)).toMatchObject({ code: 0 });
     expect(await merchant.books("payouts")).toHaveLength(2);

@@ -75,7 +75,6 @@ test.each<[string, string | Buffer, string[], string, string?]>([
     ["1 __proto__"],
     "Unknown column",
   ],
-  ["a column in capitals", file(row()).replace("name", "Name"), ["1 Name"], "exactly as name."],
   ["no row", `${header}\r\n,,\r\n`, ["1"], "a header and no rows"],
   ["no content", "\n\r\n", ["1"], "The file is empty."],
   ["semicolons", file(row()).replaceAll(",", ";"), ["1"], "Add --delimiter semicolon"],

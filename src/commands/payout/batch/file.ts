@@ -201,10 +201,10 @@ export async function batchOfFile(
  */
 async function checkColumns(planned: Batch, source: Source, ledger: Ledger): Promise<void> {
   const { ignored = [], mapped = [] } = source.choices ?? {};
-  if (ignored.length + mapped.length === 0) return;
+  if (source.delimiter === undefined && ignored.length + mapped.length === 0) return;
   const { hasRowsOf } = await import("../../../batches/plan.ts");
   if (await hasRowsOf(planned, source, ledger)) return;
-  const problem = `--ignore-columns and --map read other rows than those of batch ${planned.id}, which was created from this file.`;
+  const problem = `--delimiter, --ignore-columns or --map reads other rows than those of batch ${planned.id}, which was created from this file.`;
   throw usage([problem], "To resume that batch, run the same command without these flags.");
 }
 
