@@ -34,28 +34,24 @@ interface Listed<Item> {
   count(most: number): Promise<number>;
 }
 
-/**
- * The items of a list, page by page; all on one page for a table, which then states how many rows it omits. An
- * empty list is an empty page.
- */
+/** The items of a list, page by page. A table or CSV states how many rows it omits. An empty list is an empty page. */
 export async function* itemsOf<Item>(
   { read, count }: Listed<Item>,
   given: number | undefined,
   { output, notice }: Pick<Ui, "output" | "notice">,
 ): AsyncGenerator<Item[]> {
-  const isTable = output === "table";
-  const most = given ?? (isTable ? usualLimit : all);
+  const most = given ?? (output === "table" ? usualLimit : all);
   let page: Item[] = [];
   let shown = 0;
   for await (const item of read(most)) {
     page.push(item);
     shown += 1;
-    if (isTable || page.length < pageSize) continue;
+    if (page.length < pageSize) continue;
     yield page;
     page = [];
   }
   if (page.length > 0 || shown === 0) yield page;
-  if (!isTable || shown < most) return;
+  if (shown < most || (output !== "table" && output !== "csv")) return;
   const total = await count(shown + mostCounted + 1);
   if (total === shown) return;
   const isCounted = total <= shown + mostCounted;

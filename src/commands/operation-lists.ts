@@ -162,7 +162,8 @@ export const columnsOf = {
     ),
   },
   payout: {
-    table: namesIn("id merchantRef amount recipientNumber recipientName status createdAt"),
+    // A payout without an ID of the API has its reference.
+    table: namesIn("remoteId merchantRef amount recipientNumber recipientName status createdAt"),
     spare: namesIn("recipientName"),
     all: namesIn(
       "id merchantRef amount recipientNumber status createdAt account recipientName method batch description state message updatedAt operation test",
@@ -199,9 +200,11 @@ export async function* listPages(
     read: (most: number) => ledger.list(kind, { ...filter, limit: most }),
     count: (most: number) => ledger.count(kind, filter, most),
   };
+  let isMarked: boolean | undefined;
   for await (const page of pagesOf({ ...list, table }, listed, { ...given }, context)) {
     const marked = [...page.columns.filter((one) => one !== "test"), "test" as const];
-    const isMarked = given.columns === undefined && page.items.some(isTest);
+    // Later pages have the columns of the first one.
+    isMarked ??= given.columns === undefined && page.items.some(isTest);
     yield isMarked ? { ...page, columns: marked } : page;
   }
 }

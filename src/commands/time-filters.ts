@@ -7,7 +7,11 @@ import { readTimeZone } from "../domain/time-zone.ts";
 /** The filters by time that every list has. */
 export const timeFilters = {
   since: flag.optional("--since <time>", "Start: 2026-11-20, today, 2h ago", readTime),
-  until: flag.optional("--until <time>", "End; a date includes its day", readTime),
+  until: flag.optional(
+    "--until <time>",
+    "End; a date includes its day, in the profile's zone",
+    readTime,
+  ),
 };
 
 /** The zone of the profile: the dates of filters and the times of lists are in it. */

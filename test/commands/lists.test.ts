@@ -118,6 +118,8 @@ test("a table has 50 rows and states how many it omits; all other output has all
   }
   const first = await merchant.lenden(["payout", "list", "--batch", file, "--limit", "2"]);
   expect(first.stderr).toContain("2 of 60 shown.");
+  const some = await merchant.lenden(["payout", "list", "-o", "csv", "--limit", "2"]);
+  expect([some.stdout.trimEnd().split("\n").length, some.stderr]).toEqual([3, first.stderr]);
   expect(await ids(merchant, ["payout", "list", "--json", "--limit", "2"])).toHaveLength(2);
 });
 
@@ -216,6 +218,8 @@ test("lists are filtered by what was requested and by what the ledger knows", as
   expect(await found("refund list --to 01712345678")).toEqual([]);
   const unknown = await merchant.json("ledger list --unknown --older-than 1h".split(" "));
   expect(unknown).toEqual([]);
+  const none = await merchant.lenden("ledger list --unknown --older-than 1h".split(" "));
+  expect(none.stdout).toBe("No operation matches. To list all, run 'lenden ledger list'.\n");
   await merchant.inLedger((ledger) =>
     ledger.exec(
       "UPDATE operations SET created_at = '2026-01-01T00:00:00.000Z' WHERE reference = 'REF-2'",

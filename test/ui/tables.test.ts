@@ -165,3 +165,21 @@ test("a time is shown with how long ago it was, but not in a file", async () => 
 function charactersOf(value: string): string[] {
   return Array.from(new Intl.Segmenter().segment(value), ({ segment }) => segment);
 }
+
+test("later pages of a table are aligned with the first one, and only the first has the heading", async () => {
+  const pages = [
+    table(["id", "to"], { id: id("a-long-id"), to: text("x") }),
+    table(["id", "to"], { id: id("b"), to: text("y") }),
+  ];
+  const widest = new Map<string, number>();
+  const texts: string[] = [];
+  for (const [place, page] of pages.entries())
+    texts.push(await shown(page, { continues: place > 0, widest }));
+  expect(texts.join("")).toBe("ID         TO\na-long-id  x\nb          y\n");
+});
+
+test("a narrow table does not cut phone numbers", async () => {
+  const cells = { id: id("PO19ZK"), ref: id("INVOICE-2026-11"), to: id("01712345678") };
+  const text = await shown(table(["id", "ref", "to"], cells), { width: 32 });
+  expect(text).toMatch(/^PO19ZK {2}INVOICE-20… {2}01712345678$/m);
+});

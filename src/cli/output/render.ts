@@ -17,6 +17,8 @@ export interface RenderOptions {
   color: boolean;
   /** True if an earlier result has printed the header. */
   continues: boolean;
+  /** The widest cells of a table's pages so far, by column. */
+  widest?: Map<string, number>;
   /** Columns of the terminal; undefined means that nothing is cut. */
   width: number | undefined;
   /** Milliseconds since 1970, for `3 min ago`; undefined if stdout is not a terminal. */

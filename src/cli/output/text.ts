@@ -24,6 +24,10 @@ interface TextOptions {
   nowMs: number | undefined;
   /** The zone of times; by default that of this machine. */
   zone?: string | undefined;
+  /** True if an earlier page of the same table has its heading. */
+  continues?: boolean | undefined;
+  /** The widest cells of the table's pages so far, by column. */
+  widest?: Map<string, number> | undefined;
 }
 
 /** A view as people read it: a card for one record, a table for many. */
@@ -45,6 +49,8 @@ function columnsOf({ width }: TextOptions): number {
 
 /** The longest ID that lenden creates: it should fit on one line. */
 const longestId = 29;
+/** A phone number: part of one could be that of several recipients. */
+const longestNumber = 11;
 
 /** Steps are printed one by one, so these columns have fixed widths. */
 const stepWidths = { state: 8, check: 15 };
@@ -108,21 +114,29 @@ function fieldText(cell: Cell, columns: number, options: TextOptions): CellText 
 
 /**
  * A heading and one line for each row. If the terminal is narrow, sentences are wrapped, then texts
- * are cut, then IDs, but never the ID of the row itself. Then spare columns are omitted, the first one first. Part of an amount or of a time would be a
- * wrong one: if these do not fit, the rows are listed like cards.
+ * are cut, then IDs, but neither the ID of the row itself nor phone numbers. Then spare columns are
+ * omitted, the first one first. Part of an amount or of a time would be a wrong one: if these do not
+ * fit, the rows are listed like cards.
  */
 function tableLines(shown: Table, options: TextOptions, all = shown.columns): string[] {
   const { columns, rows, empty } = shown;
+  const { continues = false, widest: before = new Map<string, number>() } = options;
   if (rows.length === 0) return wrappedSentence(clean(empty), columnsOf(options));
-  const kinds = columns.map(({ key }, index) => {
-    const kind = rows.find(({ cells }) => cells[key] !== undefined)?.cells[key]?.kind;
-    return kind === "id" && index === 0 ? "row-id" : kind;
-  });
   const lines = [
     columns.map(({ label }) => ({ text: label, paint: options.style.dim })),
     ...rows.map(({ cells }) => columns.map(({ key }) => cellText(cells[key], options, "short"))),
   ];
-  const wanted = columns.map((_, index) => widest(lines.map((line) => line[index]?.text ?? "")));
+  const wanted = columns.map(({ key }, index) => {
+    const width = widest(lines.map((line) => line[index]?.text ?? ""));
+    const most = Math.max(width, before.get(key) ?? 0);
+    before.set(key, most);
+    return most;
+  });
+  const kinds = columns.map(({ key }, index) => {
+    const kind = rows.find(({ cells }) => cells[key] !== undefined)?.cells[key]?.kind;
+    const isWhole = index === 0 || (wanted[index] ?? 0) <= longestNumber;
+    return kind === "id" && isWhole ? "whole-id" : kind;
+  });
   for (const line of lines)
     for (const [index, cell] of line.entries())
       if (columns[index]?.isRight) cell.text = cell.text.padStart(wanted[index] ?? 0);
@@ -132,10 +146,10 @@ function tableLines(shown: Table, options: TextOptions, all = shown.columns): st
     return tableLines({ ...shown, columns: columns.filter((one) => one !== spare) }, options, all);
   if (widths === undefined)
     return rows.flatMap((row, index) => [
-      ...(index === 0 ? [] : [""]),
+      ...(index === 0 && !continues ? [] : [""]),
       ...fieldLines(fieldsOf(row, all), options),
     ]);
-  const cells = lines.map((line) =>
+  const cells = lines.slice(continues ? 1 : 0).map((line) =>
     line.map(({ text, paint }, index) => {
       const width = widths[index] ?? 0;
       return {
@@ -179,12 +193,21 @@ interface DrawnCell {
 }
 
 const gap = 2;
+/** cli-table3 takes longer for each row of a long table. */
+const rowsPerTable = 200;
 
 /**
  * Draws rows of cells with cli-table3. It counts a Bangla mark as a letter, so a text that is not
  * ASCII is drawn as a stand-in of the same width, and replaced afterwards.
  */
 function draw(rows: DrawnCell[][], widths: number[]): string[] {
+  const drawn: string[] = [];
+  for (let from = 0; from < rows.length; from += rowsPerTable)
+    for (const line of drawSome(rows.slice(from, from + rowsPerTable), widths)) drawn.push(line);
+  return drawn;
+}
+
+function drawSome(rows: DrawnCell[][], widths: number[]): string[] {
   const table = new CliTable({
     chars: noBorders,
     style: { head: [], border: [], "padding-left": 0, "padding-right": gap },

@@ -19,6 +19,7 @@ export function createPrinter(
   const format = globals.format ?? command.format ?? "table";
   const isJson = format === "json" || format === "ndjson";
   const isArray = command.list === true && format === "json" && !quiet;
+  const widest = new Map<string, number>();
   let isFirst = true;
 
   const put = async (text: string, { changed, ending }: Ended = {}): Promise<void> => {
@@ -35,6 +36,7 @@ export function createPrinter(
       format: as,
       quiet,
       continues: !isFirst,
+      widest,
       color: wantsColor({ mode: globals.color, env: host.env, isTerminal }),
       width: isTerminal ? columnsOf(host.stdout) : undefined,
       nowMs: isTerminal ? host.now() : undefined,

@@ -50,7 +50,8 @@ export const ledgerList = defineCommand({
     const isNarrow = [olderThan, ...Object.values(others)].some((one) => one !== undefined);
     // A person should see every one of them.
     const most = given.limit ?? (unknown ? Number.MAX_SAFE_INTEGER : undefined);
-    const selection = { filter, given: { ...given, limit: most } };
+    const selected = { ...given, limit: most, unknown: unknown || undefined };
+    const selection = { filter, given: selected };
     for await (const page of listPages(columnsOf.ledger, undefined, selection, ledger, context)) {
       if (unknown && context.ui.output === "table")
         for (const one of page.items) context.ui.notice(howToResolve(one, where, page.zone));
