@@ -141,30 +141,44 @@ async function processingIds(kind: Resource, context: Context): Promise<string[]
   }
 }
 
-/** A record that cannot be moved does not keep the others from it; any other failure ends it. */
+const movedAtOnce = 8;
+
+/**
+ * A record that cannot be moved does not keep the others from it; any other failure ends it.
+ *
+ * @returns `failures`: the one that ended it first
+ */
 async function moveAll<Record>(ids: string[], move: (id: string) => Promise<Record>) {
-  const moved: Record[] = [];
+  const moved = new Map<string, Record>();
   const failures: Failure[] = [];
-  for (const id of ids) {
-    try {
-      moved.push(await move(id));
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      failures.unshift(error);
-      if (!["refused", "not-found"].includes(error.kind)) break;
+  const left = ids.values();
+  let isOver = false;
+  const work = async (): Promise<void> => {
+    for (const id of left) {
+      if (isOver) return;
+      try {
+        moved.set(id, await move(id));
+      } catch (error) {
+        const isOfRecord =
+          error instanceof Failure && ["refused", "not-found"].includes(error.kind);
+        isOver ||= !isOfRecord;
+        if (!(error instanceof Failure)) throw error;
+        failures.splice(isOfRecord ? failures.length : 0, 0, error);
+      }
     }
-  }
-  return { moved, failures };
+  };
+  await Promise.all(Array.from({ length: movedAtOnce }, work));
+  return { moved: ids.flatMap((id) => moved.get(id) ?? []), failures };
 }
 
 const mostProblems = 10;
 
-/** One failure for all of them: the latest decides, because it may have ended the command. */
-function together([last, ...others]: Failure[], summary: string, hasMoved: boolean) {
-  if (!last) return undefined;
+/** One failure for all of them: the first decides. */
+function together([first, ...others]: Failure[], summary: string, hasMoved: boolean) {
+  if (!first) return undefined;
   const problems = [...others.slice(0, mostProblems).map(whatHappened), summary];
-  const effect = hasMoved ? { effect: "accepted" as const } : {};
-  return new Failure(last.reason, whatHappened(last), { ...last.details, ...effect, problems });
+  const effect = hasMoved ? { effect: "partly-sent" as const } : {};
+  return new Failure(first.reason, whatHappened(first), { ...first.details, ...effect, problems });
 }
 
 export const sandboxSet = defineCommand({
@@ -175,17 +189,21 @@ export const sandboxSet = defineCommand({
     id: argument.required("id", "ID of the record, or @last", readIdentifier),
     status: argument.required("status", `New status: {${finals.join(" | ")}}`, readFinal),
   },
+  writes: true,
   sandboxOnly: true,
-  exitCodes: { refused: "the status is final; nothing changed" },
-  async run(input, context) {
-    const id = await context.ledger.idOf(input.kind, input.id);
-    const { dataOf } = await import("../../operations/response-failure.ts");
-    return dataOf(await (await context.api.local()).setStatus({ ...input, id }), id);
+  exitCodes: { refused: "the status does not allow it; nothing changed" },
+  async run({ dryRun, kind, id: typed, status: target }, context) {
+    await context.api.local();
+    const { move, preview } = await moverOf(kind, target, context);
+    const id = await context.ledger.idOf(kind, typed);
+    if (dryRun) return preview(id);
+    const { status } = await move(id);
+    return { kind, id, status };
   },
-  view: (record) =>
-    card("Set", record.id, [
-      field("kind", "Kind", text(record.kind)),
-      field("id", "ID", text(record.id)),
-      field("status", "Status", statusCell(record.status)),
+  view: ({ kind, id, status }) =>
+    card("Set", id, [
+      field("kind", "Kind", text(kind)),
+      field("id", "ID", text(id)),
+      field("status", "Status", statusCell(status)),
     ]),
 });
