@@ -252,7 +252,7 @@ function effectOf(sums: StatusSums, kind: FailureKind): Effect {
   const { completed, processing, cancelled, refused, conflict } = sums;
   if (kind !== "pending" && conflict.count + sums.uncertain.count > 0) return "outcome-unknown";
   if (completed.count + processing.count + cancelled.count > 0)
-    return refused.count + openOf(sums).count > 0 ? "partly-sent" : "accepted";
+    return refused.count + cancelled.count + openOf(sums).count > 0 ? "partly-sent" : "accepted";
   if (kind === "pending") return "partly-sent";
   return refused.count > 0 || kind === "access" ? "nothing-changed" : "nothing-sent";
 }

@@ -52,8 +52,7 @@ export const batchCheck = defineCommand({
     const problems = typeof existing === "string" ? [] : examined.problems;
     const failure = existing instanceof Failure ? existing : problemsFailure(input.file, problems);
     const { read } = examined;
-    if (failure && read.delimiter !== ",")
-      context.ui.notice(`Delimiter: ${delimiterName(read.delimiter)}`);
+    if (failure) context.ui.notice(`Delimiter: ${delimiterName(read.delimiter)}`);
     const shown = await shownProblems(problems, ledger);
     const { compareWithLast } = await import("../../../batches/comparison.ts");
     const isNew = examined.file !== undefined && before === null;

@@ -149,7 +149,7 @@ async function sendRows(batch: Batch, pacing: Pacing, ledger: Ledger, { api, ui 
   const before = await readStatus(batch, ledger);
   if (openOf(before.sums).count === 0) {
     await ledger.batches.release(batch);
-    ui.notice(await nothingLeftText(before, ledger), "batch.already-sent");
+    if (ui.output !== "ids") ui.notice(await nothingLeftText(before, ledger), "batch.already-sent");
     return { notes: [], existing: { count: 0, sumPaisa: 0n } };
   }
   const { countForgotten, sendBatch } = await import("../../../batches/send.ts");
