@@ -42,13 +42,19 @@ const refundInput = {
 
 type OperationDeps = ReturnType<typeof scripted>["deps"];
 
+interface More {
+  again?: boolean;
+  /** Of a payment. */
+  description?: string;
+}
+
 const creations = [
   {
     what: "payment",
     name: "createPayment",
     script: (...answers: unknown[]) => ({ createPayment: answers }) as Script,
-    run: (deps: OperationDeps) =>
-      createPayment(paisa("1250.50"), paymentInput, { again: false }, deps),
+    run: (deps: OperationDeps, { again = false, ...more }: More = {}) =>
+      createPayment(paisa("1250.50"), { ...paymentInput, ...more }, { again }, deps),
     made: paymentMade,
   },
   {
@@ -56,8 +62,8 @@ const creations = [
     name: "createRefund",
     script: (...answers: unknown[]) =>
       ({ createRefund: answers, retrievePayment: [data(paid)] }) as Script,
-    run: (deps: OperationDeps) =>
-      createRefund(paisa("1250.50"), refundInput, { again: false }, deps),
+    run: (deps: OperationDeps, { again = false }: More = {}) =>
+      createRefund(paisa("1250.50"), refundInput, { again }, deps),
     made: refundMade,
   },
 ] as const;
@@ -119,19 +125,8 @@ describe.each(creations)("the creation of a $what", ({ what, name, script, run, 
       ...script(data(made), data(made)),
       retrievePayment: [data(rich), data(rich)],
     });
-    const again = { again: true };
-    await (what === "payment"
-      ? createPayment(paisa("1250.50"), paymentInput, again, one.deps)
-      : createRefund(paisa("1250.50"), refundInput, again, one.deps));
-    const second =
-      what === "payment"
-        ? createPayment(
-            paisa("1250.50"),
-            { ...paymentInput, description: "other" },
-            again,
-            one.deps,
-          )
-        : createRefund(paisa("1250.50"), refundInput, again, one.deps);
+    await run(one.deps, { again: true });
+    const second = run(one.deps, { again: true, description: "other" });
     const { reason, message, details } = await failure(second);
     expect([reason, details.hint]).toEqual([
       "record.id-used",
@@ -150,12 +145,8 @@ describe.each(creations)("the creation of a $what", ({ what, name, script, run, 
       );
       return { ...deps, ledger: async () => ledger };
     };
-    const create = (deps: OperationDeps) =>
-      what === "payment"
-        ? createPayment(paisa("1250.50"), paymentInput, { again: true }, deps)
-        : createRefund(paisa("1250.50"), refundInput, { again: true }, deps);
-    await create(withKey("old"));
-    const { kind, message } = await failure(create(withKey("new")));
+    await run(withKey("old"), { again: true });
+    const { kind, message } = await failure(run(withKey("new"), { again: true }));
     expect([kind, message]).toEqual(["uncertain", expect.stringMatching(/belongs to OP/)]);
   });
 
@@ -218,14 +209,14 @@ describe.each(creations)("the creation of a $what", ({ what, name, script, run, 
 describe("a refund", () => {
   const refunding = (record: Bad | ReturnType<typeof data<typeof paid>>) =>
     scripted({ retrievePayment: [record], createRefund: [data(refundMade)] });
+  const refund = ({ deps }: ReturnType<typeof scripted>, amount = "1250.50") =>
+    createRefund(paisa(amount), refundInput, { again: false }, deps);
 
   test.each(["Processing", "Cancelled", "Held", "completed", ""])(
     "is not sent if the payment is %j (3)",
     async (status) => {
       const run = refunding(data({ ...paid, status }));
-      const { reason, message } = await failure(
-        createRefund(paisa("1250.50"), refundInput, { again: false }, run.deps),
-      );
+      const { reason, message } = await failure(refund(run));
       expect([reason, message.includes(status)]).toEqual(["refund.payment-not-completed", true]);
       expect(run.of("createRefund")).toEqual([]);
     },
@@ -235,9 +226,7 @@ describe("a refund", () => {
     "is not sent if its amount of %s exceeds the payment (3)",
     async (text) => {
       const run = refunding(data(paid));
-      const { reason } = await failure(
-        createRefund(paisa(text), refundInput, { again: false }, run.deps),
-      );
+      const { reason } = await failure(refund(run, text));
       expect(reason).toBe("refund.amount-too-large");
       expect(run.of("createRefund")).toEqual([]);
     },
@@ -247,18 +236,14 @@ describe("a refund", () => {
     "is not sent if the payment has the invalid amount %f",
     async (amount) => {
       const run = refunding(data({ ...paid, amount }));
-      await expect(
-        createRefund(paisa("1250.50"), refundInput, { again: false }, run.deps),
-      ).rejects.toThrow();
+      await expect(refund(run)).rejects.toThrow();
       expect(run.of("createRefund")).toEqual([]);
     },
   );
 
   test("is not sent if the record is of another payment", async () => {
     const run = refunding(data({ ...paid, transactionId: "TX2" }));
-    await expect(
-      createRefund(paisa("5"), refundInput, { again: false }, run.deps),
-    ).rejects.toThrow();
+    await expect(refund(run, "5")).rejects.toThrow();
     expect(run.of("createRefund")).toEqual([]);
   });
 
@@ -269,9 +254,7 @@ describe("a refund", () => {
     [unsent("connection refused"), "unreachable"],
   ])("is not sent if the payment cannot be retrieved (%#)", async (bad, wanted) => {
     const run = refunding(bad);
-    const { kind } = await failure(
-      createRefund(paisa("5"), refundInput, { again: false }, run.deps),
-    );
+    const { kind } = await failure(refund(run, "5"));
     expect([kind, run.of("createRefund")]).toEqual([wanted, []]);
   });
 
@@ -280,9 +263,7 @@ describe("a refund", () => {
       retrievePayment: [data(paid)],
       createRefund: [data({ ...refundMade, transactionId: "TX2" })],
     });
-    const { kind } = await failure(
-      createRefund(paisa("1250.50"), refundInput, { again: false }, run.deps),
-    );
+    const { kind } = await failure(refund(run));
     expect(kind).toBe("conflict");
   });
 });

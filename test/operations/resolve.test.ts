@@ -104,40 +104,33 @@ test("a record resolves nothing while another process sends the same", async () 
   expect(await resolveByRecord(found, deps)).toHaveLength(1);
 });
 
-test("a cancel of unknown outcome stays unknown if its check is stopped", async () => {
-  const run = scripted({});
+/** The cancellation of a refund whose outcome is unknown. */
+async function doubtfulCancel(script: Parameters<typeof scripted>[0] = {}) {
+  const run = scripted(script);
   const ledger = await run.ledger();
-  const move = { kind: "cancel", reference: null, target: "RF1" } as const;
+  const move = { kind: "cancel", reference: null, target: "RF1", amountPaisa: null } as const;
   const asked = { resource: "refund", target: "Cancelled" };
-  const operation = await claimed(ledger, { ...move, amountPaisa: null, asked });
-  await recordOutcome(ledger, operation, lost);
+  await recordOutcome(ledger, await claimed(ledger, { ...move, asked }), lost);
   const [read] = await ledger.unsettled();
   if (!read) throw new Error("the ledger lost a cancel");
-  run.state.stopping = true;
-  expect((await failure(resolve(read, undefined, run.deps))).kind).toBe("uncertain");
+  return { ...run, read, ledger };
+}
+
+test("a cancel of unknown outcome stays unknown if its check is stopped", async () => {
+  const { deps, ledger, read, state } = await doubtfulCancel();
+  state.stopping = true;
+  expect((await failure(resolve(read, undefined, deps))).kind).toBe("uncertain");
   expect(await ledger.find(read.id)).toMatchObject({ state: "UNCERTAIN" });
 });
 
 test("a cancel of unknown outcome is checked after the API had time to finish it", async () => {
-  const run = scripted({
+  const { deps, ledger, of, read, state } = await doubtfulCancel({
     retrieveRefund: [
       data({ refundRequestId: "RF1", transactionId: "TX1", amount: 10, status: "Cancelled" }),
     ],
   });
-  const ledger = await run.ledger();
-  const asked = { resource: "refund", target: "Cancelled" };
-  const move = {
-    kind: "cancel",
-    reference: null,
-    target: "RF1",
-    amountPaisa: null,
-  } as const;
-  const operation = await claimed(ledger, { ...move, asked });
-  await recordOutcome(ledger, operation, lost);
-  const startedMs = run.state.nowMs;
-  const [read] = await ledger.unsettled();
-  if (!read) throw new Error("the ledger lost a cancel");
-  await resolve(read, undefined, run.deps);
-  expect(run.of("retrieveRefund").map(({ atMs }) => atMs - startedMs)).toEqual([10_000]);
+  const startedMs = state.nowMs;
+  await resolve(read, undefined, deps);
+  expect(of("retrieveRefund").map(({ atMs }) => atMs - startedMs)).toEqual([10_000]);
   expect(await ledger.find(read.id)).toMatchObject({ state: "CONFIRMED", status: "Cancelled" });
 });
