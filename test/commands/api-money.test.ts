@@ -1,7 +1,5 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
-import type { Host } from "../../src/platform/host.ts";
-import { scratchFolder } from "../support/helpers.ts";
+import { soon } from "../support/helpers.ts";
 import { lenden } from "../support/lenden.ts";
 import { answering, type Reply } from "../support/server.ts";
 
@@ -39,19 +37,8 @@ const broken: Reply = { status: 500, body: "broken" };
 /** An API with these responses, one after the other, and raw calls of one account. */
 async function service(...answers: (Reply | object)[]) {
   const wire = await answering(() => answers.shift() ?? broken);
-  const folder = scratchFolder();
-  const env = {
-    LENDEN_BASE_URL: wire.baseUrl,
-    LENDEN_API_KEY: "sk_sandbox_AAA-BBBBBBBBBBBB-CCC",
-    LENDEN_PAYOUT_SECRET: "a-secret-of-this-test",
-    LENDEN_CONFIG_DIR: folder,
-  };
-  // Pauses are skipped; the deadline of a command, a minute, is not.
-  const sleep: Host["sleep"] = (ms, signal) =>
-    ms < 30_000
-      ? Promise.resolve()
-      : delay(ms, undefined, signal ? { signal } : {}).catch(() => {});
-  const host = { sleep };
+  const { env } = wire;
+  const host = { sleep: soon };
   const run = (...line: string[]) => lenden(line, { env, host });
   const call = (kind: keyof typeof paths, body: object, ...more: string[]) =>
     lenden(["api", "POST", paths[kind], "--input", "-", ...more], {
@@ -66,7 +53,7 @@ async function service(...answers: (Reply | object)[]) {
     return all.map(({ state, remoteId }) => [state, remoteId]);
   };
   const posted = () => wire.asked.filter((head) => head.startsWith("POST")).length;
-  return { ...wire, posted, call, run, states, folder, env };
+  return { ...wire, posted, call, run, states };
 }
 
 test("I2: a raw payout is in the ledger, and its reference belongs to no other payout", async () => {

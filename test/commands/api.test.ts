@@ -26,8 +26,7 @@ test("api GET prints the body and sends fields in the query", async () => {
     success: true,
     data: [{ codeName: "bkash" }, {}, {}],
   });
-  const { baseUrl, asked } = await answering(() => ({}));
-  const env = { LENDEN_BASE_URL: baseUrl, LENDEN_API_KEY: account.sandbox().apiKey };
+  const { env, asked } = await answering(() => ({}));
   await lenden(["api", "get", "x?a=1", "-f", "b=two words", "-f", "c=&=ৎ"], { env });
   expect(asked).toEqual(["GET /cp/api/v1/x?a=1&b=two+words&c=%26%3D%E0%A7%8E"]);
 });
@@ -42,8 +41,7 @@ test("api --include shows status and headers", async () => {
 
 test("a deeply nested response to a raw payment is shown unchanged, and its outcome is unknown", async () => {
   const deep = `${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}`;
-  const { baseUrl } = await answering(() => ({ body: `{"success":true,"data":${deep}}` }));
-  const env = { LENDEN_BASE_URL: baseUrl, LENDEN_API_KEY: account.sandbox().apiKey };
+  const { env } = await answering(() => ({ body: `{"success":true,"data":${deep}}` }));
   const { stdout, code } = await lenden(["api", "POST", "/payment/create", ...order], { env });
   expect(code).toBe(75);
   expect(stdout).toContain(deep);
@@ -102,8 +100,7 @@ test.each([
 ])(
   "a raw %s that gets %s with %j ends with %s after one request",
   async (method, status, body, exit) => {
-    const { baseUrl, asked } = await answering(() => ({ status, body }));
-    const env = { LENDEN_BASE_URL: baseUrl, LENDEN_API_KEY: account.sandbox().apiKey };
+    const { env, asked } = await answering(() => ({ status, body }));
     const line = method === "GET" ? ["/payment/methods"] : ["/payment/create", ...order];
     const { code } = await lenden(["api", method, ...line], { env });
     expect({ code, asked: asked.length }).toEqual({ code: exit, asked: 1 });

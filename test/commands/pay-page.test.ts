@@ -41,12 +41,8 @@ function urlIn(shown: string): string {
 /** An API whose payments have this payment URL. */
 async function servicePaying(payment_url: string) {
   const payment = { transactionId: "TX1", payment_url, amount: 5, status: "Processing" };
-  const { baseUrl } = await answering(() => payment);
-  return {
-    LENDEN_BASE_URL: baseUrl,
-    LENDEN_API_KEY: "sk_sandbox_ABC-ABCDEFGHIJKL-XYZ",
-    DISPLAY: ":0",
-  };
+  const { env } = await answering(() => payment);
+  return { ...env, DISPLAY: ":0" };
 }
 
 describe("pay create --qr in a terminal", () => {

@@ -1,5 +1,6 @@
 import { createServer } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+import { PassThrough } from "node:stream";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { loadCommands } from "../../src/commands/index.ts";
 import { soon } from "../support/helpers.ts";
 import { lenden } from "../support/lenden.ts";
@@ -53,6 +54,38 @@ test("a write in production shows profile, key, amount, recipient, method and re
   const { stderr } = await lenden(["payout", "send", ...flags], { env });
   const shown = ["environment variables", "public-…XYZ", "BDT 1,25,000.50", "01712345678"];
   for (const one of [...shown, "M1", "INV-7"]) expect(stderr).toContain(one);
+});
+
+describe("in a terminal the environment comes first", () => {
+  const plain = "PRODUCTION Cancel a refund with real money:\n";
+  const colored =
+    "\u001b[41m\u001b[37m PRODUCTION \u001b[39m\u001b[49m Cancel a refund with real money:\n";
+
+  test.each<[string, string[], Record<string, string>, string]>([
+    ["in color", [], {}, colored],
+    ["plain with NO_COLOR", [], { NO_COLOR: "1" }, plain],
+  ])("%s", async (_, flags, more, expected) => {
+    const { env } = await knocked();
+    expect(await shownAtTerminal(flags, { ...env, ...more })).toContain(expected);
+  });
+
+  test("a sandbox account shows its profile, unless --quiet is given", async () => {
+    const line = "SANDBOX Cancel a refund, account from environment variables\n";
+    const env = { ...account.env(), NO_COLOR: "1" };
+    expect(await shownAtTerminal([], env)).toContain(line);
+    expect(await shownAtTerminal([], { ...env, NO_COLOR: "" })).toContain("\u001b[42m");
+    expect(await shownAtTerminal(["--quiet"], env)).not.toContain("SANDBOX");
+  });
+
+  async function shownAtTerminal(flags: string[], env: Record<string, string>): Promise<string> {
+    const stderr = Object.assign(new PassThrough({ encoding: "utf8" }), { isTTY: true });
+    await lenden(["refund", "cancel", "RF1", ...flags], {
+      env: Object.fromEntries(Object.entries(env).filter(([, value]) => value !== "")),
+      host: { stderr },
+    });
+    stderr.end();
+    return (await stderr.toArray()).join("");
+  }
 });
 
 test("a write in production is sent with --yes, and a read without it", async () => {

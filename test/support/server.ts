@@ -148,10 +148,20 @@ export interface Reply {
   body: string;
 }
 
+/** The environment of a machine that uses an API, with a configuration of its own. */
+function envOf(baseUrl: string) {
+  return {
+    LENDEN_BASE_URL: baseUrl,
+    LENDEN_API_KEY: "sk_sandbox_abc-abcdefghijkl-abc",
+    LENDEN_PAYOUT_SECRET: "a-secret-of-this-test",
+    LENDEN_CONFIG_DIR: scratchFolder(),
+  };
+}
+
 /** A server whose responses are the `data` of a success, or a reply with a body. */
 export async function answering(
   reply: (request: Asked, body: string) => Reply | object | Promise<Reply | object>,
-): Promise<{ baseUrl: string; asked: string[] }> {
+): Promise<{ baseUrl: string; asked: string[]; env: ReturnType<typeof envOf> }> {
   const asked: string[] = [];
   const { baseUrl } = await serve(async (request) => {
     asked.push(`${request.method} ${request.url}`);
@@ -160,7 +170,7 @@ export async function answering(
     const { status = 200, type = "application/json", headers = {}, body }: Partial<Reply> = made;
     return { do: "answer", status, headers: { "content-type": type, ...headers }, body };
   });
-  return { baseUrl, asked };
+  return { baseUrl, asked, env: envOf(baseUrl) };
 }
 
 interface JsonRequest {
@@ -181,13 +191,7 @@ export async function startService(
     const json = JSON.stringify({ success: status < 300, data });
     return { do: "answer", status, body: text ?? json };
   });
-  const env = {
-    LENDEN_BASE_URL: baseUrl,
-    LENDEN_API_KEY: "sk_sandbox_abc-abcdefghijkl-abc",
-    LENDEN_PAYOUT_SECRET: "a-secret-of-this-test",
-    LENDEN_CONFIG_DIR: scratchFolder(),
-  };
-  return { env, asked };
+  return { env: envOf(baseUrl), asked };
 }
 
 async function act(socket: Socket, behaviour: Behaviour): Promise<void> {

@@ -56,16 +56,11 @@ test("every renderer removes hostile characters", async () => {
 test("hostile labels, responses and errors reach neither stdout nor stderr", async () => {
   const evil = "\u001b]0;owned\u0007\u202e\u009b2J\u0000";
   const method = { id: `id${evil}`, providerName: evil, codeName: `bk${evil}ash` };
-  const { baseUrl } = await answering(({ url = "" }) => {
+  const { env } = await answering(({ url = "" }) => {
     if (url.endsWith("/methods")) return [method];
     if (url.endsWith("/sandbox")) return { [`${evil}name`]: "x", "=cmd()": 1 };
     return { status: 400, body: JSON.stringify({ message: `no${evil}`, code: evil }) };
   });
-  const env = {
-    LENDEN_BASE_URL: baseUrl,
-    LENDEN_API_KEY: "sk_sandbox_ABC-ABCDEFGHIJKL-XYZ",
-    LENDEN_DEBUG: "1",
-  };
   const lines = [
     "methods",
     "pay get TX1",
@@ -75,7 +70,9 @@ test("hostile labels, responses and errors reach neither stdout nor stderr", asy
   ];
   for (const line of lines) {
     for (const more of [["-v"], ["--json"], ["-o", "csv"], ["-o", "ndjson"], ["-q"]]) {
-      const { stdout, stderr } = await lenden([...line.split(" "), ...more], { env });
+      const { stdout, stderr } = await lenden([...line.split(" "), ...more], {
+        env: { ...env, LENDEN_DEBUG: "1" },
+      });
       expect([line, more, dangerous.test(stdout + stderr)]).toEqual([line, more, false]);
       expect(more.includes("csv") ? stdout : "").not.toMatch(/^=|,=/m);
     }
