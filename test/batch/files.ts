@@ -1,17 +1,30 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { expect } from "vitest";
 import { type CheckedFile, checkFile } from "../../src/batches/check.ts";
 import { readCsvFile } from "../../src/batches/csv.ts";
 import { err, ok } from "../../src/domain/result.ts";
 import { memoryLedger } from "../ledger/small-ledger.ts";
 import { scratchFolder } from "../support/helpers.ts";
 import type { Outcome, RunOptions } from "../support/lenden.ts";
+import type { Merchant } from "../support/merchant.ts";
 
 /** A new file with these bytes: its path. */
 export function fileOf(content: string | Uint8Array, name = "payroll.csv"): string {
   const path = join(scratchFolder(), name);
   writeFileSync(path, content);
   return path;
+}
+
+/** What `payout batch export` prints. */
+export async function exported(
+  merchant: Merchant,
+  path: string,
+  ...flags: string[]
+): Promise<string> {
+  const { code, stdout } = await merchant.lenden(["payout", "batch", "export", path, ...flags]);
+  expect(code).toBe(0);
+  return stdout;
 }
 
 /** What `payout batch check --json` prints, with its exit code. */

@@ -5,7 +5,7 @@ import { runs } from "../support/helpers.ts";
 import { jumpingHost } from "../support/lenden.ts";
 import { type Merchant, openMerchant } from "../support/merchant.ts";
 import { anyStyle, payoutTable, strictlyRead, writtenCsv } from "./csv-files.ts";
-import { fileOf } from "./files.ts";
+import { exported, fileOf } from "./files.ts";
 
 const results = [
   ...["payoutId", "state", "status", "code", "message", "sentAt", "updatedAt"],
@@ -27,12 +27,6 @@ const csv = (table: string[][]) =>
 async function send(merchant: Merchant, path: string, ...flags: string[]): Promise<number> {
   const line = ["payout", "batch", "send", path, "--allow-duplicates", "--json", ...flags];
   return (await merchant.lenden(line, { host: jumpingHost() })).code;
-}
-
-async function exported(merchant: Merchant, path: string, ...flags: string[]): Promise<string> {
-  const { code, stdout } = await merchant.lenden(["payout", "batch", "export", path, ...flags]);
-  expect(code).toBe(0);
-  return stdout;
 }
 
 function cellsOf(text: string): string[][] {

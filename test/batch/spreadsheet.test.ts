@@ -9,7 +9,7 @@ import {
   utf8Exports,
   writtenCsv,
 } from "./csv-files.ts";
-import { examiner, fileOf } from "./files.ts";
+import { examiner, exported, fileOf } from "./files.ts";
 
 const header = ["ref", "amount", "to", "method", "name", "description"];
 
@@ -165,12 +165,6 @@ function batch(merchant: Merchant, command: string, path: string, delimiter: str
 
 function send(merchant: Merchant, path: string, delimiter: string) {
   return batch(merchant, "send", path, delimiter);
-}
-
-async function exported(merchant: Merchant, path: string, ...flags: string[]): Promise<string> {
-  const { code, stdout } = await merchant.lenden(["payout", "batch", "export", path, ...flags]);
-  expect(code).toBe(0);
-  return stdout;
 }
 
 /** What the API has, in the order of the rows. */

@@ -11,7 +11,7 @@ import {
 import { isSigned } from "../support/fake-api.ts";
 import { until } from "../support/helpers.ts";
 import { ended } from "../support/lenden.ts";
-import { paymentOf, payoutOf, refundOf } from "../support/merchant.ts";
+import { paymentOf, payoutOf, refundOf, withFlags } from "../support/merchant.ts";
 
 /**
  * The table of duplicate protection, row by row ("Running the same command twice does not pay twice."),
@@ -26,11 +26,6 @@ const apis = [
 const sending = ["payout", "send", "--amount", "500", "--to", "01712345678", "--method", "bkash"];
 
 const referenced = (reference: string) => [...sending, "--ref", reference];
-
-/** The same command with other values of some flags. */
-function withFlags(line: string[], flags: Record<string, string>): string[] {
-  return line.map((word, index) => flags[line[index - 1] ?? ""] ?? word);
-}
 
 const rejected = { code: 3, json: undefined, error: expect.objectContaining({ kind: "refused" }) };
 const unknown = { code: 75, error: { kind: "uncertain" } };

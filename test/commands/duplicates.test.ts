@@ -2,14 +2,9 @@ import { describe, expect, test } from "vitest";
 import { fileOf } from "../batch/files.ts";
 import { faults } from "../sandbox/running.ts";
 import { jumpingHost } from "../support/lenden.ts";
-import { openMerchant, openProductionMerchant, payoutOf } from "../support/merchant.ts";
+import { openMerchant, openProductionMerchant, payoutOf, withFlags } from "../support/merchant.ts";
 
 const sending = ["payout", "send", "--amount", "500", "--to", "01712345678", "--method", "bkash"];
-
-/** The same command with other values of some flags. */
-function withFlags(line: string[], flags: Record<string, string>): string[] {
-  return line.map((word, index) => flags[line[index - 1] ?? ""] ?? word);
-}
 
 /** A merchant whose ledger a test makes older. */
 async function merchantWithAge(rules: string[] = []) {

@@ -66,16 +66,6 @@ test.each(groups)(
   },
 );
 
-test("'payout get' and 'payout wait' of a reference name the command that shows its payout", async () => {
-  const merchant = await openMerchant();
-  await merchant.id(payoutOf("INV-7"));
-  for (const command of ["get", "wait"]) {
-    const { code, stderr } = await merchant.lenden(["payout", command, "INV-7", "--json"]);
-    expect(code).toBe(9);
-    expect(JSON.parse(stderr).error.hint).toContain("lenden ledger show INV-7");
-  }
-});
-
 test.each(groups)("--wait after creating in '%s' ends 0, 10 and 8", async (group) => {
   const merchant = await openMerchant();
   for (const [status, code] of [

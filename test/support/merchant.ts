@@ -332,6 +332,11 @@ export function refundOf(transactionId: string, amount: string, ...more: string[
   return ["refund", "create", "--payment", transactionId, "--amount", amount, ...account, ...more];
 }
 
+/** The same command with other values of some flags. */
+export function withFlags(line: string[], flags: Record<string, string>): string[] {
+  return line.map((word, index) => flags[line[index - 1] ?? ""] ?? word);
+}
+
 /** A payment that the customer has paid: its id. Each one has a description of its own. */
 export async function paidPayment(
   merchant: Merchant,
