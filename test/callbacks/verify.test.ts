@@ -250,4 +250,14 @@ describe("callback verify", () => {
       expect(ended.stdout === "" ? "" : JSON.parse(ended.stdout).verdict).toBe(verdict);
     },
   );
+
+  test("rejects a text over 1 MiB, and a callback that is not stored", async () => {
+    const huge = await account.run(["callback", "verify"], { stdin: "x".repeat(1024 * 1024 + 1) });
+    expect([huge.code, huge.stderr]).toEqual([2, expect.stringContaining("larger than 1 MiB")]);
+    const absent = await account.run(["callback", "show", "999", "--json"]);
+    expect([absent.code, JSON.parse(absent.stderr).error.reason]).toEqual([
+      9,
+      "callback.not-found",
+    ]);
+  });
 });

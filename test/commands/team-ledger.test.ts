@@ -182,6 +182,27 @@ describe("ledger check", () => {
     }
   });
 
+  serverTest("finds a modified ledger, which sends nothing until a person accepts it", async () => {
+    const cluster = await sharedCluster();
+    const { database, url } = await teamLedger(cluster, "ann");
+    const merchant = await openMerchant();
+    const env = machine(merchant, url("ann"));
+    await lenden(payoutOf("A"), { env });
+    await cluster.run("UPDATE lenden.operations SET amount_paisa = 1", database);
+    const { code, checked } = await check(env);
+    expect([code, checked.holds, checked.modified]).toMatchObject([
+      1,
+      false,
+      [{ kind: "operation", problem: "changed", columns: ["amount_paisa"] }],
+    ]);
+    const send = [...payoutNumber(1, "B"), "--json"];
+    expect(errorOf(await lenden(send, { env })).reason).toBe("ledger.modified");
+    const accepted = await check(env, "--accept", "--yes", "--accept-hash", checked.newest.hash);
+    expect(accepted).toMatchObject({ code: 0, checked: { holds: true } });
+    expect(accepted.checked.accepted.user).toBe("tester");
+    expect((await lenden(send, { env })).code).toBe(0);
+  });
+
   serverTest("finds a database that was restored from an older dump, on each machine", async () => {
     const cluster = await sharedCluster();
     const { database, url } = await teamLedger(cluster, "ann", "bo");

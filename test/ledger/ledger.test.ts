@@ -424,14 +424,14 @@ describeEach(databases, "a ledger", ({ share }) => {
 
   test("all operations are read page by page, each once", async () => {
     const ledger = await (await share()).open();
-    const claims = Array.from({ length: 1_203 }, (_, index) => payout(`${index}`)).map(
+    const claims = Array.from({ length: 603 }, (_, index) => payout(`${index}`)).map(
       (intent) => ({ kind: "claim", intent, onDuplicate: "send" }) as const,
     );
     await ledger.change(claims);
     const numbers = (await collect(ledger.list(undefined, { oldestFirst: true }))).map(
       ({ number }) => Number(number),
     );
-    expect(numbers).toEqual(Array.from({ length: 1_203 }, (_, index) => index + 1));
+    expect(numbers).toEqual(Array.from({ length: 603 }, (_, index) => index + 1));
   });
 });
 
