@@ -387,6 +387,16 @@ export function lastSentAt(history: { at: string; event: string; data: unknown }
   return last.at;
 }
 
+/** The answer to a claim whose operation was taken over: as it was before, which decides how it is sent again. */
+export function resumedAnswer(
+  { operation, isReopened, earlier }: Extract<ClaimDecision, { kind: "resumed" }>,
+  at: string,
+  keyHash: string,
+) {
+  const resumed = isReopened ? { ...operation, openedAt: at, keyHash } : operation;
+  return { kind: "resumed", operation: resumed, earlier } as const;
+}
+
 /** I10: an outcome that names another operation's record says nothing about this one. */
 export function outcomeOfTaken({ remoteId = "", sent }: Outcome, by: string): Outcome {
   return {

@@ -1,5 +1,6 @@
 import { Failure } from "../domain/failure.ts";
 import { payeeOf } from "../domain/mobile.ts";
+import { isUnsettled } from "../domain/state.ts";
 import { recipientOf } from "./decide.ts";
 import type { Intent, Operation, Outcome } from "./operation.ts";
 import type { Recorder } from "./worker.ts";
@@ -125,6 +126,23 @@ export function intentData(
     amountPaisa: operation.amountPaisa?.toString() ?? null,
     batch: batch?.toString() ?? null,
   });
+}
+
+/**
+ * The event of an operation that a process takes over. A reopened one is an INTENT of the key that sends it.
+ *
+ * @param holder JSON
+ */
+export function takeoverEvent(
+  operation: Operation,
+  holder: string,
+  { actor: by, owner }: Pick<Recorder, "actor" | "owner">,
+): { event: string; data: string } {
+  const actor = JSON.stringify(by);
+  const [event, data] = isUnsettled(operation)
+    ? ["resumed", { holder, actor, wasReleased: operation.holder === null }]
+    : ["reopened", { state: "INTENT", keyHash: owner.keyId, holder, actor }];
+  return { event, data: JSON.stringify(data) };
 }
 
 /** An outcome and its JSON without secrets that the API sent back, and with text that can be stored. */

@@ -1,6 +1,6 @@
 import { type State, states } from "../domain/state.ts";
 import { repetitionOf } from "./decide.ts";
-import type { KnownPayout, Overlap, PlannedReference } from "./ledger.ts";
+import type { KnownPayout, Overlap, PlannedReference, RecipientAmount } from "./ledger.ts";
 import type { Holder, Kind, ListedOperation, Operation } from "./operation.ts";
 
 /*
@@ -12,13 +12,6 @@ type Value = string | bigint | null;
 export type Row = Record<string, Value>;
 /** A row with every value as text. */
 export type TextRow = Record<string, string | null>;
-
-/** As `bookedAt` has it, of an operation `o`. */
-export const bookedAtInSql = "coalesce(o.completed_at, o.created_at)";
-
-/** True for an operation `o` that may still be completed. */
-export const isOpenInSql = `(o.phase = 'unresolved'
-  OR (o.phase = 'live' AND coalesce(o.status, '') <> 'Completed'))`;
 
 /** Reads the columns of a row, each by its name. */
 export function reader(row: Row) {
@@ -133,16 +126,33 @@ export function grouped<Item>(
   return groups;
 }
 
-export function plannedOverlapOf(row: Row): Overlap {
+function plannedOverlapOf(row: Row): Overlap {
   const { text } = reader(row);
   const isOwnAccount = isTrue(row.is_own);
   return { kind: "planned", batch: text("batch"), reference: text("reference"), isOwnAccount };
 }
 
-export function overlapOf(
-  row: Row,
-  scope: Parameters<typeof repetitionOf>[1],
-): Overlap | undefined {
+/**
+ * What rows repeat, by their places.
+ *
+ * @param planned rows of open batches, and `sent` payouts, each with its `place`
+ */
+export function overlapsIn(
+  planned: Row[],
+  sent: Row[],
+  { rows, since }: { rows: RecipientAmount[]; since: string },
+): Map<string, Overlap[]> {
+  const found = grouped(planned, "place", plannedOverlapOf);
+  for (const row of sent) {
+    const place = String(row.place);
+    const reference = rows[Number(place)]?.reference ?? null;
+    const overlap = overlapOf(row, { reference, since });
+    if (overlap) found.set(place, [...(found.get(place) ?? []), overlap]);
+  }
+  return found;
+}
+
+function overlapOf(row: Row, scope: Parameters<typeof repetitionOf>[1]): Overlap | undefined {
   const { text, maybe } = reader(row);
   const [reference, isOwnAccount] = [text("reference"), isTrue(row.is_own)];
   const acceptedAt = maybe("accepted_at");

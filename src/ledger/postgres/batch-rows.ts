@@ -1,8 +1,8 @@
-import type { BatchStore, RowSet } from "../batch.ts";
+import type { BatchStore } from "../batch.ts";
 import { rowResultOf, tallyOf } from "../batch-results.ts";
+import { batchSums, isOfBatch, rowColumns, rowSets } from "../conditions.ts";
 import { numberIn, reader } from "../rows.ts";
 import type { Query, Row, Value } from "./connection.ts";
-import { lastTakenAt, openedAt, samePayoutInSql } from "./operation-sql.ts";
 
 type BatchResults = Pick<
   BatchStore,
@@ -12,15 +12,15 @@ type BatchResults = Pick<
 /** The rows of batches with their results, which are read from the operations and stored nowhere else. */
 export function createBatchRows(read: Query): BatchResults {
   return {
-    tally: async ({ number }) => (await read(sumsByState, number)).map(tallyOf),
+    tally: async ({ number }) => (await read(sums.byState, number)).map(tallyOf),
 
     sentBefore: async ({ number, createdAt }) => {
-      const [row] = await read(sumBefore, number, createdAt);
+      const [row] = await read(sums.before("$2"), number, createdAt);
       return { count: Number(row?.count), sumPaisa: numberIn(row?.sum) };
     },
 
     sentBetween: async ({ number }) => {
-      const [row] = await read(sendTimes, number);
+      const [row] = await read(sums.sendTimes, number);
       return row?.first && row.last ? { first: row.first, last: row.last } : undefined;
     },
 
@@ -36,7 +36,7 @@ export function createBatchRows(read: Query): BatchResults {
     },
 
     async *rows({ number }, set) {
-      const sql = `SELECT ${columns} ${joined} AND ${conditions[set]}`;
+      const sql = `SELECT ${columns} ${joined} AND ${rowSets[set]}`;
       for await (const row of rowPages(read, sql, number)) yield rowResultOf(row);
     },
   };
@@ -59,42 +59,9 @@ export async function* rowPages(query: Query, sql: string, ...values: Value[]): 
   }
 }
 
-// A payout that another batch sent after this one was cancelled is not this one's.
 const joined = `FROM lenden.batch_rows r JOIN lenden.batches b ON b.number = r.batch
-  LEFT JOIN lenden.operations o ON o.account = b.account AND o.reference = r.reference
-    AND (b.cancelled_at IS NULL OR o.batch IS NULL OR o.batch = b.number
-      OR ${openedAt} <= b.cancelled_at) WHERE r.batch = $1`;
-
-// If another payout has the reference, the row only shows that it cannot be sent.
-const isOwn = samePayoutInSql;
-const isFree = "o.phase = 'free'";
-const isUnknown = `(${isOwn} AND o.state IN ('INTENT', 'UNCERTAIN'))`;
-const isUnsent = `(o.state IS NULL OR (${isOwn} AND ${isFree}))`;
-
-const conditions: Record<RowSet, string> = {
-  all: "true",
-  unknown: isUnknown,
-  unsent: isUnsent,
-  open: `(${isUnsent} OR ${isUnknown})`,
-  used: `${isOwn} AND o.phase = 'retired'`,
-  unfinished: `${isOwn} AND o.state = 'CONFIRMED' AND o.status NOT IN ('Completed', 'Cancelled')`,
-};
-
-const state = `CASE WHEN NOT ${isOwn} THEN 'CONFLICT'
-  WHEN ${isFree} THEN 'NOT_SENT' ELSE o.state END`;
-const own = (column: string) => `CASE WHEN ${isOwn} THEN o.${column} END AS ${column}`;
-
-const sumsByState = `
-  SELECT ${state} AS state, ${own("status")}, count(*) AS count, sum(r.amount_paisa) AS sum
-  ${joined} GROUP BY 1, 2`;
-
-const sumBefore = `
-  SELECT count(*) AS count, sum(r.amount_paisa) AS sum
-  ${joined} AND ${isOwn} AND o.state = 'CONFIRMED' AND (${openedAt} < $2 OR o.code = 'existing')`;
-
-const sendTimes = `
-  SELECT min(${openedAt}) AS first, max(${lastTakenAt}) AS last
-  ${joined} AND ${isOwn} AND NOT ${isFree}`;
+  LEFT JOIN lenden.operations o ON ${isOfBatch} WHERE r.batch = $1`;
+const sums = batchSums(joined);
 
 const selectNewReferences = `
   SELECT r.reference FROM lenden.batch_rows r
@@ -103,9 +70,4 @@ const selectNewReferences = `
 const selectRecipients = `
   SELECT r.row, r.recipient, r.name, r.amount_paisa FROM lenden.batch_rows r WHERE r.batch = $1`;
 
-const columns = [
-  ...["r.row", "r.line", "r.reference", "r.amount_paisa", "r.recipient", "r.method_id"],
-  ...["r.method", "r.name", "r.description", "r.accepted", "r.cells", `${state} AS state`],
-  ...["remote_id", "status", "code", "message", "updated_at"].map(own),
-  `CASE WHEN ${isOwn} AND NOT ${isFree} THEN ${openedAt} END AS sent_at`,
-];
+const columns = Object.entries(rowColumns).map(([name, value]) => `${value} AS ${name}`);

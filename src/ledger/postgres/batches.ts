@@ -9,6 +9,7 @@ import {
 } from "../batch.ts";
 import { batchOf } from "../batch-results.ts";
 import { planColumns, planDigest, rowEvent, rowsDigest } from "../chain.ts";
+import { isSamePayout } from "../conditions.ts";
 import { nowIn } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import { createBatchRows, rowPages } from "./batch-rows.ts";
@@ -20,7 +21,7 @@ import {
   type Value,
   type Write,
 } from "./connection.ts";
-import { holderColumn, samePayoutInSql } from "./operation-sql.ts";
+import { holderColumn } from "./operation-sql.ts";
 import { isAliveInSql, leaseEnded, type ServerProcess, type ServerWorker } from "./processes.ts";
 
 /** The batches of one account on a server. */
@@ -326,7 +327,7 @@ const hasOpenRow = `
   SELECT 1 FROM lenden.batch_rows r WHERE r.batch = $1 AND NOT EXISTS (
     SELECT FROM lenden.operations o
     WHERE o.account = (SELECT b.account FROM lenden.batches b WHERE b.number = $1)
-      AND o.reference = r.reference AND ${samePayoutInSql}
+      AND o.reference = r.reference AND ${isSamePayout}
       AND o.state = 'CONFIRMED' AND o.status IS DISTINCT FROM 'Cancelled') LIMIT 1`;
 
 /**

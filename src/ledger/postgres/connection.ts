@@ -88,12 +88,15 @@ interface WriteOptions {
   isAcceptance?: boolean;
 }
 
-interface Opened {
+interface Session {
   client: pg.Client;
   socket: Socket;
-  facts: ServerFacts;
   /** A warning of the server since the last statement. */
   warning: string | undefined;
+}
+
+interface Opened extends Session {
+  facts: ServerFacts;
 }
 
 const connectMs = 10_000;
@@ -298,18 +301,18 @@ export class Connection {
   }
 
   async #connect(): Promise<Opened> {
-    const opened = await connect(this.#login);
+    const session = await connect(this.#login);
     try {
-      const facts = await readFacts(opened, this.#options, this.#seen);
+      const facts = await readFacts(session, this.#options, this.#seen);
       this.#containsSeen = facts.containsSeen;
       if (facts.containsSeen) this.#saw(facts.newest);
-      opened.facts = facts;
+      const opened = Object.assign(session, { facts });
       opened.client.once("end", () => {
         if (this.#opened === opened) this.#opened = undefined;
       });
       return opened;
     } catch (error) {
-      opened.socket.destroy();
+      session.socket.destroy();
       throw error;
     }
   }
@@ -476,7 +479,7 @@ class Client extends pg.Client {
   }
 }
 
-async function connect(login: ServerLogin): Promise<Opened> {
+async function connect(login: ServerLogin): Promise<Session> {
   const socket = new Socket();
   const client = new Client({
     host: login.host,
@@ -492,16 +495,15 @@ async function connect(login: ServerLogin): Promise<Opened> {
     connectionTimeoutMillis: connectMs,
     types: { getTypeParser: () => (text: string) => text },
   });
-  const facts = noFacts;
-  const opened: Opened = { client, socket, facts, warning: undefined };
+  const session: Session = { client, socket, warning: undefined };
   // Without a listener, an idle connection that is lost would end the process.
   client.on("error", () => socket.destroy());
   client.on("notice", ({ code, message }) => {
-    if (code === "01000") opened.warning = message ?? "";
+    if (code === "01000") session.warning = message ?? "";
   });
   try {
     await client.connect();
-    return opened;
+    return session;
   } catch (error) {
     socket.destroy();
     throw connectFailure(login, error);
@@ -513,7 +515,7 @@ export async function atServer<Result>(
   login: ServerLogin,
   work: (query: Query) => Promise<Result>,
 ): Promise<Result> {
-  let opened: Opened | undefined;
+  let opened: Session | undefined;
   try {
     const own = await connect(login);
     opened = own;
@@ -525,23 +527,11 @@ export async function atServer<Result>(
   }
 }
 
-const noFacts: ServerFacts = {
-  serverVersion: 0,
-  login: "",
-  isReplica: false,
-  isReadOnly: false,
-  isDurable: true,
-  synchronousCommit: "on",
-  serverNowMs: 0,
-  localNowMs: 0,
-  also: null,
-};
-
-async function run(opened: Opened, sql: string, values: readonly Value[] = []): Promise<Row[]> {
-  return (await execute(opened, sql, values)).rows;
+async function run(session: Session, sql: string, values: readonly Value[] = []): Promise<Row[]> {
+  return (await execute(session, sql, values)).rows;
 }
 
-async function execute({ client, socket }: Opened, sql: string, values: readonly Value[]) {
+async function execute({ client, socket }: Session, sql: string, values: readonly Value[]) {
   // The server may continue, so nothing else is sent on this connection.
   const timer = setTimeout(() => socket.destroy(), statementMs);
   try {
@@ -619,14 +609,14 @@ function reasonOf(error: unknown): string {
 
 /** What a server is asked once for each connection; 42P01 and 3F000 if it has no ledger. */
 async function readFacts(
-  opened: Opened,
+  session: Session,
   { now, also = { sql: "NULL", values: [] } }: ConnectionOptions,
   seen: Head | undefined,
 ) {
   const startMs = now();
   let found: Row[];
   try {
-    found = await run(opened, factsSql(also.sql), [seen?.number ?? null, ...also.values]);
+    found = await run(session, factsSql(also.sql), [seen?.number ?? null, ...also.values]);
   } catch (error) {
     if (error instanceof pg.DatabaseError && /^(?:42P01|3F000)$/.test(error.code ?? ""))
       throw new Failure("ledger.not-initialized", "The database has no ledger.", {

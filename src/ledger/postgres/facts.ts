@@ -1,4 +1,4 @@
-import { testCommand } from "../../domain/state.ts";
+import { isAcceptedSince, isNoTest, isOpenRow, isUnresolved } from "../conditions.ts";
 import { type ClaimFacts, type ClaimRequest, duplicatesSince, recipientOf } from "../decide.ts";
 import type { Holder, Intent, Operation } from "../operation.ts";
 import { operationOf } from "../rows.ts";
@@ -171,9 +171,8 @@ function textOf(value: bigint | null): string | null {
 function payoutsInSql(scope: FactsScope): string {
   const { inSql } = scopeOf(scope);
   const alike = `o.kind = 'payout' AND o.recipient_key = a.recipient AND o.amount_paisa = a.amount
-    AND o.command <> '${testCommand}'`;
+    AND ${isNoTest}`;
   const another = `${inSql("o", "$3")} AND NOT (o.account = $2::bigint AND o.reference IS NOT DISTINCT FROM a.reference)`;
-  const isUnresolved = "o.phase = 'unresolved'";
   // Adding zero keeps PostgreSQL from walking through all operations by their numbers.
   const newest = (where: string, first = "") =>
     `(SELECT o.number FROM lenden.operations o WHERE ${alike} AND ${where}
@@ -185,14 +184,13 @@ function payoutsInSql(scope: FactsScope): string {
   const planned = (rows: string) => `
     SELECT b.id, r.reference FROM lenden.batch_rows r JOIN lenden.batches b ON b.number = r.batch
       LEFT JOIN lenden.operations o ON o.account = b.account AND o.reference = r.reference
-    WHERE ${rows} AND b.digest IS NOT NULL AND b.cancelled_at IS NULL
-      AND (o.phase IS NULL OR o.phase = 'free')`;
+    WHERE ${rows} AND ${isOpenRow}`;
   return `
     SELECT a.place,
       (SELECT o.number FROM lenden.operations o
         WHERE o.account = $2::bigint AND o.reference = a.reference) AS same,
       ${newest(`${isUnresolved} AND ${another}`)} AS unresolved,
-      ${newest(`o.phase = 'live' AND o.accepted_at >= $4 AND ${another}`)} AS accepted,
+      ${newest(`${isAcceptedSince("$4")} AND ${another}`)} AS accepted,
       ${isProduction(scope.owner) ? elsewhere : "NULL"} AS elsewhere,
       (SELECT o.id FROM lenden.operations o WHERE ${alike} AND o.phase = 'retired'
         AND o.account + 0 = $2::bigint AND o.state = 'CONFIRMED' AND o.status = 'Cancelled'

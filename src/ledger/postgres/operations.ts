@@ -12,8 +12,16 @@ import {
   isUnchanged,
   outcomeOfTaken,
   recipientOf,
+  resumedAnswer,
 } from "../decide.ts";
-import { askedJson, createOperation, intentData, listedOf, storableOutcome } from "../intent.ts";
+import {
+  askedJson,
+  createOperation,
+  intentData,
+  listedOf,
+  storableOutcome,
+  takeoverEvent,
+} from "../intent.ts";
 import type { Holder, Operation, Outcome } from "../operation.ts";
 import { isTrue, operationOf } from "../rows.ts";
 import { nowIn } from "../worker.ts";
@@ -240,12 +248,8 @@ class Group {
 
   async #claim(request: ClaimRequest, decision: ClaimDecision): Promise<ClaimAnswer> {
     if (decision.kind === "resumed") {
-      const { operation, isReopened, earlier } = decision;
-      await this.#takeOver(operation);
-      // As it was before, because what was known of it decides how it is sent again.
-      const keyHash = this.#parts.worker.owner.keyId;
-      const resumed = isReopened ? { ...operation, openedAt: this.#at, keyHash } : operation;
-      return { kind: "resumed", operation: resumed, earlier };
+      await this.#takeOver(decision.operation);
+      return resumedAnswer(decision, this.#at, this.#parts.worker.owner.keyId);
     }
     if (decision.kind !== "new") return decision;
     const { worker, own, account } = this.#parts;
@@ -287,11 +291,8 @@ class Group {
     );
     if (isTrue(taken?.is_ended)) own.lose();
     const holder = JSON.stringify(own.holder(this.#at));
-    const actor = JSON.stringify(worker.actor);
-    const data = isReopened
-      ? { state: "INTENT", keyHash, holder, actor }
-      : { holder, actor, wasReleased: operation.holder === null };
-    this.#append(operation.number, isReopened ? "reopened" : "resumed", JSON.stringify(data));
+    const { event, data } = takeoverEvent(operation, holder, worker);
+    this.#append(operation.number, event, data);
   }
 
   async #read(number: bigint): Promise<Operation> {

@@ -1,20 +1,18 @@
 import { payeeOf } from "../../domain/mobile.ts";
-import { testCommand } from "../../domain/state.ts";
+import {
+  isAcceptedSince,
+  isNoTest,
+  isOpenRow,
+  isSamePayout,
+  isUnresolved,
+  lastTakenAt,
+} from "../conditions.ts";
 import type { Ledger } from "../ledger.ts";
-import { grouped, knownOf, numberIn, overlapOf, plannedOf, plannedOverlapOf } from "../rows.ts";
+import { grouped, knownOf, numberIn, overlapsIn, plannedOf } from "../rows.ts";
 import type { Owner } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import type { Query } from "./connection.ts";
-import { lastTakenAt, samePayoutInSql } from "./operation-sql.ts";
 
-/** Payouts `o` that `repetitionOf` may find: no tests of the API; unresolved at any age, or accepted since a time. */
-const isNoTest = `o.command <> '${testCommand}'`;
-const isUnresolved = "o.phase = 'unresolved'";
-const isAcceptedSince = (since: string) => `o.phase = 'live' AND o.accepted_at >= ${since}`;
-
-/** A row `r` that was not sent, of a plan `b` that still sends its rows. */
-const isOpenRow = `b.digest IS NOT NULL AND b.cancelled_at IS NULL
-  AND (o.phase IS NULL OR o.phase = 'free')`;
 const plansOfRows = `JOIN lenden.batches b ON b.number = r.batch
   LEFT JOIN lenden.operations o ON o.account = b.account AND o.reference = r.reference`;
 
@@ -51,14 +49,7 @@ export function createOverlaps(read: Query, { environment }: Owner, own: RunAcco
       // Planned rows first: a row that is sent between the two questions is seen twice, never missed.
       const planned = await read(plannedInSql(column), ...asked, references);
       const sent = await read(sentInSql(column), ...asked, since);
-      const found = grouped(planned, "place", plannedOverlapOf);
-      for (const row of sent) {
-        const place = String(row.place);
-        const reference = rows[Number(place)]?.reference ?? null;
-        const overlap = overlapOf(row, { reference, since });
-        if (overlap) found.set(place, [...(found.get(place) ?? []), overlap]);
-      }
-      return found;
+      return overlapsIn(planned, sent, { rows, since });
     },
 
     paidRecipients: async (payees) => {
@@ -87,7 +78,7 @@ const sentInSql = (scope: string) => `
   WHERE o.kind = 'payout' AND ${isNoTest} AND o.${scope} = $3
     AND (${isUnresolved} OR (${isAcceptedSince("$6")}))
     AND NOT EXISTS (SELECT FROM lenden.batch_rows r
-      WHERE r.batch = $5 AND r.reference = o.reference AND ${samePayoutInSql})
+      WHERE r.batch = $5 AND r.reference = o.reference AND ${isSamePayout})
   ORDER BY a.place, CASE WHEN ${isUnresolved} THEN ${lastTakenAt} ELSE o.accepted_at END DESC, o.number`;
 
 /** $1 payees, $2 amounts, $3 scope, $4 own account, $5 batch, $6 references. */

@@ -1,19 +1,12 @@
+import { bookedAt, mayComplete, openedAt } from "../conditions.ts";
 import { lastSentAt } from "../decide.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Filter, Kind, Operation } from "../operation.ts";
-import {
-  bookedAtInSql,
-  holderIn,
-  isOpenInSql,
-  isTrue,
-  listedOperationOf,
-  numberIn,
-  operationOf,
-} from "../rows.ts";
+import { holderIn, isTrue, listedOperationOf, numberIn, operationOf } from "../rows.ts";
 import type { Owner } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import type { Query, Value } from "./connection.ts";
-import { holderColumn, openedAt, operationColumns } from "./operation-sql.ts";
+import { holderColumn, operationColumns } from "./operation-sql.ts";
 import { isAliveInSql } from "./processes.ts";
 
 const pageSize = 500;
@@ -305,8 +298,8 @@ function selectionOf(
       areUnconfirmed && ofAccount && unconfirmed,
       inStates,
       openedUntil !== undefined && `${openedAt} <= ${bind(openedUntil)}`,
-      bookedSince !== undefined && `(${bookedAtInSql} >= ${bind(bookedSince)} OR ${isOpenInSql})`,
-      bookedUntil !== undefined && `${bookedAtInSql} <= ${bind(bookedUntil)}`,
+      bookedSince !== undefined && `(${bookedAt} >= ${bind(bookedSince)} OR ${mayComplete})`,
+      bookedUntil !== undefined && `${bookedAt} <= ${bind(bookedUntil)}`,
       minPaisa !== undefined && `o.amount_paisa >= ${bind(minPaisa)}`,
       maxPaisa !== undefined && `o.amount_paisa <= ${bind(maxPaisa)}`,
       // The collation "C" changes the case of ASCII letters only.

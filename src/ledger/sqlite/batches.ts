@@ -10,12 +10,13 @@ import {
 } from "../batch.ts";
 import { batchOf } from "../batch-results.ts";
 import { planDigest, sentColumns } from "../chain.ts";
+import { isSamePayout } from "../conditions.ts";
 import type { Holder } from "../operation.ts";
 import { holderNow, nowIn, type Worker } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import { createBatchRows } from "./batch-rows.ts";
 import { planRows, recordRow } from "./chain.ts";
-import { paged, samePayoutInSql } from "./operation-rows.ts";
+import { paged } from "./operation-rows.ts";
 
 const rowsPerCommit = 20_000;
 
@@ -229,7 +230,7 @@ const newest = "number DESC LIMIT 1";
 const hasOpenRow = `
   SELECT 1 FROM batch_rows r JOIN batches b ON b.number = r.batch
     LEFT JOIN operations o ON o.account = b.account AND o.reference = r.reference
-      AND ${samePayoutInSql} AND o.state = 'CONFIRMED' AND o.status IS NOT 'Cancelled'
+      AND ${isSamePayout} AND o.state = 'CONFIRMED' AND o.status IS NOT 'Cancelled'
   WHERE r.batch = ? AND o.number IS NULL LIMIT 1`;
 
 /**

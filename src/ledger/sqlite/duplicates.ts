@@ -1,6 +1,13 @@
 import { payeeOf } from "../../domain/mobile.ts";
-import { testCommand } from "../../domain/state.ts";
 import type { Database, Row, Value } from "../../platform/sqlite/database.ts";
+import {
+  isAcceptedSince,
+  isNoTest,
+  isOpenRow,
+  isSamePayout,
+  isUnresolved,
+  lastTakenAt,
+} from "../conditions.ts";
 import {
   type ClaimFacts,
   type ClaimRequest,
@@ -11,18 +18,10 @@ import {
 import { listedOf } from "../intent.ts";
 import type { Ledger, RecipientAmount } from "../ledger.ts";
 import type { Intent, Operation, Outcome } from "../operation.ts";
-import {
-  grouped,
-  knownOf,
-  numberIn,
-  operationOf,
-  overlapOf,
-  plannedOf,
-  plannedOverlapOf,
-} from "../rows.ts";
+import { grouped, knownOf, numberIn, operationOf, overlapsIn, plannedOf } from "../rows.ts";
 import type { Owner, Worker } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
-import { lastTakenAt, operationColumns, samePayoutInSql } from "./operation-rows.ts";
+import { operationColumns } from "./operation-rows.ts";
 
 /*
  * Finds what a claim or the row of a batch may repeat. Statements only filter by stored columns; decide.ts
@@ -41,14 +40,6 @@ function scopeOf({ environment }: Owner) {
   };
 }
 
-/** Payouts `o` that `repetitionOf` may find: no tests of the API; unresolved at any age, or accepted since a time. */
-const isNoTest = `o.command != '${testCommand}'`;
-const isUnresolved = "o.phase = 'unresolved'";
-const isAcceptedSince = (since: string) => `o.phase = 'live' AND o.accepted_at >= ${since}`;
-
-/** A row `r` that was not sent, of a plan `b` that still sends its rows. */
-const isOpenRow = `b.digest IS NOT NULL AND b.cancelled_at IS NULL
-  AND (o.phase IS NULL OR o.phase = 'free')`;
 const plansOfRows = `CROSS JOIN batches b ON b.number = r.batch
   LEFT JOIN operations o ON o.account = b.account AND o.reference = r.reference`;
 
@@ -185,16 +176,7 @@ export function createOverlaps(database: Database, owner: Owner, own: RunAccount
       // Planned rows first: a row that is sent between the two questions is seen twice, never missed.
       const planned = database.prepare(plannedInSql(scope.inSql("b", "?2"))).all(...values);
       const sent = database.prepare(sentInSql(scope.inSql("o", "?2"))).all(...values, since);
-      const found = grouped(planned, "place", plannedOverlapOf);
-      for (const row of sent) {
-        const place = String(row.place);
-        const overlap = overlapOf(row, {
-          reference: rows[Number(place)]?.reference ?? null,
-          since,
-        });
-        if (overlap) found.set(place, [...(found.get(place) ?? []), overlap]);
-      }
-      return found;
+      return overlapsIn(planned, sent, { rows, since });
     },
 
     paidRecipients: async (payees) => {
@@ -229,7 +211,7 @@ const sentInSql = (scope: string) => `
     ON o.amount_paisa = a.value ->> 'amount' AND o.recipient_key = a.value ->> 'payee'
   WHERE o.kind = 'payout' AND ${isNoTest} AND ${scope} AND (${isUnresolved} OR (${isAcceptedSince("?5")}))
     AND NOT EXISTS (SELECT 1 FROM batch_rows r
-      WHERE r.batch = ?4 AND r.reference = o.reference AND ${samePayoutInSql})
+      WHERE r.batch = ?4 AND r.reference = o.reference AND ${isSamePayout})
   ORDER BY a.key, CASE WHEN ${isUnresolved} THEN ${lastTakenAt} ELSE o.accepted_at END DESC`;
 
 const plannedInSql = (scope: string) => `

@@ -12,6 +12,7 @@ import {
   decideOutcome,
   isUnchanged,
   outcomeOfTaken,
+  resumedAnswer,
 } from "../decide.ts";
 import {
   askedJson,
@@ -20,6 +21,7 @@ import {
   listedOf,
   type StoredBy,
   storableOutcome,
+  takeoverEvent,
 } from "../intent.ts";
 import type { Holder, Intent, Operation, Outcome } from "../operation.ts";
 import { numberIn, operationOf } from "../rows.ts";
@@ -189,25 +191,17 @@ export class Operations {
     // The key that sends a reopened one is the only one that may resend it (P25b).
     if (isReopened) this.#account.store(at);
     this.#take.run(holder, at, isReopened ? at : null, isReopened ? keyHash : null, number);
-    const event = isReopened ? "reopened" : "resumed";
-    const actor = JSON.stringify(this.#worker.actor);
-    const data = JSON.stringify(
-      isReopened
-        ? { state: "INTENT", keyHash, holder, actor }
-        : { holder, actor, wasReleased: operation.holder === null },
-    );
-    this.#chain.append({ operation: number, at, event, data });
+    this.#chain.append({
+      ...{ operation: number, at },
+      ...takeoverEvent(operation, holder, this.#worker),
+    });
   }
 
   #claim(request: ClaimRequest, at: string): ClaimAnswer {
     const decision = decideClaim(request, this.#factsOf(request));
     if (decision.kind === "resumed") {
-      const { operation, isReopened, earlier } = decision;
-      this.#takeOver(operation, at);
-      // As it was before, because what was known of it decides how it is sent again.
-      const keyHash = this.#worker.owner.keyId;
-      const resumed = isReopened ? { ...operation, openedAt: at, keyHash } : operation;
-      return { kind: "resumed", operation: resumed, earlier };
+      this.#takeOver(decision.operation, at);
+      return resumedAnswer(decision, at, this.#worker.owner.keyId);
     }
     if (decision.kind !== "new") return decision;
     const { intent, found } = request;

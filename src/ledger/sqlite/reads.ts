@@ -1,10 +1,11 @@
 import type { Database, Value } from "../../platform/sqlite/database.ts";
+import { bookedAt, mayComplete, openedAt } from "../conditions.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Filter, Kind, Operation } from "../operation.ts";
-import { bookedAtInSql, isOpenInSql, listedOperationOf, numberIn, operationOf } from "../rows.ts";
+import { listedOperationOf, numberIn, operationOf } from "../rows.ts";
 import type { Worker } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
-import { openedAt, operationColumns } from "./operation-rows.ts";
+import { operationColumns } from "./operation-rows.ts";
 
 const pageSize = 500;
 // Without the plus SQLite would walk through all of them by their number, to avoid the sorting.
@@ -193,8 +194,8 @@ function conditionsOf(kind: Kind | undefined, filter: Filter, account: RunAccoun
     kind !== undefined && [kinds],
     states?.includes("CONFIRMED") && [inStates(states)],
     openedUntil !== undefined && [`${openedAt} <= ?`, openedUntil],
-    bookedSince !== undefined && [`(${bookedAtInSql} >= ? OR ${isOpenInSql})`, bookedSince],
-    bookedUntil !== undefined && [`${bookedAtInSql} <= ?`, bookedUntil],
+    bookedSince !== undefined && [`(${bookedAt} >= ? OR ${mayComplete})`, bookedSince],
+    bookedUntil !== undefined && [`${bookedAt} <= ?`, bookedUntil],
     minPaisa !== undefined && ["o.amount_paisa >= ?", minPaisa],
     maxPaisa !== undefined && ["o.amount_paisa <= ?", maxPaisa],
     method && [

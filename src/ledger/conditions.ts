@@ -1,0 +1,80 @@
+import { testCommand } from "../domain/state.ts";
+import type { RowSet } from "./batch.ts";
+
+/*
+ * Conditions and values in SQL that every database reads in the same way: of an operation `o`, of a row `r` of a
+ * batch, and of its batch `b`.
+ */
+
+/** When an operation may first have been sent, and when a process last took it to send it. */
+export const openedAt = "coalesce(o.reopened_at, o.created_at)";
+export const lastTakenAt = "coalesce(o.resumed_at, o.reopened_at, o.created_at)";
+
+/** As `bookedAt` has it. */
+export const bookedAt = "coalesce(o.completed_at, o.created_at)";
+
+/** True for an operation that may still be completed. */
+export const mayComplete = `(o.phase = 'unresolved'
+  OR (o.phase = 'live' AND coalesce(o.status, '') <> 'Completed'))`;
+
+/** True for payouts that `repetitionOf` may find: no tests of the API; unresolved at any age, or accepted since a time. */
+export const isNoTest = `o.command <> '${testCommand}'`;
+export const isUnresolved = "o.phase = 'unresolved'";
+export const isAcceptedSince = (since: string) => `o.phase = 'live' AND o.accepted_at >= ${since}`;
+
+/** True for a row that was not sent, of a plan that still sends its rows. */
+export const isOpenRow = `b.digest IS NOT NULL AND b.cancelled_at IS NULL
+  AND (o.phase IS NULL OR o.phase = 'free')`;
+
+/** True if an operation is the payout of a row, as by `isSamePayout`. */
+export const isSamePayout = `(o.amount_paisa = r.amount_paisa
+  AND o.recipient_key = r.recipient_key AND coalesce(o.method_id, r.method_id) = r.method_id)`;
+
+/** True for the operation of a row's reference. A payout that another batch sent after this one was cancelled is not its. */
+export const isOfBatch = `o.account = b.account AND o.reference = r.reference
+  AND (b.cancelled_at IS NULL OR o.batch IS NULL OR o.batch = b.number
+    OR ${openedAt} <= b.cancelled_at)`;
+
+const isFree = "o.phase = 'free'";
+const isUnknown = `(${isSamePayout} AND o.state IN ('INTENT', 'UNCERTAIN'))`;
+const isUnsent = `(o.state IS NULL OR (${isSamePayout} AND ${isFree}))`;
+
+export const rowSets: Record<RowSet, string> = {
+  all: "true",
+  unknown: isUnknown,
+  unsent: isUnsent,
+  open: `(${isUnsent} OR ${isUnknown})`,
+  used: `${isSamePayout} AND o.phase = 'retired'`,
+  unfinished: `${isSamePayout} AND o.state = 'CONFIRMED' AND o.status NOT IN ('Completed', 'Cancelled')`,
+};
+
+// If another payout has the reference, the row only shows that it cannot be sent.
+const stateOfRow = `CASE WHEN NOT ${isSamePayout} THEN 'CONFLICT'
+  WHEN ${isFree} THEN 'NOT_SENT' ELSE o.state END`;
+const statusOfRow = `CASE WHEN ${isSamePayout} THEN o.status END`;
+const resultOf = (column: string) => [column, `CASE WHEN ${isSamePayout} THEN o.${column} END`];
+
+/** The columns that `rowResultOf` reads. */
+export const rowColumns: Record<string, string> = Object.fromEntries([
+  ...["row", "line", "reference", "amount_paisa", "recipient", "method_id", "method", "name"]
+    .concat("description", "accepted", "cells")
+    .map((name) => [name, `r.${name}`]),
+  ["state", stateOfRow],
+  ...["remote_id", "status", "code", "message", "updated_at"].map(resultOf),
+  ["sent_at", `CASE WHEN ${isSamePayout} AND NOT ${isFree} THEN ${openedAt} END`],
+]);
+
+/**
+ * What the rows of a batch add up to.
+ *
+ * @param joined FROM and WHERE of the rows of one batch with their operations
+ */
+export const batchSums = (joined: string) => ({
+  byState: `SELECT ${stateOfRow} AS state, ${statusOfRow} AS status, count(*) AS count,
+    sum(r.amount_paisa) AS sum ${joined} GROUP BY 1, 2`,
+  /** @param time a parameter */
+  before: (time: string) => `SELECT count(*) AS count, sum(r.amount_paisa) AS sum ${joined}
+    AND ${isSamePayout} AND o.state = 'CONFIRMED' AND (${openedAt} < ${time} OR o.code = 'existing')`,
+  sendTimes: `SELECT min(${openedAt}) AS first, max(${lastTakenAt}) AS last ${joined}
+    AND ${isSamePayout} AND NOT ${isFree}`,
+});
