@@ -1,4 +1,5 @@
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod/mini";
 import { errorCode } from "../domain/error-code.ts";
@@ -7,29 +8,43 @@ import { jsonIn } from "../domain/json.ts";
 import { makeDirectory } from "../platform/files.ts";
 import { type ColumnMapping, statementFields } from "./statement.ts";
 
-const column = z.object({ column: z.string(), field: z.enum(statementFields) });
-const schema = z.record(z.string(), z.array(column));
+const schema = z.array(z.object({ column: z.string(), field: z.enum(statementFields) }));
 
-/** How users read the columns of their statements, by names that they chose. */
+/** How users read the columns of their statements. Each has a file, so that no process overwrites another one's. */
 export function openMappings(configFolder: string) {
-  const file = join(configFolder, "statement-mappings.json");
-  const read = () => {
+  const directory = join(configFolder, "statement-mappings");
+  const fileOf = (name: string) => join(directory, `${encodeURIComponent(name)}.json`);
+  /** The result, or undefined if the file does not exist. */
+  const ifThere = <Result>(work: () => Result): Result | undefined => {
     try {
-      const found = schema.safeParse(jsonIn(readFileSync(file, "utf8"))?.value);
-      if (found.success) return found.data;
-      throw usage([`${file} is damaged.`], "Delete the file, then map the columns again.");
+      return work();
     } catch (error) {
-      if (errorCode(error) === "ENOENT") return {};
+      if (errorCode(error) === "ENOENT") return undefined;
       throw error;
     }
   };
   return {
-    find: (name: string): ColumnMapping[] => new Map(Object.entries(read())).get(name) ?? [],
-    save: (name: string, columns: z.infer<typeof column>[]): void => {
-      makeDirectory(configFolder, 0o700);
-      const text = JSON.stringify({ ...read(), [name]: columns }, null, 2);
-      writeFileSync(`${file}.new`, text, { mode: 0o600 });
-      renameSync(`${file}.new`, file);
+    names: (): string[] =>
+      (ifThere(() => readdirSync(directory)) ?? [])
+        .filter((file) => file.endsWith(".json"))
+        .map((file) => decodeURIComponent(file.slice(0, -".json".length)))
+        .sort(),
+
+    find(name: string): ColumnMapping[] {
+      const text = ifThere(() => readFileSync(fileOf(name), "utf8"));
+      if (text === undefined) return [];
+      const found = schema.safeParse(jsonIn(text)?.value);
+      if (found.success) return found.data;
+      throw usage([`${fileOf(name)} is damaged.`], "Delete the file, then map the columns again.");
     },
+
+    save(name: string, columns: z.infer<typeof schema>): void {
+      makeDirectory(directory, 0o700);
+      const written = join(directory, randomUUID());
+      writeFileSync(written, JSON.stringify(columns, null, 2), { mode: 0o600 });
+      renameSync(written, fileOf(name));
+    },
+
+    remove: (name: string): void => rmSync(fileOf(name), { force: true }),
   };
 }

@@ -8,7 +8,7 @@ import { type Line, magnitude, recipientOf } from "./statement.ts";
  * Compares the lines of a statement with operations. Pure: nothing is read, retrieved or recorded here.
  */
 
-/** What is compared of an operation: a statement of a year may name a million of them. */
+/** What is compared of an operation. */
 export type Known = Pick<
   Operation,
   | ("number" | "id" | "kind" | "state" | "status" | "remoteId" | "reference" | "amountPaisa")
@@ -42,7 +42,17 @@ export interface Entry {
   proposals: Operation[];
   /** For a line that is there twice, the first one. */
   firstLine?: number;
+  /** The amount of the line is that of the operation with or without the fee; absent if the fee is zero or they differ. */
+  isNet?: boolean;
+  /** Of an open line: the same in another copy of the statement. */
+  digest?: string;
 }
+
+/**
+ * The first line of each operation, by the operation's number; of a cancelled one its entry, because its money may be
+ * returned. Numbers, because a statement of a year may name a million operations.
+ */
+export type FirstLines = Map<number, number | Entry>;
 
 /** True if a line is neither explained nor contradicts the ledger. */
 export function isOpen({ result, explained }: { result: string; explained?: string | null }) {
@@ -56,8 +66,17 @@ export function namesIn(lines: Line[]): string[] {
   );
 }
 
-/** Finds the operation of each line, by the API's ID or else by a payout's reference, and compares both. */
-export function classify(lines: Line[], operations: Known[]): Entry[] {
+/**
+ * Finds the operation of each line, by the API's ID or else by a payout's reference, and compares both.
+ *
+ * @param earlier the first lines of operations on earlier pages
+ * @returns also the first lines on this page
+ */
+export function classify(
+  lines: Line[],
+  operations: Known[],
+  earlier: FirstLines = new Map(),
+): { entries: Entry[]; first: FirstLines } {
   const byId = new Map<string, Known[]>();
   for (const one of operations) {
     const named = byId.get(one.remoteId ?? "");
@@ -65,8 +84,8 @@ export function classify(lines: Line[], operations: Known[]): Entry[] {
     else byId.set(one.remoteId ?? "", [one]);
   }
   const byReference = new Map(operations.map((one) => [one.reference ?? "", one]));
-  const first = new Map<bigint, Entry>();
-  return lines.map((line): Entry => {
+  const first: FirstLines = new Map();
+  const entries = lines.map((line): Entry => {
     const entry: Entry = {
       ...{ line, result: "only-in-statement", operation: undefined },
       ...{ differences: [], proposals: [] },
@@ -79,31 +98,37 @@ export function classify(lines: Line[], operations: Known[]): Entry[] {
       byReference.get(line.reference ?? " ");
     if (!operation && line.amountPaisa === null) return { ...entry, result: "balance" };
     if (!operation) return line.kind === "fee" ? { ...entry, result: "fee" } : entry;
-    const earlier = first.get(operation.number);
-    if (!earlier) {
-      const differences = isUnsettled(operation) ? [] : differencesOf(line, operation);
-      const differs = differences.length > 0 ? "differs" : "matched";
+    const number = Number(operation.number);
+    const before = first.get(number) ?? earlier.get(number);
+    if (before === undefined) {
+      const compared = isUnsettled(operation) ? { differences: [] } : compare(line, operation);
+      const differs = compared.differences.length > 0 ? "differs" : "matched";
       const result = isUnsettled(operation) ? "unknown-here" : differs;
-      const found = { ...entry, result, operation, differences } as const;
-      first.set(operation.number, found);
+      const found = { ...entry, result, operation, ...compared } as const;
+      first.set(number, operation.status === "Cancelled" ? found : line.line);
       return found;
     }
     // Its fee has a line of its own.
     if (line.kind === "fee" && line.amountPaisa !== operation.amountPaisa)
       return { ...entry, result: "fee" };
+    const firstLine = typeof before === "number" ? before : before.line.line;
     // The money of a cancelled payout is returned.
-    const { movementPaisa } = earlier.line;
-    const isReturned = movementPaisa !== null && line.movementPaisa === -movementPaisa;
-    if (operation.status === "Cancelled" && isReturned && earlier.result !== "twice") {
-      earlier.differences = earlier.differences.filter(({ field }) => field !== "status");
-      if (earlier.differences.length === 0) earlier.result = "matched";
+    if (typeof before !== "number" && isReturn(line, before)) {
+      before.differences = before.differences.filter(({ field }) => field !== "status");
+      if (before.differences.length === 0) before.result = "matched";
       return { ...entry, result: "matched", operation };
     }
-    return { ...entry, result: "twice", operation, firstLine: earlier.line.line };
+    return { ...entry, result: "twice", operation, firstLine };
   });
+  return { entries, first };
 }
 
-function differencesOf(line: Line, operation: Known): Difference[] {
+function isReturn(line: Line, sent: Entry): boolean {
+  const { movementPaisa } = sent.line;
+  return movementPaisa !== null && line.movementPaisa === -movementPaisa;
+}
+
+function compare(line: Line, operation: Known): Pick<Entry, "differences" | "isNet"> {
   const { kind, state, status, remoteId, reference, amountPaisa } = operation;
   const found: Difference[] = [];
   const add = (field: Difference["field"], statement: string, ledger: string | null) => {
@@ -118,14 +143,17 @@ function differencesOf(line: Line, operation: Known): Difference[] {
     add("date", line.date ?? "", operation.completedAt ?? operation.createdAt);
   if (line.kind !== null && line.kind !== "fee") add("type", line.kind, kind);
   const shown = line.movementPaisa ?? directed(line.amountPaisa ?? 0n, kind);
-  const ours = amountPaisa === null ? null : signedText(directed(amountPaisa, kind));
-  add("amount", signedText(shown), ours);
+  const ours = amountPaisa === null ? null : directed(amountPaisa, kind);
+  const fee = magnitude(line.feePaisa ?? 0n);
+  const isNet = fee !== 0n && (shown + fee === ours || shown - fee === ours);
+  if (!isNet) add("amount", signedText(shown), ours === null ? null : signedText(ours));
   if (state === "CONFIRMED") add("status", line.status ?? "Completed", status);
   const recipient = recipientOf(operation);
   if (line.recipient !== null && recipient !== undefined)
     if (sameMobile(recipient, line.recipient) === "different")
       add("recipient", line.recipient, recipient);
-  return found;
+  const isCompared = fee !== 0n && (isNet || shown === ours);
+  return { differences: found, ...(isCompared ? { isNet } : {}) };
 }
 
 /** A statement may date an operation by a day in another zone, or by the next working day. */
@@ -169,43 +197,95 @@ export interface Balance {
   brokenAt: { line: number; expected: Paisa | null; shown: Paisa } | null;
 }
 
-/**
- * Checks the balances to the paisa; undefined if the statement has none. Only what is Completed moves money, and a
- * fee beside an amount reduces the balance. The newest line may be the first one.
- */
-export function checkBalance(entries: Entry[]): Balance | undefined {
-  if (entries.every(({ line }) => line.balancePaisa === null)) return undefined;
-  const times = entries.flatMap(({ line }) => line.span?.fromMs ?? []);
-  const isNewestFirst = (times[0] ?? 0) > (times.at(-1) ?? 0);
-  let running: Paisa | undefined;
-  const balance: Balance = {
-    ...{ opening: 0n, movements: 0n, fees: 0n, closing: 0n },
-    brokenAt: null,
+/** What a line does to the balance. */
+interface Step {
+  line: number;
+  balancePaisa: Paisa | null;
+  /** Undefined if the statement does not show the direction. */
+  movedPaisa: Paisa | undefined;
+  feePaisa: Paisa;
+  /** As that of the entry. */
+  isNet: boolean | undefined;
+}
+
+/** Checks balances. A step is five numbers: a statement may have a million. */
+export function createBalanceCheck() {
+  const pages: BigInt64Array[] = [];
+  let [hasBalance, hasNet, hasGross] = [false, false, false];
+
+  const stepAt = (page: BigInt64Array, at: number): Step => {
+    const [line = 0n, balance = 0n, moved = 0n, feePaisa = 0n, flags = 0n] = page.subarray(at);
+    return {
+      line: Number(line),
+      balancePaisa: flags & 1n ? balance : null,
+      movedPaisa: flags & 2n ? moved : undefined,
+      feePaisa,
+      isNet: flags & 4n ? true : flags & 8n ? false : undefined,
+    };
   };
-  for (const entry of isNewestFirst ? entries.toReversed() : entries) {
-    const { line } = entry;
-    const { balancePaisa } = line;
-    const isMoved = line.status === null || line.status === "Completed";
-    const moved = isMoved ? movementOf(entry) : 0n;
-    const feePaisa = isMoved ? magnitude(line.feePaisa ?? 0n) : 0n;
-    const before = running ?? (balancePaisa ?? 0n) - (moved ?? 0n) + feePaisa;
-    const expected = moved === undefined ? undefined : before + moved - feePaisa;
-    if (running === undefined && balancePaisa === null) {
-      // The opening balance is found at the first line that has one.
-      balance.opening -= (moved ?? 0n) - feePaisa;
-    } else if (running === undefined) balance.opening += before;
-    balance.movements += moved ?? 0n;
-    balance.fees += feePaisa;
-    if (balancePaisa !== null && balancePaisa !== expected)
-      balance.brokenAt ??= { line: line.line, expected: expected ?? null, shown: balancePaisa };
-    if (running !== undefined || balancePaisa !== null)
-      running = balancePaisa ?? expected ?? before;
+
+  function* steps(isNewestFirst: boolean): Iterable<Step> {
+    for (const page of isNewestFirst ? pages.toReversed() : pages)
+      for (let at = 0; at < page.length; at += 5)
+        yield stepAt(page, isNewestFirst ? page.length - 5 - at : at);
   }
-  return { ...balance, closing: running ?? 0n };
+
+  return {
+    add(entries: Entry[]): void {
+      const page = new BigInt64Array(entries.length * 5);
+      for (const [place, { line, isNet, operation }] of entries.entries()) {
+        // Only what is Completed moves money.
+        const isMoved = line.status === null || line.status === "Completed";
+        const moved = isMoved ? movementOf(line, operation) : 0n;
+        const flags =
+          (line.balancePaisa === null ? 0n : 1n) +
+          (moved === undefined ? 0n : 2n) +
+          (isNet === undefined ? 0n : isNet ? 4n : 8n);
+        const fee = isMoved ? magnitude(line.feePaisa ?? 0n) : 0n;
+        page.set([BigInt(line.line), line.balancePaisa ?? 0n, moved ?? 0n, fee, flags], place * 5);
+        hasBalance ||= line.balancePaisa !== null;
+        hasNet ||= isNet === true;
+        hasGross ||= isNet === false;
+      }
+      pages.push(page);
+    },
+
+    /**
+     * Checks the balances to the paisa; undefined if the statement has none. A fee beside an amount reduces the
+     * balance, and one that is in the amount does not.
+     *
+     * @param isNewestFirst the newest line is the first one
+     */
+    result(isNewestFirst: boolean): Balance | undefined {
+      if (!hasBalance) return undefined;
+      let running: Paisa | undefined;
+      const balance: Balance = {
+        ...{ opening: 0n, movements: 0n, fees: 0n, closing: 0n },
+        brokenAt: null,
+      };
+      for (const step of steps(isNewestFirst)) {
+        const { line, balancePaisa, movedPaisa, isNet = hasNet && !hasGross } = step;
+        const feePaisa = isNet ? 0n : step.feePaisa;
+        const before = running ?? (balancePaisa ?? 0n) - (movedPaisa ?? 0n) + feePaisa;
+        const expected = movedPaisa === undefined ? undefined : before + movedPaisa - feePaisa;
+        if (running === undefined && balancePaisa === null) {
+          // The opening balance is found at the first line that has one.
+          balance.opening -= (movedPaisa ?? 0n) - feePaisa;
+        } else if (running === undefined) balance.opening += before;
+        balance.movements += movedPaisa ?? 0n;
+        balance.fees += feePaisa;
+        if (balancePaisa !== null && balancePaisa !== expected)
+          balance.brokenAt ??= { line, expected: expected ?? null, shown: balancePaisa };
+        if (running !== undefined || balancePaisa !== null)
+          running = balancePaisa ?? expected ?? before;
+      }
+      return { ...balance, closing: running ?? 0n };
+    },
+  };
 }
 
 /** What a line adds to the balance; undefined if the statement does not show the direction. */
-function movementOf({ line, operation }: Entry): Paisa | undefined {
+function movementOf(line: Line, operation: Known | undefined): Paisa | undefined {
   if (line.amountPaisa === null) return 0n;
   const kind = operation?.kind ?? line.kind;
   return line.movementPaisa ?? (kind === null ? undefined : directed(line.amountPaisa, kind));

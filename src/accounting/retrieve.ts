@@ -1,7 +1,9 @@
+import { createHash } from "node:crypto";
 import type { ServiceRecord } from "../api/contract/index.ts";
-import { paisaOf } from "../domain/amount.ts";
+import { type Paisa, paisaOf } from "../domain/amount.ts";
 import { Failure, usage } from "../domain/failure.ts";
 import { readIdentifier } from "../domain/identifier.ts";
+import { payeeOf } from "../domain/mobile.ts";
 import { isUnresolved } from "../domain/state.ts";
 import { hasEnded, type Resource, resources } from "../domain/statuses.ts";
 import type { Requested } from "../ledger/change.ts";
@@ -13,8 +15,19 @@ import { refreshStatus, throwUnlessUnknown } from "../operations/refresh.ts";
 import { resolveByRecord } from "../operations/resolve.ts";
 import { unread } from "../operations/response-failure.ts";
 import { requestRecord } from "../operations/status.ts";
-import { classify, type Entry, isOpen, type Known, mayBe, namesIn } from "./reconcile.ts";
-import type { Line } from "./statement.ts";
+import {
+  type Balance,
+  classify,
+  createBalanceCheck,
+  type Entry,
+  type FirstLines,
+  isOpen,
+  type Known,
+  mayBe,
+  namesIn,
+  signedText,
+} from "./reconcile.ts";
+import { type Line, type Lines, magnitude } from "./statement.ts";
 
 /** A person's decision that a line is an operation, although no ID or reference says so. */
 export interface Acceptance {
@@ -25,7 +38,17 @@ export interface Acceptance {
 }
 
 export interface Reconciliation {
+  /** What a person has to see: all but plain matches, fees and balances, unless all were asked for. */
   entries: Entry[];
+  results: Map<Entry["result"], { lines: number; total: Paisa }>;
+  fees: Paisa;
+  /** Lines whose amount is that of the operation with or without the fee. */
+  netLines: number;
+  balance: Balance | undefined;
+  /** Lines that are dated outside the period. An opening balance may be of the day before. */
+  outside: { count: number; first: Line | undefined };
+  /** The lines of operations that are in the statement. */
+  named: FirstLines;
   /** Completed in the period, and not in the statement; at most `mostListed`. */
   onlyInLedger: Operation[];
   onlyInLedgerSum: { count: number; totalPaisa: bigint };
@@ -37,6 +60,8 @@ interface Options {
   /** The name of the statement, for operations that are recorded from it. */
   name: string;
   isImporting: boolean;
+  /** True if all entries are wanted: then memory grows with the statement. */
+  hasAll: boolean;
   /** The period of the statement, ISO 8601, inclusive. */
   since: string;
   until: string;
@@ -48,38 +73,122 @@ const mostListed = 10_000;
 const mostProposals = 5;
 
 /**
- * Reconciles lines with the ledger. A statement changes nothing by itself: what it shows and the ledger does not know
- * is retrieved from the API, and only the record is recorded.
+ * Reconciles lines with the ledger, page by page. A statement changes nothing by itself: what it shows and the ledger
+ * does not know is retrieved from the API, and only the record is recorded.
  */
 export async function reconcile(
-  lines: Line[],
+  lines: Lines,
   options: Options,
   ledger: Ledger,
   deps: OperationDeps,
 ): Promise<Reconciliation> {
-  const before = await classified(lines, ledger);
-  const { imported, blocked, unseen, isChanged } = await retrieve(before, options, ledger, deps);
-  const after = isChanged ? await classified(lines, ledger) : before;
-  const entries = after.map((entry, place): Entry => {
-    const { result } = before[place] ?? entry;
-    const wasOpen = result === "unknown-here" || result === "only-in-statement";
-    const by = entry.operation ? undefined : blocked.get(entry.line.id ?? "");
-    if (by) return blockedEntry(entry, by);
-    if (!wasOpen || entry.result !== "matched") return entry;
-    const isImported = imported.has(entry.operation?.remoteId ?? "");
-    return isImported
-      ? { ...entry, result: "only-in-statement", explained: "imported" }
-      : { ...entry, result: "unknown-here", explained: "resolved" };
-  });
-  const named = new Set(entries.map(({ operation }) => operation?.number));
+  const unknown = new Set((await ledger.unsettled()).map(({ amountPaisa }) => amountPaisa));
+  const named: FirstLines = new Map();
+  const balance = createBalanceCheck();
+  const sums = createSums(options);
+  const digestOf = createDigests();
+  let unseen: Failure | undefined;
+  for await (const page of lines.pages()) {
+    const known = await namedBy(page, ledger);
+    const before = classify(page, known, named);
+    const retrieved = unseen
+      ? undefined
+      : await retrieve(before.entries, { ...options, unknown }, ledger, deps);
+    unseen ??= retrieved?.unseen;
+    const { entries, first } = retrieved?.isChanged
+      ? classify(page, await namedBy(page, ledger), named)
+      : before;
+    for (const [number, line] of first) named.set(number, line);
+    const explained = entries.map((entry, place) =>
+      retrieved ? explainedEntry(entry, before.entries[place]?.result, retrieved) : entry,
+    );
+    for (const entry of explained) {
+      const number = Number(entry.operation?.number ?? 0n);
+      if (entry.operation && !named.has(number)) named.set(number, entry.line.line);
+      if (isOpen(entry)) entry.digest = digestOf(entry.line);
+      sums.add(entry);
+    }
+    balance.add(explained);
+  }
   // What the ledger knows as Processing may be completed, and be missing in the statement.
   const processing = others(named, { status: "Processing", until: options.until }, ledger);
   const refreshed = unseen ? { unseen } : await refreshStatus(processing, deps);
-  const left = await onlyInLedger(entries, options, ledger);
+  const { entries, ...counted } = sums.result();
+  const left = await onlyInLedger({ entries, named }, options, ledger);
   // An ID that the API does not know says nothing about the others.
   const isUnknown = refreshed.unseen?.kind === "not-found";
   if (refreshed.unseen && isUnknown) throwUnlessUnknown(refreshed.unseen, deps);
-  return { entries, ...left, unseen: isUnknown ? undefined : refreshed.unseen };
+  return {
+    ...{ entries, named, ...counted, ...left },
+    balance: balance.result(lines.isNewestFirst),
+    unseen: isUnknown ? undefined : refreshed.unseen,
+  };
+}
+
+/** Counts entries, and stores those that a person has to see. */
+function createSums({ since, until, hasAll }: Options) {
+  const [fromMs, toMs] = [Date.parse(since), Date.parse(until)];
+  const entries: Entry[] = [];
+  const results: Reconciliation["results"] = new Map();
+  const count = ({ result, line }: Entry) => {
+    const { lines, total } = results.get(result) ?? { lines: 0, total: 0n };
+    results.set(result, { lines: lines + 1, total: total + (line.amountPaisa ?? 0n) });
+  };
+  const found = {
+    fees: 0n,
+    netLines: 0,
+    outside: { count: 0, first: undefined as Line | undefined },
+  };
+  return {
+    add(entry: Entry): void {
+      const { line, result, explained } = entry;
+      const isPlain = result === "matched" || result === "fee" || result === "balance";
+      // The result of others may change with a later line.
+      if (hasAll || explained || !isPlain) entries.push(entry);
+      else count(entry);
+      found.fees += magnitude(line.feePaisa ?? (result === "fee" ? line.amountPaisa : null) ?? 0n);
+      if (entry.isNet) found.netLines += 1;
+      const { span, amountPaisa } = line;
+      if (amountPaisa === null || !span || (span.toMs >= fromMs && span.fromMs <= toMs)) return;
+      found.outside.count += 1;
+      found.outside.first ??= line;
+    },
+    result() {
+      for (const entry of entries) count(entry);
+      return { entries, results, ...found };
+    },
+  };
+}
+
+/**
+ * The digests of open lines: of what a person accepts with them, however their cells are written. The second of two
+ * equal lines has another one.
+ */
+function createDigests() {
+  const seen = new Map<string, number>();
+  return ({ id, reference, span, kind, recipient, movementPaisa, amountPaisa }: Line): string => {
+    const payee = recipient && (payeeOf(recipient) || recipient);
+    const amount = String(movementPaisa ?? amountPaisa);
+    const line = JSON.stringify([id, reference, span, kind, payee, amount]);
+    const place = (seen.get(line) ?? 0) + 1;
+    seen.set(line, place);
+    return createHash("sha256").update(`${line} ${place}`).digest("hex");
+  };
+}
+
+function explainedEntry(
+  entry: Entry,
+  before: Entry["result"] | undefined,
+  { imported, blocked }: Retrieval,
+): Entry {
+  const wasOpen = before === "unknown-here" || before === "only-in-statement";
+  const by = entry.operation ? undefined : blocked.get(entry.line.id ?? "");
+  if (by) return blockedEntry(entry, by);
+  if (!wasOpen || entry.result !== "matched") return entry;
+  const isImported = imported.has(entry.operation?.remoteId ?? "");
+  return isImported
+    ? { ...entry, result: "only-in-statement", explained: "imported" }
+    : { ...entry, result: "unknown-here", explained: "resolved" };
 }
 
 /** A record that was not recorded: it may be that of an unknown operation, or its reference belongs to another payout. */
@@ -95,20 +204,21 @@ function blockedEntry(entry: Entry, operation: Operation): Entry {
 }
 
 /** Operations that the API has a record of, and that no line names. */
-async function* others(named: Set<bigint | undefined>, filter: Filter, ledger: Ledger) {
+async function* others(named: FirstLines, filter: Filter, ledger: Ledger) {
   for await (const one of ledger.list(undefined, { ...filter, oldestFirst: true })) {
     const isRecord = one.state === "CONFIRMED" && resources.some((kind) => kind === one.kind);
-    if (isRecord && !named.has(one.number)) yield one;
+    if (isRecord && !named.has(Number(one.number))) yield one;
   }
 }
 
-async function classified(lines: Line[], ledger: Ledger): Promise<Entry[]> {
+/** The operations that lines name. */
+async function namedBy(lines: Line[], ledger: Ledger): Promise<Known[]> {
   const names = namesIn(lines);
   const operations = new Map<bigint, Known>();
   for (let at = 0; at < names.length; at += namesAtOnce)
     for (const one of await ledger.ofNames(names.slice(at, at + namesAtOnce)))
       operations.set(one.number, knownOf(one));
-  return classify(lines, [...operations.values()]);
+  return [...operations.values()];
 }
 
 function knownOf(operation: Operation): Known {
@@ -130,11 +240,10 @@ interface Retrieval {
 /** Retrieves records that may explain entries, and records what they show by the rules of every retrieved record. */
 async function retrieve(
   entries: Entry[],
-  { name, isImporting }: Options,
+  { name, isImporting, unknown }: Options & { unknown: Set<Paisa | null> },
   ledger: Ledger,
   deps: OperationDeps,
 ): Promise<Retrieval> {
-  const unknown = new Set((await ledger.unsettled()).map(({ amountPaisa }) => amountPaisa));
   const open = entries.filter(({ line, result, operation, differences }) => {
     const hasId = readIdentifier(line.id ?? "").ok;
     if (result === "only-in-statement")
@@ -237,11 +346,10 @@ function claimOf({ kind, id, record }: Found, message: string): Requested<"claim
  * and recipient, the operation is proposed for it, or explains it if a person has accepted that.
  */
 async function onlyInLedger(
-  entries: Entry[],
+  { entries, named }: Pick<Reconciliation, "entries" | "named">,
   { since, until }: Options,
   ledger: Ledger,
 ): Promise<Pick<Reconciliation, "onlyInLedger" | "onlyInLedgerSum">> {
-  const named = new Set(entries.map(({ operation }) => operation?.number));
   const open = new Map<bigint | null, Entry[]>();
   for (const entry of entries.filter(isOpen)) {
     const same = open.get(entry.line.amountPaisa);
@@ -257,7 +365,10 @@ async function onlyInLedger(
       (entry) => isOpen(entry) && entry.operation === undefined && mayBe(entry.line, one),
     );
     const accepted = fitting.length > 0 ? await acceptedAs(one, fitting, ledger) : undefined;
-    if (accepted === "here") continue;
+    if (typeof accepted === "object") {
+      named.set(Number(one.number), accepted.line.line);
+      continue;
+    }
     // An operation explains one line, whichever statement has it.
     for (const { proposals } of accepted ? [] : fitting)
       if (proposals.length < mostProposals) proposals.push(one);
@@ -273,15 +384,15 @@ async function acceptedAs(
   operation: Operation,
   fitting: Entry[],
   ledger: Ledger,
-): Promise<"here" | "elsewhere" | undefined> {
+): Promise<Entry | "elsewhere" | undefined> {
   let accepted: "elsewhere" | undefined;
   for (const { data } of await ledger.historyOf(operation)) {
     const { matched }: Pick<Outcome, "matched"> = { ...(typeof data === "object" ? data : {}) };
     if (!matched) continue;
-    const entry = fitting.find(({ line }) => line.digest === matched.line);
+    const entry = fitting.find(({ digest }) => digest === matched.line);
     const { reason } = matched;
     if (entry) Object.assign(entry, { operation, reason, explained: "accepted", proposals: [] });
-    if (entry) return "here";
+    if (entry) return entry;
     accepted = "elsewhere";
   }
   return accepted;
@@ -316,7 +427,8 @@ export async function accept(
     throw usage(problems, "A proposal has the same amount and recipient, and is in the result.");
   for (const { entry, operation, reason } of accepted) {
     const { state, status } = operation;
-    const matched = { line: entry.line.digest, reason, by };
+    const statement = statementTextOf(entry.line, options.name);
+    const matched = { line: entry.digest ?? "", statement, reason, by };
     const outcome = { state, ...(status === null ? {} : { status }), matched };
     const answer = await ledger.learn({ seen: operation, outcome });
     if (answer.kind === "recorded") continue;
@@ -325,5 +437,13 @@ export async function accept(
     throw new Failure("operation.locked", `${id} was changed meanwhile.`, { hint, operation: id });
   }
   for (const entry of found.entries) entry.proposals = [];
-  Object.assign(found, await onlyInLedger(found.entries, options, ledger));
+  Object.assign(found, await onlyInLedger(found, options, ledger));
+}
+
+/** A line as `ledger show` has it. */
+function statementTextOf(line: Line, name: string): string {
+  const { id, reference, date, recipient, movementPaisa, amountPaisa } = line;
+  const amount = `BDT ${signedText(movementPaisa ?? amountPaisa ?? 0n)}`;
+  const cells = [date, id, reference, recipient, amount].filter(Boolean);
+  return `${name}, line ${line.line}: ${cells.join(", ")}`;
 }

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { type CsvFile, type CsvRecord, recordPages, textOf, Unreadable } from "../batches/csv.ts";
 import { delimiters } from "../batches/header.ts";
 import type { Paisa } from "../domain/amount.ts";
@@ -12,11 +11,20 @@ import type { Operation } from "../ledger/operation.ts";
 
 /** What a column of a statement can hold. */
 export const statementFields = [
-  ...(["id", "reference", "date", "type", "amount", "debit", "credit", "fee", "balance"] as const),
-  ...(["status", "recipient", "ignore"] as const),
+  ...([
+    "id",
+    "reference",
+    "date",
+    "date-month-first",
+    "type",
+    "amount",
+    "debit",
+    "credit",
+  ] as const),
+  ...(["fee", "balance", "status", "recipient", "ignore"] as const),
 ] as const;
 export type StatementField = (typeof statementFields)[number];
-type Read = Exclude<StatementField, "ignore">;
+type Read = Exclude<StatementField, "ignore" | "date-month-first">;
 
 export interface ColumnMapping {
   column: string;
@@ -29,12 +37,15 @@ export interface ColumnMapping {
 export interface StatementTable {
   path: string;
   header: string[];
-  /** The records below the header. */
-  records: CsvRecord[];
+  /** The first records below the header. */
+  sample: CsvRecord[];
+  /** All records below the header, read from the file again, so that they are not in memory. */
+  pages(): AsyncIterable<CsvRecord[]>;
 }
 
 /** The lines above the header, such as the name of the account. */
 const mostPreamble = 20;
+const sampled = 1_000;
 
 /**
  * Reads a table. Its header is the row that names the most columns: given ones, or else well-known ones.
@@ -47,24 +58,34 @@ export async function readTable(
   given: string[] = [],
 ): Promise<StatementTable> {
   const { path } = csv;
-  const all: CsvRecord[] = [];
-  try {
-    const text = textOf(csv);
-    for await (const page of recordPages(text, delimiter ?? delimiterOf(text, given)))
-      all.push(...page);
-  } catch (error) {
-    if (!(error instanceof Unreadable)) throw error;
-    throw usage([`${path}, line ${error.line}: ${error.message}`]);
+  async function* allPages() {
+    try {
+      const text = textOf(csv);
+      for await (const page of recordPages(text, delimiter ?? delimiterOf(text, given)))
+        yield page.map(({ line, cells }) => ({
+          line,
+          cells: cells.map((cell) => unguarded(cell).trim()),
+        }));
+    } catch (error) {
+      if (!(error instanceof Unreadable)) throw error;
+      throw usage([`${path}, line ${error.line}: ${error.message}`]);
+    }
   }
-  const head = all.slice(0, mostPreamble).map(({ cells }) => columnsIn(cells, given));
+  const first: CsvRecord[] = [];
+  for await (const page of allPages()) {
+    first.push(...page);
+    if (first.length > mostPreamble + sampled) break;
+  }
+  const head = first.slice(0, mostPreamble).map(({ cells }) => columnsIn(cells, given));
   const place = head.indexOf(Math.max(...head));
-  const header = all[place]?.cells.map((cell) => unguarded(cell).trim()) ?? [];
+  const header = first[place]?.cells ?? [];
   if (header.length < 2) throw usage([`${path} has no header with several columns.`], addDelimiter);
-  const records = all.slice(place + 1).map(({ line, cells }) => ({
-    line,
-    cells: cells.map((cell) => unguarded(cell).trim()),
-  }));
-  return { path, header, records };
+  const headerLine = first[place]?.line ?? 0;
+  async function* pages() {
+    for await (const page of allPages()) yield page.filter(({ line }) => line > headerLine);
+  }
+  const sample = first.slice(place + 1, place + 1 + sampled);
+  return { path, header, sample, pages };
 }
 
 const addDelimiter = "If its cells have another delimiter, add --delimiter.";
@@ -86,7 +107,7 @@ const columnNames: Record<Read, RegExp> = {
 
 /** How many columns a row names. One that was given counts more than all others. */
 function columnsIn(cells: string[], given: string[]): number {
-  const isGiven = (cell: string) => given.some((name) => isSame(name, unguarded(cell)));
+  const isGiven = (cell: string) => given.some((name) => isSame(name, cell));
   const isKnown = (cell: string) =>
     Object.values(columnNames).some((name) => name.test(cell.trim()));
   return cells.filter(isGiven).length * 1_000 + cells.filter(isKnown).length;
@@ -103,11 +124,9 @@ function delimiterOf(text: string, given: string[]): string {
   return [...delimiters.values()].reduce((best, one) => (named(one) > named(best) ? one : best));
 }
 
-const sampled = 1_000;
-
 /** The texts of a statement that may be IDs or references, of its first lines. */
-export function sampleOf({ records }: StatementTable): string[] {
-  return [...new Set(records.slice(0, sampled).flatMap(({ cells }) => cells))].filter((cell) =>
+export function textsOf({ sample }: StatementTable): string[] {
+  return [...new Set(sample.flatMap(({ cells }) => cells))].filter((cell) =>
     /^[^\s]{2,256}$/.test(cell),
   );
 }
@@ -128,7 +147,7 @@ type Recognition = [
  * @param known operations that the sample names
  */
 export function recognize(
-  { header, records }: StatementTable,
+  { header, sample }: Pick<StatementTable, "header" | "sample">,
   given: ColumnMapping[],
   known: Operation[],
 ): ColumnMapping[] {
@@ -136,9 +155,9 @@ export function recognize(
   const references = new Map(known.map((one) => [one.reference ?? "", one]));
   const found = [...given];
   const placeOf = (field: Read) =>
-    header.indexOf(found.find((one) => one.field === field)?.column ?? " ");
+    header.indexOf(found.find((one) => readAs(one) === field)?.column ?? " ");
   const isMoney = (cell: string) => readMoney(cell).ok;
-  const isDate = (cell: string) => readDate(cell, "UTC").ok;
+  const isDate = (cell: string) => readDate(cell, "UTC").ok || readDate(cell, "UTC", true).ok;
   const never = () => false;
   const recognitions: Recognition[] = [
     ["id", "IDs of the ledger", (cell) => ids.has(cell)],
@@ -162,7 +181,7 @@ export function recognize(
     if (placeOf(field) >= 0 || (field === "amount" && isTwoColumns)) continue;
     const candidates = header.flatMap((column, place) => {
       if (column === "" || found.some((one) => isSame(one.column, column))) return [];
-      const filled = records.slice(0, sampled).filter(({ cells }) => cells[place]);
+      const filled = sample.filter(({ cells }) => cells[place]);
       const operationOf = ({ cells }: CsvRecord) =>
         ids.get(cells[placeOf("id")] || " ") ?? references.get(cells[placeOf("reference")] || " ");
       const hits = filled.filter((one) => fits(one.cells[place] ?? "", operationOf(one))).length;
@@ -204,10 +223,44 @@ export function recipientOf({
 export function merged(earlier: ColumnMapping[], later: ColumnMapping[]): ColumnMapping[] {
   const isReplaced = (one: ColumnMapping) =>
     later.some(
-      ({ column, field }) =>
-        isSame(column, one.column) || (field === one.field && field !== "ignore"),
+      (other) =>
+        isSame(other.column, one.column) ||
+        (readAs(other) === readAs(one) && other.field !== "ignore"),
     );
   return [...earlier.filter((one) => !isReplaced(one)), ...later];
+}
+
+function readAs({ field }: ColumnMapping): Read | "ignore" {
+  return field === "date-month-first" ? "date" : field;
+}
+
+/**
+ * Decides whether dates such as 03/04/2026 begin with the day or the month: by a number above 12 anywhere in the
+ * column. If nothing decides, the day is first.
+ */
+export async function withDateOrder(
+  { header, sample, pages }: StatementTable,
+  mapping: ColumnMapping[],
+): Promise<ColumnMapping[]> {
+  const date = mapping.find(({ field }) => field === "date");
+  const place = header.findIndex((one) => isSame(one, date?.column ?? " "));
+  const numbersIn = ({ cells }: CsvRecord) => dayFirst.exec(asciiDigits(cells[place] ?? ""));
+  const example = sample.map(numbersIn).find((found) => found && !/\D/.test(found[2] ?? ""));
+  if (!date || !example) return mapping;
+  let [isDayFirst, isMonthFirst] = [false, false];
+  for await (const page of pages())
+    for (const found of page.map(numbersIn)) {
+      isDayFirst ||= Number(found?.[1]) > 12;
+      isMonthFirst ||= Number(found?.[2]) > 12;
+    }
+  const decided = isMonthFirst && !isDayFirst ? "date-month-first" : "date";
+  const why =
+    isDayFirst || isMonthFirst
+      ? date.why
+      : `${example[0]} is read day first. If the month is first: --map '${date.column}=date-month-first'`;
+  return mapping.map((one) =>
+    one === date ? { ...one, field: decided, ...(why === undefined ? {} : { why }) } : one,
+  );
 }
 
 function isSame(one: string, other: string): boolean {
@@ -232,8 +285,15 @@ export interface Line {
   /** The API's status, or the word of the statement if that means none of them. */
   status: string | null;
   recipient: string | null;
-  /** The same for the same line in another copy of the statement. */
-  digest: string;
+}
+
+/** The lines of a statement. All cells were read once, and can be read. */
+export interface Lines {
+  /** From the first to the last moment of the dates; undefined without dates. */
+  span: { fromMs: number; toMs: number } | undefined;
+  isNewestFirst: boolean;
+  /** Reads the file again, so that long statements are not in memory. */
+  pages(): AsyncIterable<Line[]>;
 }
 
 /**
@@ -241,15 +301,55 @@ export interface Line {
  *
  * @throws Failure `usage` that names every cell that cannot be read: nothing is guessed
  */
-export function readLines(table: StatementTable, mapping: ColumnMapping[], zone: string): Line[] {
-  const { path, header, records } = table;
+export async function readLines(
+  table: StatementTable,
+  mapping: ColumnMapping[],
+  zone: string,
+): Promise<Lines> {
   const problems = [...problemsOfMapping(table, mapping)];
   if (problems.length > 0) throw usage(problems, mapExample);
+  const read = createLineReader(table, mapping, zone, problems);
+  let isSigned = mapping.every(({ field }) => field !== "amount");
+  let [fromMs, toMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  let [firstMs, lastMs]: (number | undefined)[] = [];
+  for await (const page of table.pages())
+    for (const { movementPaisa, span } of page.flatMap(read)) {
+      isSigned ||= (movementPaisa ?? 0n) < 0n;
+      if (!span) continue;
+      firstMs ??= span.fromMs;
+      lastMs = span.fromMs;
+      fromMs = Math.min(fromMs, span.fromMs);
+      toMs = Math.max(toMs, span.toMs);
+    }
+  if (problems.length > mostProblems)
+    problems.splice(mostProblems, Infinity, `There are ${problems.length - mostProblems} more.`);
+  if (problems.length > 0) throw usage(problems, "Correct the cells, then run it again.");
+  async function* pages() {
+    for await (const page of table.pages()) {
+      const lines = page.flatMap(read);
+      // Without any sign in the whole file, the direction follows from what a line is.
+      yield isSigned ? lines : lines.map((one) => ({ ...one, movementPaisa: null }));
+    }
+  }
+  return {
+    span: firstMs === undefined ? undefined : { fromMs, toMs },
+    isNewestFirst: (firstMs ?? 0) > (lastMs ?? 0),
+    pages,
+  };
+}
+
+/** Reads a record; one that cannot be read is added to the problems. */
+function createLineReader(
+  { path, header }: StatementTable,
+  mapping: ColumnMapping[],
+  zone: string,
+  problems: string[],
+) {
   const places = new Map(
-    mapping.map(({ column, field }) => [field, header.findIndex((one) => isSame(one, column))]),
+    mapping.map((one) => [readAs(one), header.findIndex((name) => isSame(name, one.column))]),
   );
-  const seen = new Map<string, number>();
-  const lines = records.flatMap(({ line, cells }): Line[] => {
+  const isMonthFirst = mapping.some(({ field }) => field === "date-month-first");
+  return ({ line, cells }: CsvRecord): Line[] => {
     const at = `${path}, line ${line}`;
     if (cells.length !== header.length) {
       problems.push(`${at}: it has ${cells.length} cells, the header has ${header.length}.`);
@@ -267,13 +367,6 @@ export function readLines(table: StatementTable, mapping: ColumnMapping[], zone:
     const twoColumns = magnitude(credit ?? 0n) - magnitude(debit ?? 0n);
     // A line with only a balance may have an amount of zero.
     const moved = (read("amount", readMoney) ?? twoColumns) || null;
-    const feePaisa = read("fee", readMoney);
-    const identity = JSON.stringify([
-      ...[text("id"), text("reference"), text("date"), text("type"), text("recipient")],
-      ...[moved, feePaisa].map(String),
-    ]);
-    const occurrence = (seen.get(identity) ?? 0) + 1;
-    seen.set(identity, occurrence);
     const isNamed = text("id") !== null || text("reference") !== null;
     const isEmpty = [text("amount"), text("debit"), text("credit")].every((one) => one === null);
     if (isNamed && isEmpty) problems.push(`${at}: it has no amount.`);
@@ -283,24 +376,17 @@ export function readLines(table: StatementTable, mapping: ColumnMapping[], zone:
         id: text("id"),
         reference: text("reference"),
         date: text("date"),
-        span: read("date", (cell) => readDate(cell, zone)),
+        span: read("date", (cell) => readDate(cell, zone, isMonthFirst)),
         kind: kindIn(text("type") ?? "") ?? null,
         amountPaisa: moved === null ? null : magnitude(moved),
         movementPaisa: moved,
-        feePaisa,
+        feePaisa: read("fee", readMoney),
         balancePaisa: read("balance", readMoney),
         status: statusIn(text("status") ?? "") ?? text("status"),
         recipient: text("recipient"),
-        digest: createHash("sha256").update(`${identity} ${occurrence}`).digest("hex"),
       },
     ];
-  });
-  if (problems.length > mostProblems)
-    problems.splice(mostProblems, Infinity, `There are ${problems.length - mostProblems} more.`);
-  if (problems.length > 0) throw usage(problems, "Correct the cells, then run it again.");
-  // Without any sign in the whole file, the direction follows from what a line is.
-  const isSigned = !places.has("amount") || lines.some((one) => (one.movementPaisa ?? 0n) < 0n);
-  return isSigned ? lines : lines.map((one) => ({ ...one, movementPaisa: null }));
+  };
 }
 
 const mapExample = "Name a column of the file and its contents: --map 'Trx ID=id'.";
@@ -352,11 +438,16 @@ const isoDate =
   /^(\d{4}-\d\d-\d\d)(?:[T ,]+(\d{1,2}):(\d\d)(?::(\d\d)(?:\.\d+)?)? ?([ap]m)?(Z|[+-]\d\d:\d\d)?)?$/i;
 
 /** Reads `2026-11-20 10:30:00`, `20/11/2026`, `20 Nov 2026 10:30 AM`: a day, a minute or a second. */
-function readDate(cell: string, zone: string): Result<{ fromMs: number; toMs: number }> {
+function readDate(
+  cell: string,
+  zone: string,
+  isMonthFirst = false,
+): Result<{ fromMs: number; toMs: number }> {
   const two = (number: string | number) => String(number).padStart(2, "0");
   const iso = asciiDigits(cell)
-    .replace(dayFirst, (_, day, month, year) => {
-      const named = months.indexOf(month.toLowerCase()) + 1;
+    .replace(dayFirst, (_, first, second, year) => {
+      const named = months.indexOf(second.toLowerCase()) + 1;
+      const [day, month] = isMonthFirst && !named ? [second, first] : [first, second];
       return `${year}-${two(named || month)}-${two(day)}`;
     })
     .replace(/^(\d{4})\/(\d\d)\/(\d\d)/, "$1-$2-$3");
@@ -372,9 +463,9 @@ function readDate(cell: string, zone: string): Result<{ fromMs: number; toMs: nu
 }
 
 const statusWords: Record<Status, RegExp> = {
-  Completed: /^(?:complet|success|paid|settled|done)/i,
+  Completed: /^(?:complet|success|paid|settled|done|processed)/i,
   Cancelled: /^(?:cancel|revers|fail|declin)/i,
-  Processing: /^(?:process|pending|in progress)/i,
+  Processing: /^(?:processing|pending|in progress)/i,
 };
 
 function statusIn(text: string): Status | undefined {

@@ -306,43 +306,47 @@ export const jsonSchemas: Record<string, z.ZodMiniType> = {
     ),
     warnings,
   }),
-  reconcile: z.strictObject({
-    ...each(text, "file since until"),
-    columns: z.array(z.strictObject(each(text, "column field"))),
-    /** By the results of lines. */
-    results: z.record(z.string(), z.strictObject({ lines: count, total: amount })),
-    onlyInLedgerSum: z.strictObject({ operations: count, total: amount }),
-    fees: amount,
-    balance: z.nullable(
-      z.strictObject({
-        ...each(signed, "opening movements fees closing"),
-        brokenAt: z.nullable(
-          z.strictObject({ line: count, expected: z.nullable(signed), shown: signed }),
-        ),
-      }),
-    ),
-    lines: z.array(
-      z.strictObject({
-        line: count,
-        result: text,
-        ...each(textOrNull, "explained reason id reference date operation"),
-        amount: z.nullable(signed),
-        differences: z.array(z.strictObject(each(text, "field statement ledger"))),
-        proposals: z.array(text),
-        firstLine: z.nullable(count),
-      }),
-    ),
-    onlyInLedger: z.array(
-      z.strictObject({
-        line: z.null(),
-        result: z.literal("only-in-ledger"),
-        ...each(text, "operation kind"),
-        ...each(textOrNull, "id reference completedAt"),
-        amount: amountOrNull,
-      }),
-    ),
-    warnings,
-  }),
+  reconcile: z.union([
+    z.strictObject({ mappings: z.array(text), warnings }),
+    z.strictObject({
+      ...each(text, "file since until"),
+      columns: z.array(z.strictObject(each(text, "column field"))),
+      /** By the results of lines. */
+      results: z.record(z.string(), z.strictObject({ lines: count, total: amount })),
+      onlyInLedgerSum: z.strictObject({ operations: count, total: amount }),
+      fees: amount,
+      balance: z.nullable(
+        z.strictObject({
+          ...each(signed, "opening movements fees closing"),
+          brokenAt: z.nullable(
+            z.strictObject({ line: count, expected: z.nullable(signed), shown: signed }),
+          ),
+        }),
+      ),
+      lines: z.array(
+        z.strictObject({
+          line: count,
+          result: text,
+          ...each(textOrNull, "explained reason id reference date operation"),
+          amount: z.nullable(signed),
+          differences: z.array(z.strictObject(each(text, "field statement ledger"))),
+          proposals: z.array(text),
+          firstLine: z.nullable(count),
+          isNet: z.boolean(),
+        }),
+      ),
+      onlyInLedger: z.array(
+        z.strictObject({
+          line: z.null(),
+          result: z.literal("only-in-ledger"),
+          ...each(text, "operation kind"),
+          ...each(textOrNull, "id reference completedAt"),
+          amount: amountOrNull,
+        }),
+      ),
+      warnings,
+    }),
+  ]),
   "callback list": z.strictObject(callbackFields),
   "callback show": z.strictObject({
     ...callbackFields,

@@ -1,15 +1,9 @@
 import { basename } from "node:path";
-import {
-  type Balance,
-  checkBalance,
-  type Entry,
-  isOpen,
-  signedText,
-} from "../accounting/reconcile.ts";
+import { type Balance, isOpen, signedText } from "../accounting/reconcile.ts";
 import type { Acceptance, Reconciliation } from "../accounting/retrieve.ts";
 import {
   type ColumnMapping,
-  type Line,
+  type Lines,
   type StatementTable,
   statementFields,
 } from "../accounting/statement.ts";
@@ -28,8 +22,19 @@ import { fileFlags } from "./payout/batch/file.ts";
 import { spanOf, timeFilters, zoneOf } from "./time-filters.ts";
 
 const flags = {
-  mapping: flag.optional("--mapping <name>", "Saved columns, stored at the first use", readWord),
+  mapping: flag.optional("--mapping <name>", "Saved columns, stored at the first use", readWord, {
+    names: "mapping",
+  }),
   map: flag.many("--map <mapping>", "What a column has: 'Trx ID=id'", readMap),
+  listMappings: flag.toggle("--list-mappings", "List saved columns instead"),
+  removeMapping: flag.optional(
+    "--remove-mapping <name>",
+    "Remove saved columns instead",
+    readWord,
+    {
+      names: "mapping",
+    },
+  ),
   delimiter: fileFlags.delimiter,
   since: { ...timeFilters.since, about: "Start of the period (default: first date)" },
   until: { ...timeFilters.until, about: "End of the period (default: last date)" },
@@ -68,7 +73,7 @@ export const reconcile = defineCommand({
     "Record what only the statement has": "lenden reconcile statement.csv --import --yes",
   },
   arguments: {
-    file: argument.required("file", "CSV statement of the provider", ok<string>, "csv-file"),
+    file: argument.optional("file", "CSV statement of the provider", ok<string>, "csv-file"),
   },
   flags,
   patient: true,
@@ -83,7 +88,12 @@ export const reconcile = defineCommand({
     const retrieval = await import("../accounting/retrieve.ts");
     const { openMappings } = await import("../accounting/mappings.ts");
     const mappings = openMappings(context.host.folders.config);
-    const { file, mapping: name, map } = input;
+    const { file, mapping: name, map, removeMapping: removed } = input;
+    if (removed !== undefined && !mappings.names().includes(removed))
+      throw usage([`--remove-mapping: ${quoted(removed)} does not exist.`], listHint);
+    if (removed !== undefined) mappings.remove(removed);
+    if (input.listMappings || removed !== undefined) return { mappings: mappings.names() };
+    if (file === undefined) throw usage(["Missing required argument <file>."]);
     const saved = name === undefined ? [] : mappings.find(name);
     const given = merged(saved, map);
     const csv = await readCsvFile(file, fileHints);
@@ -92,32 +102,44 @@ export const reconcile = defineCommand({
     const ledger = await context.ledger.own();
     const columns = await columnsOf(input, given, statement, context);
     const zone = await zoneOf(context);
-    const lines = readLines(statement, columns, zone);
+    const lines = await readLines(statement, columns, zone);
     const isNew = saved.length === 0 || map.length > 0;
     if (name !== undefined && isNew) mappings.save(name, columns.map(plainColumn));
     const period = periodOf(input, lines, zone, context);
-    const options = { name: basename(file), isImporting: input.import, ...period };
+    const { output, notice } = context.ui;
+    const hasAll = output === "json" || output === "ndjson";
+    const options = { name: basename(file), isImporting: input.import, hasAll, ...period };
     const found = await retrieval.reconcile(lines, options, ledger, await context.api.deps());
     const asked = input.accept.length > 0 ? input.accept : await askForProposals(found, context);
     const { user: by } = context.host;
     if (asked.length > 0) await retrieval.accept(found, asked, { ...options, by }, ledger);
     const report = { file, ...period, columns: columns.map(plainColumn), ...reportOf(found) };
-    const { output, notice } = context.ui;
-    if (output !== "ids") for (const text of summaryOf(report, zone)) notice(text);
+    if (output !== "ids") for (const text of summaryOf(report, found.netLines, zone)) notice(text);
     const rows = [...report.lines.filter(isShown), ...report.onlyInLedger];
     const shown = output === "table" ? rows.slice(0, mostRows) : rows;
     if (shown.length < rows.length)
       notice(`${shown.length} of ${rows.length} shown. To list all, use --output csv.`);
-    const ending = found.unseen ?? endingOf(report, linesOutside(lines, period), input.import);
+    const ending = found.unseen ?? endingOf(report, found.outside, input.import);
     return { report, shown, zone, ending };
   },
   /** Every amount is a text. */
-  json: ({ report }) =>
-    JSON.parse(
-      JSON.stringify(report, (_, value) => (typeof value === "bigint" ? signedText(value) : value)),
-    ),
-  view: ({ shown, zone, ending }) =>
-    table(shown, {
+  json: (result) =>
+    "mappings" in result
+      ? result
+      : JSON.parse(
+          JSON.stringify(result.report, (_, value) =>
+            typeof value === "bigint" ? signedText(value) : value,
+          ),
+        ),
+  view: (result) => {
+    if ("mappings" in result)
+      return table(result.mappings, {
+        id: (name) => name,
+        empty: "No mapping is saved. To save one, use --mapping.",
+        columns: { mapping: ["MAPPING", (name) => id(name)] },
+      });
+    const { shown, zone, ending } = result;
+    return table(shown, {
       id: (row) => String(row.line ?? row.operation),
       empty: ending ? "No line differs from the ledger." : "Every line matches the ledger.",
       columns: {
@@ -128,9 +150,12 @@ export const reconcile = defineCommand({
         operation: ["OPERATION", ({ operation }) => id(operation)],
         detail: ["DETAIL", (row) => text(detailOf(row, zone) || null)],
       },
-    }),
-  ending: ({ ending }) => ending,
+    });
+  },
+  ending: (result) => ("mappings" in result ? undefined : result.ending),
 });
+
+const listHint = "To list the mappings, run 'lenden reconcile --list-mappings'.";
 
 /** Of a table; other output is complete. */
 const mostRows = 50;
@@ -150,13 +175,13 @@ async function columnsOf(
   statement: StatementTable,
   context: Context,
 ): Promise<ColumnMapping[]> {
-  const { recognize, sampleOf } = await import("../accounting/statement.ts");
-  let columns = given;
+  const { recognize, textsOf, withDateOrder } = await import("../accounting/statement.ts");
+  let columns = await withDateOrder(statement, given);
   const has = (...fields: string[]) => columns.some(({ field }) => fields.includes(field));
   const isDated = has("date") || (since && until);
   if (!has("id", "reference") || !has("amount", "debit", "credit") || !isDated) {
-    const known = await (await context.ledger.own()).ofNames(sampleOf(statement));
-    columns = recognize(statement, columns, known);
+    const known = await (await context.ledger.own()).ofNames(textsOf(statement));
+    columns = await withDateOrder(statement, recognize(statement, columns, known));
     await context.ui.confirm({
       action: "Read the columns",
       rows: columns.map(({ column, field, why }) => [column, why ? `${field} (${why})` : field]),
@@ -172,15 +197,10 @@ function plainColumn({ column, field }: ColumnMapping) {
 }
 
 /** From the day of the first date to that of the last, unless the flags say otherwise. ISO 8601, inclusive. */
-function periodOf(input: ReconcileInput, lines: Line[], zone: string, context: Context) {
+function periodOf(input: ReconcileInput, { span }: Lines, zone: string, context: Context) {
   const { since, until, problems } = spanOf(input, zone, context);
-  let [fromMs, toMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const { span } of lines) {
-    if (!span) continue;
-    fromMs = Math.min(fromMs, span.fromMs);
-    toMs = Math.max(toMs, span.toMs);
-  }
-  if ((since === undefined || until === undefined) && fromMs > toMs)
+  const { fromMs, toMs } = span ?? { fromMs: 0, toMs: 0 };
+  if ((since === undefined || until === undefined) && !span)
     problems.push("The statement has no dates: add --since and --until.");
   if (problems.length > 0) throw usage(problems);
   const dayMs = 86_400_000;
@@ -191,15 +211,6 @@ function periodOf(input: ReconcileInput, lines: Line[], zone: string, context: C
     since: since ?? iso(start(day(fromMs))),
     until: until ?? iso(start(day(toMs) + 1) - 1),
   };
-}
-
-/** Lines that are dated outside the period that the flags set. An opening balance may be of the day before. */
-function linesOutside(lines: Line[], { since, until }: { since: string; until: string }): Line[] {
-  const [fromMs, toMs] = [Date.parse(since), Date.parse(until)];
-  return lines.filter(
-    ({ amountPaisa, span }) =>
-      amountPaisa !== null && span && (span.toMs < fromMs || span.fromMs > toMs),
-  );
 }
 
 async function askForProposals(
@@ -232,17 +243,18 @@ async function askForProposals(
   return accepted;
 }
 
-function reportOf({ entries, onlyInLedger, onlyInLedgerSum: left }: Reconciliation) {
-  const balance = checkBalance(entries);
-  const sums = [...new Set(entries.map(({ result }) => result))].map((result) => {
-    const own = entries.filter((one) => one.result === result);
-    const total = own.reduce((sum, { line }) => sum + (line.amountPaisa ?? 0n), 0n);
-    return [result, { lines: own.length, total }] as const;
-  });
+function reportOf({
+  entries,
+  onlyInLedger,
+  onlyInLedgerSum: left,
+  results,
+  fees,
+  balance,
+}: Reconciliation) {
   return {
-    results: Object.fromEntries(sums),
+    results: Object.fromEntries(results),
     onlyInLedgerSum: { operations: left.count, total: left.totalPaisa },
-    fees: feesOf(entries),
+    fees,
     balance: balance ?? null,
     lines: entries.map(({ line, operation, proposals, ...entry }) => ({
       ...{ line: line.line, result: entry.result, explained: entry.explained ?? null },
@@ -250,6 +262,7 @@ function reportOf({ entries, onlyInLedger, onlyInLedgerSum: left }: Reconciliati
       amount: line.movementPaisa ?? line.amountPaisa,
       operation: operation?.id ?? null,
       differences: entry.differences,
+      isNet: entry.isNet ?? false,
       proposals: proposals.map(({ id }) => id),
       firstLine: entry.firstLine ?? null,
       reason: entry.reason ?? null,
@@ -264,14 +277,7 @@ function reportOf({ entries, onlyInLedger, onlyInLedgerSum: left }: Reconciliati
 
 type Report = ReturnType<typeof reportOf>;
 type ReportLine = Report["lines"][number];
-
-/** Fees beside the amounts, and lines that are fees. */
-function feesOf(entries: Entry[]): bigint {
-  return entries.reduce((sum, { line, result }) => {
-    const own = line.feePaisa ?? (result === "fee" ? line.amountPaisa : null) ?? 0n;
-    return sum + (own < 0n ? -own : own);
-  }, 0n);
-}
+type Place = Pick<ReportLine, "line" | "amount">;
 
 function isContradiction({ result }: ReportLine): boolean {
   return result === "differs" || result === "twice";
@@ -299,15 +305,17 @@ function detailOf(row: ReportLine | Report["onlyInLedger"][number], zone: string
 
 function endingOf(
   { file, lines, balance, onlyInLedger, onlyInLedgerSum }: Report & { file: string },
-  outside: Line[],
+  outside: Reconciliation["outside"],
   isImporting: boolean,
 ): Failure | undefined {
   const name = basename(file);
-  const told = (some: Pick<ReportLine, "line" | "amount">[], one: string, many: string) =>
-    sentences(some.length, `line of ${name} ${one}`, `lines of ${name} ${many}`, () => {
+  const told = (some: Place[], one: string, many: string, count = some.length) =>
+    sentences(count, `line of ${name} ${one}`, `lines of ${name} ${many}`, () => {
       const [first] = some;
       return `line ${first?.line}, ${formatPaisa(first?.amount ?? 0n)}`;
     });
+  const { first } = outside;
+  const outsideAt = first && { line: first.line, amount: first.movementPaisa ?? first.amountPaisa };
   const wrong = [
     ...told(lines.filter(isContradiction), "contradicts the ledger", "contradict the ledger"),
     ...(balance?.brokenAt ? [`The balance is wrong: ${brokenText(balance.brokenAt)}.`] : []),
@@ -320,7 +328,12 @@ function endingOf(
   const left = [
     ...told(unlisted, "is not in the ledger", "are not in the ledger"),
     ...told(unknown, "has an unknown outcome", "have an unknown outcome"),
-    ...told(outside.map(plainLine), "is outside the period", "are outside the period"),
+    ...told(
+      outsideAt ? [outsideAt] : [],
+      "is outside the period",
+      "are outside the period",
+      outside.count,
+    ),
     ...sentences(
       onlyInLedgerSum.operations,
       `operation is not in ${name}`,
@@ -333,16 +346,12 @@ function endingOf(
   const hints = [
     ...(isImportable ? ["Add --import to record what only the statement has."] : []),
     ...(isProposed ? ["To accept a proposal, use --accept."] : []),
-    ...(outside.length > 0 ? ["Correct --since and --until."] : []),
+    ...(outside.count > 0 ? ["Correct --since and --until."] : []),
   ];
   const isWrong = wrong.length > 0;
   if (isWrong || hints.length === 0) hints.unshift("Check this in the provider's dashboard.");
   const code = isWrong ? "statement.contradicts" : "statement.open-items";
   return new Failure(code, [...wrong, ...left].join(" "), { hint: hints.join(" ") });
-}
-
-function plainLine({ line, movementPaisa, amountPaisa }: Line) {
-  return { line, amount: movementPaisa ?? amountPaisa };
 }
 
 /** How many there are, and the first one; no sentence if there are none. */
@@ -356,12 +365,17 @@ function brokenText({ line, shown, expected }: NonNullable<Balance["brokenAt"]>)
   return `line ${line} shows ${formatPaisa(shown)}${instead}`;
 }
 
-function* summaryOf(report: Report & { since: string; until: string }, zone: string) {
+function* summaryOf(
+  report: Report & { since: string; until: string },
+  netLines: number,
+  zone: string,
+) {
   const { since, until, results, onlyInLedgerSum: left, fees, balance } = report;
   yield `Period: ${formatDay(since, zone)} to ${formatDay(until, zone)}. Fees: ${formatPaisa(fees)}.`;
   // A sum would add money in and money out.
   for (const [result, { lines }] of Object.entries(results))
     if (result !== "balance") yield `${result}: ${lines}`;
+  if (netLines > 0) yield `The amounts of ${netLines} lines match with their fee.`;
   if (left.operations > 0) yield `only-in-ledger: ${left.operations}, ${formatPaisa(left.total)}`;
   if (!balance) return;
   const { opening, movements, closing, brokenAt } = balance;

@@ -140,8 +140,8 @@ export interface Outcome {
   recordUpdatedAt?: string;
   /** For a record that lenden did not create, when the API created it, ISO 8601 in UTC. */
   recordCreatedAt?: string;
-  /** A person matched the operation with a line of a statement. */
-  matched?: { line: string; reason: string; by: string };
+  /** A person matched the operation with a line of a statement: its digest, and its text. */
+  matched?: { line: string; statement?: string; reason: string; by: string };
   /** True if the head of the request reached a socket; absent for a status check. */
   sent?: boolean;
   /** A kind of failure or `existing`, and its sentence. */

@@ -1,11 +1,12 @@
-import { spawnSync } from "node:child_process";
-import { rmSync, writeFileSync } from "node:fs";
+import { execFile, spawnSync } from "node:child_process";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import type { Fault } from "../../src/api/contract/fault.ts";
 import { faults } from "../sandbox/running.ts";
 import { scratchFolder } from "../support/helpers.ts";
-import { lenden } from "../support/lenden.ts";
+import { builtEnv, lenden } from "../support/lenden.ts";
 import {
   inDatabase,
   type Merchant,
@@ -18,11 +19,13 @@ import {
 } from "../support/merchant.ts";
 import { serverTest, sharedCluster } from "../support/postgres.ts";
 import { machine, teamLedger } from "../support/team-ledger.ts";
+import { toolLine } from "../tool.js";
 
 /** A month of a shop: payments, payouts and a refund; the response to one payment is lost. */
-async function openMonth(open = openMerchant) {
+async function openMonth(open = openMerchant, ledgerUrl?: string) {
   const ill: Fault[] = [];
   const merchant = await open({ faults: ill });
+  if (ledgerUrl !== undefined) merchant.env.LENDEN_LEDGER_URL = ledgerUrl;
   const ids: Record<string, string> = {};
   for (const name of ["tea", "rice", "soap"]) {
     ids[name] = await merchant.id(paymentOf(name));
@@ -45,8 +48,11 @@ async function openMonth(open = openMerchant) {
 /** A payout of the same merchant that another machine sent. */
 async function payOutside(merchant: Merchant, reference: string): Promise<string> {
   const folder = scratchFolder();
-  const env = { ...merchant.env, LENDEN_CONFIG_DIR: folder, LENDEN_DATA_DIR: join(folder, "data") };
-  const { stdout } = await lenden([...payoutNumber(77, reference), "-q"], { env });
+  const own = { LENDEN_CONFIG_DIR: folder, LENDEN_DATA_DIR: join(folder, "data") };
+  const { LENDEN_LEDGER_URL: _, ...others } = merchant.env;
+  const env = { ...others, ...own };
+  const { stdout, stderr } = await lenden([...payoutNumber(77, reference), "-q"], { env });
+  if (stdout === "") throw new Error(stderr);
   await merchant.set("payout", stdout.trim(), "Completed");
   return stdout.trim();
 }
@@ -75,58 +81,114 @@ type Fields = Record<string, unknown>;
 const exported = async (merchant: Merchant) =>
   (await merchant.lenden(["ledger", "export", "-o", "ndjson"])).stdout;
 
+/** The script starts many processes. */
+const scriptTime = { timeout: 240_000 };
+
+/** Finds what is wrong with a statement, then closes the month with a whole one, by the script of an accountant. */
+async function closeMonth({ merchant, ids }: Awaited<ReturnType<typeof openMonth>>) {
+  const folder = scratchFolder();
+  writeFileSync(join(folder, "lenden"), `#!/bin/sh\nexec ${toolLine} "$@"\n`, { mode: 0o755 });
+  const close = (statement: string) => {
+    const script = join(import.meta.dirname, "close-month.sh");
+    const env = builtEnv({ ...merchant.env, PATH: `${folder}:${process.env.PATH}` });
+    const run = promisify(execFile);
+    return run("sh", [script, statement, folder], { env });
+  };
+  const outside = await payOutside(merchant, "OUT-1");
+  const wrong = await statementOf(merchant, (lines) => {
+    const place = (id?: string) => lines.findIndex((line) => line.includes(String(id)));
+    lines.splice(place(ids["INV-1"]), 1);
+    lines.splice(place(ids["INV-2"]), 0, lines[place(ids["INV-2"])] ?? "");
+    const off = place(ids["INV-3"]);
+    lines[off] = String(lines[off]).replace(",-5,", ",-5.01,");
+    return lines;
+  });
+  const first = await close(wrong);
+  expect(first.stdout).toMatch(/^reconcile: exit 5\n/);
+  expect(first.stderr).toContain("The balance is wrong: line 6 shows");
+  const differences = readFileSync(join(folder, "differences.csv"), "utf8").trim().split("\r\n");
+  expect(differences.slice(1).map((line) => line.split(",").slice(0, 3))).toEqual([
+    ["twice", "7", ids["INV-2"]],
+    ["differs", "8", ids["INV-3"]],
+    ["unknown-here", "11", ids.lost],
+    ["only-in-statement", "12", outside],
+    ["only-in-ledger", "", ids["INV-1"]],
+  ]);
+
+  const whole = await statementOf(merchant);
+  const imported = await merchant.lenden(["reconcile", whole, "--mapping", "provider", "--import"]);
+  expect(imported).toMatchObject({ code: 0 });
+  const { stdout } = await close(whole);
+  // Four payments, less a refund and five payouts.
+  expect(stdout).toBe("reconcile: exit 0\naudit: exit 0\nnet: 345.00\n");
+  expect(readFileSync(join(folder, "month.journal"), "utf8").match(/^2\S+ \* /gm)).toHaveLength(10);
+}
+
 describe("the end of a month", () => {
-  test("finds exactly what is wrong with a statement, and nothing the second time", async () => {
-    const { merchant, ids } = await openMonth(openMerchantApart);
-    const outside = await payOutside(merchant, "OUT-1");
-    const file = await statementOf(merchant, (lines) => {
-      const place = (id?: string) => lines.findIndex((line) => line.includes(String(id)));
-      lines.splice(place(ids["INV-1"]), 1);
-      lines.splice(place(ids["INV-2"]), 0, lines[place(ids["INV-2"])] ?? "");
-      const wrong = place(ids["INV-3"]);
-      lines[wrong] = String(lines[wrong]).replace(",-5,", ",-5.01,");
-      return lines;
-    });
-    const first = await reconciled(merchant, file);
-    expect(first.code).toBe(5);
-    expect(first.shown).toEqual([
-      ["twice", null, ids["INV-2"]],
-      ["differs", null, ids["INV-3"]],
-      ["unknown-here", "resolved", ids.lost],
-      ["only-in-statement", null, outside],
-    ]);
-    expect(first.found).toMatchObject({
-      onlyInLedger: [{ reference: "INV-1", amount: "5" }],
-      lines: expect.arrayContaining([
-        expect.objectContaining({
-          id: ids["INV-3"],
-          differences: [{ field: "amount", statement: "-5.01", ledger: "-5" }],
-        }),
-      ]),
-      // The line that is missing is before the two that are wrong.
-      balance: { opening: "100000", brokenAt: { line: 6 } },
-    });
+  test(
+    "finds exactly what is wrong with a statement, and nothing the second time",
+    scriptTime,
+    async () => {
+      const { merchant, ids } = await openMonth(openMerchantApart);
+      const outside = await payOutside(merchant, "OUT-1");
+      const file = await statementOf(merchant, (lines) => {
+        const place = (id?: string) => lines.findIndex((line) => line.includes(String(id)));
+        lines.splice(place(ids["INV-1"]), 1);
+        lines.splice(place(ids["INV-2"]), 0, lines[place(ids["INV-2"])] ?? "");
+        const wrong = place(ids["INV-3"]);
+        lines[wrong] = String(lines[wrong]).replace(",-5,", ",-5.01,");
+        return lines;
+      });
+      const first = await reconciled(merchant, file);
+      expect(first.code).toBe(5);
+      expect(first.shown).toEqual([
+        ["twice", null, ids["INV-2"]],
+        ["differs", null, ids["INV-3"]],
+        ["unknown-here", "resolved", ids.lost],
+        ["only-in-statement", null, outside],
+      ]);
+      expect(first.found).toMatchObject({
+        onlyInLedger: [{ reference: "INV-1", amount: "5" }],
+        lines: expect.arrayContaining([
+          expect.objectContaining({
+            id: ids["INV-3"],
+            differences: [{ field: "amount", statement: "-5.01", ledger: "-5" }],
+          }),
+        ]),
+        // The line that is missing is before the two that are wrong.
+        balance: { opening: "100000", brokenAt: { line: 6 } },
+      });
 
-    const second = await reconciled(merchant, file);
-    expect(second.shown).toEqual(
-      first.shown.filter(([result]: string[]) => result !== "unknown-here"),
-    );
-    const before = await exported(merchant);
-    expect((await reconciled(merchant, file)).shown).toEqual(second.shown);
-    expect(await exported(merchant)).toBe(before);
+      const second = await reconciled(merchant, file);
+      expect(second.shown).toEqual(
+        first.shown.filter(([result]: string[]) => result !== "unknown-here"),
+      );
+      const before = await exported(merchant);
+      expect((await reconciled(merchant, file)).shown).toEqual(second.shown);
+      expect(await exported(merchant)).toBe(before);
 
-    const whole = await statementOf(merchant);
-    const imported = await reconciled(merchant, whole, "--import");
-    expect(imported).toMatchObject({
-      code: 0,
-      shown: [["only-in-statement", "imported", outside]],
-      found: { onlyInLedger: [], balance: { brokenAt: null }, fees: "6.25" },
-    });
-    expect(await reconciled(merchant, whole, "--import")).toMatchObject({ code: 0, shown: [] });
-    expect(await merchant.lenden(["ledger", "check"])).toMatchObject({ code: 0 });
-    // Nothing has to be retrieved.
-    await merchant.close();
-    expect(await reconciled(merchant, whole)).toMatchObject({ code: 0, shown: [] });
+      const whole = await statementOf(merchant);
+      const imported = await reconciled(merchant, whole, "--import");
+      expect(imported).toMatchObject({
+        code: 0,
+        shown: [["only-in-statement", "imported", outside]],
+        found: { onlyInLedger: [], balance: { brokenAt: null }, fees: "6.25" },
+      });
+      expect(await reconciled(merchant, whole, "--import")).toMatchObject({ code: 0, shown: [] });
+      expect(await merchant.lenden(["ledger", "check"])).toMatchObject({ code: 0 });
+      // Nothing has to be retrieved.
+      await merchant.close();
+      expect(await reconciled(merchant, whole)).toMatchObject({ code: 0, shown: [] });
+    },
+  );
+
+  test("is closed by a script that finds exactly what is wrong", scriptTime, async () => {
+    await closeMonth(await openMonth());
+  });
+
+  serverTest("is closed by the same script with PostgreSQL", scriptTime, async () => {
+    const { url } = await teamLedger(await sharedCluster(), "bookkeeper");
+    await closeMonth(await openMonth(openMerchant, url("bookkeeper")));
   });
 
   test("compares whole days, and the dates of lines", async () => {
@@ -163,6 +225,23 @@ describe("the end of a month", () => {
     const args = ["reconcile", file, "--yes", "--mapping", "new"];
     expect(await merchant.lenden([...args, "--map", "Typo=ignore"])).toMatchObject({ code: 2 });
     expect(await merchant.lenden(args)).toMatchObject({ code: 0 });
+  });
+
+  test("lists, completes and removes saved mappings, and two processes lose none", async () => {
+    const { lenden: run } = await openMerchantApart();
+    const file = join(scratchFolder(), "fees.csv");
+    writeFileSync(file, "date,id,type,amount\n2026-11-20,F1,charge,-5\n");
+    const map = ["date", "id", "type", "amount"].flatMap((one) => ["--map", `${one}=${one}`]);
+    const names = ["a", "b/../c", "d"];
+    await Promise.all(names.map((name) => run(["reconcile", file, ...map, "--mapping", name])));
+    const listed = async (...more: string[]) =>
+      JSON.parse((await run(["reconcile", "--json", ...more])).stdout);
+    expect(await listed("--list-mappings")).toEqual({ mappings: names });
+    const tab = await run(["__complete", "--typed=", "reconcile", "--mapping"]);
+    expect(tab.stdout).toBe("a\t\nd\t\n");
+    expect(await listed("--remove-mapping", "b/../c")).toEqual({ mappings: ["a", "d"] });
+    expect(await run(["reconcile", "--remove-mapping", "x"])).toMatchObject({ code: 2 });
+    expect(await run(["reconcile"])).toMatchObject({ code: 2 });
   });
 
   test("shows 50 lines in a table, and all in CSV", async () => {
@@ -338,12 +417,18 @@ describe("the end of a month", () => {
     const again = JSON.parse((await merchant.lenden(args)).stdout);
     expect(again.lines[2]).toMatchObject({ explained: "accepted", reason: "paid at the counter" });
     expect(again.onlyInLedger).toEqual([]);
+    // The same line, written in another way.
+    const other = rows.join("").replaceAll("01712345678", "+88 01712-345678");
+    writeFileSync(file, `Day,Number,Amount,Trx\n${other.replaceAll("(5.00)", "-5")}`);
+    expect(JSON.parse((await merchant.lenden(args)).stdout).lines[2]).toMatchObject({
+      explained: "accepted",
+    });
     // A payout explains one debit, not another one in the next statement.
     writeFileSync(file, `Day,Number,Amount,Trx\n${day},01712345678,(5.00),x9\n`);
     const next = JSON.parse((await merchant.lenden(args)).stdout);
     expect(next).toMatchObject({ lines: [{ proposals: [] }], onlyInLedger: [{ operation }] });
     const { stdout } = await merchant.lenden(["ledger", "show", "INV-1"]);
-    expect(stdout).toContain("matched with a statement by tester: paid at the counter");
+    expect(stdout).toContain("01712345678, BDT -5 by tester: paid at the counter");
     expect(await merchant.lenden(["ledger", "check"])).toMatchObject({ code: 0 });
   });
 

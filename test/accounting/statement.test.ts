@@ -1,6 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { checkBalance, classify, type Entry } from "../../src/accounting/reconcile.ts";
+import {
+  classify as classifyPage,
+  createBalanceCheck,
+  type Entry,
+  type FirstLines,
+} from "../../src/accounting/reconcile.ts";
 import {
   type Line,
   readLines,
@@ -8,7 +13,9 @@ import {
   readTable,
   recognize,
   type StatementField,
+  withDateOrder,
 } from "../../src/accounting/statement.ts";
+import { collect } from "../../src/domain/collect.ts";
 import type { State } from "../../src/domain/state.ts";
 import { createOperation } from "../../src/ledger/intent.ts";
 import type { Operation } from "../../src/ledger/operation.ts";
@@ -35,9 +42,32 @@ test.each(["1250,50", "5.001", "--5", "(-5)", "1,2,3", "5e3", "USD 5", "five", "
 );
 
 async function linesOf(text: string, ...mapped: [string, StatementField][]) {
-  const table = await readTable({ path: "s.csv", bytes: Buffer.from(text), hash: "" });
+  const table = await tableOf(text);
   const mapping = mapped.map(([column, field]) => ({ column, field }));
-  return readLines(table, mapping, "Asia/Dhaka");
+  const lines = await readLines(table, await withDateOrder(table, mapping), "Asia/Dhaka");
+  return (await collect(lines.pages())).flat();
+}
+
+function tableOf(text: string) {
+  return readTable({ path: "s.csv", bytes: Buffer.from(text), hash: "" });
+}
+
+/** The entries of lines that are classified in pages of two. */
+function classify(lines: Line[], operations: Operation[]): Entry[] {
+  const named: FirstLines = new Map();
+  const entries: Entry[] = [];
+  for (let at = 0; at < lines.length; at += 2) {
+    const page = classifyPage(lines.slice(at, at + 2), operations, named);
+    for (const [number, line] of page.first) named.set(number, line);
+    entries.push(...page.entries);
+  }
+  return entries;
+}
+
+function checkBalance(entries: Entry[], isNewestFirst = false) {
+  const check = createBalanceCheck();
+  for (let at = 0; at < entries.length; at += 2) check.add(entries.slice(at, at + 2));
+  return check.result(isNewestFirst);
 }
 
 describe("a statement", () => {
@@ -82,9 +112,9 @@ describe("a statement", () => {
 
 test("names a wrong cell of a column that has the name of its field", async () => {
   const text = "id,amount,date\nID-A,5.00,2026-11-01\nID-B,222.25 DR,2026-11-02\n";
-  const table = await readTable({ path: "s.csv", bytes: Buffer.from(text), hash: "" });
+  const table = await tableOf(text);
   const columns = recognize(table, [], [payoutA]);
-  expect(() => readLines(table, columns, "Asia/Dhaka")).toThrow(
+  await expect(readLines(table, columns, "Asia/Dhaka")).rejects.toThrow(
     's.csv, line 3, amount: "222.25 DR" is not an amount.',
   );
 });
@@ -121,7 +151,6 @@ const line = fc
       balancePaisa: null,
       status: null,
       recipient: null,
-      digest: "",
     };
   });
 
@@ -136,7 +165,7 @@ function operationOf(name: string): Operation {
 /** A line of the payout A, as it is in a statement. */
 const lineOfA: Line = {
   ...{ line: 2, id: "ID-A", reference: "A", date: null, span: null, kind: "payout" },
-  ...{ amountPaisa: 1n, movementPaisa: -1n, feePaisa: null, balancePaisa: null, digest: "" },
+  ...{ amountPaisa: 1n, movementPaisa: -1n, feePaisa: null, balancePaisa: null },
   ...{ status: "Completed", recipient: "+8801712345678" },
 };
 const payoutA: Operation = {
@@ -174,6 +203,52 @@ test.each<[string, Partial<Line>, Partial<Operation>, string[]]>([
   const [entry] = classify([{ ...lineOfA, ...line }], [{ ...payoutA, ...operation }]);
   expect(entry?.differences.map(({ field }) => field)).toEqual(fields);
   expect(entry?.result).toBe(fields.length > 0 ? "differs" : "matched");
+});
+
+test.each([
+  ["a payment less its fee", { kind: "payment" }, { movementPaisa: 9n }, []],
+  ["a payout with its fee", { kind: "payout" }, { movementPaisa: -11n }, []],
+  ["another amount", { kind: "payout" }, { movementPaisa: -12n }, ["amount"]],
+] as const)("compares the amount of %s with the ledger", (_, { kind }, line, fields) => {
+  const fee = { kind, amountPaisa: 9n, feePaisa: -1n, balancePaisa: 100n };
+  const operation: Operation = { ...payoutA, kind, amountPaisa: 10n };
+  const entries = classify([{ ...lineOfA, reference: null, ...fee, ...line }], [operation]);
+  expect(entries[0]?.differences.map(({ field }) => field)).toEqual(fields);
+  expect(entries[0]?.isNet).toBe(fields.length === 0 ? true : undefined);
+  if (fields.length === 0)
+    expect(checkBalance(entries)).toMatchObject({ opening: 100n - line.movementPaisa, fees: 0n });
+});
+
+test.each([
+  ["the day first if a day is above 12", "03/04/2026", "20/11/2026", "2026-04-02T18:00:00Z"],
+  ["the month first if a later line decides", "03/04/2026", "11/20/2026", "2026-03-03T18:00:00Z"],
+  ["the day first if nothing decides", "03/04/2026", "04/04/2026", "2026-04-02T18:00:00Z"],
+])("reads dates with %s", async (_, first, second, at) => {
+  const rows = [first, second].map((date, place) => `T${place},5,${date}\n`);
+  const text = `id,amount,date\n${rows.join("")}`;
+  const lines = await linesOf(text, ["id", "id"], ["amount", "amount"], ["date", "date"]);
+  expect(lines[0]?.span?.fromMs).toBe(Date.parse(at));
+});
+
+test("shows how an ambiguous date is read, and a mapping decides it", async () => {
+  const table = await tableOf("id,amount,date\nT1,5,03/04/2026\n");
+  const columns = await withDateOrder(table, recognize(table, [], []));
+  expect(columns.find(({ field }) => field === "date")?.why).toBe(
+    "03/04/2026 is read day first. If the month is first: --map 'date=date-month-first'",
+  );
+  const [line] = await linesOf(
+    "id,amount,date\nT1,5,03/04/2026\n",
+    ["id", "id"],
+    ["amount", "amount"],
+    ["date", "date-month-first"],
+  );
+  expect(line?.span?.fromMs).toBe(Date.parse("2026-03-03T18:00:00Z"));
+});
+
+test("reads a status such as Processed as Completed", async () => {
+  const text = "id,amount,status\nT1,5,Processed\nT2,5,Processing\nT3,5,In progress\n";
+  const lines = await linesOf(text, ["id", "id"], ["amount", "amount"], ["status", "status"]);
+  expect(lines.map(({ status }) => status)).toEqual(["Completed", "Processing", "Processing"]);
 });
 
 test("a cancelled payout whose money is returned is no contradiction", () => {
@@ -252,7 +327,7 @@ test("finds the first line that breaks the balance, in both orders, with and wit
         const changed = broken === null ? undefined : lines[1 + (broken % (lines.length - 1))];
         if (changed) changed.movementPaisa = (changed.movementPaisa ?? 0n) + 100n;
         const entries = classify(isNewestFirst ? lines.toReversed() : lines, []);
-        const found = checkBalance(entries);
+        const found = checkBalance(entries, isNewestFirst);
         expect(found?.brokenAt?.line ?? null).toBe(changed?.line ?? null);
         if (changed) return;
         expect(found?.closing).toBe(

@@ -13,6 +13,11 @@ test("a method is named by its code, and by its id where the code could mean ano
     { id: "4", codeName: "Cash", providerName: "Cash in hand" },
   ];
   const profiles = { read: none, change: none, check: none, baseUrlGiven: none, file: none };
-  const candidates = await candidatesOf("method", { methods, ledger: none, profiles });
+  const candidates = await candidatesOf("method", {
+    methods,
+    ledger: none,
+    profiles,
+    mappings: none,
+  });
   expect(candidates.map(({ text }) => text)).toEqual(["bkash", "2", "3", "4"]);
 });

@@ -31,6 +31,8 @@ export interface Sources {
   }>;
   methods(): Promise<PaymentMethod[]>;
   profiles: Pick<ConfigAccess["profiles"], "read">;
+  /** The names of saved columns of statements. */
+  mappings(): Promise<string[]>;
 }
 
 /** The number of records that a prompt searches; an older one is named by its ID. */
@@ -50,6 +52,8 @@ export async function candidatesOf(
       return { text: name, shown: `${name}  ${about}`, about };
     });
   }
+  if (kind === "mapping")
+    return (await sources.mappings()).map((text) => ({ text, shown: text, about: "" }));
   const ledger = await sources.ledger();
   if (kind === "batch") return (await ledger.batches.list(newest)).map(batchCandidate);
   if (kind === "operation")

@@ -43,7 +43,7 @@ export interface Read<Value> {
 
 /** The kinds of things that a flag or an argument can name. */
 export type Named =
-  | ("profile" | "method" | Resource | "batch" | "operation")
+  | ("profile" | "method" | Resource | "batch" | "operation" | "mapping")
   /** Files are completed by the shell. */
   | ("file" | "csv-file");
 

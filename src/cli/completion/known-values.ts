@@ -39,7 +39,7 @@ export async function knownValues(
 ): Promise<Completion[]> {
   try {
     const candidates = await candidatesOf(kind, sourcesOf(chosen, host), mostOffered);
-    const isRecord = kind !== "profile" && kind !== "method";
+    const isRecord = !["profile", "method", "mapping"].includes(kind);
     const values = isRecord && typed.startsWith("@") ? byPlace(candidates) : byName(candidates);
     return values
       .filter(({ text }) => isPlain(text))
@@ -76,6 +76,10 @@ function sourcesOf(chosen: Chosen, host: Host): Sources {
   const settings = () => resolveSettings(chosen, host.env, profiles());
   return {
     profiles: { read: async () => profiles() },
+    mappings: async () => {
+      const { openMappings } = await import("../../accounting/mappings.ts");
+      return openMappings(host.folders.config).names();
+    },
     methods: async () => {
       const { keptMethods } = await import("../../config/method-cache.ts");
       return keptMethods(host.folders.data, settings());

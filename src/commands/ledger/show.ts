@@ -84,6 +84,8 @@ function personIn(data: unknown): string {
 function stateIn(data: unknown): string {
   if (typeof data !== "object" || data === null) return "";
   const { state, status: seen, message, matched }: Partial<Outcome> = { ...data };
-  const why = matched && `matched with a statement by ${matched.by}: ${matched.reason}`;
+  const why =
+    matched &&
+    `matched with ${matched.statement ?? "a statement"} by ${matched.by}: ${matched.reason}`;
   return [state, seen, message, why].filter(Boolean).join("  ");
 }
