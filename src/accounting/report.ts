@@ -59,6 +59,8 @@ export interface Scope {
 
 /** The key in place of a day: recorded before the first day, and still open. */
 const earlier = "earlier";
+/** The key of a group in place of many small ones, which its name counts. */
+const others = "others";
 
 /** Adds up operations by account and group, in exact paisa. Accounts are never added up. */
 export function createReport(scope: Scope) {
@@ -90,16 +92,21 @@ export function createReport(scope: Scope) {
       }
     },
 
-    /** Production first, then by name. Days are in their order, all else is by its amount. */
-    accounts(): AccountReport[] {
+    /**
+     * Production first, then by name. Days are in their order, all else is by its amount.
+     *
+     * @param most the most groups; the smallest ones are added up
+     */
+    accounts(most = Number.POSITIVE_INFINITY): AccountReport[] {
       const found = [...accounts].sort(([one], [other]) => (one < other ? -1 : 1));
-      return found.map(([, own]) => {
-        if (scope.by === "method") own.groups = joined(own.groups);
-        own.groups.sort(
-          (one, other) => (scope.by === "day" ? 0 : byAmount(one, other)) || byKey(one, other),
-        );
-        const { account, environment, groups, total } = own;
-        return { account, environment, groups, total };
+      return found.map(([, { account, environment, groups, total }]) => {
+        const all = scope.by === "method" ? joined(groups) : groups;
+        const sorted = scope.by === "day" ? all.sort(byKey) : byAmount(all);
+        const small = sorted.splice(most);
+        const rest: Group = { key: others, name: `${small.length} groups`, sums: {} };
+        for (const { sums } of small) addSums(rest.sums, sums);
+        if (small.length > 0) sorted.push(rest);
+        return { account, environment, groups: sorted, total };
       });
     },
   };
@@ -149,20 +156,27 @@ function joined(groups: Group[]): Group[] {
   return groups.filter((group) => {
     const same = withId.find((one) => one !== group && nameOf(one) === group.key);
     if (!same) return true;
-    for (const bucket of buckets)
-      for (const kind of kinds) {
-        const cell = `${bucket} ${kind}` as const;
-        const sum = group.sums[cell];
-        if (sum === undefined) continue;
-        same.sums[cell] ??= { count: 0, paisa: 0n };
-        add(same.sums[cell], sum);
-      }
+    addSums(same.sums, group.sums);
     return false;
   });
 }
 
-function byAmount({ sums }: Group, other: Group): number {
-  return Number(sumIn(other.sums, "completed").paisa - sumIn(sums, "completed").paisa);
+function addSums(to: Sums, sums: Sums): void {
+  for (const bucket of buckets)
+    for (const kind of kinds) {
+      const cell = `${bucket} ${kind}` as const;
+      const sum = sums[cell];
+      if (sum === undefined) continue;
+      to[cell] ??= { count: 0, paisa: 0n };
+      add(to[cell], sum);
+    }
+}
+
+function byAmount(groups: Group[]): Group[] {
+  return groups
+    .map((group) => ({ group, paisa: sumIn(group.sums, "completed").paisa }))
+    .sort((one, other) => Number(other.paisa - one.paisa) || byKey(one.group, other.group))
+    .map(({ group }) => group);
 }
 
 function byKey({ key }: Group, other: Group): number {

@@ -12,8 +12,8 @@ import {
   sumIn,
 } from "../accounting/report.ts";
 import { reportPage } from "../accounting/report-page.ts";
-import { defineCommand } from "../cli/command/define-command.ts";
-import { flag, oneOf } from "../cli/command/flag.ts";
+import { type Context, defineCommand } from "../cli/command/define-command.ts";
+import { flag, type Input, oneOf } from "../cli/command/flag.ts";
 import type { Output } from "../cli/output/render.ts";
 import { type Cell, type Column, id, money, type Table, text } from "../cli/output/view.ts";
 import { amountText, type Paisa } from "../domain/amount.ts";
@@ -24,6 +24,14 @@ import { clockIn, whenClockShows } from "../domain/time-zone.ts";
 import type { Kind } from "../ledger/operation.ts";
 import { spanOf, timeFilters, zoneOf } from "./time-filters.ts";
 
+const flags = {
+  month: flag.optional("--month <month>", "2026-11 (default: the current month)", readMonth),
+  since: { ...timeFilters.since, unless: "month" },
+  until: { ...timeFilters.until, unless: "month" },
+  by: flag.optional("--by <group>", `{${groupings.join(" | ")}} (default: day)`, oneOf(groupings)),
+};
+type ReportInput = Input<typeof flags>;
+
 export const report = defineCommand({
   description:
     "The sums count what was completed in the period. Operations in progress or unknown are shown separately.",
@@ -31,46 +39,12 @@ export const report = defineCommand({
     "Report the current month by day": "lenden report",
     "Write a page with charts": "lenden report --month 2026-11 --by method -o html > report.html",
   },
-  flags: {
-    month: flag.optional("--month <month>", "2026-11 (default: the current month)", readMonth),
-    since: { ...timeFilters.since, unless: "month" },
-    until: { ...timeFilters.until, unless: "month" },
-    by: flag.optional(
-      "--by <group>",
-      `{${groupings.join(" | ")}} (default: day)`,
-      oneOf(groupings),
-    ),
-  },
+  flags,
   formats: ["html"],
 
-  async run({ month, by = "day", ...times }, context) {
-    const { host, ui } = context;
-    const zone = await zoneOf(context);
-    const isGiven = times.since !== undefined || times.until !== undefined;
-    const currentMonth = new Date(clockIn(zone, host.now())).toISOString().slice(0, 7);
-    const { problems, ...span } = isGiven
-      ? spanOf(times, zone, context)
-      : { problems: [], ...monthSpan(month ?? currentMonth, zone) };
-    if (problems.length > 0) throw usage(problems);
-    const scope: Scope = { by, ...span, zone };
-    const sums = createReport(scope);
-    const filter = { bookedSince: span.since, bookedUntil: span.until, oldestFirst: true };
-    for await (const one of (await context.ledger.records()).list(undefined, filter)) sums.add(one);
-    const accounts = sums.accounts();
-    const countOf = (bucket: Bucket) =>
-      accounts.reduce((count, { total }) => count + sumIn(total, bucket).count, 0);
-    if (accounts.length > 0) {
-      const named = accounts.map(({ account, environment }) => `${account} (${environment})`);
-      ui.notice(`Period: ${periodText(scope)} (${zone}). Account: ${named.join(", ")}.`);
-    }
-    const [unknown, inProgress] = [countOf("unknown"), countOf("inProgress")];
-    if (inProgress > 0) ui.notice(`Not in the sums: ${inProgress} in progress.`);
-    if (unknown > 0)
-      ui.notice(
-        `Not in the sums: ${unknown} of unknown outcome. To list them, run 'lenden ledger list --unknown'.`,
-      );
-    const room = host.stdout.isTTY ? (host.stdout.columns ?? 80) : 0;
-    return { scope, accounts, output: ui.output, now: new Date(host.now()).toISOString(), room };
+  run(input, context) {
+    const { output } = context.ui;
+    return output === "csv" || output === "ids" ? pagesOf(input, context) : whole(input, context);
   },
 
   json: ({ scope, accounts }) => ({
@@ -90,6 +64,57 @@ export const report = defineCommand({
     return tableOf(accounts, scope, { output, room });
   },
 });
+
+/** Rows that are shown at once: there may be a million recipients. */
+const pageSize = 1_000;
+
+/** A table and a page have the largest groups, and the sum of the others. */
+async function whole(input: ReportInput, context: Context) {
+  const isJson = ["json", "ndjson"].includes(context.ui.output);
+  return sumsOf(input, context, isJson ? undefined : pageSize);
+}
+
+async function* pagesOf(input: ReportInput, context: Context) {
+  const report = await sumsOf(input, context);
+  for (const { groups, ...account } of report.accounts)
+    for (let at = 0; at < groups.length; at += pageSize)
+      yield { ...report, accounts: [{ ...account, groups: groups.slice(at, at + pageSize) }] };
+  if (report.accounts.length === 0) yield report;
+}
+
+async function sumsOf(
+  { month, by = "day", ...times }: ReportInput,
+  context: Context,
+  most?: number,
+) {
+  const { host, ui } = context;
+  const zone = await zoneOf(context);
+  const isGiven = times.since !== undefined || times.until !== undefined;
+  const currentMonth = new Date(clockIn(zone, host.now())).toISOString().slice(0, 7);
+  const { problems, ...span } = isGiven
+    ? spanOf(times, zone, context)
+    : { problems: [], ...monthSpan(month ?? currentMonth, zone) };
+  if (problems.length > 0) throw usage(problems);
+  const scope: Scope = { by, ...span, zone };
+  const sums = createReport(scope);
+  const filter = { bookedSince: span.since, bookedUntil: span.until, oldestFirst: true };
+  for await (const one of (await context.ledger.records()).list(undefined, filter)) sums.add(one);
+  const accounts = sums.accounts(most);
+  const countOf = (bucket: Bucket) =>
+    accounts.reduce((count, { total }) => count + sumIn(total, bucket).count, 0);
+  if (accounts.length > 0) {
+    const named = accounts.map(({ account, environment }) => `${account} (${environment})`);
+    ui.notice(`Period: ${periodText(scope)} (${zone}). Account: ${named.join(", ")}.`);
+  }
+  const [unknown, inProgress] = [countOf("unknown"), countOf("inProgress")];
+  if (inProgress > 0) ui.notice(`Not in the sums: ${inProgress} in progress.`);
+  if (unknown > 0)
+    ui.notice(
+      `Not in the sums: ${unknown} of unknown outcome. To list them, run 'lenden ledger list --unknown'.`,
+    );
+  const room = host.stdout.isTTY ? (host.stdout.columns ?? 80) : 0;
+  return { scope, accounts, output: ui.output, now: new Date(host.now()).toISOString(), room };
+}
 
 function readMonth(typed: string): Result<string> {
   return /^\d{4}-(?:0[1-9]|1[0-2])$/.test(typed)

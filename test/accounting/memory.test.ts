@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { built } from "../support/lenden.ts";
-import { openMerchantApart } from "../support/merchant.ts";
+import { openMerchantApart, payoutOf } from "../support/merchant.ts";
 
 test("reconciles a statement of many lines in little memory", async () => {
   const merchant = await openMerchantApart();
@@ -16,4 +16,41 @@ test("reconciles a statement of many lines in little memory", async () => {
     code: 0,
     stderr: expect.stringContaining("Fees: BDT 75,000.00.\nfee: 60000\n"),
   });
+});
+
+test("a report of many recipients prints all as CSV, and the largest in a table", async () => {
+  const merchant = await openMerchantApart();
+  await merchant.id(payoutOf("INV-0"));
+  await merchant.inLedger((database) => {
+    const columns = database
+      .prepare("SELECT name FROM pragma_table_info('operations')")
+      .all()
+      .map(({ name }) => String(name));
+    const values: Record<string, string> = {
+      number: "n",
+      id: "'OP' || n",
+      reference: "'R' || n",
+      asked: `json_object('recipientNumber', '017' || (10000000 + n))`,
+      amount_paisa: "100 * n",
+      status: "'Completed'",
+      completed_at: "created_at",
+    };
+    database.exec(
+      `INSERT INTO operations WITH RECURSIVE s(n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM s WHERE n < 2500)
+       SELECT ${columns.map((name) => values[name] ?? `"${name}"`)} FROM operations, s WHERE number = 1`,
+    );
+  });
+  const shown = async (...more: string[]) => {
+    const args = ["report", "--since", "yesterday", "--by", "recipient", ...more];
+    return (await merchant.lenden(args)).stdout.trim().split("\n");
+  };
+  const csv = await shown("-o", "csv");
+  expect(csv).toHaveLength(2501);
+  expect(csv.filter((line) => line.startsWith("environment"))).toHaveLength(1);
+  expect(csv[1]).toContain("01710002500");
+  const table = await shown();
+  expect(table).toHaveLength(1003);
+  // The payouts of 2 to 1,500 taka; the first one is in progress.
+  expect(table.at(-2)).toMatch(/^others +1500 groups .*BDT 11,25,749\.00/);
+  expect(table.at(-1)).toMatch(/^Total .*BDT 31,26,249\.00/);
 });
