@@ -1,7 +1,15 @@
-import { clockIn } from "./time-zone.ts";
+import { clockIn, defaultTimeZone, readTimeZone } from "./time-zone.ts";
 
-/** `20 Nov 2026, 10:31:12` in a zone, by default that of this machine; a text that is no time as it came. */
-export function formatTime(iso: string, zone?: string): string {
+/** The zone of the profile, in which people read every time. */
+let zoneOfProfile = defaultTimeZone;
+
+/** Sets the zone of all times that name no other one. A text that is no zone is reported by its readers. */
+export function showTimesIn(zone: string): void {
+  zoneOfProfile = zone;
+}
+
+/** `20 Nov 2026, 10:31:12` in a zone, by default that of the profile; a text that is no time as it came. */
+export function formatTime(iso: string, zone = zoneOfProfile): string {
   const clock = clockOf(iso, zone);
   if (!clock) return iso;
   const parts = [clock.getUTCHours(), clock.getUTCMinutes(), clock.getUTCSeconds()];
@@ -9,7 +17,7 @@ export function formatTime(iso: string, zone?: string): string {
 }
 
 /** `20 Nov 2026`, of the same. */
-export function formatDay(iso: string, zone?: string): string {
+export function formatDay(iso: string, zone = zoneOfProfile): string {
   const clock = clockOf(iso, zone);
   return clock ? dayOf(clock) : iso;
 }
@@ -23,11 +31,10 @@ export function localIso(iso: string, zone: string): string {
 }
 
 /** A time whose parts in UTC are those that clocks in a zone show. */
-function clockOf(iso: string, zone: string | undefined): Date | undefined {
-  const time = new Date(iso);
-  const ms = time.getTime();
+function clockOf(iso: string, zone: string): Date | undefined {
+  const ms = Date.parse(iso);
   if (Number.isNaN(ms)) return undefined;
-  return new Date(zone === undefined ? ms - time.getTimezoneOffset() * 60_000 : clockIn(zone, ms));
+  return new Date(clockIn(readTimeZone(zone).ok ? zone : defaultTimeZone, ms));
 }
 
 function dayOf(clock: Date): string {

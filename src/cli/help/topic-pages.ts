@@ -127,7 +127,7 @@ export const topicPages: Record<TopicName, Record<string, string | Record<string
       "2026-11-20T10:30": "A moment; add Z for UTC, +06:00 for Dhaka",
     },
     "Time zone":
-      "Days, and times of lists, are those of the profile's time-zone (default: Asia/Dhaka); other times are local.",
+      "Days and times are those of the profile's time-zone (default: Asia/Dhaka). JSON has times in UTC.",
     Output: `${outputFormats.join(", ")}, on stdout; all else is on stderr. 'lenden help json' describes JSON. CSV cells that begin with =, +, - or @ get a ' before them.`,
   },
   batch: {

@@ -22,7 +22,7 @@ interface TextOptions {
   width: number | undefined;
   /** Milliseconds since 1970; undefined if stdout is not a terminal: a file is read later. */
   nowMs: number | undefined;
-  /** The zone of times; by default that of this machine. */
+  /** The zone of times; by default that of the profile. */
   zone?: string | undefined;
   /** True if an earlier page of the same table has its heading. */
   continues?: boolean | undefined;

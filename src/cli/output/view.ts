@@ -19,7 +19,7 @@ export interface Table {
   rows: Row[];
   /** Shown instead of an empty table: what to do next. */
   empty: string;
-  /** The zone of its times; by default that of this machine. */
+  /** The zone of its times; by default that of the profile. */
   zone?: string;
   /** `safe` (default): cells that begin like a formula get an apostrophe. `exact`: unchanged. */
   csv?: "safe" | "exact";

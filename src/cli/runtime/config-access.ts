@@ -11,6 +11,7 @@ import { createKeychain, fetchSecret } from "../../config/secrets.ts";
 import { resolveSettings, type Settings } from "../../config/settings.ts";
 import { type Environment, readPayoutSecret } from "../../domain/api-keys.ts";
 import { Failure, usage } from "../../domain/failure.ts";
+import { showTimesIn } from "../../domain/local-time.ts";
 import { once, type RunParts } from "./parts.ts";
 
 interface ProfileCandidate {
@@ -35,7 +36,7 @@ export function createConfigAccess({
   const directory = host.folders.config;
   const stored = once(async () => readProfiles(directory));
   const settings = async (profile = globals.profile): Promise<Settings> =>
-    resolveSettings({ ...globals, profile }, host.env, await stored());
+    withZone(resolveSettings({ ...globals, profile }, host.env, await stored()));
   const fetched = async (source: Settings["apiKey"], what: string, variable: string) => {
     if (!source) throw missing(what, variable, await settings());
     const secret = await fetchSecret(source, host);
@@ -114,6 +115,12 @@ export function createConfigAccess({
       },
     },
   };
+}
+
+/** From then on, people read times in the zone of these settings. */
+function withZone(settings: Settings): Settings {
+  showTimesIn(settings.timeZone.value);
+  return settings;
 }
 
 async function knownMethods(directory: string, settings: Settings) {
