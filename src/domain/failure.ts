@@ -165,6 +165,7 @@ const reasons = {
   "ledger.in-conflict": { kind: "conflict", effect: "outcome-unknown" },
   "ledger.in-use": { kind: "locked", effect: "nothing-sent" },
   "ledger.lease-ended": { kind: "unreachable", effect: "nothing-sent" },
+  "ledger.linked": { kind: "internal", effect: "nothing-sent" },
   "ledger.locked": { kind: "internal", effect: "nothing-sent" },
   "ledger.lost": { kind: "internal", effect: "nothing-sent" },
   "ledger.modified": { kind: "internal", effect: "nothing-sent" },

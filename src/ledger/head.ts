@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import { readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { errorCode } from "../domain/error-code.ts";
 import { Failure } from "../domain/failure.ts";
@@ -31,9 +31,24 @@ export function headPath(configFolder: string, ledger: string): string {
   return join(configFolder, `ledger-head-${shortHash(path)}.json`);
 }
 
+/**
+ * A file beside a restored ledger, until a person accepts the ledger. It is not in the config directory: a run with
+ * another one, or one that cannot be written, must not send either.
+ */
+export function restoredPath(ledger: string): string {
+  return `${ledger}.restored`;
+}
+
 /** @throws SQLite's error if the ledger cannot be read */
 export function storedHead(database: Database, path: string): StoredHead {
   const read = readHead(path);
+  const [main] = database
+    .prepare("SELECT file FROM pragma_database_list WHERE name = 'main'")
+    .all();
+  if (existsSync(restoredPath(String(main?.file)))) {
+    const number = (headOf(database)?.number ?? 0n) + 1n;
+    return { state: "not-contained", head: { number, hash: "restored" }, isModified: false };
+  }
   if (typeof read === "string") return { state: read, isModified: false };
   const event = database.prepare("SELECT hash FROM events WHERE number = ?").get(read.head.number);
   return { ...read, state: event?.hash === read.head.hash ? "contained" : "not-contained" };
@@ -95,7 +110,8 @@ export function headOf(database: Database): Head | undefined {
  * proves: a ledger that does not contain it leaves it as it is, until a person accepts the ledger.
  */
 export function createHeadKeeper(database: Database, path: string, now: () => number) {
-  let storedAtMs = now();
+  // The first commit of a run is stored at once: a kill may follow.
+  let storedAtMs = Number.NEGATIVE_INFINITY;
   const store = (): void => {
     storedAtMs = now();
     try {
@@ -117,6 +133,14 @@ export function createHeadKeeper(database: Database, path: string, now: () => nu
       const { state, isModified } = storedHead(database, path);
       if (state === "not-contained") return notContained();
       return isModified ? modified() : undefined;
+    },
+    /** Why a truncated ledger would not be detected now. */
+    warning: (): string | undefined => {
+      const { state } = storedHead(database, path);
+      const isLost = state === "unreadable" || (state === "missing" && headOf(database));
+      return isLost
+        ? `${path}, with the newest event of the ledger, is ${state}: whether the ledger was truncated or replaced is not known.`
+        : undefined;
     },
   };
 }

@@ -168,7 +168,9 @@ describe("ledger restore", () => {
     await merchant.built(["ledger", "backup", file]);
     await change(merchant);
     expect(await merchant.built(["ledger", "restore", file, "--yes"])).toMatchObject({ code: 0 });
-    expect(await merchant.built(payoutNumber(2, "TWO"))).toMatchObject({ code: 1 });
+    const other = { ...merchant.env, LENDEN_CONFIG_DIR: join(scratchFolder(), "config") };
+    for (const env of [merchant.env, other])
+      expect(await built(payoutNumber(2, "TWO"), { env })).toMatchObject({ code: 1 });
     expect(await countIn(merchant.ledgerFile)).toBe(1);
   });
 

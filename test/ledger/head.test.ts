@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -9,8 +10,9 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { scratchFolder } from "../support/helpers.ts";
-import { built } from "../support/lenden.ts";
+import { faults } from "../sandbox/running.ts";
+import { scratchFolder, until } from "../support/helpers.ts";
+import { built, ended } from "../support/lenden.ts";
 import { type Merchant, openMerchantApart, payoutNumber, payoutOf } from "../support/merchant.ts";
 import { openTerminal, terminalTest } from "../terminal/terminal.ts";
 
@@ -155,8 +157,25 @@ describe("the stored head", () => {
     const { merchant } = await twoPayouts();
     change(headFile(merchant));
     expect(await merchant.json(["ledger", "check"])).toMatchObject({ holds: true, head });
-    expect(await merchant.built(payoutNumber(3, "THREE"))).toMatchObject({ code: 0 });
+    const warning = expect.stringContaining("whether the ledger was truncated or replaced");
+    const sent = await merchant.built(payoutNumber(3, "THREE"));
+    expect([sent.code, sent.stderr]).toEqual([0, warning]);
     expect(await merchant.json(["ledger", "check"])).toMatchObject({ head: "contained" });
+  });
+
+  test("is stored before the request, so that the loss of a killed run's log is detected", async () => {
+    const ill = faults();
+    const merchant = await openMerchantApart({ faults: ill });
+    await merchant.id(payoutNumber(1, "ONE"));
+    ill.push(...faults("createPayout:hang-after"));
+    const child = merchant.start(payoutOf("KILLED"));
+    await until(async () => (await merchant.count("payouts")) === 2);
+    child.kill("SIGKILL");
+    await ended(child);
+    for (const end of ["-wal", "-shm"]) rmSync(merchant.ledgerFile + end, { force: true });
+    const again = await merchant.built(payoutOf("KILLED"));
+    expect([again.code, again.stderr]).toEqual([1, expect.stringMatching(diverged)]);
+    expect(await merchant.books("payouts")).toHaveLength(2);
   });
 
   test("may be older than the ledger", async () => {
@@ -174,6 +193,17 @@ describe("the stored head", () => {
     writeFileSync(file, "");
     const env = { ...merchant.env, LENDEN_CONFIG_DIR: join(file, "config") };
     expect(await built(payoutOf("UNWRITTEN"), { env })).toMatchObject({ code: 0 });
+  });
+
+  test("of a ledger whose file has a second hard link is not used: each would have its own log", async () => {
+    const { merchant } = await twoPayouts();
+    const other = join(scratchFolder(), "ledger.db");
+    linkSync(merchant.ledgerFile, other);
+    const rejected = await merchant.built(payoutNumber(3, "THREE"));
+    expect([rejected.code, rejected.stderr]).toEqual([1, expect.stringContaining("hard link")]);
+    rmSync(other);
+    linkSync(merchant.ledgerFile, `${merchant.ledgerFile}.01K00000000000000000000000.new`);
+    expect(await merchant.built(payoutNumber(3, "THREE"))).toMatchObject({ code: 0 });
   });
 
   test("without a ledger shows that one was lost", async () => {

@@ -206,11 +206,14 @@ async function openFile(
     throw error;
   }
   const processLock = isFile ? createProcessLock(database, { ledger: path, now: host.now }) : alone;
+  // Before this run records anything itself.
+  const warning = keeper?.warning();
   // Each command that sends something needs the lock first, and no other command does.
   let isChecked = false;
   const ownLock = (): string => {
     const failure = isChecked ? undefined : keeper?.unaccepted();
     if (failure) throw failure;
+    if (warning && !isChecked) notice(warning, "ledger.head-lost");
     isChecked = true;
     return processLock.take();
   };

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import fs from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { ulid } from "ulid";
 import type { Account, RecordsOwner } from "../../config/account.ts";
 import type { Profiles } from "../../config/profiles.ts";
@@ -57,6 +57,24 @@ export async function requireLedger(path: string, { folders }: Host): Promise<vo
   const loss = lossOf(state, path);
   if (loss) throw loss;
   if (state.kind === "new") await createLedger(path);
+  else rejectOtherLinks(path);
+}
+
+/** SQLite keeps a log for each name of a file, so two names would be two ledgers that overwrite each other. */
+function rejectOtherLinks(path: string): void {
+  const { nlink, ino } = fs.statSync(path);
+  if (nlink <= 1) return;
+  // What `publish` leaves behind if it is killed.
+  for (const name of fs.readdirSync(dirname(path))) {
+    const other = join(dirname(path), name);
+    const isDraft = name.startsWith(`${basename(path)}.`) && name.endsWith(".new");
+    if (isDraft && fs.statSync(other, { throwIfNoEntry: false })?.ino === ino)
+      fs.rmSync(other, { force: true });
+  }
+  if (fs.statSync(path).nlink <= 1) return;
+  throw new Failure("ledger.linked", `Cannot use ${path}: the file has another hard link.`, {
+    hint: "Delete the other link. To copy the ledger, run 'lenden ledger backup <file>'.",
+  });
 }
 
 /**

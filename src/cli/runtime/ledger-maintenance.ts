@@ -1,4 +1,12 @@
-import { closeSync, existsSync, lstatSync, openSync, renameSync, rmSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  lstatSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { resolve } from "node:path";
 import { ulid } from "ulid";
 import type { Profiles } from "../../config/profiles.ts";
@@ -9,6 +17,7 @@ import {
   type Head,
   headOf,
   headPath,
+  restoredPath,
   type StoredHead,
   storedHead,
   writeHead,
@@ -135,7 +144,7 @@ export function createLedgerMaintenance(
     },
     restore: async (file, confirm) => {
       rejectNetwork();
-      return restore({ path, headFile }, file, { now: host.now, confirm });
+      return restore(path, file, { now: host.now, confirm });
     },
     processes: async () => {
       rejectNetwork();
@@ -192,6 +201,7 @@ function lostLedger(state: "empty" | "missing", { path, headFile }: LedgerPlace,
       if (state === "empty") (await newLedger(path, { ...by, state })).close();
       else await createLedger(path, { ...by, state });
       await using(openDatabase(path), (database) => storeAccepted(headOf(database), headFile));
+      rmSync(restoredPath(path), { force: true });
     },
   };
 }
@@ -212,6 +222,7 @@ async function unacceptedFile(database: Database, { path, headFile }: LedgerPlac
           recordAcceptance(opened, { ...by, ...found });
         });
         storeAccepted(headOf(opened), headFile);
+        rmSync(restoredPath(path), { force: true });
       }),
   };
 }
@@ -255,7 +266,7 @@ const createErrors: Record<string, string> = {
 };
 
 async function restore(
-  { path, headFile }: LedgerPlace,
+  path: string,
   file: string,
   { now, confirm }: { now(): number; confirm: ConfirmRestore },
 ): Promise<LedgerContent & { kept: string | null }> {
@@ -270,11 +281,11 @@ async function restore(
     } finally {
       earlier?.close();
     }
+    requireAcceptance(path);
     setAside(path);
     const kept = existsSync(path) ? `${path}.${ulid(now())}.before-restore` : null;
     if (kept !== null) renameSync(path, kept);
     publish(draft, path);
-    await requireAcceptance(path, headFile);
     return { ...backup, kept };
   } finally {
     rmSync(draft, { force: true });
@@ -377,12 +388,10 @@ function contentOf(database: Database): LedgerContent {
 }
 
 /** Operations since the backup are unknown, so a user has to accept it, even if nothing else shows that. */
-async function requireAcceptance(path: string, headFile: string): Promise<void> {
-  await using(openUnchanging(path), (database) => {
-    if (storedHead(database, headFile).state === "not-contained") return;
-    const number = (headOf(database)?.number ?? 0n) + 1n;
-    writeHead(headFile, { number, hash: "restored" });
-  });
+function requireAcceptance(path: string): void {
+  const mark = restoredPath(path);
+  writeFileSync(mark, "", { mode: 0o600 });
+  sync(mark, "r+");
 }
 
 /** The result of a check. Only a check of the whole ledger finds modified rows, so it is stored beside the head. */
