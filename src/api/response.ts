@@ -40,6 +40,7 @@ type UnclearReason =
   | "empty"
   | "wrong shape"
   | "unexpected status"
+  | "record in a rejection"
   | "another record"
   | "fault of lenden"
   | Fault["reason"];
@@ -71,11 +72,14 @@ export function classify(exchange: Exchange, { data, isRead, startedMs, url }: E
   const isOk = status >= 200 && status < 300;
   const success = isObject(body) ? body.success : undefined;
   const apiError = isOk && success !== false ? {} : apiErrorIn(body, text);
-  const refused = (why: RejectionReason): Answer => {
-    return { kind: "refused", why, status, apiError, times, isJson: isObject(body) };
-  };
   const unclear = (why: UnclearReason, found = apiError): Answer => {
     return { kind: "unclear", why, status, text, apiError: found, times };
+  };
+  const refused = (why: RejectionReason): Answer => {
+    // A record shows that something was done, whatever the rest of the response says.
+    const hasRecord = !isRead && isObject(body) && data?.safeParse(body.data).success;
+    if (hasRecord) return unclear("record in a rejection");
+    return { kind: "refused", why, status, apiError, times, isJson: isObject(body) };
   };
 
   if (isOk) {
@@ -89,7 +93,8 @@ export function classify(exchange: Exchange, { data, isRead, startedMs, url }: E
   }
   if (status >= 300 && status < 400)
     return unclear("redirect", { message: `it points to ${hostOf(headers.location)}` });
-  if (status === 408 || success === true) return unclear("unexpected status");
+  // A 407 is from a proxy, which may have let the request through.
+  if (status === 407 || status === 408 || success === true) return unclear("unexpected status");
   if (status >= 400 && status < 500) {
     const why = refusals[status] ?? "refused";
     // A page comes from a proxy in front of the API, which may have forwarded the request all the same.

@@ -12,6 +12,7 @@ import { anotherRecord, assertFree, compared } from "./compare.ts";
 import { checkStop, type OperationDeps } from "./deps.ts";
 import { recorded } from "./record-outcome.ts";
 import {
+  accessHint,
   attempted,
   dataOf,
   describe,
@@ -114,7 +115,7 @@ async function once<Created>(
         kind === "payment" ? "payment.outcome-unknown" : "refund.outcome-unknown",
         `Cannot confirm the ${kind}: ${describe(answer)}.`,
         {
-          hint: `Do not retry: the API would create a second ${kind}. Check the merchant dashboard, then run 'lenden ledger resolve ${id}' with --created <id> or --not-created.`,
+          hint: `${answer.kind === "refused" && answer.why === "access" ? `${accessHint(answer.status)} ` : ""}Do not retry: the API would create a second ${kind}. Check the merchant dashboard, then run 'lenden ledger resolve ${id}' with --created <id> or --not-created.`,
           operation: id,
           evidence: evidenceOf(answer),
         },

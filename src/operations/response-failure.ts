@@ -112,6 +112,7 @@ const causeTexts = new Map<string, string>([
   ["server error", "a server error"],
   ["unexpected status", "an unexpected response"],
   ["another record", "a response about another record"],
+  ["record in a rejection", "a rejection that contains a record"],
 ]);
 
 function messageOf({ apiError }: Pick<Rejected, "apiError">): string {
@@ -211,10 +212,12 @@ const rejectionHints: Record<Exclude<Rejected["why"], "access">, string> = {
 
 /**
  * True if a rejection is the API's own. A page comes from a proxy, which may have let the request through:
- * a payout or a refund that was created all the same would be paid twice. A payment sends no money, so a page
+ * a payout or a refund that was created all the same would be paid twice. A denied access may come from there too:
+ * a refund, which has no reference to send it again with, is then unknown. A payment sends no money, so a page
  * that denies access is enough.
  */
 export function isFromApi(kind: Operation["kind"], { isJson, why }: Rejected): boolean {
+  if (why === "access" && kind === "refund") return false;
   return isJson || (kind === "payment" && why === "access");
 }
 
