@@ -58,26 +58,29 @@ export async function findBatch(
   const failure = before && (await otherRows(before, file, rows, ledger));
   if (failure?.details.problems?.length) throw failure;
   if (before) return before;
-  await rejectOtherColumns(file, rows, ledger);
+  await rejectSamePayouts(file, rows, ledger);
   return undefined;
 }
 
 /**
- * Rejects the payouts of an ended batch of the same file name, if both lack references and other columns were
- * read: flags that differ from those of the first run would pay everyone again.
+ * Rejects the payouts of an ended batch of the same file name, if both lack references: another method, another
+ * space in a name, or flags that read other columns would pay everyone again.
  */
-async function rejectOtherColumns(
+async function rejectSamePayouts(
   { name, fileName, columns }: BatchFile,
   rows: FileRow[],
   ledger: Ledger,
 ): Promise<void> {
   const batch = name === fileName ? await ledger.batches.find(name) : undefined;
-  const read = (some: string[]) => JSON.stringify(fieldsOf(some).toSorted());
   if (batch?.plan?.rowCount !== rows.length || batch.cancelledAt !== null) return;
   if (hasReferenceColumn(batch.columns) || hasReferenceColumn(columns)) return;
-  if (read(batch.columns) === read(columns)) return;
-  const payoutOf = (row: Pick<FileRow, "amountPaisa" | "recipient">) =>
-    `${payeeOf(row.recipient ?? "")} ${row.amountPaisa}`;
+  const read = (some: string[]) =>
+    JSON.stringify(fieldsOf(some).filter((field) => field === "name" || field === "description"));
+  const isReadAlike = read(batch.columns) === read(columns);
+  const payoutOf = ({ amountPaisa, recipient, name, description }: ComparedPayout) => {
+    const texts = isReadAlike ? [name, description].map(withoutExtraSpace) : [];
+    return JSON.stringify([payeeOf(recipient ?? ""), String(amountPaisa), ...texts]);
+  };
   const left = new Map<string, number>();
   for (const row of rows) left.set(payoutOf(row), (left.get(payoutOf(row)) ?? 0) + 1);
   for await (const row of ledger.batches.rows(batch, "all")) {
@@ -87,12 +90,18 @@ async function rejectOtherColumns(
   }
   throw new Failure(
     "batch.other-rows",
-    `${name} has the payouts of batch ${batch.id}, read from other columns.`,
+    `${name} has the payouts of batch ${batch.id}, with another method or read from other columns.`,
     {
       hint: `To see that batch, run 'lenden payout batch status ${batch.id}'. To pay all rows again as a new batch, add --name.`,
       operation: batch.id,
     },
   );
+}
+
+type ComparedPayout = Pick<FileRow, "amountPaisa" | "recipient" | "name" | "description">;
+
+function withoutExtraSpace(text: string | null): string {
+  return (text ?? "").replace(/\s+/g, " ").trim();
 }
 
 /** The failure of a file with the name of an unfinished batch. Its problems are the rows that differ. */
@@ -139,7 +148,7 @@ export async function claimPlanned(planned: Batch, ledger: Ledger): Promise<Batc
 }
 
 function ownBatch(claim: BatchClaim): Batch {
-  if (claim.kind === "held") throw lockedError(`Batch ${claim.batch.id}`, claim.by);
+  if (claim.kind === "held") throw lockedError(claim.batch.id, claim.by, "Batch");
   if (claim.kind === "cancelled") throw cancelledBatch(claim.batch);
   return claim.batch;
 }

@@ -174,11 +174,15 @@ function internalError(operation: Operation, cause: unknown): Failure {
   });
 }
 
-/** P4: another process works on it. A lock is never taken over because of its age. */
-export function lockedError(name: string, by: Holder): Failure {
+/**
+ * P4: another process works on it. A lock is never taken over because of its age.
+ *
+ * @param what before its name in a sentence: `Reference` or `Batch`
+ */
+export function lockedError(name: string, by: Holder, what = ""): Failure {
   return new Failure(
     "operation.locked",
-    `${name} is locked by ${workerText(by)} since ${formatTime(by.since)}.`,
+    `${what && `${what} `}${name} is locked by ${workerText(by)} since ${formatTime(by.since)}.`,
     {
       hint:
         by.user === undefined

@@ -88,7 +88,7 @@ export async function checkClaim(
     case "different":
       throw otherPayout(order, claim.operation);
     case "locked":
-      throw lockedError(`Reference ${order.reference}`, claim.holder);
+      throw lockedError(order.reference, claim.holder, "Reference");
     case "other-key":
       throw sentWithOtherKey(claim.operation);
     case "duplicate":
@@ -185,7 +185,7 @@ function plannedInBatch({ batch, reference }: PlannedRow, own: string): Failure 
     own === reference
       ? [
           `Reference ${reference} belongs to batch ${batch}, which has yet to send it.`,
-          `Use another --ref. To inspect the batch, run ${inspect}; to cancel its rows that were not sent, run 'lenden payout batch cancel ${batch}'.`,
+          `To send it, send the batch. For a different payout, use another --ref. To inspect the batch, run ${inspect}; to cancel its rows that were not sent, run 'lenden payout batch cancel ${batch}'.`,
         ]
       : [
           `Duplicate payout: batch ${batch} has yet to send the same amount to this recipient (${reference}).`,

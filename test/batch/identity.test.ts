@@ -115,6 +115,23 @@ describe("batch send", () => {
     expect(await send(csv(rows[1] ?? ""))).toMatchObject({ code: 0 });
     expect(await merchant.books("payouts")).toHaveLength(2);
   });
+
+  test("without references is not paid again by another method, or with another space in a name", async () => {
+    const merchant = await openMerchant();
+    const send = (name: string, method: string, end = "\r\n") => {
+      const file = fileOf(`amount,to,name${end}5,01712345678,${name}${end}`);
+      return merchant.lenden(["payout", "batch", "send", file, "--method", method]);
+    };
+    expect(await send("Rahim Uddin", "bkash", "\n")).toMatchObject({ code: 0 });
+    for (const [name, method] of [
+      ["Rahim Uddin", "nagad"],
+      ["Rahim  Uddin", "bkash"],
+    ] as const) {
+      const { code, stderr } = await send(name, method);
+      expect([code, stderr]).toEqual([5, expect.stringContaining("has the payouts of batch")]);
+    }
+    expect(await merchant.books("payouts")).toHaveLength(1);
+  });
 });
 
 describe("the migration of a plan", () => {

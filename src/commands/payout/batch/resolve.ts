@@ -46,7 +46,7 @@ export const batchResolve = defineCommand({
     const batch = await batchNamed(name, ledger, lines !== undefined);
     // P4: the process that sends the batch resolves these rows itself.
     const by = await holderNow(batch, ledger);
-    if (by) throw unchanged(lockedError(`Batch ${batch.id}`, by));
+    if (by) throw unchanged(lockedError(batch.id, by, "Batch"));
     const unknown = await unknownRows(batch, ledger);
     const chosen = lines ? await chooseRows(unknown, lines, batch, ledger) : unknown;
     if (chosen.length === 0) return [];
