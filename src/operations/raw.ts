@@ -51,10 +51,23 @@ export function writeOf(call: Call, baseUrl: string): RawWrite | undefined {
       "Set the base URL to the prefix of the API, then use a path such as /refund/create-a-request.",
     );
   const found = endpointAt(call.method, call.path);
+  if (!found && isAlmostWrite(call.path))
+    throw invalidPath(
+      `${call.method} ${call.path} may be an endpoint that changes something.`,
+      "Write its method and its path as 'docs/api.md' shows them.",
+    );
   if (!found || found.endpoint.repeat === "safe") return undefined;
   const { name, endpoint, id } = found;
   const send: RawWrite["send"] = (how, deps) => sendAs(name, { ...call.body }, id, how, deps);
   return { endpoint, send };
+}
+
+/** True for the path of such an endpoint with another method, or with more characters that a server may ignore. */
+function isAlmostWrite(path: string): boolean {
+  const plain = path.replace(/\?.*/, "").replace(/[^a-z0-9]+$/i, "");
+  return Object.values(contract).some(
+    (endpoint: Endpoint) => endpoint.repeat !== "safe" && patternOf(endpoint, "").test(plain),
+  );
 }
 
 function invalidPath(problem: string, hint: string): Failure {

@@ -80,7 +80,7 @@ test.each([
   [["GET", "/payment/retrieve/TX0"], 9, "NOT_FOUND"],
   [["POST", "/payment/create", ...order.with(5, "paymentMethodId=none")], 3, "VALIDATION"],
   [["POST", "/sandbox/trigger-payment", "-f", "transactionId=TX0"], 9, "NOT_FOUND"],
-  [["PUT", "/payment/create"], 3, "METHOD_NOT_ALLOWED"],
+  [["PUT", "/payment/methods"], 3, "METHOD_NOT_ALLOWED"],
   [["DELETE", "/nowhere"], 9, "UNKNOWN_ROUTE"],
 ])("api %j ends with %s and prints the body of the error", async (line, exit, text) => {
   const { code, stdout, stderr } = await account.run(["api", ...line]);

@@ -27,12 +27,23 @@ test.each([
   "/refund/%c0%afcreate-a-request",
   "/refund/create%2da-request",
   "/refund/create-a-request;v=1",
+  "/refund/create-a-request.",
+  "/refund/create-a-request/,",
 ])("a raw POST to %s is rejected, because servers may read it as a refund", async (path) => {
   const { env, asked } = await quiet();
   for (const verb of ["POST", "PATCH", "PUT", "DELETE"]) {
     const { code, stdout, stderr } = await lenden(["api", verb, path, ...refund], { env });
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toContain("Nothing was sent.");
+  }
+  expect(asked).toEqual([]);
+});
+
+test("an endpoint that changes something is called with its own method only", async () => {
+  const { env, asked } = await quiet();
+  for (const verb of ["PATCH", "PUT", "DELETE"]) {
+    const { code } = await lenden(["api", verb, "/refund/create-a-request", ...refund], { env });
+    expect(code).toBe(2);
   }
   expect(asked).toEqual([]);
 });
