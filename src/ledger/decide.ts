@@ -278,9 +278,12 @@ export function decideRefund(
     .sort((one, other) => (one.number < other.number ? -1 : 1));
   const refundedPaisa = live.reduce((sum, one) => sum + (one.amountPaisa ?? 0n), 0n);
   const refundablePaisa = paidPaisa - refundedPaisa;
-  if ((intent.amountPaisa ?? 0n) > refundablePaisa)
+  const alike = live.filter((one) => one.amountPaisa === intent.amountPaisa);
+  const same = alike.find(isUnresolved) ?? alike[0];
+  // One of unknown outcome has to be resolved first, whatever is left of the payment.
+  const isFirst = same && isUnresolved(same) && onDuplicate !== "send";
+  if ((intent.amountPaisa ?? 0n) > refundablePaisa && !isFirst)
     return { kind: "over-limit", live, refundablePaisa };
-  const same = live.find((one) => one.amountPaisa === intent.amountPaisa);
   if (same && onDuplicate !== "send") return { kind: "duplicate", earlier: same };
   return { earlier: same };
 }

@@ -143,6 +143,11 @@ describeEach(stores, "a claim", ({ share }) => {
     expect(await claim(ledger, refund("T", 400n))).toMatchObject({ kind: "new" });
     expect(await claim(ledger, refund("U", 300n))).toMatchObject({ kind: "new" });
     expect(await claim(ledger, refund("U", 300n))).toMatchObject({ kind: "duplicate" });
+    // Of unknown outcome: it has to be resolved, although the payment has less left.
+    const first = await claimed(ledger, refund("V", 600n));
+    expect(await claim(ledger, refund("V", 600n))).toMatchObject({ kind: "duplicate" });
+    await record(ledger, first, { state: "CONFIRMED", remoteId: "R9", status: "Processing" });
+    expect(await claim(ledger, refund("V", 600n))).toMatchObject({ kind: "over-limit" });
   });
 
   test("counts a refund in CONFLICT, whatever status it had before", async () => {

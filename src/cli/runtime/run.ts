@@ -204,7 +204,7 @@ function failureOf(
 
 const statusIn = {
   cancelled: "Cancelled",
-  pending: "still Processing: the wait ended before it was Completed or Cancelled",
+  pending: "neither Completed nor Cancelled: the wait ended",
 };
 
 const unpaidHint = "The recipient was not paid. To pay, send a payout with a new reference.";
