@@ -163,7 +163,7 @@ function filledPath(path: string, input: Fields): { path: string; rest: Fields }
     const value = input[name];
     delete rest[name];
     if (typeof value !== "string" || ["", ".", ".."].includes(value))
-      throw new Failure("request.invalid-id", `${name} cannot be part of a path.`);
+      throw new Failure("request.invalid-id", `The ${name} is empty or not a valid ID.`);
     return encodeURIComponent(value);
   });
   return { path: filled, rest };

@@ -92,7 +92,7 @@ export function classify(exchange: Exchange, { data, isRead, startedMs, url }: E
     return { kind: "data", status, data: read.data, times };
   }
   if (status >= 300 && status < 400)
-    return unclear("redirect", { message: `it points to ${hostOf(headers.location)}` });
+    return unclear("redirect", { message: `its target is ${hostOf(headers.location)}` });
   // A 407 is from a proxy, which may have let the request through.
   if (status === 407 || status === 408 || success === true) return unclear("unexpected status");
   if (status >= 400 && status < 500) {
@@ -171,10 +171,10 @@ function msUntil(date: string, headers: Headers): number {
 
 function hostOf(location: string | string[] | undefined): string {
   const target = first(location);
-  if (!target) return "no place at all";
-  if (!URL.canParse(target, "http://same.invalid")) return "another place";
+  if (!target) return "missing";
+  if (!URL.canParse(target, "http://same.invalid")) return "not a valid URL";
   const { host } = new URL(target, "http://same.invalid");
-  return host === "same.invalid" ? "another path of the same host" : host || "another place";
+  return host === "same.invalid" ? "another path of the same host" : host || "not a valid URL";
 }
 
 function first(header: string | string[] | undefined): string | undefined {

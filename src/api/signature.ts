@@ -62,7 +62,7 @@ export function explain(signed: Signed, secret: string, signature: string): Diff
     return differs("secret", "The secret was used with a space or line break around it.");
   const mistake = mistakes(signed).find(({ text }) => text !== right && isSigned(text, secret));
   if (mistake) return differs(mistake.part, mistake.explanation);
-  return differs("unknown", "Another secret, amount, reference or timestamp was signed.");
+  return differs("unknown", "A different secret, amount, reference or timestamp was signed.");
 }
 
 /** The messages that are signed by mistake. */

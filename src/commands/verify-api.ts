@@ -8,6 +8,7 @@ import { type Mobile, mobileText, readMobile } from "../domain/mobile.ts";
 import { isTest } from "../domain/state.ts";
 import { isLocalSandbox } from "../domain/url.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { resolveHint } from "../operations/compare.ts";
 import { makeDirectory } from "../platform/files.ts";
 import type { Result } from "../verification/stored.ts";
 import type { TrialOptions } from "../verification/trial.ts";
@@ -21,15 +22,15 @@ const flags = {
   }),
   pause: flag.optional(
     "--pause <duration>",
-    "Time until a payout is repeated (default: 1m, local sandbox: 1s)",
+    "Time before a payout is sent again (default: 1m, local sandbox: 1s)",
     readDuration,
   ),
-  dryRun: flag.toggle("--dry-run", "List what would be tried, and send nothing"),
+  dryRun: flag.toggle("--dry-run", "List the tests, and send nothing"),
 };
 
 export const verifyApi = defineCommand({
   description:
-    "Sends small payouts, a payment and a refund to your sandbox account. If an assumption is refuted, lenden is stricter from then on, also in production.",
+    "Sends small payouts, a payment and a refund to your sandbox account. lenden assumes, for example, that the API pays a reference once. If a test refutes an assumption, lenden no longer relies on it, also in production.",
   examples: { "Verify the API of a sandbox account": "lenden verify-api" },
   flags,
   list: true,
@@ -93,7 +94,9 @@ function summaryOf(results: Result[]): string {
     return length > 0 ? [`${length} ${one === "holds" ? "hold" : one}`] : [];
   });
   const isStrict = results.some(({ verdict, guard }) => verdict === "refuted" && guard !== null);
-  const effect = isStrict ? " lenden is stricter from now on, also in production." : "";
+  const effect = isStrict
+    ? " From now on, lenden does not rely on refuted assumptions, also in production."
+    : "";
   return `${results.length} assumptions: ${counts.join(", ")}.${effect}`;
 }
 
@@ -106,7 +109,7 @@ async function withEffect(error: unknown, hasSent: boolean, ledger: Ledger): Pro
       "payout.outcome-unknown",
       `${error.message} A test ${open.kind} was sent without a valid response.`,
       {
-        hint: `Check the dashboard, then run 'lenden ledger resolve ${open.id}' with --created <id> or --not-created.`,
+        hint: resolveHint(open.id, open.kind, open),
         operation: open.id,
       },
     );

@@ -77,7 +77,7 @@ export function comparedRecord(
  * @throws Failure `uncertain` if another operation has the record
  */
 export async function assertFree(
-  operation: Pick<Operation, "kind" | "number" | "reference" | "id">,
+  operation: Operation,
   remoteId: string,
   deps: Pick<OperationDeps, "ledger" | "account">,
 ): Promise<void> {
@@ -87,27 +87,34 @@ export async function assertFree(
 }
 
 /** The failure of a response that names the record of another operation (I10). */
-export function idTaken(
-  { kind, reference, id }: Pick<Operation, "kind" | "reference" | "id">,
-  remoteId: string,
-  by: string,
-): Failure {
+export function idTaken(operation: Operation, remoteId: string, by: string): Failure {
+  const { kind, reference, id } = operation;
   return new Failure(
     "record.id-used",
-    `The API's response for ${kind} ${reference ?? id} names ${remoteId}, which belongs to ${by}.`,
+    `The API's response for ${kind} ${reference ?? id} has the ID ${remoteId}, which belongs to operation ${by}.`,
     {
       hint: reference
         ? `Run the same command again with --ref ${reference}: the API creates only one payout per reference.`
-        : `Do not retry: this could create a second ${kind}. Check the dashboard, then run 'lenden ledger resolve ${id}' with --created <id> or --not-created.`,
+        : `Do not retry: the API could create a second ${kind}. ${resolveHint(id, kind, operation)}`,
       operation: reference ?? id,
       evidence: { otherId: remoteId },
     },
   );
 }
 
-/** How to end a CONFLICT. Another reference could pay the recipient twice, so no hint names one. */
-export function conflictHint(name: string, kind: Operation["kind"] = "payout"): string {
-  return `Check the dashboard. If the ${kind} was created as requested, run 'lenden ledger resolve ${name} --created <id>'. If it was not created, run 'lenden ledger resolve ${name} --not-created'.`;
+/**
+ * How a person resolves an operation whose outcome the API does not show. A local sandbox has no dashboard, but
+ * logs its responses. Another reference could pay the recipient twice, so no hint names one.
+ */
+export function resolveHint(
+  name: string,
+  kind: Operation["kind"],
+  account: OperationDeps["account"],
+): string {
+  const place = isLocalSandbox(account)
+    ? "'lenden sandbox requests --json'"
+    : "the merchant dashboard";
+  return `Check ${place}. If the ${kind} was created as requested, run 'lenden ledger resolve ${name} --created <id>'. If it was not created, run 'lenden ledger resolve ${name} --not-created'.`;
 }
 
 /** P15: shows both. Another reference could pay the recipient twice, so no hint names one. */
@@ -119,6 +126,7 @@ export function differingPayout(
   }: { reference: string; amountPaisa: Paisa; recipient: string },
   theirs: { payoutId: string; amount: number; recipient?: string | undefined },
   problems: string[],
+  account: OperationDeps["account"],
 ): Failure {
   const { payoutId, amount } = theirs;
   const to = theirs.recipient === undefined ? "" : ` to ${theirs.recipient}`;
@@ -127,7 +135,7 @@ export function differingPayout(
     `Payout ${reference} requests ${formatPaisa(amountPaisa)} to ${recipient}, but the API's record ${payoutId} shows ${formatAmount(amount)}${to}.`,
     {
       problems,
-      hint: conflictHint(reference),
+      hint: resolveHint(reference, "payout", account),
       operation: reference,
       evidence: { otherId: payoutId },
     },
@@ -135,11 +143,8 @@ export function differingPayout(
 }
 
 /** The failure of a response that differs from the request (P15). */
-export function anotherRecord(
-  { kind, reference, id }: Pick<Operation, "kind" | "reference" | "id">,
-  otherId: string,
-  different: string[],
-): Failure {
+export function anotherRecord(operation: Operation, otherId: string, different: string[]): Failure {
+  const { kind, reference, id } = operation;
   const name = reference ?? id;
   const group = kind === "payment" ? "pay" : kind;
   return new Failure(
@@ -147,7 +152,7 @@ export function anotherRecord(
     `The API's response for ${kind} ${name} shows another ${kind}, ${otherId}.`,
     {
       problems: different,
-      hint: `To inspect it, run 'lenden ${group} get ${otherId}'. ${conflictHint(name, kind)}`,
+      hint: `To inspect it, run 'lenden ${group} get ${otherId}'. ${resolveHint(name, kind, operation)}`,
       operation: name,
       evidence: { otherId },
     },

@@ -8,21 +8,21 @@ import { formatAmount, formatPaisa } from "../domain/money.ts";
 import { isUnresolved, isUnsettled } from "../domain/state.ts";
 import { type ClaimDecision, decideRefund, mayHavePaid } from "../ledger/decide.ts";
 import type { Intent, Operation } from "../ledger/operation.ts";
-import { anotherRecord, assertFree, compared } from "./compare.ts";
+import { anotherRecord, assertFree, compared, resolveHint } from "./compare.ts";
 import { checkStop, type OperationDeps } from "./deps.ts";
 import { recorded } from "./record-outcome.ts";
 import {
   accessHint,
   attempted,
-  dataOf,
   describe,
   evidenceOf,
   isHopeless,
   provesNothingDone,
   rejectedCreation,
+  unread,
   unsent,
 } from "./response-failure.ts";
-import { remembered } from "./status.ts";
+import { remembered, unseenFailure } from "./status.ts";
 
 /**
  * Payments and refunds. The API does not make them idempotent: a request that may have been sent is never
@@ -100,10 +100,11 @@ async function assertSame(
 }
 
 async function once<Created>(
-  { kind, id }: Operation,
+  operation: Operation,
   send: () => Promise<Answer<Created>>,
   deps: OperationDeps,
 ): Promise<Created> {
+  const { kind, id } = operation;
   for (let attempt = 1; ; attempt += 1) {
     checkStop(deps);
     const answer = await attempted(send);
@@ -115,7 +116,7 @@ async function once<Created>(
         kind === "payment" ? "payment.outcome-unknown" : "refund.outcome-unknown",
         `Cannot confirm the ${kind}: ${describe(answer)}.`,
         {
-          hint: `${answer.kind === "refused" && answer.why === "access" ? `${accessHint(answer.status)} ` : ""}Do not retry: the API would create a second ${kind}. Check the merchant dashboard, then run 'lenden ledger resolve ${id}' with --created <id> or --not-created.`,
+          hint: `${answer.kind === "refused" && answer.why === "access" ? `${accessHint(answer.status)} ` : ""}Do not retry: the API could create a second ${kind}. ${resolveHint(id, kind, operation)}`,
           operation: id,
           evidence: evidenceOf(answer),
         },
@@ -165,7 +166,7 @@ function rejectedClaim(
   const { id, state, createdAt } = earlier;
   const ended = state === "CONFIRMED" ? "was accepted" : "its outcome is unknown";
   const inspect = isUnsettled(earlier)
-    ? `If another process is still sending it, wait until that ends. Otherwise check the dashboard, then run 'lenden ledger resolve ${id}' with --created <id> or --not-created.`
+    ? `If another lenden process is still sending it, wait for that process. ${resolveHint(id, kind, earlier)}`
     : `To inspect it, run 'lenden ledger show ${id}'.`;
   // The first one may have been created: no hint leads to a second one then.
   const hint = isUnresolved(earlier)
@@ -173,7 +174,7 @@ function rejectedClaim(
     : `${inspect} To send a second ${kind}, add --again.`;
   return new Failure(
     kind === "payment" ? "payment.duplicate" : "refund.duplicate",
-    `Duplicate ${kind}: the same ${kind} was sent on ${formatTime(createdAt)}, and ${state === "CONFLICT" ? "is in conflict" : ended} (${id}).`,
+    `Duplicate ${kind}: the same ${kind} was sent on ${formatTime(createdAt)}, and ${state === "CONFLICT" ? "the API has a different record of it" : ended} (${id}).`,
     { hint, operation: id },
   );
 }
@@ -209,7 +210,14 @@ async function retrieveCompleted(
   transactionId: string,
   deps: OperationDeps,
 ): Promise<{ payment: RetrievedPayment; paidPaisa: Paisa }> {
-  const payment = dataOf(await deps.client.retrievePayment({ transactionId }), transactionId);
+  const answer = await deps.client.retrievePayment({ transactionId });
+  if (answer.kind !== "data")
+    throw await unseenFailure(
+      { kind: "payment", id: transactionId },
+      unread(answer, transactionId),
+      deps,
+    );
+  const payment = answer.data;
   const { status, amount } = payment;
   const paidPaisa = paisaOf(amount);
   const cannot = `Cannot refund payment ${transactionId}`;

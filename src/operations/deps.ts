@@ -51,7 +51,7 @@ export interface OperationDeps {
 export function checkStop(deps: Pick<OperationDeps, "isStopping" | "isOutOfTime">): void {
   if (!deps.isStopping()) return;
   if (deps.isOutOfTime())
-    throw new Failure("run.timeout", "The time of --timeout elapsed.", {
+    throw new Failure("run.timeout", "The command did not finish within --timeout.", {
       hint: "Retry with a larger --timeout.",
     });
   throw new Failure("run.interrupted", "Interrupted.");
@@ -87,7 +87,7 @@ export function clockTrouble(aheadMs: number): string | undefined {
   if (Math.abs(aheadMs) <= toleratedClockMs) return undefined;
   const seconds = Math.round(Math.abs(aheadMs) / 1000);
   const difference = `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
-  return `Set this machine's clock: it is ${difference} ${aheadMs > 0 ? "behind" : "ahead of"} the API's, and payouts fail from 5 minutes on.`;
+  return `Set this machine's clock: it is ${difference} ${aheadMs > 0 ? "behind" : "ahead of"} the API's, and the API rejects payouts from 5 minutes on.`;
 }
 
 /** P3: a payout that the API must reject because of its timestamp is not sent. */

@@ -4,7 +4,7 @@ import { workerText } from "../domain/person.ts";
 import type { State } from "../domain/state.ts";
 import type { OutcomeAnswer } from "../ledger/change.ts";
 import type { Holder, Operation, Outcome } from "../ledger/operation.ts";
-import { idTaken } from "./compare.ts";
+import { idTaken, resolveHint } from "./compare.ts";
 import type { OperationDeps } from "./deps.ts";
 
 /** The result that the API confirmed. */
@@ -155,12 +155,12 @@ async function write(
 }
 
 /** Another process recorded an outcome first: this one is only evidence. */
-function movedError({ id, state }: Operation): Failure {
+function movedError({ id, kind, state, ...account }: Operation): Failure {
   return new Failure(
     "ledger.not-recorded",
-    `another process recorded an outcome first, and the state is ${state} now`,
+    `another process recorded a different outcome first: ${state}`,
     {
-      hint: `Check the dashboard before you send anything again. To see what was recorded, run 'lenden ledger show ${id}'.`,
+      hint: `Do not retry before you compare it with the API. To see what was recorded, run 'lenden ledger show ${id}'. ${resolveHint(id, kind, account)}`,
     },
   );
 }

@@ -82,8 +82,8 @@ async function* each<Item>(items: AsyncIterable<Item> | Item[]): AsyncGenerator<
 }
 
 function outOfTime(): Failure {
-  return new Failure("status.timeout", "The time of --timeout elapsed before all were retrieved.", {
-    hint: "The statuses that are shown may be old. Retry with a larger --timeout.",
+  return new Failure("status.timeout", "--timeout elapsed before all statuses were retrieved.", {
+    hint: "Some of the statuses may be old. Retry with a larger --timeout.",
   });
 }
 

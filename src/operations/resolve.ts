@@ -7,7 +7,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation, Outcome } from "../ledger/operation.ts";
 import { resendPayout } from "../payouts/send.ts";
 import { restMs } from "../payouts/unknown.ts";
-import { comparedRecord, conflictHint } from "./compare.ts";
+import { comparedRecord, resolveHint } from "./compare.ts";
 import type { OperationDeps } from "./deps.ts";
 import { lockedError, statusIn, timeIn } from "./record-outcome.ts";
 import { conflictIn, remembered, resourceOf, retrieveRecord } from "./status.ts";
@@ -70,7 +70,8 @@ export async function resolve(
   if (finding === "not created") return learn(operation, declaredNotCreated, ledger);
   const isTransition = kind === "cancel" || kind === "trigger";
   if (finding && !isTransition) return adopt(operation, finding.created, deps);
-  const details = { hint: conflictHint(reference ?? id, kind), operation: reference ?? id };
+  const hint = resolveHint(reference ?? id, kind, operation);
+  const details = { hint, operation: reference ?? id };
   // P15: sent again it would bring the same response, so only a person can end it.
   if (state === "CONFLICT") {
     const text = `The ${kind} ${reference ?? id} is in CONFLICT: ${message}`;
@@ -89,7 +90,7 @@ export async function resolve(
   if (isTransition) return checkTransition(operation, deps, restsSinceMs);
   throw new Failure(
     kind === "payment" ? "payment.outcome-unknown" : "refund.outcome-unknown",
-    `Cannot resolve ${kind} ${id}: the API cannot look it up.`,
+    `Cannot resolve ${kind} ${id}: the API cannot find a ${kind} without its ID.`,
     details,
   );
 }
@@ -119,11 +120,15 @@ async function adopt(
     problems.push(`${remoteId} already belongs to ${other.id}`);
   if (problems.length === 0)
     return learn(operation, { state: "CONFIRMED", remoteId, ...statusIn(record) }, ledger);
-  throw new Failure("record.differs", `${remoteId} is not what ${operation.id} requested.`, {
-    problems,
-    hint: `Use the ID of the record that was requested ('lenden ledger show ${operation.id}' describes it), or --not-created.`,
-    operation: operation.id,
-  });
+  throw new Failure(
+    "record.differs",
+    `Record ${remoteId} differs from what operation ${operation.id} requested.`,
+    {
+      problems,
+      hint: `Use the ID of the record that was requested ('lenden ledger show ${operation.id}' describes it), or --not-created.`,
+      operation: operation.id,
+    },
+  );
 }
 
 /** Retrieves the record of a cancel or a trigger, once the API has had the time to finish it. */

@@ -2,8 +2,8 @@ import type { Answer } from "../api/response.ts";
 import { type Evidence, Failure, type Reason } from "../domain/failure.ts";
 import { basePath, isLoopback } from "../domain/url.ts";
 import type { Operation } from "../ledger/operation.ts";
-import { conflictHint } from "./compare.ts";
-import { type ApiGuarantees, clockTrouble } from "./deps.ts";
+import { resolveHint } from "./compare.ts";
+import { type ApiGuarantees, clockTrouble, type OperationDeps } from "./deps.ts";
 
 type Rejected = Extract<Answer, { kind: "refused" }>;
 type Unsent = Extract<Answer, { kind: "unsent" }>;
@@ -156,18 +156,18 @@ export function rejectedLater(
   answer: Rejected,
   reference: string,
   why: string,
-  clockAheadMs = 0,
+  { account, clockAheadMs }: Pick<OperationDeps, "account" | "clockAheadMs">,
 ): Failure {
   const { status, apiError } = answer;
   const access = answer.why === "access" ? accessHint(status) : undefined;
-  const cause = clockTrouble(clockAheadMs) ?? access;
+  const cause = clockTrouble(clockAheadMs() ?? 0) ?? access;
   return new Failure(
     "payout.outcome-unknown",
     `Cannot confirm payout ${reference}: the API rejected it (${status})${messageOf(answer)}. An earlier request may have created it (${why.replace(/\.$/, "")}).`,
     {
       hint: cause
         ? `${cause} Then run 'lenden ledger resolve ${reference}'.`
-        : conflictHint(reference),
+        : resolveHint(reference, "payout", account),
       operation: reference,
       status,
       ...(apiError.code ? { code: apiError.code } : {}),
@@ -176,7 +176,7 @@ export function rejectedLater(
 }
 
 const newReferenceHint =
-  "Correct what the API's response names, then send the payout with a new reference.";
+  "Fix the problem that the API reports, then send the payout with a new reference.";
 const addressHint = `Check the base URL: it usually ends in ${basePath}.`;
 const pathHint =
   "Check the path and the IDs in it, then the base URL, which usually ends with /cp/api/v1.";
@@ -195,10 +195,11 @@ function rejectionHint({ why, status }: Pick<Rejected, "why" | "status">): strin
 
 /** P18. A 401 is about credentials; a 403 is about what they or this machine may do. */
 export function accessHint(status: number | undefined): string {
-  const address = "that this machine's IP address is allowed (Settings → Development Info)";
+  const address =
+    "If they are right, allow this machine's IP address in the merchant dashboard (Settings → Development Info).";
   return status === 403
-    ? `Check that the API key and, for payouts, the payout secret belong to this account, and ${address}.`
-    : `Check the API key and, for payouts, the payout secret ('lenden profile show' names their sources), then ${address}.`;
+    ? `Check that the API key and, for payouts, the payout secret belong to this account. ${address}`
+    : `Check the API key and, for payouts, the payout secret: 'lenden profile show' shows their sources. ${address}`;
 }
 
 const rejectionHints: Record<Exclude<Rejected["why"], "access">, string> = {
@@ -206,8 +207,8 @@ const rejectionHints: Record<Exclude<Rejected["why"], "access">, string> = {
     "Check the ID, the profile and the base URL: an ID is known only in its own account and environment.",
   busy: "Retry later.",
   clash:
-    "Check the status of the record with 'lenden pay get', 'lenden payout get' or 'lenden refund get': it may not allow this request.",
-  refused: "Correct what the API's response names, then retry.",
+    "The current status may not allow this request: check it with 'lenden pay get', 'lenden payout get' or 'lenden refund get'.",
+  refused: "Fix the problem that the API reports, then retry.",
 };
 
 /**

@@ -172,24 +172,42 @@ export async function remembered<Retrieved extends ServiceRecord>(
 
 /**
  * The failure of a status check. A payout that the API confirmed earlier stays confirmed, whatever the API
- * answers to a rejected key. A payout's reference is not an ID, but the ledger may have it.
+ * answers to a rejected key.
  */
-async function unseenFailure(
+export async function unseenFailure(
   { kind, id }: Named,
   why: Failure,
   deps: OperationDeps,
 ): Promise<Failure> {
-  if (kind !== "payout" || !["access", "not-found"].includes(why.kind)) return why;
-  const ledger = await deps.ledger();
   if (why.kind === "not-found") {
-    if ((await ledger.find(id))?.reference !== id) return why;
-    const hint = `${id} is a payout's reference, not its ID. To see the payout, run 'lenden ledger show ${id}'.`;
-    return new Failure(why.reason, why.message, { ...why.details, hint });
+    const hint = await otherMeaning(kind, id, await deps.ledger());
+    return hint ? new Failure(why.reason, why.message, { ...why.details, hint }) : why;
   }
-  const operation = await ledger.ofRecord("payout", id);
+  if (kind !== "payout" || why.kind !== "access") return why;
+  const operation = await (await deps.ledger()).ofRecord("payout", id);
   return operation?.state === "CONFIRMED" && operation.reference !== null
     ? confirmedUnseen(operation.reference, id, why)
     : why;
+}
+
+/** A hint for an unknown ID that the ledger has for something else. */
+async function otherMeaning(
+  kind: Resource,
+  id: string,
+  ledger: Ledger,
+): Promise<string | undefined> {
+  for (const other of resources) {
+    if (other === kind || !(await ledger.ofRecord(other, id))) continue;
+    const group = other === "payment" ? "pay" : other;
+    return `${id} is the ID of a ${other}. To see the ${other}, run 'lenden ${group} get ${id}'.`;
+  }
+  const found = await ledger.find(id);
+  const show = `run 'lenden ledger show ${id}'.`;
+  if (found?.reference === id)
+    return `${id} is a payout's reference, not its ID. To see the payout, ${show}`;
+  return found?.id === id
+    ? `${id} is the ID of an operation in the ledger. To see the operation, ${show}`
+    : undefined;
 }
 
 /** What the ledger knows of a payment besides its record. */
@@ -236,6 +254,7 @@ export function conflictIn(operation: Operation, record: ServiceRecord): Failure
     },
     { payoutId, amount, recipient },
     different,
+    operation,
   );
 }
 

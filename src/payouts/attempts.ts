@@ -3,7 +3,7 @@ import type { ServiceContract } from "../api/contract/index.ts";
 import type { Answer } from "../api/response.ts";
 import { Failure } from "../domain/failure.ts";
 import type { Operation } from "../ledger/operation.ts";
-import { conflictHint } from "../operations/compare.ts";
+import { resolveHint } from "../operations/compare.ts";
 import type { ApiGuarantees, OperationDeps } from "../operations/deps.ts";
 import { checkStop, clockTrouble, stopCause } from "../operations/deps.ts";
 import {
@@ -144,16 +144,16 @@ function lastFailure(
   const clockAheadMs = deps.clockAheadMs();
   if (whyUnknown !== undefined) {
     if (isRejection(answer) && whyUnknown !== describe(answer))
-      return rejectedLater(answer, reference, whyUnknown, clockAheadMs);
+      return rejectedLater(answer, reference, whyUnknown, deps);
     // P18: no further attempt tells more before access is granted, and a batch stops.
     const isDenied = answer.kind === "refused" && answer.why === "access";
     const isOwnRejection = isRejection(answer) && !isDenied;
     const isLast = isOwnRejection || !guarantees.references;
     const next = isLast
-      ? conflictHint(reference)
+      ? resolveHint(reference, "payout", deps.account)
       : `Then run the same command again with --ref ${reference}.`;
     const why = isOwnRejection
-      ? `'lenden verify-api' found that the API's rejections prove nothing (${whyUnknown})`
+      ? `'lenden verify-api' found that a rejected request may still create a payout (${whyUnknown})`
       : `no valid response (${whyUnknown})`;
     return uncertain(order, why, {
       evidence: evidenceOf(answer),

@@ -8,6 +8,7 @@ import type { ClaimAnswer } from "../ledger/change.ts";
 import type { PlannedRow } from "../ledger/decide.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation, ReferencedIntent } from "../ledger/operation.ts";
+import { resolveHint } from "../operations/compare.ts";
 import type { Repeat } from "../operations/create.ts";
 import type { OperationDeps } from "../operations/deps.ts";
 import { lockedError } from "../operations/record-outcome.ts";
@@ -101,12 +102,13 @@ export async function checkClaim(
 }
 
 /** P25b: whether references are unique for a key or for a merchant is not shown (docs/api.md). */
-export function sentWithOtherKey({ id, reference, createdAt }: Operation): Failure {
+export function sentWithOtherKey(operation: Operation): Failure {
+  const { id, reference, createdAt } = operation;
   return new Failure(
     "payout.other-key",
     `Cannot send payout ${reference} again: another API key of this account sent it on ${formatTime(createdAt)}.`,
     {
-      hint: `Use the API key that sent it, or check the dashboard and run 'lenden ledger resolve ${id}' with --created <id> or --not-created.`,
+      hint: `Use the API key that sent it. If you do not have that key: ${resolveHint(id, "payout", operation)}`,
       operation: reference ?? id,
       untried: true,
     },
@@ -166,7 +168,7 @@ function duplicatePayout(earlier: Operation, account: string): Failure {
   const name = reference ?? id;
   const isOwn = earlier.account === account;
   const inspect = isUnsettled(earlier)
-    ? `To find out, run ${isOwn ? `the same command with --ref ${name}` : `'lenden ledger resolve ${id}'`}.`
+    ? `To find out whether it was accepted, run ${isOwn ? `the same command with --ref ${name}` : `'lenden ledger resolve ${id}'`}.`
     : `To inspect it, run 'lenden ledger show ${isOwn ? name : id}'.`;
   return new Failure("payout.duplicate", `Duplicate payout: ${describeEarlier(earlier)}.`, {
     // A payout whose outcome is unknown may have been paid: no hint leads to a second one.
@@ -184,11 +186,11 @@ function plannedInBatch({ batch, reference }: PlannedRow, own: string): Failure 
   const [message, hint] =
     own === reference
       ? [
-          `Reference ${reference} belongs to batch ${batch}, which has yet to send it.`,
+          `Reference ${reference} belongs to batch ${batch}, which has not sent it yet.`,
           `To send it, send the batch. For a different payout, use another --ref. To inspect the batch, run ${inspect}; to cancel its rows that were not sent, run 'lenden payout batch cancel ${batch}'.`,
         ]
       : [
-          `Duplicate payout: batch ${batch} has yet to send the same amount to this recipient (${reference}).`,
+          `Duplicate payout: batch ${batch} will send the same amount to this recipient (${reference}).`,
           `To inspect it, run ${inspect}. To send a second payout, add --again.`,
         ];
   return new Failure("payout.planned-in-batch", message, { hint, operation: reference });

@@ -2,6 +2,7 @@ import { amountNumber, type Paisa, paisaOf } from "../domain/amount.ts";
 import { Failure, type FailureDetails } from "../domain/failure.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { compared, differingPayout, type Theirs } from "../operations/compare.ts";
+import type { OperationDeps } from "../operations/deps.ts";
 
 /** A payout as it was decided; nothing in it changes between attempts. */
 export interface PayoutOrder {
@@ -64,6 +65,7 @@ export function orderOf({ id, asked }: Pick<Operation, "id" | "asked">): PayoutO
 export function compare(
   order: PayoutOrder,
   { payoutId, reference, ...theirs }: Theirs & { payoutId: string; reference: string },
+  account: OperationDeps["account"],
 ): void {
   const { amountPaisa, recipientNumber: recipient } = order;
   if (reference !== order.reference) {
@@ -76,6 +78,7 @@ export function compare(
       { reference, amountPaisa, recipient },
       { payoutId, ...theirs },
       different,
+      account,
     );
   if (unclear.length > 0)
     throw uncertain(

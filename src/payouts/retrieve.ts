@@ -4,7 +4,7 @@ import type { Answer } from "../api/response.ts";
 import { Failure } from "../domain/failure.ts";
 import { newReference } from "../domain/new-reference.ts";
 import type { Operation } from "../ledger/operation.ts";
-import { conflictHint } from "../operations/compare.ts";
+import { resolveHint } from "../operations/compare.ts";
 import type { OperationDeps } from "../operations/deps.ts";
 import { outcomeOf, statusIn } from "../operations/record-outcome.ts";
 import { describe, unread } from "../operations/response-failure.ts";
@@ -41,12 +41,13 @@ export async function retrievePayout(
     const pauseMs = readings.firstPauseMs * 2 ** (reading - 1);
     const isOver = deps.now() + pauseMs >= deps.deadlineMs || deps.isStopping();
     if (data.merchantRef === order.reference || reading >= readings.most || isOver) {
-      compare(order, {
+      const theirs = {
         payoutId: data.payoutId,
         amount: data.amount,
         reference: data.merchantRef,
         recipient: data.recipientNumber,
-      });
+      };
+      compare(order, theirs, deps.account);
       return data;
     }
     await deps.sleep(pauseMs);
@@ -76,7 +77,8 @@ export async function knownPayout(
 }
 
 /** A reference whose payout was rejected or is in conflict cannot be used again. */
-export function usedBefore({ reference }: PayoutOrder, { state, message }: Operation): Failure {
+export function usedBefore({ reference }: PayoutOrder, operation: Operation): Failure {
+  const { state, message } = operation;
   const isConflict = state === "CONFLICT";
   const next = newReference(reference);
   return new Failure(
@@ -84,7 +86,7 @@ export function usedBefore({ reference }: PayoutOrder, { state, message }: Opera
     `Reference ${reference} belongs to an earlier payout that ${isConflict ? "is in conflict" : "was rejected"}${message === null ? "" : `: ${message.replace(/\.$/, "")}`}.`,
     {
       hint: isConflict
-        ? conflictHint(reference)
+        ? resolveHint(reference, "payout", operation)
         : `References cannot be reused. Check 'lenden ledger show ${next}'. If that reference was not paid, retry with --ref ${next}.`,
       operation: reference,
     },

@@ -163,6 +163,6 @@ async function sendOrder(
   const whyUnknown = isResumed ? await earlierAttempt(operation, deps, restsSinceMs) : undefined;
   const { created, ...sent } = await createPayout(order, { operation, whyUnknown }, deps);
   const { payoutId, amount, merchantRef: reference } = created;
-  compare(order, { payoutId, amount, reference });
+  compare(order, { payoutId, amount, reference }, deps.account);
   return { created, ...sent, whyUnknown };
 }

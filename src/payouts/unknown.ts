@@ -3,7 +3,7 @@ import { formatTime } from "../domain/local-time.ts";
 import { isUnsettled } from "../domain/state.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
-import { conflictHint } from "../operations/compare.ts";
+import { resolveHint } from "../operations/compare.ts";
 import type { ApiGuarantees, OperationDeps } from "../operations/deps.ts";
 import { atWorkMs } from "./retry-policy.ts";
 
@@ -45,7 +45,8 @@ export async function assertResendable(
 ): Promise<void> {
   const { reference, openedAt } = operation;
   const name = reference ?? operation.id;
-  const details = { hint: conflictHint(name), operation: name, untried: true };
+  const hint = resolveHint(name, "payout", operation);
+  const details = { hint, operation: name, untried: true };
   const cannot = `Cannot retry payout ${name} automatically:`;
   if (isForgotten(openedAt, deps))
     throw new Failure(

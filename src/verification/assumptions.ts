@@ -82,7 +82,7 @@ const assumptions: Assumption[] = [
     check: async ({ deps }) => {
       const aheadMs = deps.clockAheadMs();
       if (aheadMs === undefined) return refuted("The responses have no Date header.");
-      const seen = `They differ by ${Math.round(Math.abs(aheadMs) / 1000)} s.`;
+      const seen = `The clocks differ by ${Math.round(Math.abs(aheadMs) / 1000)} s.`;
       return Math.abs(aheadMs) <= 60_000 ? holds(seen) : refuted(seen);
     },
   },
@@ -115,7 +115,8 @@ const assumptions: Assumption[] = [
     check: async (trial) => {
       const { createdAt, sentMs, receivedMs } = await trial.payout();
       const aheadMs = trial.deps.clockAheadMs();
-      if (!createdAt || aheadMs === undefined) return refuted("One of them is missing.");
+      if (!createdAt || aheadMs === undefined)
+        return refuted("createdAt or the Date header is missing.");
       const createdMs = Date.parse(createdAt) - aheadMs;
       const isBetween = createdMs >= sentMs - unsureMs && createdMs <= receivedMs + unsureMs;
       const byDate = new Date(sentMs + aheadMs).toISOString();
@@ -138,7 +139,7 @@ const assumptions: Assumption[] = [
   {
     name: "bad-signature",
     expected: "A payout with a wrong signature is rejected, and creates nothing.",
-    tried: "A payout with a wrong signature, then a right one with the same reference.",
+    tried: "A payout with a wrong signature, then a correct one with the same reference.",
     otherwise: provesNothing,
     guard: "rejections",
     check: async (trial) => createdNothing(await trial.wrongSignature()),
@@ -146,7 +147,7 @@ const assumptions: Assumption[] = [
   {
     name: "bad-method",
     expected: "A rejected payout creates nothing.",
-    tried: "A payout with an unknown method, then a right one with the same reference.",
+    tried: "A payout with an unknown method, then a correct one with the same reference.",
     otherwise: provesNothing,
     guard: "rejections",
     check: async (trial) => {
@@ -170,7 +171,7 @@ const assumptions: Assumption[] = [
       if (bad) return refuted(sentence(inWords(bad)));
       const statuses = found.map((one) => ("status" in one ? one.status : "none"));
       if (found.length > 0) return holds(`Statuses: ${statuses.join(", ")}.`);
-      return { verdict: "skipped", seen: "The API rejected neither of them." };
+      return { verdict: "skipped", seen: "The API rejected neither payout." };
     },
   },
   hasFields(
@@ -185,7 +186,7 @@ const assumptions: Assumption[] = [
   ),
   {
     name: "cancel-twice",
-    expected: "To cancel a cancelled refund is rejected, and changes nothing.",
+    expected: "The API rejects the cancel of a cancelled refund, and changes nothing.",
     tried: "That refund is cancelled twice.",
     otherwise: "A second 'refund cancel' succeeds; lenden shows the status that it retrieves.",
     check: async (trial) => {
@@ -242,8 +243,7 @@ export async function* verify(trial: Trial): AsyncIterable<Result> {
   for (const { check, guard = null, ...assumption } of assumptions) {
     const found = await check(trial).catch((error: unknown) => {
       if (endsAll(error) || !(error instanceof Failure)) throw error;
-      const { hint = "Correct what is named here, then run the same command again." } =
-        error.details;
+      const { hint = "Fix this problem, then run the same command again." } = error.details;
       return { verdict: "undecided" as const, seen: whatHappened(error), hint };
     });
     const { otherwise } = assumption;
@@ -306,7 +306,7 @@ function createdNothing({ wrong, right }: Awaited<ReturnType<Trial["wrongSignatu
   // Only the API's own rejection shows that the API has read the request.
   const { answer } = wrong;
   return answer.kind === "refused" && isFromApi("payout", answer) && !isWaiting(answer)
-    ? holds(sentence(`${inWords(answer)}; the right payout is new`))
+    ? holds(sentence(`${inWords(answer)}; the correct payout is new`))
     : undecided(answer);
 }
 
@@ -331,7 +331,7 @@ function shapeOf(answer: Answer, names: string): Seen {
   );
   return problems.length > 0
     ? refuted(sentence([...new Set(problems)].join(", ")))
-    : holds("All fields are there.");
+    : holds("All documented fields are present.");
 }
 
 function rejectionIn(error: unknown): Failure {

@@ -6,6 +6,7 @@ import { amountNumber, type Paisa, paisaOf } from "../domain/amount.ts";
 import { Failure } from "../domain/failure.ts";
 import { isUnresolved } from "../domain/state.ts";
 import type { Operation, Outcome } from "../ledger/operation.ts";
+import { resolveHint } from "../operations/compare.ts";
 import { createPayment, createRefund } from "../operations/create.ts";
 import { checkClock, checkStop, type OperationDeps } from "../operations/deps.ts";
 import { recorded } from "../operations/record-outcome.ts";
@@ -151,14 +152,17 @@ function createSender(deps: OperationDeps) {
     if (answer.kind === "data") {
       const { payoutId, amount } = answer.data;
       if (amount !== order.amount || created.has(payoutId))
-        throw new Failure("api.rejected", `The API returned payout ${payoutId}, which existed.`);
+        throw new Failure(
+          "api.rejected",
+          `The API returned the existing payout ${payoutId} instead of creating one.`,
+        );
       created.add(payoutId);
       return answer.data;
     }
     if (answer.kind === "refused" && provesNothingDone("payout", answer, await deps.guarantees()))
       throw rejectedCreation(answer, order.merchantRef);
     throw new Failure("payout.outcome-unknown", `Cannot confirm ${by.id}: ${describe(answer)}.`, {
-      hint: `If the dashboard does not show it, run 'lenden ledger resolve ${by.id} --not-created'.`,
+      hint: resolveHint(by.id, "payout", by),
       operation: by.id,
       evidence: evidenceOf(answer),
     });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { faults } from "../sandbox/running.ts";
 import { lenden } from "../support/lenden.ts";
-import { openMerchant, paidPayment, payoutOf, refundOf } from "../support/merchant.ts";
+import { openMerchant, paidPayment, paymentOf, payoutOf, refundOf } from "../support/merchant.ts";
 import { startService } from "../support/server.ts";
 
 describe("a status that get shows", () => {
@@ -78,4 +79,41 @@ describe("a status that get shows", () => {
       expect(stderr).not.toContain("Outcome unknown");
     }
   });
+});
+
+describe("get of an ID that the API does not know", () => {
+  test.each(["pay", "refund"])("'%s get' names the command of a payout's ID", async (group) => {
+    const merchant = await openMerchant();
+    const payout = await merchant.id(payoutOf("INV-1"));
+    const { code, stderr } = await merchant.lenden([group, "get", payout]);
+    expect(code).toBe(9);
+    expect(stderr).toContain(`'lenden payout get ${payout}'`);
+  });
+
+  test("'refund create' names the command of a payout's ID", async () => {
+    const merchant = await openMerchant();
+    const payout = await merchant.id(payoutOf("INV-1"));
+    const { code, stderr } = await merchant.lenden(refundOf(payout, "40"));
+    expect(code).toBe(9);
+    expect(stderr).toContain(`'lenden payout get ${payout}'`);
+  });
+
+  test("names the command of a reference, and of an operation of the ledger", async () => {
+    const merchant = await openMerchant();
+    await merchant.id(payoutOf("INV-1"));
+    const { operation } = await merchant.json(["ledger", "show", "INV-1"]);
+    for (const name of ["INV-1", String(operation)]) {
+      const { code, stderr } = await merchant.lenden(["payout", "get", name]);
+      expect(code).toBe(9);
+      expect(stderr).toContain(`'lenden ledger show ${name}'`);
+    }
+  });
+});
+
+test("a payment of unknown outcome on a local sandbox is found in its log, not in a dashboard", async () => {
+  const merchant = await openMerchant({ faults: faults("createPayment:lost-reply") });
+  const { code, stderr } = await merchant.lenden(paymentOf("Order 42"));
+  expect(code).toBe(75);
+  expect(stderr).toContain("'lenden sandbox requests --json'");
+  expect(stderr).not.toContain("dashboard");
 });

@@ -128,11 +128,11 @@ test.each<[string, unknown]>([
 });
 
 test.each<[string | undefined, string]>([
-  ["https://login.example/x", "it points to login.example"],
-  ["http://127.0.0.1:1/x", "it points to 127.0.0.1:1"],
-  ["//evil.example/x", "it points to evil.example"],
-  ["/elsewhere", "it points to another path of the same host"],
-  [undefined, "it points to no place at all"],
+  ["https://login.example/x", "its target is login.example"],
+  ["http://127.0.0.1:1/x", "its target is 127.0.0.1:1"],
+  ["//evil.example/x", "its target is evil.example"],
+  ["/elsewhere", "its target is another path of the same host"],
+  [undefined, "its target is missing"],
 ])("a redirect to %s says that %s", (location, message) => {
   const judged = classify(answer(302, "", { location }), { data: created });
   expect(judged).toMatchObject({ apiError: { message } });

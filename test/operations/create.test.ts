@@ -130,9 +130,9 @@ describe.each(creations)("the creation of a $what", ({ what, name, script, run, 
     const { reason, message, details } = await failure(second);
     expect([reason, details.hint]).toEqual([
       "record.id-used",
-      expect.stringContaining("'lenden ledger resolve OP2' with --created <id> or --not-created"),
+      expect.stringContaining("'lenden ledger resolve OP2 --not-created'"),
     ]);
-    expect(message).toContain("belongs to OP1");
+    expect(message).toContain("belongs to operation OP1");
   });
 
   test("I10: has an unknown outcome if its response has an ID of another API key", async () => {
@@ -147,7 +147,10 @@ describe.each(creations)("the creation of a $what", ({ what, name, script, run, 
     };
     await run(withKey("old"), { again: true });
     const { kind, message } = await failure(run(withKey("new"), { again: true }));
-    expect([kind, message]).toEqual(["uncertain", expect.stringMatching(/belongs to OP/)]);
+    expect([kind, message]).toEqual([
+      "uncertain",
+      expect.stringMatching(/belongs to operation OP/),
+    ]);
   });
 
   test("is attempted three times if it is proved not sent", async () => {

@@ -5,15 +5,15 @@ import { endpointNames } from "../../domain/statuses.ts";
 export const faultKinds = {
   latency: { acts: true, effect: "delays the response by one second; latency-<ms> sets the delay" },
   status: { acts: false, effect: "responds with an error: status-<code>, from 400 to 599" },
-  reset: { acts: false, effect: "closes the connection before it executes" },
-  "lost-reply": { acts: true, effect: "executes, then closes the connection" },
+  reset: { acts: false, effect: "closes the connection without executing the request" },
+  "lost-reply": { acts: true, effect: "executes the request, then closes the connection" },
   hang: { acts: false, effect: "ignores the request and never responds" },
   "hang-after": { acts: true, effect: "executes, then never responds" },
   garbage: { acts: true, effect: "executes, then responds with invalid JSON" },
   empty: { acts: true, effect: "executes, then responds with an empty body (200)" },
   truncated: { acts: true, effect: "executes, then sends half of the response" },
   slow: { acts: true, effect: "executes, then sends the response slowly" },
-  redirect: { acts: false, effect: "redirects (307) before it executes" },
+  redirect: { acts: false, effect: "redirects (307) without executing the request" },
 } as const;
 export type FaultKind = keyof typeof faultKinds;
 

@@ -4,6 +4,7 @@ import { Failure } from "../../domain/failure.ts";
 import { isTest, isUnresolved } from "../../domain/state.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { ListedOperation, Operation } from "../../ledger/operation.ts";
+import { resolveHint } from "../../operations/compare.ts";
 import { isForgotten } from "../../payouts/unknown.ts";
 
 /** The operation with this ID or reference, or among the newest. */
@@ -60,10 +61,8 @@ export function withCommands(operation: Operation, where: Where) {
  */
 function commandsFor(operation: Operation, { ledger, now }: Where): string[] {
   if (!isUnresolved(operation)) return [];
-  const { id, kind, reference, state, openedAt } = operation;
-  // A shell user can type the reference of a payout, unless it looks like a flag.
-  const name = reference === null || reference.startsWith("-") ? id : reference;
-  const resolve = `lenden ledger resolve ${name}`;
+  const { kind, state, openedAt } = operation;
+  const resolve = `lenden ledger resolve ${nameOf(operation)}`;
   const isMove = kind === "cancel" || kind === "trigger";
   const isResent =
     kind === "payout" &&
@@ -75,10 +74,15 @@ function commandsFor(operation: Operation, { ledger, now }: Where): string[] {
     : [`${resolve} --created <id>`, `${resolve} --not-created`];
 }
 
+/** A shell user can type the reference of a payout, unless it looks like a flag. */
+function nameOf({ id, reference }: Operation): string {
+  return reference === null || reference.startsWith("-") ? id : reference;
+}
+
 /** The next step for an operation whose outcome is unknown. */
 export function nextStep(operation: Operation, where: Where): string {
   const [first, second] = commandsFor(operation, where);
   return second === undefined
     ? `To resolve it, run '${first}'.`
-    : `Check the dashboard, then run '${first}' or '${second}'.`;
+    : resolveHint(nameOf(operation), operation.kind, operation);
 }
