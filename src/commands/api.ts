@@ -17,7 +17,7 @@ type Fields = Record<string, unknown>;
 
 export const api = defineCommand({
   description:
-    "Fields are the query of a GET, otherwise a JSON body. A request that creates or changes a record is checked and recorded like its command. Any other request is sent once and not recorded.",
+    "Fields become the query of a GET, or the JSON body of another method. A request that creates or changes a record is checked and recorded as by the command for it. Any other request is sent once and not recorded.",
   examples: {
     "Print the body of a response": "lenden api GET /payment/methods",
     "Send a body of fields": "lenden api POST /sandbox/trigger-payment -f transactionId=TX8F3K2Q",
@@ -33,7 +33,11 @@ export const api = defineCommand({
     path: argument.required("path", "Path below the base URL: /payment/methods", readPath),
   },
   flags: {
-    field: flag.many("-f, --field <key=value>", "Field of the body or the query", readField),
+    field: flag.many(
+      "-f, --field <key=value>",
+      "Field of the body or the query, such as amount=500",
+      readField,
+    ),
     input: flag.optional("--input <file>", "JSON body, or - for standard input", readWord, "file"),
     include: flag.toggle("--include", "Show status and headers of the response too"),
     again,

@@ -8,7 +8,7 @@ import type { RunningSandbox } from "../sandbox/server.ts";
 import { paymentCard, payoutCard, refundCard } from "./resources.ts";
 
 export const demo = defineCommand({
-  description: "Runs on a temporary sandbox: no money moves. Each step shows its command.",
+  description: "Runs on a temporary sandbox: no money moves.",
   examples: { "Run all steps": "lenden demo" },
   flags: {
     ledger: flag.optional("--ledger <url>", "Ledger on PostgreSQL for the steps", readLedgerUrl),

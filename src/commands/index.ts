@@ -58,7 +58,7 @@ const summaries = {
   "sandbox trigger refund": "Complete or cancel refunds",
   "sandbox set": "Complete or cancel a record of a local sandbox",
   "sandbox requests": "Show the request log of a local sandbox",
-  "sandbox statement": "Write a statement as a provider would",
+  "sandbox statement": "Print a provider's statement for testing, as CSV",
   "sandbox info": "Show what the API reports about the sandbox",
   profile: "Manage profiles (API credentials and settings)",
   "profile add": "Add a profile",
@@ -78,12 +78,12 @@ const summaries = {
   "ledger export": "Export the operations of the account",
   "ledger check": "Verify that the ledger was not modified",
   "ledger audit": "Compare operations with the records of the API",
-  "ledger processes": "Show who works on what, on all machines",
+  "ledger processes": "List running lenden processes on all machines",
   "ledger init": "Create a ledger on PostgreSQL",
   "ledger move": "Move this machine's ledger to PostgreSQL",
   "ledger backup": "Write a copy of the ledger to a file",
   "ledger restore": "Replace the ledger with a backup",
-  report: "Report sums of a period",
+  report: "Report totals by day, method, recipient or user",
   reconcile: "Compare a provider's statement with the ledger",
   callback: "Receive, verify and test callbacks (webhooks)",
   "callback listen": "Receive, verify and forward callbacks",
@@ -167,11 +167,11 @@ const loaders: Partial<Record<Name, () => Promise<Command>>> = {
 };
 
 const descriptions: Partial<Record<Name, string>> = {
-  pay: "The customer pays on a payment page. The money has arrived when 'lenden pay get' shows Completed, and not before.",
+  pay: "The customer pays on a payment page. The money has arrived only when 'lenden pay get' shows Completed.",
   "payout batch": "'lenden help batch' describes the file.",
   profile: "A profile stores base URL, API key, payout secret and defaults under a name.",
   ledger:
-    "Every operation is recorded in the ledger before it is sent. The ledger is a file of this machine, or shared on PostgreSQL.",
+    "Every operation is recorded in the ledger before it is sent. The ledger is a file on this machine, or a PostgreSQL database that machines share.",
   callback:
     "Anyone can send a callback. lenden retrieves the record behind each one, and only the record counts.",
 };

@@ -93,7 +93,7 @@ export interface GivenList<Name extends string> {
 
 export function columnsFlag<Name extends string>({ all }: Pick<List<never, Name>, "all">) {
   const words: Read<Name[]> = someOf(all);
-  return flag.optional("--columns <list>", "Columns of a table or CSV: id,amount", words);
+  return flag.optional("--columns <list>", "Columns to show, such as id,amount", words);
 }
 
 /**

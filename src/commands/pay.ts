@@ -34,12 +34,20 @@ export const payCreate = defineCommand({
   },
   flags: {
     amount,
-    description: flag.required("--description <text>", "For example the order number", readText),
+    description: flag.required(
+      "--description <text>",
+      "What the payment is for, such as the order number",
+      readText,
+    ),
     ...method,
     redirectUrl,
     callbackUrl,
     payer: flag.optional("--payer <number>", "Customer's number, for the payment page", readMobile),
-    gatewayType: flag.optional("--gateway-type <text>", "Gateway type identifier", readWord),
+    gatewayType: flag.optional(
+      "--gateway-type <text>",
+      "Gateway type, as your provider names it",
+      readWord,
+    ),
     note,
     again,
     ...waitFlags,

@@ -16,7 +16,7 @@ const accountTypes = ["personal", "business"];
 
 export const refundCreate = defineCommand({
   description:
-    "Retrieves the payment first: it must be Completed, and refunds must not exceed its amount. lenden sends the request once.",
+    "Retrieves the payment first: it must be Completed, and refunds must not exceed its amount. The request is sent once: refunds have no idempotency key.",
   examples: {
     "Choose the payment and enter the values, in a terminal": "lenden refund create",
     "Refund a part of a payment to a personal account":

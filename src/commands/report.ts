@@ -25,10 +25,18 @@ import type { Kind } from "../ledger/operation.ts";
 import { spanOf, timeFilters, zoneOf } from "./time-filters.ts";
 
 const flags = {
-  month: flag.optional("--month <month>", "2026-11 (default: the current month)", readMonth),
+  month: flag.optional(
+    "--month <month>",
+    "Month, such as 2026-11 (default: the current month)",
+    readMonth,
+  ),
   since: { ...timeFilters.since, unless: "month" },
   until: { ...timeFilters.until, unless: "month" },
-  by: flag.optional("--by <group>", `{${groupings.join(" | ")}} (default: day)`, oneOf(groupings)),
+  by: flag.optional(
+    "--by <group>",
+    `Group by {${groupings.join(" | ")}} (default: day)`,
+    oneOf(groupings),
+  ),
 };
 type ReportInput = Input<typeof flags>;
 

@@ -72,7 +72,7 @@ function idArgument({ kind, idName }: ResourceInfo) {
   return argument.required(idName, about, readIdentifier, kind);
 }
 
-const refresh = flag.toggle("--refresh", "Request the status of Processing records first");
+const refresh = flag.toggle("--refresh", "First retrieve the status of Processing records");
 
 /** Lists what the ledger has, because the API has no list endpoint. */
 async function* listRecords(
@@ -101,7 +101,7 @@ async function refreshAll(processing: AsyncIterable<ListedOperation>, context: C
 function listOf(resource: ResourceInfo) {
   const { kind, group, createdBy } = resource;
   return {
-    description: "Newest first, from the ledger, with the last status seen.",
+    description: "Newest first, from the ledger, with the last known status.",
     examples: {
       [`List the ${kind}s of today`]: `lenden ${group} list --since today`,
       [`List the IDs of Processing ${kind}s`]: `lenden ${group} list --status processing --refresh -q`,

@@ -6,17 +6,21 @@ import type { RecordOf } from "../operations/status.ts";
 
 /** The flags of the `wait` commands. */
 export const waitOptionFlags = {
-  waitTimeout: flag.optional("--wait-timeout <duration>", "Timeout (default: 10m)", readDuration),
+  waitTimeout: flag.optional(
+    "--wait-timeout <duration>",
+    "Longest wait (default: 10m)",
+    readDuration,
+  ),
   interval: flag.optional(
     "--interval <duration>",
-    "Time between checks (default: 500ms to 10s)",
+    "Time between status checks (default: 500ms to 10s)",
     readDuration,
   ),
 };
 
 /** The flags of a command that can wait after creating something. */
 export const waitFlags = {
-  wait: flag.toggle("--wait", "Wait for Completed or Cancelled"),
+  wait: flag.toggle("--wait", "Wait until Completed or Cancelled"),
   waitTimeout: { ...waitOptionFlags.waitTimeout, onlyWith: "wait" },
   interval: { ...waitOptionFlags.interval, onlyWith: "wait" },
 };

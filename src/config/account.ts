@@ -61,7 +61,7 @@ export function checkedAccount(key: Sourced<string>, settings: Chosen, stored: P
   if (!read.ok)
     throw new Failure(
       "account.invalid-key",
-      `The API key of ${key.source} cannot be used. ${read.problem}`,
+      `Cannot use the API key from ${key.source}. ${read.problem}`,
       { hint: "Copy it from the merchant dashboard: Settings → Development Info." },
     );
   if (!settings.baseUrl)
@@ -189,7 +189,7 @@ function checkHost(
     if (own && !isHere(own))
       throw new Failure(
         "account.host-differs",
-        `The production key of profile ${own[0]} is not sent to ${url.host}.`,
+        `The production key of profile ${own[0]} is for another host than ${url.host}.`,
         {
           hint: `Use the profile's own base URL, or set another one with 'lenden profile set base-url'.`,
         },
@@ -204,6 +204,6 @@ function checkHost(
   throw new Failure(
     "account.environment-differs",
     `Profile ${other[0]} uses ${url.origin} for ${other[1].environment}, but this is a ${environment} key.`,
-    { hint: "Use one host for one environment." },
+    { hint: "Use different hosts for sandbox and production." },
   );
 }

@@ -203,7 +203,7 @@ async function verification({ config, host, ledger }: CheckContext): Promise<Ver
   const again = "To test the API again, run 'lenden verify-api'.";
   if (unreadable[0])
     return warning(
-      `${unreadable[0]} cannot be read: unknown payouts are not sent again, and each rejection is an unknown outcome.`,
+      `Cannot read ${unreadable[0]}, the result of 'lenden verify-api'. Until then, lenden retries no payout of unknown outcome, and treats rejections as unknown outcomes.`,
       `Delete the file. ${again}`,
     );
   const [newest] = found;

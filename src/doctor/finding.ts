@@ -45,7 +45,10 @@ export async function check(
 
 function verdictOf(error: unknown): Verdict {
   if (error instanceof Failure)
-    return failed(error.message, error.details.hint ?? "Fix what the message names.");
+    return failed(
+      error.message,
+      error.details.hint ?? "Fix the problem above, then run 'lenden doctor' again.",
+    );
   const code = errorCode(error);
   if (code?.startsWith("SQLITE_"))
     return failed(

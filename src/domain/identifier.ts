@@ -3,7 +3,9 @@ import { err, ok, quoted, type Result, withoutEnds } from "./result.ts";
 /** Reads an id that becomes one segment of a path; what could lead elsewhere is refused. */
 export function readIdentifier(text: string): Result<string> {
   if (/^[^\s/\\\p{C}]{1,256}$/u.test(text) && text !== "." && text !== "..") return ok(text);
-  return err(`${quoted(text)} is not an ID: one word without slashes, for example TX8F3K2Q.`);
+  return err(
+    `${quoted(text)} is not a valid ID. An ID is one word without slashes, for example TX8F3K2Q.`,
+  );
 }
 
 /** Reads a refund's account number: sent as typed, trimmed; its exact format is not shown (docs/api.md §2). */

@@ -170,7 +170,7 @@ function notContained(): Failure {
     "ledger.truncated",
     "Cannot use the ledger to send: it was truncated, rolled back or replaced since lenden last wrote it.",
     {
-      hint: "To restore a backup, run 'lenden ledger restore <file>'. An older ledger can pay twice. To accept the ledger as it is, run 'lenden ledger check --accept'.",
+      hint: "To restore a backup, run 'lenden ledger restore <file>'. With an older ledger, payouts could be sent twice. To accept the ledger as it is, run 'lenden ledger check --accept'.",
     },
   );
 }
@@ -180,7 +180,7 @@ export function modified(): Failure {
     "ledger.modified",
     "Cannot use the ledger to send: 'lenden ledger check' found that it was modified.",
     {
-      hint: "To restore a backup, run 'lenden ledger restore <file>'. A modified ledger can pay twice. To accept it as it is, run 'lenden ledger check --accept'.",
+      hint: "To restore a backup, run 'lenden ledger restore <file>'. With a modified ledger, payouts could be sent twice. To accept it as it is, run 'lenden ledger check --accept'.",
     },
   );
 }

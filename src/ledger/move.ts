@@ -191,7 +191,7 @@ async function findBatch(
       (other.identity !== null && other.identity === identity) ||
       (other.id === id && other.digest === digest),
   );
-  if (same && same.digest !== digest) throw conflict(`batch ${id} has another plan there`);
+  if (same && same.digest !== digest) throw conflict(`batch ${id} has other rows there`);
   const ids = [String(id), ...(identity === null ? [] : idsOf(String(identity)))];
   const free = ids.find((one) => !others.some((other) => other.id === one)) ?? String(id);
   return { id: free, ...(same ? { same: numberIn(same.number) } : {}) };
@@ -424,6 +424,6 @@ function required(numbers: Numbers, number: unknown): bigint {
 
 function conflict(what: string): Failure {
   return new Failure("ledger.move-conflict", `The server's ledger has other operations: ${what}.`, {
-    hint: "Find out what the API has with 'lenden ledger resolve', then run the command again.",
+    hint: "Resolve these operations in both ledgers with 'lenden ledger resolve', then run the command again.",
   });
 }

@@ -88,7 +88,11 @@ export function requireKey(given: string | undefined, apiKey: string): void {
     const message = "This is a production key; the sandbox accepts only sk_sandbox_ keys.";
     throw new Rejection(403, "PRODUCTION_KEY", message);
   }
-  throw new Rejection(401, "KEY_UNKNOWN", `The key ${masked(given)} is not the sandbox's key.`);
+  throw new Rejection(
+    401,
+    "KEY_UNKNOWN",
+    `The key ${masked(given)} is not the key of this local sandbox, which 'lenden sandbox start' printed.`,
+  );
 }
 
 /** Rejects a payout without a signature before its body is read. */

@@ -22,7 +22,7 @@ describe("profile remove of a production profile", () => {
       expect(stderr).toContain("https://pay.example");
       expect(stderr).not.toContain(liveKey);
       expect(stderr).toContain(
-        "error: Production requires confirmation. Nothing was changed.\nhint:  Review the details above, then add --yes.\n",
+        "error: Production requires confirmation. Nothing was changed.\nhint:  Review the details, then add --yes.\n",
       );
       expect(names()).toEqual(["test", "live"]);
     },

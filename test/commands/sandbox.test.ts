@@ -112,7 +112,7 @@ test("commands of the local sandbox are rejected elsewhere before any request", 
   for (const line of [["requests"], ["set", "payment", "TX1", "Completed"]]) {
     const { code, stderr } = await lenden(["sandbox", ...line], { env });
     expect(code).toBe(4);
-    expect(stderr).toContain("needs a local sandbox, and sandbox.invalid is not on this machine.");
+    expect(stderr).toContain("needs a local sandbox, but the base URL is on sandbox.invalid.");
   }
 });
 

@@ -183,7 +183,7 @@ describe("unknown words", () => {
     [["completely-other"], "Run 'lenden --help'"],
     [["pay", "completely-other"], "Run 'lenden pay --help'"],
     [["--jsno", "methods"], "Did you mean --json?"],
-    [["payout", "--amount", "5", "send"], "put it after the command"],
+    [["payout", "--amount", "5", "send"], "must come after the command"],
     [["help", "pay", "craete"], "'lenden help pay create'"],
     [["help", "exit", "codes"], "'lenden help exit-codes'"],
     [["exit-codes"], "'lenden help exit-codes'"],

@@ -98,6 +98,6 @@ test("P27: a batch whose states cannot be read after it was sent has an unknown 
 
   const { code, stderr } = await end;
   expect([code, stderr]).toEqual([75, expect.stringContaining("Outcome unknown")]);
-  expect(stderr).toContain("do not add up to its plan");
+  expect(stderr).toContain("do not match its recorded total");
   expect(stderr).not.toMatch(/nothing (?:was|is) sent/i);
 });

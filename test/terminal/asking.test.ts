@@ -135,7 +135,7 @@ test("an ID is typed if the ledger is empty", async () => {
   const env = { LENDEN_BASE_URL: baseUrl, LENDEN_API_KEY: apiKey };
   const terminal = openPrompts(["refund", "get"], { env });
   await terminal.answer("Refund ID", "a/b");
-  await terminal.shows("is not an ID");
+  await terminal.shows("is not a valid ID");
   await terminal.press("C-u");
   await terminal.answer("Refund ID", "RF1");
   expect((await terminal.ended()).code).toBe(9);

@@ -75,7 +75,7 @@ describe("profile add in a terminal", () => {
     await terminal.answer("Payout secret (", payoutSecret);
     const { code, screen } = await terminal.ended();
     expect(code).toBe(0);
-    const line = /^The same without questions:\n {2}lenden (.*)$/m.exec(screen)?.[1] ?? "";
+    const line = /^The same command without prompts:\n {2}lenden (.*)$/m.exec(screen)?.[1] ?? "";
     const again = scratchFolder();
     execFileSync("sh", ["-c", `${toolLine} ${line}`], {
       env: { ...env, LENDEN_CONFIG_DIR: again },

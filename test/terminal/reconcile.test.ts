@@ -13,8 +13,10 @@ test("reconcile asks about the columns, and about a proposal with its reason", a
   writeFileSync(file, `Day,Mobile,Amount,Trx ID\n${day},01712345678,-5.00,unknown\n`);
   const args = ["reconcile", file, "--mapping", "bank"];
   const terminal = openPrompts(args, { env: merchant.env });
-  await terminal.shows(/Day: date \(1 of 1 cells are times\)[\s\S]*Mobile: recipient \(its name\)/);
-  await terminal.answer("Read the columns?", "y");
+  await terminal.shows(
+    /Day: date \(1 of 1 cells are times\)[\s\S]*Mobile: recipient \(by its name\)/,
+  );
+  await terminal.answer("Use these columns?", "y");
   await terminal.shows(/Line 2 \(BDT 5\.00\)[\s\S]*It is payout INV-1/);
   await terminal.press("Down", "Enter");
   await terminal.answer("Reason:", "the bank wrote another ID");

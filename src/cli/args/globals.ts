@@ -30,7 +30,11 @@ export const globalFlags = {
   quiet: flag.toggle("-q, --quiet", "Print IDs only, one per line"),
   yes: flag.toggle("--yes", "Skip confirmations"),
   noInput: flag.toggle("--no-input", "Never prompt"),
-  timeout: flag.optional("--timeout <duration>", "Deadline (default: 60s)", readDuration),
+  timeout: flag.optional(
+    "--timeout <duration>",
+    "Time limit of the command (default: 60s)",
+    readDuration,
+  ),
   color: flag.optional(
     "--color <when>",
     `Color: {${colorModes.join(" | ")}} (default: auto)`,

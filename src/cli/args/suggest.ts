@@ -14,7 +14,7 @@ import { globalFlags } from "./globals.ts";
 
 export async function unknownCommand(path: string, words: string[]): Promise<Failure> {
   const [typed = ""] = words;
-  const help = `Run '${path === "" ? "lenden" : `lenden ${path}`} --help' to list its commands.`;
+  const help = `Run '${path === "" ? "lenden" : `lenden ${path}`} --help' to list the commands.`;
   if (typed.startsWith("-")) return usage(await flagBeforeCommand(typed), help);
   const meant = meantPaths(path, words).map((one) => `lenden ${one}`);
   if (path === "" && meant.length === 0) {
@@ -59,7 +59,7 @@ async function flagBeforeCommand(typed: string): Promise<string[]> {
   const name = typed.split("=")[0] ?? typed;
   const flags = (await loadCommands()).flatMap((command) => Object.values(command.flags));
   return flags.some((one) => flagName(one) === name)
-    ? [`${name} is a flag of a command: put it after the command.`]
+    ? [`${name} must come after the command.`]
     : unknownFlags([typed], {});
 }
 

@@ -31,7 +31,7 @@ export const callbackUrl = flag.setting(
   { fallback: (settings) => settings.callbackUrl?.value },
 );
 
-export const note = flag.optional("--note <text>", "Note for the record", readText);
+export const note = flag.optional("--note <text>", "Note, stored with the record", readText);
 
 export const again = flag.toggle("--again", "Send even if it is a duplicate");
 

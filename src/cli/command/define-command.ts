@@ -132,7 +132,7 @@ export function defineCommand<
   };
 }
 
-const dryRun = flag.toggle("--dry-run", "Print the request, secrets masked, and send nothing");
+const dryRun = flag.toggle("--dry-run", "Print the request, but send nothing");
 
 async function refuseProduction(context: Context): Promise<void> {
   const { environment, apiKey } = await context.config.account();
@@ -140,6 +140,8 @@ async function refuseProduction(context: Context): Promise<void> {
   throw new Failure(
     "account.production",
     `This command needs a sandbox account, but ${masked(apiKey)} is the key of a production account.`,
-    { hint: "Select a sandbox profile with --profile, or run it in 'lenden sandbox exec'." },
+    {
+      hint: "Select a sandbox profile with --profile, or run the command with 'lenden sandbox exec'.",
+    },
   );
 }

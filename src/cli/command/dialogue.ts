@@ -189,6 +189,11 @@ export function showSame(argvs: string[][], { notice }: Pick<Context["ui"], "not
   const lines = argvs.map((argv) => shellLine(["lenden", ...argv]));
   const shown = lines.filter((line) => clean(line) === line);
   if (shown.length === 0) return;
-  for (const text of ["", "The same without questions:", ...shown.map((one) => `  ${one}`), ""])
+  for (const text of [
+    "",
+    "The same command without prompts:",
+    ...shown.map((one) => `  ${one}`),
+    "",
+  ])
     notice(text);
 }

@@ -57,13 +57,13 @@ export async function readInput(definition: Definition, given: Given, context: C
       found,
     );
   }
-  if (left.length > 0) problems.push(unexpected(left, given.arguments, Object.values(args)));
+  if (left.length > 0) problems.push(unexpected(left, given, Object.values(args)));
   if (problems.length === 0 && missing.size === 0) return values;
   const ask = problems.length === 0 ? await context.ui.ask() : undefined;
   if (!ask) {
     // The problem of a value says what is valid; for unknown flags and extra arguments the help does.
     const isUnknown = given.problems.length > 0 || left.length > 0;
-    const help = `To list flags, run 'lenden ${given.name} --help' and 'lenden help flags'.`;
+    const help = `For its arguments and flags, run 'lenden ${given.name} --help' and 'lenden help flags'.`;
     throw usage([...problems, ...missing.values()], isUnknown ? help : undefined);
   }
   const { askForMissing } = await import("./dialogue.ts");
@@ -76,14 +76,18 @@ export async function readInput(definition: Definition, given: Given, context: C
 }
 
 /** Shows only what cannot be a secret; other arguments are named by their place. */
-function unexpected(left: string[], typed: string[], args: Argument[]): string {
+function unexpected(
+  left: string[],
+  { name, arguments: typed }: Pick<Given, "name" | "arguments">,
+  args: Argument[],
+): string {
   const first = typed.length - left.length + 1;
   const isOne = left.length === 1;
   const accepted = args.map((one) => `<${argumentName(one)}>`).join(" ");
   const shown = left.every((text) => text === "") ? ", an empty text" : wordsOrWhy(...left);
   const place = isOne ? ` ${first}` : ` ${first} to ${typed.length}`;
   const which = `argument${isOne ? "" : "s"}${shown.startsWith(",") ? place : ""}${shown}`;
-  return `Unexpected ${which}: this command accepts ${accepted === "" ? "none" : `only ${accepted}`}.`;
+  return `Unexpected ${which}: 'lenden ${name}' accepts ${accepted === "" ? "no arguments" : `only ${accepted}`}.`;
 }
 
 /** Settings of the profile take the place of absent flags. */

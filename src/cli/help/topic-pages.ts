@@ -25,20 +25,20 @@ const behavior = {
   NO_COLOR: "Any value: no color",
   FORCE_COLOR: "Use color, except if 0 or false",
   TERM: "dumb: no color, no prompts",
-  "DISPLAY, WAYLAND_DISPLAY, WSL_DISTRO_NAME": "--open on Linux needs one",
+  "DISPLAY, WAYLAND_DISPLAY, WSL_DISTRO_NAME": "On Linux, --open needs one of them",
 };
 
 const directories = {
   LENDEN_CONFIG_DIR: "Profiles (default: ~/.config/lenden)",
   LENDEN_DATA_DIR: "Ledger (default: ~/.local/share/lenden)",
   "XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_CACHE_HOME": "Replace ~/.config, ~/.local/share, ~/.cache",
-  BASH_COMPLETION_USER_DIR: "Bash completions",
+  BASH_COMPLETION_USER_DIR: "Directory of bash completions",
   "APPDATA, LOCALAPPDATA": "Parents of both directories on Windows",
 };
 
 const network = {
-  "HTTPS_PROXY, HTTP_PROXY": "Proxy, except for this machine",
-  NO_PROXY: "Hosts without the proxy",
+  "HTTPS_PROXY, HTTP_PROXY": "Proxy for requests to other machines",
+  NO_PROXY: "Hosts that need no proxy",
   NODE_EXTRA_CA_CERTS: "File of extra CA certificates",
   NODE_TLS_REJECT_UNAUTHORIZED: "Ignored: certificates are always verified",
 };
@@ -55,14 +55,14 @@ const columns: Record<(typeof fields)[number], string> = {
 /** The sections of each topic by their titles: a text, or terms and what they mean. */
 export const topicPages: Record<TopicName, Record<string, string | Record<string, string>>> = {
   flags: {
-    "": "Before or after the command. No flag takes a secret.",
+    "": "These flags go before or after the command. No flag takes a secret.",
     Examples: {
       "Print JSON": "lenden methods --json",
       "Print IDs only, within 20 seconds": "lenden --timeout 20s methods -q",
     },
     Flags: Object.fromEntries(Object.values(globalFlags).map(flagRow)),
     Precedence:
-      "Flag, environment variable, profile, default. With LENDEN_API_KEY and LENDEN_BASE_URL, no profile is used. 'lenden profile show' shows each source.",
+      "A flag overrides an environment variable, which overrides the profile. With LENDEN_API_KEY and LENDEN_BASE_URL, no profile is used. 'lenden profile show' shows each source.",
     "Environment variables: account": account,
     "Environment variables: behavior": behavior,
     "Environment variables: directories": directories,
@@ -89,17 +89,17 @@ export const topicPages: Record<TopicName, Record<string, string | Record<string
       "payout batch send": "The batch resumes without the accepted rows.",
     },
     Duplicates:
-      "--again sends a second one, and a new --ref is a new payout. lenden finds duplicates only in the ledger of this machine, or in one that is shared on PostgreSQL. lenden cannot know what others sent.",
+      "--again sends a second one, and a new --ref is a new payout. lenden finds duplicates only in its ledger, which machines can share on PostgreSQL.",
     Ledger:
       "Every operation is recorded before its request is sent. If the ledger cannot be written, nothing is sent.",
     "States in the ledger": {
       "INTENT, UNCERTAIN": "Outcome unknown: in flight, or no valid response",
       CONFIRMED: "Accepted by the API; its status is shown",
-      "REFUSED, NOT_SENT": "Rejected by the API; proved not sent",
+      "REFUSED, NOT_SENT": "Rejected by the API; certainly not sent",
       CONFLICT: "The API has a different record under this reference or ID",
     },
     "Outcome unknown":
-      "Without a valid response, money may have moved (exit 75). Retry a payout with the same --ref within 24 hours. Later, and for payments and refunds, check the dashboard and record what you find with 'lenden ledger resolve'.",
+      "Without a valid response, money may have moved (exit 75). Retry a payout with the same --ref within 24 hours. Later, and for payments and refunds, check the merchant dashboard, then run 'lenden ledger resolve'.",
     "Accepted and paid":
       '"Accepted": the API confirmed the request. "Paid": a status check returned Completed. A redirect or a callback alone proves nothing.',
   },
@@ -110,7 +110,7 @@ export const topicPages: Record<TopicName, Record<string, string | Record<string
     },
     Amounts:
       "BDT (taka) with at most two decimals: 500, 1250.50. Rejected: 1,250, ৳500, ১২৫০, 1e3.",
-    "Mobile numbers": `01XXXXXXXXX, +8801XXXXXXXXX or 8801XXXXXXXXX, also with spaces or hyphens. Sent as 01XXXXXXXXX unless number-format of the profile changes that (${numberFormats.join(", ")}). A refund's account number is sent as typed.`,
+    "Mobile numbers": `01XXXXXXXXX, +8801XXXXXXXXX or 8801XXXXXXXXX, also with spaces or hyphens. Sent as 01XXXXXXXXX, unless the profile sets number-format (${numberFormats.join(", ")}). A refund's account number is sent as typed.`,
     References: "1 to 64 letters, digits, hyphens, underscores: INV-2026-042.",
     IDs: {
       "<transaction-id>": "Payment",
@@ -123,7 +123,7 @@ export const topicPages: Record<TopicName, Record<string, string | Record<string
     "Durations and times": {
       "500ms, 30s, 10m, 2h": "Durations",
       "today, yesterday, 2026-11-20": "Whole days",
-      "2h ago, 30m ago, 3d ago": "Before now",
+      "2h ago, 30m ago, 3d ago": "Time before now",
       "2026-11-20T10:30": "A moment; add Z for UTC, +06:00 for Dhaka",
     },
     "Time zone":
@@ -138,9 +138,9 @@ export const topicPages: Record<TopicName, Record<string, string | Record<string
     Columns: columns,
     File: "CSV in UTF-8 with a header. In a spreadsheet, format amount and to as text, so that 01712345678 keeps its zero, and save as 'CSV UTF-8'.",
     Validation:
-      "One invalid row stops the file. The same amount to the same recipient in the file, within 24 hours, with an unknown outcome, or in another open batch needs --allow-duplicates.",
+      "If one row is invalid, nothing is sent. The same amount to the same recipient in the file, within 24 hours, with an unknown outcome, or in another open batch needs --allow-duplicates.",
     Resume:
-      "After Ctrl-C or a crash, run the same command again. The same rows and --name are the same batch, whatever file name, order or number format.",
+      "After Ctrl-C or a crash, run the same command again. The rows and --name identify the batch, not file name, row order or number format.",
     "Next month":
       "To send the same rows again, set another --name, and new references if the file has them.",
     "Failed rows":

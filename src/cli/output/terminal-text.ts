@@ -50,5 +50,5 @@ export function plainWords(...words: string[]): string {
 
 /** Typed words for an error, or why they are not shown. */
 export function wordsOrWhy(...words: string[]): string {
-  return plainWords(...words) || ", not shown because a secret is possible";
+  return plainWords(...words) || ", not shown because it may be a secret";
 }

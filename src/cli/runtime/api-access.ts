@@ -226,8 +226,8 @@ function methodAccess(
 function requireLocal(wire: Wire, why: string): Wire {
   const url = new URL(wire.baseUrl);
   if (isLoopback(url)) return wire;
-  throw new Failure("run.not-local", `${why}, and ${url.host} is not on this machine.`, {
-    hint: "Start one with 'lenden sandbox start', and use --profile local.",
+  throw new Failure("run.not-local", `${why}, but the base URL is on ${url.host}.`, {
+    hint: "Start a sandbox with 'lenden sandbox start', then add --profile local to your command.",
   });
 }
 

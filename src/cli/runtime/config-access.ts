@@ -133,7 +133,7 @@ async function knownMethods(directory: string, settings: Settings) {
 }
 
 function invalidSecret(source: string, problem: string): Failure {
-  const message = `The payout secret of ${source} cannot be used. ${problem}`;
+  const message = `Cannot use the payout secret from ${source}. ${problem}`;
   const hint = "Replace it with 'lenden profile add <name> --replace'.";
   return new Failure("account.invalid-secret", message, { hint });
 }

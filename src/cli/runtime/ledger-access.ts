@@ -177,9 +177,9 @@ function unknownPlace(typed: string, { kind, id, reference, createdAt }: Operati
   const name = reference ?? id;
   return new Failure(
     "ledger.newest-unknown",
-    `${typed} has no ID: the outcome of ${kind} ${name} of ${formatTime(createdAt)} is unknown.`,
+    `Cannot use ${typed}: the ID of ${kind} ${name} of ${formatTime(createdAt)} is not known, because its outcome is unknown.`,
     {
-      hint: `Run 'lenden ledger resolve ${name}' first, or name the ID of the ${kind} that you mean.`,
+      hint: `Run 'lenden ledger resolve ${name}' first, or use the ID of another ${kind}.`,
       operation: name,
     },
   );
@@ -242,7 +242,7 @@ async function openFile(
   const incomplete = "baseUrl" in owned ? undefined : keeper?.unaccepted();
   if (incomplete) notice(whyAndHint(incomplete));
   if (opened.readOnly?.lacksLog)
-    notice(`${path} is read-only: changes that are only in its log are missing.`);
+    notice(`The ledger ${path} is read-only, and its newest changes cannot be read.`);
   return ledger;
 }
 

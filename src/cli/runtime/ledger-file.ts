@@ -29,7 +29,7 @@ export function ledgerFile({ folders: { data } }: Host): string {
       "ledger.no-directory",
       `Cannot use the directory ${data}: ${systemReason(cause)}.`,
       {
-        hint: "Check the permissions of it and of those above it, or set LENDEN_DATA_DIR to another directory.",
+        hint: "Check the permissions of this directory and its parents, or set LENDEN_DATA_DIR to another one.",
         cause,
       },
     );

@@ -240,7 +240,7 @@ async function backUp(ledger: string, file: string): Promise<LedgerContent> {
     const why = createErrors[errorCode(cause) ?? ""] ?? systemReason(cause);
     throw usage(
       [`Cannot create ${file}: ${why}.`],
-      "Use a new file in a directory that you can write.",
+      "Use a new file in an existing directory that you can write to.",
     );
   }
   try {
@@ -298,7 +298,7 @@ async function copyChecked(file: string, draft: string): Promise<LedgerContent> 
   const found = lstatSync(path, { throwIfNoEntry: false });
   const hint = "Use a file that 'lenden ledger backup' wrote.";
   if (!found?.isFile()) {
-    const why = found ? "it is not a regular file" : "there is no such file";
+    const why = found ? "it is not a regular file" : "the file does not exist";
     throw usage([`Cannot restore ${file}: ${why}.`], hint);
   }
   try {
@@ -325,7 +325,7 @@ function modifiedBackup(file: string, { brokenAt, modified, damage }: Integrity)
     ...modified.map(({ kind, name, problem }) => `${kind} ${name} was ${problem}`),
     ...damage,
   ];
-  const message = `Cannot restore ${file}, which was modified: ${causes.slice(0, 3).join("; ")}.`;
+  const message = `Cannot restore ${file}: the backup was modified (${causes.slice(0, 3).join("; ")}).`;
   return new Failure("ledger.modified", message, {
     hint: "Use another file that 'lenden ledger backup' wrote. The current ledger was not changed.",
   });
@@ -442,7 +442,7 @@ export function storeAccepted(head: Head | undefined, headFile: string): void {
 }
 
 export function changedMeanwhile(path: string): Failure {
-  const message = `Cannot accept ${path}: it was changed meanwhile.`;
+  const message = `Cannot accept ${path}: another process changed it.`;
   const hint = "Review it with 'lenden ledger check', then accept it again.";
   return new Failure("ledger.in-use", message, { hint });
 }

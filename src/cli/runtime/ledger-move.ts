@@ -90,7 +90,7 @@ export async function withMovableLedger<Result>(
 async function requireIntact(file: Database, headFile: string): Promise<void> {
   const { state, isModified } = storedHead(file, headFile);
   if (state !== "not-contained" && !isModified && isAccepted(await integrityOf(file))) return;
-  throw new Failure("ledger.modified", "Cannot move the ledger: it is not intact.", {
+  throw new Failure("ledger.modified", "Cannot move the ledger: it was modified, or is damaged.", {
     hint: "Review it with 'lenden ledger check', and accept or restore it first.",
   });
 }

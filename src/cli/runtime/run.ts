@@ -28,7 +28,7 @@ export async function run(argv: string[], host: Host, version: string): Promise<
     if (host.lastOutput.write(text)) return 0;
     const { write } = await import("../terminal/printer.ts");
     const lost = await write(host.stdout, text);
-    if (lost) throw new Failure("output.not-written", `Cannot write standard output: ${lost}.`);
+    if (lost) throw new Failure("output.not-written", `Cannot write to standard output: ${lost}.`);
     return 0;
   } catch (error) {
     const { report } = await import("../terminal/printer.ts");
@@ -197,17 +197,22 @@ function failureOf(
     ...(ending === "pending" && id
       ? { hint: `To wait longer, run 'lenden ${group} wait ${id} --wait-timeout 30m'.` }
       : {}),
-    ...(ending === "cancelled" && command.startsWith("payout") ? { hint: unpaidHint } : {}),
+    ...(ending === "cancelled" && cancelledHints[group] ? { hint: cancelledHints[group] } : {}),
     ...(isWait ? { effect: writes ? "accepted" : "read-only" } : {}),
   });
 }
 
 const statusIn = {
-  cancelled: "Cancelled",
-  pending: "neither Completed nor Cancelled: the wait ended",
+  cancelled: "Cancelled, and this status is final",
+  pending: "neither Completed nor Cancelled: the wait timed out",
 };
 
-const unpaidHint = "The recipient was not paid. To pay, send a payout with a new reference.";
+/** Cancelled moves no money. The hint by the first word of the command. */
+const cancelledHints: Record<string, string> = {
+  pay: "The customer did not pay. To collect the amount, create a new payment.",
+  payout: "The recipient was not paid. To pay, send a payout with a new reference.",
+  refund: "The customer was not refunded. To refund the payment, create a new refund.",
+};
 
 /** A card with a status does not say that this is why the command fails. */
 const unexplained = new Set<Reason>(["status.still-processing", "status.cancelled"]);
@@ -224,11 +229,12 @@ const endings: Record<
   },
   conflict: {
     reason: "ledger.in-conflict",
-    message: "An operation conflicts with another record. The result shows which one.",
+    message:
+      "An operation conflicts with a different record at the API. The result shows which one.",
   },
   pending: {
     reason: "status.still-processing",
-    message: "The wait ended before the status was Completed or Cancelled.",
+    message: "The wait timed out before the status was Completed or Cancelled.",
   },
   cancelled: { reason: "status.cancelled", message: "The status is Cancelled." },
   unverified: {

@@ -137,7 +137,7 @@ async function confirmProfileChange(action: string, ask: Ask | undefined, { yes 
   if (yes || (await ask?.yes(`${action}?`))) return;
   const message = ask ? "Not confirmed" : "Production requires confirmation";
   throw new Failure("profile.change-not-confirmed", `${message}. Nothing was changed.`, {
-    ...(ask ? {} : { hint: "Review the details above, then add --yes." }),
+    ...(ask ? {} : { hint: "Review the details, then add --yes." }),
   });
 }
 
@@ -183,11 +183,9 @@ function declined(hint?: string): Failure {
 }
 
 function missing({ action, alwaysAsked, typed }: Confirmation, { yes }: Globals): Failure {
-  const message = alwaysAsked
-    ? `This command requires confirmation, and there is no terminal to ask: ${action}.`
-    : "Production requires confirmation.";
+  const message = `${alwaysAsked ? "This command" : "Production"} requires confirmation: ${action}.`;
   const flags = [...(yes ? [] : ["--yes"]), ...(typed && !typed.isGiven ? [typed.flags] : [])];
   return new Failure("confirmation.missing", message, {
-    hint: `Review the details above, then add ${flags.join(" and ")}.`,
+    hint: `Review the details, then add ${flags.join(" and ")}.`,
   });
 }

@@ -97,8 +97,8 @@ function notWritten(why: string, text: string, { changed, ending }: Ended): Fail
   const isUnknown =
     ending === "uncertain" || (ending instanceof Failure && ending.kind === "uncertain");
   const next = changed
-    ? "Do not run it again: 'lenden ledger list' shows what was sent."
-    : "Write to a place with free space, and run it again.";
+    ? "Do not run the command again: 'lenden ledger list' shows what was sent."
+    : "Redirect the output to a disk with free space, then run the command again.";
   return new Failure(
     changed ? "output.result-lost" : "output.not-written",
     `The command completed, but standard output could not be written: ${why}.`,

@@ -16,7 +16,7 @@ export const ledgerAudit = defineCommand({
   description: "Retrieves the record of each confirmed operation. Changes nothing.",
   examples: {
     "Compare a hundred random operations": "lenden ledger audit --sample 100",
-    "Write a report of all, for an auditor": "lenden ledger audit --json > audit.json",
+    "Write a report of all operations": "lenden ledger audit --json > audit.json",
   },
   flags: {
     sample: flag.optional(

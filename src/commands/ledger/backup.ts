@@ -6,7 +6,7 @@ import { ok } from "../../domain/result.ts";
 
 export const ledgerBackup = defineCommand({
   description:
-    "The copy has all accounts, and only you can read it. Do not copy the ledger with another program: the newest payouts may be missing.",
+    "The copy contains all accounts, and only you can read it. Do not copy the ledger with another program: the newest payouts may be missing.",
   examples: { "Back up to a new file": "lenden ledger backup ledger-backup.db" },
   arguments: {
     file: argument.required("file", "File to create; it must not exist", ok<string>, "file"),
@@ -27,7 +27,7 @@ export const ledgerBackup = defineCommand({
 
 export const ledgerRestore = defineCommand({
   description:
-    "Checks the backup, and renames the earlier ledger. Payouts and refunds after the backup could be sent again, so nothing is sent until 'lenden ledger check --accept'.",
+    "Checks the backup, and renames the current ledger. Payouts and refunds after the backup could be sent again, so nothing is sent until you run 'lenden ledger check --accept'.",
   examples: { "Restore without a prompt": "lenden ledger restore ledger-backup.db --yes" },
   arguments: {
     file: argument.required("file", "A file that 'lenden ledger backup' wrote", ok<string>, "file"),

@@ -14,11 +14,15 @@ function readHash(typed: string): Result<string> {
 
 export const ledgerCheck = defineCommand({
   description:
-    "Verifies events, tables and schema; on PostgreSQL also the login's rights and the server's settings. The newest event is also in the config directory, so that a truncated, rolled back or replaced ledger is detected. After a failed check nothing is sent until you restore or accept the ledger.",
+    "Verifies events, tables and schema, and on PostgreSQL the login's rights and the server's settings. lenden also stores the newest event in the config directory, to detect a truncated, rolled back or replaced ledger. After a failed check, nothing is sent until you restore or accept the ledger.",
   examples: { "Accept a ledger that was lost or rolled back": "lenden ledger check --accept" },
   flags: {
     accept: flag.toggle("--accept", "Accept the ledger as it is, after you reviewed it"),
-    acceptHash: flag.optional("--accept-hash <hash>", "Accept only this newest event", readHash),
+    acceptHash: flag.optional(
+      "--accept-hash <hash>",
+      "Accept only if the newest event has this hash",
+      readHash,
+    ),
   },
 
   async run({ accept, acceptHash }, context) {

@@ -41,7 +41,7 @@ const columns = [
 
 export const ledgerExport = defineCommand({
   description:
-    "Dated by when lenden recorded an operation: an imported one by its import. A journal for hledger has what moved money, by day of completion.",
+    "CSV has all operations, dated by when lenden recorded or imported them. A journal (-o hledger) has completed operations, dated by completion.",
   examples: {
     "Export as CSV for a spreadsheet": "lenden ledger export",
     "Export a journal": "lenden ledger export --since 2026-11-01 --until 2026-11-30 -o hledger",

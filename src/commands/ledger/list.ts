@@ -17,16 +17,17 @@ import { nextStep, type Where, withCommands } from "./operation.ts";
 
 export const ledgerList = defineCommand({
   description:
-    "Nothing is sent. --unknown also shows the command that resolves each operation: 'lenden ledger resolve' runs those that need no decision.",
+    "--unknown also shows the command that resolves each operation. 'lenden ledger resolve' resolves all that the API can confirm.",
   examples: {
     "List every operation whose outcome is unknown": "lenden ledger list --unknown",
-    "Print the IDs of those over an hour old": "lenden ledger list --unknown --older-than 1h -q",
+    "Print the IDs of operations unknown for over an hour":
+      "lenden ledger list --unknown --older-than 1h -q",
   },
   flags: {
     unknown: flag.toggle("--unknown", "Only operations whose outcome is unknown"),
     olderThan: flag.optional(
       "--older-than <duration>",
-      "Only those unknown for longer",
+      "Only operations whose outcome is unknown for longer",
       readDuration,
       { onlyWith: "unknown" },
     ),

@@ -24,7 +24,7 @@ import { nextStep, operationNamed, withCommands } from "./operation.ts";
 
 export const ledgerResolve = defineCommand({
   description:
-    "Sends a payout again with the same reference, for up to 24 hours, and retrieves the record of a cancel or trigger. For a payment, a refund or a CONFLICT, check the dashboard, then add --created <id> or --not-created.",
+    "Resends a payout with the same reference, for up to 24 hours. For a refund cancel, checks its status. For a payment, a refund or a CONFLICT, check the merchant dashboard, then add --created <id> or --not-created.",
   examples: {
     "Resolve each operation that the API can confirm": "lenden ledger resolve",
     "Record the ID that the dashboard shows": "lenden ledger resolve OP01JD… --created TX8F3K2Q",
@@ -41,11 +41,11 @@ export const ledgerResolve = defineCommand({
   flags: {
     created: flag.optional(
       "--created <id>",
-      "Record it as created, with this API ID",
+      "Record the operation as created, with its ID at the API",
       readIdentifier,
       { unless: "notCreated" },
     ),
-    notCreated: flag.toggle("--not-created", "Record it as not created; see the dashboard"),
+    notCreated: flag.toggle("--not-created", "Record the operation as not created"),
   },
   finishes: true,
   exitCodes: {
@@ -159,10 +159,14 @@ async function resolveEach(
 
 /** The ledger failed after other operations were resolved, or were sent again. */
 function notAllResolved(cause: unknown): Failure {
-  return new Failure("ledger.not-recorded", "The ledger failed before all were resolved.", {
-    hint: "Make room on the disk and check its permissions, then run the same command again.",
-    cause,
-  });
+  return new Failure(
+    "ledger.not-recorded",
+    "The ledger failed before all operations were resolved.",
+    {
+      hint: "Make room on the disk and check its permissions, then run the same command again.",
+      cause,
+    },
+  );
 }
 
 /** Why an operation is still unknown, and the exact command for it. */
@@ -216,10 +220,10 @@ async function askForFindings(all: Operation[], context: Context): Promise<Map<s
 
 async function askForFinding(operation: Operation, ask: Ask, context: Context) {
   await context.ui.show(cardOf(operation));
-  const found = await ask.choice(`What does the dashboard show for this ${operation.kind}?`, [
-    { name: "I have not checked: leave it", value: undefined },
-    { name: "It was created, and I have its ID", value: "created" },
-    { name: "It was not created", value: "not created" },
+  const found = await ask.choice(`Does the API have this ${operation.kind}?`, [
+    { name: "I have not checked: leave it unknown", value: undefined },
+    { name: "Yes, and I have its ID", value: "created" },
+    { name: "No, it was not created", value: "not created" },
   ]);
   if (found !== "created") return found === "not created" ? found : undefined;
   const created = await ask.text("Its ID:", { check: (typed) => problemOf(readIdentifier(typed)) });

@@ -8,7 +8,7 @@ import type { WorkingProcess } from "../../ledger/process-list.ts";
 
 export const ledgerInit = defineCommand({
   description:
-    "Creates the schema lenden and the role lenden_writer, which may add events but not change them. A second run repairs the role. The login must be a database administrator's. Then give each person and CI job a separate login.",
+    "Creates the schema lenden and the role lenden_writer, which may add events but not change them. A second run repairs the role. The URL must name an administrator's login. Afterwards, give each person and CI job a separate login.",
   examples: {
     "Create a ledger on PostgreSQL": "lenden ledger init postgres://postgres@localhost/lenden",
     "Print the SQL for a database administrator": "lenden ledger init --print-sql",
@@ -22,7 +22,7 @@ export const ledgerInit = defineCommand({
     ),
   },
   flags: {
-    printSql: flag.toggle("--print-sql", "Print the SQL, and connect to nothing"),
+    printSql: flag.toggle("--print-sql", "Print the SQL instead of running it"),
     ledgerPasswordCommand: { ...ledgerLoginFlags.ledgerPasswordCommand, unless: "printSql" },
     ledgerCa: { ...ledgerLoginFlags.ledgerCa, unless: "printSql" },
   },
@@ -43,7 +43,7 @@ export const ledgerInit = defineCommand({
 
 export const ledgerMove = defineCommand({
   description:
-    "Copies and compares every operation with its events. From then on nothing is sent with the file. After an interruption, run the command again.",
+    "Copies every operation with its events, and compares the copies. From then on, lenden sends nothing with the local file. After an interruption, run the command again.",
   examples: {
     "Move this machine's ledger to a server":
       "lenden ledger move postgres://postgres@localhost/lenden --yes",
@@ -81,7 +81,7 @@ export const ledgerMove = defineCommand({
 
 export const ledgerProcesses = defineCommand({
   description:
-    "On PostgreSQL, a running process renews its lease every 5 seconds. Others can take over its work 60 seconds after the lease ended, or at once if it ended properly.",
+    "On PostgreSQL, each running process renews a lease every 5 seconds. Others can take over its work 60 seconds after the lease ended, or after a normal exit.",
   examples: { "List the processes that work on the ledger": "lenden ledger processes" },
   run: async (_, context) => (await context.ledger.maintenance()).processes(),
   view: (found) =>

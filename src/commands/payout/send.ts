@@ -93,7 +93,9 @@ export const payoutSend = defineCommand({
     if (sent.earlier) context.ui.notice(...possibleDuplicate(sent.earlier));
     const existing = sent.existing && input.ref !== undefined;
     if (existing)
-      context.ui.notice(`Reference ${reference} already had this payout: no new one was created.`);
+      context.ui.notice(
+        `A payout with reference ${reference} already exists: no new one was created.`,
+      );
     const done = await recordAfter("payout", sent.payout.payoutId, sent.payout, input, deps);
     return { ...done, record: { ...done.record, existing } };
   },

@@ -43,7 +43,7 @@ export const payoutSign = defineCommand({
 
 export const payoutVerify = defineCommand({
   description:
-    "If the signature does not match, the output shows why: a value, their order, or the encoding.",
+    "If the signature does not match, the output shows why, such as a wrong value, order or encoding.",
   examples: {
     "Verify a signature that your API client created":
       "lenden payout verify --amount 500 --ref INV-7 --timestamp 1763614800 --signature 5f2b…",

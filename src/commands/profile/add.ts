@@ -43,7 +43,7 @@ const flags = {
     "Program that prints the payout secret, run when needed",
     readWord,
   ),
-  keychain: flag.toggle("--keychain", "Store both in the system's keychain"),
+  keychain: flag.toggle("--keychain", "Store key and payout secret in the system's keychain"),
   environment: flag.optional(
     "--environment <environment>",
     `Environment: {${environments.join(" | ")}} (default: from the key)`,
@@ -61,7 +61,7 @@ const nameHint = "Choose another name, or add --replace.";
 
 export const profileAdd = defineCommand({
   description:
-    "In a terminal, lenden prompts for missing values and tests the key. On standard input, the key is the first line, the payout secret the second. The first profile becomes the default.",
+    "In a terminal, lenden prompts for missing values and tests the key. On standard input, the first line is the key, the second the payout secret. The first profile becomes the default.",
   examples: {
     "Add a profile step by step, in a terminal": "lenden profile add",
     "Read the secrets from files":
@@ -148,7 +148,7 @@ async function givenProfile(given: Given, context: Context) {
     const text = way.file === "-" ? await lineOfStdin() : await textOf(way.file, `--${of}-file`);
     if (text === undefined) return undefined;
     const result = /\n/.test(text.trim())
-      ? err("The file has several lines. Store nothing else in it.")
+      ? err("The file has several lines. Save only the secret in it.")
       : check(text.trim());
     const flagName = way.file === "-" ? `--${of}-stdin` : `--${of}-file`;
     if (!result.ok) problems.push(`${flagName}: ${result.problem}`);

@@ -36,7 +36,7 @@ export const profileUse = defineCommand({
 const settings = Object.keys(settable);
 
 export const profileSet = defineCommand({
-  description: `Changes the default profile, or the profile named by --profile. Settings: ${settings.join(", ")}. An empty value removes one. To change a secret, run 'lenden profile add <name> --replace'.`,
+  description: `Changes the default profile, or the profile named by --profile. Settings: ${settings.join(", ")}. An empty value removes the setting. To change a secret, run 'lenden profile add <name> --replace'.`,
   examples: {
     "Set the URL to which customers return":
       "lenden profile set redirect-url https://shop.example/thanks",
@@ -87,7 +87,7 @@ async function checkedUrl(
     throw usage(["Cannot remove the base URL of a profile: each profile needs one."]);
   if (!apiKey)
     throw usage(
-      [`Profile ${name} has no API key to check with the base URL.`],
+      [`Cannot check the new base URL: profile ${name} has no API key.`],
       `Add the key with 'lenden profile add ${name} --replace'.`,
     );
   return (await check({ name, apiKey, environment, baseUrl })).baseUrl;
@@ -115,7 +115,7 @@ export const profileRename = defineCommand({
 
 export const profileRemove = defineCommand({
   description:
-    "If the keychain denies the removal of the credentials, the profile stays. The API key stays valid until you revoke it in the dashboard.",
+    "If the keychain cannot delete the credentials, lenden keeps the profile. The API key stays valid until you revoke it in the merchant dashboard.",
   examples: { "Remove a profile and its credentials": "lenden profile remove old-shop" },
   arguments: { name: existingName },
 

@@ -29,7 +29,7 @@ export const profileFlags = {
   method: flag.optional("--method <code>", "Default payment method", readWord, "method"),
   numberFormat: flag.optional(
     "--number-format <format>",
-    `Format of sent numbers: {${numberFormats.join(" | ")}} (default: local)`,
+    `Format of mobile numbers in requests: {${numberFormats.join(" | ")}} (default: local)`,
     oneOf(numberFormats),
   ),
   timeZone: flag.optional(
@@ -39,12 +39,14 @@ export const profileFlags = {
   ),
   confirmAbove: flag.optional(
     "--confirm-above <bdt>",
-    "In production, type larger amounts to confirm (default: 10000)",
+    "In production, you must type larger amounts to confirm (default: 10000)",
     // Stored as text.
     (typed) => mapped(readAmount(typed), amountText),
   ),
-  ledger: flag.optional("--ledger <url>", "Ledger on PostgreSQL that machines share", (typed) =>
-    mapped(readLedgerUrl(typed), ({ text }) => text),
+  ledger: flag.optional(
+    "--ledger <url>",
+    "Ledger on PostgreSQL, shared by several machines",
+    (typed) => mapped(readLedgerUrl(typed), ({ text }) => text),
   ),
   ledgerPassword: {
     ...ledgerLoginFlags.ledgerPasswordCommand,

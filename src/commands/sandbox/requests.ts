@@ -11,7 +11,7 @@ const pollMs = 300;
 type Found = RecordedExchange[] | RecordedExchange;
 
 export const sandboxRequests = defineCommand({
-  examples: { "Print new ones as JSON": "lenden sandbox requests --follow --json" },
+  examples: { "Print new requests as JSON": "lenden sandbox requests --follow --json" },
   flags: { follow: flag.toggle("--follow", "Show new requests as they arrive") },
   sandboxOnly: true,
   untilStopped: true,

@@ -27,10 +27,15 @@ const mostLatencyMs = 600_000;
 export const sandboxFlags = (usualPort: number) => ({
   port: flag.optional(
     "--port <n>",
-    `Port on 127.0.0.1; 0 is any (default: ${usualPort})`,
+    `Port on 127.0.0.1; 0 for any free one (default: ${usualPort})`,
     readWhole(65_535),
   ),
-  data: flag.optional("--data <file>", "Store data here (default: in memory)", readWord, "file"),
+  data: flag.optional(
+    "--data <file>",
+    "File to store the data in (default: in memory)",
+    readWord,
+    "file",
+  ),
   autoComplete: flag.optional(
     "--auto-complete <duration>",
     "Complete Processing records after this time",
@@ -52,7 +57,11 @@ export const sandboxFlags = (usualPort: number) => ({
     "Callback URL for refunds; payments set their own",
     readUrl,
   ),
-  seed: flag.optional("--seed <n>", "Repeat IDs, keys and faults in every run", readWhole(2 ** 32)),
+  seed: flag.optional(
+    "--seed <n>",
+    "Seed, to repeat IDs, keys and faults in every run",
+    readWhole(2 ** 32),
+  ),
 });
 
 function readLatency(text: string): Result<number> {
@@ -84,7 +93,7 @@ const usualPort = 4242;
 const profileName = "local";
 
 export const sandboxStart = defineCommand({
-  description: `Runs the API on this machine and writes the profile '${profileName}'. On the payment page you pay or decline. Status changes are sent as callbacks. 'lenden help faults' lists the faults.`,
+  description: `Runs a local copy of the API and writes the profile '${profileName}' for it. On its payment page, you pay or decline. Status changes are sent as callbacks. 'lenden help faults' lists the faults.`,
   examples: {
     "Start on port 4242, and use --profile local in another terminal": "lenden sandbox start",
     "Start on any free port, and print one line of JSON": "lenden sandbox start --port 0 --json",
@@ -163,7 +172,7 @@ async function writeProfile(
 
 export const sandboxExec = defineCommand({
   description:
-    "The command gets the sandbox's URL, API key and payout secret in its environment. lenden exits with its code. Records are temporary without --data, and so is the ledger without LENDEN_DATA_DIR.",
+    "The command gets the sandbox's URL, API key and payout secret in its environment. lenden exits with the command's exit code. Records are temporary without --data, and so is the ledger without LENDEN_DATA_DIR.",
   examples: {
     "Run one command": "lenden sandbox exec -- lenden methods",
     "Run your tests in CI": "lenden sandbox exec --auto-complete 1s -- npm test",

@@ -28,7 +28,7 @@ function triggerCommand<Kind extends Resource>(resource: ResourceDescription<Kin
   const { kind, idName, exampleId } = resource;
   const which = kind === "refund" ? "This command works" : "--status Cancelled works";
   return defineCommand({
-    description: `${which} only in a local sandbox. Elsewhere, --all selects the ${kind}s of the ledger.`,
+    description: `${which} only in a local sandbox. In a remote one, --all selects the ${kind}s of the ledger.`,
     examples: { [`Complete a ${kind}`]: `lenden sandbox trigger ${kind} ${exampleId}` },
     arguments: {
       ids: argument.many(idName, `IDs of ${kind}s, or @last`, readIdentifier, {
@@ -57,7 +57,8 @@ function triggerCommand<Kind extends Resource>(resource: ResourceDescription<Kin
       const ids = all ? await processingIds(kind, context) : [...new Set(named)];
       const [first, ...others] = ids;
       if (dryRun && first !== undefined) {
-        if (others.length > 0) context.ui.notice(`The same follows for ${others.length} more.`);
+        if (others.length > 0)
+          context.ui.notice(`Only the first request is shown: ${others.length} more would follow.`);
         return preview(first);
       }
       const { moved, failures } = await moveAll(ids, move);

@@ -683,7 +683,7 @@ function readOnly(): Failure {
 function notReplicated(warning: string): Failure {
   return new Failure(
     "ledger.not-replicated",
-    `The ledger's server stored the record alone: ${warning}.`,
+    `The ledger's server stored the record, but its standby server did not: ${warning}.`,
     { hint: "Check its standby server, then run the command again." },
   );
 }
@@ -693,7 +693,7 @@ function truncated(): Failure {
     "ledger.truncated",
     "Cannot use the ledger to send: it lacks operations that this machine has seen.",
     {
-      hint: "An older backup can pay twice. To accept the ledger as it is, run 'lenden ledger check --accept'.",
+      hint: "With an older ledger, payouts could be sent twice. To accept the ledger as it is, run 'lenden ledger check --accept'.",
     },
   );
 }

@@ -144,9 +144,9 @@ const leaseEnd = `clock_timestamp() + interval '${leaseMs / 1_000} seconds'`;
 export function leaseEnded(): Failure {
   return new Failure(
     "ledger.lease-ended",
-    "The ledger's server has not heard from this process for too long.",
+    "This process lost its lease: the ledger's server did not hear from it in time.",
     {
-      hint: "Run the command again: what has no result is resumed. 'lenden ledger processes' shows who works on what.",
+      hint: "Run the command again: lenden resumes what has no result. 'lenden ledger processes' shows who works on what.",
     },
   );
 }
