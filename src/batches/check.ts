@@ -135,7 +135,7 @@ export async function readRows(source: Source, rules: RowRules, deps: StopDeps):
 }
 
 const tooManyRows = "A batch has at most 1,000,000 rows. Split the file, and send each part.";
-const noRow = "The file has a header and no rows.";
+const noRow = "The file has a header but no rows.";
 const noContent = "The file is empty. 'lenden payout batch template' creates an example.";
 
 function wholeLine(line: number, problem: string): CellProblem {

@@ -196,8 +196,8 @@ function whatIsWrong(code: string): string {
   if (code === "CSV_MAX_RECORD_SIZE")
     return `This row is longer than ${longestRecord} bytes. Probably a quote is opened here and never closed.`;
   if (code === "INVALID_OPENING_QUOTE" || code === "CSV_INVALID_CLOSING_QUOTE")
-    return 'There is a quote inside a cell. Put the cell in quotes and double those within: "a ""b"" c". Write ="01712345678", a formula of spreadsheets, as 01712345678.';
-  return `This is not a line of CSV (${code}).`;
+    return 'There is a quote inside a cell. Put the cell in quotes and double the quotes in it: "a ""b"" c". Replace a formula such as ="01712345678" by 01712345678.';
+  return `This line is not valid CSV (${code}).`;
 }
 
 /** A row of payouts has some hundred characters; a longer one has a quote that is never closed. */

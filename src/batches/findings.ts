@@ -110,12 +110,13 @@ function describeFinding(finding: Finding): string {
         : `${taken}: run 'lenden ledger show ${reference}'. For a new payout, use a new reference.`;
     }
     case "reference-in-conflict":
-      return `The API has a different payout under this reference. Check the dashboard, then run 'lenden ledger resolve ${finding.reference}' with --created <id> or --not-created.`;
+      return `The API has a different payout under this reference. 'lenden ledger resolve ${finding.reference}' shows how to resolve the conflict.`;
     case "reference-planned":
-      return `Batch ${finding.batch} has this reference for a different payout, not sent yet. For a new payout, use a new reference.`;
+      return `Batch ${finding.batch} uses this reference for a different payout, which is not sent yet. For a new payout, use a new reference.`;
     case "reference-ended": {
-      const ended = finding.ended === "REFUSED" ? "was rejected" : `ended ${finding.ended}`;
-      return `The payout of this reference ${ended} on ${formatTime(finding.at)}. References cannot be reused.`;
+      const ended =
+        finding.ended === "REFUSED" ? "was rejected" : `was ${finding.ended.toLowerCase()}`;
+      return `The payout with this reference ${ended} on ${formatTime(finding.at)}. References cannot be reused.`;
     }
     case "used-in-other-account":
       return describeElsewhere(finding);
@@ -137,13 +138,17 @@ function describeElsewhere({
   state,
   at,
 }: Extract<Finding, { kind: "used-in-other-account" }>): string {
-  const payout = "The same payout of another account";
-  const inspect = `Run 'lenden ledger show ${id}'.`;
-  if (state === "CONFIRMED") return `${payout} was accepted on ${formatTime(at)}. ${inspect}`;
+  const payout = "Another account already sent this payout";
+  const inspect = `To inspect it, run 'lenden ledger show ${id}'.`;
+  if (state === "CONFIRMED")
+    return `${payout}, which was accepted on ${formatTime(at)}. ${inspect}`;
   if (state === "REFUSED")
-    return `${payout} was rejected on ${formatTime(at)} and may have a new reference. ${inspect} If it is still unpaid, use a new reference; otherwise remove the row.`;
-  const what = state === "CONFLICT" ? "is in conflict" : `is unknown since ${formatTime(at)}`;
-  return `${payout} ${what}. Check the dashboard, then run 'lenden ledger resolve ${id}' with --created <id> or --not-created.`;
+    return `${payout}, which was rejected on ${formatTime(at)} and may have been resent. ${inspect} If it is still unpaid, use a new reference. Otherwise, remove the row.`;
+  const what =
+    state === "CONFLICT"
+      ? "and the API has a different payout under its reference"
+      : `and its outcome is unknown since ${formatTime(at)}`;
+  return `${payout}, ${what}. 'lenden ledger resolve ${id}' shows how to resolve it.`;
 }
 
 export function placedFinding(finding: Finding): string {
@@ -183,9 +188,9 @@ function adviceFor(
   batch: string | undefined,
 ): string {
   if (isSent)
-    return `It was already sent again as ${reference}: run 'lenden ledger show ${reference}'.`;
-  if (batch) return `Its new reference ${reference} is in batch ${batch}, not sent yet.`;
-  return `If it is still to be paid, use the new reference ${reference}.`;
+    return `The payout was already resent as ${reference}: run 'lenden ledger show ${reference}'.`;
+  if (batch) return `Batch ${batch} will resend it with the new reference ${reference}.`;
+  return `If the payout is still unpaid, use the new reference ${reference}.`;
 }
 
 /** The error of a file with problems, without the problems themselves; undefined if it has none. */

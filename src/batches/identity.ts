@@ -120,10 +120,10 @@ export function describeDifference(
 ): string {
   const shown = (one: ComparedRow) =>
     byReference ? `${one.reference}, ${payoutText(one)}` : payoutText(one);
-  if (!row) return planned ? `only in the batch: ${shown(planned)}` : "";
-  if (!planned) return `line ${line}: only in the file: ${shown(row)}`;
+  if (!row) return planned ? `in the batch, but not in the file: ${shown(planned)}` : "";
+  if (!planned) return `line ${line}: in the file, but not in the batch: ${shown(row)}`;
   const part = [payoutText, nameText, descriptionText].find((one) => one(row) !== one(planned));
-  return `line ${line}: ${(part ?? shown)(row)}; the batch has ${(part ?? shown)(planned)}`;
+  return `line ${line}: the file has ${(part ?? shown)(row)}, the batch has ${(part ?? shown)(planned)}`;
 }
 
 /** `1250.50 to 01712345678 by bkash`. */

@@ -90,7 +90,7 @@ async function rejectSamePayouts(
   }
   throw new Failure(
     "batch.other-rows",
-    `${name} has the payouts of batch ${batch.id}, with another method or read from other columns.`,
+    `${name} has the same payouts as batch ${batch.id}, but with another method or read from other columns.`,
     {
       hint: `To see that batch, run 'lenden payout batch status ${batch.id}'. To pay all rows again as a new batch, add --name.`,
       operation: batch.id,
@@ -118,7 +118,7 @@ async function otherRows(
   const own = batch.name === name ? "" : ` (${batch.name})`;
   const asNew = byReference
     ? "add --name"
-    : "add --name: without a column ref, all its rows are new payouts";
+    : "add --name: without a ref column, all its rows are then new payouts";
   const { sums } = await readStatus(batch, ledger);
   const isOpen = openOf(sums).count > 0;
   const hasFailed = sums.refused.count + sums.cancelled.count > 0;
@@ -133,7 +133,7 @@ async function otherRows(
         hasFailed
           ? `To correct failed rows, run 'lenden payout batch export ${id} --only failed > failed.csv'.`
           : "",
-        isOpen ? `To send none of the rest, run 'lenden payout batch cancel ${id}'.` : "",
+        isOpen ? `To cancel its unsent rows, run 'lenden payout batch cancel ${id}'.` : "",
       ]
         .filter(Boolean)
         .join(" "),
@@ -207,10 +207,10 @@ export async function planBatch(
     if (hasMore(now, checked.ledger))
       throw new Failure(
         "batch.duplicates",
-        "While the file was checked, payouts were sent that its rows repeat.",
+        "While lenden checked the file, other payouts were sent that its rows repeat.",
         {
           problems: firstOf(now.findings.map(placedFinding)),
-          hint: "To see all of them, run the same command again. If they are intended, add --allow-duplicates.",
+          hint: "To see all repeats, run the same command again. If they are intended, add --allow-duplicates.",
         },
       );
     upTo = now.upTo;
@@ -254,7 +254,7 @@ export async function resumeBatch(
   const batch = await claimPlanned(planned, ledger);
   return orRelease(batch, ledger, async () => {
     if (!(await ledger.batches.isUnaltered(batch)))
-      throw new Failure("batch.plan-modified", `The plan of batch ${batch.id} was modified.`, {
+      throw new Failure("batch.plan-modified", `The rows of batch ${batch.id} were modified.`, {
         hint: "To see what was modified, run 'lenden ledger check'.",
       });
     const { sums, total } = await readStatus(batch, ledger);
@@ -274,12 +274,12 @@ export async function resumeBatch(
 }
 
 function repeatedSince({ id }: Batch, findings: Finding[]): Failure {
-  const message = `Other payouts repeat rows of batch ${id} that are not sent yet.`;
+  const message = `Unsent rows of batch ${id} repeat other payouts.`;
   return new Failure("batch.duplicates", message, {
     problems: firstOf(findings.map(placedFinding)),
     hint: findings.every(isAcceptable)
-      ? "If they are intended, add --allow-duplicates."
-      : `Resolve them first, or run 'lenden payout batch cancel ${id}'.`,
+      ? "If the repeats are intended, add --allow-duplicates."
+      : `Resolve these payouts first, or cancel the unsent rows with 'lenden payout batch cancel ${id}'.`,
   });
 }
 

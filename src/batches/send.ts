@@ -202,14 +202,14 @@ function createStopRules() {
     if (unknown >= mostUnknown)
       reason ??= new Failure(
         end === "unreachable" ? "batch.incomplete" : "batch.outcome-unknown",
-        `The batch stopped: ${mostUnknown} rows in a row had no valid response. The last one: ${message}`,
+        `The batch stopped: ${mostUnknown} consecutive rows got no valid response. The last one: ${message}`,
         { hint: "When the API responds again, run the same command again." },
       );
     if (rejected.count >= mostRejected)
       reason ??= new Failure(
         "batch.same-rejections",
-        `The batch stopped: ${mostRejected} rows in a row were rejected with the same response. The response: ${text}`,
-        { hint: "Correct what the response names, then run the same command again." },
+        `The batch stopped: the API rejected ${mostRejected} consecutive rows with the same response: ${text}`,
+        { hint: "Fix the problem that the API reports, then run the same command again." },
       );
   };
   /** `reason`: why it stops, once it does. */
@@ -230,7 +230,7 @@ function ledgerFailure(cause: unknown): Failure {
     return new Failure("batch.incomplete", cause.message, { ...cause.details, cause });
   const code = errorCode(cause);
   const fix = /BUSY|LOCKED/.test(code ?? "")
-    ? "Close the other program that has the ledger file locked"
+    ? "Close the other program that locks the ledger file"
     : "Free disk space and check the file's permissions";
   const shown = code === undefined ? "" : ` (${code})`;
   const message = `The batch stopped: the ledger could not be read or written${shown}.`;

@@ -106,7 +106,7 @@ export function addUp(batch: Batch, tallies: Tally[]): StatusSums {
   const all = sumOf(...Object.values(sums));
   const total = totalOf(batch);
   if (all.count === total.count && all.sumPaisa === total.sumPaisa) return sums;
-  const message = `The rows of batch ${batch.id} do not add up to its plan.`;
+  const message = `The rows of batch ${batch.id} do not match its recorded total.`;
   const hint = "To see what was modified, run 'lenden ledger check'.";
   throw new Failure("batch.does-not-add-up", message, { hint });
 }

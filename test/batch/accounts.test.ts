@@ -124,13 +124,15 @@ test("a file that another production account sent is sent with --allow-duplicate
     expect([state, rejected.code]).toEqual([state, 2]);
     expect(rejected.stderr).not.toContain("add --allow-duplicates");
     expect(rejected.stderr).toMatch(
-      /payout of another account .*'lenden ledger (?:show|resolve) OP\w+'/,
+      /Another account already sent this payout.*'lenden ledger (?:show|resolve) OP\w+'/,
     );
   }
   await merchant.inLedger((ledger) => ledger.exec("UPDATE operations SET state = 'CONFIRMED'"));
   expect(await merchant.lenden(line, rotated)).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("The same payout of another account was accepted on"),
+    stderr: expect.stringContaining(
+      "Another account already sent this payout, which was accepted on",
+    ),
   });
   expect(await merchant.lenden([...line, "--allow-duplicates"], rotated)).toMatchObject({
     code: 0,

@@ -177,7 +177,7 @@ describe("ignored and mapped columns", () => {
         const other = await batch(verb, ...flags);
         expect([other.code, other.stderr]).toEqual([
           2,
-          expect.stringContaining("other rows than those of batch"),
+          expect.stringContaining("the rows differ from those of batch"),
         ]);
       }
     }

@@ -128,7 +128,7 @@ describe("batch send", () => {
       ["Rahim  Uddin", "bkash"],
     ] as const) {
       const { code, stderr } = await send(name, method);
-      expect([code, stderr]).toEqual([5, expect.stringContaining("has the payouts of batch")]);
+      expect([code, stderr]).toEqual([5, expect.stringContaining("has the same payouts as batch")]);
     }
     expect(await merchant.books("payouts")).toHaveLength(1);
   });

@@ -75,7 +75,7 @@ test.each<[string, string | Buffer, string[], string, string?]>([
     ["1 __proto__"],
     "Unknown column",
   ],
-  ["no row", `${header}\r\n,,\r\n`, ["1"], "a header and no rows"],
+  ["no row", `${header}\r\n,,\r\n`, ["1"], "a header but no rows"],
   ["no content", "\n\r\n", ["1"], "The file is empty."],
   ["semicolons", file(row()).replaceAll(",", ";"), ["1"], "Add --delimiter semicolon"],
   ["commas with --delimiter semicolon", file(last), ["1"], "Add --delimiter comma", ";"],

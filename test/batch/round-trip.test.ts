@@ -150,7 +150,7 @@ test("a row that was sent again by its new reference is omitted from the next ex
   expect(await send(fileOf(again), "--name", "again")).toBe(0);
   expect(await references(path)).toEqual(["ref", "E-lenden2", "F-lenden2"]);
   expect(await said("status", path)).toMatch(
-    /rejected: 3\.[\s\S]*Accepted by new references: 1 row, BDT 5/,
+    /rejected: 3\.[\s\S]*Accepted with new references: 1 row, BDT 5/,
   );
   expect(await send(fileOf(await failed(path)), "--name", "rest")).toBe(0);
   expect(await said("status", path)).not.toContain("--only failed");
@@ -166,7 +166,7 @@ test("a rejected row whose new reference was rejected too gets the next one, als
   ill.splice(0);
   expect(await send(fileOf(await failed(path)), "--name", "third")).toBe(0);
   const says = await said("send", fileOf(`${second}\n`), "--name", "x");
-  expect(says).toContain("It was already sent again as G-lenden3: run");
+  expect(says).toContain("The payout was already resent as G-lenden3: run");
 });
 
 test("a payout by a similar reference of the merchant is not taken for a resent row", async () => {
@@ -187,7 +187,7 @@ test("a corrected row is known by its new reference, whatever was corrected", as
   ill.splice(0);
   expect(await send(rowsFile(["L-lenden2", "4", 9]), "--name", "corrected")).toBe(0);
   expect(await references(path)).toEqual(["ref"]);
-  expect(await said("status", path)).toContain("Accepted by new references: 1 row, BDT 4.00.");
+  expect(await said("status", path)).toContain("Accepted with new references: 1 row, BDT 4.00.");
 });
 
 test("a refresh also requests the status of what was sent by new references", async () => {
@@ -199,7 +199,7 @@ test("a refresh also requests the status of what was sent by new references", as
   expect(await send(again, "--name", "again")).toBe(0);
   const id = cellsOf(await exported(merchant, again))[1]?.[4] ?? "";
   await merchant.set("payout", id, "Cancelled");
-  expect(await said("status", path)).toContain("Accepted by new references: 1 row");
+  expect(await said("status", path)).toContain("Accepted with new references: 1 row");
   expect(await said("status", path, "--refresh")).not.toContain("Accepted by");
   expect(await references(path)).toEqual(["ref", "S-lenden3"]);
 });
@@ -215,7 +215,7 @@ test("a new reference that is not paid yet is reported, and no second one is giv
   ill.splice(0, 1, ...faults("createPayout:status-503"));
   const unknown = rowsFile(["N-lenden2", "5", 1]);
   expect(await send(unknown, "--name", "unknown", "--timeout", "30s")).toBe(75);
-  expect(await said("status", path)).toContain("New references that are not accepted: 2 rows");
+  expect(await said("status", path)).toContain("Not accepted with new references: 2 rows");
   expect(await references(path)).toEqual(["ref", "K-lenden2"]);
 });
 
@@ -260,8 +260,8 @@ test.each(["REFUSED", "Cancelled"])(
     }
     const other = fileOf(`${csv([columns, ["A", "5", "01712345650", "nagad"]])}\n`);
     const line = ["payout", "batch", "send", other, "--name", "x"];
-    const how = ended === "REFUSED" ? "was rejected" : "ended Cancelled";
-    const says = `line 2, ref "A": The payout of this reference ${how} on `;
+    const how = ended === "REFUSED" ? "was rejected" : "was cancelled";
+    const says = `line 2, ref "A": The payout with this reference ${how} on `;
     expect(await merchant.lenden(line)).toMatchObject({
       code: 2,
       stderr: expect.stringContaining(says),

@@ -101,7 +101,7 @@ test("a used reference whose replacement another batch will send names that batc
   expect(problems).toMatchObject([
     {
       problem: expect.stringMatching(
-        /Its new reference A1-lenden2 is in batch B\w+, not sent yet\.$/,
+        /Batch B\w+ will resend it with the new reference A1-lenden2\.$/,
       ),
     },
   ]);

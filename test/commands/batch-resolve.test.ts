@@ -57,7 +57,7 @@ describe("payout batch resolve", () => {
     const { code, stderr } = await merchant.lenden([...resolve, "--rows", "3"]);
 
     expect([code, await states()]).toEqual([2, threeUnknown]);
-    expect(stderr).toContain("but on other lines");
+    expect(stderr).toContain("but in a different order");
     expect(await merchant.lenden(resolve)).toMatchObject({ code: 0 });
   });
 
@@ -69,8 +69,8 @@ describe("payout batch resolve", () => {
 
     expect([code, stdout, await states()]).toEqual([2, "", threeUnknown]);
     expect(stderr).toContain("--rows: the outcome of line 2 (ROW-1) is known: Processing.");
-    expect(stderr).toContain("--rows: line 1 has no row.");
-    expect(stderr).toContain("--rows: line 77 has no row.");
+    expect(stderr).toContain("--rows: the batch has no row on line 1.");
+    expect(stderr).toContain("--rows: the batch has no row on line 77.");
     expect(stderr).not.toContain("Nothing was sent");
   });
 

@@ -66,13 +66,13 @@ test("other rows under the name of an unfinished batch are rejected, and sent wi
   expect(refused.code).toBe(5);
   expect(refused.stderr).toContain("SAME.csv differs from the file of batch");
   const [is, was] = ["7.00", "0.01"].map((amount) => `${amount} to 01912345678 by bkash`);
-  expect(refused.stderr).toContain(`line 4: only in the file: OTHER-2, ${is}`);
-  expect(refused.stderr).toContain(`only in the batch: SAME-2, ${was}`);
+  expect(refused.stderr).toContain(`line 4: in the file, but not in the batch: OTHER-2, ${is}`);
+  expect(refused.stderr).toContain(`in the batch, but not in the file: SAME-2, ${was}`);
   const corrected = await batch(
     ["send", payroll("SAME", ["500", "1250.50", "7"]), "--allow-duplicates"],
     data,
   );
-  expect(corrected.stderr).toContain(`line 4: ${is}; the batch has ${was}`);
+  expect(corrected.stderr).toContain(`line 4: the file has ${is}, the batch has ${was}`);
   const renamed = payroll("SAME");
   writeFileSync(renamed, readFileSync(renamed, "utf8").replace("Person 1", "New Name"));
   expect(await batch(["send", renamed], data)).toMatchObject({
@@ -115,7 +115,7 @@ test("rejects a changed file whose batch had its own name, until it gets another
   expect([refused.code, refused.stderr]).toEqual([
     5,
     expect.stringMatching(
-      /payroll\.csv differs .* \(October\), .* not finished\. Nothing was sent\.\n.*line 3: 21\.00 to .*; the batch has 20\.00 to [\s\S]*all its rows are new payouts/,
+      /payroll\.csv differs .* \(October\), .* not finished\. Nothing was sent\.\n.*line 3: the file has 21\.00 to .*, the batch has 20\.00 to [\s\S]*all its rows are then new payouts/,
     ),
   ]);
   expect(await sent()).toHaveLength(before);
@@ -195,7 +195,7 @@ test("rows that another open batch repeats are found, and on resuming who was pa
   expect(allowed.stderr).toContain("Duplicates: 1 row, BDT 500.00, allowed");
   const resumed = await batch(["send", waiting], data);
   expect(resumed.code).toBe(2);
-  expect(resumed.stderr).toMatch(/Other payouts repeat rows of batch B\w+ that are not sent yet/);
+  expect(resumed.stderr).toMatch(/Unsent rows of batch B\w+ repeat other payouts/);
   expect(resumed.stderr).toMatch(
     /line 2: A payout of the same amount .* was accepted .*\(SAMEPEOPLE-0\)\./,
   );
@@ -336,7 +336,11 @@ test("rejects rows that do not add up to the plan", async () => {
   database.exec("UPDATE batch_rows SET amount_paisa = amount_paisa + 1 WHERE row = 3");
   database.close();
   const { code, stdout, stderr } = await batch(["status", file], data);
-  expect([code, stdout, stderr]).toEqual([1, "", expect.stringContaining("do not add up")]);
+  expect([code, stdout, stderr]).toEqual([
+    1,
+    "",
+    expect.stringContaining("do not match its recorded total"),
+  ]);
 });
 
 test("reports rows that were paid before, and does not count them as sent now", async () => {

@@ -68,8 +68,8 @@ async function batchOfName(name: string, ledger: Ledger, byLines: boolean) {
   const same = await batchOfRows({ ...csv, choices }, ledger);
   if (same && byLines)
     throw usage(
-      [`${name} has the rows of batch ${same.id}, but on other lines.`],
-      `Use the batch ID, ${same.id}, and the lines of the file that was sent.`,
+      [`${name} has the rows of batch ${same.id}, but in a different order.`],
+      `Use the batch ID, ${same.id}, and the line numbers of the file that was sent.`,
     );
   const other = await batches.find(basename(name));
   if (same || !other?.plan) return same;
@@ -267,7 +267,7 @@ export async function retryAdvice({ batch, sums }: BatchStatus, ledger: Ledger):
     retries ? retriesText(retries) : "",
     isLeft ? `To correct and resend failed rows, run ${command} failed > failed.csv'.` : "",
     sums.conflict.count > 0
-      ? `Compare ${command} conflict' with the dashboard before you pay again.`
+      ? `To list rows in conflict, run ${command} conflict'. 'lenden ledger list --unknown' shows how to resolve them.`
       : "",
   ]);
 }
@@ -275,9 +275,9 @@ export async function retryAdvice({ batch, sums }: BatchStatus, ledger: Ledger):
 /** Rows that have new references; empty if there are none. */
 export function retriesText({ accepted, others }: Retries): string {
   return sentences([
-    accepted.count > 0 ? `Accepted by new references: ${sumText(accepted)}.` : "",
+    accepted.count > 0 ? `Accepted with new references: ${sumText(accepted)}.` : "",
     others.count > 0
-      ? `New references that are not accepted: ${rowsText(others.count)}, for example ${others.first}.`
+      ? `Not accepted with new references: ${rowsText(others.count)}, for example ${others.first}.`
       : "",
   ]);
 }

@@ -22,7 +22,7 @@ import {
 
 export const batchCheck = defineCommand({
   description:
-    "Lists each problem with its line, its column and how to fix it. Nothing is sent or stored. Then run 'lenden payout batch send'.",
+    "Lists each problem with its line, its column and how to fix it. Nothing is sent or stored. To send the file, run 'lenden payout batch send'.",
   examples: {
     "Validate a file before you send it": "lenden payout batch check payroll.csv",
     "Validate a file with other columns":

@@ -38,12 +38,12 @@ import {
 } from "./batch.ts";
 
 export const batchStatus = defineCommand({
-  description: "Shows the rows by status, as last received.",
+  description: "Counts the rows by their last known status.",
   examples: { "Show a batch by its file": "lenden payout batch status payroll.csv" },
   arguments: { batch: batchArgument },
   flags: {
-    refresh: flag.toggle("--refresh", "Request the status of payouts that are Processing"),
-    watch: flag.toggle("--watch", "Follow the process that sends the batch"),
+    refresh: flag.toggle("--refresh", "First retrieve the status of Processing payouts"),
+    watch: flag.toggle("--watch", "Show the progress while another process sends the batch"),
     ...waitFlags,
   },
   patient: true,
@@ -177,7 +177,7 @@ function unknownText({ count }: Sum): string {
 }
 
 export const batchExport = defineCommand({
-  description: `Writes CSV, unless --output is json or ndjson. --only failed writes rejected and cancelled rows with new references (INV-7-lenden2), to correct and send, unless these were accepted. Statuses: ${rowStatuses.join(", ")}.`,
+  description: `Writes CSV, unless --output is json or ndjson. --only failed writes rejected and cancelled rows with new references (INV-7-lenden2), to correct and send. Rows that were already accepted with a new reference are omitted. Statuses: ${rowStatuses.join(", ")}.`,
   examples: {
     "Export the rows that can be sent again":
       "lenden payout batch export payroll.csv --only failed",

@@ -50,7 +50,11 @@ export const fileFlags = {
     takes([...delimiters.keys()], readDelimiter),
   ),
   ignoreColumns: flag.many("--ignore-columns <list>", "Columns to ignore: dept,grade", ok<string>),
-  map: flag.many("--map <mapping>", "Read a file column as ours: dept=description", readMapping),
+  map: flag.many(
+    "--map <mapping>",
+    "Use a column of the file for a field: dept=description",
+    readMapping,
+  ),
   method: flag.optional(
     "--method <method>",
     "Method of rows without one (default: the profile's)",
@@ -58,7 +62,11 @@ export const fileFlags = {
     "method",
   ),
   methodId: method.methodId,
-  name: flag.optional("--name <text>", "Name of a separate batch (default: the file's)", readWord),
+  name: flag.optional(
+    "--name <text>",
+    "Batch name; a new name is a new batch (default: the file's)",
+    readWord,
+  ),
   allowDuplicates: flag.toggle(
     "--allow-duplicates",
     "Accept rows that repeat other rows or payouts",
@@ -204,7 +212,7 @@ async function checkColumns(planned: Batch, source: Source, ledger: Ledger): Pro
   if (source.delimiter === undefined && ignored.length + mapped.length === 0) return;
   const { hasRowsOf } = await import("../../../batches/plan.ts");
   if (await hasRowsOf(planned, source, ledger)) return;
-  const problem = `--delimiter, --ignore-columns or --map reads other rows than those of batch ${planned.id}, which was created from this file.`;
+  const problem = `With --delimiter, --ignore-columns or --map, the rows differ from those of batch ${planned.id}, which was created from this file.`;
   throw usage([problem], "To resume that batch, run the same command without these flags.");
 }
 
@@ -283,7 +291,7 @@ export async function describeBatch(batch: Batch, ledger: Ledger): Promise<strin
     `This file is batch ${batch.id}: ${left}.`,
     open.count === 0 ? newPeriodText(status) : "",
     count > 0
-      ? `Other payouts repeat ${rowsText(count)}: resume with --allow-duplicates if they are intended.`
+      ? `Other payouts repeat ${rowsText(count)}. If the repeats are intended, resume with --allow-duplicates.`
       : "",
     await retryAdvice(status, ledger),
   ]);

@@ -17,7 +17,7 @@ import { batchArgument, batchNamed, holderNow, statusNames, sumText } from "./ba
 
 export const batchResolve = defineCommand({
   description:
-    "First check each row in the dashboard. Records unknown rows as not created; 'lenden payout batch send' then sends them again, with the same references. If the dashboard shows a row, run 'lenden ledger resolve <reference> --created <id>'.",
+    "First check each row in the merchant dashboard. Unknown rows are recorded as not created: 'lenden payout batch send' resends them with the same references. If the dashboard shows a row, run 'lenden ledger resolve <reference> --created <id>' instead.",
   examples: {
     "Record all unknown rows as not created":
       "lenden payout batch resolve payroll.csv --not-created",
@@ -109,7 +109,7 @@ function unchanged({ reason, message, details }: Failure): Failure {
 }
 
 function invalid([first = "", ...problems]: string[], batch: string): Failure {
-  const hint = `To list unknown rows, run 'lenden payout batch export ${batch} --only uncertain'. Use --not-created only for payouts that the dashboard does not show.`;
+  const hint = `To list unknown rows, run 'lenden payout batch export ${batch} --only uncertain'. Use --not-created only for payouts that the API does not have.`;
   return unchanged(new Failure("usage.invalid", first, { problems, hint }));
 }
 
@@ -157,7 +157,7 @@ async function chooseRows(unknown: UnknownRow[], lines: Lines[], batch: Batch, l
   }
   for (const { first, last } of empty)
     problems.push(
-      `--rows: ${first === last ? `line ${first} has` : `lines ${first} to ${last} have`} no row.`,
+      `--rows: the batch has no row on ${first === last ? `line ${first}` : `lines ${first} to ${last}`}.`,
     );
   if (problems.length > 0) throw invalid(firstOf(problems), batch.id);
   return unknown.filter(({ line }) => chosen.has(line));

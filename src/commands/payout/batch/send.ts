@@ -59,14 +59,18 @@ export const batchSend = defineCommand({
     ...fileFlags,
     concurrency: flag.optional(
       "--concurrency <n>",
-      "Rows at a time, 1 to 64 (default: 4)",
+      "Rows sent at the same time, 1 to 64 (default: 4)",
       readCount(64),
     ),
     rate: flag.optional("--rate <n>", "Maximum requests per second", readCount(10_000)),
-    expectTotal: flag.optional("--expect-total <bdt>", "Send only with this total", readAmount),
+    expectTotal: flag.optional(
+      "--expect-total <bdt>",
+      "Send only if this is the total",
+      readAmount,
+    ),
     expectCount: flag.optional(
       "--expect-count <n>",
-      "Send only with this many rows",
+      "Send only if the file has this many rows",
       readCount(1_000_000_000),
     ),
     ...waitFlags,
@@ -138,7 +142,10 @@ async function previewOf(input: PlanInput, csv: CsvFile, ledger: Ledger, context
   checkExpected(input, totals.total);
   const [first] = totals.first;
   if (!first || !isComplete(first))
-    throw usage(["Not all rows can be read."], "Use the flags of the run that created the batch.");
+    throw usage(
+      ["The first row cannot be read with these flags."],
+      "Use the flags of the run that created the batch.",
+    );
   return context.api.preview("createPayout", payoutBody(orderOfRow(first)));
 }
 
@@ -159,7 +166,7 @@ async function sendRows(batch: Batch, pacing: Pacing, ledger: Ledger, { api, ui 
   const since = (await deps.guarantees()).references ? " for over 24 hours" : "";
   if (forgotten > 0)
     ui.notice(
-      `${rowsText(forgotten)} with an unknown outcome${since}: not retried automatically. Check the dashboard. For rows that were not created, run 'lenden payout batch resolve ${batch.id} --not-created'.`,
+      `lenden does not retry ${rowsText(forgotten)} with an unknown outcome${since}. If the API does not have these payouts, run 'lenden payout batch resolve ${batch.id} --not-created'.`,
     );
   const run = createRunTally(before, deps);
   const progress = ui.progress(run.progressLine);

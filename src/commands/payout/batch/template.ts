@@ -9,7 +9,7 @@ import { ok } from "../../../domain/result.ts";
 import { shellLine } from "../../../domain/shell-line.ts";
 
 export const batchTemplate = defineCommand({
-  description: "Writes a header and three sample rows. 'lenden help batch' describes the columns.",
+  description: "Writes a header and three sample rows.",
   examples: { "Create a file": "lenden payout batch template payroll.csv" },
   arguments: {
     file: argument.optional("file", "New file (default: standard output)", ok<string>, "file"),
