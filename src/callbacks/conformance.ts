@@ -124,8 +124,8 @@ async function createOrder(name: string, paid: Paisa, options: TestOptions): Pro
   if (isOf(200, { status })) return payment;
   throw new Failure(
     "callback.order-rejected",
-    `Your store did not accept an order of the test (${fault ?? `HTTP ${status}`}).`,
-    { hint: "Respond to PUT at the URL of --orders with 2xx." },
+    `Your store did not accept a test order (${fault ?? `HTTP ${status}`}).`,
+    { hint: "Your store must respond to a PUT request at the --orders URL with a 2xx status." },
   );
 }
 
@@ -166,6 +166,9 @@ function orderUrl(id: unknown, { orders = "" }: TestOptions): string {
   return orders.replaceAll("{id}", encodeURIComponent(String(id)));
 }
 
+const handlerHint =
+  "Your handler must retrieve the payment from the API, and trust only that record. Example: docs/callbacks.md.";
+
 /** @param genuine the result of the genuine callback; undefined if this is it */
 async function resultOf(
   { name, payment, rounds, responses }: Sent,
@@ -187,7 +190,7 @@ async function resultOf(
     booked: typeof booked === "bigint" ? amountText(booked) : null,
     verdict,
     explanation,
-    hint: verdict === "failed" ? "See 'Write a handler' in docs/callbacks.md." : null,
+    hint: verdict === "failed" ? handlerHint : null,
   });
   const isTrue = paid === price;
   const isAccepted = responses.some((one) => isOf(200, one));
@@ -199,13 +202,18 @@ async function resultOf(
   if (typeof booked === "bigint" && (booked > paid || (isTrue && booked < paid)))
     return decided(
       "failed",
-      `It booked ${formatPaisa(booked)}, and ${formatPaisa(paid)} was paid.`,
+      `Your store booked ${formatPaisa(booked)}, but the customer paid ${formatPaisa(paid)}.`,
     );
   const isTrusted = !isTrue && isAccepted && retrievals === 0 && typeof booked === "string";
   if (isTrusted && genuine && genuine.retrievals > 0)
     return decided("failed", "The handler accepted the callback without retrieving the payment.");
-  if (genuine?.verdict === "failed") return decided("undecided", "The genuine callback failed.");
-  if (typeof booked === "bigint") return decided("passed", `It booked ${formatPaisa(booked)}.`);
+  if (genuine?.verdict === "failed")
+    return decided(
+      "undecided",
+      "The handler failed with the genuine callback, so this proves nothing.",
+    );
+  if (typeof booked === "bigint")
+    return decided("passed", `Your store booked ${formatPaisa(booked)}.`);
   if (!genuine && retrievals > 0)
     return decided("passed", "The handler retrieved the payment and accepted the callback.");
   const isRejected = !isTrue && responses.every((one) => isOf(400, one));
@@ -216,14 +224,15 @@ async function resultOf(
 
 /** The amount that your store recorded, or why it cannot be seen. */
 async function bookedFor(ids: unknown[], options: TestOptions): Promise<Paisa | string> {
-  if (options.orders === undefined) return "Only --orders shows what your store booked.";
+  if (options.orders === undefined) return "To check what your store booked, add --orders.";
   let sum = 0n;
   for (const id of ids) {
     const { status, fault, text } = await request("GET", orderUrl(id, options), options);
     const value = status === 404 ? 0 : jsonIn(text)?.value;
     const amount = isObject(value) ? value.paid : value;
     const paisa = typeof amount === "number" ? paisaOf(amount) : undefined;
-    if (paisa === undefined) return `GET at --orders returned no amount (${fault ?? status}).`;
+    if (paisa === undefined)
+      return `A GET request to the --orders URL returned no amount (${fault ?? status}).`;
     sum += paisa;
   }
   return sum;

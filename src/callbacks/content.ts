@@ -41,9 +41,9 @@ export function readContent({ target, headers, body }: CallbackContent): Content
   });
   const problem =
     ("problem" in read ? read.problem : undefined) ??
-    (record ? undefined : "It contains no transactionId, refundRequestId or payoutId.") ??
-    (others.length > 0 ? "It names more than one record." : undefined) ??
-    (readIdentifier(record?.id ?? "").ok ? null : "Its ID is not valid.");
+    (record ? undefined : "The callback contains no transactionId, refundRequestId or payoutId.") ??
+    (others.length > 0 ? "The callback names more than one record." : undefined) ??
+    (readIdentifier(record?.id ?? "").ok ? null : "The ID in the callback is not valid.");
   return { parts, record: problem === null ? record : undefined, problem };
 }
 
@@ -68,14 +68,14 @@ function readBody(headers: CallbackContent["headers"], body: Uint8Array): Body {
   const { "content-type": type = "", "content-encoding": encoding = "identity" } = headers;
   const text = decoded(body)?.trim();
   const isOtherEncoding = encoding !== "identity" || /charset=(?!"?utf-?8)/i.test(type);
-  if (text === undefined || isOtherEncoding) return { problem: "Its body is not UTF-8 text." };
+  if (text === undefined || isOtherEncoding) return { problem: "The body is not UTF-8 text." };
   const isForm = /x-www-form-urlencoded/i.test(type);
   if ((isForm || !/json/i.test(type)) && /^[^\s={}"]+=[^\s{}"]*$/.test(text))
     return { values: [objectsOf(new URLSearchParams(text))] };
   const json = jsonIn(text)?.value;
-  if (!isObject(json)) return { problem: "Its body is neither a JSON object nor a form." };
+  if (!isObject(json)) return { problem: "The body is neither a JSON object nor a form." };
   if (repeatedKey(text) !== undefined)
-    return { problem: "Its body names a field twice, which can be read in two ways." };
+    return { problem: "The body contains a field twice, so its value is ambiguous." };
   return { values: isForm ? [json, objectsOf(new URLSearchParams(text))] : [json] };
 }
 

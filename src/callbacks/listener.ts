@@ -87,7 +87,7 @@ export class Listener {
   async retry(): Promise<void> {
     const { callbacks, handler, notice } = this.#options;
     const due = await callbacks.due(handler?.url).catch((error: unknown) => {
-      notice(`Pending callbacks cannot be read: ${messageOf(error)}`);
+      notice(`Cannot read pending callbacks: ${messageOf(error)}`);
       return [];
     });
     const isPending = ({ number }: StoredCallback) =>
@@ -116,7 +116,7 @@ export class Listener {
     try {
       return (await callbacks.keep(request, source, isKnown)) ?? 503;
     } catch (error) {
-      notice(`Cannot store a callback; its sender got 500: ${messageOf(error)}`);
+      notice(`Cannot store a callback, so its sender got HTTP 500: ${messageOf(error)}`);
       return 500;
     }
   }

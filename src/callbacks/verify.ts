@@ -65,7 +65,7 @@ export async function verify(
     ({ name, value }) => name === "status" && /^completed$/i.test(textOf(value)),
   );
   if (claimsCompleted && record.status !== "Completed") {
-    const explanation = `It claims Completed, but the API returns ${record.status}.`;
+    const explanation = `The callback claims Completed, but the API returns ${record.status}.`;
     return { verdict: "forged", explanation, ...result };
   }
   const wrong = claims.filter(({ agrees }) => !agrees).map(({ name }) => name);

@@ -206,7 +206,7 @@ test("shows what was sent, responded, retrieved and booked", async () => {
       retrievals: 1,
       booked: "500",
       verdict: "passed",
-      explanation: "It booked BDT 500.00.",
+      explanation: "Your store booked BDT 500.00.",
       hint: null,
     },
     expect.objectContaining({ case: "forged", transactionId: payments[1]?.id, booked: "0" }),
@@ -279,7 +279,7 @@ test("ends if the store accepts no orders, and decides nothing if it returns no 
   for (const { verdict, explanation } of JSON.parse(stdout))
     expect([verdict, explanation]).toEqual([
       "undecided",
-      "GET at --orders returned no amount (200).",
+      "A GET request to the --orders URL returned no amount (200).",
     ]);
 });
 
@@ -307,7 +307,9 @@ test("writes a JUnit report with what failed and what is undecided", async () =>
   expect((await merchant.lenden([...line, file, "--orders", orders])).code).toBe(11);
   const report = readFileSync(file, "utf8");
   expect(report).toContain('tests="2" failures="1" errors="0" skipped="0"');
-  expect(report).toMatch(/name="forged"><failure message="It booked .*\n?.*Responses: 200;/);
+  expect(report).toMatch(
+    /name="forged"><failure message="Your store booked .*\n?.*Responses: 200;/,
+  );
   expect((await merchant.lenden([...line, file])).code).toBe(11);
   expect(readFileSync(file, "utf8")).toContain("<skipped message=");
   const nowhere = await merchant.lenden([...line, "/nowhere/report.xml", "--json"]);

@@ -93,21 +93,49 @@ describe("a callback", () => {
   });
 
   test.each<[string, string, string]>([
-    ["neither JSON nor a form", "hello", "Its body is neither"],
-    ["nothing", "", "It contains no"],
-    ["an ID in an unknown field", '{"id":"TX1AAAA"}', "It contains no"],
-    ["an ID that is a number", '{"transactionId":12345678901234567890}', "It contains no"],
-    ["an ID that leads elsewhere", '{"transactionId":"../methods"}', "Its ID is not valid."],
-    ["two payments", `${id}&transactionId=TX2BBBB`, "It names more than one record."],
-    ["another payment in its query", `POST /?${id}X HTTP/1.1\r\n\r\n${json({})}`, "It names more"],
-    ["a payment and a payout", json({ payoutId: "PO1" }), "It names more than one record."],
-    ["a name twice", '{"transactionId":"TX1AAAA","transactionId":"TX2"}', "Its body names a field"],
-    ["a nested name twice", `{"a":{"b":1,"\\u0062":2},"transactionId":"TX1"}`, "Its body names"],
-    ["a list", `[${json({})}]`, "Its body is neither"],
-    ["JSON that names another payment as a form", asForm("&transactionId=TX2&"), "It names more"],
-    ["a form sent as JSON", request("application/json", id), "Its body is neither"],
-    ["a compressed body", `POST / HTTP/1.1\r\nContent-Encoding: gzip\r\n\r\n${id}`, "Its body is"],
-    ["another charset", request("application/json; charset=utf-16", json({})), "Its body is not"],
+    ["neither JSON nor a form", "hello", "The body is neither"],
+    ["nothing", "", "The callback contains no"],
+    ["an ID in an unknown field", '{"id":"TX1AAAA"}', "The callback contains no"],
+    [
+      "an ID that is a number",
+      '{"transactionId":12345678901234567890}',
+      "The callback contains no",
+    ],
+    [
+      "an ID that leads elsewhere",
+      '{"transactionId":"../methods"}',
+      "The ID in the callback is not valid.",
+    ],
+    ["two payments", `${id}&transactionId=TX2BBBB`, "The callback names more than one record."],
+    [
+      "another payment in its query",
+      `POST /?${id}X HTTP/1.1\r\n\r\n${json({})}`,
+      "The callback names more",
+    ],
+    [
+      "a payment and a payout",
+      json({ payoutId: "PO1" }),
+      "The callback names more than one record.",
+    ],
+    [
+      "a name twice",
+      '{"transactionId":"TX1AAAA","transactionId":"TX2"}',
+      "The body contains a field twice",
+    ],
+    [
+      "a nested name twice",
+      `{"a":{"b":1,"\\u0062":2},"transactionId":"TX1"}`,
+      "The body contains a field twice",
+    ],
+    ["a list", `[${json({})}]`, "The body is neither"],
+    [
+      "JSON that names another payment as a form",
+      asForm("&transactionId=TX2&"),
+      "The callback names more",
+    ],
+    ["a form sent as JSON", request("application/json", id), "The body is neither"],
+    ["a compressed body", `POST / HTTP/1.1\r\nContent-Encoding: gzip\r\n\r\n${id}`, "The body is"],
+    ["another charset", request("application/json; charset=utf-16", json({})), "The body is not"],
     ["a body of parts", request("multipart/form-data; boundary=b", `--b\r\n\r\n${id}`), "Its body"],
   ])("is unknown without a request if it has %s", async (_, text, why) => {
     const { verdict, explanation, looked } = await checked(text);

@@ -28,7 +28,7 @@ const retryPauseMs = 5_000;
 const mostPolled = 200;
 
 const description =
-  "Receives callbacks (webhooks) on 127.0.0.1, through a tunnel or your reverse proxy. Each is stored in the ledger and compared with the API's record. Your handler gets the same bytes, and must trust only the signed headers (docs/callbacks.md).";
+  "Receives callbacks (webhooks) on 127.0.0.1, through a tunnel or your reverse proxy. Each is stored and compared with the API's record. Your handler gets the same body, and signed headers with the result: trust only these headers (docs/callbacks.md).";
 
 /** The first line of a listener. The URL is null if it only polls; a secret is shown if it is new. */
 interface Started {
@@ -46,7 +46,7 @@ export const callbackListen = defineCommand({
   examples: {
     "Forward callbacks to your handler, until Ctrl-C":
       "lenden callback listen --forward-to http://127.0.0.1:3000/callback",
-    "Poll the API instead, without a URL that it can reach": "lenden callback listen --poll",
+    "Poll the API, if it cannot reach this machine": "lenden callback listen --poll",
   },
   flags: {
     port: flag.optional(
@@ -55,7 +55,7 @@ export const callbackListen = defineCommand({
       readWhole(65_535),
     ),
     ...forwardingFlags,
-    poll: flag.toggle("--poll", "Poll the API for Processing records; add --port to do both"),
+    poll: flag.toggle("--poll", "Poll the API instead of listening; add --port to do both"),
     printJson: flag.toggle("--print-json", "Print one JSON document per line", { sameAs: "json" }),
     once: flag.toggle("--once", "End after the first verified callback", { unless: "for" }),
     for: flag.optional(

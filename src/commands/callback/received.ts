@@ -56,8 +56,7 @@ const list = {
 
 export const callbackList = defineCommand({
   examples: {
-    "List those that claim Completed although the API does not":
-      "lenden callback list --verdict forged --json",
+    "List callbacks that falsely claim Completed": "lenden callback list --verdict forged --json",
   },
   flags: {
     verdict: flag.optional(
@@ -134,7 +133,7 @@ export const callbackShow = defineCommand({
 
 export const callbackReplay = defineCommand({
   description:
-    "For a callback that arrived while the API or your handler was down. Your handler gets the same bytes, with the API's current record.",
+    "Use replay if the API or your handler was down. Your handler gets the same body, and headers with the API's current record.",
   examples: {
     "Verify it again and forward it":
       "lenden callback replay 1 --forward-to http://127.0.0.1:3000/callback",
@@ -175,7 +174,7 @@ async function callbackNumbered(number: number, context: Context): Promise<Store
 
 export const callbackVerify = defineCommand({
   description:
-    "Reads a body, a query string, a URL or a whole HTTP request, and compares it with the API's record. 'verified': all common fields are equal. 'forged': only the callback has Completed; 'mismatched': another field differs; 'unknown': the API has no such record.",
+    "Compares a body, a query string, a URL or a whole HTTP request with the API's record. 'verified': all common fields are equal. 'forged': only the callback says Completed; 'mismatched': another field differs; 'unknown': the API has no such record.",
   examples: {
     "Verify a body that your handler received": "lenden callback verify callback.json",
     "Verify the parameters of a redirect, and the price of the order":

@@ -16,23 +16,31 @@ const url = "http://127.0.0.1:3000";
 
 export const callbackTest = defineCommand({
   description:
-    "Sends your handler genuine and forged callbacks about payments of the local sandbox. The handler must use the same sandbox: run both in 'lenden sandbox exec', or keep 'lenden sandbox start' running. Without --orders, some cases stay undecided.",
+    "Sends your handler genuine and forged callbacks about payments of the local sandbox. The handler must use the same sandbox: run both in 'lenden sandbox exec', or keep 'lenden sandbox start' running. Without --orders, lenden cannot decide some cases.",
   examples: {
     "Test a handler and what its store recorded": `lenden callback test ${url}/callback --orders ${url}/orders/{id}`,
   },
   arguments: {
-    url: argument.required("url", "The URL of your handler; may contain {order}", readUrl),
+    url: argument.required("url", "URL of your handler; may contain {order}", readUrl),
   },
   flags: {
     orders: flag.optional("--orders <url>", "URL of your store's orders, with {id}", readTemplate),
-    only: flag.many("--only <case>", "Run this case and the genuine one", oneOf(caseNames)),
+    only: flag.many(
+      "--only <case>",
+      "Run only this case and the genuine callback",
+      oneOf(caseNames),
+    ),
     answerWithin: flag.optional(
       "--answer-within <duration>",
       "Maximum time of a response (default: 10s)",
       readDuration,
     ),
-    settle: flag.optional("--settle <duration>", "Delay of the check (default: 1s)", readDuration),
-    ownHost: flag.optional("--own-host <host>", "Allow this host on another machine", readWord),
+    settle: flag.optional(
+      "--settle <duration>",
+      "Time before the orders are checked (default: 1s)",
+      readDuration,
+    ),
+    ownHost: flag.optional("--own-host <host>", "Allow a handler on this other host", readWord),
     junit: flag.optional("--junit <file>", "Write a JUnit report", ok<string>, "file"),
   },
   list: true,
@@ -94,7 +102,7 @@ async function checkHost(template: string, ownHost: string | undefined): Promise
   const isHere = found.every(({ address }) => /^(?:::ffff:)?127\.|^::1$/.test(address));
   if (isHere || host.toLowerCase() === ownHost?.toLowerCase()) return;
   const message = `${host} is another machine, so lenden does not send false callbacks to it.`;
-  const hint = `If it is yours, add --own-host ${host}.`;
+  const hint = `If this host is yours, add --own-host ${host}.`;
   throw new Failure("callback.handler-elsewhere", message, { hint });
 }
 
@@ -115,8 +123,8 @@ async function sandboxFor(context: Context) {
   };
   await retrieved().catch((cause: unknown) => {
     if (!(cause instanceof Failure) || cause.kind !== "not-found") throw cause;
-    const message = "This command needs a local sandbox, and the base URL is not one.";
-    const hint = "Run it inside 'lenden sandbox exec', or use --profile local.";
+    const message = "This command needs a local sandbox, but the base URL is that of another API.";
+    const hint = "Run the command with 'lenden sandbox exec', or add --profile local.";
     throw new Failure("callback.not-local-sandbox", message, { hint, cause });
   });
   const deps = await context.api.deps();
