@@ -35,7 +35,10 @@ export function openMappings(configFolder: string) {
       if (text === undefined) return [];
       const found = schema.safeParse(jsonIn(text)?.value);
       if (found.success) return found.data;
-      throw usage([`${fileOf(name)} is damaged.`], "Delete the file, then map the columns again.");
+      throw usage(
+        [`Cannot read the saved columns: ${fileOf(name)} is damaged.`],
+        "Delete the file, then map the columns again.",
+      );
     },
 
     save(name: string, columns: z.infer<typeof schema>): void {

@@ -424,7 +424,7 @@ export async function accept(
     if (new Set(accepted.map((each) => each[one])).size < accepted.length)
       problems.push("--accept names a line or an operation twice.");
   if (problems.length > 0)
-    throw usage(problems, "A proposal has the same amount and recipient, and is in the result.");
+    throw usage(problems, "Accept only an operation that the result proposes for that line.");
   for (const { entry, operation, reason } of accepted) {
     const { state, status } = operation;
     const statement = statementTextOf(entry.line, options.name);
@@ -434,7 +434,8 @@ export async function accept(
     if (answer.kind === "recorded") continue;
     const { id } = operation;
     const hint = "Run the same command again.";
-    throw new Failure("operation.locked", `${id} was changed meanwhile.`, { hint, operation: id });
+    const message = `Cannot accept operation ${id}: another process changed it.`;
+    throw new Failure("operation.locked", message, { hint, operation: id });
   }
   for (const entry of found.entries) entry.proposals = [];
   Object.assign(found, await onlyInLedger(found, options, ledger));

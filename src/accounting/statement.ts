@@ -79,7 +79,8 @@ export async function readTable(
   const head = first.slice(0, mostPreamble).map(({ cells }) => columnsIn(cells, given));
   const place = head.indexOf(Math.max(...head));
   const header = first[place]?.cells ?? [];
-  if (header.length < 2) throw usage([`${path} has no header with several columns.`], addDelimiter);
+  if (header.length < 2)
+    throw usage([`${path} has no header with at least two columns.`], addDelimiter);
   const headerLine = first[place]?.line ?? 0;
   async function* pages() {
     for await (const page of allPages()) yield page.filter(({ line }) => line > headerLine);
@@ -88,7 +89,7 @@ export async function readTable(
   return { path, header, sample, pages };
 }
 
-const addDelimiter = "If its cells have another delimiter, add --delimiter.";
+const addDelimiter = "If the file uses another separator, set --delimiter.";
 
 /** The names by which a column is recognized if its cells do not show what it holds. */
 const columnNames: Record<Read, RegExp> = {
@@ -194,7 +195,7 @@ export function recognize(
     });
     const [best] = candidates.sort((one, other) => other.hits - one.hits);
     if (!best) continue;
-    const why = best.hits > 0 ? `${best.hits} of ${best.filled} cells are ${what}` : "its name";
+    const why = best.hits > 0 ? `${best.hits} of ${best.filled} cells are ${what}` : "by its name";
     found.push({ column: best.column, field, why });
   }
   return found;
@@ -322,8 +323,8 @@ export async function readLines(
       toMs = Math.max(toMs, span.toMs);
     }
   if (problems.length > mostProblems)
-    problems.splice(mostProblems, Infinity, `There are ${problems.length - mostProblems} more.`);
-  if (problems.length > 0) throw usage(problems, "Correct the cells, then run it again.");
+    problems.splice(mostProblems, Infinity, `And ${problems.length - mostProblems} more problems.`);
+  if (problems.length > 0) throw usage(problems, "Correct the cells, then run the command again.");
   async function* pages() {
     for await (const page of table.pages()) {
       const lines = page.flatMap(read);
@@ -352,7 +353,7 @@ function createLineReader(
   return ({ line, cells }: CsvRecord): Line[] => {
     const at = `${path}, line ${line}`;
     if (cells.length !== header.length) {
-      problems.push(`${at}: it has ${cells.length} cells, the header has ${header.length}.`);
+      problems.push(`${at} has ${cells.length} cells, but the header has ${header.length}.`);
       return [];
     }
     const text = (field: Read) => cells[places.get(field) ?? -1] || null;
@@ -369,7 +370,7 @@ function createLineReader(
     const moved = (read("amount", readMoney) ?? twoColumns) || null;
     const isNamed = text("id") !== null || text("reference") !== null;
     const isEmpty = [text("amount"), text("debit"), text("credit")].every((one) => one === null);
-    if (isNamed && isEmpty) problems.push(`${at}: it has no amount.`);
+    if (isNamed && isEmpty) problems.push(`${at} has no amount.`);
     return [
       {
         line,
@@ -389,7 +390,7 @@ function createLineReader(
   };
 }
 
-const mapExample = "Name a column of the file and its contents: --map 'Trx ID=id'.";
+const mapExample = "Assign a column of the file to a field, for example --map 'Trx ID=id'.";
 const mostProblems = 20;
 
 function* problemsOfMapping({ path, header }: StatementTable, mapping: ColumnMapping[]) {
@@ -403,7 +404,7 @@ function* problemsOfMapping({ path, header }: StatementTable, mapping: ColumnMap
   if (!has("id", "reference")) yield "No column is mapped to id or to reference.";
   if (!has("amount", "debit", "credit")) yield "No column is mapped to amount.";
   if (has("amount") && has("debit", "credit"))
-    yield "A statement has an amount, or a debit and a credit.";
+    yield "Map an amount column, or a debit and a credit column, but not both.";
 }
 
 /**

@@ -22,10 +22,13 @@ import { fileFlags } from "./payout/batch/file.ts";
 import { spanOf, timeFilters, zoneOf } from "./time-filters.ts";
 
 const flags = {
-  mapping: flag.optional("--mapping <name>", "Saved columns, stored at the first use", readWord, {
-    names: "mapping",
-  }),
-  map: flag.many("--map <mapping>", "What a column has: 'Trx ID=id'", readMap),
+  mapping: flag.optional(
+    "--mapping <name>",
+    "Name of saved columns; the first use saves them",
+    readWord,
+    { names: "mapping" },
+  ),
+  map: flag.many("--map <mapping>", "Assign a column to a field: 'Trx ID=id'", readMap),
   listMappings: flag.toggle("--list-mappings", "List saved columns instead"),
   removeMapping: flag.optional(
     "--remove-mapping <name>",
@@ -38,10 +41,10 @@ const flags = {
   delimiter: fileFlags.delimiter,
   since: { ...timeFilters.since, about: "Start of the period (default: first date)" },
   until: { ...timeFilters.until, about: "End of the period (default: last date)" },
-  import: flag.toggle("--import", "Record what only the statement has, as the API returns it"),
+  import: flag.toggle("--import", "Record operations that only the statement and the API have"),
   accept: flag.many(
     "--accept <proposal>",
-    "Accept a proposal: <line>=<operation>:<reason>",
+    "Accept a proposed match: <line>=<operation>:<reason>",
     readAcceptance,
   ),
 };
@@ -66,11 +69,11 @@ function readAcceptance(typed: string): Result<Acceptance> {
 
 export const reconcile = defineCommand({
   description:
-    "Matches lines by ID or reference. A statement changes no status: only records of the API do. A proposal is accepted with a reason.",
+    "Matches lines with operations by ID or reference. Only records of the API change a status in the ledger. A match by amount and recipient is only proposed: accept it with a reason.",
   examples: {
     "Reconcile a statement, and save how its columns are read":
       "lenden reconcile statement.csv --mapping provider --yes",
-    "Record what only the statement has": "lenden reconcile statement.csv --import --yes",
+    "Record operations that the ledger lacks": "lenden reconcile statement.csv --import --yes",
   },
   arguments: {
     file: argument.optional("file", "CSV statement of the provider", ok<string>, "csv-file"),
@@ -183,7 +186,7 @@ async function columnsOf(
     const known = await (await context.ledger.own()).ofNames(textsOf(statement));
     columns = await withDateOrder(statement, recognize(statement, columns, known));
     await context.ui.confirm({
-      action: "Read the columns",
+      action: "Use these columns",
       rows: columns.map(({ column, field, why }) => [column, why ? `${field} (${why})` : field]),
       alwaysAsked: true,
       ofAllAccounts: true,
@@ -344,12 +347,15 @@ function endingOf(
   if (wrong.length + left.length === 0) return undefined;
   const isImportable = !isImporting && unlisted.some(({ id }) => id !== null);
   const hints = [
-    ...(isImportable ? ["Add --import to record what only the statement has."] : []),
-    ...(isProposed ? ["To accept a proposal, use --accept."] : []),
+    ...(isImportable ? ["To record operations that only the statement has, add --import."] : []),
+    ...(isProposed
+      ? ["To accept a proposed match, use --accept <line>=<operation>:<reason>."]
+      : []),
     ...(outside.count > 0 ? ["Correct --since and --until."] : []),
   ];
   const isWrong = wrong.length > 0;
-  if (isWrong || hints.length === 0) hints.unshift("Check this in the provider's dashboard.");
+  if (isWrong || hints.length === 0)
+    hints.unshift("Check these lines in the provider's dashboard.");
   const code = isWrong ? "statement.contradicts" : "statement.open-items";
   return new Failure(code, [...wrong, ...left].join(" "), { hint: hints.join(" ") });
 }
