@@ -72,6 +72,13 @@ describe("global options", () => {
     expect(stderr).toContain(why);
   });
 
+  test("a required flag without its value is reported once", async () => {
+    const { code, stderr } = await lenden(["payout", "sign", "--ref", "A", "--amount"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("Missing value for --amount.");
+    expect(stderr).not.toContain("Missing required flag");
+  });
+
   test("--print-json of callback listen is --json by another name", async () => {
     const line = ["callback", "listen", "--print-json"];
     expect((await read(line)).globals).toEqual({ json: [] });

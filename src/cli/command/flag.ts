@@ -185,7 +185,7 @@ function readFlag(name: string, one: Flag, typed: TypedFlags, found: Found): unk
     problems.push(`${label} is given twice with different values.`);
   if (text !== undefined) return readText(label, read, text, found);
   // A flag without its value is a problem already.
-  const isReported = problems.some((problem) => problem.includes(written));
+  const isReported = problems.includes(`Missing value for ${label}.`);
   const isSetting = presence === "setting" || presence === "either";
   const how = isSetting ? " (or set it in the profile)" : "";
   if (presence !== "optional" && !isReported && !typed.has(unless))
