@@ -2,8 +2,7 @@ import { defineCommand } from "../cli/command/define-command.ts";
 import { id, table, text } from "../cli/output/view.ts";
 
 export const methods = defineCommand({
-  description:
-    "Shows the IDs, codes and names that --method accepts. lenden caches the list for a day.",
+  description: "Shows the IDs, codes and names that --method accepts.",
   examples: { "List the methods of the account": "lenden methods" },
 
   async run(_, context) {

@@ -9,7 +9,7 @@ export const timeFilters = {
   since: flag.optional("--since <time>", "Start: 2026-11-20, today, 2h ago", readTime),
   until: flag.optional(
     "--until <time>",
-    "End; a date includes its day, in the profile's zone",
+    "End, inclusive; dates are in the profile's zone",
     readTime,
   ),
 };

@@ -30,7 +30,7 @@ const flags = {
 
 export const verifyApi = defineCommand({
   description:
-    "Sends small payouts, a payment and a refund to your sandbox account. lenden assumes, for example, that the API pays a reference once. If a test refutes an assumption, lenden no longer relies on it, also in production.",
+    "Sends small payouts, a payment and a refund to your sandbox account. lenden assumes, for example, that the API pays a reference once. lenden stops relying on refuted assumptions, also in production.",
   examples: { "Verify the API of a sandbox account": "lenden verify-api" },
   flags,
   list: true,

@@ -99,7 +99,7 @@ describe("a statement", () => {
       ["date", "date"],
     );
     await expect(reading).rejects.toMatchObject({
-      message: "s.csv, line 2: it has 4 cells, the header has 3.",
+      message: "s.csv, line 2 has 4 cells, but the header has 3.",
       details: {
         problems: [
           expect.stringContaining('s.csv, line 3, amount: "1250.5.0" is not an amount.'),

@@ -136,7 +136,7 @@ describe("a callback", () => {
     ["a form sent as JSON", request("application/json", id), "The body is neither"],
     ["a compressed body", `POST / HTTP/1.1\r\nContent-Encoding: gzip\r\n\r\n${id}`, "The body is"],
     ["another charset", request("application/json; charset=utf-16", json({})), "The body is not"],
-    ["a body of parts", request("multipart/form-data; boundary=b", `--b\r\n\r\n${id}`), "Its body"],
+    ["a body of parts", request("multipart/form-data; boundary=b", `--b\r\n\r\n${id}`), "The body"],
   ])("is unknown without a request if it has %s", async (_, text, why) => {
     const { verdict, explanation, looked } = await checked(text);
     expect([verdict, looked]).toEqual(["unknown", []]);

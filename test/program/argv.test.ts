@@ -312,5 +312,5 @@ test("all problems of a command are reported together, each with its flag", asyn
   for (const name of ["--nmae", "--amount", "--to", "--method", "--ref", "--timeout", "--output"]) {
     expect([name, lines.filter((line) => line.includes(name)).length]).toEqual([name, 1]);
   }
-  expect(stderr).toContain("Unexpected argument 'extra': this");
+  expect(stderr).toContain("Unexpected argument 'extra': 'lenden payout send'");
 });

@@ -89,7 +89,7 @@ export const topicPages: Record<TopicName, Record<string, string | Record<string
       "payout batch send": "The batch resumes without the accepted rows.",
     },
     Duplicates:
-      "--again sends a second one, and a new --ref is a new payout. lenden finds duplicates only in its ledger, which machines can share on PostgreSQL.",
+      "--again sends a second one, and a new --ref is a new payout. lenden finds duplicates only in the ledger of this machine, or in one shared on PostgreSQL.",
     Ledger:
       "Every operation is recorded before its request is sent. If the ledger cannot be written, nothing is sent.",
     "States in the ledger": {
