@@ -166,7 +166,7 @@ function rejectedClaim(
   const { id, state, createdAt } = earlier;
   const ended = state === "CONFIRMED" ? "was accepted" : "its outcome is unknown";
   const inspect = isUnsettled(earlier)
-    ? `If another lenden process is still sending it, wait for that process. ${resolveHint(id, kind, earlier)}`
+    ? `If another lenden process is still sending it, wait until it ends. ${resolveHint(id, kind, earlier)}`
     : `To inspect it, run 'lenden ledger show ${id}'.`;
   // The first one may have been created: no hint leads to a second one then.
   const hint = isUnresolved(earlier)

@@ -96,11 +96,11 @@ describe("sandbox trigger", () => {
     ["payment", "Cancelled"],
     ["payout", "Cancelled"],
   ])("rejects to move a %s to %s elsewhere, before any request", async (kind, status) => {
-    const env = { ...account.env(), LENDEN_BASE_URL: "https://sandbox.invalid" };
+    const env = { ...account.env(), LENDEN_BASE_URL: "https://sandbox.invalid/cp/api/v1" };
     const line = ["sandbox", "trigger", kind, "X1", "--status", status];
     const { code, stderr } = await lenden(line, { env });
     expect(code).toBe(4);
-    expect(stderr).toMatch(/Only a local sandbox can .*sandbox\.invalid .*Nothing was sent\./);
+    expect(stderr).toMatch(/Only a local sandbox can .*sandbox\.invalid.*Nothing was sent\./);
   });
 });
 

@@ -270,7 +270,7 @@ export interface TestAccount {
 
 export function testAccount(options: Partial<SandboxOptions> = {}): TestAccount {
   let running: RunningSandbox | undefined;
-  const [folder, dataFolder] = [scratchFolder(), scratchFolder()];
+  const folder = scratchFolder();
   const sandbox = (): RunningSandbox => {
     if (running) return running;
     throw new Error("the sandbox runs inside tests only");
@@ -280,7 +280,6 @@ export function testAccount(options: Partial<SandboxOptions> = {}): TestAccount 
     LENDEN_API_KEY: sandbox().apiKey,
     LENDEN_PAYOUT_SECRET: sandbox().payoutSecret,
     LENDEN_CONFIG_DIR: folder,
-    LENDEN_DATA_DIR: dataFolder,
   });
   const run = (line: string[], { env: more, ...others }: RunOptions = {}) =>
     lenden(line, { ...others, env: { ...env(), ...more } });
