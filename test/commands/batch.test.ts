@@ -77,7 +77,9 @@ test("other rows under the name of an unfinished batch are rejected, and sent wi
   writeFileSync(renamed, readFileSync(renamed, "utf8").replace("Person 1", "New Name"));
   expect(await batch(["send", renamed], data)).toMatchObject({
     code: 5,
-    stderr: expect.stringContaining("line 3: the file has name New Name, the batch has name Person 1"),
+    stderr: expect.stringContaining(
+      "line 3: the file has name New Name, the batch has name Person 1",
+    ),
   });
   const second = [other, "--name", "second", "--allow-duplicates"];
   expect((await batch(["check", other, "--allow-duplicates"], data)).code).toBe(5);

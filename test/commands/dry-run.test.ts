@@ -24,6 +24,7 @@ const writes: Record<string, string[]> = {
   "sandbox trigger payment": ["TX1"],
   "sandbox trigger payout": ["PO1"],
   "sandbox trigger refund": ["RF1"],
+  "sandbox set": ["payout", "PO1", "Cancelled"],
   api: ["POST", "/payout/create-by-server", "-f", "amount=5", "-f", "merchantRef=A"],
 };
 

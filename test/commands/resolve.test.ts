@@ -143,7 +143,7 @@ test("ledger resolve without a name resolves what the API can tell, then lists t
   expect(await merchant.books("payouts")).toHaveLength(1);
   const second = await merchant.lenden(["ledger", "resolve"]);
   expect(second.code).toBe(75);
-  expect(second.stderr).toContain(`run '${commands[0]}' or '${commands[1]}'`);
+  for (const command of commands) expect(second.stderr).toContain(`run '${command}'`);
   const [, , ...declared] = String(commands[1]).split(" ");
   expect(await merchant.lenden(["ledger", ...declared])).toMatchObject({ code: 0 });
   expect(await merchant.lenden(json)).toMatchObject({ code: 0, stdout: "[]\n" });
@@ -163,7 +163,7 @@ test("ledger list --unknown shows the command for each operation, and sends noth
   ]);
   expect(table).toMatchObject({ code: 0, stdout: expect.stringContaining("UNKNOWN-1") });
   expect(table.stderr).toContain("run 'lenden ledger resolve UNKNOWN-1'");
-  expect(table.stderr).toContain(`run '${commands[0]}' or '${commands[1]}'`);
+  for (const command of commands) expect(table.stderr).toContain(`run '${command}'`);
   expect(await merchant.requests()).toHaveLength(sent);
 });
 

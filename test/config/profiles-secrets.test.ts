@@ -142,7 +142,7 @@ describe("profile add rejects, and stores nothing", () => {
     ["fails", "false", "exit code 1"],
     ["prints nothing", "true", "its output is empty"],
     ["does not exist", "/nowhere/pass show", "ENOENT"],
-    ["prints no key", "echo hello-ABCDEFGH", "cannot be used"],
+    ["prints no key", "echo hello-ABCDEFGH", "Cannot use the API key"],
     ["prints without end", "yes ABCDEFGH", "more than 64 KiB"],
     ["prints the key on stderr", `sh -c 'echo ${key} >&2; exit 3'`, "exit code 3"],
     ["is empty", '""', "no program is named"],
