@@ -110,14 +110,14 @@ export function headOf(database: Database): Head | undefined {
  * proves: a ledger that does not contain it leaves it as it is, until a person accepts the ledger.
  */
 export function createHeadKeeper(database: Database, path: string, now: () => number) {
-  // The first commit of a run is stored at once: a kill may follow.
+  // The first event of a run is stored at once: a kill may follow.
   let storedAtMs = Number.NEGATIVE_INFINITY;
   const store = (): void => {
-    storedAtMs = now();
     try {
       const head = headOf(database);
       const { state, head: stored, isModified } = storedHead(database, path);
       if (!head || state === "not-contained" || (stored?.number ?? 0n) >= head.number) return;
+      storedAtMs = now();
       writeHead(path, head, isModified);
     } catch {
       // The next run stores it: the ledger may be ahead of its head.
