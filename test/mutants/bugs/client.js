@@ -115,7 +115,7 @@ export const clientBugs = [
   {
     name: "a page that refuses a refund is taken for the service's word",
     seam: "client",
-    decorate: (client) => override(client, { createRefund: believingPages }),
+    decorate: (client) => override(client, { createRefund: believingDenials }),
     tests: unknown("P14"),
   },
   {
@@ -281,6 +281,14 @@ function believingPages(create) {
   return async (order) => {
     const answer = await create(order);
     return answer.kind === "refused" ? { ...answer, isJson: true } : answer;
+  };
+}
+
+function believingDenials(create) {
+  return async (order) => {
+    const answer = await create(order);
+    const isDenied = answer.kind === "refused" && answer.why === "access";
+    return isDenied ? { ...answer, why: "refused", isJson: true } : answer;
   };
 }
 

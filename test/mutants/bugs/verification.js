@@ -69,7 +69,7 @@ export const verificationBugs = [
     seam: "database",
     decorate: (database) =>
       override(database, {
-        prepare: (prepare) => (sql) => prepare(sql.replaceAll("o.command != 'verify-api'", "true")),
+        prepare: (prepare) => (sql) => prepare(sql.replaceAll("o.command <> 'verify-api'", "true")),
       }),
     tests: verified("leaves no payout that counts as a duplicate"),
   },
