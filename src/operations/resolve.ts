@@ -125,7 +125,7 @@ async function adopt(
     `Record ${remoteId} differs from what operation ${operation.id} requested.`,
     {
       problems,
-      hint: `Use the ID of the record that was requested ('lenden ledger show ${operation.id}' describes it), or --not-created.`,
+      hint: `Use the ID of the record that was requested ('lenden ledger show ${operation.id}' describes it). Use --not-created only if no record has these values.`,
       operation: operation.id,
     },
   );

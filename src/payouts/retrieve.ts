@@ -87,7 +87,7 @@ export function usedBefore({ reference }: PayoutOrder, operation: Operation): Fa
     {
       hint: isConflict
         ? resolveHint(reference, "payout", operation)
-        : `References cannot be reused. Check 'lenden ledger show ${next}'. If that reference was not paid, retry with --ref ${next}.`,
+        : `A reference cannot be used again. Retry with --ref ${next}: if it was paid before, that payout is shown.`,
       operation: reference,
     },
   );

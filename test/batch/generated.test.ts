@@ -91,11 +91,12 @@ test(
         }
         if (findings.length > 0) return;
         expect(strict.isWhole && rows.length === strict.records.length - 1).toBe(true);
-        const at = (names: string[]) => columns.findIndex((column) => names.includes(column));
+        const at = (names: string[]) =>
+          columns.findIndex((column) => names.includes(column.trim().toLowerCase()));
         for (const [index, { amountPaisa, recipient }] of rows.entries()) {
           const cells = strict.records[index + 1]?.cells.map(unguarded) ?? [];
           expect(amountPaisa).toBe(strictPaisa(cells[at(["amount"])] ?? ""));
-          expect(recipient).toBe(strictMobile(cells[at(["to", "recipientNumber"])] ?? ""));
+          expect(recipient).toBe(strictMobile(cells[at(["to", "recipientnumber"])] ?? ""));
           expect(cells).toHaveLength(columns.length);
         }
       }),

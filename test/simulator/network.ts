@@ -228,7 +228,13 @@ export class Network {
       `${tool.name} ${request.method} ${request.url.pathname}: ${fault.kind}${fault.acts ? ", acts" : ""} ${fault.pick}`,
     );
     const isRead = request.method === "GET";
-    const isCertain = ["not sent", "refused", "success: false", "slow"].includes(fault.kind);
+    // A refund whose access is denied has no reference to try again with.
+    const isDenied =
+      fault.kind === "refused" &&
+      request.url.pathname.includes("/refund/create") &&
+      [401, 403].includes(picked(refusals, fault.pick));
+    const isCertain =
+      !isDenied && ["not sent", "refused", "success: false", "slow"].includes(fault.kind);
     if (isRead || !isCertain) this.#universe.doubts(tool);
   }
 }

@@ -62,8 +62,9 @@ export async function requireLedger(path: string, { folders }: Host): Promise<vo
 
 /** SQLite keeps a log for each name of a file, so two names would be two ledgers that overwrite each other. */
 function rejectOtherLinks(path: string): void {
-  const { nlink, ino } = fs.statSync(path);
-  if (nlink <= 1) return;
+  const found = fs.lstatSync(path);
+  const { nlink, ino } = found;
+  if (!found.isFile() || nlink <= 1) return;
   // What `publish` leaves behind if it is killed.
   for (const name of fs.readdirSync(dirname(path))) {
     const other = join(dirname(path), name);

@@ -204,7 +204,7 @@ function failureOf(
 
 const statusIn = {
   cancelled: "Cancelled, and this status is final",
-  pending: "neither Completed nor Cancelled: the wait timed out",
+  pending: "not Completed or Cancelled yet",
 };
 
 /** Cancelled moves no money. The hint by the first word of the command. */

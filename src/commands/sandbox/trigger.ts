@@ -26,9 +26,12 @@ const readFinal = takes(finals, (typed) =>
 
 function triggerCommand<Kind extends Resource>(resource: ResourceDescription<Kind>) {
   const { kind, idName, exampleId } = resource;
-  const which = kind === "refund" ? "This command works" : "--status Cancelled works";
+  const limits =
+    kind === "refund"
+      ? "Works only in a local sandbox."
+      : `--status Cancelled works only in a local sandbox. In a remote one, --all selects the ${kind}s of the ledger.`;
   return defineCommand({
-    description: `${which} only in a local sandbox. In a remote one, --all selects the ${kind}s of the ledger.`,
+    description: limits,
     examples: { [`Complete a ${kind}`]: `lenden sandbox trigger ${kind} ${exampleId}` },
     arguments: {
       ids: argument.many(idName, `IDs of ${kind}s, or @last`, readIdentifier, {

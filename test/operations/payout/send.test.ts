@@ -433,7 +433,7 @@ describe("P17 to P20: rejections", () => {
     const same = await failure(sendPayout(order, run.deps));
     expect([same.kind, same.details.hint]).toEqual([
       "refused",
-      expect.stringContaining("'lenden ledger show INV-7-lenden2'"),
+      expect.stringContaining("--ref INV-7-lenden2"),
     ]);
     expect(run.of("createPayout")).toHaveLength(1);
   });
