@@ -113,7 +113,7 @@ export const payLink = defineCommand({
     id: argument.required(payment.idName, "ID of the payment, or @last", readIdentifier, "payment"),
   },
   flags: pageFlags,
-  exitCodes: { "not-found": "the ledger has no payment URL of this ID" },
+  exitCodes: { "not-found": "the ledger has no payment URL for this ID" },
 
   async run(input, context) {
     const transactionId = await context.ledger.idOf("payment", input.id, "records");
@@ -122,7 +122,7 @@ export const payLink = defineCommand({
     if (!found?.paymentUrl)
       throw new Failure(
         "ledger.not-found",
-        `The ledger has no payment URL of payment ${transactionId}.`,
+        `The ledger has no payment URL for payment ${transactionId}.`,
         { hint: "To list payments sent from this machine, run 'lenden pay list'." },
       );
     const { paymentUrl, status } = found;

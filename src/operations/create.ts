@@ -174,7 +174,7 @@ function rejectedClaim(
     : `${inspect} To send a second ${kind}, add --again.`;
   return new Failure(
     kind === "payment" ? "payment.duplicate" : "refund.duplicate",
-    `Duplicate ${kind}: the same ${kind} was sent on ${formatTime(createdAt)}, and ${state === "CONFLICT" ? "the API has a different record of it" : ended} (${id}).`,
+    `Duplicate ${kind}: the same ${kind} was requested on ${formatTime(createdAt)}, and ${state === "CONFLICT" ? "the API has a different record of it" : ended} (${id}).`,
     { hint, operation: id },
   );
 }

@@ -154,7 +154,9 @@ export function describeEarlier({ reference, id, state, createdAt }: Operation):
   const name = reference ?? id;
   const sent = `the same amount to this recipient was sent as ${name} on ${formatTime(createdAt)}`;
   if (state === "CONFIRMED") return `${sent} and accepted`;
-  return state === "CONFLICT" ? `${sent} and is in conflict` : `${sent}, outcome unknown`;
+  return state === "CONFLICT"
+    ? `${sent} and is in conflict`
+    : `${sent}, and its outcome is unknown`;
 }
 
 /** The warning about an earlier payout, if the payout is sent because it has a reference of its own. */

@@ -267,7 +267,7 @@ test("pay link prints the payment URL from the ledger, without a key", async () 
   expect(await merchant.lenden(["pay", "link", "TX-NONE"])).toMatchObject({
     code: 9,
     stdout: "",
-    stderr: expect.stringContaining("The ledger has no payment URL of payment TX-NONE."),
+    stderr: expect.stringContaining("The ledger has no payment URL for payment TX-NONE."),
   });
 });
 

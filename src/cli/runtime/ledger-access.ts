@@ -163,9 +163,9 @@ async function idAt(kind: Resource, typed: string, ledger: Ledger): Promise<stri
     left -= 1;
     if (left === 0) return one.remoteId;
   }
-  const what = place === 1 ? `no ${kind}` : `fewer than ${place} ${kind}s`;
+  const what = place === 1 ? `no ${kind} yet` : `fewer than ${place} ${kind}s`;
   const group = kind === "payment" ? "pay" : kind;
-  throw new Failure("ledger.not-found", `The ledger has ${what} of this account.`, {
+  throw new Failure("ledger.not-found", `This account has ${what} in the ledger.`, {
     hint: `To list the ${kind}s of this account, run 'lenden ${group} list'.`,
   });
 }

@@ -37,7 +37,9 @@ export function createServerMaintenance(
   };
   const copiedByServer = async (): Promise<never> => {
     throw usage(
-      [`The ledger is on PostgreSQL: ${settings.url.value.text}.`],
+      [
+        `Only a ledger file can be backed up or restored here. This ledger is on PostgreSQL: ${settings.url.value.text}.`,
+      ],
       "Use the tools of PostgreSQL, 'pg_dump --schema=lenden' and 'pg_restore'. After a restore, run 'lenden ledger check --accept'.",
     );
   };

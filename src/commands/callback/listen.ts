@@ -135,7 +135,7 @@ async function claimListening(context: Context): Promise<void> {
   const other = await (await context.ledger.own()).callbacks.listen();
   if (!other) return;
   const holder = `${workerText(other)}, since ${formatTime(other.since)}`;
-  const message = `Another process listens for callbacks of this account: ${holder}.`;
+  const message = `Another process is listening for callbacks of this account: ${holder}.`;
   const hint = "Stop it first, or wait for one payment with 'lenden pay wait'.";
   throw new Failure("callback.listener-running", message, { hint });
 }
