@@ -36,7 +36,7 @@ export function createConfigAccess({
   const directory = host.folders.config;
   const stored = once(async () => readProfiles(directory));
   const settings = async (profile = globals.profile): Promise<Settings> =>
-    withZone(resolveSettings({ ...globals, profile }, host.env, await stored()));
+    settingsOf(profile, globals, host.env, await stored());
   const fetched = async (source: Settings["apiKey"], what: string, variable: string) => {
     if (!source) throw missing(what, variable, await settings());
     const secret = await fetchSecret(source, host);
@@ -117,10 +117,16 @@ export function createConfigAccess({
   };
 }
 
-/** From then on, people read times in the zone of these settings. */
-function withZone(settings: Settings): Settings {
-  showTimesIn(settings.timeZone.value);
-  return settings;
+/** The settings of a profile. People read times in the zone of the one that the run is for. */
+function settingsOf(
+  profile: string | undefined,
+  globals: RunParts["globals"],
+  env: RunParts["host"]["env"],
+  stored: Profiles,
+): Settings {
+  const found = resolveSettings({ ...globals, profile }, env, stored);
+  if (profile === globals.profile) showTimesIn(found.timeZone.value);
+  return found;
 }
 
 async function knownMethods(directory: string, settings: Settings) {
