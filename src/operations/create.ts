@@ -111,16 +111,19 @@ async function once<Created>(
     if (answer.kind === "data") return answer.data;
     if (answer.kind === "refused" && provesNothingDone(kind, answer, await deps.guarantees()))
       throw rejectedCreation(answer);
-    if (answer.kind !== "unsent")
+    if (answer.kind !== "unsent") {
+      const isDenied = answer.kind === "refused" && answer.why === "access";
+      const access = isDenied ? `${accessHint(answer.status)} ` : "";
       throw new Failure(
         kind === "payment" ? "payment.outcome-unknown" : "refund.outcome-unknown",
         `Cannot confirm the ${kind}: ${describe(answer)}.`,
         {
-          hint: `${answer.kind === "refused" && answer.why === "access" ? `${accessHint(answer.status)} ` : ""}Do not retry: the API could create a second ${kind}. ${resolveHint(id, kind, operation)}`,
+          hint: `${access}Do not retry: the API could create a second ${kind}. ${resolveHint(id, kind, operation)}`,
           operation: id,
           evidence: evidenceOf(answer),
         },
       );
+    }
     const pauseMs = firstPauseMs * 2 ** attempt * (0.5 + deps.random() / 2);
     const isOver = deps.now() + pauseMs >= deps.deadlineMs || deps.isStopping();
     if (isHopeless(answer) || attempt >= attempts || isOver) throw unsent(answer);

@@ -64,9 +64,14 @@ export function writeOf(call: Call, baseUrl: string): RawWrite | undefined {
 
 /** True for the path of such an endpoint with another method, or with more characters that a server may ignore. */
 function isAlmostWrite(path: string): boolean {
-  const plain = path.replace(/\?.*/, "").replace(/[^a-z0-9]+$/i, "");
-  return Object.values(contract).some(
-    (endpoint: Endpoint) => endpoint.repeat !== "safe" && patternOf(endpoint, "").test(plain),
+  const [plain = ""] = path.split("?");
+  return writesAt(plain.replace(/[^a-z0-9]+$/i, "")).length > 0;
+}
+
+/** The endpoints that change something and whose path this one ends with. */
+function writesAt(path: string): Endpoint[] {
+  return Object.values(contract).filter(
+    (endpoint: Endpoint) => endpoint.repeat !== "safe" && patternOf(endpoint, "").test(path),
   );
 }
 
@@ -83,12 +88,7 @@ export function isAmbiguous(path: string): boolean {
 export function hidesWrite(call: Pick<Call, "method" | "path">, baseUrl: string): boolean {
   if (endpointAt(call.method, call.path)) return false;
   const [path = ""] = (decodedPath(new URL(baseUrl).pathname) + call.path).split("?");
-  return Object.values(contract).some(
-    (endpoint: Endpoint) =>
-      endpoint.method === call.method &&
-      endpoint.repeat !== "safe" &&
-      patternOf(endpoint, "").test(path),
-  );
+  return writesAt(path).some(({ method }) => method === call.method);
 }
 
 /** The path as a server could decode it, however often: a secret may be hidden in it. */
