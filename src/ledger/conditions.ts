@@ -22,6 +22,9 @@ export const isNoTest = `o.command <> '${testCommand}'`;
 export const isUnresolved = "o.phase = 'unresolved'";
 export const isAcceptedSince = (since: string) => `o.phase = 'live' AND o.accepted_at >= ${since}`;
 
+/** True for what `deniedBefore` may find, in the own account and since a time. */
+export const isDenied = "o.phase = 'free' AND o.state = 'REFUSED'";
+
 /** True for a row that was not sent, of a plan that still sends its rows. */
 export const isOpenRow = `b.digest IS NOT NULL AND b.cancelled_at IS NULL
   AND (o.phase IS NULL OR o.phase = 'free')`;

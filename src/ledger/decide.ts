@@ -2,6 +2,7 @@ import type { Paisa } from "../domain/amount.ts";
 import { payeeOf, sameMobile } from "../domain/mobile.ts";
 import {
   isFree,
+  isTest,
   isUnresolved,
   isUnsettled,
   type Phase,
@@ -72,7 +73,10 @@ export interface ClaimFacts {
 export type ClaimDecision =
   /** `earlier`: an operation that this one may repeat, worth a warning. */
   | { kind: "new"; target: string | null; earlier: Operation | undefined }
-  /** `isReopened`: it was proved not sent, or was rejected for lack of access. */
+  /**
+   * `isReopened`: it was proved not sent, or was rejected for lack of access. A payout whose reference lenden made
+   * may be resumed by another reference.
+   */
   | { kind: "resumed"; operation: Operation; isReopened: boolean; earlier: Operation | undefined }
   | { kind: "finished"; operation: Operation }
   /** The reference belongs to a different payout. */
@@ -103,8 +107,29 @@ export function decideClaim(request: ClaimRequest, facts: ClaimFacts): ClaimDeci
   const checked = checkDuplicates(request, facts);
   if ("kind" in checked) return checked;
   const { earlier } = checked;
-  if (same) return { kind: "resumed", operation: same, isReopened: true, earlier };
+  const free = same ?? deniedBefore(request, facts);
+  if (free) return { kind: "resumed", operation: free, isReopened: true, earlier };
   return { kind: "new", target: intent.target ?? facts.cancelled, earlier };
+}
+
+/**
+ * P18: a proxy that denied access may have let the payout through. The same payout without a reference of the
+ * caller's choice gets the reference of the denied one, so that the API creates it once.
+ */
+function deniedBefore(
+  { intent, onDuplicate }: ClaimRequest,
+  { account, similar, nowMs }: ClaimFacts,
+): Operation | undefined {
+  if (onDuplicate !== "reject" || intent.kind !== "payout" || intent.batch != null)
+    return undefined;
+  const isDenied = (one: Operation) =>
+    one.account === account &&
+    one.state === "REFUSED" &&
+    isFree(one) &&
+    !isTest(one) &&
+    one.updatedAt >= duplicatesSince(nowMs) &&
+    isSamePayout(payoutOf(one), payoutOf(intent));
+  return similar.filter(isDenied).sort((one, other) => (one.number < other.number ? 1 : -1))[0];
 }
 
 /**

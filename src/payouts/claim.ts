@@ -5,7 +5,7 @@ import { newReference } from "../domain/new-reference.ts";
 import { isGeneratedReference } from "../domain/reference.ts";
 import { isUnresolved, isUnsettled, isUsedUp } from "../domain/state.ts";
 import type { ClaimAnswer } from "../ledger/change.ts";
-import type { PlannedRow } from "../ledger/decide.ts";
+import type { ClaimDecision, PlannedRow } from "../ledger/decide.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation, ReferencedIntent } from "../ledger/operation.ts";
 import { resolveHint } from "../operations/compare.ts";
@@ -22,33 +22,40 @@ export interface ClaimedPayout {
 
 /**
  * Claims the reference for this payout. The check for duplicates is part of the claim, so that two processes
- * cannot both pass it.
+ * cannot both pass it. A reference that lenden made may give way to that of a payout that was denied access.
  *
- * @returns the claim, and an earlier payout of the same amount to the same recipient that is worth a warning
+ * @returns the claim, the payout with the claimed reference, and an earlier payout of the same amount to the same
+ * recipient that is worth a warning
  * @throws Failure as `checkClaim` does
  */
-export async function claimReference(order: PayoutOrder, how: Repeat, deps: OperationDeps) {
+export async function claimReference(given: PayoutOrder, how: Repeat, deps: OperationDeps) {
   const ledger = await deps.ledger();
-  const answer = await ledger.claim(claimRequest(order, how));
+  const answer = await ledger.claim(claimRequest(given, how));
+  const order = { ...given, reference: referenceOf(given, answer) };
   const earlier = "earlier" in answer ? answer.earlier : undefined;
-  return { claim: await checkClaim(order, answer, ledger), earlier };
+  return { claim: await checkClaim(order, answer, ledger), order, earlier };
+}
+
+function referenceOf({ reference }: PayoutOrder, decision: ClaimAnswer | ClaimDecision): string {
+  return (decision.kind === "resumed" && decision.operation.reference) || reference;
 }
 
 /**
- * The earlier payout that this one may repeat, before anything is recorded.
+ * The reference that this payout would claim, and the earlier payout that it may repeat, before anything is recorded.
  *
  * @throws Failure as `claimReference` does if it would be rejected as a duplicate
  */
-export async function earlierPayout(
+export async function previewClaim(
   order: PayoutOrder,
   how: Repeat,
   ledger: Pick<Ledger, "preview" | "account">,
-): Promise<Operation | undefined> {
+): Promise<{ reference: string; earlier: Operation | undefined }> {
   const decision = await ledger.preview(claimRequest(order, how));
   if (decision.kind === "duplicate")
     throw duplicatePayout(decision.earlier, await ledger.account());
   if (decision.kind === "planned") throw plannedInBatch(decision.row, order.reference);
-  return "earlier" in decision ? decision.earlier : undefined;
+  const earlier = "earlier" in decision ? decision.earlier : undefined;
+  return { reference: referenceOf(order, decision), earlier };
 }
 
 function claimRequest(order: PayoutOrder, { again }: Repeat) {

@@ -28,19 +28,19 @@ export interface SentPayout {
  * run and in later ones, has the same reference and body; and the record is retrieved to compare the
  * recipient, which the signature does not cover.
  *
- * @param how `onRecorded` is called once the ledger has the payout, before anything is sent
+ * @param how `onRecorded` is called with the claimed reference once the ledger has the payout, before anything is sent
  * @throws Failure `unreachable` if it is proved that nothing was sent; `refused` or `access` if the API
  * rejected the only attempt, or if it repeats an earlier payout; `conflict` if the reference belongs to
  * another payout; `locked` if another process works on it; `uncertain` in every other case
  */
 export async function sendPayout(
-  order: PayoutOrder,
+  given: PayoutOrder,
   deps: OperationDeps,
-  how: Repeat & { onRecorded?: () => void } = { again: false },
+  how: Repeat & { onRecorded?: (reference: string) => void } = { again: false },
 ): Promise<SentPayout> {
   checkClock(deps);
-  const { claim, earlier } = await claimReference(order, how, deps);
-  how.onRecorded?.();
+  const { claim, order, earlier } = await claimReference(given, how, deps);
+  how.onRecorded?.(order.reference);
   const { kind, operation } = claim;
   if (kind === "finished")
     return { payout: await knownPayout(order, operation, deps), existing: true };

@@ -612,6 +612,51 @@ describe("on a second API that responds with another amount:", () => {
   });
 });
 
+describe("on a second API behind a proxy that creates a payout and denies access:", () => {
+  const closers: (() => Promise<void>)[] = [];
+  afterAll(async () => {
+    for (const close of closers) await close();
+  });
+
+  const openDenying = async () => {
+    const api = await openSecondApi((close) => closers.push(close));
+    const body = JSON.stringify({ statusCode: 403, message: ["forbidden"] });
+    const response = () => ({ do: "answer", status: 403, body }) as const;
+    api.server.disturb("/payout/create-by-server", { response }, 1);
+    return openShop(api);
+  };
+
+  test("payout send without --ref sends the denied reference again", async () => {
+    const shop = await openDenying();
+    expect(await shop.lenden(...sending)).toMatchObject({ code: 4, error: { kind: "access" } });
+    const [first] = await shop.created("payout");
+    shop.pass(0.1);
+    const again = await shop.lenden(...sending);
+    expect(again).toMatchObject({ code: 0, json: { existing: true, payoutId: first?.id } });
+    expect(await shop.created("payout")).toHaveLength(1);
+  });
+
+  test.each([
+    ["with another method", { "--method": "nagad" }, 0],
+    ["with another amount", { "--amount": "501" }, 0],
+    ["after 24 hours", {}, 24.1],
+  ])("payout send %s is another payout", async (_, flags, hours) => {
+    const shop = await openDenying();
+    expect(await shop.lenden(...sending)).toMatchObject({ code: 4 });
+    shop.pass(hours);
+    const other = await shop.lenden(...withFlags(sending, flags));
+    expect(other).toMatchObject({ code: 0, json: { existing: false } });
+    expect(await shop.created("payout")).toHaveLength(2);
+  });
+
+  test("payout send --again is another payout", async () => {
+    const shop = await openDenying();
+    expect(await shop.lenden(...sending)).toMatchObject({ code: 4 });
+    expect(await shop.lenden(...sending, "--again")).toMatchObject({ code: 0 });
+    expect(await shop.created("payout")).toHaveLength(2);
+  });
+});
+
 interface Vector {
   secret: string;
   amount: string;

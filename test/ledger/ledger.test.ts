@@ -133,6 +133,28 @@ describeEach(stores, "a claim", ({ share }) => {
     expect((await claim(ledger, payout("A"))).kind).toBe(kind);
   });
 
+  test("P18: a payout without a reference of its own takes that of the newest same one that was denied access", async () => {
+    const ledger = await (await share()).open();
+    const { asked } = payout("A");
+    const denied = { state: "REFUSED", code: "access", sent: true } as const;
+    const other = { ...asked, paymentMethodId: "m2" };
+    await record(ledger, await claimed(ledger, payout("OLD", { asked })), denied);
+    await record(ledger, await claimed(ledger, payout("OTHER", { asked: other })), denied);
+    for (const reference of ["REJECTED", "NOT-SENT"]) {
+      const operation = await claimed(ledger, payout(reference, { asked }));
+      const state = reference === "REJECTED" ? "REFUSED" : "NOT_SENT";
+      await record(ledger, operation, { state, code: "refused", sent: true });
+    }
+    const reject = (reference: string, given = {}) =>
+      ledger.claim({ intent: payout(reference, { asked, ...given }), onDuplicate: "reject" });
+    expect(await reject("NEW")).toMatchObject({
+      kind: "resumed",
+      operation: { reference: "OLD", openedAt: expect.stringMatching(/^2026/) },
+    });
+    expect(await reject("NEXT")).toMatchObject({ kind: "duplicate" });
+    expect(await reject("MORE", { amountPaisa: 501n })).toMatchObject({ kind: "new" });
+  });
+
   test("rejects a second refund that exceeds the payment, and the same one without a decision", async () => {
     const ledger = await (await share()).open();
     expect(await claim(ledger, refund("T", 600n))).toMatchObject({ kind: "new" });

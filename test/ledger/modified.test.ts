@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { scratchFolder } from "../support/helpers.ts";
+import { lenden } from "../support/lenden.ts";
 import { type Merchant, openMerchant, openMerchantApart, payoutOf } from "../support/merchant.ts";
 
 /** A ledger in which an accepted payout was made to look as if it had never been sent. */
@@ -63,6 +64,17 @@ describe("after a check that found a modified row", () => {
     expect(await merchant.lenden(payoutOf("FIRST"))).toMatchObject({ code: 0 });
     expect(await merchant.books("payouts")).toHaveLength(2);
   });
+});
+
+test("a restored ledger sends nothing until it is accepted, also with another config directory", async () => {
+  const merchant = await openMerchantApart();
+  await merchant.id(payoutOf("FIRST"));
+  const backup = join(scratchFolder(), "backup.db");
+  await merchant.lenden(["ledger", "backup", backup]);
+  expect(await merchant.lenden(["ledger", "restore", backup, "--yes"])).toMatchObject({ code: 0 });
+  const env = { ...merchant.env, LENDEN_CONFIG_DIR: join(scratchFolder(), "config") };
+  expect(await lenden(payoutOf("SECOND"), { env })).toMatchObject({ code: 1 });
+  expect(await merchant.books("payouts")).toHaveLength(1);
 });
 
 test("a backup of an accepted ledger can be restored", async () => {

@@ -89,6 +89,8 @@ export const seams = {
   commits: decoratedAt("ledger/commit-queue.ts", "withCommitQueue"),
   /** Whether there is a ledger, or there was one. */
   ledgerFile: decoratedAt("ledger/health.ts", "ledgerFileState"),
+  /** What the stored head says about the ledger. */
+  storedHead: decoratedAt("ledger/head.ts", "storedHead"),
   /** What a command does with the answer to a claim. */
   claimAnswer: decoratedAt("payouts/claim.ts", "checkClaim"),
   /** Sends a payout until a response decides its outcome. */

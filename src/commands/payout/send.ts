@@ -58,43 +58,48 @@ export const payoutSend = defineCommand({
       description: input.description,
       methodName: input.methodId === undefined ? input.method : undefined,
     };
-    const { earlierPayout, describeEarlier, possibleDuplicate } = await import(
-      "../../payouts/claim.ts"
-    );
-    // A duplicate is rejected before there is anything to confirm.
-    const earlier = input.dryRun
-      ? undefined
-      : await earlierPayout({ ...order, paymentMethodId: "" }, input, await context.ledger.own());
-    if (input.ref !== undefined) context.ui.concerns(reference);
-    if (!input.dryRun)
-      await context.ui.confirm({
-        action: "Send a payout",
-        amountPaisa: input.amount,
-        rows: [
-          ["Amount", formatPaisa(input.amount)],
-          ["To", recipientNumber],
-          ["Method", input.methodId ?? input.method ?? ""],
-          ["Reference", reference],
-          ["Earlier payout", earlier && describeEarlier(earlier)],
-        ],
-      });
-    const paid = { ...order, paymentMethodId: await context.api.methodId(input) };
     if (input.dryRun) {
       const { payoutBody } = await import("../../payouts/order.ts");
-      return context.api.preview("createPayout", payoutBody(paid));
+      const paymentMethodId = await context.api.methodId(input);
+      return context.api.preview("createPayout", payoutBody({ ...order, paymentMethodId }));
     }
+    const { previewClaim, describeEarlier, possibleDuplicate } = await import(
+      "../../payouts/claim.ts"
+    );
+    // A duplicate is rejected before there is anything to confirm, and before the method's ID is requested.
+    const unnamed = { ...order, paymentMethodId: "" };
+    const expected = await previewClaim(unnamed, input, await context.ledger.own());
+    if (input.ref !== undefined) context.ui.concerns(reference);
+    await context.ui.confirm({
+      action: "Send a payout",
+      amountPaisa: input.amount,
+      rows: [
+        ["Amount", formatPaisa(input.amount)],
+        ["To", recipientNumber],
+        ["Method", input.methodId ?? input.method ?? ""],
+        ["Reference", expected.reference],
+        ["Earlier payout", expected.earlier && describeEarlier(expected.earlier)],
+      ],
+    });
     const { sendPayout } = await import("../../payouts/send.ts");
+    const paid = { ...order, paymentMethodId: await context.api.methodId(input) };
     const deps = await context.api.deps();
-    const onRecorded = () => {
-      context.ui.concerns(reference);
-      if (input.ref === undefined) context.ui.notice(`Reference: ${reference}`);
+    let claimed = reference;
+    const onRecorded = (own: string) => {
+      claimed = own;
+      context.ui.concerns(own);
+      if (own !== reference)
+        context.ui.notice(
+          `Reference: ${own}, because the API denied access to this payout before. It is paid once.`,
+        );
+      else if (input.ref === undefined) context.ui.notice(`Reference: ${own}`);
     };
     const sent = await sendPayout(paid, deps, { again: input.again, onRecorded });
     if (sent.earlier) context.ui.notice(...possibleDuplicate(sent.earlier));
-    const existing = sent.existing && input.ref !== undefined;
+    const existing = sent.existing && (input.ref !== undefined || claimed !== reference);
     if (existing)
       context.ui.notice(
-        `A payout with reference ${reference} already exists: no new one was created.`,
+        `A payout with reference ${claimed} already exists: no new one was created.`,
       );
     const done = await recordAfter("payout", sent.payout.payoutId, sent.payout, input, deps);
     return { ...done, record: { ...done.record, existing } };

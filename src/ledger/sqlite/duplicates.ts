@@ -2,6 +2,7 @@ import { payeeOf } from "../../domain/mobile.ts";
 import type { Database, Row, Value } from "../../platform/sqlite/database.ts";
 import {
   isAcceptedSince,
+  isDenied,
   isNoTest,
   isOpenRow,
   isSamePayout,
@@ -102,11 +103,13 @@ export function createClaimFacts(database: Database, worker: Worker, account: Ru
       ...[recipientOf(intent), method, batch],
     );
     if (!found) throw new Error("the ledger returned no facts for a payout");
-    const { unresolved, accepted, elsewhere } = found;
+    const { unresolved, accepted, elsewhere, denied } = found;
     const same = operation(found.same);
     facts.same = same;
     if (same?.holder && worker.isAlive(same.holder)) facts.holder = same.holder;
-    facts.similar = [unresolved, accepted, elsewhere].flatMap((one) => operation(one) ?? []);
+    facts.similar = [unresolved, accepted, elsewhere, denied].flatMap(
+      (one) => operation(one) ?? [],
+    );
     facts.planned = plannedIn(found);
     if (found.cancelled) facts.cancelled = String(found.cancelled);
     return facts;
@@ -121,10 +124,11 @@ function plannedIn({ planned }: Row): PlannedRow | undefined {
 
 /**
  * For a payout: the operation of its reference; of the others with its amount and recipient the newest that
- * is unresolved, that was accepted since a time, and that has its reference in another account; the newest
- * cancelled one; and a row that an open batch is still to send. One of each is enough, because the rule
- * depends on nothing else.
- * ?1 own account, ?2 scope, ?3 time, ?4 reference, ?5 amount, ?6 recipient, ?7 method, ?8 batch.
+ * is unresolved, that was accepted since a time, that has its reference in another account, and that was denied
+ * access; the newest cancelled one; and a row that an open batch is still to send. One of each is enough, because
+ * the rule depends on nothing else.
+ * ?1 own account, ?2 scope, ?3 time, ?4 reference, ?5 amount, ?6 recipient, ?7 method (empty: not known yet),
+ * ?8 batch.
  */
 function payoutsInSql({ isProduction, inSql }: ReturnType<typeof scopeOf>): string {
   const alike = `o.kind = 'payout' AND o.recipient_key = ?6 AND o.amount_paisa = ?5 AND ${isNoTest}`;
@@ -142,6 +146,8 @@ function payoutsInSql({ isProduction, inSql }: ReturnType<typeof scopeOf>): stri
       (${newest(`${isUnresolved} AND ${another}`)}) AS unresolved,
       (${newest(`${isAcceptedSince("?3")} AND ${another}`)}) AS accepted,
       ${isProduction ? `(${newest(elsewhere, `${isUnresolved} DESC, `)})` : "NULL"} AS elsewhere,
+      (${newest(`${isDenied} AND o.updated_at >= ?3 AND o.account = ?1
+        AND (?7 = '' OR coalesce(o.method_id, ?7) = ?7)`)}) AS denied,
       (SELECT o.id FROM operations o WHERE ${alike} AND o.phase = 'retired' AND o.account = ?1
         AND o.state = 'CONFIRMED' AND o.status = 'Cancelled' AND coalesce(o.method_id, ?7) = ?7
         ORDER BY o.number DESC LIMIT 1) AS cancelled,

@@ -86,6 +86,16 @@ export const decideBugs = [
     tests: duplicates("generated as no reference"),
   },
   {
+    name: "a payout that was denied access is sent again with a new reference",
+    seam: "claim",
+    decorate: byFacts(({ similar }, { intent }) =>
+      intent.kind === "payout"
+        ? { similar: similar.filter(({ state }) => state !== "REFUSED") }
+        : {},
+    ),
+    tests: protection("the denied reference again"),
+  },
+  {
     name: "an accepted payout is no duplicate after an hour",
     seam: "claim",
     decorate: byFacts(({ nowMs }, { intent }) =>

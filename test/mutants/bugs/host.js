@@ -40,6 +40,15 @@ export const hostBugs = [
     tests: lost,
   },
   {
+    name: "a restored ledger sends with another config directory before it is accepted",
+    seam: "storedHead",
+    decorate: (storedHead) => (database, path) => {
+      const stored = storedHead(database, path);
+      return stored.head?.hash === "restored" ? { state: "missing", isModified: false } : stored;
+    },
+    tests: ["test/ledger/modified.test.ts", "-t", "with another config directory"],
+  },
+  {
     name: "real money: no confirmation is required",
     seam: "confirmation",
     decorate: (confirm) => (question, around) =>

@@ -53,6 +53,15 @@ export const wireBugs = [
     tests: ["test/http/answer.test.ts"],
   },
   {
+    name: "a rejection that contains the record proves that nothing was done",
+    seam: "classify",
+    decorate: (classify) => (exchange, asked) => {
+      const answer = classify(exchange, asked);
+      return answer.why === "record in a rejection" ? refused(answer, true) : answer;
+    },
+    tests: ["test/http/answer.test.ts"],
+  },
+  {
     name: "whatever is JSON is the service's own word",
     seam: "classify",
     decorate: (classify) => (exchange, asked) => {
