@@ -38,7 +38,6 @@ const denied = [
   "DELETE FROM processes",
   "INSERT INTO processes (id, login, user_name, machine, pid, command, actor, lease_until) VALUES ('P', 'someone', '', '', 1, '', '', now())",
   "DELETE FROM listeners",
-  "DELETE FROM imports",
   "ALTER TABLE events DISABLE TRIGGER ALL",
   "ALTER TABLE operations ADD COLUMN a int",
   "DROP TABLE events",

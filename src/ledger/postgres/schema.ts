@@ -207,14 +207,6 @@ CREATE TABLE lenden.listeners (
   held_since ${text} NOT NULL
 );
 
--- The ledger files that were moved here, each by the hash of its first event.
-CREATE TABLE lenden.imports (
-  source ${text} PRIMARY KEY,
-  -- The newest event of the file that is here.
-  number bigint NOT NULL,
-  hash ${text} NOT NULL
-);
-
 INSERT INTO lenden.head (version, number, hash, operation)
   VALUES (${newestVersion}, 0, '${"0".repeat(64)}', 0);
 `;
@@ -240,7 +232,7 @@ GRANT USAGE ON SCHEMA lenden TO ${writerRole};
 REVOKE ALL ON ALL TABLES IN SCHEMA lenden FROM ${writerRole};
 GRANT SELECT ON ALL TABLES IN SCHEMA lenden TO ${writerRole};
 GRANT INSERT ON lenden.events, lenden.operations, lenden.accounts, lenden.account_keys, lenden.batches,
-  lenden.batch_rows, lenden.callbacks, lenden.listeners, lenden.imports TO ${writerRole};
+  lenden.batch_rows, lenden.callbacks, lenden.listeners TO ${writerRole};
 GRANT INSERT (id, user_name, machine, pid, command, actor, lease_until) ON lenden.processes TO ${writerRole};
 GRANT UPDATE (number, hash, operation) ON lenden.head TO ${writerRole};
 GRANT UPDATE (lease_until, ended_at) ON lenden.processes TO ${writerRole};
@@ -250,7 +242,6 @@ GRANT UPDATE (name, file_name, file_hash, columns, method, row_count, total_pais
 GRANT UPDATE (accepted) ON lenden.batch_rows TO ${writerRole};
 GRANT UPDATE, DELETE ON lenden.callbacks TO ${writerRole};
 GRANT UPDATE ON lenden.listeners TO ${writerRole};
-GRANT UPDATE (number, hash) ON lenden.imports TO ${writerRole};
 `;
 
 /**
