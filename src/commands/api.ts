@@ -17,7 +17,7 @@ type Fields = Record<string, unknown>;
 
 export const api = defineCommand({
   description:
-    "Fields become the query of a GET, or the JSON body of another method. A request that creates or changes a record is checked and recorded as by the command for it. Any other request is sent once and not recorded.",
+    "Fields (-f) become the query of a GET request, or the JSON body of others. Requests that create or change a record are checked and recorded as with their own commands. Other requests are sent once and not recorded.",
   examples: {
     "Print the body of a response": "lenden api GET /payment/methods",
     "Send a body of fields": "lenden api POST /sandbox/trigger-payment -f transactionId=TX8F3K2Q",
@@ -38,14 +38,17 @@ export const api = defineCommand({
       "Field of the body or the query, such as amount=500",
       readField,
     ),
-    input: flag.optional("--input <file>", "JSON body, or - for standard input", readWord, "file"),
+    input: flag.optional(
+      "--input <file>",
+      "File with the JSON body, or - for standard input",
+      readWord,
+      "file",
+    ),
     include: flag.toggle("--include", "Show status and headers of the response too"),
     again,
   },
   writes: true,
   exitCodes: {
-    refused: "rejected by the API or as a duplicate; nothing changed",
-    conflict: "the reference belongs to a different payout",
     cancelled: "the existing payout is Cancelled",
     uncertain: "outcome unknown; read the message before you retry",
   },

@@ -30,7 +30,7 @@ interface Installed {
 
 export const completion = defineCommand({
   description:
-    "Tab completes commands, flags, files, profiles, methods, batches and IDs. --install shows the remaining steps; your start-up files stay unchanged.",
+    "Tab completes commands, flags, files, profiles, methods, batches and IDs. --install does not change your shell's start-up files, and shows the remaining steps.",
   examples: {
     "Install completions for bash": "lenden completion bash --install",
     "Print the script for fish": "lenden completion fish",

@@ -11,10 +11,15 @@ export const demo = defineCommand({
   description: "Runs on a temporary sandbox: no money moves.",
   examples: { "Run all steps": "lenden demo" },
   flags: {
-    ledger: flag.optional("--ledger <url>", "Ledger on PostgreSQL for the steps", readLedgerUrl),
+    ledger: flag.optional(
+      "--ledger <url>",
+      "PostgreSQL ledger to use (default: a temporary file)",
+      readLedgerUrl,
+    ),
     ledgerPasswordCommand: { ...ledgerLoginFlags.ledgerPasswordCommand, onlyWith: "ledger" },
     ledgerCa: { ...ledgerLoginFlags.ledgerCa, onlyWith: "ledger" },
   },
+  sameFlagsAs: "profile add",
   async *run({ ledger, ...login }, context) {
     const { startSandbox } = await import("../sandbox/server.ts");
     const sandbox = await startSandbox({ port: 0, now: context.host.now });

@@ -15,7 +15,7 @@ const all = Number.MAX_SAFE_INTEGER;
 
 export const limit = flag.optional(
   "--limit <n>",
-  `Maximum rows, or all (default: ${usualLimit} in a table)`,
+  `Maximum number of rows, or all (default: ${usualLimit} in a table)`,
   takes(["all"], readLimit),
 );
 
@@ -93,7 +93,7 @@ export interface GivenList<Name extends string> {
 
 export function columnsFlag<Name extends string>({ all }: Pick<List<never, Name>, "all">) {
   const words: Read<Name[]> = someOf(all);
-  return flag.optional("--columns <list>", "Columns to show, such as id,amount", words);
+  return flag.optional("--columns <list>", "Columns to show, separated by commas", words);
 }
 
 /**

@@ -2,7 +2,7 @@ import { defineCommand } from "../cli/command/define-command.ts";
 import { id, table, text } from "../cli/output/view.ts";
 
 export const methods = defineCommand({
-  description: "Shows the IDs, codes and names that --method accepts.",
+  description: "Shows the ID, code and name of each method. --method accepts any of them.",
   examples: { "List the methods of the account": "lenden methods" },
 
   async run(_, context) {

@@ -61,19 +61,19 @@ function readRecipient(typed: string): Result<string> {
 export const commonFilters = {
   status: flag.optional(
     "--status <status>",
-    "API status, or refused, unknown, not-sent, conflict",
+    "Processing, Completed, Cancelled, refused, unknown, not-sent, conflict",
     takes(statusWords, readStatus),
   ),
   ...timeFilters,
-  min: flag.optional("--min <bdt>", "Lowest amount", readAmount),
-  max: flag.optional("--max <bdt>", "Highest amount", readAmount),
+  min: flag.optional("--min <bdt>", "Minimum amount", readAmount),
+  max: flag.optional("--max <bdt>", "Maximum amount", readAmount),
 };
 
 export const payoutFilters = {
-  to: flag.optional("--to <number>", "Recipient's number, however it is written", readRecipient),
+  to: flag.optional("--to <number>", "Recipient's number, in any format", readRecipient),
   method: flag.optional("--method <method>", "Method ID, code or name", readWord, "method"),
-  ref: flag.optional("--ref <reference>", "Reference of a payout", readReference),
-  batch: flag.optional("--batch <batch>", "ID, name or file of a batch", readWord, "batch"),
+  ref: flag.optional("--ref <reference>", "Payout reference", readReference),
+  batch: flag.optional("--batch <batch>", "Batch ID, name or file", readWord, "batch"),
 };
 
 /** The values of those flags, as far as a list has them. */
@@ -128,7 +128,7 @@ const listColumns = {
   merchantRef: ["REFERENCE", ({ reference }) => idCell(reference)],
   reference: ["REFERENCE", ({ reference }) => idCell(reference)],
   transactionId: ["PAYMENT", ({ target }) => idCell(target)],
-  target: ["OF", ({ target }) => idCell(target)],
+  target: ["RELATED ID", ({ target }) => idCell(target)],
   amount: ["AMOUNT", ({ amountPaisa }) => money(amountPaisa)],
   refunded: ["REFUNDED", ({ refunds }) => money(refunds?.completedPaisa)],
   refundPending: ["PENDING", ({ refunds }) => money(refunds?.openPaisa)],
@@ -143,7 +143,7 @@ const listColumns = {
   status: ["STATUS", (one) => statusCell(shownStatus(one))],
   state: ["STATE", ({ state }) => statusCell(state)],
   message: ["REASON", ({ message }) => text(message)],
-  payment_url: ["PAY AT", ({ paymentUrl }) => text(paymentUrl)],
+  payment_url: ["PAYMENT URL", ({ paymentUrl }) => text(paymentUrl)],
   createdAt: ["SENT", ({ createdAt }) => time(createdAt)],
   updatedAt: ["UPDATED", ({ updatedAt }) => time(updatedAt)],
   account: ["ACCOUNT", ({ account }) => text(account)],

@@ -18,7 +18,7 @@ import { mobileText, readMobile } from "../domain/mobile.ts";
 import { formatPaisa } from "../domain/money.ts";
 import { readUrl } from "../domain/url.ts";
 import { payment, paymentCard } from "./resources.ts";
-import { endingAfter, recordAfter, waitExits, waitFlags } from "./wait-options.ts";
+import { endingAfter, recordAfter, waitFlags } from "./wait-options.ts";
 
 const pageFlags = {
   open: flag.toggle("--open", "Open the payment URL in the browser"),
@@ -27,9 +27,9 @@ const pageFlags = {
 
 export const payCreate = defineCommand({
   description:
-    "Prints the payment URL for the customer. The payment is paid when 'lenden pay get' shows Completed. The request is sent once: payments have no idempotency key.",
+    "Prints the payment URL, at which the customer pays. The payment is paid when 'lenden pay get' shows Completed. The request is sent only once, because payments have no idempotency key.",
   examples: {
-    "Create a payment and print its payment URL":
+    "Create a payment":
       'lenden pay create --amount 1250.50 --description "Order 42" --method bkash',
   },
   flags: {
@@ -42,10 +42,14 @@ export const payCreate = defineCommand({
     ...method,
     redirectUrl,
     callbackUrl,
-    payer: flag.optional("--payer <number>", "Customer's number, for the payment page", readMobile),
+    payer: flag.optional(
+      "--payer <number>",
+      "Customer's number, filled in on the payment page",
+      readMobile,
+    ),
     gatewayType: flag.optional(
       "--gateway-type <text>",
-      "Gateway type, as your provider names it",
+      "Gateway type, if your provider requires one",
       readWord,
     ),
     note,
@@ -55,8 +59,6 @@ export const payCreate = defineCommand({
   },
   writes: true,
   exitCodes: {
-    refused: "rejected by the API or as a duplicate; nothing changed",
-    ...waitExits,
     uncertain: "outcome unknown; check the dashboard before you retry",
   },
   guide: async () => ({ amount: { message: "Amount (BDT)" } }),
@@ -107,13 +109,12 @@ export const payCreate = defineCommand({
 });
 
 export const payLink = defineCommand({
-  description: "Reads the ledger of this machine, because the API returns the URL only once.",
+  description: "Reads the URL from the ledger, because the API returns it only at creation.",
   examples: { "Print the payment URL of the newest payment": "lenden pay link @last" },
   arguments: {
     id: argument.required(payment.idName, "ID of the payment, or @last", readIdentifier, "payment"),
   },
   flags: pageFlags,
-  exitCodes: { "not-found": "the ledger has no payment URL for this ID" },
 
   async run(input, context) {
     const transactionId = await context.ledger.idOf("payment", input.id, "records");

@@ -24,24 +24,24 @@ import { spanOf, timeFilters, zoneOf } from "./time-filters.ts";
 const flags = {
   mapping: flag.optional(
     "--mapping <name>",
-    "Name of saved columns; the first use saves them",
+    "Name of a column mapping; the first use saves it",
     readWord,
     { names: "mapping" },
   ),
-  map: flag.many("--map <mapping>", "Assign a column to a field: 'Trx ID=id'", readMap),
-  listMappings: flag.toggle("--list-mappings", "List saved columns instead"),
+  map: flag.many("--map <mapping>", "Read a column as a field: 'Trx ID=id'", readMap),
+  listMappings: flag.toggle("--list-mappings", "List saved column mappings, without comparing"),
   removeMapping: flag.optional(
     "--remove-mapping <name>",
-    "Remove saved columns instead",
+    "Remove a column mapping, without comparing",
     readWord,
     {
       names: "mapping",
     },
   ),
   delimiter: fileFlags.delimiter,
-  since: { ...timeFilters.since, about: "Start of the period (default: first date)" },
-  until: { ...timeFilters.until, about: "End of the period (default: last date)" },
-  import: flag.toggle("--import", "Record operations that only the statement and the API have"),
+  since: { ...timeFilters.since, about: "Start of the period (default: first date in the file)" },
+  until: { ...timeFilters.until, about: "End of the period (default: last date in the file)" },
+  import: flag.toggle("--import", "Record operations that the ledger lacks, if the API has them"),
   accept: flag.many(
     "--accept <proposal>",
     "Accept a proposed match: <line>=<operation>:<reason>",
@@ -69,7 +69,7 @@ function readAcceptance(typed: string): Result<Acceptance> {
 
 export const reconcile = defineCommand({
   description:
-    "Matches lines with operations by ID or reference. Only records of the API change a status in the ledger. A match by amount and recipient is only proposed: accept it with a reason.",
+    "Matches statement lines with ledger operations by ID or reference. A match by amount and recipient is only a proposal, which you accept in a terminal or with --accept. lenden changes a status in the ledger only if the API's record has it.",
   examples: {
     "Reconcile a statement, and save how its columns are read":
       "lenden reconcile statement.csv --mapping provider --yes",
@@ -82,7 +82,7 @@ export const reconcile = defineCommand({
   patient: true,
   exitCodes: {
     conflict: "the statement contradicts the ledger or itself",
-    partial: "open items are left",
+    partial: "some items are still open",
   },
 
   async run(input, context) {

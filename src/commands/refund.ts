@@ -10,17 +10,17 @@ import { formatPaisa } from "../domain/money.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import type { Refundable } from "../operations/create.ts";
 import { accountNumberWarnings, paymentCard, refund, refundCard } from "./resources.ts";
-import { endingAfter, recordAfter, waitExits, waitFlags } from "./wait-options.ts";
+import { endingAfter, recordAfter, waitFlags } from "./wait-options.ts";
 
 const accountTypes = ["personal", "business"];
 
 export const refundCreate = defineCommand({
   description:
-    "Retrieves the payment first: it must be Completed, and refunds must not exceed its amount. The request is sent once: refunds have no idempotency key.",
+    "First retrieves the payment, which must be Completed. All its refunds together must not exceed its amount. The request is sent only once, because refunds have no idempotency key.",
   examples: {
-    "Choose the payment and enter the values, in a terminal": "lenden refund create",
+    "Answer prompts in a terminal": "lenden refund create",
     "Refund a part of a payment to a personal account":
-      'lenden refund create --payment TX8F3K2Q --amount 250.25 --account-type personal --account-number 01812345678 --note "damaged"',
+      "lenden refund create --payment TX8F3K2Q --amount 250.25 --account-type personal --account-number 01812345678",
   },
   flags: {
     payment: flag.required(
@@ -32,7 +32,7 @@ export const refundCreate = defineCommand({
     amount,
     accountType: flag.required(
       "--account-type <type>",
-      "Type of the account: {personal | business}",
+      "Type of the receiving account: {personal | business}",
       takes(accountTypes, readAccountType),
     ),
     accountNumber: flag.required(
@@ -47,7 +47,6 @@ export const refundCreate = defineCommand({
   writes: true,
   exitCodes: {
     refused: "payment not Completed, amount too high, or a duplicate; nothing changed",
-    ...waitExits,
     uncertain: "outcome unknown; check the dashboard before you retry",
   },
   guide: async (context) => {

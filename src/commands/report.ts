@@ -42,7 +42,7 @@ type ReportInput = Input<typeof flags>;
 
 export const report = defineCommand({
   description:
-    "The sums count what was completed in the period. Operations in progress or unknown are shown separately.",
+    "The totals include operations that were completed in the period. Operations in progress or with an unknown outcome are shown separately.",
   examples: {
     "Report the current month by day": "lenden report",
     "Write a page with charts": "lenden report --month 2026-11 --by method -o html > report.html",

@@ -47,7 +47,7 @@ function getCommand<Kind extends Resource>(resource: ResourceDescription<Kind>) 
 function waitCommand<Kind extends Resource>(resource: ResourceDescription<Kind>) {
   const { kind, group } = resource;
   return defineCommand({
-    description: "Prints each new status on stderr.",
+    description: "Prints each new status on stderr, and finally the record.",
     examples: { "Wait at most five minutes": `lenden ${group} wait @last --wait-timeout 5m` },
     arguments: { id: idArgument(resource) },
     flags: waitOptionFlags,
@@ -72,7 +72,7 @@ function idArgument({ kind, idName }: ResourceInfo) {
   return argument.required(idName, about, readIdentifier, kind);
 }
 
-const refresh = flag.toggle("--refresh", "First retrieve the status of Processing records");
+const refresh = flag.toggle("--refresh", "First update Processing records from the API");
 
 /** Lists what the ledger has, because the API has no list endpoint. */
 async function* listRecords(
@@ -101,7 +101,7 @@ async function refreshAll(processing: AsyncIterable<ListedOperation>, context: C
 function listOf(resource: ResourceInfo) {
   const { kind, group, createdBy } = resource;
   return {
-    description: "Newest first, from the ledger, with the last known status.",
+    description: "Shows the last known statuses from the ledger, newest first.",
     examples: {
       [`List the ${kind}s of today`]: `lenden ${group} list --since today`,
       [`List the IDs of Processing ${kind}s`]: `lenden ${group} list --status processing --refresh -q`,
@@ -151,6 +151,7 @@ export const refundGet = getCommand(refund);
 export const refundWait = waitCommand(refund);
 export const payList = defineCommand({
   ...listOf(payment),
+  sameFlagsAs: "payout list",
   flags: {
     ...commonFilters,
     method: payoutFilters.method,

@@ -59,7 +59,7 @@ export function paymentCard(payment: Payment): Card {
     field("description", "Description", text(payment.description)),
     field("paymentMethod", "Method", text(payment.paymentMethod)),
     ...times(payment),
-    field("payment_url", "Pay at", text(payment.payment_url)),
+    field("payment_url", "Payment URL", text(payment.payment_url)),
     field("refunded", "Refunded", amount(refunded)),
     field("refundPending", "Refund pending", amount(refundPending === "0" ? null : refundPending)),
   ]);

@@ -14,23 +14,28 @@ import type { Result } from "../verification/stored.ts";
 import type { TrialOptions } from "../verification/trial.ts";
 
 const flags = {
-  amount: flag.optional("--amount <bdt>", "Amount in BDT (default: 1)", readAmount),
-  to: flag.optional("--to <number>", "Recipient (default: 01700000001)", readMobile),
-  method: flag.optional("--method <method>", "Method ID, code or name", readText, {
-    fallback: (settings) => settings.method?.value,
-    names: "method",
-  }),
+  amount: flag.optional("--amount <bdt>", "Amount of a test in BDT (default: 1)", readAmount),
+  to: flag.optional("--to <number>", "Number of the recipient (default: 01700000001)", readMobile),
+  method: flag.optional(
+    "--method <method>",
+    "Method ID, code or name (default: the profile's)",
+    readText,
+    {
+      fallback: (settings) => settings.method?.value,
+      names: "method",
+    },
+  ),
   pause: flag.optional(
     "--pause <duration>",
     "Time before a payout is sent again (default: 1m, local sandbox: 1s)",
     readDuration,
   ),
-  dryRun: flag.toggle("--dry-run", "List the tests, and send nothing"),
+  dryRun: flag.toggle("--dry-run", "List the tests, but send nothing"),
 };
 
 export const verifyApi = defineCommand({
   description:
-    "Sends small payouts, a payment and a refund to your sandbox account. lenden assumes, for example, that the API pays a reference once. lenden stops relying on refuted assumptions, also in production.",
+    "Sends small payouts, a payment and a refund to your sandbox account. For example, one test sends the same payout twice: the API must create it once. If a test refutes an assumption, lenden stops relying on it, also in production.",
   examples: { "Verify the API of a sandbox account": "lenden verify-api" },
   flags,
   list: true,

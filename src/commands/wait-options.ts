@@ -8,27 +8,27 @@ import type { RecordOf } from "../operations/status.ts";
 export const waitOptionFlags = {
   waitTimeout: flag.optional(
     "--wait-timeout <duration>",
-    "Longest wait (default: 10m)",
+    "Maximum wait (default: 10m)",
     readDuration,
   ),
   interval: flag.optional(
     "--interval <duration>",
-    "Time between status checks (default: 500ms to 10s)",
+    "Pause between checks (default: 500ms to 10s)",
     readDuration,
   ),
 };
 
 /** The flags of a command that can wait after creating something. */
 export const waitFlags = {
-  wait: flag.toggle("--wait", "Wait until Completed or Cancelled"),
+  wait: flag.toggle("--wait", "Wait for status Completed or Cancelled"),
   waitTimeout: { ...waitOptionFlags.waitTimeout, onlyWith: "wait" },
   interval: { ...waitOptionFlags.interval, onlyWith: "wait" },
 };
 
 /** The exit codes of a wait, as help shows them. */
 export const waitExits = {
-  pending: "still Processing",
-  cancelled: "Cancelled",
+  pending: "still Processing after --wait-timeout",
+  cancelled: "the status is Cancelled",
 };
 
 const usualTimeoutMs = 10 * 60_000;

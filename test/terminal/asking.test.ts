@@ -142,6 +142,17 @@ test("an ID is typed if the ledger is empty", async () => {
 });
 
 test.each([
+  ["profile rename", ["profile", "rename", "shop"], "New name", "a/b"],
+  ["payout sign", ["payout", "sign", "--amount", "5"], "Reference", "a b"],
+])("%s asks with a label that is clear by itself", async (_, args, label, invalid) => {
+  const terminal = openPrompts(args, { env: account });
+  await terminal.answer(label, invalid);
+  await terminal.shows("is not a valid");
+  await terminal.press("C-c");
+  expect((await terminal.ended()).code).toBe(130);
+});
+
+test.each([
   ["an argument is invalid", ["refund", "create", "--amount", "x"], {}],
   ["--no-input is given", ["refund", "create", "--no-input"], {}],
   ["CI is set", ["refund", "create"], { CI: "true" }],

@@ -32,7 +32,7 @@ export const globalFlags = {
   noInput: flag.toggle("--no-input", "Never prompt"),
   timeout: flag.optional(
     "--timeout <duration>",
-    "Time limit of the command (default: 60s)",
+    "Time limit of the command (default: 60s; none for waits and batches)",
     readDuration,
   ),
   color: flag.optional(

@@ -14,37 +14,37 @@ export const method = {
     unless: "methodId",
     names: "method",
   }),
-  methodId: flag.optional("--method-id <id>", "Method ID, sent without validation", readWord),
+  methodId: flag.optional("--method-id <id>", "Unchecked method ID, instead of --method", readWord),
 };
 
 export const redirectUrl = flag.setting(
   "--redirect-url <url>",
-  "URL the customer returns to",
+  "URL the customer returns to after paying",
   readUrl,
   { fallback: (settings) => settings.redirectUrl?.value },
 );
 
 export const callbackUrl = flag.setting(
   "--callback-url <url>",
-  "URL for callbacks (webhooks)",
+  "URL that receives callbacks (webhooks)",
   readUrl,
   { fallback: (settings) => settings.callbackUrl?.value },
 );
 
-export const note = flag.optional("--note <text>", "Note, stored with the record", readText);
+export const note = flag.optional("--note <text>", "Your note, stored by the API", readText);
 
-export const again = flag.toggle("--again", "Send even if it is a duplicate");
+export const again = flag.toggle("--again", "Send even if lenden finds a duplicate");
 
 /** How to log in to a ledger on PostgreSQL that the command line names. */
 export const ledgerLoginFlags = {
   ledgerPasswordCommand: flag.optional(
     "--ledger-password-command <command>",
-    "Command that prints the ledger's password",
+    "Program that prints the password of the PostgreSQL login",
     readWord,
   ),
   ledgerCa: flag.optional(
     "--ledger-ca <file>",
-    "CA certificate of the ledger's server",
+    "CA certificate of the PostgreSQL server",
     (typed) => mapped(readWord(typed), (path) => resolve(path)), // commands run in any directory
     "file",
   ),

@@ -132,7 +132,7 @@ export function defineCommand<
   };
 }
 
-const dryRun = flag.toggle("--dry-run", "Print the request, but send nothing");
+const dryRun = flag.toggle("--dry-run", "Print the request without sending it");
 
 async function refuseProduction(context: Context): Promise<void> {
   const { environment, apiKey } = await context.config.account();

@@ -162,7 +162,8 @@ function labelOf(of: Flag | Argument): string {
   const label = words
     .join(" ")
     .replace(/\burl\b/, "URL")
-    .replace(/\bid\b/, "ID");
+    .replace(/\bid\b/, "ID")
+    .replace(/\bref\b/, "reference");
   return label.charAt(0).toUpperCase() + label.slice(1);
 }
 

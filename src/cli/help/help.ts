@@ -49,7 +49,7 @@ function rootPage(): Section[] {
   const headings = new Set(entries.flatMap(({ heading = [] }) => heading));
   return [
     "Collect payments, send payouts and issue refunds in BDT, with safe retries.",
-    "Running the same command twice does not pay twice: the same --ref shows the existing payout. All conditions: 'lenden help money-safety'.",
+    "Running the same command twice does not pay twice, under the conditions of 'lenden help money-safety'.",
     usage("<command> [flags]"),
     ...[...headings].map((title): Section => {
       return [title, summariesOf(entries.filter(({ heading }) => heading === title))];

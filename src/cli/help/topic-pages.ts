@@ -13,13 +13,13 @@ const account = {
   LENDEN_PAYOUT_SECRET: "Payout secret",
   LENDEN_CALLBACK_SECRET: "Secret that signs forwarded callbacks",
   LENDEN_BASE_URL: "URL of the API",
-  LENDEN_ACCOUNT: "Account in the ledger",
+  LENDEN_ACCOUNT: "Name of the account in the ledger",
   LENDEN_LEDGER_URL: "Ledger on PostgreSQL: postgres://ann@db.example/lenden",
-  LENDEN_LEDGER_PASSWORD: "Password of the ledger",
+  LENDEN_LEDGER_PASSWORD: "Password of the PostgreSQL login",
 };
 
 const behavior = {
-  LENDEN_OUTPUT: "Output format",
+  LENDEN_OUTPUT: "Output format, as for --output",
   "LENDEN_NO_INPUT, CI": "Any value: never prompt",
   LENDEN_DEBUG: "1: print stack traces",
   NO_COLOR: "Any value: no color",
@@ -33,7 +33,7 @@ const directories = {
   LENDEN_DATA_DIR: "Ledger (default: ~/.local/share/lenden)",
   "XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_CACHE_HOME": "Replace ~/.config, ~/.local/share, ~/.cache",
   BASH_COMPLETION_USER_DIR: "Directory of bash completions",
-  "APPDATA, LOCALAPPDATA": "Parents of both directories on Windows",
+  "APPDATA, LOCALAPPDATA": "On Windows, both directories are below these",
 };
 
 const network = {
@@ -57,7 +57,6 @@ export const topicPages: Record<TopicName, Record<string, string | Record<string
   flags: {
     "": "These flags go before or after the command. No flag takes a secret.",
     Examples: {
-      "Print JSON": "lenden methods --json",
       "Print IDs only, within 20 seconds": "lenden --timeout 20s methods -q",
     },
     Flags: Object.fromEntries(Object.values(globalFlags).map(flagRow)),
@@ -75,8 +74,6 @@ export const topicPages: Record<TopicName, Record<string, string | Record<string
   "money-safety": {
     "": "Running the same command twice does not pay twice, under these conditions:",
     Examples: {
-      "Retry after exit 75 with the same --ref":
-        "lenden payout send --amount 500 --to 01712345678 --method bkash --ref INV-7",
       "Resolve operations whose outcome is unknown": "lenden ledger resolve",
     },
     "The same command again": {
@@ -85,7 +82,7 @@ export const topicPages: Record<TopicName, Record<string, string | Record<string
         "Rejected (exit 3) for 24 hours if amount and recipient are equal; longer while the outcome is unknown.",
       "pay create":
         "Rejected (exit 3) for ten minutes while the same payment is Processing; longer while its outcome is unknown.",
-      "refund create": "Rejected (exit 3) unless the same refund was rejected or cancelled.",
+      "refund create": "Rejected (exit 3), unless the earlier refund was rejected or cancelled.",
       "payout batch send": "The batch resumes without the accepted rows.",
     },
     Duplicates:
@@ -93,9 +90,11 @@ export const topicPages: Record<TopicName, Record<string, string | Record<string
     Ledger:
       "Every operation is recorded before its request is sent. If the ledger cannot be written, nothing is sent.",
     "States in the ledger": {
-      "INTENT, UNCERTAIN": "Outcome unknown: in flight, or no valid response",
+      INTENT: "Outcome unknown: recorded, and perhaps sent",
+      UNCERTAIN: "Outcome unknown: sent, without a valid response",
       CONFIRMED: "Accepted by the API; its status is shown",
-      "REFUSED, NOT_SENT": "Rejected by the API; certainly not sent",
+      REFUSED: "Rejected by the API",
+      NOT_SENT: "Certainly not sent",
       CONFLICT: "The API has a different record under this reference or ID",
     },
     "Outcome unknown":
@@ -133,18 +132,17 @@ export const topicPages: Record<TopicName, Record<string, string | Record<string
   batch: {
     Examples: {
       "Create a sample file": "lenden payout batch template payroll.csv",
-      "Send or resume the payouts": "lenden payout batch send payroll.csv",
     },
     Columns: columns,
     File: "CSV in UTF-8 with a header. In a spreadsheet, format amount and to as text, so that 01712345678 keeps its zero, and save as 'CSV UTF-8'.",
     Validation:
-      "If one row is invalid, nothing is sent. The same amount to the same recipient in the file, within 24 hours, with an unknown outcome, or in another open batch needs --allow-duplicates.",
+      "A row needs --allow-duplicates if its amount and recipient equal those of another row, another open batch, a payout of the last 24 hours, or a payout whose outcome is unknown.",
     Resume:
-      "After Ctrl-C or a crash, run the same command again. The rows and --name identify the batch, not file name, row order or number format.",
+      "After Ctrl-C or a crash, run the same command again. lenden recognizes the batch by its rows and --name. File name, row order and number format may change.",
     "Next month":
-      "To send the same rows again, set another --name, and new references if the file has them.",
+      "To send the same rows again, set another --name, and change the references if the file has any.",
     "Failed rows":
-      "'lenden payout batch export payroll.csv --only failed' prints them with new references, to correct and send.",
+      "'lenden payout batch export payroll.csv --only failed' prints rejected and cancelled rows with new references. Correct them, then send them as a new file.",
   },
   faults: {
     Examples: {

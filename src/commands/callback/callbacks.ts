@@ -13,7 +13,11 @@ import { readUrl } from "../../domain/url.ts";
 import type { StoredCallback } from "../../ledger/callback.ts";
 
 export const forwardingFlags = {
-  forwardTo: flag.optional("--forward-to <url>", "URL of your handler", readUrl),
+  forwardTo: flag.optional(
+    "--forward-to <url>",
+    "URL of your handler, which gets each callback",
+    readUrl,
+  ),
   secretFile: flag.optional(
     "--secret-file <file>",
     "File with the secret that signs forwarded callbacks",

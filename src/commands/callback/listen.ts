@@ -28,7 +28,7 @@ const retryPauseMs = 5_000;
 const mostPolled = 200;
 
 const description =
-  "Receives callbacks (webhooks) on 127.0.0.1, through a tunnel or your reverse proxy. Each is stored and compared with the API's record. Your handler gets the same body, and signed headers with the result: trust only these headers (docs/callbacks.md).";
+  "Receives callbacks (webhooks) on 127.0.0.1, through a tunnel or your reverse proxy. Each callback is stored and compared with the API's record. Your handler gets the same body, and signed headers with the result: trust only these headers (docs/callbacks.md).";
 
 /** The first line of a listener. The URL is null if it only polls; a secret is shown if it is new. */
 interface Started {
@@ -67,7 +67,6 @@ export const callbackListen = defineCommand({
   },
   untilStopped: true,
   exitCodes: {
-    locked: "another process listens for this account",
     pending: "--for: still Processing when --timeout elapsed",
     "not-found": "--for: the API does not know this payment",
     cancelled: "--for: the payment is Cancelled",

@@ -30,14 +30,18 @@ import {
 } from "./callbacks.ts";
 
 /** Which callback of the ledger. */
-const callbackNumber = argument.required("number", "Number of a callback", readCount(999_999_999));
+const callbackNumber = argument.required(
+  "number",
+  "Number in 'lenden callback list'",
+  readCount(999_999_999),
+);
 
 const listColumns = {
   number: ["#", ({ number }) => text(number)],
   receivedAt: ["RECEIVED", ({ receivedAt }) => time(receivedAt)],
-  count: ["TIMES", ({ count }) => text(count)],
+  count: ["COUNT", ({ count }) => text(count)],
   verdict: ["VERDICT", ({ verdict }) => text(verdict)],
-  about: ["ABOUT", ({ records: [first] }) => text(first && nameOf(first))],
+  about: ["RECORD", ({ records: [first] }) => text(first && nameOf(first))],
   claimed: ["CLAIMED", ({ records: [first] }) => text(first && claimText(first))],
   verified: ["ACTUAL", ({ records: [first] }) => text(first && verifiedText(first))],
   forwarded: ["FORWARDED", ({ forwarded }) => text(forwarded?.response)],
@@ -55,6 +59,8 @@ const list = {
 };
 
 export const callbackList = defineCommand({
+  description:
+    "'lenden callback verify --help' explains the verdicts. 'unchecked': the API did not respond.",
   examples: {
     "List callbacks that falsely claim Completed": "lenden callback list --verdict forged --json",
   },
@@ -68,6 +74,7 @@ export const callbackList = defineCommand({
     columns: columnsFlag(list),
     limit,
   },
+  sameFlagsAs: "payout list",
   list: true,
 
   async *run({ verdict, since, until, ...given }, context) {
@@ -115,7 +122,7 @@ export const callbackShow = defineCommand({
   view: (shown) =>
     card(`Callback ${shown.number}`, String(shown.number), [
       field("receivedAt", "Received", time(shown.receivedAt)),
-      field("count", "Times", text(shown.count)),
+      field("count", "Times received", text(shown.count)),
       field("source", "Source", text(shown.source)),
       ...verdictFields(shown),
       field(
@@ -140,6 +147,7 @@ export const callbackReplay = defineCommand({
   },
   arguments: { number: callbackNumber },
   flags: forwardingFlags,
+  sameFlagsAs: "callback listen",
   exitCodes: {
     refused: "your handler did not accept the callback",
     unverified: "the callback is not verified",

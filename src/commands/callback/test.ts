@@ -16,31 +16,43 @@ const url = "http://127.0.0.1:3000";
 
 export const callbackTest = defineCommand({
   description:
-    "Sends your handler genuine and forged callbacks about payments of the local sandbox. The handler must use the same sandbox: run both in 'lenden sandbox exec', or keep 'lenden sandbox start' running. Without --orders, lenden cannot decide some cases.",
+    "Sends your handler genuine and forged callbacks about payments of the local sandbox. The handler must use the same sandbox: run both in 'lenden sandbox exec', or keep 'lenden sandbox start' running. With --orders, lenden also checks what your store recorded; without it, some cases stay undecided.",
   examples: {
     "Test a handler and what its store recorded": `lenden callback test ${url}/callback --orders ${url}/orders/{id}`,
   },
   arguments: {
-    url: argument.required("url", "URL of your handler; may contain {order}", readUrl),
+    url: argument.required(
+      "url",
+      "URL of your handler; {order} stands for the payment's description",
+      readUrl,
+    ),
   },
   flags: {
-    orders: flag.optional("--orders <url>", "URL of your store's orders, with {id}", readTemplate),
+    orders: flag.optional(
+      "--orders <url>",
+      "URL of an order in your store; {id} stands for the transaction ID",
+      readTemplate,
+    ),
     only: flag.many(
       "--only <case>",
-      "Run only this case and the genuine callback",
+      "Run only this case of the output, and the genuine callback",
       oneOf(caseNames),
     ),
     answerWithin: flag.optional(
       "--answer-within <duration>",
-      "Maximum time of a response (default: 10s)",
+      "Maximum response time (default: 10s)",
       readDuration,
     ),
     settle: flag.optional(
       "--settle <duration>",
-      "Time before the orders are checked (default: 1s)",
+      "Wait before lenden checks the orders (default: 1s)",
       readDuration,
     ),
-    ownHost: flag.optional("--own-host <host>", "Allow a handler on this other host", readWord),
+    ownHost: flag.optional(
+      "--own-host <host>",
+      "Host of your handler, if not this machine",
+      readWord,
+    ),
     junit: flag.optional("--junit <file>", "Write a JUnit report", ok<string>, "file"),
   },
   list: true,

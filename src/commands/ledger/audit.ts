@@ -13,7 +13,8 @@ import { spanOf, timeFilters, zoneOf } from "../time-filters.ts";
 const atOnce = 8;
 
 export const ledgerAudit = defineCommand({
-  description: "Retrieves the record of each confirmed operation. Changes nothing.",
+  description:
+    "Retrieves the API's record of each accepted operation, and lists the differences. Changes nothing.",
   examples: {
     "Compare a hundred random operations": "lenden ledger audit --sample 100",
     "Write a report of all operations": "lenden ledger audit --json > audit.json",
@@ -21,11 +22,12 @@ export const ledgerAudit = defineCommand({
   flags: {
     sample: flag.optional(
       "--sample <n>",
-      "Compare this many random operations",
+      "Compare this many random operations (default: all)",
       readCount(100_000),
     ),
     ...timeFilters,
   },
+  sameFlagsAs: "payout list",
   list: true,
   patient: true,
   exitCodes: { conflict: "an operation differs from its record" },

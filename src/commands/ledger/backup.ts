@@ -27,7 +27,7 @@ export const ledgerBackup = defineCommand({
 
 export const ledgerRestore = defineCommand({
   description:
-    "Checks the backup, and renames the current ledger. Payouts and refunds after the backup could be sent again, so nothing is sent until you run 'lenden ledger check --accept'.",
+    "Checks the backup, and renames the current ledger. The backup lacks later payouts and refunds, which could then be sent twice. Therefore, nothing is sent until you run 'lenden ledger check --accept'.",
   examples: { "Restore without a prompt": "lenden ledger restore ledger-backup.db --yes" },
   arguments: {
     file: argument.required("file", "A file that 'lenden ledger backup' wrote", ok<string>, "file"),

@@ -14,7 +14,7 @@ function readHash(typed: string): Result<string> {
 
 export const ledgerCheck = defineCommand({
   description:
-    "Verifies events, tables and schema, and on PostgreSQL the login's rights and the server's settings. lenden also stores the newest event in the config directory, to detect a truncated, rolled back or replaced ledger. After a failed check, nothing is sent until you restore or accept the ledger.",
+    "Verifies the events, one for each change, and the tables. On PostgreSQL, also verifies your login's rights and the server's settings. A copy of the newest event in the config directory reveals a truncated, rolled back or replaced ledger. After a failed check, nothing is sent until you restore or accept the ledger.",
   examples: { "Accept a ledger that was lost or rolled back": "lenden ledger check --accept" },
   flags: {
     accept: flag.toggle("--accept", "Accept the ledger as it is, after you reviewed it"),

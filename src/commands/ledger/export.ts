@@ -41,10 +41,11 @@ const columns = [
 
 export const ledgerExport = defineCommand({
   description:
-    "CSV has all operations, dated by when lenden recorded or imported them. A journal (-o hledger) has completed operations, dated by completion.",
+    "CSV has all operations. --since and --until select by the time at which lenden recorded or imported them. An accounting journal (-o hledger) has only completed operations, selected by their time of completion.",
   examples: {
     "Export as CSV for a spreadsheet": "lenden ledger export",
-    "Export a journal": "lenden ledger export --since 2026-11-01 --until 2026-11-30 -o hledger",
+    "Export a month as an hledger journal":
+      "lenden ledger export --since 2026-11-01 --until 2026-11-30 -o hledger",
   },
   flags: { ...timeFilters, exact },
   format: "csv",

@@ -20,14 +20,12 @@ export const ledgerList = defineCommand({
     "--unknown also shows the command that resolves each operation. 'lenden ledger resolve' resolves all that the API can confirm.",
   examples: {
     "List every operation whose outcome is unknown": "lenden ledger list --unknown",
-    "Print the IDs of operations unknown for over an hour":
-      "lenden ledger list --unknown --older-than 1h -q",
   },
   flags: {
     unknown: flag.toggle("--unknown", "Only operations whose outcome is unknown"),
     olderThan: flag.optional(
       "--older-than <duration>",
-      "Only operations whose outcome is unknown for longer",
+      "With --unknown: only those unknown for longer than this",
       readDuration,
       { onlyWith: "unknown" },
     ),

@@ -24,11 +24,10 @@ import { nextStep, operationNamed, withCommands } from "./operation.ts";
 
 export const ledgerResolve = defineCommand({
   description:
-    "Resends a payout with the same reference, for up to 24 hours. For a refund cancel, checks its status. For a payment, a refund or a CONFLICT, check the merchant dashboard, then add --created <id> or --not-created.",
+    "Sends unknown payouts again with the same reference, for up to 24 hours. For 'refund cancel', retrieves the refund's status. For a payment, a refund or a state CONFLICT, check the merchant dashboard, then add --created <id> or --not-created.",
   examples: {
     "Resolve each operation that the API can confirm": "lenden ledger resolve",
     "Record the ID that the dashboard shows": "lenden ledger resolve OP01JD… --created TX8F3K2Q",
-    "Record that the dashboard does not show it": "lenden ledger resolve OP01JD… --not-created",
   },
   arguments: {
     operation: argument.optional(
@@ -242,7 +241,7 @@ function cardOf(operation: Operation): View {
   return card(`${state === "CONFLICT" ? "Conflict" : "Outcome unknown"}: ${kind}`, id, [
     field("operation", "Operation", text(id)),
     field("amount", "Amount", money(amountPaisa)),
-    field("target", "Of", text(target)),
+    field("target", "Related ID", text(target)),
     field("about", about.label, text(String(asked[about.field]))),
     field("message", "Reason", text(message)),
     field("createdAt", "Sent", time(createdAt)),

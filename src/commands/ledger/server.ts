@@ -26,6 +26,7 @@ export const ledgerInit = defineCommand({
     ledgerPasswordCommand: { ...ledgerLoginFlags.ledgerPasswordCommand, unless: "printSql" },
     ledgerCa: { ...ledgerLoginFlags.ledgerCa, unless: "printSql" },
   },
+  sameFlagsAs: "profile add",
 
   async run({ url, printSql, ...login }, { ledger }) {
     return printSql ? { sql: await ledger.schemaSql() } : ledger.createOnServer(url, login);
@@ -43,13 +44,14 @@ export const ledgerInit = defineCommand({
 
 export const ledgerMove = defineCommand({
   description:
-    "Copies every operation with its events, and compares the copies. From then on, lenden sends nothing with the local file. After an interruption, run the command again.",
+    "Copies every operation with its events, and compares the copies. Afterwards, lenden no longer sends anything with the local file. After an interruption, run the command again.",
   examples: {
     "Move this machine's ledger to a server":
       "lenden ledger move postgres://postgres@localhost/lenden --yes",
   },
   arguments: { url: argument.required("url", "postgres://user@host/database", readLedgerUrl) },
   flags: ledgerLoginFlags,
+  sameFlagsAs: "profile add",
 
   async run({ url, ...login }, { ledger, ui }) {
     return ledger.moveToServer(url, login, async (movable) => {
@@ -72,7 +74,7 @@ export const ledgerMove = defineCommand({
       field("url", "Ledger", text(url)),
       field("file", "File", text(file)),
       field("operations", "Copied operations", text(operations)),
-      field("existing", "Already there", text(existing)),
+      field("existing", "Already on the server", text(existing)),
       field("batches", "Batches", text(batches)),
       field("callbacks", "Callbacks", text(callbacks)),
       field("next", "Next step", text(`lenden profile set ledger ${url}`)),
@@ -81,7 +83,7 @@ export const ledgerMove = defineCommand({
 
 export const ledgerProcesses = defineCommand({
   description:
-    "On PostgreSQL, each running process renews a lease every 5 seconds. Others can take over its work 60 seconds after the lease ended, or after a normal exit.",
+    "On PostgreSQL, each process has a lease of 30 seconds and renews it every 5 seconds. Others can take over its work after its normal exit, or 60 seconds after its lease ended.",
   examples: { "List the processes that work on the ledger": "lenden ledger processes" },
   run: async (_, context) => (await context.ledger.maintenance()).processes(),
   view: (found) =>

@@ -11,7 +11,7 @@ export const ledgerShow = defineCommand({
   arguments: {
     operation: argument.required(
       "operation",
-      "Operation ID, reference, ID of the API, or @last",
+      "Operation ID, reference, API ID, or @last",
       readWord,
       "operation",
     ),
@@ -33,7 +33,7 @@ export const ledgerShow = defineCommand({
       field("reference", "Reference", text(shown.reference)),
       field("amount", "Amount", money(shown.amountPaisa)),
       ...askedFields(shown.asked),
-      field("target", shown.kind === "payout" ? "In place of" : "Of", text(shown.target)),
+      field("target", shown.kind === "payout" ? "In place of" : "Related ID", text(shown.target)),
       field("state", "State", text(shown.state)),
       field("remoteId", "API ID", text(shown.remoteId)),
       field("status", "Last status", shown.status === null ? text(null) : status(shown.status)),

@@ -14,14 +14,18 @@ export const payoutSend = defineCommand({
   examples: {
     "Send a payout with your own reference":
       "lenden payout send --amount 500 --to 01712345678 --method bkash --ref INV-7",
-    "Send it and wait for the final status":
+    "Send it, and wait for the final status":
       "lenden payout send --amount 500 --to 01712345678 --method bkash --ref INV-7 --wait",
   },
   flags: {
     amount,
     to: flag.required("--to <number>", "Recipient's mobile number, 01XXXXXXXXX", readMobile),
     ...method,
-    ref: flag.optional("--ref <reference>", "Your reference (default: generated)", readReference),
+    ref: flag.optional(
+      "--ref <reference>",
+      "Your unique reference (default: generated)",
+      readReference,
+    ),
     name: flag.optional("--name <text>", "Recipient's name", readText),
     description: flag.optional("--description <text>", "Description of the payout", readText),
     again,
@@ -29,7 +33,6 @@ export const payoutSend = defineCommand({
   },
   writes: true,
   exitCodes: {
-    refused: "rejected by the API or as a duplicate; nothing changed",
     conflict: "the reference belongs to a different payout",
     cancelled: "the payout is Cancelled; a new one needs a new reference",
     uncertain: "outcome unknown; run it again with the reference in the message",
@@ -42,7 +45,7 @@ export const payoutSend = defineCommand({
     return {
       amount: { message: "Amount (BDT)" },
       to: { message: "Recipient's mobile number" },
-      ref: { message: "Reference", isOffered: true, preset },
+      ref: { isOffered: true, preset },
     };
   },
   async run(input, context) {

@@ -51,7 +51,7 @@ const flags = {
   ),
   ...profileFlags,
   check: flag.toggle("--check", "Store the profile only if the API accepts the key"),
-  replace: flag.toggle("--replace", "Replace the profile of this name"),
+  replace: flag.toggle("--replace", "Replace an existing profile of this name"),
 };
 
 type Given = Input<typeof flags> & { name: string | undefined };
@@ -61,14 +61,18 @@ const nameHint = "Choose another name, or add --replace.";
 
 export const profileAdd = defineCommand({
   description:
-    "In a terminal, lenden prompts for missing values and tests the key. On standard input, the first line is the key, the second the payout secret. The first profile becomes the default.",
+    "In a terminal, lenden prompts for the values and tests the key. With --key-stdin and --secret-stdin, the key is the first line of standard input, and the payout secret is the second. The first profile becomes the default.",
   examples: {
     "Add a profile step by step, in a terminal": "lenden profile add",
     "Read the secrets from files":
       "lenden profile add shop --base-url https://sandbox.example/cp/api/v1 --key-file key.txt --secret-file secret.txt",
   },
   arguments: {
-    name: argument.optional("name", "Name (default: sandbox or production)", readProfileName),
+    name: argument.optional(
+      "name",
+      "Name of the profile (default: sandbox or production)",
+      readProfileName,
+    ),
   },
   flags,
 

@@ -17,7 +17,7 @@ import {
   shownSecret,
 } from "./profiles.ts";
 
-const existingName = argument.required("name", "Profile", readProfileName, "profile");
+const existingName = argument.required("name", "Name of the profile", readProfileName, "profile");
 
 export const profileUse = defineCommand({
   examples: { "Use this profile from now on": "lenden profile use shop" },
@@ -99,6 +99,7 @@ export const profileRename = defineCommand({
     old: argument.required("old", "Current name", readProfileName, "profile"),
     name: argument.required("new", "New name", readProfileName),
   },
+  guide: async () => ({ name: { message: "New name" } }),
 
   async run({ old, name }, { config: { profiles } }) {
     await profiles.change((now) => {
@@ -178,7 +179,12 @@ export const profileShow = defineCommand({
   description: "Secrets are shown as prefix and last three characters.",
   examples: { "Show the effective settings": "lenden profile show" },
   arguments: {
-    name: argument.optional("name", "Profile (default: current)", readProfileName, "profile"),
+    name: argument.optional(
+      "name",
+      "Name of the profile (default: the one in use)",
+      readProfileName,
+      "profile",
+    ),
   },
 
   async run({ name }, context) {

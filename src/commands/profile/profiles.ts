@@ -24,9 +24,22 @@ export function readProfileName(text: string): Result<string> {
 
 /** The settings of a profile besides its secrets and its base URL. */
 export const profileFlags = {
-  redirectUrl: flag.optional("--redirect-url <url>", "URL the customer returns to", readUrl),
-  callbackUrl: flag.optional("--callback-url <url>", "URL for callbacks (webhooks)", readUrl),
-  method: flag.optional("--method <code>", "Default payment method", readWord, "method"),
+  redirectUrl: flag.optional(
+    "--redirect-url <url>",
+    "URL the customer returns to after paying",
+    readUrl,
+  ),
+  callbackUrl: flag.optional(
+    "--callback-url <url>",
+    "URL that receives callbacks (webhooks)",
+    readUrl,
+  ),
+  method: flag.optional(
+    "--method <code>",
+    "Default payment method: ID, code or name",
+    readWord,
+    "method",
+  ),
   numberFormat: flag.optional(
     "--number-format <format>",
     `Format of mobile numbers in requests: {${numberFormats.join(" | ")}} (default: local)`,
@@ -34,19 +47,17 @@ export const profileFlags = {
   ),
   timeZone: flag.optional(
     "--time-zone <zone>",
-    `IANA time zone of dates (default: ${defaultTimeZone})`,
+    `IANA time zone for dates and times (default: ${defaultTimeZone})`,
     readTimeZone,
   ),
   confirmAbove: flag.optional(
     "--confirm-above <bdt>",
-    "In production, you must type larger amounts to confirm (default: 10000)",
+    "In production, confirm larger amounts by typing them (default: 10000)",
     // Stored as text.
     (typed) => mapped(readAmount(typed), amountText),
   ),
-  ledger: flag.optional(
-    "--ledger <url>",
-    "Ledger on PostgreSQL, shared by several machines",
-    (typed) => mapped(readLedgerUrl(typed), ({ text }) => text),
+  ledger: flag.optional("--ledger <url>", "Shared ledger: postgres://user@host/database", (typed) =>
+    mapped(readLedgerUrl(typed), ({ text }) => text),
   ),
   ledgerPassword: {
     ...ledgerLoginFlags.ledgerPasswordCommand,

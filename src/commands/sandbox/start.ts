@@ -44,22 +44,22 @@ export const sandboxFlags = (usualPort: number) => ({
   latency: flag.optional("--latency <duration>", "Delay of each response", readLatency),
   fault: flag.many(
     "--fault <rule>",
-    "Inject a fault: <endpoint>:<kind>[:<rate>]",
+    "Make requests fail: <endpoint>:<kind>[:<rate>]",
     takes(faultRules, readFault),
   ),
   callbackFault: flag.many(
     "--callback-fault <rule>",
-    "Inject a callback fault: <kind>[:<rate>]",
+    "Make callbacks fail: <kind>[:<rate>]",
     takes(Object.keys(callbackFaultKinds), readCallbackFault),
   ),
   refundCallbackUrl: flag.optional(
     "--refund-callback-url <url>",
-    "Callback URL for refunds; payments set their own",
+    "URL for refund callbacks; payments have their own",
     readUrl,
   ),
   seed: flag.optional(
     "--seed <n>",
-    "Seed, to repeat IDs, keys and faults in every run",
+    "Number that repeats the same IDs, keys and faults",
     readWhole(2 ** 32),
   ),
 });
@@ -93,13 +93,12 @@ const usualPort = 4242;
 const profileName = "local";
 
 export const sandboxStart = defineCommand({
-  description: `Runs a local copy of the API and writes the profile '${profileName}' for it. On its payment page, you pay or decline. Status changes are sent as callbacks. 'lenden help faults' lists the faults.`,
+  description: `Runs a copy of the API on this machine, and creates the profile '${profileName}' for it. On its payment page, you can pay or decline. Status changes are sent as callbacks. 'lenden help faults' lists the rules of --fault.`,
   examples: {
-    "Start on port 4242, and use --profile local in another terminal": "lenden sandbox start",
+    "Start, then use --profile local in another terminal": "lenden sandbox start",
     "Start on any free port, and print one line of JSON": "lenden sandbox start --port 0 --json",
   },
   flags: sandboxFlags(usualPort),
-  exitCodes: { locked: "another sandbox uses the file of --data" },
   untilStopped: true,
   showsSecrets: true,
 
@@ -172,13 +171,13 @@ async function writeProfile(
 
 export const sandboxExec = defineCommand({
   description:
-    "The command gets the sandbox's URL, API key and payout secret in its environment. lenden exits with the command's exit code. Records are temporary without --data, and so is the ledger without LENDEN_DATA_DIR.",
+    "The program gets the sandbox's URL, API key and payout secret as environment variables. lenden exits with the program's exit code. Without --data, the records are temporary. Without LENDEN_DATA_DIR, the ledger is temporary too.",
   examples: {
     "Run one command": "lenden sandbox exec -- lenden methods",
     "Run your tests in CI": "lenden sandbox exec --auto-complete 1s -- npm test",
   },
   arguments: {
-    command: argument.rest("command", "Command and its arguments, after --", ok<string>),
+    command: argument.rest("command", "Program and its arguments, after --", ok<string>),
   },
   flags: sandboxFlags(0),
   sameFlagsAs: "sandbox start",

@@ -16,7 +16,8 @@ const feeRates = { payment: 150n, payout: 100n, refund: 0n };
 const columns = ["date", "id", "reference", "type", "amount", "fee", "balance", "status"] as const;
 
 export const sandboxStatement = defineCommand({
-  description: "Lists the completed records of a local sandbox, with fees and balances.",
+  description:
+    "Lists the completed records of a local sandbox as a provider does, with fees and balances. For testing 'lenden reconcile'.",
   examples: {
     "Write a statement, and reconcile it":
       "lenden sandbox statement > statement.csv && lenden reconcile statement.csv --yes",
@@ -25,6 +26,7 @@ export const sandboxStatement = defineCommand({
     ...timeFilters,
     opening: flag.optional("--opening <bdt>", "Opening balance (default: 100000)", readAmount),
   },
+  sameFlagsAs: "payout list",
   format: "csv",
   sandboxOnly: true,
 

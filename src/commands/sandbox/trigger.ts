@@ -29,7 +29,7 @@ function triggerCommand<Kind extends Resource>(resource: ResourceDescription<Kin
   const limits =
     kind === "refund"
       ? "Works only in a local sandbox."
-      : `--status Cancelled works only in a local sandbox. In a remote one, --all selects the ${kind}s of the ledger.`;
+      : `--status Cancelled works only in a local sandbox. In a remote sandbox, --all means the Processing ${kind}s in the ledger.`;
   return defineCommand({
     description: limits,
     examples: { [`Complete a ${kind}`]: `lenden sandbox trigger ${kind} ${exampleId}` },
@@ -50,10 +50,6 @@ function triggerCommand<Kind extends Resource>(resource: ResourceDescription<Kin
     writes: true,
     sandboxOnly: true,
     patient: true,
-    exitCodes: {
-      refused: "the status does not allow it; nothing changed",
-      uncertain: "outcome unknown; run it again",
-    },
     async run({ dryRun, ids: typed, all, status: target = "Completed" }, context) {
       const { move, preview } = await moverOf(kind, target, context);
       const named = await Promise.all(typed.map((one) => context.ledger.idOf(kind, one)));
@@ -195,7 +191,6 @@ export const sandboxSet = defineCommand({
   },
   writes: true,
   sandboxOnly: true,
-  exitCodes: { refused: "the status does not allow it; nothing changed" },
   async run({ dryRun, kind, id: typed, status: target }, context) {
     await context.api.local();
     const { move, preview } = await moverOf(kind, target, context);

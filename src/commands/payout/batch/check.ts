@@ -25,8 +25,6 @@ export const batchCheck = defineCommand({
     "Lists each problem with its line, its column and how to fix it. Nothing is sent or stored. To send the file, run 'lenden payout batch send'.",
   examples: {
     "Validate a file before you send it": "lenden payout batch check payroll.csv",
-    "Validate a file with other columns":
-      "lenden payout batch check hr.csv --ignore-columns grade --map dept=description",
   },
   arguments: fileArgument,
   flags: fileFlags,

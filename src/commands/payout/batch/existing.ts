@@ -42,14 +42,14 @@ export const batchStatus = defineCommand({
   examples: { "Show a batch by its file": "lenden payout batch status payroll.csv" },
   arguments: { batch: batchArgument },
   flags: {
-    refresh: flag.toggle("--refresh", "First retrieve the status of Processing payouts"),
+    refresh: flag.toggle("--refresh", "First update Processing payouts from the API"),
     watch: flag.toggle("--watch", "Show the progress while another process sends the batch"),
     ...waitFlags,
   },
+  sameFlagsAs: "payout batch send",
   patient: true,
   exitCodes: {
-    conflict: "a row is in conflict, or the file differs from its batch",
-    partial: "some rows were rejected or cancelled; none is unknown",
+    conflict: "a reference belongs to a different payout, or the file was changed",
     pending: "still being sent, or still Processing after --wait",
     unreachable: "not all rows were sent, or the API did not respond",
     uncertain: "the outcome of some rows is unknown",
@@ -116,13 +116,12 @@ async function watch(batch: Batch, ledger: Ledger, context: Context): Promise<vo
 
 export const batchCancel = defineCommand({
   description:
-    "Accepted rows stay as they are, and unknown outcomes still have to be resolved. To send the file again, use --name.",
+    "Accepted payouts are not cancelled, and unknown outcomes still have to be resolved. To send the file again, run 'lenden payout batch send' with another --name.",
   examples: { "Cancel a batch by its file": "lenden payout batch cancel payroll.csv --yes" },
   arguments: { batch: batchArgument },
   exitCodes: {
     refused: "every row was already sent; nothing changed",
     conflict: "the file differs from its batch",
-    locked: "another process is sending the batch",
   },
   async run({ batch: name }, context): Promise<BatchStatus> {
     const ledger = await context.ledger.own();
@@ -177,14 +176,18 @@ function unknownText({ count }: Sum): string {
 }
 
 export const batchExport = defineCommand({
-  description: `Writes CSV, unless --output is json or ndjson. --only failed writes rejected and cancelled rows with new references (INV-7-lenden2), to correct and send. Rows that were already accepted with a new reference are omitted. Statuses: ${rowStatuses.join(", ")}.`,
+  description: `Writes CSV, unless --output is json or ndjson. --only failed writes the rejected and cancelled rows with new references (INV-7-lenden2): correct these rows, then send them as a new file. Rows that were already accepted with a new reference are omitted. Other values of --only: ${rowStatuses.join(", ")}.`,
   examples: {
     "Export the rows that can be sent again":
       "lenden payout batch export payroll.csv --only failed",
   },
   arguments: { batch: batchArgument },
   flags: {
-    only: flag.optional("--only <status>", "Rows with this status, or failed", oneOf(selections)),
+    only: flag.optional(
+      "--only <status>",
+      "Only rows with this status, or failed",
+      oneOf(selections),
+    ),
     exact,
   },
   format: "csv",
@@ -258,6 +261,7 @@ const list = {
 };
 
 export const batchList = defineCommand({
+  description: "An open batch has rows that were not sent, or whose outcome is unknown.",
   examples: { "List batches with the status of their rows": "lenden payout batch list" },
   flags: {
     status: flag.optional(
@@ -269,6 +273,7 @@ export const batchList = defineCommand({
     columns: columnsFlag(list),
     limit,
   },
+  sameFlagsAs: "payout list",
   list: true,
   async *run({ status, ...given }, context) {
     const { since = "", until = "9", problems } = spanOf(given, await zoneOf(context), context);

@@ -52,24 +52,24 @@ export const fileFlags = {
   ignoreColumns: flag.many("--ignore-columns <list>", "Columns to ignore: dept,grade", ok<string>),
   map: flag.many(
     "--map <mapping>",
-    "Use a column of the file for a field: dept=description",
+    "Read a column as another field: dept=description",
     readMapping,
   ),
   method: flag.optional(
     "--method <method>",
-    "Method of rows without one (default: the profile's)",
+    "Method for rows that name none (default: the profile's)",
     readWord,
     "method",
   ),
   methodId: method.methodId,
   name: flag.optional(
     "--name <text>",
-    "Batch name; a new name is a new batch (default: the file's)",
+    "Batch name; a new name creates a new batch (default: file name)",
     readWord,
   ),
   allowDuplicates: flag.toggle(
     "--allow-duplicates",
-    "Accept rows that repeat other rows or payouts",
+    "Accept rows that repeat other rows or earlier payouts",
   ),
 };
 

@@ -17,25 +17,24 @@ import { batchArgument, batchNamed, holderNow, statusNames, sumText } from "./ba
 
 export const batchResolve = defineCommand({
   description:
-    "First check each row in the merchant dashboard. Unknown rows are recorded as not created: 'lenden payout batch send' resends them with the same references. If the dashboard shows a row, run 'lenden ledger resolve <reference> --created <id>' instead.",
+    "First check each unknown payout in the merchant dashboard. Those that you record as not created are resent by 'lenden payout batch send', with the same references. If the dashboard shows a payout, run 'lenden ledger resolve <reference> --created <id>' for it first.",
   examples: {
     "Record all unknown rows as not created":
       "lenden payout batch resolve payroll.csv --not-created",
   },
   arguments: { batch: batchArgument },
   flags: {
-    notCreated: flag.toggle("--not-created", "Record payouts that the dashboard does not show"),
+    notCreated: flag.toggle("--not-created", "Required: the dashboard does not show these payouts"),
     rows: flag.optional(
       "--rows <list>",
-      "Only these lines of the file, with the header as line 1: 3,7-9",
+      "Only these lines: 3,7-9; the header is line 1",
       readLines,
     ),
   },
   finishes: true,
   changed: () => false,
   exitCodes: {
-    conflict: "a row is in conflict, or the file differs from its batch",
-    locked: "another process is sending the batch",
+    conflict: "a reference belongs to a different payout, or the file was changed",
     uncertain: "the outcome of some rows is still unknown",
   },
   async run({ batch: name, notCreated, rows: lines }, context): Promise<Resolved[]> {

@@ -48,7 +48,7 @@ import {
 
 export const batchSend = defineCommand({
   description:
-    "If one row is invalid, nothing is sent. After an interruption, the same command resumes the batch. A rejected row does not stop the others.",
+    "If one row of the file is invalid, nothing is sent. If the API rejects a row, the other rows are still sent. To resume after an interruption, run the same command again.",
   examples: {
     "Send a file, or resume it": "lenden payout batch send payroll.csv",
     "Send a file from a script, in production":
@@ -62,10 +62,14 @@ export const batchSend = defineCommand({
       "Rows sent at the same time, 1 to 64 (default: 4)",
       readCount(64),
     ),
-    rate: flag.optional("--rate <n>", "Maximum requests per second", readCount(10_000)),
+    rate: flag.optional(
+      "--rate <n>",
+      "Maximum requests per second (default: no limit)",
+      readCount(10_000),
+    ),
     expectTotal: flag.optional(
       "--expect-total <bdt>",
-      "Send only if this is the total",
+      "Send only if the amounts add up to this",
       readAmount,
     ),
     expectCount: flag.optional(
@@ -79,8 +83,6 @@ export const batchSend = defineCommand({
   patient: true,
   exitCodes: {
     conflict: "a reference belongs to a different payout, or the file was changed",
-    partial: "some rows were rejected or cancelled; none is unknown",
-    locked: "another process is sending the batch",
     unreachable: "not all rows were sent; run it again",
     uncertain: "the outcome of some rows is unknown; run it again",
   },

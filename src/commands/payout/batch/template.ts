@@ -16,7 +16,7 @@ export const batchTemplate = defineCommand({
   },
   flags: {
     method: flag.optional(
-      "--method <id|code|name>",
+      "--method <method>",
       "Method of the sample rows (default: bkash)",
       readWord,
       "method",
