@@ -56,7 +56,7 @@ test.each([
   async (line, code) => {
     const { stdout } = await bash(`${line} 2>&1 >/dev/full; echo $?`);
     expect(stdout).toMatch(
-      new RegExp(`The command completed, .*ENOSPC[^]*The result was: .{20}[^]*\n${code}\n$`),
+      new RegExp(`result .*standard output: .*ENOSPC[^]*The result was: .{20}[^]*\n${code}\n$`),
     );
   },
 );

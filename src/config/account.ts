@@ -111,7 +111,7 @@ interface CandidateProfile {
 export function noticesOf({ baseUrl, shadows }: Chosen): string[] {
   const url = baseUrl && parseUrl(baseUrl.value);
   if (url?.pathname !== "/") return shadows;
-  return [...shadows, `The base URL of ${baseUrl?.source} has no path: ${basePath} is added.`];
+  return [...shadows, `The base URL from ${baseUrl?.source} has no path: ${basePath} is added.`];
 }
 
 /** @throws Failure `account.base-url` if no key may be sent there */
@@ -119,17 +119,19 @@ export function readBaseUrl(text: string, source?: string): URL {
   const url = parseUrl(text);
   const isPlain = url && /^https?:$/.test(url.protocol) && !url.username && !url.password;
   if (!isPlain || /[?#\s\p{C}]/u.test(text)) {
-    const from = source === undefined ? [] : `of ${source}`;
+    const from = source === undefined ? [] : `from ${source}`;
     const shown = ["The base URL", from, shownUrl(text) ?? []].flat().join(" ");
-    throw new Failure("account.base-url", `${shown} is not a plain https: URL.`, {
-      hint: `Write it as https://host${basePath}, without a user, a query or a fragment.`,
+    throw new Failure("account.base-url", `${shown} is not a valid https: URL.`, {
+      hint: `Use the form https://host${basePath}, without a user name, '?' and '#'.`,
     });
   }
   if (url.protocol === "http:" && !isLoopback(url))
     throw new Failure(
       "account.not-https",
       `The base URL would send the key unencrypted to ${url.host}.`,
-      { hint: "Use https:. Only loopback URLs may use http:." },
+      {
+        hint: "Use an https: URL. Only URLs of this machine, such as http://127.0.0.1, may use http:.",
+      },
     );
   if (url.pathname === "/") url.pathname = basePath; // docs/api.md §9
   return url;
@@ -189,9 +191,9 @@ function checkHost(
     if (own && !isHere(own))
       throw new Failure(
         "account.host-differs",
-        `The production key of profile ${own[0]} is for another host than ${url.host}.`,
+        `Profile ${own[0]} has a production key for another host than ${url.host}.`,
         {
-          hint: `Use the profile's own base URL, or set another one with 'lenden profile set base-url'.`,
+          hint: "Omit --base-url and LENDEN_BASE_URL, or set a new URL with 'lenden profile set base-url <url>'.",
         },
       );
     if (url.protocol !== "https:")
@@ -204,6 +206,6 @@ function checkHost(
   throw new Failure(
     "account.environment-differs",
     `Profile ${other[0]} uses ${url.origin} for ${other[1].environment}, but this is a ${environment} key.`,
-    { hint: "Use different hosts for sandbox and production." },
+    { hint: `Use the base URL of your ${environment} account.` },
   );
 }

@@ -87,8 +87,8 @@ const effectSentences: Record<Effect, string> = {
   "nothing-sent": "Nothing was sent.",
   "nothing-changed": "Nothing changed.",
   "outcome-unknown": "Outcome unknown: money may have moved.",
-  accepted: "The API accepted it.",
-  // The counts of a batch say it.
+  // The message says it.
+  accepted: "",
   "partly-sent": "",
   "read-only": "",
 };

@@ -91,7 +91,7 @@ export function idTaken(operation: Operation, remoteId: string, by: string): Fai
   const { kind, reference, id } = operation;
   return new Failure(
     "record.id-used",
-    `The API's response for ${kind} ${reference ?? id} has the ID ${remoteId}, which belongs to operation ${by}.`,
+    `The API returned the ID ${remoteId} for ${kind} ${reference ?? id}, but that ID belongs to operation ${by}.`,
     {
       hint: reference
         ? `Run the same command again with --ref ${reference}: the API creates only one payout per reference.`
@@ -112,27 +112,21 @@ export function resolveHint(
   account: OperationDeps["account"],
 ): string {
   const place = isLocalSandbox(account)
-    ? "'lenden sandbox requests --json'"
+    ? "the output of 'lenden sandbox requests --json'"
     : "the merchant dashboard";
-  return `Check ${place}. If the ${kind} was created as requested, run 'lenden ledger resolve ${name} --created <id>'. If it was not created, run 'lenden ledger resolve ${name} --not-created'.`;
+  return `Find the ${kind} in ${place}. If it is there, run 'lenden ledger resolve ${name} --created <id>'. If not, run 'lenden ledger resolve ${name} --not-created'.`;
 }
 
-/** P15: shows both. Another reference could pay the recipient twice, so no hint names one. */
+/** P15: shows what differs. Another reference could pay the recipient twice, so no hint names one. */
 export function differingPayout(
-  {
-    reference,
-    amountPaisa,
-    recipient,
-  }: { reference: string; amountPaisa: Paisa; recipient: string },
-  theirs: { payoutId: string; amount: number; recipient?: string | undefined },
+  reference: string,
+  payoutId: string,
   problems: string[],
   account: OperationDeps["account"],
 ): Failure {
-  const { payoutId, amount } = theirs;
-  const to = theirs.recipient === undefined ? "" : ` to ${theirs.recipient}`;
   return new Failure(
     "payout.response-differs",
-    `Payout ${reference} requests ${formatPaisa(amountPaisa)} to ${recipient}, but the API's record ${payoutId} shows ${formatAmount(amount)}${to}.`,
+    `The API has a different payout under reference ${reference}: ${payoutId}.`,
     {
       problems,
       hint: resolveHint(reference, "payout", account),

@@ -158,26 +158,32 @@ function rejectedClaim(
 ): Failure {
   if (claim.kind === "over-limit") {
     const { live, refundablePaisa } = claim;
-    const most = refundablePaisa > 0n ? `at most ${formatPaisa(refundablePaisa)}` : "nothing";
+    const most =
+      refundablePaisa > 0n
+        ? `at most ${formatPaisa(refundablePaisa)} of its ${formatPaisa(paidPaisa)} can still be refunded`
+        : `nothing is left to refund of its ${formatPaisa(paidPaisa)}`;
     return new Failure(
       "refund.amount-too-large",
-      `Cannot refund ${formatPaisa(amountPaisa ?? 0n)} of payment ${target}: ${most} of its ${formatPaisa(paidPaisa)} can be refunded.`,
+      `Cannot refund ${formatPaisa(amountPaisa ?? 0n)} of payment ${target}: ${most}.`,
       { ...refundsHint(live), operation: target ?? "" },
     );
   }
   const { earlier } = claim;
   const { id, state, createdAt } = earlier;
-  const ended = state === "CONFIRMED" ? "was accepted" : "its outcome is unknown";
+  const ended =
+    state === "CONFLICT"
+      ? ", and the API has a different record of it"
+      : ", and its outcome is unknown";
   const inspect = isUnsettled(earlier)
     ? `If another lenden process is still sending it, wait until it ends. ${resolveHint(id, kind, earlier)}`
-    : `To inspect it, run 'lenden ledger show ${id}'.`;
+    : `To see it, run 'lenden ledger show ${id}'.`;
   // The first one may have been created: no hint leads to a second one then.
   const hint = isUnresolved(earlier)
     ? inspect
     : `${inspect} To send a second ${kind}, add --again.`;
   return new Failure(
     kind === "payment" ? "payment.duplicate" : "refund.duplicate",
-    `Duplicate ${kind}: the same ${kind} was requested on ${formatTime(createdAt)}, and ${state === "CONFLICT" ? "the API has a different record of it" : ended} (${id}).`,
+    `Duplicate ${kind}: the same ${kind} was sent on ${formatTime(createdAt)} (${id})${state === "CONFIRMED" ? "" : ended}.`,
     { hint, operation: id },
   );
 }
@@ -204,7 +210,7 @@ export async function refundable(transactionId: string, deps: OperationDeps): Pr
   if (leftPaisa > 0n) return { payment, paidPaisa, leftPaisa, live };
   throw new Failure(
     "refund.already-refunded",
-    `Payment ${transactionId} (${formatPaisa(paidPaisa)}) was refunded completely, or may have been.`,
+    `Cannot refund payment ${transactionId}: nothing is left to refund of its ${formatPaisa(paidPaisa)}.`,
     { ...refundsHint(live), operation: transactionId },
   );
 }
@@ -227,7 +233,7 @@ async function retrieveCompleted(
   if (paidPaisa === undefined || payment.transactionId !== transactionId)
     throw new Failure(
       "refund.invalid-payment",
-      `${cannot}: the API's record of it is invalid (${payment.transactionId}, ${formatAmount(amount)}).`,
+      `${cannot}: the API returned a record with an invalid ID or amount (${payment.transactionId}, ${formatAmount(amount)}).`,
       { operation: transactionId },
     );
   if (status === "Completed") return { payment, paidPaisa };
@@ -261,6 +267,6 @@ function refundsHint(live: Operation[]): { hint?: string } {
   if (!last) return {};
   const show = last.remoteId ? `refund get ${last.remoteId}` : `ledger show ${last.id}`;
   return {
-    hint: `To list its refunds, run 'lenden refund list --refresh'. To see the newest one, run 'lenden ${show}'.`,
+    hint: `To see its newest refund, run 'lenden ${show}'.`,
   };
 }

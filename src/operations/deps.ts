@@ -51,15 +51,19 @@ export interface OperationDeps {
 export function checkStop(deps: Pick<OperationDeps, "isStopping" | "isOutOfTime">): void {
   if (!deps.isStopping()) return;
   if (deps.isOutOfTime())
-    throw new Failure("run.timeout", "The command did not finish within --timeout.", {
-      hint: "Retry with a larger --timeout.",
-    });
+    throw new Failure(
+      "run.timeout",
+      "The command did not finish within its time limit (--timeout).",
+      {
+        hint: "Run the same command again with a longer limit, for example --timeout 3m.",
+      },
+    );
   throw new Failure("run.interrupted", "Interrupted.");
 }
 
 /** Why a run is to stop, as the end of a sentence. */
 export function stopCause({ isOutOfTime }: Pick<OperationDeps, "isOutOfTime">): string {
-  return isOutOfTime() ? "--timeout elapsed" : "the command was stopped";
+  return isOutOfTime() ? "the time limit (--timeout) elapsed" : "the command was stopped";
 }
 
 /** More than `Date` can differ by itself: one of the clocks was set. */

@@ -60,7 +60,7 @@ export function findMethodId(wanted: string, methods: PaymentMethod[]): Result<s
   const codes = methods.map(({ codeName }) => codeName);
   const meant = didYouMean(wanted, [...codes, ...methods.map((one) => one.providerName)]);
   const list = codes.join(", ") || "none";
-  return err(`The account has no method ${name}.${meant} The account has: ${list}.`);
+  return err(`The account has no method ${name}.${meant} Its methods: ${list}.`);
 }
 
 function fold(name: string): string {

@@ -103,7 +103,7 @@ function decidingFailure(operation: Operation, error: unknown): Failure {
     "ledger.not-recorded",
     `An error interrupted ${name} while it was sent: ${error.message}`,
     {
-      hint: `${error.details.hint ?? "Check the ledger."} Then run 'lenden ledger resolve'.`,
+      hint: `${error.details.hint ?? "Run 'lenden ledger check'."} Then run 'lenden ledger resolve'.`,
       operation: name,
       unrecorded: "UNCERTAIN",
       cause: error,
@@ -146,7 +146,7 @@ async function write(
     // The ledger's own failure, such as a lost lock; anything else is attributed to the disk.
     const own = cause instanceof Failure && cause.details.hint ? cause : undefined;
     const why = own ? `: ${own.message}` : ".";
-    const message = `Cannot record the outcome of ${name} (${outcome.state}${id})${why}`;
+    const message = `The ledger could not store the outcome of ${name} (${outcome.state}${id})${why}`;
     const room = "Make room on the disk, then run 'lenden ledger resolve'.";
     const hint = own?.details.hint ?? room;
     const details = { hint, operation: name, unrecorded: outcome.state, cause };
@@ -160,7 +160,7 @@ function movedError({ id, kind, state, ...account }: Operation): Failure {
     "ledger.not-recorded",
     `another process recorded a different outcome first: ${state}`,
     {
-      hint: `Do not retry before you compare it with the API. To see what was recorded, run 'lenden ledger show ${id}'. ${resolveHint(id, kind, account)}`,
+      hint: `To see the recorded outcome, run 'lenden ledger show ${id}'. ${resolveHint(id, kind, account)}`,
     },
   );
 }
@@ -182,12 +182,12 @@ function internalError(operation: Operation, cause: unknown): Failure {
 export function lockedError(name: string, by: Holder, what = ""): Failure {
   return new Failure(
     "operation.locked",
-    `${what && `${what} `}${name} is locked by ${workerText(by)} since ${formatTime(by.since)}.`,
+    `${what && `${what} `}${name} is in use by another lenden process: ${workerText(by)}, since ${formatTime(by.since)}.`,
     {
       hint:
         by.user === undefined
           ? `Wait until process ${by.pid} ends, then run the same command again.`
-          : "Wait until that process ends, then run the same command again. If the process is dead, others can continue 60 s after its lease ends: see 'lenden ledger processes'.",
+          : "Wait until that process ends, then run the same command again. If it crashed, the lock ends after 90 seconds: 'lenden ledger processes' shows it.",
       operation: name,
     },
   );

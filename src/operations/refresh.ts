@@ -82,9 +82,13 @@ async function* each<Item>(items: AsyncIterable<Item> | Item[]): AsyncGenerator<
 }
 
 function outOfTime(): Failure {
-  return new Failure("status.timeout", "--timeout elapsed before all statuses were retrieved.", {
-    hint: "Some of the statuses may be old. Retry with a larger --timeout.",
-  });
+  return new Failure(
+    "status.timeout",
+    "The time limit (--timeout) elapsed before all statuses were retrieved.",
+    {
+      hint: "Some statuses may be old. Run the same command again with a longer limit, for example --timeout 3m.",
+    },
+  );
 }
 
 /** Records a status. @returns true if it may still change */

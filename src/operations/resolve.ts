@@ -74,12 +74,12 @@ export async function resolve(
   const details = { hint, operation: reference ?? id };
   // P15: sent again it would bring the same response, so only a person can end it.
   if (state === "CONFLICT") {
-    const text = `The ${kind} ${reference ?? id} is in CONFLICT: ${message}`;
+    const text = `Cannot resolve ${kind} ${reference ?? id} automatically. ${message}`;
     throw new Failure("record.differs", text, details);
   }
   // Its reference may be that of another test: sent again, it could create a payout.
   if (kind === "payout" && isTest(operation)) {
-    const text = `Cannot resolve test payout ${reference ?? id}: tests of the API are not sent again.`;
+    const text = `Cannot resolve payout ${reference ?? id} automatically: lenden does not resend a payout of 'lenden verify-api'.`;
     throw new Failure("payout.outcome-unknown", text, details);
   }
   if (kind === "payout") {
@@ -90,17 +90,18 @@ export async function resolve(
   if (isTransition) return checkTransition(operation, deps, restsSinceMs);
   throw new Failure(
     kind === "payment" ? "payment.outcome-unknown" : "refund.outcome-unknown",
-    `Cannot resolve ${kind} ${id}: the API cannot find a ${kind} without its ID.`,
+    `Cannot resolve ${kind} ${id} automatically: the API finds a ${kind} only by its ID.`,
     details,
   );
 }
 
 /** The failure of a finding about a known outcome, or about an operation that was sent again. */
 function alreadyKnown(operation: Operation): Failure {
-  const { id, state, updatedAt } = operation;
+  const { id, reference, state, updatedAt } = operation;
+  const name = reference ?? id;
   const why = isUnsettled(operation)
-    ? `${id} was sent again at ${formatTime(updatedAt)}`
-    : `The outcome of ${id} is known: ${state}`;
+    ? `Another process sent ${name} again on ${formatTime(updatedAt)}`
+    : `The outcome of ${name} is already known: ${state}`;
   const hint = `To see its history, run 'lenden ledger show ${id}'.`;
   return new Failure("operation.known", `${why}.`, { hint, operation: id });
 }
@@ -125,7 +126,7 @@ async function adopt(
     `Record ${remoteId} differs from what operation ${operation.id} requested.`,
     {
       problems,
-      hint: `Use the ID of the record that was requested ('lenden ledger show ${operation.id}' describes it). Use --not-created only if no record has these values.`,
+      hint: `Find the record with the requested values, and use its ID. If there is none, use --not-created.`,
       operation: operation.id,
     },
   );
@@ -141,7 +142,7 @@ async function checkTransition(
   await deps.sleep(await restMs(operation, deps, restsSinceMs));
   if (deps.isStopping())
     throw new Failure("transition.outcome-unknown", `The API may still process ${id}.`, {
-      hint: "Run the same command again, and wait at least ten seconds.",
+      hint: "Run the same command again, and let it wait for ten seconds.",
       operation: id,
     });
   const resource = resources.find((one) => one === asked.resource) ?? "payment";

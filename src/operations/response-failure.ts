@@ -26,7 +26,9 @@ export function unread(answer: Exclude<Answer, { kind: "data" }>, about?: string
     "api.unusable-response",
     `No valid response from the API: ${describe(answer)}.`,
     {
-      hint: isLate ? longer : "Retry. To see the request and the response, add --verbose.",
+      hint: isLate
+        ? longer
+        : "Run the same command again, with --verbose to see the API's response.",
       ...(answer.status === undefined ? {} : { status: answer.status }),
       ...(about ? { operation: about } : {}),
     },
@@ -55,24 +57,27 @@ function unsentBy({ reason, message, details }: Failure): Failure {
 export function unsent({ fault, url }: Unsent): Failure {
   const isStopped = ["stopped", "batch stopped", "out of time"].includes(fault.reason);
   const at = url ? ` at ${url.host}` : "";
-  const what = isStopped ? "The request was not sent" : `Cannot connect to the API${at}`;
-  return new Failure("api.unreachable", `${what}: ${causeText(fault.reason)}.`, {
+  const cause = causeText(fault.reason);
+  const message = isStopped
+    ? `${cause.charAt(0).toUpperCase()}${cause.slice(1)}.`
+    : `Cannot connect to the API${at}: ${cause}.`;
+  return new Failure("api.unreachable", message, {
     hint: connectionHint(fault, url),
     code: fault.code,
   });
 }
 
-const longer = "Retry with a longer --timeout.";
+const longer = "Run the same command again with a longer limit, for example --timeout 3m.";
 
 function connectionHint({ reason }: Unsent["fault"], url: URL | undefined): string {
   if (reason === "out of time") return longer;
   if (reason === "stopped" || reason === "batch stopped") return "Run the same command again.";
   if (reason === "certificate")
-    return "The certificate is not trusted. For a private certificate authority, set NODE_EXTRA_CA_CERTS.";
+    return "To see what is wrong with the certificate, run 'lenden doctor'.";
   const isSilent = reason === "connection refused" || reason === "connect timeout";
   if (isSilent && url?.protocol === "http:" && isLoopback(url))
     return `To start the sandbox at ${url.host}, run 'lenden sandbox start --port ${url.port || 80}', with the same --data as before. Then run the same command again.`;
-  return "Check the base URL, the network and HTTPS_PROXY, then retry.";
+  return "To find the cause, run 'lenden doctor'. Then run the same command again.";
 }
 
 /** The beginning of a response that lenden could not read, for the ledger (P14). */
@@ -83,9 +88,9 @@ export function evidenceOf(answer: Answer): Evidence {
 /** A response without data, in a few words. */
 export function describe(answer: Exclude<Answer, { kind: "data" }>): string {
   if (answer.kind === "unsent") return causeText(answer.fault.reason);
-  const status = answer.status === undefined ? "" : `, status ${answer.status}`;
+  const status = answer.status === undefined ? "" : ` (HTTP ${answer.status})`;
   const isPage = answer.kind === "refused" && !answer.isJson;
-  return `${isPage ? "a page that is not the API's" : causeText(answer.why)}${status}${messageOf(answer)}`;
+  return `${isPage ? "the response is a web page" : causeText(answer.why)}${status}${messageOf(answer)}`;
 }
 
 function causeText(why: string): string {
@@ -96,23 +101,30 @@ function causeText(why: string): string {
 const causeTexts = new Map<string, string>([
   ["stopped", "the command was stopped"],
   ["batch stopped", "the batch stopped before this row"],
-  ["out of time", "--timeout elapsed"],
-  ["access", "access denied"],
-  ["refused", "rejected"],
-  ["clash", "rejected as a conflict"],
+  ["out of time", "the time limit (--timeout) elapsed"],
+  ["name not found", "the host name was not found"],
+  ["connection refused", "the connection was refused"],
+  ["certificate", "its certificate is not valid or not trusted"],
+  ["tls", "the TLS connection failed"],
+  ["connect timeout", "the server did not respond in time"],
+  ["no response in time", "the API did not respond in time"],
+  ["connection lost", "the connection was lost"],
+  ["access", "the API denied access"],
+  ["refused", "the API rejected the request"],
+  ["clash", "the API reported a conflict"],
   ["response ended early", "the response ended early"],
   ["response too large", "the response is too large"],
   ["response not HTTP", "the response is not HTTP"],
   ["fault of lenden", "an internal error of lenden"],
   ["busy", "the API is busy"],
-  ["empty", "an empty response"],
-  ["not JSON", "a response that is not JSON"],
-  ["wrong shape", "a response without the expected fields"],
-  ["redirect", "a redirect"],
-  ["server error", "a server error"],
-  ["unexpected status", "an unexpected response"],
-  ["another record", "a response about another record"],
-  ["record in a rejection", "a rejection that contains a record"],
+  ["empty", "the response is empty"],
+  ["not JSON", "the response is not JSON"],
+  ["wrong shape", "the response lacks required fields"],
+  ["redirect", "the response is a redirect"],
+  ["server error", "the API reported a server error"],
+  ["unexpected status", "the response has an unexpected status"],
+  ["another record", "the response is about another record"],
+  ["record in a rejection", "the rejection contains a record"],
 ]);
 
 function messageOf({ apiError }: Pick<Rejected, "apiError">): string {
@@ -124,7 +136,7 @@ export function rejection(answer: Rejected, about?: string): Failure {
   const { status, apiError, why } = answer;
   const [reason, says] = rejections[why];
   const name = why === "unknown id" ? ` ${about ?? "this path"}` : "";
-  return new Failure(reason, `${says}${name} (${status})${messageOf(answer)}`, {
+  return new Failure(reason, `${says}${name} (HTTP ${status})${messageOf(answer)}`, {
     hint: why === "unknown id" && about === undefined ? pathHint : rejectionHint(answer),
     status,
     ...(apiError.code ? { code: apiError.code } : {}),
@@ -163,7 +175,7 @@ export function rejectedLater(
   const cause = clockTrouble(clockAheadMs() ?? 0) ?? access;
   return new Failure(
     "payout.outcome-unknown",
-    `Cannot confirm payout ${reference}: the API rejected it (${status})${messageOf(answer)}. An earlier request may have created it (${why.replace(/\.$/, "")}).`,
+    `Cannot confirm payout ${reference}: the API rejected a retry (HTTP ${status})${messageOf(answer)}. An earlier request may have created the payout: ${why.replace(/\.$/, "")}.`,
     {
       hint: cause
         ? `${cause} Then run 'lenden ledger resolve ${reference}'.`
@@ -176,7 +188,7 @@ export function rejectedLater(
 }
 
 const newReferenceHint =
-  "Fix the problem that the API reports, then send the payout with a new reference.";
+  "Fix the problem that the API reports, then send the payout with a new reference (--ref).";
 const addressHint = `Check the base URL: it usually ends in ${basePath}.`;
 const pathHint =
   "Check the path and the IDs in it, then the base URL, which usually ends with /cp/api/v1.";
@@ -185,7 +197,7 @@ const rejections: Record<Rejected["why"], [Reason, string]> = {
   access: ["api.access-denied", "The API denied access"],
   "unknown id": ["api.not-found", "The API does not know"],
   busy: ["api.busy", "The API is busy"],
-  clash: ["api.rejected", "The API rejected the request as a conflict"],
+  clash: ["api.rejected", "The API rejected the request"],
   refused: ["api.rejected", "The API rejected the request"],
 };
 
@@ -196,7 +208,7 @@ function rejectionHint({ why, status }: Pick<Rejected, "why" | "status">): strin
 /** P18. A 401 is about credentials; a 403 is about what they or this machine may do. */
 export function accessHint(status: number | undefined): string {
   const address =
-    "If they are right, allow this machine's IP address in the merchant dashboard (Settings → Development Info).";
+    "Unless the API is a local sandbox, also allow this machine's IP address in the merchant dashboard (Settings → Development Info).";
   return status === 403
     ? `Check that the API key and, for payouts, the payout secret belong to this account. ${address}`
     : `Check the API key and, for payouts, the payout secret: 'lenden profile show' shows their sources. ${address}`;
@@ -206,8 +218,7 @@ const rejectionHints: Record<Exclude<Rejected["why"], "access">, string> = {
   "unknown id":
     "Check the ID, the profile and the base URL: an ID is known only in its own account and environment.",
   busy: "Retry later.",
-  clash:
-    "The current status may not allow this request: check it with 'lenden pay get', 'lenden payout get' or 'lenden refund get'.",
+  clash: "The current status may not allow this request. Check the status, then retry.",
   refused: "Fix the problem that the API reports, then retry.",
 };
 

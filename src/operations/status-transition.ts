@@ -91,9 +91,9 @@ async function untilDone<Kind extends Resource>(
   const unknown = (now: string, more: Pick<FailureDetails, "neverLeft" | "cause"> = {}): Failure =>
     new Failure(
       "transition.outcome-unknown",
-      `Cannot confirm the ${kind} of ${resource} ${id} (${possible}): ${now}`,
+      `Cannot confirm the ${kind} of ${resource} ${id}: ${possible}. ${now}`,
       {
-        hint: "Run the same command again: a second run changes nothing more.",
+        hint: "Run the same command again. It is safe to repeat.",
         operation: id,
         ...more,
       },
@@ -103,7 +103,7 @@ async function untilDone<Kind extends Resource>(
     const shown = shownBy(
       await attempted(send).catch((error) => {
         if (possible === undefined || !(error instanceof Failure)) throw error;
-        throw unknown(`the retry could not be sent: ${error.message}`, {
+        throw unknown(`The retry could not be sent: ${error.message}`, {
           neverLeft: true,
           cause: error,
         });
@@ -120,15 +120,14 @@ async function untilDone<Kind extends Resource>(
     const hasEnded = status !== undefined && status !== "Processing";
     if (hasEnded && (status !== target || rejected)) {
       const { hint: _, ...details } = rejected?.details ?? {};
-      const why = rejected ? ` ${rejected.message}` : "";
-      const message = `The ${resource} ${id} is already ${status}.${why}`;
+      const message = `The ${resource} ${id} is already ${status}.`;
       throw new Failure("transition.already-ended", message, { ...details, operation: id });
     }
     if (rejected) throw rejected;
     const undecided = (): Failure => {
       if (possible === undefined && shown.kind === "unsent") return shown.failure;
       return unknown(
-        `${status === undefined ? "its status could not be retrieved" : `it is ${status}`}.`,
+        status === undefined ? "Its status cannot be retrieved." : `Its status is ${status}.`,
       );
     };
     const isOver = deps.now() + pauseMs * attempt >= deps.deadlineMs || deps.isStopping();
@@ -149,7 +148,7 @@ function shownBy(
   { kind, id, wasDone }: { kind: "cancel" | "trigger"; id: string; wasDone: boolean },
 ): Shown {
   if (answer.kind === "data")
-    return { kind: "possible", why: "the API confirmed it", isLast: false };
+    return { kind: "possible", why: "the API accepted the request", isLast: false };
   if (answer.kind === "unclear") return { kind: "possible", why: describe(answer), isLast: false };
   if (answer.kind === "unsent")
     return {

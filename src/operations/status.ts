@@ -108,9 +108,9 @@ export async function waitForRecord<Kind extends Resource>(
     if (isOver)
       throw new Failure(
         "record.not-retrieved",
-        `Cannot retrieve the status of ${kind} ${id}, which was just created.`,
+        `${titles[kind]} ${id} was created, but its status cannot be retrieved.`,
         {
-          hint: `Do not create it again. Run 'lenden ${kind === "payment" ? "pay" : kind} get ${id}' later.`,
+          hint: `Do not create it again. To see its status, run 'lenden ${kind === "payment" ? "pay" : kind} get ${id}' later.`,
           operation: id,
         },
       );
@@ -162,7 +162,7 @@ export async function remembered<Retrieved extends ServiceRecord>(
     }
   } catch {
     deps.notice(
-      `Cannot record in the ledger that ${id} is ${record.status}. Retrieve it again later.`,
+      `The ledger could not store that ${id} is ${record.status}. To store it later, run 'lenden ${kind === "payment" ? "pay" : kind} get ${id}'.`,
       "ledger.status-not-recorded",
     );
   }
@@ -234,7 +234,7 @@ export function resourceOf({ kind }: Pick<Operation, "kind">): Resource {
  * `uncertain`: it is not the record of this payout, and its status must not be stored (P15b).
  */
 export function conflictIn(operation: Operation, record: ServiceRecord): Failure | undefined {
-  const { kind, remoteId, reference, id, amountPaisa, asked } = operation;
+  const { kind, remoteId, reference, id, asked } = operation;
   if (kind !== "payout") return undefined;
   const payoutId = remoteId ?? "";
   // A test of the API with a used reference is recorded without one.
@@ -245,24 +245,14 @@ export function conflictIn(operation: Operation, record: ServiceRecord): Failure
   }
   const { different } = comparedRecord(operation, record);
   if (different.length === 0) return undefined;
-  const { amount, recipientNumber: recipient } = record;
-  return differingPayout(
-    {
-      reference: reference ?? id,
-      amountPaisa: amountPaisa ?? 0n,
-      recipient: String(asked.recipientNumber),
-    },
-    { payoutId, amount, recipient },
-    different,
-    operation,
-  );
+  return differingPayout(reference ?? id, payoutId, different, operation);
 }
 
 /** The failure of a status check of a payout that the API confirmed earlier: it stays confirmed. */
 export function confirmedUnseen(reference: string, payoutId: string, why: Failure): Failure {
   return new Failure(
     why.kind === "access" ? "payout.status-denied" : "payout.status-unknown",
-    `Cannot show the status of payout ${reference} (${payoutId}). ${why.message}`,
+    `The API accepted payout ${reference} (${payoutId}) earlier, but its status cannot be retrieved. ${why.message}`,
     { ...why.details, operation: reference },
   );
 }

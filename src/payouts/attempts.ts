@@ -153,8 +153,8 @@ function lastFailure(
       ? resolveHint(reference, "payout", deps.account)
       : `Then run the same command again with --ref ${reference}.`;
     const why = isOwnRejection
-      ? `'lenden verify-api' found that a rejected request may still create a payout (${whyUnknown})`
-      : `no valid response (${whyUnknown})`;
+      ? `${whyUnknown}, and 'lenden verify-api' found that such a request may still create a payout`
+      : whyUnknown;
     return uncertain(order, why, {
       evidence: evidenceOf(answer),
       neverLeft: answer.kind === "unsent",

@@ -115,7 +115,7 @@ export function sentWithOtherKey(operation: Operation): Failure {
     "payout.other-key",
     `Cannot send payout ${reference} again: another API key of this account sent it on ${formatTime(createdAt)}.`,
     {
-      hint: `Use the API key that sent it. If you do not have that key: ${resolveHint(id, "payout", operation)}`,
+      hint: `Use the API key that sent it. Without that key, resolve it by hand. ${resolveHint(id, "payout", operation)}`,
       operation: reference ?? id,
       untried: true,
     },
@@ -141,16 +141,16 @@ function otherPayout(order: PayoutOrder, operation: Operation): Failure {
   // pay that twice, so none is named while the payout in the ledger may have been made.
   const next = newReference(reference);
   const advice = isUsedUp(operation)
-    ? `If this corrects the same payout, use --ref ${next}, but first make sure 'lenden ledger show ${next}' does not show it as paid.`
+    ? `To send that payout again with corrected values, use --ref ${next}.`
     : isUnresolved(operation)
-      ? `It may have been paid: run 'lenden ledger resolve ${reference}' first.`
-      : "For a new payout, use a new --ref.";
+      ? `That payout may have been paid: run 'lenden ledger resolve ${reference}' first.`
+      : `To see that payout, run 'lenden ledger show ${reference}'. For a new payout, use a new --ref.`;
   return new Failure(
     "payout.reference-used",
     `Reference ${reference} already belongs to a different payout.`,
     {
       problems,
-      hint: `To inspect it, run 'lenden ledger show ${reference}'. ${advice}`,
+      hint: advice,
       operation: reference,
     },
   );
@@ -162,7 +162,7 @@ export function describeEarlier({ reference, id, state, createdAt }: Operation):
   const sent = `the same amount to this recipient was sent as ${name} on ${formatTime(createdAt)}`;
   if (state === "CONFIRMED") return `${sent} and accepted`;
   return state === "CONFLICT"
-    ? `${sent} and is in conflict`
+    ? `${sent}, and the API has a different payout for it`
     : `${sent}, and its outcome is unknown`;
 }
 
@@ -178,7 +178,7 @@ function duplicatePayout(earlier: Operation, account: string): Failure {
   const isOwn = earlier.account === account;
   const inspect = isUnsettled(earlier)
     ? `To find out whether it was accepted, run ${isOwn ? `the same command with --ref ${name}` : `'lenden ledger resolve ${id}'`}.`
-    : `To inspect it, run 'lenden ledger show ${isOwn ? name : id}'.`;
+    : `To see it, run 'lenden ledger show ${isOwn ? name : id}'.`;
   return new Failure("payout.duplicate", `Duplicate payout: ${describeEarlier(earlier)}.`, {
     // A payout whose outcome is unknown may have been paid: no hint leads to a second one.
     hint: isUnresolved(earlier) ? inspect : `${inspect} To send a second payout, add --again.`,
@@ -191,16 +191,15 @@ function duplicatePayout(earlier: Operation, account: string): Failure {
  * the payout, or another one.
  */
 function plannedInBatch({ batch, reference }: PlannedRow, own: string): Failure {
-  const inspect = `'lenden payout batch status ${batch}'`;
   const [message, hint] =
     own === reference
       ? [
           `Reference ${reference} belongs to batch ${batch}, which has not sent it yet.`,
-          `To send it, send the batch. For a different payout, use another --ref. To inspect the batch, run ${inspect}; to cancel its rows that were not sent, run 'lenden payout batch cancel ${batch}'.`,
+          `To send it, run 'lenden payout batch send' with the file of the batch. For a different payout, use another --ref.`,
         ]
       : [
           `Duplicate payout: batch ${batch} will send the same amount to this recipient (${reference}).`,
-          `To inspect it, run ${inspect}. To send a second payout, add --again.`,
+          `To see the batch, run 'lenden payout batch status ${batch}'. To send a second payout, add --again.`,
         ];
   return new Failure("payout.planned-in-batch", message, { hint, operation: reference });
 }

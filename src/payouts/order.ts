@@ -73,17 +73,11 @@ export function compare(
     throw uncertain(order, why, { evidence: { otherId: payoutId } });
   }
   const { different, unclear } = compared({ amountPaisa, recipient }, theirs);
-  if (different.length > 0)
-    throw differingPayout(
-      { reference, amountPaisa, recipient },
-      { payoutId, ...theirs },
-      different,
-      account,
-    );
+  if (different.length > 0) throw differingPayout(reference, payoutId, different, account);
   if (unclear.length > 0)
     throw uncertain(
       order,
-      `the API shows its recipient as ${theirs.recipient}, which cannot be compared`,
+      `the API shows its recipient as ${theirs.recipient}, which cannot be compared with ${recipient}`,
     );
 }
 

@@ -31,7 +31,7 @@ export async function retrievePayout(
   unseen: (answer: Unseen) => Failure = (answer) =>
     uncertain(
       order,
-      `the API confirmed it as ${payoutId}, but it cannot be retrieved to compare the recipient (${describe(answer)})`,
+      `the API accepted it as ${payoutId}, but its recipient cannot be compared (${describe(answer)})`,
     ),
 ): Promise<Retrieved> {
   for (let reading = 1; ; reading += 1) {
@@ -83,11 +83,11 @@ export function usedBefore({ reference }: PayoutOrder, operation: Operation): Fa
   const next = newReference(reference);
   return new Failure(
     isConflict ? "payout.in-conflict" : "payout.reference-ended",
-    `Reference ${reference} belongs to an earlier payout that ${isConflict ? "is in conflict" : "was rejected"}${message === null ? "" : `: ${message.replace(/\.$/, "")}`}.`,
+    `Reference ${reference} belongs to an earlier payout that ${isConflict ? "conflicts with the API's record" : "was rejected"}${message === null ? "" : `: ${message.replace(/\.$/, "")}`}.`,
     {
       hint: isConflict
         ? resolveHint(reference, "payout", operation)
-        : `A reference cannot be used again. Retry with --ref ${next}: if it was paid before, that payout is shown.`,
+        : `A reference cannot be used again. To send the payout again, use --ref ${next}.`,
       operation: reference,
     },
   );

@@ -157,7 +157,7 @@ async function sendOrder(
   const order = isResumed ? orderOf(operation) : given;
   if (!isDeepStrictEqual(payoutBody(given), payoutBody(order)))
     deps.notice(
-      `${order.reference} is sent with the name, description and number of its first request.`,
+      `Payout ${order.reference} is retried with the name, description and number of its first request.`,
       "payout.first-order-kept",
     );
   const whyUnknown = isResumed ? await earlierAttempt(operation, deps, restsSinceMs) : undefined;

@@ -51,13 +51,13 @@ export async function assertResendable(
   if (isForgotten(openedAt, deps))
     throw new Failure(
       "payout.unknown-over-24-hours",
-      `${cannot} its outcome has been unknown since ${formatTime(openedAt)}, over 24 hours.`,
+      `${cannot} its outcome has been unknown since ${formatTime(openedAt)}, for over 24 hours.`,
       details,
     );
   if (!(await deps.guarantees()).references)
     throw new Failure(
       "payout.reference-unreliable",
-      `${cannot} 'lenden verify-api' found that the API may pay a used reference again.`,
+      `${cannot} 'lenden verify-api' found that the API may pay the same reference twice.`,
       details,
     );
 }

@@ -132,7 +132,7 @@ test("P22: records a row that waits for its slot at a stop as not sent, and the 
   });
   expect(await place.send(4, 1)).toBeUndefined();
   expect(await countsOf(place)).toEqual({ CONFIRMED: 2, NOT_SENT: 3, null: 35 });
-  expect(await whyNotSent(place)).toEqual(["The request was not sent: the command was stopped."]);
+  expect(await whyNotSent(place)).toEqual(["The command was stopped."]);
   place.state.stopping = false;
   expect(await place.send(4)).toBeUndefined();
   expect(new Set(place.asked.map(({ reference }) => reference)).size).toBe(40);
@@ -149,8 +149,8 @@ test("records why a row that waits for its slot is not sent: a rule of the batch
   late.deps.isOutOfTime = () => late.state.stopping;
   expect(await late.send(4, 1)).toBeUndefined();
   expect([await whyNotSent(denied), await whyNotSent(late)]).toEqual([
-    ["The request was not sent: the batch stopped before this row."],
-    ["The request was not sent: --timeout elapsed."],
+    ["The batch stopped before this row."],
+    ["The time limit (--timeout) elapsed."],
   ]);
 });
 

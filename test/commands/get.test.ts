@@ -75,7 +75,9 @@ describe("a status that get shows", () => {
     for (const line of [send, ["payout", "get", "PO1"], ["payout", "wait", "PO1"]]) {
       const { code, stdout, stderr } = await lenden(line, { env });
       expect({ line, code, stdout }).toEqual({ line, code: 4, stdout: "" });
-      expect(stderr).toContain("Cannot show the status of payout INV-1 (PO1).");
+      expect(stderr).toContain(
+        "The API accepted payout INV-1 (PO1) earlier, but its status cannot be retrieved.",
+      );
       expect(stderr).not.toContain("Outcome unknown");
     }
   });

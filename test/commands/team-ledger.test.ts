@@ -143,7 +143,9 @@ describe("a shared ledger", () => {
     const second = await lenden([...send, "--json"], { env: bo });
     expect(second.code).toBe(7);
     expect(errorOf(second).message).toMatch(
-      new RegExp(`^Batch B\\w+ is locked by .*\\(login ann\\) on .*${first.pid}.* since `),
+      new RegExp(
+        `^Batch B\\w+ is in use by another lenden process: .*\\(login ann\\) on .*${first.pid}.*, since `,
+      ),
     );
     expect((await firstEnd).code).toBe(0);
     expect(await processes()).toEqual([]);

@@ -80,7 +80,7 @@ describe("profile add takes key and secret", () => {
     const line = ["add", "shop", "--base-url", baseUrl, "--key-stdin", "--check"];
     const rejected = await profile(line, key);
     expect(rejected.code).toBe(4);
-    expect(rejected.stderr).toMatch(/denied access \(401\).*The profile was not stored\./);
+    expect(rejected.stderr).toMatch(/denied access \(HTTP 401\).*The profile was not stored\./);
     expect(existsSync(file)).toBe(false);
     const accepted = await profile(line, apiKey);
     expect([accepted.code, accepted.stderr]).toEqual([0, expect.stringContaining("accepts this")]);

@@ -23,7 +23,10 @@ test(
       const winners = all.filter(({ code }) => code === 0).length - late.length;
       expect([round, wrong, winners]).toEqual([round, [], 1]);
       for (const { code, stderr } of all)
-        if (code === 7) expect(stderr).toMatch(/Batch B\w+ is locked by process [0-9]+ on/);
+        if (code === 7)
+          expect(stderr).toMatch(
+            /Batch B\w+ is in use by another lenden process: process [0-9]+ on/,
+          );
       const own = (await merchant.moneyRequests()).filter(({ request }) =>
         JSON.stringify(request).includes(`RACE${round}-`),
       );

@@ -31,7 +31,7 @@ test.each<[string, Finding]>([
     await recordOutcome(ledger, read, confirmed);
     expect(await failure(resolve(read, finding, deps))).toMatchObject({
       kind: "usage",
-      message: expect.stringContaining(`The outcome of ${read.id} is known: CONFIRMED`),
+      message: expect.stringContaining("The outcome of INV-7 is already known: CONFIRMED"),
     });
     expect(await ledger.find(order.reference)).toMatchObject({
       state: "CONFIRMED",
@@ -45,7 +45,7 @@ test("an operation that was resent in the meantime is not declared not created",
   await recordOutcome(ledger, read, lost);
   expect(await failure(resolve(read, "not created", deps))).toMatchObject({
     kind: "usage",
-    message: expect.stringContaining("was sent again at"),
+    message: expect.stringContaining("Another process sent INV-7 again on"),
   });
   expect(await ledger.find(order.reference)).toMatchObject({ state: "UNCERTAIN" });
 });
@@ -63,7 +63,7 @@ test("a payout that was declared not created meanwhile is not sent", async () =>
   const { deps, ledger, read, of } = await doubtful();
   await resolve(read, "not created", deps);
   expect(await failure(resolve(read, undefined, deps))).toMatchObject({
-    message: expect.stringContaining(`The outcome of ${read.id} is known: NOT_SENT`),
+    message: expect.stringContaining("The outcome of INV-7 is already known: NOT_SENT"),
   });
   expect(of("createPayout")).toEqual([]);
   expect(await ledger.find(order.reference)).toMatchObject({ state: "NOT_SENT" });

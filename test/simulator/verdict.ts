@@ -22,7 +22,7 @@ export function judgePayout(ran: Ran<PayoutShown>, order: PayoutOrder, universe:
       judgeExisting({ existing, record, ran }, universe);
   }
   // A rejected API key, while the payout is looked at that an earlier run has confirmed.
-  const saysConfirmed = code === 4 && ran.ended.says.startsWith("Cannot show the status of payout");
+  const saysConfirmed = code === 4 && ran.ended.says.startsWith("The API accepted payout");
   const saysNone = [3, 4, 9, 69].includes(Number(code)) && !saysConfirmed;
   const isOfKey = record && !record.isForeign && record.keyId === ran.tool.key.id;
   // While this command ran, another one may have used the reference.

@@ -104,7 +104,7 @@ describe("profile add in a terminal", () => {
     await terminal.press("C-u");
     await terminal.answer("Profile name", "other");
     await terminal.answer("Base URL of the API", "http://elsewhere.example");
-    await terminal.shows(/> .*https:/);
+    await terminal.shows(/> [\s\S]*https:/);
     await terminal.press("C-u");
     await terminal.answer("Base URL of the API", baseUrl);
     const { code, screen } = await terminal.ended();

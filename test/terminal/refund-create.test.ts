@@ -75,7 +75,7 @@ test("a payment or an amount that cannot be refunded is asked for again", async 
   await terminal.answer(/not know TXUNKNOWN.*\n\? Which payment\?/, unpaid, unpaid);
   await terminal.shows(`Cannot refund payment ${unpaid}: its status is Processing`);
   await terminal.answer(/pay wait[\s\S]*\n\? Which payment\?/, shop.order43, shop.order43);
-  await terminal.answer(/refunded completely[\s\S]*\n\? Which/, shop.order42, shop.order42);
+  await terminal.answer(/nothing is left to refund[\s\S]*\n\? Which/, shop.order42, shop.order42);
   await terminal.answer("Amount to refund", "1,250");
   await terminal.shows("Did you mean 1250?");
   await terminal.press("C-u");

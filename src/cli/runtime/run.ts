@@ -203,15 +203,16 @@ function failureOf(
 }
 
 const statusIn = {
-  cancelled: "Cancelled, and this status is final",
-  pending: "not Completed or Cancelled yet",
+  cancelled: "Cancelled",
+  pending: "not Completed yet",
 };
 
 /** Cancelled moves no money. The hint by the first word of the command. */
 const cancelledHints: Record<string, string> = {
-  pay: "The customer did not pay. To collect the amount, create a new payment.",
+  pay: "The customer did not pay. To collect the amount, create a new payment with 'lenden pay create'.",
   payout: "The recipient was not paid. To pay, send a payout with a new reference.",
-  refund: "The customer was not refunded. To refund the payment, create a new refund.",
+  refund:
+    "The customer was not refunded. To refund the payment, create a new refund with 'lenden refund create'.",
 };
 
 /** A card with a status does not say that this is why the command fails. */

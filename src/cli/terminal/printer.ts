@@ -97,11 +97,13 @@ function notWritten(why: string, text: string, { changed, ending }: Ended): Fail
   const isUnknown =
     ending === "uncertain" || (ending instanceof Failure && ending.kind === "uncertain");
   const next = changed
-    ? "Do not run the command again: 'lenden ledger list' shows what was sent."
+    ? "Do not run the command again. To see what was sent, run 'lenden ledger list'."
     : "Redirect the output to a disk with free space, then run the command again.";
   return new Failure(
     changed ? "output.result-lost" : "output.not-written",
-    `The command completed, but standard output could not be written: ${why}.`,
+    changed
+      ? `The request was sent, but its result cannot be written to standard output: ${why}.`
+      : `Cannot write the result to standard output: ${why}.`,
     {
       hint: `${next} The result was: ${text.trim().replace(/\s+/g, " ")}`,
       ...(changed && isUnknown ? { effect: "outcome-unknown" as const } : {}),

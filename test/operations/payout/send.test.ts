@@ -69,7 +69,7 @@ test("P9: resends the order of an earlier run unchanged, and reports that", asyn
   const bodies = run.of("createPayout").map(({ input }) => JSON.stringify(input));
   expect(new Set(bodies).size).toBe(1);
   expect(run.notices).toContain(
-    "INV-7 is sent with the name, description and number of its first request.",
+    "Payout INV-7 is retried with the name, description and number of its first request.",
   );
 });
 
@@ -153,7 +153,7 @@ describe("P10, P11: proved that nothing was sent", () => {
     const run = scripted(only(unsent("certificate")));
     expect(await failure(sendPayout(order, run.deps))).toMatchObject({
       reason: "api.unreachable",
-      details: { hint: expect.stringContaining("NODE_EXTRA_CA_CERTS") },
+      details: { hint: expect.stringContaining("'lenden doctor'") },
     });
     expect(run.of("createPayout")).toHaveLength(1);
   });
@@ -195,7 +195,7 @@ describe("P12, P13: unknown outcomes", () => {
     const { kind, message } = await failure(sendPayout(order, run.deps));
     expect({ kind, message }).toEqual({
       kind: "uncertain",
-      message: expect.stringMatching(/connection lost.*There is no secret any longer/),
+      message: expect.stringMatching(/connection was lost.*There is no secret any longer/),
     });
     expect(await (await run.deps.ledger()).unsettled()).toMatchObject([{ state: "UNCERTAIN" }]);
   });
@@ -238,8 +238,8 @@ describe("P12, P13: unknown outcomes", () => {
   });
 
   test.each([
-    [26 * 3_600_000, Number.POSITIVE_INFINITY, /unknown since .*over 24 hours/],
-    [120_000, 60_000, /no valid response/],
+    [26 * 3_600_000, Number.POSITIVE_INFINITY, /unknown since .*for over 24 hours/],
+    [120_000, 60_000, /the connection was lost/],
   ])(
     "P12, P25: a machine that sleeps %i ms in a pause sends nothing when it wakes",
     async (sleptMs, timeoutMs, says) => {
@@ -416,7 +416,7 @@ describe("P17 to P20: rejections", () => {
       const run = scripted(only({ ...refused("access", status), isJson: false }));
       const { kind, message, details } = await failure(sendPayout(order, run.deps));
       expect([kind, details.status]).toEqual(["uncertain", status]);
-      expect(message).toContain(`a page that is not the API's, status ${status}`);
+      expect(message).toContain(`the response is a web page (HTTP ${status})`);
       expect(details.hint).toMatch(/^(?=.*API key)(?=.*payout secret).*IP address.*--ref INV-7/);
       expect(run.of("createPayout")).toHaveLength(1);
     },
@@ -428,7 +428,7 @@ describe("P17 to P20: rejections", () => {
     const corrected = await failure(sendPayout({ ...order, amountPaisa: 1n }, run.deps));
     expect([corrected.kind, corrected.details.hint]).toEqual([
       "conflict",
-      expect.stringMatching(/use --ref INV-7-lenden2, but first .*show INV-7-lenden2'/),
+      expect.stringMatching(/use --ref INV-7-lenden2\.$/),
     ]);
     const same = await failure(sendPayout(order, run.deps));
     expect([same.kind, same.details.hint]).toEqual([

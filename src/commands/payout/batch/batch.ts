@@ -215,7 +215,7 @@ const endings: Partial<Record<FailureKind, { reason: Reason; text: string }>> = 
   partial: { reason: "batch.rows-failed", text: "Some rows were rejected or cancelled." },
   pending: {
     reason: "batch.still-processing",
-    text: "Not all rows are Completed or Cancelled.",
+    text: "Some rows are not Completed yet.",
   },
   // The counts and the effect say that the outcome of some rows is unknown.
   uncertain: { reason: "batch.outcome-unknown", text: "" },
