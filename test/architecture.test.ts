@@ -31,6 +31,8 @@ const mayImport: Record<string, string[]> = {
     "domain",
     "ledger/decide.ts",
     "platform/files.ts",
+    "platform/sqlite/open.ts",
+    "types:platform/sqlite/database.ts",
     "zod/mini",
     "types:ledger",
     "types:api/contract",

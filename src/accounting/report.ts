@@ -4,6 +4,8 @@ import { readMobile } from "../domain/mobile.ts";
 import { isTest, isUnresolved } from "../domain/state.ts";
 import { bookedAt } from "../ledger/decide.ts";
 import type { Kind, Operation } from "../ledger/operation.ts";
+import type { Database } from "../platform/sqlite/database.ts";
+import { openTemporary } from "../platform/sqlite/open.ts";
 
 /** What the operations of a report can be grouped by. */
 export const groupings = ["day", "method", "recipient", "user", "profile"] as const;
@@ -42,8 +44,10 @@ export interface Group {
   sums: Sums;
 }
 
-export interface AccountReport extends Pick<Operation, "account" | "environment"> {
-  groups: Group[];
+/** `Groups`: all groups of an account can be read once, or some of them are in memory. */
+export interface AccountReport<Groups extends Iterable<Group> = Group[]>
+  extends Pick<Operation, "account" | "environment"> {
+  groups: Groups;
   total: Sums;
 }
 
@@ -62,9 +66,17 @@ const earlier = "earlier";
 /** The key of a group in place of many small ones, which its name counts. */
 const others = "others";
 
-/** Adds up operations by account and group, in exact paisa. Accounts are never added up. */
+/** Groups in memory. More of them are in a temporary database. */
+const mostInMemory = 10_000;
+
+/**
+ * Adds up operations by account and group, in exact paisa. Accounts are never added up. Memory does not grow with the
+ * number of groups.
+ */
 export function createReport(scope: Scope) {
-  const accounts = new Map<string, AccountReport & { byKey: Map<string, Group> }>();
+  const accounts = new Map<string, AccountReport<never[]> & { byKey: Map<string, Group> }>();
+  let inMemory = 0;
+  let stored: ReturnType<typeof createStore> | undefined;
 
   const accountOf = ({ account, environment }: Operation) => {
     const id = `${environment} ${account}`;
@@ -74,15 +86,25 @@ export function createReport(scope: Scope) {
     return own;
   };
 
+  const store = async () => {
+    stored ??= createStore(await openTemporary());
+    for (const [id, { byKey }] of accounts) {
+      stored.add(id, byKey.values());
+      byKey.clear();
+    }
+    inMemory = 0;
+  };
+
   return {
-    add(operation: Operation): void {
-      const { groups, total, byKey } = accountOf(operation);
+    async add(operation: Operation): Promise<void> {
+      const { total, byKey } = accountOf(operation);
       const { key, name } = placeOf(operation, scope);
       let group = byKey.get(key);
       if (!group) {
+        if (inMemory === mostInMemory) await store();
         group = { key, name, sums: {} };
         byKey.set(key, group);
-        groups.push(group);
+        inMemory += 1;
       }
       group.name = name ?? group.name;
       const cell = `${bucketOf(operation)} ${operation.kind}` as const;
@@ -92,22 +114,68 @@ export function createReport(scope: Scope) {
       }
     },
 
-    /**
-     * Production first, then by name. Days are in their order, all else is by its amount.
-     *
-     * @param most the most groups; the smallest ones are added up
-     */
-    accounts(most = Number.POSITIVE_INFINITY): AccountReport[] {
+    /** Production first, then by name. Days are in their order, all else is by its amount. */
+    async accounts(): Promise<AccountReport<Iterable<Group>>[]> {
+      if (stored) await store();
       const found = [...accounts].sort(([one], [other]) => (one < other ? -1 : 1));
-      return found.map(([, { account, environment, groups, total }]) => {
+      return found.map(([id, { account, environment, total, byKey }]) => {
+        const groups = [...byKey.values()];
         const all = scope.by === "method" ? joined(groups) : groups;
-        const sorted = scope.by === "day" ? all.sort(byKey) : byAmount(all);
-        const small = sorted.splice(most);
-        const rest: Group = { key: others, name: `${small.length} groups`, sums: {} };
-        for (const { sums } of small) addSums(rest.sums, sums);
-        if (small.length > 0) sorted.push(rest);
-        return { account, environment, groups: sorted, total };
+        const sorted = scope.by === "day" ? all.sort(byDay) : byAmount(all);
+        return { account, environment, total, groups: stored?.groupsOf(id) ?? sorted };
       });
+    },
+  };
+}
+
+/** The first groups; the others are added up. */
+export function* largest(groups: Iterable<Group>, most: number): Iterable<Group> {
+  const sums: Sums = {};
+  let count = 0;
+  for (const group of groups) {
+    count += 1;
+    if (count > most) addSums(sums, group.sums);
+    else yield group;
+  }
+  if (count > most) yield { key: others, name: `${count - most} groups`, sums };
+}
+
+/** Groups in a temporary database: their sums are added up when they are read, the largest group first. */
+function createStore(database: Database) {
+  const cells = buckets.flatMap((bucket) => kinds.map((kind) => `${bucket} ${kind}` as const));
+  const columns = cells.flatMap((cell) => [`"${cell} count"`, `"${cell} paisa"`]);
+  database.exec(`CREATE TEMP TABLE part
+    (account TEXT, key TEXT, name TEXT, completed INTEGER, ${columns.join(" INTEGER, ")} INTEGER) STRICT`);
+  const insert = database.prepare(
+    `INSERT INTO part VALUES (?, ?, ?, ?${", ?".repeat(columns.length)})`,
+  );
+  // The name of the newest part that has one. SQLite reports a sum that is too large.
+  const select = database.prepare(`SELECT key,
+      substr(max(printf('%020d', rowid) || name), 21) AS name,
+      ${columns.map((column) => `sum(${column}) AS ${column}`).join(", ")}
+    FROM part WHERE account = ? GROUP BY key ORDER BY sum(completed) DESC, key`);
+  return {
+    add(account: string, groups: Iterable<Group>): void {
+      database.transaction(() => {
+        for (const { key, name, sums } of groups) {
+          const values = cells.flatMap((cell) => {
+            const sum = sums[cell];
+            return sum ? [BigInt(sum.count), sum.paisa] : [null, null];
+          });
+          insert.run(account, key, name, sumIn(sums, "completed").paisa, ...values);
+        }
+      });
+    },
+
+    *groupsOf(account: string): Iterable<Group> {
+      for (const row of select.iterate(account)) {
+        const sums: Sums = {};
+        for (const cell of cells) {
+          const [count, paisa] = [row[`${cell} count`], row[`${cell} paisa`]];
+          if (typeof paisa === "bigint") sums[cell] = { count: Number(count), paisa };
+        }
+        yield { key: String(row.key), name: row.name == null ? null : String(row.name), sums };
+      }
     },
   };
 }
@@ -175,11 +243,11 @@ function addSums(to: Sums, sums: Sums): void {
 function byAmount(groups: Group[]): Group[] {
   return groups
     .map((group) => ({ group, paisa: sumIn(group.sums, "completed").paisa }))
-    .sort((one, other) => Number(other.paisa - one.paisa) || byKey(one.group, other.group))
+    .sort((one, other) => Number(other.paisa - one.paisa) || byDay(one.group, other.group))
     .map(({ group }) => group);
 }
 
-function byKey({ key }: Group, other: Group): number {
+function byDay({ key }: Group, other: Group): number {
   if (other.key === earlier) return 1;
   return key < other.key || key === earlier ? -1 : 1;
 }

@@ -5,6 +5,7 @@ import {
   type Group,
   groupings,
   labelOf,
+  largest,
   netOf,
   periodText,
   type Scope,
@@ -52,9 +53,10 @@ export const report = defineCommand({
 
   run(input, context) {
     const { output } = context.ui;
-    return output === "csv" || output === "ids" ? pagesOf(input, context) : whole(input, context);
+    return output === "csv" || output === "ids" ? pagesOf(input, context) : sumsOf(input, context);
   },
 
+  /** There may be a million groups, so they are read while they are printed. */
   json: ({ scope, accounts }) => ({
     by: scope.by,
     since: scope.since ?? null,
@@ -62,39 +64,42 @@ export const report = defineCommand({
     timeZone: scope.zone,
     accounts: accounts.map(({ groups, total, ...account }) => ({
       ...account,
-      groups: groups.map(({ sums, ...group }) => ({ ...group, ...jsonOf(sums) })),
+      groups: jsonGroups(groups),
       total: jsonOf(total),
     })),
   }),
 
   view: ({ scope, accounts, output, now, room }) => {
-    if (output === "html") return { kind: "raw", text: reportPage(accounts, scope, now) };
-    return tableOf(accounts, scope, { output, room });
+    const shown = accounts.map((one) => ({ ...one, groups: [...largest(one.groups, pageSize)] }));
+    if (output === "html") return { kind: "raw", text: reportPage(shown, scope, now) };
+    return tableOf(shown, scope, { output, room });
   },
 });
 
-/** Rows that are shown at once: there may be a million recipients. */
+/** Rows that are shown at once. A table and a page have the largest groups, and the sum of the others. */
 const pageSize = 1_000;
 
-/** A table and a page have the largest groups, and the sum of the others. */
-async function whole(input: ReportInput, context: Context) {
-  const isJson = ["json", "ndjson"].includes(context.ui.output);
-  return sumsOf(input, context, isJson ? undefined : pageSize);
-}
-
+/** Each page of an account by itself; an empty one if there is no account. */
 async function* pagesOf(input: ReportInput, context: Context) {
   const report = await sumsOf(input, context);
-  for (const { groups, ...account } of report.accounts)
-    for (let at = 0; at < groups.length; at += pageSize)
-      yield { ...report, accounts: [{ ...account, groups: groups.slice(at, at + pageSize) }] };
+  for (const account of report.accounts) {
+    let groups: Group[] = [];
+    for (const group of account.groups) {
+      groups.push(group);
+      if (groups.length < pageSize) continue;
+      yield { ...report, accounts: [{ ...account, groups }] };
+      groups = [];
+    }
+    if (groups.length > 0) yield { ...report, accounts: [{ ...account, groups }] };
+  }
   if (report.accounts.length === 0) yield report;
 }
 
-async function sumsOf(
-  { month, by = "day", ...times }: ReportInput,
-  context: Context,
-  most?: number,
-) {
+function* jsonGroups(groups: Iterable<Group>) {
+  for (const { sums, ...group } of groups) yield { ...group, ...jsonOf(sums) };
+}
+
+async function sumsOf({ month, by = "day", ...times }: ReportInput, context: Context) {
   const { host, ui } = context;
   const zone = await zoneOf(context);
   const isGiven = times.since !== undefined || times.until !== undefined;
@@ -106,8 +111,9 @@ async function sumsOf(
   const scope: Scope = { by, ...span, zone };
   const sums = createReport(scope);
   const filter = { bookedSince: span.since, bookedUntil: span.until, oldestFirst: true };
-  for await (const one of (await context.ledger.records()).list(undefined, filter)) sums.add(one);
-  const accounts = sums.accounts(most);
+  for await (const one of (await context.ledger.records()).list(undefined, filter))
+    await sums.add(one);
+  const accounts = await sums.accounts();
   const countOf = (bucket: Bucket) =>
     accounts.reduce((count, { total }) => count + sumIn(total, bucket).count, 0);
   if (accounts.length > 0) {

@@ -12,14 +12,16 @@ browserTest.for(groupings)(
     for (const day of ["02", "09"])
       for (const kind of ["payment", "payout", "refund"] as const) {
         const asked = { recipientNumber: "01712345678", recipientName: "<b>Rahima</b>" };
-        report.add({ ...paid, kind, asked, completedAt: `2026-11-${day}T10:00:00.000Z` });
+        await report.add({ ...paid, kind, asked, completedAt: `2026-11-${day}T10:00:00.000Z` });
       }
-    report.add({ ...paid, state: "UNCERTAIN" });
+    await report.add({ ...paid, state: "UNCERTAIN" });
     const viewport = { width: 320, height: 640 };
     const page = await openWindow({ viewport, isMobile: true, javaScriptEnabled: true });
     const requests: string[] = [];
     page.on("request", (request) => requests.push(request.url()));
-    await page.setContent(reportPage(report.accounts(), scope, "2026-11-30T12:00:00.000Z"));
+    const read = await report.accounts();
+    const accounts = read.map((one) => ({ ...one, groups: [...one.groups] }));
+    await page.setContent(reportPage(accounts, scope, "2026-11-30T12:00:00.000Z"));
     expect(await page.locator("b").count()).toBe(4);
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });

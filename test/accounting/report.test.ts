@@ -62,14 +62,15 @@ function added(sums: Sums[], cell: keyof Sums) {
   );
 }
 
-test("sums add up to the paisa whatever the grouping, and each operation is in exactly one", () => {
-  fc.assert(
-    fc.property(fc.array(operation), fc.constantFrom(...groupings), (operations, by) => {
+test("sums add up to the paisa whatever the grouping, and each operation is in exactly one", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(operation), fc.constantFrom(...groupings), async (operations, by) => {
       const since = "2026-11-01T00:00:00.000Z";
       const report = createReport({ by, since, until: undefined, zone: "Asia/Dhaka" });
-      for (const one of operations) report.add(one);
+      for (const one of operations) await report.add(one);
 
-      const accounts = report.accounts();
+      const read = await report.accounts();
+      const accounts = read.map((one) => ({ ...one, groups: [...one.groups] }));
       const found = accounts.map(({ environment, account }) => `${environment} ${account}`);
       expect(new Set(found).size).toBe(found.length);
       for (const kind of kinds)
@@ -95,35 +96,39 @@ test("sums add up to the paisa whatever the grouping, and each operation is in e
 });
 
 /** The keys of groups with what was completed, in their order. */
-function groupsOf(by: (typeof groupings)[number], changes: Partial<Operation>[], zone = "UTC") {
+async function groupsOf(
+  by: (typeof groupings)[number],
+  changes: Partial<Operation>[],
+  zone = "UTC",
+) {
   const scope = { by, since: "2026-11-01T00:00:00.000Z", until: undefined, zone };
   const report = createReport(scope);
-  for (const change of changes) report.add({ ...paid, ...change });
-  return report.accounts().flatMap(({ groups }) => groups);
+  for (const change of changes) await report.add({ ...paid, ...change });
+  return (await report.accounts()).flatMap(({ groups }) => [...groups]);
 }
 
 test.each([
   ["Asia/Dhaka", "2026-11-20"],
   ["UTC", "2026-11-19"],
   ["America/New_York", "2026-11-19"],
-])("a day is that of the completion, in the time zone %s", (zone, key) => {
+])("a day is that of the completion, in the time zone %s", async (zone, key) => {
   const changes = [{ completedAt: "2026-11-19T18:00:00.000Z" }];
-  expect(groupsOf("day", changes, zone)).toMatchObject([{ key }]);
+  expect(await groupsOf("day", changes, zone)).toMatchObject([{ key }]);
 });
 
-test("days are in order, after what is open from before the period", () => {
+test("days are in order, after what is open from before the period", async () => {
   const open = { state: "UNCERTAIN", completedAt: null } as const;
   const changes = [
     { completedAt: "2026-11-20T00:00:00.000Z" },
     { ...open, createdAt: "2026-10-31T23:59:59.999Z" },
     { completedAt: "2026-11-02T00:00:00.000Z" },
   ];
-  expect(groupsOf("day", changes).map(({ key }) => key)).toEqual([
+  expect((await groupsOf("day", changes)).map(({ key }) => key)).toEqual([
     ...["earlier", "2026-11-02", "2026-11-20"],
   ]);
 });
 
-test("the largest amount is first, and a recipient is one however the number is written", () => {
+test("the largest amount is first, and a recipient is one however the number is written", async () => {
   const to = (recipientNumber: string) => ({ asked: { recipientNumber, recipientName: "Rahima" } });
   const refund = { kind: "refund", asked: { accountNumber: "AC-7" } } as const;
   const changes = [
@@ -132,20 +137,38 @@ test("the largest amount is first, and a recipient is one however the number is 
     { kind: "payment", asked: {}, amountPaisa: 1n } as const,
     { ...to("+880 1712-345678"), amountPaisa: 300n },
   ];
-  expect(groupsOf("recipient", changes)).toMatchObject([
+  expect(await groupsOf("recipient", changes)).toMatchObject([
     { key: "01712345678", name: "Rahima", sums: { "completed payout": { count: 2, paisa: 600n } } },
     { key: "AC-7", name: null },
     { key: "", name: null },
   ]);
 });
 
-test("a method is one by its ID, with the newest name", () => {
-  const asked = { paymentMethodId: "m1" };
-  const changes = ["bkash", "bKash", null].map((methodName) => ({ asked, methodName }));
-  expect(groupsOf("method", changes)).toMatchObject([{ key: "m1", name: "bKash" }]);
+test("groups that do not fit in memory have the same sums, names and order", async () => {
+  const many = 10_500;
+  const to = (at: number) => `017${10_000_000 + at}`;
+  const changes = Array.from({ length: 2 * many }, (_, at) => {
+    const name = at < many ? { recipientName: `first ${at}` } : {};
+    const renamed = at === 2 * many - 1 ? { recipientName: "newest" } : {};
+    const asked = { recipientNumber: to(at % many), ...name, ...renamed };
+    return { asked, amountPaisa: BigInt(1 + (at % many)) * 10n ** 13n };
+  });
+  const groups = await groupsOf("recipient", changes);
+  const expected = Array.from({ length: many }, (_, at) => ({
+    key: to(at),
+    name: at === many - 1 ? "newest" : `first ${at}`,
+    sums: { "completed payout": { count: 2, paisa: BigInt(2 * (1 + at)) * 10n ** 13n } },
+  }));
+  expect(groups).toEqual(expected.reverse());
 });
 
-test("an operation without the ID of its method joins the ID that has its name", () => {
+test("a method is one by its ID, with the newest name", async () => {
+  const asked = { paymentMethodId: "m1" };
+  const changes = ["bkash", "bKash", null].map((methodName) => ({ asked, methodName }));
+  expect(await groupsOf("method", changes)).toMatchObject([{ key: "m1", name: "bKash" }]);
+});
+
+test("an operation without the ID of its method joins the ID that has its name", async () => {
   const asked = { paymentMethodId: "m1" };
   const changes = [
     { asked: {}, methodName: "BKASH" },
@@ -155,7 +178,7 @@ test("an operation without the ID of its method joins the ID that has its name",
     { asked: {}, methodName: null },
   ];
   const two = { "completed payout": { count: 2, paisa: 1000n } };
-  expect(groupsOf("method", changes)).toMatchObject([
+  expect(await groupsOf("method", changes)).toMatchObject([
     { key: "m1", name: "bKash", sums: two },
     { key: "nagad", name: "nagad", sums: two },
     { key: "", name: null },

@@ -76,6 +76,8 @@ export class Disk {
       step("after", write.sql);
       return result;
     };
+    const all = (sql: string, parameters: Value[]): Row[] =>
+      around({ how: "all", sql, parameters }, () => this.#statement("all", sql).all(...parameters));
     return {
       exec: (sql) => around({ how: "exec", sql, parameters: [] }, () => this.#database.exec(sql)),
       prepare: (sql) => ({
@@ -87,10 +89,8 @@ export class Disk {
           around({ how: "get", sql, parameters }, () =>
             this.#statement("get", sql).get(...parameters),
           ),
-        all: (...parameters) =>
-          around({ how: "all", sql, parameters }, () =>
-            this.#statement("all", sql).all(...parameters),
-          ),
+        all: (...parameters) => all(sql, parameters),
+        iterate: (...parameters) => all(sql, parameters),
       }),
       transaction: (work) => (this.#open ? work() : this.#transaction(work, step)),
       lock: () => undefined,

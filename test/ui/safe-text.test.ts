@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type OutputFormat, outputFormats, render } from "../../src/cli/output/render.ts";
 import { createScrubber } from "../../src/cli/output/scrub.ts";
-import { clean, cleanLines, safeJson } from "../../src/cli/output/terminal-text.ts";
+import { clean, cleanLines, jsonPieces, safeJson } from "../../src/cli/output/terminal-text.ts";
 import { card, field, status, text, time, type View } from "../../src/cli/output/view.ts";
 import { errorText } from "../../src/cli/terminal/printer.ts";
 import { paymentCard, payoutCard, refundCard } from "../../src/commands/resources.ts";
@@ -186,5 +186,16 @@ test.each(["sh", "bash"])("%s splits a shown command line into the same words", 
   );
   expect(shellLine(["pay", "--note", "it's", "250.25", "=ls"])).toBe(
     "pay --note 'it'\\''s' 250.25 '=ls'",
+  );
+});
+
+test("JSON in pieces is the same text, also if a list is read while it is printed", () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.constantFrom(0, 2), (value, indent) => {
+      const text = (one: unknown) => [...jsonPieces(one, indent)].join("");
+      expect(text(value)).toBe(safeJson(value, indent));
+      expect(text({ list: [value].values() })).toBe(safeJson({ list: [value] }, indent));
+      expect(text({ list: [].values() })).toBe(safeJson({ list: [] }, indent));
+    }),
   );
 });

@@ -30,6 +30,40 @@ export function safeJson(value: unknown, indent?: number): string {
   );
 }
 
+/**
+ * As `safeJson`, in pieces. A list may be any iterable, which is read while it is printed: each of its items is one
+ * piece.
+ */
+export function* jsonPieces(value: unknown, indent = 0, depth = 0): Generator<string> {
+  const lineAt = (deep: number) => (indent === 0 ? "" : `\n${" ".repeat(indent * deep)}`);
+  if (typeof value !== "object" || value === null || "toJSON" in value)
+    return yield safeJson(value);
+  const isList = isIterable(value);
+  const isRead = isList && !Array.isArray(value);
+  const [open, close] = isList ? ["[", "]"] : ["{", "}"];
+  let before = open;
+  for (const [name, item] of isList ? unnamed(value) : Object.entries(value)) {
+    if (item === undefined && !isList) continue;
+    const key = isList ? "" : `${safeJson(name)}:${indent === 0 ? "" : " "}`;
+    const start = `${before}${lineAt(depth + 1)}${key}`;
+    before = ",";
+    if (isRead) yield start + safeJson(item, indent).replaceAll("\n", lineAt(depth + 1));
+    else {
+      yield start;
+      yield* jsonPieces(item, indent, depth + 1);
+    }
+  }
+  yield before === open ? open + close : lineAt(depth) + close;
+}
+
+function isIterable(value: object): value is Iterable<unknown> {
+  return Symbol.iterator in value;
+}
+
+function* unnamed(items: Iterable<unknown>): Iterable<["", unknown]> {
+  for (const item of items) yield ["", item];
+}
+
 function escaped(character: string): string {
   return Array.from({ length: character.length }, (_, index) => {
     const code = character.charCodeAt(index).toString(16).padStart(4, "0");

@@ -6,7 +6,7 @@ import type { Command, Shown } from "../command/define-command.ts";
 import { type OutputFormat, render } from "../output/render.ts";
 import type { Scrubber } from "../output/scrub.ts";
 import { columnsOf, wantsColor } from "../output/style.ts";
-import { clean, cleanLines, safeJson } from "../output/terminal-text.ts";
+import { clean, cleanLines, jsonPieces, safeJson } from "../output/terminal-text.ts";
 import type { Warning } from "./reporter.ts";
 
 /** Prints the results of one command on stdout, in the format that was asked for. */
@@ -59,6 +59,11 @@ export function createPrinter(
       const hasPlace = isJson && !quiet && isRecord(result);
       const warnings = hasPlace ? takeWarnings() : [];
       const whole = hasPlace && warnings.length > 0 ? { ...result, warnings } : result;
+      if (hasPlace && !streamed) {
+        const pieces = jsonPieces(whole, format === "json" ? 2 : 0);
+        for (const text of joined(pieces)) await put(text, { changed, ending });
+        return;
+      }
       const as = streamed && format === "json" ? "ndjson" : format;
       const text = await rendered(whole, view, as).catch((error: unknown) => {
         // With too many open files, the code of a table cannot be loaded.
@@ -81,6 +86,18 @@ export function createPrinter(
         await write(host.stderr, scrubber.scrubPrinted(`${safeJson({ warnings })}\n`));
     },
   };
+}
+
+/** Lines of JSON in pieces that are worth a write. */
+function* joined(pieces: Iterable<string>): Iterable<string> {
+  let text = "";
+  for (const piece of pieces) {
+    text += piece;
+    if (text.length < 65_536) continue;
+    yield text;
+    text = "";
+  }
+  yield `${text}\n`;
 }
 
 function isRecord(result: unknown): result is object {

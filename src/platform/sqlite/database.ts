@@ -7,6 +7,8 @@ export interface Statement {
   run(...parameters: Value[]): number;
   get(...parameters: Value[]): Row | undefined;
   all(...parameters: Value[]): Row[];
+  /** The rows one by one. Until all are read, the statement is not used for anything else. */
+  iterate(...parameters: Value[]): Iterable<Row>;
 }
 
 /** SQLite, as little of it as lenden needs; everything in it is synchronous. */

@@ -54,6 +54,7 @@ function nodeEngine(database: import("node:sqlite").DatabaseSync): Engine {
         run: (...parameters) => Number(statement.run(...parameters).changes),
         get: (...parameters) => rowOf(statement.get(...parameters)),
         all: (...parameters) => rowsOf(statement.all(...parameters)),
+        iterate: (...parameters) => eachRow(statement.iterate(...parameters)),
       };
     },
     close: () => database.close(),
@@ -70,6 +71,7 @@ function libsqlEngine(database: import("libsql").Database): Engine {
         run: (...parameters) => statement.run(parameters).changes,
         get: (...parameters) => rowOf(statement.get(parameters)),
         all: (...parameters) => rowsOf(statement.all(parameters)),
+        iterate: (...parameters) => eachRow(statement.iterate(parameters)),
       };
     },
     close: () => void database.close(),
@@ -79,6 +81,10 @@ function libsqlEngine(database: import("libsql").Database): Engine {
 function rowsOf(rows: unknown[]): Row[] {
   if (rows.every(isRow)) return rows;
   throw new TypeError(notRow);
+}
+
+function* eachRow(rows: Iterable<unknown>): Iterable<Row> {
+  for (const row of rows) yield* rowsOf([row]);
 }
 
 /** Keeps the columns alone: libsql adds a `_metadata` object to what `get` returns. */

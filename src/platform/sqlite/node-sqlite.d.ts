@@ -12,5 +12,6 @@ declare module "node:sqlite" {
     run(...parameters: (string | bigint | null)[]): { changes: number | bigint };
     get(...parameters: (string | bigint | null)[]): unknown;
     all(...parameters: (string | bigint | null)[]): unknown[];
+    iterate(...parameters: (string | bigint | null)[]): Iterable<unknown>;
   }
 }

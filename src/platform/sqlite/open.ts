@@ -64,6 +64,16 @@ export async function openUnshared(path: string): Promise<Database> {
   });
 }
 
+/**
+ * Opens a database for temporary tables, which may be larger than the memory. SQLite keeps them in files without a
+ * name, which end with the process.
+ */
+export async function openTemporary(): Promise<Database> {
+  const database = await openDatabase(":memory:");
+  database.exec("PRAGMA temp_store = FILE; PRAGMA temp.cache_size = -8000");
+  return database;
+}
+
 /** Opens a file that no process writes, such as a backup: without its log and without locks. */
 export async function openUnchanging(path: string): Promise<Database> {
   const open = await loadEngine();
