@@ -52,11 +52,12 @@ export async function* itemsOf<Item>(
   }
   if (page.length > 0 || shown === 0) yield page;
   if (shown < most || (output !== "table" && output !== "csv")) return;
-  const total = await count(shown + mostCounted + 1);
+  const counted = Math.max(shown, mostCounted);
+  const total = await count(counted + 1);
   if (total === shown) return;
-  const isCounted = total <= shown + mostCounted;
-  const of = isCounted ? total : `more than ${shown + mostCounted}`;
-  notice(`${shown} of ${of} shown. To list all, add --limit all.`);
+  const found =
+    total > counted ? `${shown} shown; more than ${counted} match.` : `${shown} of ${total} shown.`;
+  notice(`${found} To list all, add --limit all.`);
 }
 
 /** A list of items: the columns that it may show, by their names in CSV. */

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Fault } from "../../src/api/contract/fault.ts";
+import { itemsOf } from "../../src/commands/lists.ts";
 import { fileOf } from "../batch/files.ts";
 import { faults } from "../sandbox/running.ts";
 import { lenden } from "../support/lenden.ts";
@@ -121,6 +122,22 @@ test("a table has 50 rows and states how many it omits; all other output has all
   const some = await merchant.lenden(["payout", "list", "-o", "csv", "--limit", "2"]);
   expect([some.stdout.trimEnd().split("\n").length, some.stderr]).toEqual([3, first.stderr]);
   expect(await ids(merchant, ["payout", "list", "--json", "--limit", "2"])).toHaveLength(2);
+});
+
+test.each([
+  [10_000, undefined, "50 of 10000 shown."],
+  [10_001, undefined, "50 shown; more than 10000 match."],
+  [30_000, 20_000, "20000 shown; more than 20000 match."],
+  [20_000, 20_000, undefined],
+])("of %d rows with --limit %s, a table notes: %s", async (total, limit, note) => {
+  const notices: string[] = [];
+  const listed = {
+    read: (most: number) => Array.from({ length: Math.min(most, total) }, (_, at) => at),
+    count: async (most: number) => Math.min(most, total),
+  };
+  const ui = { output: "table", notice: (text: string) => notices.push(text) } as const;
+  for await (const _ of itemsOf(listed, limit, ui));
+  expect(notices).toEqual(note ? [`${note} To list all, add --limit all.`] : []);
 });
 
 test("callbacks are filtered by time and verdict, and a table states how many it omits", async () => {
