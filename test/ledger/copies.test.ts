@@ -138,8 +138,10 @@ describe("ledger restore", () => {
     const restored = await merchant.built(["ledger", "restore", file, "--yes"]);
 
     expect(restored).toMatchObject({ code: 0 });
-    expect(restored.stderr).toMatch(/Current ledger: 2 operations, 6 events/);
-    expect(restored.stderr).toMatch(/Lost: 1 operations and 2 events/);
+    expect(restored.stderr).toMatch(
+      /Current ledger: 2 operations, 6 events, newest \d+ \w+ \d{4}, [\d:]{8}\n/,
+    );
+    expect(restored.stderr).toMatch(/Lost: 1 operation and 2 events/);
     const [aside = ""] = asideOf(merchant);
     expect(await countIn(join(merchant.dataFolder, aside))).toBe(2);
     expect(readFileSync(file).equals(before)).toBe(true);

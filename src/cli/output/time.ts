@@ -1,3 +1,4 @@
+import { counted } from "../../domain/counted.ts";
 import { err, ok, quoted, type Result } from "../../domain/result.ts";
 import { clockIn, whenClockShows } from "../../domain/time-zone.ts";
 
@@ -94,5 +95,5 @@ export function agoText(iso: string, nowMs: number): string | undefined {
   if (!hours) return `${minutes} min ago`;
   if (!days) return `${hours} h ago`;
   if (days > 30) return undefined;
-  return days === 1 ? "1 day ago" : `${days} days ago`;
+  return `${counted(days, "day")} ago`;
 }

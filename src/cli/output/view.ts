@@ -1,3 +1,5 @@
+import { counted } from "../../domain/counted.ts";
+
 /** The output of a command as plain data. `render.ts` makes every output format from it. */
 export type View = Card | Table | Step | Line | Raw;
 
@@ -142,7 +144,6 @@ export function status(value: string): Cell {
   return { kind: "status", value };
 }
 
-/** `1 row`, `3 rows`. */
 export function rowsText(count: number): string {
-  return count === 1 ? "1 row" : `${count} rows`;
+  return counted(count, "row");
 }

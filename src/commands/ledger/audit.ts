@@ -3,6 +3,7 @@ import { defineCommand } from "../../cli/command/define-command.ts";
 import { flag } from "../../cli/command/flag.ts";
 import { id, table, text } from "../../cli/output/view.ts";
 import { amountText, paisaOf } from "../../domain/amount.ts";
+import { counted } from "../../domain/counted.ts";
 import { Failure, usage } from "../../domain/failure.ts";
 import { sameMobile } from "../../domain/mobile.ts";
 import { type Resource, resources } from "../../domain/statuses.ts";
@@ -58,7 +59,9 @@ export const ledgerAudit = defineCommand({
     }
     // Programs get all rows, and a person those that differ.
     if (context.ui.output === "table" || count === 0) yield differing;
-    context.ui.notice(`Compared ${count} operations with the API: ${differing.length} differ.`);
+    context.ui.notice(
+      `Compared ${counted(count, "operation")} with the API: ${differing.length} differ.`,
+    );
   },
   view: (rows) =>
     table(rows, {

@@ -2,6 +2,8 @@ import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument } from "../../cli/command/flag.ts";
 import { card, field, text, time } from "../../cli/output/view.ts";
 import type { LedgerContent } from "../../cli/runtime/ledger-maintenance.ts";
+import { counted } from "../../domain/counted.ts";
+import { formatTime } from "../../domain/local-time.ts";
 import { ok } from "../../domain/result.ts";
 
 export const ledgerBackup = defineCommand({
@@ -60,7 +62,8 @@ export const ledgerRestore = defineCommand({
 });
 
 function contentText({ operations, events, newestAt }: LedgerContent): string {
-  return `${operations} operations, ${events} events, newest ${newestAt ?? "none"}`;
+  const newest = newestAt === null ? "none" : formatTime(newestAt);
+  return `${counted(operations, "operation")}, ${counted(events, "event")}, newest ${newest}`;
 }
 
 /** The part of the current ledger that the backup does not have; unknown if it cannot be read. */
@@ -68,5 +71,5 @@ function lostText(backup: LedgerContent, current: LedgerContent | null): string 
   if (!current) return "unknown: the current ledger cannot be read";
   const operations = Math.max(0, current.operations - backup.operations);
   const events = Math.max(0, current.events - backup.events);
-  return `${operations} operations and ${events} events that the backup does not have`;
+  return `${counted(operations, "operation")} and ${counted(events, "event")} that the backup does not have`;
 }

@@ -7,6 +7,7 @@ import type { Ask } from "../../cli/terminal/ask.ts";
 import type { Account } from "../../config/account.ts";
 import type { Profile, SecretSource } from "../../config/profiles.ts";
 import { environments, readApiKey, readPayoutSecret } from "../../domain/api-keys.ts";
+import { counted } from "../../domain/counted.ts";
 import { Failure, usage, whatHappened, whyAndHint } from "../../domain/failure.ts";
 import { err, problemOf, type Result } from "../../domain/result.ts";
 import { basePath, isLocalSandbox, isSameServer, readUrl } from "../../domain/url.ts";
@@ -355,8 +356,7 @@ async function testKey(
   const { dataOf } = await import("../../operations/response-failure.ts");
   const { client } = await api.depsOf(account, payoutSecret);
   const { length } = dataOf(await client.listMethods({}));
-  const methods = length === 1 ? "1 payment method" : `${length} payment methods`;
-  ui.notice(`The API accepts this key. The account has ${methods}.`);
+  ui.notice(`The API accepts this key. The account has ${counted(length, "payment method")}.`);
 }
 
 async function tryKey(account: Account, payoutSecret: string, ask: Ask, context: Context) {

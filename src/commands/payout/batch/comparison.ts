@@ -6,6 +6,7 @@ import type {
 } from "../../../batches/comparison.ts";
 import { countRow, type Sum } from "../../../batches/status.ts";
 import { amountText, type Paisa } from "../../../domain/amount.ts";
+import { counted } from "../../../domain/counted.ts";
 import { formatDay } from "../../../domain/local-time.ts";
 import { formatPaisa } from "../../../domain/money.ts";
 import { sumJson, sumText } from "./batch.ts";
@@ -43,7 +44,7 @@ function group<One extends Recipient>(
   const { count, sumPaisa } = sumOfRecipients(all);
   const texts = all.slice(0, mostShown).map(textOf);
   if (all.length > mostShown) texts.push(`and ${all.length - mostShown} more`);
-  const first = `${count === 1 ? "1 recipient" : `${count} recipients`}, ${formatPaisa(sumPaisa)}`;
+  const first = `${counted(count, "recipient")}, ${formatPaisa(sumPaisa)}`;
   return [[label, first], ...texts.map((text): [string, string] => ["", text])];
 }
 
