@@ -93,6 +93,18 @@ test.each([
   expect(stderr.replace(/\\"/g, '"')).toContain(problem);
 });
 
+test.each([
+  ["refund list --ref INV-7", "--ref", "--min, --max, --to,"],
+  ["pay list --batch=payroll.csv", "--batch", "--min, --max, --method,"],
+  ["callback list --status Completed", "--status", "--verdict, --since, --until,"],
+  ["payout batch list --to 01712345678", "--to", "--status, --since, --until,"],
+])("'%s' names the flags that the list has", async (line, name, own) => {
+  const { code, stderr } = await account.run(line.split(" "));
+  expect(code).toBe(2);
+  expect(stderr).toContain(`This list has no filter ${name}. Its flags are `);
+  expect(stderr).toContain(own);
+});
+
 test("a table has 50 rows and states how many it omits; all other output has all rows", async () => {
   const merchant = await openMerchant();
   const rows = Array.from({ length: 60 }, (_, at) => `B-${at},5,017${10_000_000 + at},bkash\n`);

@@ -47,6 +47,11 @@ export function unknownFlags(typed: string[], flags: Record<string, Flag>): stri
     // First of all: a near miss would put the secret into another field.
     if (namesSecret(bare))
       return `Unknown flag${plainWords(name)}: no flag takes a secret. Store it with 'lenden profile add'.`;
+    // Another list has it.
+    if ("limit" in flags && listFilters.includes(bare)) {
+      const own = Object.values(flags).map(flagName).join(", ");
+      return `This list has no filter ${name}. Its flags are ${own}.`;
+    }
     const names = all.map((flag) => flag.slice(2));
     const meant =
       names.find((flag) => otherFlags[flag]?.split(" ").includes(bare)) ??
@@ -54,6 +59,8 @@ export function unknownFlags(typed: string[], flags: Record<string, Flag>): stri
     return `Unknown flag${wordsOrWhy(name)}.${meant ? ` Did you mean --${meant}?` : ""}`;
   });
 }
+
+const listFilters = ["status", "method", "to", "ref", "batch", "min", "max"];
 
 async function flagBeforeCommand(typed: string): Promise<string[]> {
   const name = typed.split("=")[0] ?? typed;
