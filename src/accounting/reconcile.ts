@@ -50,9 +50,35 @@ export interface Entry {
 
 /**
  * The first line of each operation, by the operation's number; of a cancelled one its entry, because its money may be
- * returned. Numbers, because a statement of a year may name a million operations.
+ * returned.
  */
-export type FirstLines = Map<number, number | Entry>;
+export interface FirstLines {
+  get(number: number): number | Entry | undefined;
+  set(number: number, line: number | Entry): void;
+}
+
+const numbersAtOnce = 1_024;
+
+/** First lines in four bytes each: a statement of a year may name a million operations. */
+export function createFirstLines(): FirstLines {
+  const pages = new Map<number, Uint32Array>();
+  const entries = new Map<number, Entry>();
+  const placeOf = (number: number) =>
+    [Math.floor(number / numbersAtOnce), number % numbersAtOnce] as const;
+  return {
+    get(number) {
+      const [page, place] = placeOf(number);
+      return entries.get(number) ?? (pages.get(page)?.[place] || undefined);
+    },
+    set(number, line) {
+      if (typeof line !== "number") return void entries.set(number, line);
+      const [at, place] = placeOf(number);
+      const page = pages.get(at) ?? new Uint32Array(numbersAtOnce);
+      page[place] = line;
+      pages.set(at, page);
+    },
+  };
+}
 
 /** True if a line is neither explained nor contradicts the ledger. */
 export function isOpen({ result, explained }: { result: string; explained?: string | null }) {
@@ -76,7 +102,7 @@ export function classify(
   lines: Line[],
   operations: Known[],
   earlier: FirstLines = new Map(),
-): { entries: Entry[]; first: FirstLines } {
+): { entries: Entry[]; first: Map<number, number | Entry> } {
   const byId = new Map<string, Known[]>();
   for (const one of operations) {
     const named = byId.get(one.remoteId ?? "");
@@ -84,7 +110,7 @@ export function classify(
     else byId.set(one.remoteId ?? "", [one]);
   }
   const byReference = new Map(operations.map((one) => [one.reference ?? "", one]));
-  const first: FirstLines = new Map();
+  const first = new Map<number, number | Entry>();
   const entries = lines.map((line): Entry => {
     const entry: Entry = {
       ...{ line, result: "only-in-statement", operation: undefined },
@@ -111,7 +137,7 @@ export function classify(
     // Its fee has a line of its own.
     if (line.kind === "fee" && line.amountPaisa !== operation.amountPaisa)
       return { ...entry, result: "fee" };
-    const firstLine = typeof before === "number" ? before : before.line.line;
+    const firstLine = lineOf(before);
     // The money of a cancelled payout is returned.
     if (typeof before !== "number" && isReturn(line, before)) {
       before.differences = before.differences.filter(({ field }) => field !== "status");
@@ -121,6 +147,11 @@ export function classify(
     return { ...entry, result: "twice", operation, firstLine };
   });
   return { entries, first };
+}
+
+/** The number of a first line. */
+export function lineOf(first: number | Entry): number {
+  return typeof first === "number" ? first : first.line.line;
 }
 
 function isReturn(line: Line, sent: Entry): boolean {
@@ -154,6 +185,17 @@ function compare(line: Line, operation: Known): Pick<Entry, "differences" | "isN
       add("recipient", line.recipient, recipient);
   const isCompared = fee !== 0n && (isNet || shown === ours);
   return { differences: found, ...(isCompared ? { isNet } : {}) };
+}
+
+/** A line that is net in a statement of gross amounts, or gross in one of net amounts: it is wrong by its own fee. */
+export function differingByFee(entry: Entry, isNetStatement: boolean): Entry {
+  const { line, operation, differences } = entry;
+  const { kind = "payment", amountPaisa = null } = operation ?? {};
+  const shown = signedText(line.movementPaisa ?? directed(line.amountPaisa ?? 0n, kind));
+  const feePaisa = isNetStatement ? magnitude(line.feePaisa ?? 0n) : 0n;
+  const ours = signedText(directed(amountPaisa ?? 0n, kind) - feePaisa);
+  const amount = { field: "amount", statement: shown, ledger: ours } as const;
+  return { ...entry, result: "differs", differences: [...differences, amount] };
 }
 
 /** A statement may date an operation by a day in another zone, or by the next working day. */
@@ -197,89 +239,83 @@ export interface Balance {
   brokenAt: { line: number; expected: Paisa | null; shown: Paisa } | null;
 }
 
-/** What a line does to the balance. */
-interface Step {
-  line: number;
-  balancePaisa: Paisa | null;
-  /** Undefined if the statement does not show the direction. */
-  movedPaisa: Paisa | undefined;
-  feePaisa: Paisa;
-  /** As that of the entry. */
-  isNet: boolean | undefined;
-}
-
-/** Checks balances. A step is five numbers: a statement may have a million. */
-export function createBalanceCheck() {
-  const pages: BigInt64Array[] = [];
-  let [hasBalance, hasNet, hasGross] = [false, false, false];
-
-  const stepAt = (page: BigInt64Array, at: number): Step => {
-    const [line = 0n, balance = 0n, moved = 0n, feePaisa = 0n, flags = 0n] = page.subarray(at);
-    return {
-      line: Number(line),
-      balancePaisa: flags & 1n ? balance : null,
-      movedPaisa: flags & 2n ? moved : undefined,
-      feePaisa,
-      isNet: flags & 4n ? true : flags & 8n ? false : undefined,
-    };
-  };
-
-  function* steps(isNewestFirst: boolean): Iterable<Step> {
-    for (const page of isNewestFirst ? pages.toReversed() : pages)
-      for (let at = 0; at < page.length; at += 5)
-        yield stepAt(page, isNewestFirst ? page.length - 5 - at : at);
-  }
-
+/**
+ * Checks balances to the paisa, line by line. A fee beside an amount reduces the balance, and one that is in the
+ * amount does not.
+ *
+ * @param isNewestFirst the newest line is the first one
+ */
+export function createBalanceCheck(isNewestFirst: boolean) {
+  // Only at the end it is known what a line is that was compared with no operation.
+  const [ifGross, ifNet] = [createRunning(isNewestFirst), createRunning(isNewestFirst)];
   return {
     add(entries: Entry[]): void {
-      const page = new BigInt64Array(entries.length * 5);
-      for (const [place, { line, isNet, operation }] of entries.entries()) {
+      for (const { line, isNet, operation } of entries) {
         // Only what is Completed moves money.
         const isMoved = line.status === null || line.status === "Completed";
         const moved = isMoved ? movementOf(line, operation) : 0n;
-        const flags =
-          (line.balancePaisa === null ? 0n : 1n) +
-          (moved === undefined ? 0n : 2n) +
-          (isNet === undefined ? 0n : isNet ? 4n : 8n);
         const fee = isMoved ? magnitude(line.feePaisa ?? 0n) : 0n;
-        page.set([BigInt(line.line), line.balancePaisa ?? 0n, moved ?? 0n, fee, flags], place * 5);
-        hasBalance ||= line.balancePaisa !== null;
-        hasNet ||= isNet === true;
-        hasGross ||= isNet === false;
+        ifGross.add(line, moved, isNet === true ? 0n : fee);
+        ifNet.add(line, moved, isNet === false ? fee : 0n);
       }
-      pages.push(page);
+    },
+    /** Undefined if the statement has no balances. */
+    result: (isNetStatement: boolean): Balance | undefined =>
+      (isNetStatement ? ifNet : ifGross).result(),
+  };
+}
+
+/** A line with a balance. */
+interface WithBalance {
+  line: number;
+  balancePaisa: Paisa;
+  /** What the line does to the balance. */
+  stepPaisa: Paisa;
+  /** False if the statement does not show the direction. */
+  isDirected: boolean;
+}
+
+function createRunning(isNewestFirst: boolean) {
+  const balance: Balance = {
+    ...{ opening: 0n, movements: 0n, fees: 0n, closing: 0n },
+    brokenAt: null,
+  };
+  let last: WithBalance | undefined;
+  /** What the lines after the last known balance do to it. */
+  let since = 0n;
+
+  /** @param before the balance before the line; undefined for the oldest one, which follows from nothing */
+  const check = ({ line, balancePaisa, stepPaisa, isDirected }: WithBalance, before?: Paisa) => {
+    const expected = isDirected ? (before ?? balancePaisa - stepPaisa) + stepPaisa : null;
+    if (expected === balancePaisa || (balance.brokenAt && !isNewestFirst)) return;
+    balance.brokenAt = { line, expected, shown: balancePaisa };
+  };
+
+  return {
+    add({ line, balancePaisa }: Line, movedPaisa: Paisa | undefined, feePaisa: Paisa): void {
+      const stepPaisa = (movedPaisa ?? 0n) - feePaisa;
+      balance.movements += movedPaisa ?? 0n;
+      balance.fees += feePaisa;
+      if (balancePaisa === null) {
+        since += stepPaisa;
+        return;
+      }
+      const known = { line, balancePaisa, stepPaisa, isDirected: movedPaisa !== undefined };
+      if (isNewestFirst && last) check(last, balancePaisa + since);
+      if (isNewestFirst && !last) balance.closing = balancePaisa + since;
+      if (!isNewestFirst) check(known, last && last.balancePaisa + since);
+      if (!isNewestFirst && !last) balance.opening = balancePaisa - stepPaisa - since;
+      last = known;
+      since = 0n;
     },
 
-    /**
-     * Checks the balances to the paisa; undefined if the statement has none. A fee beside an amount reduces the
-     * balance, and one that is in the amount does not.
-     *
-     * @param isNewestFirst the newest line is the first one
-     */
-    result(isNewestFirst: boolean): Balance | undefined {
-      if (!hasBalance) return undefined;
-      let running: Paisa | undefined;
-      const balance: Balance = {
-        ...{ opening: 0n, movements: 0n, fees: 0n, closing: 0n },
-        brokenAt: null,
-      };
-      for (const step of steps(isNewestFirst)) {
-        const { line, balancePaisa, movedPaisa, isNet = hasNet && !hasGross } = step;
-        const feePaisa = isNet ? 0n : step.feePaisa;
-        const before = running ?? (balancePaisa ?? 0n) - (movedPaisa ?? 0n) + feePaisa;
-        const expected = movedPaisa === undefined ? undefined : before + movedPaisa - feePaisa;
-        if (running === undefined && balancePaisa === null) {
-          // The opening balance is found at the first line that has one.
-          balance.opening -= (movedPaisa ?? 0n) - feePaisa;
-        } else if (running === undefined) balance.opening += before;
-        balance.movements += movedPaisa ?? 0n;
-        balance.fees += feePaisa;
-        if (balancePaisa !== null && balancePaisa !== expected)
-          balance.brokenAt ??= { line, expected: expected ?? null, shown: balancePaisa };
-        if (running !== undefined || balancePaisa !== null)
-          running = balancePaisa ?? expected ?? before;
-      }
-      return { ...balance, closing: running ?? 0n };
+    result(): Balance | undefined {
+      if (!last) return undefined;
+      if (isNewestFirst) check(last);
+      const { balancePaisa, stepPaisa } = last;
+      return isNewestFirst
+        ? { ...balance, opening: balancePaisa - stepPaisa - since }
+        : { ...balance, closing: balancePaisa + since };
     },
   };
 }

@@ -19,10 +19,13 @@ import {
   type Balance,
   classify,
   createBalanceCheck,
+  createFirstLines,
+  differingByFee,
   type Entry,
   type FirstLines,
   isOpen,
   type Known,
+  lineOf,
   mayBe,
   namesIn,
   signedText,
@@ -42,7 +45,7 @@ export interface Reconciliation {
   entries: Entry[];
   results: Map<Entry["result"], { lines: number; total: Paisa }>;
   fees: Paisa;
-  /** Lines whose amount is that of the operation with or without the fee. */
+  /** Lines whose amount is that of the operation with or without the fee, if those of the statement are. */
   netLines: number;
   balance: Balance | undefined;
   /** Lines that are dated outside the period. An opening balance may be of the day before. */
@@ -83,8 +86,8 @@ export async function reconcile(
   deps: OperationDeps,
 ): Promise<Reconciliation> {
   const unknown = new Set((await ledger.unsettled()).map(({ amountPaisa }) => amountPaisa));
-  const named: FirstLines = new Map();
-  const balance = createBalanceCheck();
+  const named = createFirstLines();
+  const balance = createBalanceCheck(lines.isNewestFirst);
   const sums = createSums(options);
   const digestOf = createDigests();
   let unseen: Failure | undefined;
@@ -104,7 +107,7 @@ export async function reconcile(
     );
     for (const entry of explained) {
       const number = Number(entry.operation?.number ?? 0n);
-      if (entry.operation && !named.has(number)) named.set(number, entry.line.line);
+      if (entry.operation && named.get(number) === undefined) named.set(number, entry.line.line);
       if (isOpen(entry)) entry.digest = digestOf(entry.line);
       sums.add(entry);
     }
@@ -113,14 +116,16 @@ export async function reconcile(
   // What the ledger knows as Processing may be completed, and be missing in the statement.
   const processing = others(named, { status: "Processing", until: options.until }, ledger);
   const refreshed = unseen ? { unseen } : await refreshStatus(processing, deps);
-  const { entries, ...counted } = sums.result();
+  const { isNet, isMixed } = sums.amounts();
+  const wrong = isMixed ? await wrongByFee(lines, isNet, named, ledger) : [];
+  const { entries, ...counted } = sums.result(wrong);
   const left = await onlyInLedger({ entries, named }, options, ledger);
   // An ID that the API does not know says nothing about the others.
   const isUnknown = refreshed.unseen?.kind === "not-found";
   if (refreshed.unseen && isUnknown) throwUnlessUnknown(refreshed.unseen, deps);
   return {
     ...{ entries, named, ...counted, ...left },
-    balance: balance.result(lines.isNewestFirst),
+    balance: balance.result(isNet),
     unseen: isUnknown ? undefined : refreshed.unseen,
   };
 }
@@ -130,13 +135,14 @@ function createSums({ since, until, hasAll }: Options) {
   const [fromMs, toMs] = [Date.parse(since), Date.parse(until)];
   const entries: Entry[] = [];
   const results: Reconciliation["results"] = new Map();
-  const count = ({ result, line }: Entry) => {
+  const count = ({ result, line }: Pick<Entry, "result" | "line">, times: 1 | -1 = 1) => {
     const { lines, total } = results.get(result) ?? { lines: 0, total: 0n };
-    results.set(result, { lines: lines + 1, total: total + (line.amountPaisa ?? 0n) });
+    const amountPaisa = BigInt(times) * (line.amountPaisa ?? 0n);
+    results.set(result, { lines: lines + times, total: total + amountPaisa });
   };
+  let [netLines, grossLines] = [0, 0];
   const found = {
     fees: 0n,
-    netLines: 0,
     outside: { count: 0, first: undefined as Line | undefined },
   };
   return {
@@ -147,17 +153,49 @@ function createSums({ since, until, hasAll }: Options) {
       if (hasAll || explained || !isPlain) entries.push(entry);
       else count(entry);
       found.fees += magnitude(line.feePaisa ?? (result === "fee" ? line.amountPaisa : null) ?? 0n);
-      if (entry.isNet) found.netLines += 1;
+      if (entry.isNet === true) netLines += 1;
+      if (entry.isNet === false) grossLines += 1;
       const { span, amountPaisa } = line;
       if (amountPaisa === null || !span || (span.toMs >= fromMs && span.fromMs <= toMs)) return;
       found.outside.count += 1;
       found.outside.first ??= line;
     },
-    result() {
-      for (const entry of entries) count(entry);
-      return { entries, results, ...found };
+    /** Whether the amounts of the statement are net of the fee, as most of them are, and whether some are not. */
+    amounts: () => ({
+      isNet: netLines > grossLines,
+      isMixed: netLines > 0 && grossLines > 0,
+    }),
+    /** @param wrong entries that replace others of the same lines */
+    result(wrong: Entry[]) {
+      const stored = new Set(wrong.length > 0 ? entries.map(({ line }) => line.line) : []);
+      for (const { line } of wrong)
+        if (!stored.has(line.line)) count({ line, result: "matched" }, -1);
+      const replaced = new Set(wrong.map(({ line }) => line.line));
+      const all = entries.filter(({ line }) => !replaced.has(line.line)).concat(wrong);
+      all.sort((one, other) => one.line.line - other.line.line);
+      for (const entry of all) count(entry);
+      return { ...found, entries: all, results, netLines: netLines > grossLines ? netLines : 0 };
     },
   };
+}
+
+/** The lines whose amount is net in a statement of gross amounts, or gross in one of net amounts. */
+async function wrongByFee(
+  lines: Lines,
+  isNet: boolean,
+  named: FirstLines,
+  ledger: Ledger,
+): Promise<Entry[]> {
+  const found: Entry[] = [];
+  for await (const page of lines.pages()) {
+    const withFee = page.filter(({ feePaisa }) => feePaisa !== null);
+    for (const entry of classify(withFee, await namedBy(withFee, ledger)).entries) {
+      const first = named.get(Number(entry.operation?.number ?? 0n));
+      const isFirst = first !== undefined && lineOf(first) === entry.line.line;
+      if (isFirst && entry.isNet === !isNet) found.push(differingByFee(entry, isNet));
+    }
+  }
+  return found;
 }
 
 /**
@@ -207,7 +245,7 @@ function blockedEntry(entry: Entry, operation: Operation): Entry {
 async function* others(named: FirstLines, filter: Filter, ledger: Ledger) {
   for await (const one of ledger.list(undefined, { ...filter, oldestFirst: true })) {
     const isRecord = one.state === "CONFIRMED" && resources.some((kind) => kind === one.kind);
-    if (isRecord && !named.has(Number(one.number))) yield one;
+    if (isRecord && named.get(Number(one.number)) === undefined) yield one;
   }
 }
 

@@ -1,4 +1,4 @@
-import { type CsvFile, type CsvRecord, recordPages, textOf, Unreadable } from "../batches/csv.ts";
+import { type CsvRecord, type CsvText, recordPages, Unreadable } from "../batches/csv.ts";
 import { delimiters } from "../batches/header.ts";
 import type { Paisa } from "../domain/amount.ts";
 import { unguarded } from "../domain/csv-guard.ts";
@@ -53,15 +53,15 @@ const sampled = 1_000;
  * @throws Failure `usage` if the file is no CSV file with a header
  */
 export async function readTable(
-  csv: CsvFile,
+  { path, pieces }: CsvText,
   delimiter?: string,
   given: string[] = [],
 ): Promise<StatementTable> {
-  const { path } = csv;
+  let known = delimiter;
   async function* allPages() {
     try {
-      const text = textOf(csv);
-      for await (const page of recordPages(text, delimiter ?? delimiterOf(text, given)))
+      known ??= await delimiterOf(pieces(), given);
+      for await (const page of recordPages(pieces(), known))
         yield page.map(({ line, cells }) => ({
           line,
           cells: cells.map((cell) => unguarded(cell).trim()),
@@ -115,11 +115,13 @@ function columnsIn(cells: string[], given: string[]): number {
 }
 
 /** The delimiter by which a line at the beginning names the most columns. */
-function delimiterOf(text: string, given: string[]): string {
-  const lines = text
-    .slice(0, 16 * 1024)
-    .replaceAll('"', "")
-    .split(/\r\n|[\r\n]/);
+async function delimiterOf(pieces: AsyncIterable<string>, given: string[]): Promise<string> {
+  let text = "";
+  for await (const piece of pieces) {
+    text = piece.slice(0, 16 * 1024);
+    break;
+  }
+  const lines = text.replaceAll('"', "").split(/\r\n|[\r\n]/);
   const named = (one: string) =>
     Math.max(...lines.slice(0, mostPreamble).map((line) => columnsIn(line.split(one), given)));
   return [...delimiters.values()].reduce((best, one) => (named(one) > named(best) ? one : best));

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { createReadStream, type Stats } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { finished } from "node:stream/promises";
 import { setImmediate } from "node:timers/promises";
@@ -34,15 +35,54 @@ export interface CsvFile {
 
 /** @throws Failure `usage` if there is no such file, or if it is too large */
 export async function readCsvFile(path: string, hints = ofBatch): Promise<CsvFile> {
-  try {
-    const found = await stat(path);
-    if (found.isDirectory()) throw usage([`${path} is a directory.`], "Name the CSV file in it.");
-    if (!found.isFile()) throw usage([`${path} is not a regular file.`], hints.pipe);
-    if (found.size > largestFile) throw usage([`${path} is larger than 400 MB.`], hints.large);
+  return reading(path, hints, async () => {
+    const found = await statOf(path, hints);
     const bytes = await readFile(path);
-    if ((await stat(path)).mtimeMs !== found.mtimeMs || bytes.length !== found.size)
-      throw usage([`${path} was changed while it was read.`], "Run the command again.");
+    if (!isSame(found, await stat(path)) || bytes.length !== found.size) throw changed(path);
     return { path, bytes, hash: createHash("sha256").update(bytes).digest("hex") };
+  });
+}
+
+/** A file whose text is read from the disk each time, so that it is not in memory. */
+export interface CsvText {
+  path: string;
+  /** @throws Failure `usage` if the file was changed since it was opened; Unreadable as `textOf` */
+  pieces(): AsyncIterable<string>;
+}
+
+/** @throws Failure as `readCsvFile` */
+export async function openCsvFile(path: string, hints = ofBatch): Promise<CsvText> {
+  const opened = await reading(path, hints, () => statOf(path, hints));
+  async function* pieces() {
+    const stream = createReadStream(path, { highWaterMark: pieceLength });
+    const bytes: AsyncIterator<Uint8Array> = stream[Symbol.asyncIterator]();
+    const decoder = new TextDecoder();
+    let isFirst = true;
+    try {
+      for (;;) {
+        const { done, value } = await reading(path, hints, () => bytes.next());
+        if (done) break;
+        if (isFirst) rejectOtherFormats(value);
+        isFirst = false;
+        yield decoder.decode(value, { stream: true });
+      }
+      yield decoder.decode();
+    } finally {
+      stream.destroy();
+    }
+    if (!isSame(opened, await reading(path, hints, () => stat(path)))) throw changed(path);
+  }
+  return { path, pieces };
+}
+
+/** @throws Failure `usage` or `file.unreadable` that says why a file cannot be read */
+async function reading<Found>(
+  path: string,
+  hints: typeof ofBatch,
+  read: () => Promise<Found>,
+): Promise<Found> {
+  try {
+    return await read();
   } catch (error) {
     const code = errorCode(error);
     if (code === undefined) throw error;
@@ -53,6 +93,22 @@ export async function readCsvFile(path: string, hints = ofBatch): Promise<CsvFil
       cause: error,
     });
   }
+}
+
+async function statOf(path: string, hints: typeof ofBatch): Promise<Stats> {
+  const found = await stat(path);
+  if (found.isDirectory()) throw usage([`${path} is a directory.`], "Name the CSV file in it.");
+  if (!found.isFile()) throw usage([`${path} is not a regular file.`], hints.pipe);
+  if (found.size > largestFile) throw usage([`${path} is larger than 400 MB.`], hints.large);
+  return found;
+}
+
+function isSame(before: Stats, now: Stats): boolean {
+  return before.mtimeMs === now.mtimeMs && before.size === now.size && before.ino === now.ino;
+}
+
+function changed(path: string): Failure {
+  return usage([`${path} was changed while it was read.`], "Run the command again.");
 }
 
 const largestFile = 400_000_000;
@@ -75,23 +131,38 @@ export function textOf({ bytes }: Pick<CsvFile, "bytes">): string {
  *
  * @throws Unreadable after the last record that can be read
  */
-export async function* recordPages(text: string, delimiter: string): AsyncGenerator<CsvRecord[]> {
-  const [valid = "", ...invalid] = text.split("\ufffd");
+export async function* recordPages(
+  text: string | AsyncIterable<string>,
+  delimiter: string,
+): AsyncGenerator<CsvRecord[]> {
   const reader = createRecordReader(delimiter);
-  for (let at = 0; at < valid.length && !reader.hasFailed(); ) {
-    // Both halves of a character are in one piece.
-    const isSplit = /[\ud800-\udbff]/.test(valid[at + pieceLength - 1] ?? "");
-    const end = at + pieceLength + Number(isSplit);
-    yield await reader.read(valid.slice(at, end));
-    at = end;
+  let [isCut, breaks, end] = [false, 0, ""];
+  for await (const piece of typeof text === "string" ? piecesOf(text) : text) {
+    const [valid = "", ...invalid] = piece.split("\ufffd");
+    // CRLF may be divided by two pieces.
+    breaks += lineBreaksIn(valid) - Number(end === "\r" && valid.startsWith("\n"));
+    end = valid.at(-1) ?? end;
+    isCut = invalid.length > 0;
+    yield await reader.read(valid);
+    if (isCut || reader.hasFailed()) break;
   }
   const { records, error, line } = await reader.end();
-  const isCut = invalid.length > 0 && (error === undefined || error.code === quoteNotClosed);
+  isCut &&= error === undefined || error.code === quoteNotClosed;
   // What comes before the invalid character is the beginning of a record only.
-  if (isCut && error === undefined && !/[\r\n]$/.test(valid)) records.pop();
+  if (isCut && error === undefined && !/[\r\n]/.test(end)) records.pop();
   yield records;
-  if (isCut) throw notUtf8(1 + lineBreaksIn(valid));
+  if (isCut) throw notUtf8(1 + breaks);
   if (error) throw notCsv(error, line);
+}
+
+function* piecesOf(text: string): Iterable<string> {
+  for (let at = 0; at < text.length; ) {
+    // Both halves of a character are in one piece.
+    const isSplit = /[\ud800-\udbff]/.test(text[at + pieceLength - 1] ?? "");
+    const end = at + pieceLength + Number(isSplit);
+    yield text.slice(at, end);
+    at = end;
+  }
 }
 
 /** A header is shorter. */

@@ -86,7 +86,7 @@ export const reconcile = defineCommand({
   },
 
   async run(input, context) {
-    const { readCsvFile } = await import("../batches/csv.ts");
+    const { openCsvFile } = await import("../batches/csv.ts");
     const { merged, readTable, readLines } = await import("../accounting/statement.ts");
     const retrieval = await import("../accounting/retrieve.ts");
     const { openMappings } = await import("../accounting/mappings.ts");
@@ -99,7 +99,7 @@ export const reconcile = defineCommand({
     if (file === undefined) throw usage(["Missing required argument <file>."]);
     const saved = name === undefined ? [] : mappings.find(name);
     const given = merged(saved, map);
-    const csv = await readCsvFile(file, fileHints);
+    const csv = await openCsvFile(file, fileHints);
     const named = given.map(({ column }) => column);
     const statement = await readTable(csv, input.delimiter, named);
     const ledger = await context.ledger.own();

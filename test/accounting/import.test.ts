@@ -80,3 +80,34 @@ test("a record that the API lost hides no contradiction", async () => {
   writeFileSync(file, wrong);
   expect(await reconciled(merchant, file)).toMatchObject({ code: 5 });
 });
+
+test.each([
+  ["gross", "-5", "-5.1", "-5"],
+  ["net", "-5.1", "-5", "-5.1"],
+])(
+  "a line of a statement of %s amounts that is wrong by its fee differs",
+  async (_, usual, wrong, ours) => {
+    const merchant = await openMerchant();
+    const lines = ["id,type,date,amount,fee"];
+    for (const at of [1, 2, 3]) {
+      const id = await merchant.id(payoutNumber(at, `INV-${at}`));
+      await merchant.set("payout", id, "Completed");
+      const today = new Date(Date.now() + 6 * 3_600_000).toISOString().slice(0, 10);
+      lines.push(`${id},payout,${today},${at === 1 ? wrong : usual},0.1`);
+    }
+    const file = join(scratchFolder(), "fees.csv");
+    writeFileSync(file, lines.join("\n"));
+    const { code, lines: found } = await reconciled(merchant, file);
+    expect({ code, found }).toMatchObject({
+      code: 5,
+      found: [
+        {
+          result: "differs",
+          differences: [{ field: "amount", statement: wrong, ledger: ours }],
+        },
+        { result: "matched" },
+        { result: "matched" },
+      ],
+    });
+  },
+);

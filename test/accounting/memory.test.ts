@@ -7,8 +7,10 @@ import { openMerchantApart, payoutOf } from "../support/merchant.ts";
 test("reconciles a statement of many lines in little memory", async () => {
   const merchant = await openMerchantApart();
   const file = join(merchant.dataFolder, "..", "long.csv");
-  const rows = Array.from({ length: 60_000 }, (_, at) => `2026-11-20,FEE-${at},charge,-1.25\n`);
-  writeFileSync(file, `date,id,type,amount\n${rows.join("")}`);
+  // Longer than the heap.
+  const note = "x".repeat(1_500);
+  const rows = Array.from({ length: 60_000 }, (_, at) => `2026-11-20,F${at},fee,-1.25,${note}\n`);
+  writeFileSync(file, `date,id,type,amount,note\n${rows.join("")}`);
   const map = ["date", "id", "type", "amount"].flatMap((one) => ["--map", `${one}=${one}`]);
   const env = { ...merchant.env, NODE_OPTIONS: "--max-old-space-size=72" };
   const { code, stderr } = await built(["reconcile", file, ...map], { env });

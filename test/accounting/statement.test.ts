@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import {
   classify as classifyPage,
   createBalanceCheck,
+  createFirstLines,
   type Entry,
-  type FirstLines,
 } from "../../src/accounting/reconcile.ts";
 import {
   type Line,
@@ -49,12 +49,15 @@ async function linesOf(text: string, ...mapped: [string, StatementField][]) {
 }
 
 function tableOf(text: string) {
-  return readTable({ path: "s.csv", bytes: Buffer.from(text), hash: "" });
+  async function* pieces() {
+    yield* [text];
+  }
+  return readTable({ path: "s.csv", pieces });
 }
 
 /** The entries of lines that are classified in pages of two. */
 function classify(lines: Line[], operations: Operation[]): Entry[] {
-  const named: FirstLines = new Map();
+  const named = createFirstLines();
   const entries: Entry[] = [];
   for (let at = 0; at < lines.length; at += 2) {
     const page = classifyPage(lines.slice(at, at + 2), operations, named);
@@ -65,9 +68,9 @@ function classify(lines: Line[], operations: Operation[]): Entry[] {
 }
 
 function checkBalance(entries: Entry[], isNewestFirst = false) {
-  const check = createBalanceCheck();
+  const check = createBalanceCheck(isNewestFirst);
   for (let at = 0; at < entries.length; at += 2) check.add(entries.slice(at, at + 2));
-  return check.result(isNewestFirst);
+  return check.result(false);
 }
 
 describe("a statement", () => {
@@ -139,7 +142,7 @@ const line = fc
   })
   .map(({ name, byReference, amountPaisa, isDebit, feePaisa }): Line => {
     return {
-      line: 0,
+      line: 1,
       id: byReference ? null : `ID-${name}`,
       reference: byReference ? name : null,
       date: null,

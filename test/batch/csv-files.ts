@@ -309,7 +309,7 @@ function exportedCell(cell: string, { delimiter, quotes }: Export): string {
 }
 
 /** All records of a text, and why the rest of it cannot be read. */
-export async function recordsIn(text: string, delimiter: string) {
+export async function recordsIn(text: string | AsyncIterable<string>, delimiter: string) {
   const records: CsvRecord[] = [];
   try {
     for await (const page of recordPages(text, delimiter)) records.push(...page);

@@ -1,4 +1,10 @@
+import { appendFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
 import { expect, test } from "vitest";
+import { openCsvFile } from "../../src/batches/csv.ts";
+import { collect } from "../../src/domain/collect.ts";
+import { scratchFolder } from "../support/helpers.ts";
 import { recordsIn } from "./csv-files.ts";
 import { examiner, places } from "./files.ts";
 
@@ -90,4 +96,26 @@ test("reports the complete row before a quoted cell with an invalid character", 
   const { records, problem } = await recordsIn('a,b\n1,2\n3,"\ufffd"\n', ",");
   expect(records.map(({ line }) => line)).toEqual([1, 2]);
   expect(problem).toMatchObject({ line: 3, message: expect.stringContaining("not UTF-8") });
+});
+
+test("a text has the same records and problems, however it is divided", async () => {
+  const part = fc.string({ unit: fc.constantFrom("a", ",", '"', "\r", "\n", "\ufffd", "ক") });
+  await fc.assert(
+    fc.asyncProperty(fc.array(part), async (parts) => {
+      async function* divided() {
+        yield* parts;
+      }
+      expect(await recordsIn(divided(), ",")).toEqual(await recordsIn(parts.join(""), ","));
+    }),
+  );
+});
+
+test("a file that is changed between two readings is rejected", async () => {
+  const path = join(scratchFolder(), "s.csv");
+  const line = "id,নাম\r\n";
+  writeFileSync(path, line.repeat(60_000));
+  const { pieces } = await openCsvFile(path);
+  expect((await collect(pieces())).join("")).toBe(line.repeat(60_000));
+  appendFileSync(path, line);
+  await expect(collect(pieces())).rejects.toThrow("was changed while it was read");
 });
