@@ -94,6 +94,8 @@ describe.each([
     const recorded = { at: expect.stringMatching(/^20/), user: expect.any(String) };
     expect(JSON.parse(accepted.stdout)).toMatchObject({ holds: true, accepted: recorded });
     expect(await merchant.json(["ledger", "check"])).toMatchObject({ accepted: recorded });
+    const { stdout } = await merchant.lenden(["ledger", "check"]);
+    expect(stdout).toMatch(/Accepted +\d+ \w+ \d{4}, [\d:]{8} by /);
     expect(statSync(merchant.ledgerFile).mode & 0o777).toBe(0o600);
     expect(await merchant.lenden(payoutOf("AFTER"))).toMatchObject({ code: 0 });
   });

@@ -3,6 +3,7 @@ import { flag } from "../../cli/command/flag.ts";
 import { card, type Field, field, text } from "../../cli/output/view.ts";
 import type { LedgerCheck, UnacceptedLedger } from "../../cli/runtime/ledger-maintenance.ts";
 import { usage } from "../../domain/failure.ts";
+import { formatTime } from "../../domain/local-time.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
 
 function readHash(typed: string): Result<string> {
@@ -54,7 +55,10 @@ export const ledgerCheck = defineCommand({
       field(
         "accepted",
         "Accepted",
-        text(accepted && `${accepted.at} by ${accepted.user} (the ledger was ${accepted.state})`),
+        text(
+          accepted &&
+            `${formatTime(accepted.at)} by ${accepted.user} (the ledger was ${accepted.state})`,
+        ),
       ),
       ...(checked.holds ? [] : [field("next", "Next step", text(nextStep))]),
     ]),
