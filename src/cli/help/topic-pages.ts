@@ -61,7 +61,7 @@ export const topicPages: Record<TopicName, Record<string, string | Record<string
     },
     Flags: Object.fromEntries(Object.values(globalFlags).map(flagRow)),
     Precedence:
-      "A flag overrides an environment variable, which overrides the profile. With LENDEN_API_KEY and LENDEN_BASE_URL, no profile is used. 'lenden profile show' shows each source.",
+      "A flag overrides an environment variable, which overrides the profile. With LENDEN_API_KEY and LENDEN_BASE_URL, no profile is used. 'lenden profile show' shows where each value comes from.",
     "Environment variables: account": account,
     "Environment variables: behavior": behavior,
     "Environment variables: directories": directories,
@@ -142,7 +142,7 @@ export const topicPages: Record<TopicName, Record<string, string | Record<string
     "Next month":
       "To send the same rows again, set another --name, and change the references if the file has any.",
     "Failed rows":
-      "'lenden payout batch export payroll.csv --only failed' prints rejected and cancelled rows with new references. Correct them, then send them as a new file.",
+      "'lenden payout batch export payroll.csv --only failed' prints the rows that can be sent again. Rejected and cancelled rows get new references. Correct the rows, then send them as a new file.",
   },
   faults: {
     Examples: {

@@ -176,7 +176,7 @@ function unknownText({ count }: Sum): string {
 }
 
 export const batchExport = defineCommand({
-  description: `Writes CSV, unless --output is json or ndjson. --only failed writes the rejected and cancelled rows with new references (INV-7-lenden2): correct these rows, then send them as a new file. Rows that were already accepted with a new reference are omitted. Other values of --only: ${rowStatuses.join(", ")}.`,
+  description: `Writes CSV, unless --output is json or ndjson. --only failed writes the rows that can be sent again: correct them, then send them as a new file. Of these, rejected and cancelled rows get new references (INV-7-lenden2). Other values of --only: ${rowStatuses.join(", ")}.`,
   examples: {
     "Export the rows that can be sent again":
       "lenden payout batch export payroll.csv --only failed",
