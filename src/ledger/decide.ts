@@ -395,7 +395,7 @@ export function decideOutcome(before: Changing, outcome: Outcome, at: string): C
 }
 
 /** A time of a record; the other one if there is none, or the API's clock is ahead. Both ISO 8601 in UTC. */
-function notAfter(at: string, recordTime = at): string {
+export function notAfter(at: string, recordTime = at): string {
   return recordTime < at ? recordTime : at;
 }
 

@@ -1,7 +1,7 @@
 import { Failure } from "../domain/failure.ts";
 import { payeeOf } from "../domain/mobile.ts";
 import { isUnsettled } from "../domain/state.ts";
-import { recipientOf } from "./decide.ts";
+import { notAfter, recipientOf } from "./decide.ts";
 import type { Intent, Operation, Outcome } from "./operation.ts";
 import type { Recorder } from "./worker.ts";
 
@@ -44,6 +44,8 @@ export function askedJson(
 interface NewOperation extends Pick<Operation, "number" | "target" | "account" | "holder"> {
   /** ISO 8601. */
   at: string;
+  /** The record of the API that the operation is recorded from, if it was not sent from here. */
+  found?: Outcome | undefined;
 }
 
 /**
@@ -54,9 +56,10 @@ interface NewOperation extends Pick<Operation, "number" | "target" | "account" |
  */
 export function createOperation(
   intent: Intent,
-  { number, target, account, holder, at }: NewOperation,
+  { number, target, account, holder, at, found }: NewOperation,
   worker: Recorder,
 ): Operation {
+  const createdAt = notAfter(at, found?.recordCreatedAt);
   const { kind, reference, amountPaisa, asked, methodName = null, batch = null } = intent;
   const { user, command, owner } = worker;
   return {
@@ -75,8 +78,8 @@ export function createOperation(
     code: null,
     message: null,
     attempts: 0,
-    createdAt: at,
-    openedAt: at,
+    createdAt,
+    openedAt: createdAt,
     updatedAt: at,
     acceptedAt: null,
     completedAt: null,
@@ -107,8 +110,10 @@ export function intentData(
   { account, actor }: Pick<StoredBy, "account" | "actor">,
 ): string {
   const { id, kind, reference, target, asked, user, command, methodName, batch } = operation;
-  const { environment, profile, baseUrl, keyHash } = operation;
+  const { environment, profile, baseUrl, keyHash, createdAt, updatedAt } = operation;
   return JSON.stringify({
+    // Otherwise the time of the event.
+    ...(createdAt === updatedAt ? {} : { createdAt }),
     id,
     kind,
     reference,

@@ -48,7 +48,7 @@ export interface Operation extends Intent {
   code: string | null;
   message: string | null;
   attempts: number;
-  /** ISO 8601. */
+  /** When it was recorded, or when the API created a record that was not sent from here. ISO 8601. */
   createdAt: string;
   /** When it may first have been sent: later than `createdAt` if it was sent again after it was proved not sent. */
   openedAt: string;
@@ -95,7 +95,7 @@ export interface Filter {
   /** The last status that the API returned. */
   status?: string | undefined;
   states?: readonly State[] | undefined;
-  /** When it was recorded, ISO 8601, inclusive. */
+  /** By `createdAt`, ISO 8601, inclusive. */
   since?: string | undefined;
   until?: string | undefined;
   /** When it was completed, or recorded if it was not; and whatever may still be completed. ISO 8601, inclusive. */

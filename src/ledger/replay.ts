@@ -35,7 +35,8 @@ function replay(events: ReplayedEvent[]): Replayed | undefined {
   if (!intent || !data) return undefined;
   const isOld = data.keyHash === undefined;
   const columns = intended(data, isOld);
-  columns.created_at = columns.updated_at = intent.at;
+  columns.created_at = text(data.createdAt) ?? intent.at;
+  columns.updated_at = intent.at;
   columns.reopened_at = columns.resumed_at = null;
   let now: Changing = nothingYet;
   for (const { at, event, data: json } of later) {

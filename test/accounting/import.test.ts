@@ -66,6 +66,28 @@ test.each([
   },
 );
 
+test("an imported operation has the time of the API's record", async () => {
+  const merchant = await openMerchant();
+  const folder = scratchFolder();
+  const env = { ...merchant.env, LENDEN_CONFIG_DIR: folder, LENDEN_DATA_DIR: join(folder, "data") };
+  await lenden([...payoutNumber(1, "OUT-1"), "-q"], { env });
+  await inDatabase(merchant.booksFile, (books) =>
+    books.exec("UPDATE records SET createdAt = '2026-10-05T09:00:00.000Z'"),
+  );
+  const file = join(folder, "statement.csv");
+  const [record] = await merchant.books("payouts");
+  writeFileSync(file, `id,type,date,amount\n${record?.id},payout,2026-10-06,-5\n`);
+  await reconciled(merchant, file, "--import");
+  const ofDay = ["--since", "2026-10-05", "--until", "2026-10-05"];
+  expect(await merchant.json(["payout", "list", ...ofDay])).toMatchObject([
+    { merchantRef: "OUT-1" },
+  ]);
+  expect(await merchant.json(["ledger", "export", ...ofDay])).toMatchObject([
+    { createdAt: "2026-10-05T09:00:00.000Z", localTime: "2026-10-05T15:00:00+06:00" },
+  ]);
+  expect(await merchant.lenden(["ledger", "check"])).toMatchObject({ code: 0 });
+});
+
 test("a record that the API lost hides no contradiction", async () => {
   const merchant = await openMerchant();
   const paid = await merchant.id(paymentOf("paid"));

@@ -74,8 +74,14 @@ describeEach(stores, "a claim", ({ share }) => {
     ]);
     expect(await ledger.find("A")).toMatchObject({
       ...{ state: "CONFIRMED", remoteId: "PO1", status: "Completed", holder: null, attempts: 0 },
-      acceptedAt: "2026-10-01T00:00:00.000Z",
+      ...{ createdAt: "2026-10-01T00:00:00.000Z", acceptedAt: "2026-10-01T00:00:00.000Z" },
     });
+    const ofOctober = ledger.list(undefined, { until: "2026-10-31T23:59:59.999Z" });
+    expect((await collect(ofOctober)).map(({ remoteId }) => remoteId)).toEqual([
+      "RF1",
+      "TX2",
+      "PO1",
+    ]);
   });
 
   test("P4: belongs to the process that resumed it, which alone can record an outcome", async () => {

@@ -129,6 +129,8 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     const own = account();
     state.accounts.set(key, `${owner.environment} ${own}`);
     const { profile, environment, baseUrl, keyId: keyHash } = owner;
+    const times = [at, request.found?.recordCreatedAt ?? at];
+    const createdAt = times.sort()[0] ?? at;
     const operation: Operation = {
       ...intent,
       target: decision.target,
@@ -145,8 +147,8 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       paymentUrl: null,
       id: worker.newId(),
       number: BigInt(state.operations.length + 1),
-      createdAt: at,
-      openedAt: at,
+      createdAt,
+      openedAt: createdAt,
       updatedAt: at,
       holder: holderNow(at),
       user: worker.user,

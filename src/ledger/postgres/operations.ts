@@ -261,6 +261,7 @@ class Group {
         target: decision.target,
         account: name,
         at: this.#at,
+        found: request.found,
         holder: own.holder(this.#at),
       },
       worker,
@@ -345,12 +346,14 @@ class Group {
 
   #insert(operation: Operation, account: bigint, actor: string): void {
     const { number, id, kind, profile, environment, reference, amountPaisa, target } = operation;
-    const { user, command, createdAt, holder, keyHash, baseUrl, methodName, batch } = operation;
+    const { user, command, createdAt, updatedAt, holder, keyHash, baseUrl } = operation;
+    const { methodName, batch } = operation;
     const { recipient, recipientName, methodId, description } = listedOf(operation);
     const asked = askedJson(operation, this.#parts.worker);
     this.#inserts.push({
       ...{ number, id, kind, profile, environment, reference, amount_paisa: amountPaisa, target },
-      ...{ asked, user, command, created_at: createdAt, process: holder?.lock, account, actor },
+      ...{ asked, user, command, created_at: createdAt, updated_at: updatedAt },
+      ...{ process: holder?.lock, account, actor },
       ...{ key_hash: keyHash, base_url: baseUrl, recipient_key: recipient, batch },
       ...{
         recipient_name: recipientName,
@@ -428,11 +431,11 @@ function updatePart(bind: Bind, updates: object[], at: string): string {
 
 function insertPart(bind: Bind, inserts: object[]): string {
   const given = `number, id, kind, profile, environment, reference, amount_paisa, target, asked, "user",
-    command, created_at, process, account, actor, key_hash, base_url, recipient_key, batch,
+    command, created_at, updated_at, process, account, actor, key_hash, base_url, recipient_key, batch,
     recipient_name, method_id, method_name, description`;
   return `inserted AS (
-    INSERT INTO lenden.operations (${given}, updated_at, held_since, state, phase, attempts)
-    SELECT ${given}, created_at, created_at, 'INTENT', 'unresolved', 0
+    INSERT INTO lenden.operations (${given}, held_since, state, phase, attempts)
+    SELECT ${given}, updated_at, 'INTENT', 'unresolved', 0
     FROM json_populate_recordset(NULL::lenden.operations, ${bind(rowsJson(inserts))}::json)
     RETURNING number)`;
 }

@@ -205,7 +205,7 @@ export class Operations {
     }
     if (decision.kind !== "new") return decision;
     const { intent, found } = request;
-    const operation = this.#recordIntent(intent, decision.target, at);
+    const operation = this.#recordIntent(intent, { target: decision.target, at, found });
     if (found) {
       const { number } = operation;
       this.#record({ kind: "record", operation: number, outcome: found, release: true }, at);
@@ -213,13 +213,16 @@ export class Operations {
     return { kind: "new", operation, earlier: decision.earlier };
   }
 
-  #recordIntent(intent: Intent, target: string | null, at: string): Operation {
+  #recordIntent(
+    intent: Intent,
+    { target, at, found }: Pick<Operation, "target"> & { at: string; found: Outcome | undefined },
+  ): Operation {
     const { number: account, name } = this.#account.store(at);
     const number = this.#next ?? numberIn(this.#highest.get()?.number) + 1n;
     this.#next = number + 1n;
     const operation = createOperation(
       intent,
-      { number, target, account: name, holder: holderNow(this.#worker, at), at },
+      { number, target, account: name, holder: holderNow(this.#worker, at), at, found },
       this.#worker,
     );
     const stored = {
@@ -284,13 +287,14 @@ function insertValues(
   { account, actor, holder }: StoredBy,
   worker: Worker,
 ): Value[] {
-  const { number, profile, environment, baseUrl, keyHash, user, command, createdAt } = operation;
+  const { number, profile, environment, baseUrl, keyHash, user, command } = operation;
+  const { createdAt, updatedAt } = operation;
   const { id, kind, reference, amountPaisa, target, methodName, batch, state } = operation;
   const asked = askedJson(operation, worker);
   const { recipient, recipientName, methodId, description } = listedOf(operation);
   return [
     ...[number, account, profile, environment, baseUrl, keyHash, user, command, actor],
-    ...[createdAt, createdAt, holder, id, kind, reference],
+    ...[createdAt, updatedAt, holder, id, kind, reference],
     ...[amountPaisa, target, asked, recipient, recipientName, methodId, methodName],
     ...[description, batch, state],
   ];
