@@ -42,7 +42,7 @@ function reusedWith(
   return {
     name: `ref-${what}`,
     expected: `A used reference with another ${what} creates nothing and changes nothing.`,
-    tried: `The first payout's reference with another ${what}.`,
+    tried: `The first payout's reference is sent with another ${what}.`,
     otherwise: notResent,
     guard: "references",
     check: async (trial) => {
@@ -62,7 +62,7 @@ function hasFields(
   return {
     name: `${what}-fields`,
     expected: `A ${what} has all documented fields.`,
-    tried: `A ${what} is created, if it can be, and retrieved.`,
+    tried: `A ${what} is retrieved, and its fields are checked.`,
     otherwise:
       "lenden shows what there is. Without a required field it cannot use the response (exit 69).",
     check: async (trial) => shapeOf(await answerOf(trial), names),
@@ -77,7 +77,7 @@ const assumptions: Assumption[] = [
   {
     name: "clock",
     expected: "The API's clock and this machine's differ by less than a minute.",
-    tried: "The Date header of the responses.",
+    tried: "The Date header of responses is compared with this machine's clock.",
     otherwise: "Set this machine's clock with NTP. From 4 minutes on, lenden sends no payout.",
     check: async ({ deps }) => {
       const aheadMs = deps.clockAheadMs();
@@ -95,7 +95,7 @@ const assumptions: Assumption[] = [
   {
     name: "number-format",
     expected: "A recipient's number is returned as it was sent.",
-    tried: "The same payout.",
+    tried: "The number of that payout is compared.",
     otherwise:
       "lenden compares the last eleven digits; a number without them leaves the outcome unknown. To send the API's format, run 'lenden profile set number-format e164' (profile add --number-format).",
     check: async (trial) => {
@@ -110,7 +110,7 @@ const assumptions: Assumption[] = [
   {
     name: "created-at",
     expected: "createdAt and the Date header come from the same clock.",
-    tried: "The same payout.",
+    tried: "The time of that payout is compared with the Date header.",
     otherwise: "lenden cannot tell a new payout from an old one by its time, and retrieves each.",
     check: async (trial) => {
       const { createdAt, sentMs, receivedMs } = await trial.payout();
@@ -139,7 +139,7 @@ const assumptions: Assumption[] = [
   {
     name: "bad-signature",
     expected: "A payout with a wrong signature is rejected, and creates nothing.",
-    tried: "A payout with a wrong signature, then a correct one with the same reference.",
+    tried: "A payout with a wrong signature is sent, then a correct one with the same reference.",
     otherwise: provesNothing,
     guard: "rejections",
     check: async (trial) => createdNothing(await trial.wrongSignature()),
@@ -147,7 +147,7 @@ const assumptions: Assumption[] = [
   {
     name: "bad-method",
     expected: "A rejected payout creates nothing.",
-    tried: "A payout with an unknown method, then a correct one with the same reference.",
+    tried: "A payout with an unknown method is sent, then a correct one with the same reference.",
     otherwise: provesNothing,
     guard: "rejections",
     check: async (trial) => {
@@ -159,7 +159,7 @@ const assumptions: Assumption[] = [
   {
     name: "rejection-shape",
     expected: "A rejection is a JSON object with a 4xx status.",
-    tried: "The two rejected payouts.",
+    tried: "The responses to the two rejected payouts are checked.",
     otherwise: "lenden treats such a rejection as an unknown outcome (exit 75).",
     check: async (trial) => {
       const { wrong: first } = await trial.wrongSignature();
@@ -187,7 +187,7 @@ const assumptions: Assumption[] = [
   {
     name: "cancel-twice",
     expected: "The API rejects the cancel of a cancelled refund, and changes nothing.",
-    tried: "That refund is cancelled twice.",
+    tried: "The refund of this run is cancelled twice.",
     otherwise: "A second 'refund cancel' succeeds; lenden shows the status that it retrieves.",
     check: async (trial) => {
       const id = await trial.refund();
@@ -208,7 +208,7 @@ const assumptions: Assumption[] = [
   }),
   {
     name: "ref-later",
-    expected: "The same payout sent later is the existing one.",
+    expected: "The same payout, sent later, returns the existing one.",
     tried: "The first payout is sent again after the pause.",
     otherwise: notResent,
     guard: "references",
