@@ -97,7 +97,8 @@ async function reading<Found>(
 
 async function statOf(path: string, hints: typeof ofBatch): Promise<Stats> {
   const found = await stat(path);
-  if (found.isDirectory()) throw usage([`${path} is a directory.`], "Name the CSV file in it.");
+  if (found.isDirectory())
+    throw usage([`${path} is a directory.`], "Give the path of the CSV file in it.");
   if (!found.isFile()) throw usage([`${path} is not a regular file.`], hints.pipe);
   if (found.size > largestFile) throw usage([`${path} is larger than 400 MB.`], hints.large);
   return found;
@@ -113,7 +114,7 @@ function changed(path: string): Failure {
 
 const largestFile = 400_000_000;
 const ofBatch = {
-  pipe: "Save the rows in a file: a batch is resumed with its file.",
+  pipe: "A batch cannot be read from a pipe: save the rows in a file.",
   missing: "Check the path. 'lenden payout batch template <file>' creates a sample.",
   large: "Split the file, and send each part.",
 };

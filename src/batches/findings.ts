@@ -110,7 +110,7 @@ function describeFinding(finding: Finding): string {
         : `${taken}: run 'lenden ledger show ${reference}'. For a new payout, use a new reference.`;
     }
     case "reference-in-conflict":
-      return `The API has a different payout under this reference. 'lenden ledger resolve ${finding.reference}' shows how to resolve the conflict.`;
+      return `The API has a different payout under this reference. To resolve the conflict, run 'lenden ledger resolve ${finding.reference}'.`;
     case "reference-planned":
       return `Batch ${finding.batch} uses this reference for a different payout, which is not sent yet. For a new payout, use a new reference.`;
     case "reference-ended": {
@@ -139,16 +139,16 @@ function describeElsewhere({
   at,
 }: Extract<Finding, { kind: "used-in-other-account" }>): string {
   const payout = "Another account already sent this payout";
-  const inspect = `To inspect it, run 'lenden ledger show ${id}'.`;
+  const inspect = `To see it, run 'lenden ledger show ${id}'.`;
   if (state === "CONFIRMED")
-    return `${payout}, which was accepted on ${formatTime(at)}. ${inspect}`;
+    return `${payout}, and it was accepted on ${formatTime(at)}. ${inspect}`;
   if (state === "REFUSED")
-    return `${payout}, which was rejected on ${formatTime(at)} and may have been resent. ${inspect} If it is still unpaid, use a new reference. Otherwise, remove the row.`;
+    return `${payout}, and it was rejected on ${formatTime(at)}. It may have been sent again since. ${inspect} If it is still unpaid, use a new reference. If it was paid, remove the row.`;
   const what =
     state === "CONFLICT"
       ? "and the API has a different payout under its reference"
       : `and its outcome is unknown since ${formatTime(at)}`;
-  return `${payout}, ${what}. 'lenden ledger resolve ${id}' shows how to resolve it.`;
+  return `${payout}, ${what}. To resolve it, run 'lenden ledger resolve ${id}'.`;
 }
 
 export function placedFinding(finding: Finding): string {
@@ -199,7 +199,7 @@ export function problemsFailure(file: string, problems: Finding[]): Failure | un
   if (count === 0) return undefined;
   const isOnlyTaken = problems.every((finding) => groupOf(finding) === "reference-conflict");
   const shown = count > mostShown ? `; the first ${mostShown} are shown` : "";
-  const accept = "To send rows that repeat a payout on purpose, add --allow-duplicates.";
+  const accept = "If the repeated payouts are intended, add --allow-duplicates.";
   return new Failure(
     isOnlyTaken ? "batch.references-used" : "batch.invalid-file",
     `${file} has ${count === 1 ? "1 problem" : `${count} problems`}${shown}.`,

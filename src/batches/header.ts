@@ -190,7 +190,7 @@ function readColumns(cells: string[], places: number[], choices: ColumnChoices):
       return {
         ...column,
         problem:
-          "This column is from an export of lenden that lacks other columns. Send the file as it was exported.",
+          "The file has this column of a lenden export, but lacks other columns of it. Send the exported file unchanged.",
       };
     if (isNamed(cell, choices.ignored)) return column;
     if (field) {
@@ -215,7 +215,7 @@ function readColumns(cells: string[], places: number[], choices: ColumnChoices):
 }
 
 function alreadyRead(before: number, field: Field, cells: string[], cell: string): string {
-  const problem = `Column ${before + 1} is already read as "${field}".`;
+  const problem = `Column ${before + 1} already has the field "${field}".`;
   const ignore = shellLine([ignoreFlag, cell.trim()]);
   return isSame(cells[before] ?? "", cell)
     ? `${problem} Remove one of the two.`

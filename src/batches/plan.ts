@@ -92,7 +92,7 @@ async function rejectSamePayouts(
     "batch.other-rows",
     `${name} has the same payouts as batch ${batch.id}, but with another method or read from other columns.`,
     {
-      hint: `To see that batch, run 'lenden payout batch status ${batch.id}'. To pay all rows again as a new batch, add --name.`,
+      hint: `To see that batch, run 'lenden payout batch status ${batch.id}'. To pay all rows again as a new batch, add --name <name>.`,
       operation: batch.id,
     },
   );
@@ -116,9 +116,9 @@ async function otherRows(
   const differences = await differencesBetween(rows.filter(isComplete), planned, byReference);
   const { id, createdAt } = batch;
   const own = batch.name === name ? "" : ` (${batch.name})`;
-  const asNew = byReference
-    ? "add --name"
-    : "add --name: without a ref column, all its rows are then new payouts";
+  const payingAll = byReference
+    ? ""
+    : " It pays all rows again, because the file has no ref column.";
   const { sums } = await readStatus(batch, ledger);
   const isOpen = openOf(sums).count > 0;
   const hasFailed = sums.refused.count + sums.cancelled.count > 0;
@@ -128,12 +128,11 @@ async function otherRows(
     {
       problems: firstOf(differences.map((one) => describeDifference(one, byReference))),
       hint: [
-        `To start a new batch, ${asNew}.`,
         isOpen ? `To resume ${id}, use its original file.` : "",
         hasFailed
           ? `To correct failed rows, run 'lenden payout batch export ${id} --only failed > failed.csv'.`
           : "",
-        isOpen ? `To cancel its unsent rows, run 'lenden payout batch cancel ${id}'.` : "",
+        `To start a new batch, add --name <name>.${payingAll}`,
       ]
         .filter(Boolean)
         .join(" "),
@@ -156,7 +155,7 @@ function ownBatch(claim: BatchClaim): Batch {
 /** A cancelled batch sends nothing more. */
 export function cancelledBatch({ id, cancelledAt }: Batch): Failure {
   const message = `Batch ${id} was cancelled on ${formatTime(cancelledAt ?? "")}.`;
-  const hint = `To send the same rows as a new batch, add --name. To see which rows were accepted, run 'lenden payout batch status ${id}'.`;
+  const hint = `To see which rows were accepted, run 'lenden payout batch status ${id}'. To send the same rows as a new batch, add --name <name>.`;
   return new Failure("batch.cancelled", message, { hint, operation: id });
 }
 
@@ -207,7 +206,7 @@ export async function planBatch(
     if (hasMore(now, checked.ledger))
       throw new Failure(
         "batch.duplicates",
-        "While lenden checked the file, other payouts were sent that its rows repeat.",
+        "While lenden checked the file, payouts of the same amounts were sent to the same recipients.",
         {
           problems: firstOf(now.findings.map(placedFinding)),
           hint: "To see all repeats, run the same command again. If they are intended, add --allow-duplicates.",
@@ -254,9 +253,13 @@ export async function resumeBatch(
   const batch = await claimPlanned(planned, ledger);
   return orRelease(batch, ledger, async () => {
     if (!(await ledger.batches.isUnaltered(batch)))
-      throw new Failure("batch.plan-modified", `The rows of batch ${batch.id} were modified.`, {
-        hint: "To see what was modified, run 'lenden ledger check'.",
-      });
+      throw new Failure(
+        "batch.plan-modified",
+        `The rows of batch ${batch.id} were modified in the ledger.`,
+        {
+          hint: "To see what was modified, run 'lenden ledger check'.",
+        },
+      );
     const { sums, total } = await readStatus(batch, ledger);
     const open = openOf(sums);
     expect(total);
@@ -274,7 +277,7 @@ export async function resumeBatch(
 }
 
 function repeatedSince({ id }: Batch, findings: Finding[]): Failure {
-  const message = `Unsent rows of batch ${id} repeat other payouts.`;
+  const message = `Unsent rows of batch ${id} repeat payouts that were sent or will be sent.`;
   return new Failure("batch.duplicates", message, {
     problems: firstOf(findings.map(placedFinding)),
     hint: findings.every(isAcceptable)

@@ -192,7 +192,7 @@ function createStopRules() {
     if (end === "uncertain" && (status === 401 || status === 403))
       reason ??= new Failure(
         "batch.access-denied",
-        `The batch stopped: access was denied. ${message}`,
+        `The batch stopped: the API denied access. ${message}`,
         { status, hint: `${accessHint(status)} Then run the same command again.` },
       );
     // P21: the response arrived, and its outcome could not be recorded.
@@ -202,13 +202,13 @@ function createStopRules() {
     if (unknown >= mostUnknown)
       reason ??= new Failure(
         end === "unreachable" ? "batch.incomplete" : "batch.outcome-unknown",
-        `The batch stopped: ${mostUnknown} consecutive rows got no valid response. The last one: ${message}`,
-        { hint: "When the API responds again, run the same command again." },
+        `The batch stopped: ${mostUnknown} rows in a row have no confirmed result. The last one: ${message}`,
+        { hint: "Wait until the API works again, then run the same command again." },
       );
     if (rejected.count >= mostRejected)
       reason ??= new Failure(
         "batch.same-rejections",
-        `The batch stopped: the API rejected ${mostRejected} consecutive rows with the same response: ${text}`,
+        `The batch stopped: the API rejected ${mostRejected} rows in a row with the same response: ${text}`,
         { hint: "Fix the problem that the API reports, then run the same command again." },
       );
   };

@@ -159,7 +159,7 @@ async function endingOf({ answer, status }: RawOutcome, reads: boolean) {
   }
   if (answer.kind !== "unclear" && !isWaiting(answer)) return failure;
   const details = status === null ? {} : { status };
-  return new Failure("raw.outcome-unknown", "The API's response is not valid.", details);
+  return new Failure("raw.outcome-unknown", failure.message, details);
 }
 
 /** Reads a path that stays below the base URL. */

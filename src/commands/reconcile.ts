@@ -354,8 +354,7 @@ function endingOf(
     ...(outside.count > 0 ? ["Correct --since and --until."] : []),
   ];
   const isWrong = wrong.length > 0;
-  if (isWrong || hints.length === 0)
-    hints.unshift("Check these lines in the provider's dashboard.");
+  if (isWrong || hints.length === 0) hints.unshift("Check these items with the payment provider.");
   const code = isWrong ? "statement.contradicts" : "statement.open-items";
   return new Failure(code, [...wrong, ...left].join(" "), { hint: hints.join(" ") });
 }

@@ -147,12 +147,12 @@ function access({ outcome: { answer, status } }: Response): Verdict {
   const said = answer.apiError.message ? `: ${answer.apiError.message}` : "";
   if (answer.kind === "refused" && answer.why === "access") {
     return failed(
-      `The API rejected the key (${status})${said}`,
-      "Compare the key with the dashboard (Settings → Development Info), and check that this machine's IP address is on the allowlist there.",
+      `The API rejected the key (HTTP ${status})${said}`,
+      "Compare the key with the merchant dashboard (Settings → Development Info). Unless the API is a local sandbox, also add this machine's IP address to the allowlist there.",
     );
   }
   return failed(
-    `The response is not usable (${status}): ${answer.why}${said}`,
+    `The response is not valid (HTTP ${status}): ${answer.why}${said}`,
     "Check the base URL and its path. If it is right, contact the provider's support.",
   );
 }

@@ -139,7 +139,7 @@ export function createHeadKeeper(database: Database, path: string, now: () => nu
       const { state } = storedHead(database, path);
       const isLost = state === "unreadable" || (state === "missing" && headOf(database));
       return isLost
-        ? `${path}, with the newest event of the ledger, is ${state}: whether the ledger was truncated or replaced is not known.`
+        ? `${path} is ${state}, so lenden cannot check if the ledger was truncated or replaced.`
         : undefined;
     },
   };
@@ -168,9 +168,9 @@ export function tellingCommits(database: Database, committed: () => void): Datab
 function notContained(): Failure {
   return new Failure(
     "ledger.truncated",
-    "Cannot use the ledger to send: it was truncated, rolled back or replaced since lenden last wrote it.",
+    "The ledger was truncated, rolled back or replaced since lenden last wrote it.",
     {
-      hint: "To restore a backup, run 'lenden ledger restore <file>'. With an older ledger, payouts could be sent twice. To accept the ledger as it is, run 'lenden ledger check --accept'.",
+      hint: "To restore a backup, run 'lenden ledger restore <file>'. To use the ledger as it is, run 'lenden ledger check --accept'. Payouts that it does not have could then be sent twice.",
     },
   );
 }
@@ -178,9 +178,9 @@ function notContained(): Failure {
 export function modified(): Failure {
   return new Failure(
     "ledger.modified",
-    "Cannot use the ledger to send: 'lenden ledger check' found that it was modified.",
+    "The ledger was modified: 'lenden ledger check' shows what.",
     {
-      hint: "To restore a backup, run 'lenden ledger restore <file>'. With a modified ledger, payouts could be sent twice. To accept it as it is, run 'lenden ledger check --accept'.",
+      hint: "To restore a backup, run 'lenden ledger restore <file>'. To use the ledger as it is, run 'lenden ledger check --accept'. Payouts could then be sent twice.",
     },
   );
 }

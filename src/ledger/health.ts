@@ -53,7 +53,7 @@ export function hasTables(database: Database): boolean {
 
 function lost(cause: string): Failure {
   return new Failure("ledger.lost", `Cannot open the ledger: ${cause}.`, {
-    hint: "Run 'lenden ledger restore <file>' with a backup; without the ledger, lenden can pay twice. To start a new ledger, run 'lenden ledger check --accept'.",
+    hint: "To restore a backup, run 'lenden ledger restore <file>'. To start a new ledger, run 'lenden ledger check --accept'. Earlier payouts could then be sent twice.",
   });
 }
 
@@ -68,7 +68,7 @@ export function rejectNetworkFileSystem(path: string, mounts: string): void {
   if (type === undefined) return;
   throw new Failure(
     "ledger.network-file-system",
-    `Cannot use ${path}: a network file system (${type}) can lose or mix up its records.`,
+    `Cannot use the ledger ${path}: it is on a network file system (${type}), which can lose or mix up records.`,
     {
       hint: "Run 'lenden ledger backup <file>', set LENDEN_DATA_DIR to a local directory, then run 'lenden ledger restore <file>'. To share a ledger between machines, see 'lenden ledger init --help'.",
     },

@@ -346,7 +346,7 @@ async function compare(query: Query, page: TextRow[], accounts: Numbers): Promis
         "ledger.move-differs",
         `Operation ${row.id} is not the same on the server.`,
         {
-          hint: "Nothing is sent with this machine's ledger. Report this problem.",
+          hint: "Report this problem. Until then, nothing is sent with the ledger of this machine.",
         },
       );
   }
@@ -423,7 +423,11 @@ function required(numbers: Numbers, number: unknown): bigint {
 }
 
 function conflict(what: string): Failure {
-  return new Failure("ledger.move-conflict", `The server's ledger has other operations: ${what}.`, {
-    hint: "Resolve these operations in both ledgers with 'lenden ledger resolve', then run the command again.",
-  });
+  return new Failure(
+    "ledger.move-conflict",
+    `The server's ledger differs from the ledger of this machine: ${what}.`,
+    {
+      hint: "Resolve these operations in both ledgers with 'lenden ledger resolve', then run the command again.",
+    },
+  );
 }

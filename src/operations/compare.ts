@@ -94,7 +94,7 @@ export function idTaken(operation: Operation, remoteId: string, by: string): Fai
     `The API returned the ID ${remoteId} for ${kind} ${reference ?? id}, but that ID belongs to operation ${by}.`,
     {
       hint: reference
-        ? `Run the same command again with --ref ${reference}: the API creates only one payout per reference.`
+        ? `Run 'lenden ledger resolve ${reference}', which sends the same reference again. The API creates one payout per reference.`
         : `Do not retry: the API could create a second ${kind}. ${resolveHint(id, kind, operation)}`,
       operation: reference ?? id,
       evidence: { otherId: remoteId },

@@ -42,19 +42,19 @@ export function writeOf(call: Call, baseUrl: string): RawWrite | undefined {
   if (call.method === "GET") return undefined;
   if (isAmbiguous(call.path))
     throw invalidPath(
-      "servers can read this path in more than one way.",
-      "Write the path without '%' and ';'.",
+      "a path with '%' or ';' is not accepted.",
+      "Write the path without these characters.",
     );
   if (hidesWrite(call, baseUrl))
     throw invalidPath(
-      `with the base URL ${baseUrl}, this path is an endpoint that changes something.`,
-      "Set the base URL to the prefix of the API, then use a path such as /refund/create-a-request.",
+      `the base URL ${baseUrl} already has a part of an endpoint's path.`,
+      "Use a base URL that ends with /cp/api/v1, and a path such as /refund/create-a-request.",
     );
   const found = endpointAt(call.method, call.path);
   if (!found && isAlmostWrite(call.path))
     throw invalidPath(
-      `${call.method} ${call.path} may be an endpoint that changes something.`,
-      "Write its method and its path as 'docs/api.md' shows them.",
+      `${call.method} ${call.path} is not an endpoint, but is similar to one that changes something.`,
+      "Write the method and the path as docs/api.md shows them.",
     );
   if (!found || found.endpoint.repeat === "safe") return undefined;
   const { name, endpoint, id } = found;

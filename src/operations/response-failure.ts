@@ -76,7 +76,7 @@ function connectionHint({ reason }: Unsent["fault"], url: URL | undefined): stri
     return "To see what is wrong with the certificate, run 'lenden doctor'.";
   const isSilent = reason === "connection refused" || reason === "connect timeout";
   if (isSilent && url?.protocol === "http:" && isLoopback(url))
-    return `To start the sandbox at ${url.host}, run 'lenden sandbox start --port ${url.port || 80}', with the same --data as before. Then run the same command again.`;
+    return `To start the sandbox again, run 'lenden sandbox start --port ${url.port || 80}' in another terminal, with --data if it had one. Then run the same command again.`;
   return "To find the cause, run 'lenden doctor'. Then run the same command again.";
 }
 

@@ -102,7 +102,7 @@ function ofReference(
 ): Answer<CreatedPayout["created"]> {
   if (answer.kind !== "data" || answer.data.merchantRef === reference) return answer;
   const { status, data, times } = answer;
-  const apiError = { message: `the response is for reference ${data.merchantRef}` };
+  const apiError = { message: `reference ${data.merchantRef}` };
   const text = JSON.stringify(data);
   return { kind: "unclear", why: "another record", status, text, apiError, times };
 }
@@ -151,7 +151,7 @@ function lastFailure(
     const isLast = isOwnRejection || !guarantees.references;
     const next = isLast
       ? resolveHint(reference, "payout", deps.account)
-      : `Then run the same command again with --ref ${reference}.`;
+      : `Then run 'lenden ledger resolve ${reference}'.`;
     const why = isOwnRejection
       ? `${whyUnknown}, and 'lenden verify-api' found that such a request may still create a payout`
       : whyUnknown;

@@ -177,7 +177,7 @@ function duplicatePayout(earlier: Operation, account: string): Failure {
   const name = reference ?? id;
   const isOwn = earlier.account === account;
   const inspect = isUnsettled(earlier)
-    ? `To find out whether it was accepted, run ${isOwn ? `the same command with --ref ${name}` : `'lenden ledger resolve ${id}'`}.`
+    ? `To find out if it was accepted, run 'lenden ledger resolve ${isOwn ? name : id}'.`
     : `To see it, run 'lenden ledger show ${isOwn ? name : id}'.`;
   return new Failure("payout.duplicate", `Duplicate payout: ${describeEarlier(earlier)}.`, {
     // A payout whose outcome is unknown may have been paid: no hint leads to a second one.

@@ -93,7 +93,7 @@ export function uncertain(
   const { reference } = order;
   const cause = why.replace(/\.$/, "");
   return new Failure("payout.outcome-unknown", `Cannot confirm payout ${reference}: ${cause}.`, {
-    hint: `Run the same command again with --ref ${reference}. The API creates one payout per reference.`,
+    hint: `Run 'lenden ledger resolve ${reference}', which sends the same reference again. The API creates one payout per reference.`,
     operation: reference,
     ...more,
   });

@@ -23,6 +23,6 @@ function notListening(port: number, cause: NodeJS.ErrnoException): Failure {
     cause.code === "EADDRINUSE"
       ? "is already in use"
       : `cannot be opened (${cause.code ?? "unknown"})`;
-  const hint = "Choose another port, or let the system choose one: --port 0.";
+  const hint = "Choose another port with --port. With --port 0, lenden uses any free port.";
   return new Failure("server.no-port", `The port ${port} ${why}.`, { hint, cause });
 }

@@ -168,7 +168,7 @@ function watchFile(path: string, now: () => number, lost: () => Failure): () => 
 function notLocked(directory: string, cause: unknown): Failure {
   const message = `Cannot lock a file in ${directory}: ${systemReason(cause)}.`;
   return new Failure("ledger.no-lock", message, {
-    hint: "Other processes would not see that this one works. Check the free space on the disk, the permissions of the directory, and that its file system can lock files.",
+    hint: "Check the free space on the disk, the permissions of the directory, and that its file system supports file locks.",
     cause,
   });
 }
@@ -178,7 +178,7 @@ function removed(path: string): Failure {
     "lock.removed",
     `The lock file ${path} was removed while this process was running.`,
     {
-      hint: "Nothing more is sent. Do not remove files of that directory, and run the same command again.",
+      hint: "Run the same command again, and do not remove files from that directory.",
     },
   );
 }

@@ -117,10 +117,7 @@ async function openData(file: string | undefined): Promise<Database> {
     return await openDatabase(file ?? ":memory:");
   } catch (error) {
     if (file === undefined || !(error instanceof Failure)) throw error;
-    throw usage(
-      [`--data: ${file} cannot be opened as the data of a sandbox. ${error.message}`],
-      "Name another file.",
-    );
+    throw usage([`--data: ${error.message}`], "Name another file.");
   }
 }
 

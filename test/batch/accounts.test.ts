@@ -131,7 +131,7 @@ test("a file that another production account sent is sent with --allow-duplicate
   expect(await merchant.lenden(line, rotated)).toMatchObject({
     code: 2,
     stderr: expect.stringContaining(
-      "Another account already sent this payout, which was accepted on",
+      "Another account already sent this payout, and it was accepted on",
     ),
   });
   expect(await merchant.lenden([...line, "--allow-duplicates"], rotated)).toMatchObject({

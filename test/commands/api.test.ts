@@ -86,7 +86,7 @@ test.each([
   const { code, stdout, stderr } = await account.run(["api", ...line]);
   expect(code).toBe(exit);
   expect(JSON.parse(stdout)).toMatchObject({ success: false, code: text });
-  expect(stderr).toMatch(/\(4\d\d\)/);
+  expect(stderr).toMatch(/\(HTTP 4\d\d\)/);
 });
 
 test.each([

@@ -68,7 +68,7 @@ describe("payout batch resolve", () => {
     const { code, stdout, stderr } = await merchant.lenden(line);
 
     expect([code, stdout, await states()]).toEqual([2, "", threeUnknown]);
-    expect(stderr).toContain("--rows: the outcome of line 2 (ROW-1) is known: Processing.");
+    expect(stderr).toContain("--rows: the outcome of line 2 (ROW-1) is already known: Processing.");
     expect(stderr).toContain("--rows: the batch has no row on line 1.");
     expect(stderr).toContain("--rows: the batch has no row on line 77.");
     expect(stderr).not.toContain("Nothing was sent");
@@ -103,6 +103,6 @@ describe("payout batch resolve", () => {
     const { code, stderr } = await merchant.lenden(resolve("--not-created", "--yes"));
 
     expect([code, await states()]).toEqual([7, threeUnknown]);
-    expect(stderr).toMatch(/process 1 on m .*Nothing changed\./);
+    expect(stderr).toMatch(/process 1 on m, .*Nothing changed\./);
   });
 });

@@ -117,7 +117,7 @@ test("rejects a changed file whose batch had its own name, until it gets another
   expect([refused.code, refused.stderr]).toEqual([
     5,
     expect.stringMatching(
-      /payroll\.csv differs .* \(October\), .* not finished\. Nothing was sent\.\n.*line 3: the file has 21\.00 to .*, the batch has 20\.00 to [\s\S]*all its rows are then new payouts/,
+      /payroll\.csv differs .* \(October\), .* not finished\. Nothing was sent\.\n.*line 3: the file has 21\.00 to .*, the batch has 20\.00 to [\s\S]*It pays all rows again/,
     ),
   ]);
   expect(await sent()).toHaveLength(before);
@@ -174,7 +174,11 @@ test.each(["status", "export", "cancel"])(
     writeFileSync(file, readFileSync(file, "utf8").replaceAll("MONTH-", "NEXT-"));
     for (const path of [file, savedAnew(file)]) {
       const { code, stdout, stderr } = await batch([command, path], data);
-      expect([code, stdout, stderr]).toEqual([5, "", expect.stringContaining(`use its ID: ${id}`)]);
+      expect([code, stdout, stderr]).toEqual([
+        5,
+        "",
+        expect.stringContaining(`Use the ID of the batch instead of the file: ${id}`),
+      ]);
     }
     const code = command === "cancel" ? 3 : 0; // nothing is left to cancel
     for (const name of [id, "MONTH.csv"])
@@ -197,7 +201,7 @@ test("rows that another open batch repeats are found, and on resuming who was pa
   expect(allowed.stderr).toContain("Duplicates: 1 row, BDT 500.00, allowed");
   const resumed = await batch(["send", waiting], data);
   expect(resumed.code).toBe(2);
-  expect(resumed.stderr).toMatch(/Unsent rows of batch B\w+ repeat other payouts/);
+  expect(resumed.stderr).toMatch(/Unsent rows of batch B\w+ repeat payouts that were sent/);
   expect(resumed.stderr).toMatch(
     /line 2: A payout of the same amount .* was accepted .*\(SAMEPEOPLE-0\)\./,
   );

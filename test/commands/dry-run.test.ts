@@ -93,6 +93,6 @@ test("a method name is looked up when a payout is sent, and not in a dry run", a
   const unknown = line.map((word) => (word === "bkash" ? "nosuch" : word));
   expect(await run([...unknown, "--dry-run"])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("The account has: bkash"),
+    stderr: expect.stringContaining("Its methods: bkash"),
   });
 });

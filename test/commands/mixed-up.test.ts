@@ -90,7 +90,7 @@ test.each<[string, Lies]>([
     for (let time = 0; time < 2; time += 1) {
       const sent = await run(payoutOf("A"));
       expect(sent).toMatchObject({ code: 75, stdout: "" });
-      expect(sent.stderr).toContain("--ref A");
+      expect(sent.stderr).toContain("ledger resolve A");
       expect(sent.stderr).not.toMatch(newReference);
       expect(await state()).toBe("UNCERTAIN");
     }

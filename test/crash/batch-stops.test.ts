@@ -129,7 +129,7 @@ test("P10: five rows without a connection stop a batch (69), and the same comman
   await merchant.close();
   const { code, stderr } = await send(merchant, payees, "--concurrency", "1");
   expect([code, await statesOf(merchant, payees)]).toEqual([69, { unsent: 30 }]);
-  expect(stderr).toMatch(/5 consecutive rows got no valid response/);
+  expect(stderr).toMatch(/5 rows in a row have no confirmed result/);
   await merchant.comeBack();
   expect(await send(merchant, payees)).toMatchObject({ code: 0 });
   await expectPaidOnce(merchant, payees);

@@ -94,7 +94,7 @@ describe("advice by the reason of the failure", () => {
     expect(of.connection?.state).toBe("passed");
     expect(of.access).toMatchObject({
       state: "failed",
-      message: text(`(${status}): no such key`),
+      message: text(`(HTTP ${status}): no such key`),
       hint: text("allowlist"),
     });
     expect(code).toBe(1);

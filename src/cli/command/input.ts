@@ -63,7 +63,7 @@ export async function readInput(definition: Definition, given: Given, context: C
   if (!ask) {
     // The problem of a value says what is valid; for unknown flags and extra arguments the help does.
     const isUnknown = given.problems.length > 0 || left.length > 0;
-    const help = `For its arguments and flags, run 'lenden ${given.name} --help' and 'lenden help flags'.`;
+    const help = `To see its arguments and flags, run 'lenden ${given.name} --help'.`;
     throw usage([...problems, ...missing.values()], isUnknown ? help : undefined);
   }
   const { askForMissing } = await import("./dialogue.ts");

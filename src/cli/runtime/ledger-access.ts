@@ -79,7 +79,10 @@ function serverAccess(parts: RunParts, { settings, profiles }: ConfigAccess) {
     createOnServer: async (url: LedgerUrl | undefined, flags: LedgerLoginFlags) => {
       const server = url ? namedLedger(url, flags, env) : (await settings()).ledger;
       if (!server)
-        throw usage(["Missing argument <url>."], "Example: postgres://postgres@db.example/lenden.");
+        throw usage(
+          ["Missing required argument <url>."],
+          "Example: postgres://postgres@db.example/lenden.",
+        );
       return (await import("./ledger-server.ts")).createServerLedger(server, parts);
     },
     /** The SQL that does the same. */
@@ -135,7 +138,7 @@ async function openOwn(
   const isNamed = Object.values(owned.ledgerAccount).some((one) => one !== undefined);
   if (!isNamed && !isLocalSandbox(owned) && !(await ledger.isAccountStored()))
     notice(
-      `The ledger does not know this API key, so its operations are recorded in a new account, ${name}. To record them in another one, set LENDEN_ACCOUNT.`,
+      `This API key is new to the ledger: its operations are recorded in a new account, ${name}. To use another account, set LENDEN_ACCOUNT.`,
     );
   closing.push(async () => {
     const isStored = proposed === undefined || joins !== undefined || isLocalSandbox(owned);
@@ -177,7 +180,7 @@ function unknownPlace(typed: string, { kind, id, reference, createdAt }: Operati
   const name = reference ?? id;
   return new Failure(
     "ledger.newest-unknown",
-    `Cannot use ${typed}: the ID of ${kind} ${name} of ${formatTime(createdAt)} is not known, because its outcome is unknown.`,
+    `Cannot use ${typed}: ${kind} ${name} of ${formatTime(createdAt)} has no ID, because its outcome is unknown.`,
     {
       hint: `Run 'lenden ledger resolve ${name}' first, or use the ID of another ${kind}.`,
       operation: name,

@@ -108,7 +108,7 @@ export async function warnIfUnmoved(
   try {
     if (await hasUnmoved(path, environment))
       notice(
-        `${path} has ${environment} operations ${unknown}: they do not protect against duplicates. ${move}`,
+        `${path} has ${environment} operations ${unknown}, so their duplicates are not found. ${move}`,
         "ledger.not-moved",
       );
   } catch {

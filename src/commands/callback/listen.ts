@@ -234,8 +234,12 @@ function unknownPayment(id: string): Failure {
 function nothingArrived(awaited: string | undefined, { stopping }: Context): Failure {
   const what = awaited === undefined ? "a verified callback arrived" : `payment ${awaited} ended`;
   if (stopping.aborted) return new Failure("callback.stopped", `Stopped before ${what}.`);
-  return new Failure("callback.wait-timed-out", `--timeout elapsed before ${what}.`, {
-    hint: "Run the command again to continue. To see what arrived, run 'lenden callback list'.",
-    ...(awaited === undefined ? {} : { operation: awaited }),
-  });
+  return new Failure(
+    "callback.wait-timed-out",
+    `The time limit (--timeout) elapsed before ${what}.`,
+    {
+      hint: "Run the command again to continue. To see what arrived, run 'lenden callback list'.",
+      ...(awaited === undefined ? {} : { operation: awaited }),
+    },
+  );
 }

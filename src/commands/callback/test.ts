@@ -85,7 +85,7 @@ export const callbackTest = defineCommand({
       if (given.junit !== undefined) writeReport(given.junit, results);
     } catch (cause) {
       if (!cutOff.aborted || stopping.aborted) throw cause;
-      const message = "--timeout elapsed before the test ended.";
+      const message = "The time limit (--timeout) elapsed before the test ended.";
       const hint = "Set a longer --timeout, or choose cases with --only.";
       throw new Failure("callback.test-timed-out", message, { hint, cause });
     } finally {

@@ -116,7 +116,7 @@ function findingText({ kind, name, problem, columns }: Finding): string {
 async function acceptLedger(hash: string | undefined, context: Context): Promise<void> {
   const ledger = await (await context.ledger.maintenance()).unaccepted();
   if (!ledger) {
-    context.ui.notice("The ledger needs no acceptance.");
+    context.ui.notice("The ledger is intact: there is nothing to accept.");
     return;
   }
   if (hash !== undefined && hash !== ledger.newest) throw otherHash(ledger);

@@ -671,8 +671,8 @@ function unusable(
   reason: "server-replica" | "server-read-only" | "server-not-durable",
   why: string,
 ): Failure {
-  return new Failure(`ledger.${reason}`, `Cannot use the ledger to send: ${why}.`, {
-    hint: "Use the primary server with durable settings. 'lenden doctor' shows them.",
+  return new Failure(`ledger.${reason}`, `The ledger cannot store operations safely: ${why}.`, {
+    hint: "Use the primary server with fsync=on. 'lenden doctor' shows its settings.",
   });
 }
 
@@ -691,9 +691,9 @@ function notReplicated(warning: string): Failure {
 function truncated(): Failure {
   return new Failure(
     "ledger.truncated",
-    "Cannot use the ledger to send: it lacks operations that this machine has seen.",
+    "The ledger lacks operations that this machine has seen.",
     {
-      hint: "With an older ledger, payouts could be sent twice. To accept the ledger as it is, run 'lenden ledger check --accept'.",
+      hint: "To use the ledger as it is, run 'lenden ledger check --accept'. Payouts that it does not have could then be sent twice.",
     },
   );
 }

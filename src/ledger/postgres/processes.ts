@@ -144,9 +144,9 @@ const leaseEnd = `clock_timestamp() + interval '${leaseMs / 1_000} seconds'`;
 export function leaseEnded(): Failure {
   return new Failure(
     "ledger.lease-ended",
-    "This process lost its lease: the ledger's server did not hear from it in time.",
+    "The ledger's server did not hear from this process in time, so lenden stopped.",
     {
-      hint: "Run the command again: lenden resumes what has no result. 'lenden ledger processes' shows who works on what.",
+      hint: "Run the same command again. lenden resumes what has no result yet.",
     },
   );
 }

@@ -43,7 +43,10 @@ export function recordMove(
 export function movedFailure({ state, to }: Move): Failure {
   const [what, hint] =
     state === "moved"
-      ? ["was moved", `Use it there: 'lenden profile set ledger ${to}', or LENDEN_LEDGER_URL.`]
-      : ["is being moved", `Finish the move: 'lenden ledger move ${to}'.`];
+      ? [
+          "was moved",
+          `To use it there, run 'lenden profile set ledger ${to}', or set LENDEN_LEDGER_URL.`,
+        ]
+      : ["is being moved", `To finish the move, run 'lenden ledger move ${to}'.`];
   return new Failure("ledger.moved", `The ledger of this machine ${what} to ${to}.`, { hint });
 }

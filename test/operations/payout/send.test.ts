@@ -180,7 +180,7 @@ describe("P12, P13: unknown outcomes", () => {
     const run = scripted(only(...five(bad)));
     const { reason, details } = await failure(sendPayout(order, run.deps));
     expect([reason, details.operation]).toEqual(["payout.outcome-unknown", "INV-7"]);
-    expect(details.hint).toContain("--ref INV-7");
+    expect(details.hint).toContain("ledger resolve INV-7");
     expect(run.of("createPayout")).toHaveLength(5);
     expect(run.of("retrievePayout")).toEqual([]);
   });
@@ -351,7 +351,10 @@ describe("P15, P16: another payout", () => {
     const mixedUp = data({ ...retrieved, merchantRef: "X" });
     const run = scripted({ ...confirmed, retrievePayout: Array(3).fill(mixedUp) });
     const { kind, details } = await failure(sendPayout(order, run.deps));
-    expect([kind, details.hint]).toEqual(["uncertain", expect.stringContaining("--ref INV-7")]);
+    expect([kind, details.hint]).toEqual([
+      "uncertain",
+      expect.stringContaining("ledger resolve INV-7"),
+    ]);
     expect(await (await run.ledger()).find("INV-7")).toMatchObject({ state: "UNCERTAIN" });
   });
 
@@ -417,7 +420,9 @@ describe("P17 to P20: rejections", () => {
       const { kind, message, details } = await failure(sendPayout(order, run.deps));
       expect([kind, details.status]).toEqual(["uncertain", status]);
       expect(message).toContain(`the response is a web page (HTTP ${status})`);
-      expect(details.hint).toMatch(/^(?=.*API key)(?=.*payout secret).*IP address.*--ref INV-7/);
+      expect(details.hint).toMatch(
+        /^(?=.*API key)(?=.*payout secret).*IP address.*ledger resolve INV-7/,
+      );
       expect(run.of("createPayout")).toHaveLength(1);
     },
   );

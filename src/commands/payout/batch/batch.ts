@@ -74,7 +74,7 @@ async function batchOfName(name: string, ledger: Ledger, byLines: boolean) {
   const other = await batches.find(basename(name));
   if (same || !other?.plan) return same;
   const message = `${name} has changed since batch ${other.id} was created.`;
-  const hint = `To see that batch, use its ID: ${other.id}. To see what differs, run 'lenden payout batch check' with the file.`;
+  const hint = `Use the ID of the batch instead of the file: ${other.id}.`;
   throw new Failure("batch.other-rows", message, { hint, operation: other.id });
 }
 
@@ -89,7 +89,7 @@ export async function noteInProgress(batch: Batch, ledger: Ledger, { ui }: Conte
   const by = await holderNow(batch, ledger);
   if (by)
     ui.notice(
-      `This batch is being sent by ${workerText(by)}. Rows in flight count as unknown.`,
+      `Another process is sending this batch: ${workerText(by)}. Rows in flight count as unknown.`,
       "batch.in-progress",
     );
   return by !== undefined;
@@ -237,9 +237,11 @@ export async function endingFailure(
   const why = stopped ? whatHappened(stopped) : text;
   const isOpen = batch.cancelledAt === null && openOf(sums).count > 0;
   const isAllSent = kind === "partial" && !isOpen;
-  const next = stopped?.details.hint ?? (isOpen && kind !== "pending" ? resumeHint : "");
+  const waitHint = `To wait for them, run 'lenden payout batch status ${batch.id} --wait'.`;
+  const open = isOpen ? resumeHint : "";
+  const next = stopped?.details.hint ?? (kind === "pending" ? waitHint : open);
   const resume = isAllSent ? "" : next;
-  const hint = sentences([await retryAdvice(status, ledger), resume]);
+  const hint = sentences([resume, await retryAdvice(status, ledger)]);
   return new Failure(reason, sentences([why, ...notes, countsText(status)]), {
     effect: effectOf(sums, kind),
     operation: batch.id,
@@ -267,7 +269,7 @@ export async function retryAdvice({ batch, sums }: BatchStatus, ledger: Ledger):
     retries ? retriesText(retries) : "",
     isLeft ? `To correct and resend failed rows, run ${command} failed > failed.csv'.` : "",
     sums.conflict.count > 0
-      ? `To list rows in conflict, run ${command} conflict'. 'lenden ledger list --unknown' shows how to resolve them.`
+      ? `To see how to resolve rows in conflict, run 'lenden ledger list --unknown'.`
       : "",
   ]);
 }

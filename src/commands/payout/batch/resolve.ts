@@ -152,7 +152,7 @@ async function chooseRows(unknown: UnknownRow[], lines: Lines[], batch: Batch, l
     chosen.add(line);
     if (known.has(line)) continue;
     const state = statusNames[rowStatusOf(row)];
-    problems.push(`--rows: the outcome of line ${line} (${reference}) is known: ${state}.`);
+    problems.push(`--rows: the outcome of line ${line} (${reference}) is already known: ${state}.`);
   }
   for (const { first, last } of empty)
     problems.push(

@@ -119,7 +119,7 @@ function failedAfterSending(cause: unknown, { id }: Batch): unknown {
   if (cause instanceof Failure && cause.kind !== "internal" && !isOfLedger(cause)) return cause;
   const why = cause instanceof Failure ? ` ${cause.message}` : "";
   const message = `Batch ${id} was sent, but the status of its rows cannot be read.${why}`;
-  const hint = `Do not send the rows in another way. Run 'lenden ledger check', then 'lenden payout batch status ${id}'.`;
+  const hint = `Do not pay the rows in another way. Run 'lenden ledger check', then 'lenden payout batch status ${id}'.`;
   return new Failure("batch.outcome-unknown", message, { hint, operation: id, cause });
 }
 
@@ -259,7 +259,7 @@ function createRunTally({ total, sums }: BatchStatus, { now, isOutOfTime }: Oper
       const others = `Other processes are working on ${rowsText(sumOfEnds("locked").count)}.`;
       return [
         ...(locked ? [`${others} ${inOneLine(locked)}`] : []),
-        ...(isLate ? ["The time of --timeout elapsed."] : []),
+        ...(isLate ? ["The time limit (--timeout) elapsed."] : []),
         ...(silence && !stopped && !isLate ? [silence.message] : []),
       ];
     },
