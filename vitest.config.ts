@@ -10,14 +10,17 @@ const isOneFile = process.env.LENDEN_BUILT !== undefined;
 /** Tests that take long, for `npm run test:deep`. The simulator's known cases stay in `npm test`. */
 const long = [
   "**/*.deep.test.ts",
+  "test/accounting/{memory,month-end}.test.ts",
   "test/batch/{corpus,generated}.test.ts",
-  "test/commands/round-trip.test.ts",
+  "test/commands/{round-trip,team-ledger}.test.ts",
   "test/completions/tab.test.ts",
+  "test/config/keychain.test.ts",
   "test/crash/**/*.test.ts",
-  "test/ledger/{copies,file,head,lost,read-only}.test.ts",
+  "test/ledger/{copies,differential,file,head,lost,move,read-only,server-commits}.test.ts",
   "test/package/package.test.ts",
   "test/pipes.test.ts",
-  "test/program/{closing,compile-cache,few-files}.test.ts",
+  "test/program/{closing,compile-cache,few-files,timeout}.test.ts",
+  "test/secrets.test.ts",
   "test/simulator/!(found).test.ts",
   "test/terminal/leaving.test.ts",
 ];
