@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { inventory } from "./inventory.js";
+import { lazyChildProcess } from "./lazy-child-process.js";
 import { manPages } from "./man-pages.js";
 
 /**
@@ -16,7 +17,7 @@ export default {
   },
   platform: "node",
   external: ["libsql", "@napi-rs/keyring"],
-  plugins: [inventory, manPages],
+  plugins: [inventory, lazyChildProcess, manPages],
   checks: { pluginTimings: false }, // The man pages take a second.
   output: {
     dir: "dist",
@@ -26,5 +27,7 @@ export default {
     chunkFileNames: "[name]-[hash].cjs",
     dynamicImportInCjs: false,
     minify: true,
+    // What many commands share is one file: finding and reading 20 small ones takes longer than compiling it.
+    codeSplitting: { groups: [{ name: "core", minShareCount: 25 }] },
   },
 };
