@@ -46,10 +46,6 @@ export const needs: Need[] = [
     when: /(?:check|send|status|export|resolve) payroll\.csv|batch cancel/,
     make: writes("payroll.csv", payroll()),
   },
-  {
-    when: /--ignore-columns grade/,
-    make: writes("hr.csv", "amount;to;method;dept;grade\n500;01712345678;bkash;Sales;7\n"),
-  },
   { when: /(?:status|export|resolve) payroll\.csv/, make: sentPayroll },
   { when: isStopped, make: stoppedPayroll },
   { when: /callback\.json/, make: genuineCallback },

@@ -198,7 +198,7 @@ export function verdictFields({
     field("verdict", "Verdict", text(verdict)),
     field("explanation", "Reason", text(explanation)),
     ...records.flatMap((record, index) => [
-      field(`records.${index}.id`, "About", text(nameOf(record))),
+      field(`records.${index}.id`, "Record", text(nameOf(record))),
       field(`records.${index}.claimed`, "Claimed", text(claimText(record))),
       field(`records.${index}.verified`, "Actual", text(verifiedText(record))),
     ]),
