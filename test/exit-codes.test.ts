@@ -205,7 +205,10 @@ describe("a failed command with JSON output writes one line to stderr and ends w
     const sleep = deadlineOnce(() => behaviour.do === "silence" && server.count() > 0);
     const run = lenden(line, { env: envOf(server.baseUrl), host: { sleep } });
     const error = errorOf(await run, 75, "uncertain");
-    expect(error).toMatchObject({ operation: "R75", hint: expect.stringContaining("--ref R75") });
+    expect(error).toMatchObject({
+      operation: "R75",
+      hint: expect.stringContaining("ledger resolve R75"),
+    });
     const references = server.asked.map(({ body }) => JSON.parse(body).merchantRef);
     expect(new Set(references)).toEqual(new Set(["R75"]));
   });

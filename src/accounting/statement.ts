@@ -403,8 +403,8 @@ function* problemsOfMapping({ path, header }: StatementTable, mapping: ColumnMap
     if (length === 0) yield `${path} has no column ${quoted(column)}.`;
     if (length > 1) yield `${path} has ${length} columns with the name ${quoted(column)}.`;
   }
-  if (!has("id", "reference")) yield "No column is mapped to id or to reference.";
-  if (!has("amount", "debit", "credit")) yield "No column is mapped to amount.";
+  if (!has("id", "reference")) yield "No column is used as id or as reference.";
+  if (!has("amount", "debit", "credit")) yield "No column is used as amount.";
   if (has("amount") && has("debit", "credit"))
     yield "Map an amount column, or a debit and a credit column, but not both.";
 }

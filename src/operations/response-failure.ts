@@ -215,8 +215,7 @@ export function accessHint(status: number | undefined): string {
 }
 
 const rejectionHints: Record<Exclude<Rejected["why"], "access">, string> = {
-  "unknown id":
-    "Check the ID, the profile and the base URL: an ID is known only in its own account and environment.",
+  "unknown id": "Check the ID and the account: 'lenden profile show' shows which account is used.",
   busy: "Retry later.",
   clash: "The current status may not allow this request. Check the status, then retry.",
   refused: "Fix the problem that the API reports, then retry.",

@@ -263,7 +263,11 @@ test("waits until each row is Completed or Cancelled, and reports cancelled rows
   await end(ids[0], "Completed");
   await end(ids[1], "Cancelled");
   const short = ["--wait", "--wait-timeout", "100ms", "--interval", "20ms"];
-  expect((await batch(["status", file, ...short], data)).code).toBe(8);
+  const pending = await batch(["status", file, ...short], data);
+  expect([pending.code, pending.stderr]).toEqual([
+    8,
+    expect.stringMatching(/hint: .*'lenden payout batch status B\w+ --wait'\./),
+  ]);
   await end(ids[2], "Completed");
   const { code, stdout } = await batch(["status", file, "--wait", "--json"], data);
   expect(code).toBe(6);

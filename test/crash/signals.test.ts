@@ -116,7 +116,7 @@ test.each(["SIGINT", "SIGTERM"] as const)(
     const leftMs = Date.now();
     const { code, stderr } = await end;
     expect(code).toBe(75);
-    expect(stderr).toContain("--ref LEAVES");
+    expect(stderr).toContain("ledger resolve LEAVES");
     // No response would arrive for thirty seconds.
     expect(Date.now() - leftMs).toBeLessThan(25_000);
     expect(await merchant.json(["ledger", "show", "LEAVES"])).toMatchObject({ state: "UNCERTAIN" });
