@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { createReadStream, type Stats } from "node:fs";
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { finished } from "node:stream/promises";
 import { setImmediate } from "node:timers/promises";
 import { CsvError, parse } from "csv-parse";
+import { collect } from "../domain/collect.ts";
 import { errorCode, systemReason } from "../domain/error-code.ts";
 import { Failure, usage } from "../domain/failure.ts";
 
@@ -35,81 +36,59 @@ export interface CsvFile {
 
 /** @throws Failure `usage` if there is no such file, or if it is too large */
 export async function readCsvFile(path: string, hints = ofBatch): Promise<CsvFile> {
-  return reading(path, hints, async () => {
-    const found = await statOf(path, hints);
-    const bytes = await readFile(path);
-    if (!isSame(found, await stat(path)) || bytes.length !== found.size) throw changed(path);
-    return { path, bytes, hash: createHash("sha256").update(bytes).digest("hex") };
-  });
+  const bytes = Buffer.concat(await collect(openBytes(path, hints)()));
+  return { path, bytes, hash: createHash("sha256").update(bytes).digest("hex") };
 }
 
-/** A file whose text is read from the disk each time, so that it is not in memory. */
+/** A file that is read from the disk each time, so that it is not in memory. */
 export interface CsvText {
   path: string;
-  /** @throws Failure `usage` if the file was changed since it was opened; Unreadable as `textOf` */
+  /** @throws Failure as `readCsvFile`, and if the file was changed since it was first read; Unreadable as `textOf` */
   pieces(): AsyncIterable<string>;
 }
 
-/** @throws Failure as `readCsvFile` */
-export async function openCsvFile(path: string, hints = ofBatch): Promise<CsvText> {
-  const opened = await reading(path, hints, () => statOf(path, hints));
+export function openCsvFile(path: string, hints = ofBatch): CsvText {
+  const bytes = openBytes(path, hints);
   async function* pieces() {
-    const stream = createReadStream(path, { highWaterMark: pieceLength });
-    const bytes: AsyncIterator<Uint8Array> = stream[Symbol.asyncIterator]();
     const decoder = new TextDecoder();
     let isFirst = true;
-    try {
-      for (;;) {
-        const { done, value } = await reading(path, hints, () => bytes.next());
-        if (done) break;
-        if (isFirst) rejectOtherFormats(value);
-        isFirst = false;
-        yield decoder.decode(value, { stream: true });
-      }
-      yield decoder.decode();
-    } finally {
-      stream.destroy();
+    for await (const piece of bytes()) {
+      if (isFirst) rejectOtherFormats(piece);
+      isFirst = false;
+      yield decoder.decode(piece, { stream: true });
     }
-    if (!isSame(opened, await reading(path, hints, () => stat(path)))) throw changed(path);
+    yield decoder.decode();
   }
   return { path, pieces };
 }
 
-/** @throws Failure `usage` or `file.unreadable` that says why a file cannot be read */
-async function reading<Found>(
-  path: string,
-  hints: typeof ofBatch,
-  read: () => Promise<Found>,
-): Promise<Found> {
-  try {
-    return await read();
-  } catch (error) {
-    const code = errorCode(error);
-    if (code === undefined) throw error;
-    if (code === "ENOENT")
-      throw usage([`The file ${path} does not exist.`], path === "-" ? hints.pipe : hints.missing);
-    throw new Failure("file.unreadable", `Cannot read ${path}: ${systemReason(error)}.`, {
-      hint: "Check the permissions of the file, then run the same command again.",
-      cause: error,
-    });
-  }
-}
-
-async function statOf(path: string, hints: typeof ofBatch): Promise<Stats> {
-  const found = await stat(path);
-  if (found.isDirectory())
-    throw usage([`${path} is a directory.`], "Give the path of the CSV file in it.");
-  if (!found.isFile()) throw usage([`${path} is not a regular file.`], hints.pipe);
-  if (found.size > largestFile) throw usage([`${path} is larger than 400 MB.`], hints.large);
-  return found;
-}
-
-function isSame(before: Stats, now: Stats): boolean {
-  return before.mtimeMs === now.mtimeMs && before.size === now.size && before.ino === now.ino;
-}
-
-function changed(path: string): Failure {
-  return usage([`${path} was changed while it was read.`], "Run the command again.");
+/** Reads the bytes of a file, which must not change until it was last read. */
+function openBytes(path: string, hints: typeof ofBatch): () => AsyncIterable<Uint8Array> {
+  let found: Stats | undefined;
+  return async function* () {
+    try {
+      found ??= await stat(path);
+      if (found.isDirectory()) throw usage([`${path} is a directory.`], "Name the CSV file in it.");
+      if (!found.isFile()) throw usage([`${path} is not a regular file.`], hints.pipe);
+      if (found.size > largestFile) throw usage([`${path} is larger than 400 MB.`], hints.large);
+      yield* createReadStream(path, { highWaterMark: pieceLength });
+      const now = await stat(path);
+      if (now.mtimeMs !== found.mtimeMs || now.size !== found.size)
+        throw usage([`${path} was changed while it was read.`], "Run the command again.");
+    } catch (error) {
+      const code = errorCode(error);
+      if (code === undefined) throw error;
+      if (code === "ENOENT")
+        throw usage(
+          [`The file ${path} does not exist.`],
+          path === "-" ? hints.pipe : hints.missing,
+        );
+      throw new Failure("file.unreadable", `Cannot read ${path}: ${systemReason(error)}.`, {
+        hint: "Check the permissions of the file, then run the same command again.",
+        cause: error,
+      });
+    }
+  };
 }
 
 const largestFile = 400_000_000;

@@ -99,7 +99,7 @@ export const reconcile = defineCommand({
     if (file === undefined) throw usage(["Missing required argument <file>."]);
     const saved = name === undefined ? [] : mappings.find(name);
     const given = merged(saved, map);
-    const csv = await openCsvFile(file, fileHints);
+    const csv = openCsvFile(file, fileHints);
     const named = given.map(({ column }) => column);
     const statement = await readTable(csv, input.delimiter, named);
     const ledger = await context.ledger.own();

@@ -9,6 +9,9 @@ import { columnsOf, wantsColor } from "../output/style.ts";
 import { clean, cleanLines, jsonPieces, safeJson } from "../output/terminal-text.ts";
 import type { Warning } from "./reporter.ts";
 
+/** Of a long JSON document. */
+const charactersAtOnce = 65_536;
+
 /** Prints the results of one command on stdout, in the format that was asked for. */
 export function createPrinter(
   command: Command,
@@ -60,8 +63,14 @@ export function createPrinter(
       const warnings = hasPlace ? takeWarnings() : [];
       const whole = hasPlace && warnings.length > 0 ? { ...result, warnings } : result;
       if (hasPlace && !streamed) {
-        const pieces = jsonPieces(whole, format === "json" ? 2 : 0);
-        for (const text of joined(pieces)) await put(text, { changed, ending });
+        let text = "";
+        for (const piece of jsonPieces(whole, format === "json" ? 2 : 0)) {
+          text += piece;
+          if (text.length < charactersAtOnce) continue;
+          await put(text, { changed, ending });
+          text = "";
+        }
+        await put(`${text}\n`, { changed, ending });
         return;
       }
       const as = streamed && format === "json" ? "ndjson" : format;
@@ -86,18 +95,6 @@ export function createPrinter(
         await write(host.stderr, scrubber.scrubPrinted(`${safeJson({ warnings })}\n`));
     },
   };
-}
-
-/** Lines of JSON in pieces that are worth a write. */
-function* joined(pieces: Iterable<string>): Iterable<string> {
-  let text = "";
-  for (const piece of pieces) {
-    text += piece;
-    if (text.length < 65_536) continue;
-    yield text;
-    text = "";
-  }
-  yield `${text}\n`;
 }
 
 function isRecord(result: unknown): result is object {
