@@ -48,7 +48,6 @@ export const ledgerResolve = defineCommand({
   },
   finishes: true,
   exitCodes: {
-    conflict: "the ID belongs to a different record",
     uncertain: "an outcome is still unknown",
   },
   async run({ operation: name, created, notCreated }, context) {

@@ -47,6 +47,7 @@ function triggerCommand<Kind extends Resource>(resource: ResourceDescription<Kin
         readFinal,
       ),
     },
+    ...(kind === "payment" ? {} : { sameFlagsAs: "sandbox trigger payment" }),
     writes: true,
     sandboxOnly: true,
     patient: true,

@@ -31,7 +31,6 @@ export const batchCheck = defineCommand({
   sameFlagsAs: "payout batch send",
   patient: true,
   exitCodes: {
-    usage: "the file has problems",
     refused: "the batch of this file was cancelled",
     conflict: "references belong to other payouts, or the file was changed",
   },

@@ -121,7 +121,6 @@ export const batchCancel = defineCommand({
   arguments: { batch: batchArgument },
   exitCodes: {
     refused: "every row was already sent; nothing changed",
-    conflict: "the file differs from its batch",
   },
   async run({ batch: name }, context): Promise<BatchStatus> {
     const ledger = await context.ledger.own();
@@ -193,7 +192,6 @@ export const batchExport = defineCommand({
   format: "csv",
   list: true,
   patient: true,
-  exitCodes: { conflict: "the file differs from its batch" },
   async *run({ batch: name, only, exact }, context) {
     const ledger = await context.ledger.records();
     const batch = await batchNamed(name, ledger);
