@@ -82,6 +82,7 @@ export const reconcile = defineCommand({
   patient: true,
   exitCodes: {
     conflict: "the statement contradicts the ledger or itself",
+    partial: "some items are still open",
   },
 
   async run(input, context) {

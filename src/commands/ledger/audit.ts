@@ -31,6 +31,7 @@ export const ledgerAudit = defineCommand({
   sameFlagsAs: "payout list",
   list: true,
   patient: true,
+  exitCodes: { conflict: "an operation differs from its record" },
 
   async *run({ sample, ...times }, context) {
     const { requestRecord } = await import("../../operations/status.ts");
