@@ -208,9 +208,12 @@ function createDigests() {
     const payee = recipient && (payeeOf(recipient) || recipient);
     const amount = String(movementPaisa ?? amountPaisa);
     const line = JSON.stringify([id, reference, span, kind, payee, amount]);
-    const place = (seen.get(line) ?? 0) + 1;
-    seen.set(line, place);
-    return createHash("sha256").update(`${line} ${place}`).digest("hex");
+    const digestOf = (place: number) =>
+      createHash("sha256").update(`${line} ${place}`).digest("hex");
+    const first = digestOf(1);
+    const place = (seen.get(first) ?? 0) + 1;
+    seen.set(first, place);
+    return place === 1 ? first : digestOf(place);
   };
 }
 

@@ -125,15 +125,11 @@ export const reconcile = defineCommand({
     const ending = found.unseen ?? endingOf(report, found.outside, input.import);
     return { report, shown, zone, ending };
   },
-  /** Every amount is a text. */
-  json: (result) =>
-    "mappings" in result
-      ? result
-      : JSON.parse(
-          JSON.stringify(result.report, (_, value) =>
-            typeof value === "bigint" ? signedText(value) : value,
-          ),
-        ),
+  json: (result) => {
+    if ("mappings" in result) return result;
+    const { lines, onlyInLedger, ...others } = result.report;
+    return { ...plain(others), lines: eachPlain(lines), onlyInLedger: eachPlain(onlyInLedger) };
+  },
   view: (result) => {
     if ("mappings" in result)
       return table(result.mappings, {
@@ -157,6 +153,17 @@ export const reconcile = defineCommand({
   },
   ending: (result) => ("mappings" in result ? undefined : result.ending),
 });
+
+/** As JSON has it: every amount is a text. */
+function plain(value: object): object {
+  return JSON.parse(
+    JSON.stringify(value, (_, one) => (typeof one === "bigint" ? signedText(one) : one)),
+  );
+}
+
+function* eachPlain(items: object[]): Iterable<object> {
+  for (const one of items) yield plain(one);
+}
 
 const listHint = "To list the mappings, run 'lenden reconcile --list-mappings'.";
 
