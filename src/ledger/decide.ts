@@ -31,6 +31,8 @@ export interface ClaimRequest {
   kind: "claim";
   intent: Intent;
   onDuplicate: OnDuplicate;
+  /** True if the reference was made for this payout, and not chosen: it may give way to another one. */
+  isReferenceMade?: boolean;
   /** For a refund, the amount of its payment, as the API returned it. */
   paidPaisa?: Paisa;
   /**
@@ -74,8 +76,8 @@ export type ClaimDecision =
   /** `earlier`: an operation that this one may repeat, worth a warning. */
   | { kind: "new"; target: string | null; earlier: Operation | undefined }
   /**
-   * `isReopened`: it was proved not sent, or was rejected for lack of access. A payout whose reference lenden made
-   * may be resumed by another reference.
+   * `isReopened`: it was proved not sent, or was rejected for lack of access. A payout whose
+   * reference was made for it may be resumed by another one.
    */
   | { kind: "resumed"; operation: Operation; isReopened: boolean; earlier: Operation | undefined }
   | { kind: "finished"; operation: Operation }
@@ -113,15 +115,14 @@ export function decideClaim(request: ClaimRequest, facts: ClaimFacts): ClaimDeci
 }
 
 /**
- * P18: a proxy that denied access may have let the payout through. The same payout without a reference of the
- * caller's choice gets the reference of the denied one, so that the API creates it once.
+ * P18: a proxy that denied access may have let the payout through. The same payout, if its reference was only made for
+ * it, takes the reference that was denied, so that the API creates it once.
  */
 function deniedBefore(
-  { intent, onDuplicate }: ClaimRequest,
+  { intent, onDuplicate, isReferenceMade }: ClaimRequest,
   { account, similar, nowMs }: ClaimFacts,
 ): Operation | undefined {
-  if (onDuplicate !== "reject" || intent.kind !== "payout" || intent.batch != null)
-    return undefined;
+  if (intent.kind !== "payout" || !isReferenceMade || onDuplicate === "send") return undefined;
   const isDenied = (one: Operation) =>
     one.account === account &&
     one.state === "REFUSED" &&

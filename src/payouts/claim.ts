@@ -14,6 +14,12 @@ import type { OperationDeps } from "../operations/deps.ts";
 import { lockedError } from "../operations/record-outcome.ts";
 import { type PayoutOrder, payoutBody } from "./order.ts";
 
+/** How a payout may repeat an earlier one. */
+export interface PayoutRepeat extends Repeat {
+  /** True if the reference was made for this payout: that of the same payout, which was denied access, replaces it. */
+  isReferenceMade?: boolean;
+}
+
 /** A payout that this run may send, or that the ledger knows to be finished. */
 export interface ClaimedPayout {
   kind: "new" | "resumed" | "finished";
@@ -22,13 +28,13 @@ export interface ClaimedPayout {
 
 /**
  * Claims the reference for this payout. The check for duplicates is part of the claim, so that two processes
- * cannot both pass it. A reference that lenden made may give way to that of a payout that was denied access.
+ * cannot both pass it.
  *
  * @returns the claim, the payout with the claimed reference, and an earlier payout of the same amount to the same
  * recipient that is worth a warning
  * @throws Failure as `checkClaim` does
  */
-export async function claimReference(given: PayoutOrder, how: Repeat, deps: OperationDeps) {
+export async function claimReference(given: PayoutOrder, how: PayoutRepeat, deps: OperationDeps) {
   const ledger = await deps.ledger();
   const answer = await ledger.claim(claimRequest(given, how));
   const order = { ...given, reference: referenceOf(given, answer) };
@@ -47,7 +53,7 @@ function referenceOf({ reference }: PayoutOrder, decision: ClaimAnswer | ClaimDe
  */
 export async function previewClaim(
   order: PayoutOrder,
-  how: Repeat,
+  how: PayoutRepeat,
   ledger: Pick<Ledger, "preview" | "account">,
 ): Promise<{ reference: string; earlier: Operation | undefined }> {
   const decision = await ledger.preview(claimRequest(order, how));
@@ -58,9 +64,13 @@ export async function previewClaim(
   return { reference: referenceOf(order, decision), earlier };
 }
 
-function claimRequest(order: PayoutOrder, { again }: Repeat) {
+function claimRequest(order: PayoutOrder, { again, isReferenceMade = false }: PayoutRepeat) {
   const onDuplicate = isGeneratedReference(order.reference) ? "reject" : "reject-if-unknown";
-  return { intent: payoutIntent(order), onDuplicate: again ? "send" : onDuplicate } as const;
+  return {
+    intent: payoutIntent(order),
+    onDuplicate: again ? "send" : onDuplicate,
+    isReferenceMade,
+  } as const;
 }
 
 /**

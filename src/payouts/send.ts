@@ -4,12 +4,11 @@ import { formatTime } from "../domain/local-time.ts";
 import type { ClaimAnswer } from "../ledger/change.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { assertFree } from "../operations/compare.ts";
-import type { Repeat } from "../operations/create.ts";
 import { checkClock, type OperationDeps } from "../operations/deps.ts";
 import { recorded, statusIn } from "../operations/record-outcome.ts";
 import { isOlder, mayBeOlder, surelyOlderMs } from "./age.ts";
 import { createPayout } from "./attempts.ts";
-import { checkClaim, claimReference, sentWithOtherKey } from "./claim.ts";
+import { checkClaim, claimReference, type PayoutRepeat, sentWithOtherKey } from "./claim.ts";
 import { compare, orderOf, type PayoutOrder, payoutBody } from "./order.ts";
 import { knownPayout, type Retrieved, retrievePayout, usedBefore } from "./retrieve.ts";
 import { earlierAttempt } from "./unknown.ts";
@@ -36,7 +35,7 @@ export interface SentPayout {
 export async function sendPayout(
   given: PayoutOrder,
   deps: OperationDeps,
-  how: Repeat & { onRecorded?: (reference: string) => void } = { again: false },
+  how: PayoutRepeat & { onRecorded?: (reference: string) => void } = { again: false },
 ): Promise<SentPayout> {
   checkClock(deps);
   const { claim, order, earlier } = await claimReference(given, how, deps);

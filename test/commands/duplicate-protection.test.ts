@@ -649,12 +649,15 @@ describe("on a second API behind a proxy that creates a payout and denies access
     expect(await shop.created("payout")).toHaveLength(2);
   });
 
-  test("payout send --again is another payout", async () => {
-    const shop = await openDenying();
-    expect(await shop.lenden(...sending)).toMatchObject({ code: 4 });
-    expect(await shop.lenden(...sending, "--again")).toMatchObject({ code: 0 });
-    expect(await shop.created("payout")).toHaveLength(2);
-  });
+  test.each([["--again"], ["--ref", "LD-01ARZ3NDEKTSV4RRFFQ69G5FAV"]])(
+    "payout send %s is another payout",
+    async (...flags) => {
+      const shop = await openDenying();
+      expect(await shop.lenden(...sending)).toMatchObject({ code: 4 });
+      expect(await shop.lenden(...sending, ...flags)).toMatchObject({ code: 0 });
+      expect(await shop.created("payout")).toHaveLength(2);
+    },
+  );
 });
 
 interface Vector {

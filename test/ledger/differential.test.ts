@@ -16,6 +16,7 @@ type Command =
       kind: "claim";
       intent: Intent;
       onDuplicate: "reject" | "reject-if-unknown" | "send";
+      isReferenceMade: boolean;
       found: Outcome | undefined;
     }
   | { kind: "record"; place: number; outcome: Outcome; release: boolean }
@@ -99,6 +100,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
       kind: fc.constant("claim" as const),
       intent: fc.oneof({ weight: 5, arbitrary: payout }, payment, refund, move),
       onDuplicate: fc.constantFrom("reject", "reject-if-unknown", "send"),
+      isReferenceMade: fc.boolean(),
       found: fc.option(found, { nil: undefined, freq: 3 }),
     }),
   },

@@ -139,7 +139,7 @@ describeEach(stores, "a claim", ({ share }) => {
     expect((await claim(ledger, payout("A"))).kind).toBe(kind);
   });
 
-  test("P18: a payout without a reference of its own takes that of the newest same one that was denied access", async () => {
+  test("P18: a payout whose reference was made takes that of the newest same one that was denied access", async () => {
     const ledger = await (await share()).open();
     const { asked } = payout("A");
     const denied = { state: "REFUSED", code: "access", sent: true } as const;
@@ -152,7 +152,10 @@ describeEach(stores, "a claim", ({ share }) => {
       await record(ledger, operation, { state, code: "refused", sent: true });
     }
     const reject = (reference: string, given = {}) =>
-      ledger.claim({ intent: payout(reference, { asked, ...given }), onDuplicate: "reject" });
+      ledger.claim({
+        intent: payout(reference, { asked, ...given }),
+        ...{ onDuplicate: "reject", isReferenceMade: true },
+      });
     expect(await reject("NEW")).toMatchObject({
       kind: "resumed",
       operation: { reference: "OLD", openedAt: expect.stringMatching(/^2026/) },

@@ -70,8 +70,9 @@ export const payoutSend = defineCommand({
       "../../payouts/claim.ts"
     );
     // A duplicate is rejected before there is anything to confirm, and before the method's ID is requested.
+    const how = { again: input.again, isReferenceMade: input.ref === undefined };
     const unnamed = { ...order, paymentMethodId: "" };
-    const expected = await previewClaim(unnamed, input, await context.ledger.own());
+    const expected = await previewClaim(unnamed, how, await context.ledger.own());
     if (input.ref !== undefined) context.ui.concerns(reference);
     await context.ui.confirm({
       action: "Send a payout",
@@ -97,7 +98,7 @@ export const payoutSend = defineCommand({
         );
       else if (input.ref === undefined) context.ui.notice(`Reference: ${own}`);
     };
-    const sent = await sendPayout(paid, deps, { again: input.again, onRecorded });
+    const sent = await sendPayout(paid, deps, { ...how, onRecorded });
     if (sent.earlier) context.ui.notice(...possibleDuplicate(sent.earlier));
     const existing = sent.existing && (input.ref !== undefined || claimed !== reference);
     if (existing)
