@@ -282,7 +282,7 @@ test("shows why the handler cannot be reached", async () => {
   const list = await merchant.lenden(["callback", "list", "--json"]);
   expect(JSON.parse(list.stdout)).toMatchObject([{ forwarded }]);
   const shown = await merchant.lenden(["callback", "show", "1"]);
-  expect(shown.stdout).toContain(`Forwarded  ${url}, connection refused`);
+  expect(shown.stdout).toContain(` ${url}, connection refused\n`);
 });
 
 /** The API does it, and its response is lost. */
