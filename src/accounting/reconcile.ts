@@ -49,7 +49,7 @@ export interface Entry {
 }
 
 /**
- * The first line of each operation, by the operation's number; of a cancelled one its entry, because its money may be
+ * The first line of each operation, by the operation's number; of a cancelled one its entry, until its money is
  * returned.
  */
 export interface FirstLines {
@@ -72,6 +72,7 @@ export function createFirstLines(): FirstLines {
     },
     set(number, line) {
       if (typeof line !== "number") return void entries.set(number, line);
+      entries.delete(number);
       const [at, place] = placeOf(number);
       const page = pages.get(at) ?? new Uint32Array(numbersAtOnce);
       page[place] = line;
@@ -142,6 +143,8 @@ export function classify(
     if (typeof before !== "number" && isReturn(line, before)) {
       before.differences = before.differences.filter(({ field }) => field !== "status");
       if (before.differences.length === 0) before.result = "matched";
+      // The money is returned only once.
+      first.set(number, firstLine);
       return { ...entry, result: "matched", operation };
     }
     return { ...entry, result: "twice", operation, firstLine };
@@ -176,7 +179,8 @@ function compare(line: Line, operation: Known): Pick<Entry, "differences" | "isN
   const shown = line.movementPaisa ?? directed(line.amountPaisa ?? 0n, kind);
   const ours = amountPaisa === null ? null : directed(amountPaisa, kind);
   const fee = magnitude(line.feePaisa ?? 0n);
-  const isNet = fee !== 0n && (shown + fee === ours || shown - fee === ours);
+  // The fee increases what leaves, and reduces what arrives.
+  const isNet = fee !== 0n && shown + fee === ours;
   if (!isNet) add("amount", signedText(shown), ours === null ? null : signedText(ours));
   if (state === "CONFIRMED") add("status", line.status ?? "Completed", status);
   const recipient = recipientOf(operation);
