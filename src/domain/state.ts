@@ -60,3 +60,11 @@ export const testCommand = "verify-api";
 export function isTest({ command }: { command: string }): boolean {
   return command === testCommand;
 }
+
+/** The command that records operations from a statement. */
+const importCommand = "reconcile";
+
+/** True if an operation was recorded from the API's record: whatever its place in the ledger, it is not `@last`. */
+export function isImported({ command }: { command: string }): boolean {
+  return command === importCommand;
+}

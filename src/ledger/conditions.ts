@@ -22,9 +22,6 @@ export const isNoTest = `o.command <> '${testCommand}'`;
 export const isUnresolved = "o.phase = 'unresolved'";
 export const isAcceptedSince = (since: string) => `o.phase = 'live' AND o.accepted_at >= ${since}`;
 
-/** True for what `deniedBefore` may find, in the own account and since a time. */
-export const isDenied = "o.phase = 'free' AND o.state = 'REFUSED'";
-
 /** True for a row that was not sent, of a plan that still sends its rows. */
 export const isOpenRow = `b.digest IS NOT NULL AND b.cancelled_at IS NULL
   AND (o.phase IS NULL OR o.phase = 'free')`;
@@ -38,7 +35,7 @@ export const isOfBatch = `o.account = b.account AND o.reference = r.reference
   AND (b.cancelled_at IS NULL OR o.batch IS NULL OR o.batch = b.number
     OR ${openedAt} <= b.cancelled_at)`;
 
-const isFree = "o.phase = 'free'";
+export const isFree = "o.phase = 'free'";
 const isUnknown = `(${isSamePayout} AND o.state IN ('INTENT', 'UNCERTAIN'))`;
 const isUnsent = `(o.state IS NULL OR (${isSamePayout} AND ${isFree}))`;
 

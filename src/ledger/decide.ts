@@ -109,28 +109,32 @@ export function decideClaim(request: ClaimRequest, facts: ClaimFacts): ClaimDeci
   const checked = checkDuplicates(request, facts);
   if ("kind" in checked) return checked;
   const { earlier } = checked;
-  const free = same ?? deniedBefore(request, facts);
+  const free = same ?? freeBefore(request, facts);
   if (free) return { kind: "resumed", operation: free, isReopened: true, earlier };
   return { kind: "new", target: intent.target ?? facts.cancelled, earlier };
 }
 
 /**
- * P18: a proxy that denied access may have let the payout through. The same payout, if its reference was only made for
- * it, takes the reference that was denied, so that the API creates it once.
+ * P18: a proxy that denied access may have let a payout through, also if its next attempt was not sent. The same
+ * payout, if its reference was only made for it, takes that reference, so that the API creates it once.
  */
-function deniedBefore(
+function freeBefore(
   { intent, onDuplicate, isReferenceMade }: ClaimRequest,
   { account, similar, nowMs }: ClaimFacts,
 ): Operation | undefined {
   if (intent.kind !== "payout" || !isReferenceMade || onDuplicate === "send") return undefined;
-  const isDenied = (one: Operation) =>
+  const isFound = (one: Operation) =>
     one.account === account &&
-    one.state === "REFUSED" &&
     isFree(one) &&
     !isTest(one) &&
     one.updatedAt >= duplicatesSince(nowMs) &&
     isSamePayout(payoutOf(one), payoutOf(intent));
-  return similar.filter(isDenied).sort((one, other) => (one.number < other.number ? 1 : -1))[0];
+  return similar.filter(isFound).sort(deniedThenNewest)[0];
+}
+
+function deniedThenNewest(one: Operation, other: Operation): number {
+  const weight = Number(other.state === "REFUSED") - Number(one.state === "REFUSED");
+  return weight || (one.number < other.number ? 1 : -1);
 }
 
 /**
@@ -302,7 +306,7 @@ export function decideRefund(
   const live = similar
     .filter((one) => one.kind === "refund" && one.target === intent.target && mayHavePaid(one))
     .sort((one, other) => (one.number < other.number ? -1 : 1));
-  const refundedPaisa = live.reduce((sum, one) => sum + (one.amountPaisa ?? 0n), 0n);
+  const refundedPaisa = live.reduce((sum, one) => sum + (one.amountPaisa ?? paidPaisa), 0n);
   const refundablePaisa = paidPaisa - refundedPaisa;
   const alike = live.filter((one) => one.amountPaisa === intent.amountPaisa);
   const same = alike.find(isUnresolved) ?? alike[0];

@@ -16,7 +16,7 @@ import { type PayoutOrder, payoutBody } from "./order.ts";
 
 /** How a payout may repeat an earlier one. */
 export interface PayoutRepeat extends Repeat {
-  /** True if the reference was made for this payout: that of the same payout, which was denied access, replaces it. */
+  /** True if the reference was made for this payout: that of the same payout, which is free, replaces it. */
   isReferenceMade?: boolean;
 }
 

@@ -88,6 +88,16 @@ test("an imported operation has the time of the API's record", async () => {
   expect(await merchant.lenden(["ledger", "check"])).toMatchObject({ code: 0 });
 });
 
+test("an imported payment is not @last", async () => {
+  const merchant = await openMerchant();
+  const own = await merchant.id(paymentOf("own"));
+  const folder = scratchFolder();
+  const env = { ...merchant.env, LENDEN_CONFIG_DIR: folder, LENDEN_DATA_DIR: join(folder, "data") };
+  await lenden(paymentOf("elsewhere"), { env });
+  await reconciled(merchant, await statementOf(merchant), "--import");
+  expect(await merchant.json(["pay", "get", "@last"])).toMatchObject({ transactionId: own });
+});
+
 test("a record that the API lost hides no contradiction", async () => {
   const merchant = await openMerchant();
   const paid = await merchant.id(paymentOf("paid"));

@@ -12,6 +12,7 @@ import { isSigned } from "../support/fake-api.ts";
 import { until } from "../support/helpers.ts";
 import { ended } from "../support/lenden.ts";
 import { paymentOf, payoutOf, refundOf, withFlags } from "../support/merchant.ts";
+import { closedPort } from "../support/server.ts";
 
 /**
  * The table of duplicate protection, row by row ("Running the same command twice does not pay twice."),
@@ -633,6 +634,16 @@ describe("on a second API behind a proxy that creates a payout and denies access
     shop.pass(0.1);
     const again = await shop.lenden(...sending);
     expect(again).toMatchObject({ code: 0, json: { existing: true, payoutId: first?.id } });
+    expect(await shop.created("payout")).toHaveLength(1);
+  });
+
+  test("payout send without --ref does so too after an attempt that was not sent", async () => {
+    const shop = await openDenying();
+    expect(await shop.lenden(...sending)).toMatchObject({ code: 4 });
+    const nobody = ["--base-url", `http://127.0.0.1:${await closedPort()}/cp/api/v1`];
+    expect(await shop.lenden(...sending, ...nobody, "--timeout", "1s")).toMatchObject({ code: 69 });
+    shop.pass(0.1);
+    expect(await shop.lenden(...sending)).toMatchObject({ code: 0, json: { existing: true } });
     expect(await shop.created("payout")).toHaveLength(1);
   });
 

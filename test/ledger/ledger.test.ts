@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { State } from "../../src/domain/state.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { integrityOf } from "../../src/ledger/sqlite/integrity.ts";
 import { collect } from "../support/helpers.ts";
@@ -139,29 +140,30 @@ describeEach(stores, "a claim", ({ share }) => {
     expect((await claim(ledger, payout("A"))).kind).toBe(kind);
   });
 
-  test("P18: a payout whose reference was made takes that of the newest same one that was denied access", async () => {
+  test("P18: a payout whose reference was made takes that of the same payout that was denied or not sent", async () => {
     const ledger = await (await share()).open();
     const { asked } = payout("A");
-    const denied = { state: "REFUSED", code: "access", sent: true } as const;
-    const other = { ...asked, paymentMethodId: "m2" };
-    await record(ledger, await claimed(ledger, payout("OLD", { asked })), denied);
-    await record(ledger, await claimed(ledger, payout("OTHER", { asked: other })), denied);
-    for (const reference of ["REJECTED", "NOT-SENT"]) {
+    const send = async (reference: string, state: State, code?: string) => {
       const operation = await claimed(ledger, payout(reference, { asked }));
-      const state = reference === "REJECTED" ? "REFUSED" : "NOT_SENT";
-      await record(ledger, operation, { state, code: "refused", sent: true });
-    }
-    const reject = (reference: string, given = {}) =>
+      await record(ledger, operation, { state, ...(code ? { code } : {}), sent: true });
+    };
+    const made = (reference: string, given = {}) =>
       ledger.claim({
         intent: payout(reference, { asked, ...given }),
         ...{ onDuplicate: "reject", isReferenceMade: true },
       });
-    expect(await reject("NEW")).toMatchObject({
-      kind: "resumed",
-      operation: { reference: "OLD", openedAt: expect.stringMatching(/^2026/) },
-    });
-    expect(await reject("NEXT")).toMatchObject({ kind: "duplicate" });
-    expect(await reject("MORE", { amountPaisa: 501n })).toMatchObject({ kind: "new" });
+    await send("DENIED", "REFUSED", "access");
+    await send("UNSENT", "NOT_SENT");
+    await send("REJECTED", "REFUSED", "refused");
+    const first = await made("NEW");
+    expect(first).toMatchObject({ kind: "resumed", operation: { reference: "DENIED" } });
+    if (first.kind !== "resumed") throw new Error("a denied payout can be sent again");
+    await record(ledger, first.operation, { state: "REFUSED", code: "refused", sent: true });
+    expect(await made("NEXT")).toMatchObject({ operation: { reference: "UNSENT" } });
+    expect(await made("MORE", { amountPaisa: 501n })).toMatchObject({ kind: "new" });
+    const other = { ...asked, paymentMethodId: "m2" };
+    await send("ANOTHER", "REFUSED", "access");
+    expect(await made("OTHER", { asked: other })).toMatchObject({ kind: "duplicate" });
   });
 
   test("rejects a second refund that exceeds the payment, and the same one without a decision", async () => {

@@ -3,7 +3,7 @@ import { amountText } from "../../domain/amount.ts";
 import { collect } from "../../domain/collect.ts";
 import { formatTime } from "../../domain/local-time.ts";
 import { formatPaisa } from "../../domain/money.ts";
-import { isTest, isUnsettled } from "../../domain/state.ts";
+import { isImported, isTest, isUnsettled } from "../../domain/state.ts";
 import type { Batch } from "../../ledger/batch.ts";
 import type { Kind, Operation } from "../../ledger/operation.ts";
 import { rowsText } from "../output/view.ts";
@@ -21,6 +21,8 @@ export interface Candidate {
   reference?: string | null;
   /** True for an operation whose outcome is unknown. */
   isUnresolved?: boolean;
+  /** True for an operation that `@last` and `@2` do not count. */
+  isImported?: boolean;
 }
 
 /** The sources of candidates. Tab opens a ledger that can only list. */
@@ -117,6 +119,7 @@ function operationCandidate(operation: Operation): Candidate {
     about: columns.join(", "),
     reference,
     isUnresolved: isUnsettled(operation),
+    isImported: isImported(operation),
     alsoFoundBy: [
       ...[id, reference ?? "", kind, createdAt, asked.recipientName ?? ""],
       ...[asked.description ?? "", amountPaisa === null ? "" : amountText(amountPaisa)],

@@ -59,7 +59,8 @@ function byName(candidates: Candidate[]): Completion[] {
 
 /** `@last`, `@2` and so on, each with the name that it stands for. */
 function byPlace(candidates: Candidate[]): Completion[] {
-  return candidates.map(({ text, reference, about }, index) => ({
+  const counted = candidates.filter((one) => !one.isImported);
+  return counted.map(({ text, reference, about }, index) => ({
     text: index === 0 ? "@last" : `@${index + 1}`,
     about: `${reference ?? text}, ${about}`,
   }));

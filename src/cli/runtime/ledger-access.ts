@@ -5,7 +5,7 @@ import { type LedgerLoginFlags, type LedgerSettings, namedLedger } from "../../c
 import { Failure, usage, whyAndHint } from "../../domain/failure.ts";
 import type { LedgerUrl } from "../../domain/ledger-url.ts";
 import { formatTime } from "../../domain/local-time.ts";
-import { isTest, states } from "../../domain/state.ts";
+import { isImported, isTest, states } from "../../domain/state.ts";
 import type { Resource } from "../../domain/statuses.ts";
 import { isLocalSandbox } from "../../domain/url.ts";
 import { createHeadKeeper, headPath, tellingCommits } from "../../ledger/head.ts";
@@ -160,7 +160,7 @@ async function idAt(kind: Resource, typed: string, ledger: Ledger): Promise<stri
     ]);
   let left = place;
   for await (const one of ledger.list(kind, { states: mayExist })) {
-    if (isTest(one)) continue;
+    if (isTest(one) || isImported(one)) continue;
     // The user may mean this one: an older one must not be refunded or cancelled instead.
     if (one.remoteId === null) throw unknownPlace(typed, one);
     left -= 1;

@@ -1,7 +1,7 @@
 import { placeIn } from "../../cli/command/common-flags.ts";
 import { amountText } from "../../domain/amount.ts";
 import { Failure } from "../../domain/failure.ts";
-import { isTest, isUnresolved } from "../../domain/state.ts";
+import { isImported, isTest, isUnresolved } from "../../domain/state.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { ListedOperation, Operation } from "../../ledger/operation.ts";
 import { resolveHint } from "../../operations/compare.ts";
@@ -24,7 +24,7 @@ export async function operationNamed(name: string, ledger: Ledger): Promise<Oper
 async function operationAt(place: number, ledger: Ledger): Promise<Operation | undefined> {
   let left = place;
   for await (const one of ledger.list(undefined)) {
-    if (isTest(one)) continue;
+    if (isTest(one) || isImported(one)) continue;
     left -= 1;
     if (left === 0) return one;
   }

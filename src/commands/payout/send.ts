@@ -71,8 +71,9 @@ export const payoutSend = defineCommand({
     );
     // A duplicate is rejected before there is anything to confirm, and before the method's ID is requested.
     const how = { again: input.again, isReferenceMade: input.ref === undefined };
-    const unnamed = { ...order, paymentMethodId: "" };
-    const expected = await previewClaim(unnamed, how, await context.ledger.own());
+    const paymentMethodId = await context.api.methodId({ ...input, dryRun: true });
+    const unsent = { ...order, paymentMethodId };
+    const expected = await previewClaim(unsent, how, await context.ledger.own());
     if (input.ref !== undefined) context.ui.concerns(reference);
     await context.ui.confirm({
       action: "Send a payout",
@@ -94,7 +95,7 @@ export const payoutSend = defineCommand({
       context.ui.concerns(own);
       if (own !== reference)
         context.ui.notice(
-          `Reference: ${own}, because the API denied access to this payout before. It is paid once.`,
+          `Reference: ${own}, that of the last attempt, which was denied or not sent.`,
         );
       else if (input.ref === undefined) context.ui.notice(`Reference: ${own}`);
     };

@@ -1,4 +1,4 @@
-import { isAcceptedSince, isDenied, isNoTest, isOpenRow, isUnresolved } from "../conditions.ts";
+import { isAcceptedSince, isFree, isNoTest, isOpenRow, isUnresolved } from "../conditions.ts";
 import { type ClaimFacts, type ClaimRequest, duplicatesSince, recipientOf } from "../decide.ts";
 import type { Holder, Intent, Operation } from "../operation.ts";
 import { operationOf } from "../rows.ts";
@@ -29,9 +29,7 @@ export async function claimFacts(
   const payouts = await payoutRows(query, requests, scope);
   const records = await recordRows(query, requests, scope);
   const numbers = [...payouts, ...records].flatMap((row) =>
-    [row.same, row.unresolved, row.accepted, row.elsewhere, row.denied].filter(
-      (one) => one != null,
-    ),
+    [row.same, row.unresolved, row.accepted, row.elsewhere, row.free].filter((one) => one != null),
   );
   const operations = await operationsOf(query, numbers);
   const found = (number: string | null | undefined) =>
@@ -48,9 +46,7 @@ export async function claimFacts(
       holder: same && (await scope.holderOf(same)),
       ofRecord: found(records.find((one) => one.place === String(place))?.same),
       similar: row
-        ? [row.unresolved, row.accepted, row.elsewhere, row.denied].flatMap(
-            (one) => found(one) ?? [],
-          )
+        ? [row.unresolved, row.accepted, row.elsewhere, row.free].flatMap((one) => found(one) ?? [])
         : await similarTo(query, intent, scope),
       planned: row?.planned_batch
         ? { batch: row.planned_batch, reference: row.planned_reference ?? "" }
@@ -168,8 +164,8 @@ function textOf(value: bigint | null): string | null {
 
 /**
  * For each payout: the operation of its reference; of the others with its amount and recipient the newest that
- * is unresolved, that was accepted since a time, that has its reference in another account, and that was denied
- * access; the newest cancelled one; and a row that an open batch is still to send. One of each is enough, because
+ * is unresolved, that was accepted since a time, that has its reference in another account, and that is free; the
+ * newest cancelled one; and a row that an open batch is still to send. One of each is enough, because
  * the rule depends on nothing else. $1 payouts, $2 own account, $3 scope, $4 time.
  */
 function payoutsInSql(scope: FactsScope): string {
@@ -185,6 +181,8 @@ function payoutsInSql(scope: FactsScope): string {
     `o.phase IN ('unresolved', 'live') AND o.reference = a.reference AND ${another}`,
     `(${isUnresolved}) DESC, `,
   );
+  const free = `${isFree} AND o.updated_at >= $4 AND o.account + 0 = $2::bigint
+    AND coalesce(o.method_id, a.method) = a.method`;
   const planned = (rows: string) => `
     SELECT b.id, r.reference FROM lenden.batch_rows r JOIN lenden.batches b ON b.number = r.batch
       LEFT JOIN lenden.operations o ON o.account = b.account AND o.reference = r.reference
@@ -196,8 +194,7 @@ function payoutsInSql(scope: FactsScope): string {
       ${newest(`${isUnresolved} AND ${another}`)} AS unresolved,
       ${newest(`${isAcceptedSince("$4")} AND ${another}`)} AS accepted,
       ${isProduction(scope.owner) ? elsewhere : "NULL"} AS elsewhere,
-      ${newest(`${isDenied} AND o.updated_at >= $4 AND o.account + 0 = $2::bigint
-        AND (a.method = '' OR coalesce(o.method_id, a.method) = a.method)`)} AS denied,
+      ${newest(free, "(o.state = 'REFUSED') DESC, ")} AS free,
       (SELECT o.id FROM lenden.operations o WHERE ${alike} AND o.phase = 'retired'
         AND o.account + 0 = $2::bigint AND o.state = 'CONFIRMED' AND o.status = 'Cancelled'
         AND coalesce(o.method_id, a.method) = a.method ORDER BY o.number + 0 DESC LIMIT 1) AS cancelled,

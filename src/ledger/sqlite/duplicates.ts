@@ -2,7 +2,7 @@ import { payeeOf } from "../../domain/mobile.ts";
 import type { Database, Row, Value } from "../../platform/sqlite/database.ts";
 import {
   isAcceptedSince,
-  isDenied,
+  isFree,
   isNoTest,
   isOpenRow,
   isSamePayout,
@@ -103,13 +103,11 @@ export function createClaimFacts(database: Database, worker: Worker, account: Ru
       ...[recipientOf(intent), method, batch],
     );
     if (!found) throw new Error("the ledger returned no facts for a payout");
-    const { unresolved, accepted, elsewhere, denied } = found;
+    const { unresolved, accepted, elsewhere, free } = found;
     const same = operation(found.same);
     facts.same = same;
     if (same?.holder && worker.isAlive(same.holder)) facts.holder = same.holder;
-    facts.similar = [unresolved, accepted, elsewhere, denied].flatMap(
-      (one) => operation(one) ?? [],
-    );
+    facts.similar = [unresolved, accepted, elsewhere, free].flatMap((one) => operation(one) ?? []);
     facts.planned = plannedIn(found);
     if (found.cancelled) facts.cancelled = String(found.cancelled);
     return facts;
@@ -124,11 +122,10 @@ function plannedIn({ planned }: Row): PlannedRow | undefined {
 
 /**
  * For a payout: the operation of its reference; of the others with its amount and recipient the newest that
- * is unresolved, that was accepted since a time, that has its reference in another account, and that was denied
- * access; the newest cancelled one; and a row that an open batch is still to send. One of each is enough, because
+ * is unresolved, that was accepted since a time, that has its reference in another account, and that is free; the
+ * newest cancelled one; and a row that an open batch is still to send. One of each is enough, because
  * the rule depends on nothing else.
- * ?1 own account, ?2 scope, ?3 time, ?4 reference, ?5 amount, ?6 recipient, ?7 method (empty: not known yet),
- * ?8 batch.
+ * ?1 own account, ?2 scope, ?3 time, ?4 reference, ?5 amount, ?6 recipient, ?7 method, ?8 batch.
  */
 function payoutsInSql({ isProduction, inSql }: ReturnType<typeof scopeOf>): string {
   const alike = `o.kind = 'payout' AND o.recipient_key = ?6 AND o.amount_paisa = ?5 AND ${isNoTest}`;
@@ -136,6 +133,7 @@ function payoutsInSql({ isProduction, inSql }: ReturnType<typeof scopeOf>): stri
   const newest = (where: string, first = "") =>
     `SELECT o.number FROM operations o WHERE ${alike} AND ${where} ORDER BY ${first}o.number DESC LIMIT 1`;
   const elsewhere = `o.phase IN ('unresolved', 'live') AND o.reference = ?4 AND ${another}`;
+  const free = `${isFree} AND o.updated_at >= ?3 AND o.account = ?1 AND coalesce(o.method_id, ?7) = ?7`;
   const planned = (rows: string) => `
     SELECT json_array(b.id, r.reference) FROM batch_rows r ${plansOfRows}
     WHERE ${rows} AND ${isOpenRow} LIMIT 1`;
@@ -146,8 +144,7 @@ function payoutsInSql({ isProduction, inSql }: ReturnType<typeof scopeOf>): stri
       (${newest(`${isUnresolved} AND ${another}`)}) AS unresolved,
       (${newest(`${isAcceptedSince("?3")} AND ${another}`)}) AS accepted,
       ${isProduction ? `(${newest(elsewhere, `${isUnresolved} DESC, `)})` : "NULL"} AS elsewhere,
-      (${newest(`${isDenied} AND o.updated_at >= ?3 AND o.account = ?1
-        AND (?7 = '' OR coalesce(o.method_id, ?7) = ?7)`)}) AS denied,
+      (${newest(free, "o.state = 'REFUSED' DESC, ")}) AS free,
       (SELECT o.id FROM operations o WHERE ${alike} AND o.phase = 'retired' AND o.account = ?1
         AND o.state = 'CONFIRMED' AND o.status = 'Cancelled' AND coalesce(o.method_id, ?7) = ?7
         ORDER BY o.number DESC LIMIT 1) AS cancelled,
