@@ -89,12 +89,12 @@ describe("profile add in a terminal", () => {
     const folder = await withProfile("shop");
     const { terminal } = adding(["--environment", "sandbox"], { LENDEN_CONFIG_DIR: folder });
     await terminal.answer("API key:", "hello");
-    await terminal.shows("begins with sk_sandbox_");
+    await terminal.shows(/begins with sk_sandbox_[\s\S]*\? API key:/);
     await terminal.answer("API key:", "public-ABC-ABCDEFGHIJKL-XYZ");
-    await terminal.shows(/production key[\s\S]*--environment/);
+    await terminal.shows(/production key[\s\S]*--environment[\s\S]*\? API key:/);
     await terminal.answer("API key:", apiKey);
     await terminal.answer("Payout secret (", apiKey);
-    await terminal.shows("is an API key, not the payout secret");
+    await terminal.shows(/is an API key, not the payout secret[\s\S]*\? Payout secret/);
     await terminal.answer("Payout secret (", "");
     await terminal.answer("Profile name", "Shop");
     await terminal.shows("1 to 32 ");

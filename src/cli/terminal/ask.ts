@@ -57,7 +57,7 @@ export function createAsk(terminal: Terminal) {
     secret: async (message: string, check?: Check): Promise<string> => {
       // A new prompt after each mistake: a hidden field does not show what is left in it.
       for (;;) {
-        const hidden = { message: clean(message), mask: false };
+        const hidden = { message: clean(message), mask: false, toggleMask: false };
         const typed = await put(({ password }, where) => password(hidden, where));
         const problem = check?.(typed);
         if (problem === undefined) return typed;
