@@ -247,11 +247,14 @@ export interface Balance {
  * Checks balances to the paisa, line by line. A fee beside an amount reduces the balance, and one that is in the
  * amount does not.
  *
- * @param isNewestFirst the newest line is the first one
+ * @param isNewestFirst the newest line is the first one; undefined if the dates do not show that: then the balances do
  */
-export function createBalanceCheck(isNewestFirst: boolean) {
+export function createBalanceCheck(isNewestFirst: boolean | undefined) {
   // Only at the end it is known what a line is that was compared with no operation.
-  const [ifGross, ifNet] = [createRunning(isNewestFirst), createRunning(isNewestFirst)];
+  const checks = (isNewestFirst === undefined ? [false, true] : [isNewestFirst]).map((order) => ({
+    ifGross: createRunning(order),
+    ifNet: createRunning(order),
+  }));
   return {
     add(entries: Entry[]): void {
       for (const { line, isNet, operation } of entries) {
@@ -259,13 +262,17 @@ export function createBalanceCheck(isNewestFirst: boolean) {
         const isMoved = line.status === null || line.status === "Completed";
         const moved = isMoved ? movementOf(line, operation) : 0n;
         const fee = isMoved ? magnitude(line.feePaisa ?? 0n) : 0n;
-        ifGross.add(line, moved, isNet === true ? 0n : fee);
-        ifNet.add(line, moved, isNet === false ? fee : 0n);
+        for (const { ifGross, ifNet } of checks) {
+          ifGross.add(line, moved, isNet === true ? 0n : fee);
+          ifNet.add(line, moved, isNet === false ? fee : 0n);
+        }
       }
     },
     /** Undefined if the statement has no balances. */
-    result: (isNetStatement: boolean): Balance | undefined =>
-      (isNetStatement ? ifNet : ifGross).result(),
+    result(isNetStatement: boolean): Balance | undefined {
+      const found = checks.map(({ ifGross, ifNet }) => (isNetStatement ? ifNet : ifGross).result());
+      return found.find((one) => one?.brokenAt === null) ?? found[0];
+    },
   };
 }
 

@@ -294,7 +294,8 @@ export interface Line {
 export interface Lines {
   /** From the first to the last moment of the dates; undefined without dates. */
   span: { fromMs: number; toMs: number } | undefined;
-  isNewestFirst: boolean;
+  /** Undefined if the dates do not show it. */
+  isNewestFirst: boolean | undefined;
   /** Reads the file again, so that long statements are not in memory. */
   pages(): AsyncIterable<Line[]>;
 }
@@ -336,7 +337,7 @@ export async function readLines(
   }
   return {
     span: firstMs === undefined ? undefined : { fromMs, toMs },
-    isNewestFirst: (firstMs ?? 0) > (lastMs ?? 0),
+    isNewestFirst: firstMs === lastMs ? undefined : (firstMs ?? 0) > (lastMs ?? 0),
     pages,
   };
 }

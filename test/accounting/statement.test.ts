@@ -67,7 +67,7 @@ function classify(lines: Line[], operations: Operation[]): Entry[] {
   return entries;
 }
 
-function checkBalance(entries: Entry[], isNewestFirst = false) {
+function checkBalance(entries: Entry[], isNewestFirst?: boolean) {
   const check = createBalanceCheck(isNewestFirst);
   for (let at = 0; at < entries.length; at += 2) check.add(entries.slice(at, at + 2));
   return check.result(false);
@@ -314,6 +314,30 @@ test("a line that is not Completed moves no money", () => {
     checkBalance(classify([moved, { ...cancelled, balancePaisa }], []))?.brokenAt;
   expect(brokenAt(99n)).toBeNull();
   expect(brokenAt(98n)).toEqual({ line: 3, expected: 99n, shown: 98n });
+});
+
+test.each<[string, string[], boolean | undefined]>([
+  ["the newest line first", ["21", "20", "20"], true],
+  ["the oldest line first", ["20", "20", "21"], false],
+  ["no order", ["20", "20", "20"], undefined],
+])("sees by the dates of a statement: %s", async (_, days, isNewestFirst) => {
+  const rows = days.map((day, at) => `T${at},5,2026-11-${day}\n`);
+  const table = await tableOf(`id,amount,date\n${rows.join("")}`);
+  const lines = await readLines(table, recognize(table, [], []), "Asia/Dhaka");
+  expect(lines.isNewestFirst).toBe(isNewestFirst);
+});
+
+test("uses the order in which the balances are right if the dates show none", () => {
+  const moved = (line: number, balancePaisa: bigint) => ({ ...lineOfA, line, balancePaisa });
+  const balanceOf = (lines: Line[]) => checkBalance(classify(lines, []), undefined);
+  const lines = [moved(2, 97n), moved(3, 98n), moved(4, 99n)];
+  const right = { opening: 100n, closing: 97n, brokenAt: null };
+  expect(balanceOf(lines)).toMatchObject(right);
+  expect(balanceOf(lines.toReversed())).toMatchObject(right);
+  // Wrong in both orders.
+  expect(balanceOf([moved(2, 98n), moved(3, 95n)])).toMatchObject({
+    brokenAt: { line: 3, expected: 97n, shown: 95n },
+  });
 });
 
 test("finds the first line that breaks the balance, in both orders, with and without fees", () => {
