@@ -49,8 +49,8 @@ export interface Entry {
 }
 
 /**
- * The first line of each operation, by the operation's number; of a cancelled one its entry, until its money is
- * returned.
+ * The first line of each operation, by the operation's number. An entry if a later line may change its result: of a
+ * cancelled payout until its money is returned, and of a fee above its operation.
  */
 export interface FirstLines {
   get(number: number): number | Entry | undefined;
@@ -127,27 +127,28 @@ export function classify(
     if (!operation) return line.kind === "fee" ? { ...entry, result: "fee" } : entry;
     const number = Number(operation.number);
     const before = first.get(number) ?? earlier.get(number);
-    if (before === undefined) {
-      const compared = isUnsettled(operation) ? { differences: [] } : compare(line, operation);
-      const differs = compared.differences.length > 0 ? "differs" : "matched";
-      const result = isUnsettled(operation) ? "unknown-here" : differs;
-      const found = { ...entry, result, operation, ...compared } as const;
-      first.set(number, operation.status === "Cancelled" ? found : line.line);
+    const found = comparedEntry(entry, operation);
+    const isFee = isFeeOf(found, operation);
+    const isFeeAbove = typeof before === "object" && isFeeOf(before, operation) && !isFee;
+    if (isFeeAbove) Object.assign(before, { result: "fee", operation: undefined, differences: [] });
+    if (before === undefined || isFeeAbove) {
+      // What the line is may change with a later one.
+      const isOpen = operation.status === "Cancelled" || isFee;
+      first.set(number, isOpen ? found : line.line);
       return found;
     }
-    // Its fee has a line of its own.
-    if (line.kind === "fee" && line.amountPaisa !== operation.amountPaisa)
-      return { ...entry, result: "fee" };
-    const firstLine = lineOf(before);
-    // The money of a cancelled payout is returned.
-    if (typeof before !== "number" && isReturn(line, before)) {
-      before.differences = before.differences.filter(({ field }) => field !== "status");
-      if (before.differences.length === 0) before.result = "matched";
+    if (isFee) return { ...entry, result: "fee" };
+    if (typeof before === "object" && isReturn(line, before)) {
+      const isSent = directed(line.movementPaisa ?? 0n, operation.kind) > 0n;
+      const [sent, returned] = isSent ? [found, before] : [before, found];
+      Object.assign(returned, { result: "matched", differences: [] });
+      sent.differences = sent.differences.filter(({ field }) => field !== "status");
+      if (sent.differences.length === 0) sent.result = "matched";
       // The money is returned only once.
-      first.set(number, firstLine);
-      return { ...entry, result: "matched", operation };
+      first.set(number, sent.line.line);
+      return found;
     }
-    return { ...entry, result: "twice", operation, firstLine };
+    return { ...entry, result: "twice", operation, firstLine: lineOf(before) };
   });
   return { entries, first };
 }
@@ -157,8 +158,21 @@ export function lineOf(first: number | Entry): number {
   return typeof first === "number" ? first : first.line.line;
 }
 
-function isReturn(line: Line, sent: Entry): boolean {
-  const { movementPaisa } = sent.line;
+function comparedEntry(entry: Entry, operation: Known): Entry {
+  if (isUnsettled(operation)) return { ...entry, result: "unknown-here", operation };
+  const compared = compare(entry.line, operation);
+  const result = compared.differences.length > 0 ? "differs" : "matched";
+  return { ...entry, result, operation, ...compared };
+}
+
+/** True if a line is the fee of an operation by its words and its amount. The operation has a line of its own. */
+function isFeeOf({ line, result }: Entry, { amountPaisa }: Known): boolean {
+  return line.kind === "fee" && line.amountPaisa !== amountPaisa && result !== "matched";
+}
+
+/** True if a line has the money of a cancelled payout in the other direction. The newest line may be the first one. */
+function isReturn(line: Line, before: Entry): boolean {
+  const { movementPaisa } = before.line;
   return movementPaisa !== null && line.movementPaisa === -movementPaisa;
 }
 
@@ -257,10 +271,11 @@ export function createBalanceCheck(isNewestFirst: boolean | undefined) {
   }));
   return {
     add(entries: Entry[]): void {
-      for (const { line, isNet, operation } of entries) {
+      for (const entry of entries) {
+        const { line, isNet } = entry;
         // Only what is Completed moves money.
         const isMoved = line.status === null || line.status === "Completed";
-        const moved = isMoved ? movementOf(line, operation) : 0n;
+        const moved = isMoved ? movementOf(entry) : 0n;
         const fee = isMoved ? magnitude(line.feePaisa ?? 0n) : 0n;
         for (const { ifGross, ifNet } of checks) {
           ifGross.add(line, moved, isNet === true ? 0n : fee);
@@ -332,8 +347,10 @@ function createRunning(isNewestFirst: boolean) {
 }
 
 /** What a line adds to the balance; undefined if the statement does not show the direction. */
-function movementOf(line: Line, operation: Known | undefined): Paisa | undefined {
+function movementOf(entry: Entry): Paisa | undefined {
+  const { line, operation } = entry;
   if (line.amountPaisa === null) return 0n;
-  const kind = operation?.kind ?? line.kind;
+  const isFee = operation === undefined || isFeeOf(entry, operation);
+  const kind = isFee ? line.kind : operation.kind;
   return line.movementPaisa ?? (kind === null ? undefined : directed(line.amountPaisa, kind));
 }

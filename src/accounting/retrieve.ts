@@ -135,15 +135,17 @@ function createSums({ since, until, hasAll }: Options) {
   const [fromMs, toMs] = [Date.parse(since), Date.parse(until)];
   const entries: Entry[] = [];
   const results: Reconciliation["results"] = new Map();
-  const count = ({ result, line }: Pick<Entry, "result" | "line">, times: 1 | -1 = 1) => {
-    const { lines, total } = results.get(result) ?? { lines: 0, total: 0n };
-    const amountPaisa = BigInt(times) * (line.amountPaisa ?? 0n);
-    results.set(result, { lines: lines + times, total: total + amountPaisa });
-  };
   let [netLines, grossLines] = [0, 0];
   const found = {
     fees: 0n,
     outside: { count: 0, first: undefined as Line | undefined },
+  };
+  const count = ({ result, line }: Pick<Entry, "result" | "line">, times: 1 | -1 = 1) => {
+    const { lines, total } = results.get(result) ?? { lines: 0, total: 0n };
+    const amountPaisa = BigInt(times) * (line.amountPaisa ?? 0n);
+    results.set(result, { lines: lines + times, total: total + amountPaisa });
+    const feePaisa = line.feePaisa ?? (result === "fee" ? line.amountPaisa : null);
+    found.fees += BigInt(times) * magnitude(feePaisa ?? 0n);
   };
   return {
     add(entry: Entry): void {
@@ -152,7 +154,6 @@ function createSums({ since, until, hasAll }: Options) {
       // The result of others may change with a later line.
       if (hasAll || explained || !isPlain) entries.push(entry);
       else count(entry);
-      found.fees += magnitude(line.feePaisa ?? (result === "fee" ? line.amountPaisa : null) ?? 0n);
       if (entry.isNet === true) netLines += 1;
       if (entry.isNet === false) grossLines += 1;
       const { span, amountPaisa } = line;

@@ -143,3 +143,29 @@ test.each([
     });
   },
 );
+
+test("a fee and a return may be far above the payouts that they belong to", async () => {
+  const merchant = await openMerchant();
+  const ids = [];
+  for (const [at, status] of ["Completed", "Cancelled"].entries()) {
+    const id = await merchant.id(payoutNumber(at, `INV-${at}`));
+    await merchant.set("payout", id, status);
+    ids.push(id);
+  }
+  const [paid, cancelled] = ids;
+  const today = new Date(Date.now() + 6 * 3_600_000).toISOString().slice(0, 10);
+  // More than is read at once.
+  const note = "x".repeat(2_000);
+  const fees = Array.from({ length: 300 }, () => `,charge,${today},-1,${note}`);
+  const lines = [
+    "id,type,date,amount,note",
+    ...[`${cancelled},payout,${today},5,`, `${paid},charge,${today},-2,`],
+    ...fees,
+    ...[`${paid},payout,${today},-5,`, `${cancelled},payout,${today},-5,`],
+  ];
+  const file = join(scratchFolder(), "newest-first.csv");
+  writeFileSync(file, lines.join("\n"));
+  const found = await merchant.lenden(["reconcile", file, "--yes"]);
+  expect(found).toMatchObject({ code: 0, stdout: "Every line matches the ledger.\n" });
+  expect(found.stderr).toContain("Fees: BDT 302.00.\nfee: 301\nmatched: 3\n");
+});

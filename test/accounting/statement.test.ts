@@ -269,6 +269,17 @@ test("a cancelled payout whose money is returned is no contradiction", () => {
   expect(results([lineOfX, sent, returned, returned]).slice(1)).toEqual([
     ...["matched", "matched", "twice"],
   ]);
+  // The newest line may be the first one.
+  expect(results([returned, sent])).toEqual(["matched", "matched"]);
+  expect(results([lineOfX, returned, sent, returned]).slice(1)).toEqual([
+    ...["matched", "matched", "twice"],
+  ]);
+  expect(results([returned])).toEqual(["differs"]);
+  expect(results([returned, returned])).toEqual(["differs", "twice"]);
+  const debit = { ...sent, movementPaisa: -2n };
+  const credit = { ...sent, movementPaisa: 2n };
+  expect(results([debit, credit])).toEqual(["differs", "matched"]);
+  expect(results([credit, debit])).toEqual(["matched", "differs"]);
 });
 
 test("a second line with a known ID is its fee by words and amount, or else there twice", () => {
@@ -278,6 +289,43 @@ test("a second line with a known ID is its fee by words and amount, or else ther
   expect(results(fee)).toEqual(["matched", "fee"]);
   expect(results({ ...fee, amountPaisa: 1n, movementPaisa: -1n })).toEqual(["matched", "twice"]);
   expect(results({ ...fee, kind: null })).toEqual(["matched", "twice"]);
+});
+
+test("a fee may be above the line whose ID it has", () => {
+  const fee: Line = { ...lineOfA, line: 3, kind: "fee", amountPaisa: 2n, movementPaisa: -2n };
+  const results = (lines: Line[], operation = payoutA) =>
+    classify(lines, [operation]).map(({ result }) => result);
+  expect(results([fee, lineOfA])).toEqual(["fee", "matched"]);
+  // On two pages.
+  expect(results([lineOfX, fee, lineOfA, lineOfA]).slice(1)).toEqual(["fee", "matched", "twice"]);
+  expect(results([fee, fee, lineOfA])).toEqual(["fee", "fee", "matched"]);
+  const returned: Line = { ...lineOfA, status: null, movementPaisa: 1n };
+  const lines = [fee, returned, { ...returned, movementPaisa: -1n }];
+  expect(results(lines, { ...payoutA, status: "Cancelled" })).toEqual([
+    ...["fee", "matched", "matched"],
+  ]);
+  // Without such a line, the fee is compared with the payout.
+  expect(results([fee])).toEqual(["differs"]);
+  expect(results([fee, { ...lineOfA, movementPaisa: -3n }])).toEqual(["fee", "differs"]);
+});
+
+test.each([
+  ["Completed", 0],
+  ["Cancelled", 1],
+])("a %s payout matches one debit, %i credits and any fees, in every order", (status, most) => {
+  const debit: Line = { ...lineOfA, status: null };
+  const credit: Line = { ...debit, movementPaisa: 1n };
+  const fee: Line = { ...debit, kind: "fee", amountPaisa: 2n, movementPaisa: -2n };
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(debit, credit, fee), { maxLength: 6 }), (lines) => {
+      const numbered = lines.map((one, at) => ({ ...one, line: at + 2 }));
+      const entries = classify(numbered, [{ ...payoutA, status }]);
+      const count = (of: Line) => lines.filter((one) => one === of).length;
+      expect(entries.every(({ result }) => result === "matched" || result === "fee")).toBe(
+        lines.length === 0 || (count(debit) === 1 && count(credit) === most),
+      );
+    }),
+  );
 });
 
 test("every line has one result, and every operation is the match of at most one line", () => {
