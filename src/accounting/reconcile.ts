@@ -210,9 +210,11 @@ export function differingByFee(entry: Entry, isNetStatement: boolean): Entry {
   const { line, operation, differences } = entry;
   const { kind = "payment", amountPaisa = null } = operation ?? {};
   const shown = signedText(line.movementPaisa ?? directed(line.amountPaisa ?? 0n, kind));
-  const feePaisa = isNetStatement ? magnitude(line.feePaisa ?? 0n) : 0n;
-  const ours = signedText(directed(amountPaisa ?? 0n, kind) - feePaisa);
-  const amount = { field: "amount", statement: shown, ledger: ours } as const;
+  const fee = amountText(magnitude(line.feePaisa ?? 0n));
+  // Without its fee, the amount is that of the ledger.
+  const statement = isNetStatement ? `${shown} without its fee of ${fee}` : shown;
+  const ledger = signedText(directed(amountPaisa ?? 0n, kind));
+  const amount = { field: "amount", statement, ledger } as const;
   return { ...entry, result: "differs", differences: [...differences, amount] };
 }
 
