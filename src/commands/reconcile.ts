@@ -118,7 +118,10 @@ export const reconcile = defineCommand({
     if (asked.length > 0) await retrieval.accept(found, asked, { ...options, by }, ledger);
     const report = { file, ...period, columns: columns.map(plainColumn), ...reportOf(found) };
     if (output !== "ids") for (const text of summaryOf(report, found.netLines, zone)) notice(text);
-    const rows = [...report.lines.filter(isShown), ...report.onlyInLedger];
+    const differing = report.lines.filter(isShown);
+    // A table may lack the last rows.
+    if (output === "table") differing.sort(contradictionsFirst);
+    const rows = [...differing, ...report.onlyInLedger];
     const shown = output === "table" ? rows.slice(0, mostRows) : rows;
     if (shown.length < rows.length)
       notice(`${shown.length} of ${rows.length} shown. To list all, use --output csv.`);
@@ -291,6 +294,10 @@ type Place = Pick<ReportLine, "line" | "amount">;
 
 function isContradiction({ result }: ReportLine): boolean {
   return result === "differs" || result === "twice";
+}
+
+function contradictionsFirst(one: ReportLine, other: ReportLine): number {
+  return Number(isContradiction(other)) - Number(isContradiction(one));
 }
 
 /** What a person has to see: also lines that something else than a match explains. */

@@ -169,3 +169,19 @@ test("a fee and a return may be far above the payouts that they belong to", asyn
   expect(found).toMatchObject({ code: 0, stdout: "Every line matches the ledger.\n" });
   expect(found.stderr).toContain("Fees: BDT 302.00.\nfee: 301\nmatched: 3\n");
 });
+
+test("a table shows contradictions first, also of a long statement", async () => {
+  const merchant = await openMerchant();
+  const id = await merchant.id(payoutNumber(1, "INV-1"));
+  await merchant.set("payout", id, "Completed");
+  const today = new Date(Date.now() + 6 * 3_600_000).toISOString().slice(0, 10);
+  const unknown = Array.from({ length: 60 }, (_, at) => `U${at},payout,${today},-1`);
+  const file = join(scratchFolder(), "long.csv");
+  const lines = ["id,type,date,amount", ...unknown, `${id},payout,${today},-6`];
+  writeFileSync(file, lines.join("\n"));
+  const table = (await merchant.lenden(["reconcile", file, "--yes"])).stdout.split("\n");
+  expect(table[1]).toMatch(/^differs +62 /);
+  expect(table[2]).toMatch(/^only-in-statement +2 /);
+  const csv = (await merchant.lenden(["reconcile", file, "--yes", "-o", "csv"])).stdout;
+  expect(csv.trim().split("\n").at(-1)).toMatch(/^differs,62,/);
+});
