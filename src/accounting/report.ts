@@ -199,8 +199,8 @@ export function netOf(sums: Sums): Paisa {
 }
 
 /** The key of a group as people read it. */
-export function labelOf({ key }: Group, { since, zone }: Scope): string {
-  if (key === earlier) return `before ${formatDay(since ?? "", zone)}`;
+export function labelOf({ key }: Group, { by, since, zone }: Scope): string {
+  if (by === "day" && key === earlier) return `before ${formatDay(since ?? "", zone)}`;
   return key === "" ? "(none)" : key;
 }
 

@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Bucket, createReport, groupings, type Sums } from "../../src/accounting/report.ts";
+import {
+  type Bucket,
+  createReport,
+  groupings,
+  labelOf,
+  type Sums,
+} from "../../src/accounting/report.ts";
 import { type State, states, testCommand } from "../../src/domain/state.ts";
 import type { Kind, Operation } from "../../src/ledger/operation.ts";
 import { paid } from "./operations.ts";
@@ -183,4 +189,11 @@ test("an operation without the ID of its method joins the ID that has its name",
     { key: "nagad", name: "nagad", sums: two },
     { key: "", name: null },
   ]);
+});
+
+test("a profile may have the name of the key for earlier days", () => {
+  const scope = { since: "2026-11-01T00:00:00.000Z", until: undefined, zone: "UTC" };
+  const group = { key: "earlier", name: null, sums: {} };
+  expect(labelOf(group, { ...scope, by: "profile" })).toBe("earlier");
+  expect(labelOf(group, { ...scope, by: "day" })).toBe("before 1 Nov 2026");
 });
