@@ -260,7 +260,7 @@ function* problemsOfHeader(
   for (const field of ["amount", "to"] as const)
     if (!found.includes(field))
       yield problemOf(
-        `The column ${field} is missing. If another column has it, add --map '<column>=${field}'.`,
+        `Column "${field}" is missing. If another column has it, add --map '<column>=${field}'.`,
       );
   for (const [index, { column }] of mapped.entries()) {
     const shown = JSON.stringify(column);

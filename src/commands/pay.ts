@@ -124,7 +124,7 @@ export const payLink = defineCommand({
       throw new Failure(
         "ledger.not-found",
         `The ledger has no payment URL for payment ${transactionId}.`,
-        { hint: "To list payments sent from this machine, run 'lenden pay list'." },
+        { hint: "To list the payments in the ledger, run 'lenden pay list'." },
       );
     const { paymentUrl, status } = found;
     if (status !== "Processing")

@@ -94,7 +94,10 @@ export const reconcile = defineCommand({
     const { file, mapping: name, map, removeMapping: removed } = input;
     if (removed !== undefined && !mappings.names().includes(removed))
       throw usage([`--remove-mapping: ${quoted(removed)} does not exist.`], listHint);
-    if (removed !== undefined) mappings.remove(removed);
+    if (removed !== undefined) {
+      mappings.remove(removed);
+      context.ui.notice(`Column mapping ${removed} is removed.`);
+    }
     if (input.listMappings || removed !== undefined) return { mappings: mappings.names() };
     if (file === undefined) throw usage(["Missing required argument <file>."]);
     const saved = name === undefined ? [] : mappings.find(name);
@@ -137,7 +140,7 @@ export const reconcile = defineCommand({
     if ("mappings" in result)
       return table(result.mappings, {
         id: (name) => name,
-        empty: "No mapping is saved. To save one, use --mapping.",
+        empty: "No column mapping is saved. To save one, use --mapping.",
         columns: { mapping: ["MAPPING", (name) => id(name)] },
       });
     const { shown, zone, ending } = result;

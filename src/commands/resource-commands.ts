@@ -113,8 +113,8 @@ function listOf(resource: ResourceInfo) {
         page,
         ({ remoteId, id }) => remoteId ?? id,
         page.isWhole
-          ? `No ${kind} was ${kind === "payout" ? "sent" : "created"} from this machine yet. For help, run 'lenden ${createdBy} --help'.`
-          : `No ${kind} matches. To list all ${kind}s sent from this machine, run 'lenden ${group} list'.`,
+          ? `No ${kind} was ${kind === "payout" ? "sent" : "created"} with this ledger yet. For help, run 'lenden ${createdBy} --help'.`
+          : `No ${kind} matches. To list all ${kind}s in the ledger, run 'lenden ${group} list'.`,
       ),
   };
 }

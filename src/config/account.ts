@@ -191,14 +191,14 @@ function checkHost(
     if (own && !isHere(own))
       throw new Failure(
         "account.host-differs",
-        `Profile ${own[0]} has a production key for another host than ${url.host}.`,
+        `Profile ${own[0]} has a production key for a different host, not for ${url.host}.`,
         {
           hint: "Omit --base-url and LENDEN_BASE_URL, or set a new URL with 'lenden profile set base-url <url>'.",
         },
       );
     if (url.protocol !== "https:")
       throw new Failure("account.not-https", "A production key is only sent over https:.", {
-        hint: `Use the https: URL of ${url.origin}, or a sandbox key.`,
+        hint: `Use an https: URL, or a sandbox key.`,
       });
   }
   const other = stored.find((one) => one[1].environment !== environment && isHere(one));

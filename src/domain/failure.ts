@@ -6,7 +6,7 @@ export const exits = {
   internal: {
     code: 1,
     means: "internal or local error; nothing was sent",
-    retry: "once fixed; otherwise report it",
+    retry: "once fixed; report an internal error",
   },
   usage: {
     code: 2,

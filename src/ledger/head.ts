@@ -139,7 +139,7 @@ export function createHeadKeeper(database: Database, path: string, now: () => nu
       const { state } = storedHead(database, path);
       const isLost = state === "unreadable" || (state === "missing" && headOf(database));
       return isLost
-        ? `${path} is ${state}, so lenden cannot check if the ledger was truncated or replaced.`
+        ? `${path} is ${state}, so lenden cannot check if the ledger was truncated or replaced. If you did not delete that file, run 'lenden ledger audit'.`
         : undefined;
     },
   };

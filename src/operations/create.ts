@@ -183,7 +183,7 @@ function rejectedClaim(
     : `${inspect} To send a second ${kind}, add --again.`;
   return new Failure(
     kind === "payment" ? "payment.duplicate" : "refund.duplicate",
-    `Duplicate ${kind}: the same ${kind} was sent on ${formatTime(createdAt)} (${id})${state === "CONFIRMED" ? "" : ended}.`,
+    `Duplicate ${kind}: the same ${kind} was ${kind === "payment" ? "created" : "sent"} on ${formatTime(createdAt)} (${id})${state === "CONFIRMED" ? "" : ended}.`,
     { hint, operation: id },
   );
 }

@@ -135,7 +135,7 @@ function messageOf({ apiError }: Pick<Rejected, "apiError">): string {
 export function rejection(answer: Rejected, about?: string): Failure {
   const { status, apiError, why } = answer;
   const [reason, says] = rejections[why];
-  const name = why === "unknown id" ? ` ${about ?? "this path"}` : "";
+  const name = why === "unknown id" ? ` ${about ?? "this path or ID"}` : "";
   return new Failure(reason, `${says}${name} (HTTP ${status})${messageOf(answer)}`, {
     hint: why === "unknown id" && about === undefined ? pathHint : rejectionHint(answer),
     status,
@@ -153,7 +153,8 @@ export function rejectedCreation(answer: Rejected, about?: string, clockAheadMs?
   const plain = rejection(isAddress ? { ...answer, why: "refused" } : answer, about);
   const clock = clockAheadMs === undefined ? undefined : clockTrouble(clockAheadMs);
   const retry = answer.why === "refused" && about ? newReferenceHint : plain.details.hint;
-  const hint = clock ?? (isAddress ? addressHint : retry);
+  const again = about ? " Then send the payout with a new reference." : "";
+  const hint = clock ?? (isAddress ? addressHint + again : retry);
   const details = { ...plain.details, ...(hint ? { hint } : {}) };
   return new Failure(clock ? "api.clock-differs" : plain.reason, plain.message, details);
 }

@@ -91,7 +91,7 @@ async function untilDone<Kind extends Resource>(
   const unknown = (now: string, more: Pick<FailureDetails, "neverLeft" | "cause"> = {}): Failure =>
     new Failure(
       "transition.outcome-unknown",
-      `Cannot confirm the ${kind} of ${resource} ${id}: ${possible}. ${now}`,
+      `Cannot confirm the ${kind === "cancel" ? "cancellation" : kind} of ${resource} ${id}: ${possible}. ${now}`,
       {
         hint: "Run the same command again. It is safe to repeat.",
         operation: id,

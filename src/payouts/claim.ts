@@ -140,13 +140,16 @@ function otherPayout(order: PayoutOrder, operation: Operation): Failure {
   const names = { amount: "amount", recipientNumber: "recipient", paymentMethodId: "method" };
   const shown = (value: unknown) =>
     typeof value === "number" ? formatAmount(value) : String(value);
+  // The names that people typed, if both are known.
+  const typed = [order.methodName, operation.methodName];
+  const methods = typed.every(Boolean) ? typed : [order.paymentMethodId, asked.paymentMethodId];
   const problems = Object.entries(names)
     // The record of an imported payout does not name the method.
     .filter(([key]) => asked[key] !== undefined && asked[key] !== ours[key])
-    .map(
-      ([key, name]) =>
-        `${name}: requested ${shown(ours[key])}, the ledger has ${shown(asked[key])}`,
-    );
+    .map(([key, name]) => {
+      const [mine, theirs] = key === "paymentMethodId" ? methods : [ours[key], asked[key]];
+      return `${name}: requested ${shown(mine)}, the ledger has ${shown(theirs)}`;
+    });
   // The reference may have been typed again for the same payout, with a correction. A new reference would
   // pay that twice, so none is named while the payout in the ledger may have been made.
   const next = newReference(reference);
@@ -154,7 +157,7 @@ function otherPayout(order: PayoutOrder, operation: Operation): Failure {
     ? `To send that payout again with corrected values, use --ref ${next}.`
     : isUnresolved(operation)
       ? `That payout may have been paid: run 'lenden ledger resolve ${reference}' first.`
-      : `To see that payout, run 'lenden ledger show ${reference}'. For a new payout, use a new --ref.`;
+      : `To see that payout, run 'lenden ledger show ${reference}'. For a new payout, use a new reference.`;
   return new Failure(
     "payout.reference-used",
     `Reference ${reference} already belongs to a different payout.`,

@@ -23,7 +23,7 @@ export async function earlierAttempt(
 ): Promise<string | undefined> {
   if (!isUnsettled(operation)) return undefined;
   await assertResendable(operation, deps);
-  const why = "an earlier run ended without a response";
+  const why = "an earlier run ended without a result";
   const leftMs = await restMs(operation, deps, deadSinceMs);
   if (leftMs > 0) {
     const seconds = Math.ceil(leftMs / 1000);

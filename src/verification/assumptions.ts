@@ -186,7 +186,7 @@ const assumptions: Assumption[] = [
   ),
   {
     name: "cancel-twice",
-    expected: "The API rejects the cancel of a cancelled refund, and changes nothing.",
+    expected: "The API rejects a second cancellation of a refund, and changes nothing.",
     tried: "The refund of this run is cancelled twice.",
     otherwise: "A second 'refund cancel' succeeds; lenden shows the status that it retrieves.",
     check: async (trial) => {

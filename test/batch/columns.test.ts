@@ -73,7 +73,7 @@ describe("problems of the header", () => {
   test.each<[string, string[], [column: string, field: Field] | undefined, string]>([
     ["amount,to", [], ["x", "ref"], "--map: the file has no column"],
     ["amount,to,x", ["x"], ["x", "ref"], "both name"],
-    ["amount,to", ["to"], undefined, "The column to is missing"],
+    ["amount,to", ["to"], undefined, `Column "to" is missing`],
     ["amount,to,x,name", [], ["x", "name"], 'Column 3 already has the field "name".'],
     ["amount,to,payoutId", ["payoutId"], undefined, "Send the exported file unchanged"],
     ["amount,to,state,sentAt", ["state", "sentAt"], undefined, "Send the exported file unchanged"],

@@ -387,6 +387,15 @@ test("export prints one JSON document, also without rows", async () => {
   ]);
 });
 
+test("export --only failed warns about rows whose outcome is unknown", async () => {
+  const merchant = await openMerchant({ faults: faults("createPayout:lost-reply") });
+  const file = fileOf("ref,amount,to,method\nLOST-1,5,01712345678,bkash\n");
+  await merchant.lenden(["payout", "batch", "send", file, "--yes", "--timeout", "3s"]);
+  const failed = await merchant.lenden(["payout", "batch", "export", file, "--only", "failed"]);
+  expect(failed.stdout).toContain("LOST-1");
+  expect(failed.stderr).toContain("The outcome of 1 row is unknown: do not change");
+});
+
 test("status ends 6, as send did, if identical rejections stopped the batch", async () => {
   const merchant = await openMerchant({ faults: faults("createPayout:status-422") });
   const rows = Array.from({ length: 12 }, (_, row) => `R-${row},${row + 1},01712345678,bkash`);

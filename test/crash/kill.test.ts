@@ -38,7 +38,7 @@ test.concurrent("P9: a payout that was killed in flight waits ten seconds before
   const { code, stderr, stdout } = await merchant.built(payoutOf("QUIET"));
   expect({ code, stderr }).toMatchObject({ code: 0 });
   expect(stdout).toContain("no new payout was created");
-  expect(stderr).toContain("an earlier run ended without a response");
+  expect(stderr).toContain("an earlier run ended without a result");
   expect(Date.now() - killedMs).toBeGreaterThan(9_000);
   expect(await merchant.books("payouts")).toHaveLength(1);
 });

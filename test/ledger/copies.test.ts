@@ -159,6 +159,14 @@ describe("ledger restore", () => {
     expect(await merchant.built(again)).toMatchObject({ code: 0 });
   });
 
+  test("of the backup of another ledger says that everything is lost", async () => {
+    const { file } = unchanged;
+    const merchant = await openMerchantApart();
+    await merchant.id(payoutNumber(1, "ONE"));
+    const { stderr } = await merchant.built(["ledger", "restore", file, "--yes"]);
+    expect(stderr).toMatch(/Lost: everything .* a different one/);
+  });
+
   test.each([
     ["equal to the ledger", async () => {}],
     ["without a stored head", removeHead],

@@ -27,6 +27,11 @@ export async function unknownCommand(path: string, words: string[]): Promise<Fai
 
 /** The error for help on something that is neither a command nor a topic. */
 export function unknownHelp(words: string[]): Failure {
+  if (words[0] === "json")
+    return usage(
+      [`There is no JSON Schema of${wordsOrWhy(...words.slice(1))}.`],
+      "To list the commands that have one, run 'lenden help json'.",
+    );
   const topic = meantTopic(words.join("-"));
   const meant = topic ? [topic] : meantPaths("", words);
   return usage(

@@ -123,7 +123,7 @@ export const topicPages: Record<TopicName, Record<string, string | Record<string
       "500ms, 30s, 10m, 2h": "Durations",
       "today, yesterday, 2026-11-20": "Whole days",
       "2h ago, 30m ago, 3d ago": "Time before now",
-      "2026-11-20T10:30": "A moment; add Z for UTC, +06:00 for Dhaka",
+      "2026-11-20T10:30": "A point in time; add Z for UTC, +06:00 for Dhaka",
     },
     "Time zone":
       "Days and times are those of the profile's time-zone (default: Asia/Dhaka). JSON has times in UTC.",

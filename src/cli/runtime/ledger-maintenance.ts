@@ -108,8 +108,16 @@ export interface LedgerContent {
   newestAt: string | null;
 }
 
-/** Throws unless the user replaces the current ledger, which is null if there is none that can be read. */
-type ConfirmRestore = (backup: LedgerContent, current: LedgerContent | null) => Promise<void>;
+/**
+ * Throws unless the user replaces the current ledger, which is null if there is none that can be read.
+ *
+ * @param isOfLedger true if the backup was made of the current ledger
+ */
+type ConfirmRestore = (
+  backup: LedgerContent,
+  current: LedgerContent | null,
+  isOfLedger: boolean,
+) => Promise<void>;
 
 /** The ledger as a file: of all accounts at once, and without a key. */
 export function createLedgerMaintenance(
@@ -272,11 +280,12 @@ async function restore(
 ): Promise<LedgerContent & { kept: string | null }> {
   const draft = `${path}.${ulid(now())}.new`;
   try {
-    const backup = await copyChecked(file, draft);
+    const { newest, ...backup } = await copyChecked(file, draft);
     const earlier = await openEarlier(path);
     try {
       if (earlier) requireNotMoved(earlier);
-      await confirm(backup, earlier && contentIfReadable(earlier));
+      const current = earlier && contentIfReadable(earlier);
+      await confirm(backup, current, current !== null && hasEvent(earlier, newest));
       if (earlier) requireUnused(path, earlier);
     } finally {
       earlier?.close();
@@ -293,7 +302,7 @@ async function restore(
 }
 
 /** Copies a backup, which may be on a medium that cannot be written, updates the copy, and checks it. */
-async function copyChecked(file: string, draft: string): Promise<LedgerContent> {
+async function copyChecked(file: string, draft: string) {
   const path = resolve(file);
   const found = lstatSync(path, { throwIfNoEntry: false });
   const hint = "Use a file that 'lenden ledger backup' wrote.";
@@ -310,7 +319,7 @@ async function copyChecked(file: string, draft: string): Promise<LedgerContent> 
       migrate(database);
       const integrity = await integrityOf(database);
       if (!isAccepted(integrity)) throw modifiedBackup(file, integrity);
-      return contentOf(database);
+      return { ...contentOf(database), newest: headOf(database) };
     });
   } catch (cause) {
     const isOfLedger = cause instanceof Failure && cause.reason.startsWith("ledger.");
@@ -370,6 +379,13 @@ function contentIfReadable(database: Database): LedgerContent | null {
   } catch {
     return null;
   }
+}
+
+/** True if the ledger has the event, or there is none. */
+function hasEvent(database: Database | null, event: Head | undefined): boolean {
+  if (!event) return true;
+  const found = database?.prepare("SELECT hash FROM events WHERE number = ?").all(event.number);
+  return found?.[0]?.hash === event.hash;
 }
 
 function contentOf(database: Database): LedgerContent {

@@ -35,7 +35,7 @@ export const callbackTest = defineCommand({
     ),
     only: flag.many(
       "--only <case>",
-      "Run only this case of the output, and the genuine callback",
+      "Run only this case, such as forged, and the genuine callback",
       oneOf(caseNames),
     ),
     answerWithin: flag.optional(
@@ -193,6 +193,6 @@ function escaped(text: string): string {
 }
 
 function readTemplate(text: string): Result<string> {
-  const read = readUrl(text);
+  const read = readUrl(text, "http://127.0.0.1:3000/orders/{id}");
   return !read.ok || text.includes("{id}") ? read : err("Add {id} for the transaction ID.");
 }

@@ -66,7 +66,7 @@ export const ledgerAudit = defineCommand({
   view: (rows) =>
     table(rows, {
       id: ({ operation }) => operation,
-      empty: "No operation differs from the API.",
+      empty: "No compared operation differs from the API.",
       columns: {
         operation: ["OPERATION", ({ operation }) => id(operation)],
         kind: ["KIND", ({ kind }) => text(kind)],

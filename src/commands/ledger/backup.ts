@@ -37,13 +37,13 @@ export const ledgerRestore = defineCommand({
 
   async run({ file }, context) {
     const maintenance = await context.ledger.maintenance();
-    const restored = await maintenance.restore(file, (backup, current) =>
+    const restored = await maintenance.restore(file, (backup, current, isOfLedger) =>
       context.ui.confirm({
         action: "Replace the ledger",
         rows: [
           ["Backup", contentText(backup)],
           ["Current ledger", current ? contentText(current) : "none that can be read"],
-          ["Lost", lostText(backup, current)],
+          ["Lost", lostText(backup, current, isOfLedger)],
         ],
         alwaysAsked: true,
         ofAllAccounts: true,
@@ -67,8 +67,13 @@ function contentText({ operations, events, newestAt }: LedgerContent): string {
 }
 
 /** The part of the current ledger that the backup does not have; unknown if it cannot be read. */
-function lostText(backup: LedgerContent, current: LedgerContent | null): string {
+function lostText(
+  backup: LedgerContent,
+  current: LedgerContent | null,
+  isOfLedger: boolean,
+): string {
   if (!current) return "unknown: the current ledger cannot be read";
+  if (!isOfLedger) return "everything in the current ledger: the backup is of a different one";
   const operations = Math.max(0, current.operations - backup.operations);
   const events = Math.max(0, current.events - backup.events);
   return `${counted(operations, "operation")} and ${counted(events, "event")} that the backup does not have`;

@@ -101,7 +101,7 @@ async function requireAccepted(account: Account, context: Context): Promise<void
     if (!(error instanceof Failure)) throw error;
     const hint =
       error.kind === "access"
-        ? "Copy the key again from the dashboard: Settings → Development Info. There, also allow this machine's IP address."
+        ? "Copy the key again. Unless the API is a local sandbox, also allow this machine's IP address in the merchant dashboard (Settings → Development Info)."
         : `${error.details.hint ?? ""} To store the profile untested, omit --check.`.trim();
     const message = `${whatHappened(error)} The profile was not stored.`;
     throw new Failure(error.reason, message, { ...error.details, hint });

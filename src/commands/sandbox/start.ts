@@ -59,7 +59,7 @@ export const sandboxFlags = (usualPort: number) => ({
   ),
   seed: flag.optional(
     "--seed <n>",
-    "Number that repeats the same IDs, keys and faults",
+    "Seed: the same number gives the same IDs and faults",
     readWhole(2 ** 32),
   ),
 });

@@ -658,7 +658,7 @@ const factsSql = (also: string) => `
 function unreachable({ text }: ServerLogin, cause: unknown): Failure {
   const why = cause instanceof Error ? `: ${cause.message}` : "";
   return new Failure("ledger.unreachable", `Cannot reach the ledger ${text}${why}.`, {
-    hint: "Check the server and the network with 'lenden doctor', then run the command again.",
+    hint: "Check that the server runs and that this machine can reach it, then run the command again.",
     cause,
   });
 }

@@ -171,7 +171,7 @@ async function cancelBatch(planned: Batch, ledger: Ledger, context: Context): Pr
 }
 
 function unknownText({ count }: Sum): string {
-  return `${rowsText(count)} with an unknown outcome: money may have moved. Run 'lenden ledger resolve'.`;
+  return `The outcome of ${rowsText(count)} is unknown: money may have moved. Run 'lenden ledger resolve'.`;
 }
 
 export const batchExport = defineCommand({
@@ -210,6 +210,7 @@ export const batchExport = defineCommand({
         only === "failed" ? "that can be sent again" : `with status ${statusNames[only]}`;
       context.ui.notice(`Batch ${batch.id} has no rows ${which}.`);
     }
+    if (only === "failed") await noteUnknown(batch, ledger, context);
     const omitted = retriesText(retries);
     if (omitted) context.ui.notice(`Rows with new references are omitted. ${omitted}`);
   },
@@ -225,6 +226,13 @@ export const batchExport = defineCommand({
     csv: exact ? "exact" : "safe",
   }),
 });
+
+/** Rows of unknown outcome are among those that can be sent again, but only as they are. */
+async function noteUnknown(batch: Batch, ledger: Ledger, { ui }: Context): Promise<void> {
+  const { count } = (await readStatus(batch, ledger)).sums.uncertain;
+  const what = `The outcome of ${rowsText(count)} is unknown`;
+  if (count > 0) ui.notice(`${what}: do not change their references or amounts.`);
+}
 
 /** An open batch has rows that were not sent, or whose outcome is unknown. */
 const statuses = ["open", "ended", "cancelled"] as const;
