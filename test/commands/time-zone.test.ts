@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { formatTime } from "../../src/domain/local-time.ts";
 import { scratchFolder } from "../support/helpers.ts";
-import { lenden } from "../support/lenden.ts";
+import { built } from "../support/lenden.ts";
 import { openMerchant, payoutOf } from "../support/merchant.ts";
 
 test("cards, lists and errors show times in the zone of the profile", async () => {
@@ -13,7 +13,7 @@ test("cards, lists and errors show times in the zone of the profile", async () =
   writeFileSync(key, apiKey);
   const own = { LENDEN_CONFIG_DIR: folder, LENDEN_DATA_DIR: join(folder, "data") };
   const run = (...args: string[]) =>
-    lenden(args, { env: { ...own, LENDEN_PAYOUT_SECRET: env.LENDEN_PAYOUT_SECRET ?? "" } });
+    built(args, { env: { ...own, LENDEN_PAYOUT_SECRET: env.LENDEN_PAYOUT_SECRET ?? "" } });
   const zone = "Pacific/Kiritimati";
   await run("profile", "add", "shop", "--base-url", baseUrl, "--key-file", key);
   expect(await run("profile", "set", "time-zone", zone)).toMatchObject({ code: 0 });
