@@ -1,4 +1,5 @@
 import type { Paisa } from "../domain/amount.ts";
+import { counted } from "../domain/counted.ts";
 import { Failure } from "../domain/failure.ts";
 import { formatTime } from "../domain/local-time.ts";
 import type { State } from "../domain/state.ts";
@@ -202,7 +203,7 @@ export function problemsFailure(file: string, problems: Finding[]): Failure | un
   const accept = "If the repeated payouts are intended, add --allow-duplicates.";
   return new Failure(
     isOnlyTaken ? "batch.references-used" : "batch.invalid-file",
-    `${file} has ${count === 1 ? "1 problem" : `${count} problems`}${shown}.`,
+    `${file} has ${counted(count, "problem")}${shown}.`,
     {
       hint: `Fix the file, then run the same command again.${problems.some(isAcceptable) ? ` ${accept}` : ""}`,
     },

@@ -640,8 +640,10 @@ describe("on a second API behind a proxy that creates a payout and denies access
   test("payout send without --ref does so too after an attempt that was not sent", async () => {
     const shop = await openDenying();
     expect(await shop.lenden(...sending)).toMatchObject({ code: 4 });
-    const nobody = ["--base-url", `http://127.0.0.1:${await closedPort()}/cp/api/v1`];
-    expect(await shop.lenden(...sending, ...nobody, "--timeout", "1s")).toMatchObject({ code: 69 });
+    const unreachable = ["--base-url", `http://127.0.0.1:${await closedPort()}/cp/api/v1`];
+    expect(await shop.lenden(...sending, ...unreachable, "--timeout", "1s")).toMatchObject({
+      code: 69,
+    });
     shop.pass(0.1);
     expect(await shop.lenden(...sending)).toMatchObject({ code: 0, json: { existing: true } });
     expect(await shop.created("payout")).toHaveLength(1);

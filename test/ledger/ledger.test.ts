@@ -176,6 +176,10 @@ describeEach(stores, "a claim", ({ share }) => {
     expect(await claim(ledger, refund("T", 400n))).toMatchObject({ kind: "new" });
     expect(await claim(ledger, refund("U", 300n))).toMatchObject({ kind: "new" });
     expect(await claim(ledger, refund("U", 300n))).toMatchObject({ kind: "duplicate" });
+    // An imported refund, whose amount could not be read, may be of the whole payment.
+    const unreadable = await claimed(ledger, { ...refund("W"), amountPaisa: null });
+    await record(ledger, unreadable, { state: "CONFIRMED", remoteId: "R8", status: "Completed" });
+    expect(await claim(ledger, refund("W", 1n))).toMatchObject({ kind: "over-limit" });
     // Of unknown outcome: it has to be resolved, although the payment has less left.
     const first = await claimed(ledger, refund("V", 600n));
     expect(await claim(ledger, refund("V", 600n))).toMatchObject({ kind: "duplicate" });

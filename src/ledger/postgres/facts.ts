@@ -194,7 +194,7 @@ function payoutsInSql(scope: FactsScope): string {
       ${newest(`${isUnresolved} AND ${another}`)} AS unresolved,
       ${newest(`${isAcceptedSince("$4")} AND ${another}`)} AS accepted,
       ${isProduction(scope.owner) ? elsewhere : "NULL"} AS elsewhere,
-      ${newest(free, "(o.state = 'REFUSED') DESC, ")} AS free,
+      CASE WHEN a.batch IS NULL THEN ${newest(free, "(o.state = 'REFUSED') DESC, ")} END AS free,
       (SELECT o.id FROM lenden.operations o WHERE ${alike} AND o.phase = 'retired'
         AND o.account + 0 = $2::bigint AND o.state = 'CONFIRMED' AND o.status = 'Cancelled'
         AND coalesce(o.method_id, a.method) = a.method ORDER BY o.number + 0 DESC LIMIT 1) AS cancelled,

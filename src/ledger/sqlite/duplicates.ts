@@ -144,7 +144,7 @@ function payoutsInSql({ isProduction, inSql }: ReturnType<typeof scopeOf>): stri
       (${newest(`${isUnresolved} AND ${another}`)}) AS unresolved,
       (${newest(`${isAcceptedSince("?3")} AND ${another}`)}) AS accepted,
       ${isProduction ? `(${newest(elsewhere, `${isUnresolved} DESC, `)})` : "NULL"} AS elsewhere,
-      (${newest(free, "o.state = 'REFUSED' DESC, ")}) AS free,
+      CASE WHEN ?8 IS NULL THEN (${newest(free, "o.state = 'REFUSED' DESC, ")}) END AS free,
       (SELECT o.id FROM operations o WHERE ${alike} AND o.phase = 'retired' AND o.account = ?1
         AND o.state = 'CONFIRMED' AND o.status = 'Cancelled' AND coalesce(o.method_id, ?7) = ?7
         ORDER BY o.number DESC LIMIT 1) AS cancelled,
