@@ -57,10 +57,10 @@ export async function recordAfter<Kind extends Resource, Created>(
   return { record: await waitForRecord(kind, id, options, deps), waited: true };
 }
 
-/** The ending of a command that waits only with --wait. */
+/** The ending of a command that waits only with --wait. A new record may be Cancelled right away. */
 export function endingAfter(done: {
   waited: boolean;
   record: { status: string };
 }): "cancelled" | "pending" | undefined {
-  return done.waited ? endingOf(done.record) : undefined;
+  return done.waited || done.record.status === "Cancelled" ? endingOf(done.record) : undefined;
 }

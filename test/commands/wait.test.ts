@@ -48,6 +48,14 @@ test.each(groups)("P24: '%s wait' ends 0 if Completed, and 10 if Cancelled", asy
   }
 });
 
+test("P24: 'payout send' ends 10 without --wait if the new payout is Cancelled", async () => {
+  const merchant = await openMerchant();
+  const payout = ["payout", "send", "--amount", "5", "--to", "01955500003", "--method", "bkash"];
+  const sent = await merchant.lenden([...payout, "--json"]);
+  expect(sent.code).toBe(10);
+  expect(JSON.parse(sent.stdout)).toMatchObject({ status: "Cancelled", existing: false });
+});
+
 test.each(groups)(
   "'%s wait' ends 8 when a timeout has elapsed, with the last record",
   async (group) => {

@@ -72,7 +72,7 @@ describe.skipIf(isOneFile)("P27: a ledger that cannot be closed", () => {
     expect((await built(paymentOf("first"), { env })).code).toBe(75);
     const failing = { ...env, NODE_OPTIONS: `--require ${failingClose}` };
 
-    const { code, stderr } = await built(payoutOf("CLOSE-2", "--timeout", "1s", "--json"), {
+    const { code, stderr } = await built(payoutOf("CLOSE-2", "--timeout", "3s", "--json"), {
       env: failing,
     });
 
