@@ -48,6 +48,11 @@ describe("global options", () => {
     ["on both sides", [...all, ...get, ...more]],
   ])("are accepted %s", async (_, argv) => expect(await read(argv)).toMatchObject(expected));
 
+  test("a negative number is a value, not an unknown flag", async () => {
+    const { arguments: words } = await read(["profile", "set", "confirm-above", "-1"]);
+    expect(words).toEqual(["confirm-above", "-1"]);
+  });
+
   test("can be combined in their short form", async () => {
     expect((await read([...get, "-qv"])).globals).toEqual({ quiet: [], verbose: [] });
     expect((await read([...get, "-qo", "csv"])).globals).toEqual({ quiet: [], output: ["csv"] });

@@ -135,9 +135,9 @@ function collect(node: Commander, { usage, about }: Flag, name: string, into: Ty
   });
 }
 
-/** Unknown flags, each with the value that seems to belong to it. */
+/** Unknown flags, each with the value that seems to belong to it. A negative number is a value. */
 export function withoutUnknown(args: string[]): { unknown: string[]; known: string[] } {
-  const isFlag = (text = "") => /^-./.test(text);
+  const isFlag = (text = "") => /^-[^\d.]/.test(text);
   const known = args.filter((text, index) => {
     const before = args[index - 1];
     return !isFlag(text) && !(isFlag(before) && !before?.includes("="));
