@@ -180,7 +180,9 @@ function readColumns(cells: string[], places: number[], choices: ColumnChoices):
     return isOther || (isCutExport && isResult(cell)) ? [] : [cell];
   });
   const meanings = meaningsLeft(exact);
-  let advice = unknown.length > 0 ? ` ${ignoreAll(unknown)}` : "";
+  // With a required column missing, one of the unknown ones is probably that.
+  const isOneNeeded = meanings.some((field) => field === "amount" || field === "to");
+  let unadvised = unknown;
   return places.map((index): Column => {
     const cell = cells[index] ?? "";
     const field = exact[index];
@@ -208,9 +210,10 @@ function readColumns(cells: string[], places: number[], choices: ColumnChoices):
       const map = shellLine(["--map", `${cell.trim()}=${field}`]);
       return ` If it is the ${labels[field]}, add ${map}.`;
     });
-    const problem = `Unknown column.${advice}${maps.join("")}`;
-    advice = "";
-    return { ...column, problem };
+    const ignored = isOneNeeded ? [cell] : unadvised;
+    unadvised = [];
+    const ignore = ignored.length > 0 ? ` ${ignoreAll(ignored)}` : "";
+    return { ...column, problem: `Unknown column.${maps.join("")}${ignore}` };
   });
 }
 

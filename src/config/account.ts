@@ -92,7 +92,7 @@ export function candidateAccount(
   const settings = {
     profile: { value: name, source: "" },
     environment,
-    baseUrl: baseUrl === undefined ? undefined : { value: baseUrl, source: "the profile" },
+    baseUrl: baseUrl === undefined ? undefined : { value: baseUrl, source: "your input" },
     shadows: [],
     account: undefined,
   };

@@ -61,7 +61,7 @@ describe("problems of the header", () => {
     expect(findings).toMatchObject([
       {
         column: "dept",
-        problem: `Unknown column. To ignore all such columns, add ${ignored}. If it is the description, add --map dept=description.`,
+        problem: `Unknown column. If it is the description, add --map dept=description. To ignore all such columns, add ${ignored}.`,
       },
       { column: "Net pay", problem: expect.stringContaining("add --map 'Net pay=description'.") },
       { column: "it's", problem: expect.stringMatching(/^Unknown column\. If it is/) },

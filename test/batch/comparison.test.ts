@@ -64,7 +64,7 @@ test("check and send compare a file with the last batch before anything is sent"
       /Number changed:? .*1 recipient, BDT 1,000\.00\n +line 3: .*\(karim {2}uddin\), before 01712345672/,
     );
     expect(text).toMatch(/Amount changed:? .*\n +line 5: .*, before BDT 100\.00 \(-20\.0 %\)/);
-    expect(text).toMatch(/First payout:? .*2 recipients, BDT 1,070\.00/);
+    expect(text).toMatch(/No earlier payout:? .*2 recipients, BDT 1,070\.00/);
   }
 });
 

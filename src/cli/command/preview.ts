@@ -14,7 +14,7 @@ export class Preview {
   view(): View {
     const { method, url, headers, body } = this.request;
     const bodyFields = typeof body === "object" && body !== null ? Object.entries(body) : [];
-    return card("Would send (dry run: nothing was sent)", "", [
+    return card("Request (dry run: not sent, and not compared with the ledger)", "", [
       field("request", "Request", text(`${method} ${url}`)),
       ...Object.entries(headers).map(([name, value]) => field(name, name, text(value))),
       ...bodyFields.map(([name, value]) =>

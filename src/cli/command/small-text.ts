@@ -27,7 +27,8 @@ async function readFile(name: string, label: string): Promise<Uint8Array> {
     return await readAll(createReadStream(name), label);
   } catch (error) {
     if (error instanceof Failure) throw error;
-    throw usage([`${label} cannot be read: ${systemReason(error)}.`], "Check the path.");
+    const hint = /:\/\//.test(name) ? "Write a URL to standard input instead." : "Check the path.";
+    throw usage([`${label} cannot be read: ${systemReason(error)}.`], hint);
   }
 }
 

@@ -50,11 +50,23 @@ export const ledgerShow = defineCommand({
         field(
           `history.${index}`,
           index === 0 ? "History" : "",
-          text([formatTime(at), event, stateIn(data), personIn(data)].filter(Boolean).join("  ")),
+          text(
+            [formatTime(at), eventLabels[event] ?? event, stateIn(data), personIn(data)]
+              .filter(Boolean)
+              .join("  "),
+          ),
         ),
       ),
     ]),
 });
+
+/** Events whose names in the ledger say too little. */
+const eventLabels: Record<string, string> = {
+  intent: "recorded before sending",
+  attempt: "result of the request",
+  look: "status check",
+  late: "late response",
+};
 
 /** The requested values besides the amount; each kind of operation has some of them. */
 const askedLabels = {

@@ -152,12 +152,14 @@ async function givenProfile(given: Given, context: Context) {
     if ("command" in way) return { command: way.command };
     const text = way.file === "-" ? await lineOfStdin() : await textOf(way.file, `--${of}-file`);
     if (text === undefined) return undefined;
-    const result = /\n/.test(text.trim())
-      ? err("The file has several lines. Save only the secret in it.")
-      : check(text.trim());
     const flagName = way.file === "-" ? `--${of}-stdin` : `--${of}-file`;
-    if (!result.ok) problems.push(`${flagName}: ${result.problem}`);
-    return { text: text.trim() };
+    const secret = text.trim();
+    const result = /\n/.test(secret)
+      ? err("The file has several lines. Save only the secret in it.")
+      : check(secret);
+    if (secret === "") problems.push(`${flagName}: The text is empty.`);
+    else if (!result.ok) problems.push(`${flagName}: ${result.problem}`);
+    return { text: secret };
   };
   const apiKey = await read("key", readApiKey);
   const payoutSecret = await read("secret", readPayoutSecret);

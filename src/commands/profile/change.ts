@@ -188,6 +188,8 @@ export const profileShow = defineCommand({
   },
 
   async run({ name }, context) {
+    const { profiles } = context.config;
+    if (name !== undefined) profiles.require(name, await profiles.read());
     const settings = await context.config.settings(name);
     for (const sentence of settings.shadows) context.ui.notice(sentence);
     return rowsOf(settings);

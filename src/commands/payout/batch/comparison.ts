@@ -15,7 +15,7 @@ const mostShown = 5;
 
 /** What a person checks before a new file is sent: labels and texts. */
 export function comparisonRows({ last, firstPayouts }: Comparison, now: Sum): [string, string][] {
-  return [...(last ? lastRows(last, now) : []), ...group("First payout", firstPayouts, shown)];
+  return [...(last ? lastRows(last, now) : []), ...group("No earlier payout", firstPayouts, shown)];
 }
 
 function lastRows(last: LastBatch, now: Sum): [string, string][] {
@@ -26,7 +26,7 @@ function lastRows(last: LastBatch, now: Sum): [string, string][] {
   const number = (one: ChangedRecipient<string>) => `${shown(one)}, before ${one.before}`;
   return [
     ["Compared with", `batch ${batch.id}, ${batch.name}, ${formatDay(batch.createdAt)}`],
-    ["Change of the total", change],
+    ["Change in total", change],
     ...group("New", last.added, shown),
     ...group("Missing", last.missing, shown),
     ...group("Amount changed", last.amountChanged, amount),
