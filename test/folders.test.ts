@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { foldersOf } from "../src/platform/directories.ts";
+import { foldersOf } from "../src/platform/host.ts";
 
 const machine = { platform: "linux", home: "/home/rahima" } as const;
 

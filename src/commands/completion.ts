@@ -6,9 +6,9 @@ import { systemReason } from "../domain/error-code.ts";
 import { Failure } from "../domain/failure.ts";
 import { err, quoted, type Result } from "../domain/result.ts";
 import { shellLine } from "../domain/shell-line.ts";
-import { absolute } from "../platform/directories.ts";
 import { makeDirectory } from "../platform/files.ts";
 import type { Host } from "../platform/host.ts";
+import { absolute } from "../platform/host.ts";
 
 /** The name of each script in the package. */
 export const scriptNames = {

@@ -1,8 +1,8 @@
 import { existsSync, fstatSync, readFileSync, writeSync } from "node:fs";
 import { homedir, hostname, userInfo } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { errorCode } from "../domain/error-code.ts";
-import { type Folders, foldersOf } from "./directories.ts";
 
 export type Signal = "SIGINT" | "SIGTERM" | "SIGHUP";
 
@@ -144,17 +144,9 @@ function isAboutReader(error: unknown): boolean {
   return code === "EAGAIN" || code === "EPIPE";
 }
 
+/** An abort ends the sleep early, and is the only reason for which it can be rejected. */
 function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(wake, ms);
-    signal?.addEventListener("abort", wake);
-    if (signal?.aborted) wake();
-    function wake(): void {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", wake);
-      resolve();
-    }
-  });
+  return delay(ms, undefined, signal && { signal }).catch(() => {});
 }
 
 /** Node 22 prints a warning that its SQLite is experimental. All other warnings stay. */
@@ -177,4 +169,41 @@ function listen(listener: (signal: Signal) => void): () => void {
 
 function withoutEmpty(env: NodeJS.ProcessEnv): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ""));
+}
+
+export interface Folders {
+  /** Profiles and secrets. */
+  config: string;
+  /** The ledger, and what can be retrieved again. */
+  data: string;
+  home: string;
+  /** For files that may be deleted at any time. */
+  cache: string;
+}
+
+/** Named by LENDEN_CONFIG_DIR and LENDEN_DATA_DIR, or else by the platform's custom. */
+export function foldersOf(
+  env: Record<string, string | undefined>,
+  { platform, home }: { platform: NodeJS.Platform; home: string },
+): Folders {
+  const local = env.LOCALAPPDATA ?? join(home, "AppData", "Local");
+  const [config, data, cache] =
+    platform === "win32"
+      ? [env.APPDATA ?? join(home, "AppData", "Roaming"), local, join(local, "Temp")]
+      : [
+          absolute(env.XDG_CONFIG_HOME) ?? join(home, ".config"),
+          absolute(env.XDG_DATA_HOME) ?? join(home, ".local", "share"),
+          absolute(env.XDG_CACHE_HOME) ?? join(home, ".cache"),
+        ];
+  return {
+    config: env.LENDEN_CONFIG_DIR ?? join(config, "lenden"),
+    data: env.LENDEN_DATA_DIR ?? join(data, "lenden"),
+    cache: join(cache, "lenden"),
+    home,
+  };
+}
+
+/** The XDG specification ignores relative directories: each working directory would have another ledger. */
+export function absolute(named: string | undefined): string | undefined {
+  return named !== undefined && isAbsolute(named) ? named : undefined;
 }
