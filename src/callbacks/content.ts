@@ -1,3 +1,4 @@
+import { utf8Text } from "../domain/bytes.ts";
 import { readIdentifier } from "../domain/identifier.ts";
 import { isObject, jsonIn, repeatedKey } from "../domain/json.ts";
 import { withoutEnds } from "../domain/result.ts";
@@ -66,7 +67,7 @@ type Body = { values: unknown[] } | { problem: string };
 function readBody(headers: CallbackContent["headers"], body: Uint8Array): Body {
   if (body.byteLength === 0) return { values: [] };
   const { "content-type": type = "", "content-encoding": encoding = "identity" } = headers;
-  const text = decoded(body)?.trim();
+  const text = utf8Text(body)?.trim();
   const isOtherEncoding = encoding !== "identity" || /charset=(?!"?utf-?8)/i.test(type);
   if (text === undefined || isOtherEncoding) return { problem: "The body is not UTF-8 text." };
   const isForm = /x-www-form-urlencoded/i.test(type);
@@ -77,14 +78,6 @@ function readBody(headers: CallbackContent["headers"], body: Uint8Array): Body {
   if (repeatedKey(text) !== undefined)
     return { problem: "The body contains a field twice, so its value is ambiguous." };
   return { values: isForm ? [json, objectsOf(new URLSearchParams(text))] : [json] };
-}
-
-function decoded(body: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(body);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Each field of a form in an object of its own: all values of a repeated name count. */

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { bytesOf } from "../domain/bytes.ts";
 import type { CallbackRequest } from "../ledger/callback.ts";
 import { listenOnLoopback } from "../platform/loopback.ts";
 import type { Limits } from "./listener.ts";
@@ -48,22 +49,11 @@ async function answer(
 ): Promise<void> {
   const { method = "", url: target = "/" } = incoming;
   if (!["POST", "GET", "PUT", "PATCH"].includes(method)) return reply(outgoing, 405);
-  const body = await bodyOf(incoming, limits.bodyBytes);
+  const body = await bytesOf(incoming, limits.bodyBytes);
+  // Too large: the rest is not read, and the connection is closed.
   if (!body) return reply(outgoing, 413);
   const headers = withoutSecrets(incoming.headers);
   reply(outgoing, await take({ method, target, headers, body }));
-}
-
-/** Undefined if it is too large. The rest is not read, and the connection is closed. */
-async function bodyOf(incoming: IncomingMessage, most: number): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of incoming) {
-    size += chunk.length;
-    if (size > most) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 function reply(outgoing: ServerResponse, status: number): void {

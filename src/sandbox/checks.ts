@@ -3,7 +3,8 @@ import type { IncomingMessage } from "node:http";
 import type * as z from "zod/mini";
 import { paisaOf } from "../domain/amount.ts";
 import { masked, readApiKey } from "../domain/api-keys.ts";
-import { isObject } from "../domain/json.ts";
+import { utf8Text } from "../domain/bytes.ts";
+import { isObject, jsonIn } from "../domain/json.ts";
 import { parseUrl } from "../domain/url.ts";
 import { paymentMethods } from "./store.ts";
 
@@ -188,15 +189,9 @@ export function readFields(
   throw new Rejection(400, "VALIDATION", problems.slice(0, mostProblems).join(" ") + rest);
 }
 
-const utf8 = new TextDecoder("utf-8", { fatal: true });
-
 /** Undefined if it is not JSON, or not UTF-8. */
 export function parseJson(json: Buffer | string): unknown {
-  try {
-    return JSON.parse(typeof json === "string" ? json : utf8.decode(json));
-  } catch {
-    return undefined;
-  }
+  return jsonIn(typeof json === "string" ? json : (utf8Text(json) ?? ""))?.value;
 }
 
 function shapeProblems(schema: z.ZodMiniType, fields: Fields): string[] {

@@ -1,5 +1,6 @@
 import { createReadStream, statSync } from "node:fs";
 import { readApiKey } from "../../domain/api-keys.ts";
+import { bytesOf, utf8Text } from "../../domain/bytes.ts";
 import { systemReason } from "../../domain/error-code.ts";
 import { Failure, usage } from "../../domain/failure.ts";
 import type { Host } from "../../platform/host.ts";
@@ -10,13 +11,17 @@ const mostBytes = 1024 * 1024;
 export async function readSmallText(name: string, flag: string, { stdin }: Pick<Host, "stdin">) {
   const isInput = name === "-";
   const label = isInput || flag === name ? flag : `${flag}: ${shownName(name)}`;
-  return decoded(isInput ? await readAll(stdin, label) : await readFile(name, label), label);
+  const bytes = await (isInput ? bytesOf(stdin, mostBytes) : readFile(name, label));
+  if (!bytes) throw usage([`${label}: the text is larger than 1 MiB.`]);
+  const text = utf8Text(bytes);
+  if (text === undefined) throw usage([`${label}: the text is not UTF-8. Save it as UTF-8.`]);
+  return text;
 }
 
 /** The shell opened these for us, such as `<(…)`. To open another pipe could wait until someone writes to it. */
 const inherited = /^\/(?:dev\/stdin|(?:dev|proc\/self)\/fd\/\d+)$/;
 
-async function readFile(name: string, label: string): Promise<Uint8Array> {
+async function readFile(name: string, label: string): Promise<Uint8Array | undefined> {
   try {
     const found = inherited.test(name) ? undefined : statSync(name);
     if (found?.isDirectory()) throw usage([`${label} is a directory.`], "Name a file in it.");
@@ -24,7 +29,7 @@ async function readFile(name: string, label: string): Promise<Uint8Array> {
       throw new Failure("input.not-a-file", `${label} is not a regular file.`, {
         hint: "Write a pipe's content to standard input instead.",
       });
-    return await readAll(createReadStream(name), label);
+    return await bytesOf(createReadStream(name), mostBytes);
   } catch (error) {
     if (error instanceof Failure) throw error;
     const hint = /:\/\//.test(name) ? "Write a URL to standard input instead." : "Check the path.";
@@ -36,24 +41,4 @@ async function readFile(name: string, label: string): Promise<Uint8Array> {
 function shownName(name: string): string {
   const isSecret = readApiKey(name).ok || /^[A-Za-z0-9+=_-]{20,}$/.test(name);
   return isSecret ? "the file (its name looks like a secret)" : name;
-}
-
-async function readAll(stream: AsyncIterable<string | Uint8Array>, label: string) {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of stream) {
-    const bytes = Buffer.from(chunk);
-    size += bytes.byteLength;
-    if (size > mostBytes) throw usage([`${label}: the text is larger than 1 MiB.`]);
-    chunks.push(bytes);
-  }
-  return Buffer.concat(chunks);
-}
-
-function decoded(bytes: Uint8Array, label: string): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    throw usage([`${label}: the text is not UTF-8. Save it as UTF-8.`]);
-  }
 }
