@@ -10,7 +10,7 @@ export const manPages = {
   name: "man-pages",
   async generateBundle() {
     const bundle = await rolldown({
-      input: `${root}/src/cli/help/man.ts`,
+      input: `${root}/scripts/build/man.ts`,
       platform: "node",
       external: ["libsql", "@napi-rs/keyring"],
     });

@@ -21,6 +21,7 @@ import {
   requireSignatureHeader,
 } from "./checks.ts";
 import {
+  delayOf,
   type EndpointOptions,
   type Handlers,
   localHandlers,
@@ -31,7 +32,6 @@ import { headersOf } from "./journal.ts";
 import { openApi } from "./openapi.ts";
 import { mountPayPage } from "./pay-page.ts";
 import type { Random } from "./random.ts";
-import { delayOf } from "./test-numbers.ts";
 
 export interface AppOptions extends EndpointOptions {
   port: number;

@@ -2,8 +2,9 @@ import type { Contract, Data, Input } from "../api/contract/endpoint.ts";
 import type { ServiceContract } from "../api/contract/index.ts";
 import type { localContract } from "../api/contract/local.ts";
 import { amountNumber } from "../domain/amount.ts";
+import { readMobile } from "../domain/mobile.ts";
 import { type Resource, resources } from "../domain/statuses.ts";
-import { Rejection } from "./checks.ts";
+import { type Fields, Rejection } from "./checks.ts";
 import type { Journal } from "./journal.ts";
 import {
   type FinalStatus,
@@ -13,7 +14,6 @@ import {
   type Stored,
   wholePaisa,
 } from "./store.ts";
-import { isAlwaysCancelled, requireOtherNumber } from "./test-numbers.ts";
 
 /**
  * One function for each endpoint. A missing one does not compile, nor does a reply without a documented
@@ -220,4 +220,45 @@ function requireRefundable(
   if (wholePaisa(amount) <= leftPaisa) return;
   const message = `Of this payment, ${amountNumber(leftPaisa)} is left to refund.`;
   throw new Rejection(422, "REFUND_EXCEEDS_PAYMENT", message);
+}
+
+/** What happens to a payout, payment or refund of a number, like the card numbers for tests of card networks. */
+type Outcome = "rejected" | "slow" | "cancelled";
+
+const outcomes: Record<string, Outcome> = {
+  "01955500001": "rejected",
+  "01955500002": "slow",
+  "01955500003": "cancelled",
+};
+
+/** The fields of a request that name a mobile number. */
+const numberFields = ["recipientNumber", "accountNumber", "suggestedPayerNumber"];
+
+/** How long a response about the slow number takes. */
+const slowMs = 5_000;
+
+/** Rejects a request that names the number that is always rejected. */
+function requireOtherNumber(body: Fields): void {
+  if (outcomeOf(body) !== "rejected") return;
+  const message = "This number is the sandbox's test number that is always rejected.";
+  throw new Rejection(422, "NUMBER_REJECTED", message);
+}
+
+/** True if a record is Cancelled right after it was created. */
+function isAlwaysCancelled(body: Fields): boolean {
+  return outcomeOf(body) === "cancelled";
+}
+
+/** How long the response to a request is delayed. */
+export function delayOf(body: Fields): number {
+  return outcomeOf(body) === "slow" ? slowMs : 0;
+}
+
+function outcomeOf(body: Fields): Outcome | undefined {
+  for (const field of numberFields) {
+    const number = readMobile(String(body[field] ?? ""));
+    const outcome = number.ok ? outcomes[number.value.local] : undefined;
+    if (outcome) return outcome;
+  }
+  return undefined;
 }

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import { manual, roffText } from "../../src/cli/help/man.ts";
+import { manual, roffText } from "../../scripts/build/man.ts";
 import { loadCommands } from "../../src/commands/index.ts";
 import { lenden } from "../support/lenden.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { listenForStop } from "../../src/cli/runtime/stop.ts";
+import { listenForStop } from "../../src/cli/runtime/parts.ts";
 import type { Signal } from "../../src/platform/host.ts";
 
 /** A clock that a test moves; what sleeps wakes up when its time has come. */

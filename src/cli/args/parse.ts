@@ -1,9 +1,8 @@
 import { Command as Commander, CommanderError } from "commander";
 import { type Entry, entries } from "../../commands/index.ts";
 import { usage } from "../../domain/failure.ts";
-import type { Command } from "../command/define-command.ts";
+import type { Command, Given } from "../command/define-command.ts";
 import type { Flag, TypedFlags } from "../command/flag.ts";
-import type { Given } from "../command/input.ts";
 import { globalFlags } from "./globals.ts";
 
 /** The parsed command line. */

@@ -2,10 +2,10 @@ import { type Entry, entriesBelow } from "../../commands/index.ts";
 import type { Host } from "../../platform/host.ts";
 import { globalFlags, ownOutputFlag } from "../args/globals.ts";
 import { reachWhole, withoutUnknown } from "../args/parse.ts";
+import type { Completion } from "../command/candidates.ts";
 import type { Command } from "../command/define-command.ts";
 import type { Flag, Named } from "../command/flag.ts";
 import { topics } from "../help/page.ts";
-import type { Completion } from "./known-values.ts";
 
 /**
  * Requests to the shell: complete a file, a CSV file, or the command line of another program after the
@@ -119,7 +119,7 @@ async function valuesOf(
     .map((word) => ({ text: `${before}${word}`, about: "" }));
   if (names === undefined) return words;
   if (names === "file" || names === "csv-file") return [{ text: byShell[names], about: "" }];
-  const { knownValues } = await import("./known-values.ts");
+  const { knownValues } = await import("../command/candidates.ts");
   const known = await knownValues(names, typed, chosen, host);
   const isFile = names === "batch" && !known.some(({ text }) => text.startsWith(typed));
   return [...words, ...known, ...(isFile ? [{ text: byShell["csv-file"], about: "" }] : [])];

@@ -1,8 +1,8 @@
-import type { Host } from "../../platform/host.ts";
+import { setMaxListeners } from "node:events";
+import type { Host, Signal } from "../../platform/host.ts";
 import type { Globals } from "../args/globals.ts";
 import type { Output } from "../output/render.ts";
 import type { Scrubber } from "../output/scrub.ts";
-import type { Stop } from "./stop.ts";
 
 /** Shared by the parts of a run. */
 export interface RunParts extends SessionOptions {
@@ -42,5 +42,81 @@ export function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
   return () => {
     made ??= make();
     return made;
+  };
+}
+
+/** Stops a run: by a signal, or at its deadline. */
+type Stop = ReturnType<typeof listenForStop>;
+
+/**
+ * Listens for signals. The first one starts nothing new, the second one aborts requests in flight, and a
+ * third one kills the process.
+ *
+ * @param finishes true if requests in flight may end after the first signal, because they move money
+ */
+export function listenForStop(
+  host: Pick<Host, "now" | "sleep" | "onSignal" | "raise">,
+  { finishes, notice }: { finishes: boolean; notice: (text: string) => void },
+) {
+  const stopping = new AbortController();
+  const cutOff = new AbortController();
+  // Every request in flight of a batch listens, which is more than Node's default limit.
+  setMaxListeners(0, stopping.signal, cutOff.signal);
+  let timer = new AbortController();
+  let cutOffAtMs = Number.POSITIVE_INFINITY;
+  let heldSinceMs: number | undefined;
+  let first: Signal | undefined;
+  let isOver = false;
+  const stopListening = host.onSignal((signal) => {
+    const isFirst = first === undefined;
+    first ??= signal;
+    if (!isFirst) stopListening();
+    if (isOver) return;
+    if (!isFirst || !finishes) cutOff.abort();
+    if (signal === "SIGHUP" && heldSinceMs !== undefined) hangUp();
+    if (isFirst && finishes && heldSinceMs === undefined)
+      notice(
+        "Stopping after the requests in flight. Press Ctrl-C again to stop at once: their outcome is then unknown.",
+      );
+    stopping.abort();
+  });
+  const hangUp = (): void => {
+    stopListening();
+    host.raise("SIGHUP");
+  };
+  const cutOffAfter = (ms: number): void => {
+    timer.abort();
+    cutOffAtMs = host.now() + ms;
+    if (!Number.isFinite(ms)) return;
+    const own = new AbortController();
+    timer = own;
+    void host.sleep(ms, own.signal).then(() => {
+      if (!own.signal.aborted) cutOff.abort("deadline");
+    });
+  };
+  return {
+    /** Aborts at the first Ctrl-C or SIGTERM. */
+    stopping: stopping.signal,
+    /** Aborts requests in flight; its reason is `deadline` at the end of the time. */
+    cutOff: cutOff.signal,
+    /** The first signal that arrived. */
+    signal: () => first,
+    /** Sets the deadline of the run; a later call replaces it. */
+    cutOffAfter,
+    /** The deadline, in milliseconds since 1970. */
+    cutOffAtMs: () => cutOffAtMs,
+    /** Stops the clock of the deadline while a prompt is open. */
+    hold: (isHeld: boolean): void => {
+      if (isHeld) timer.abort();
+      else if (heldSinceMs !== undefined) cutOffAfter(cutOffAtMs - heldSinceMs);
+      heldSinceMs = isHeld ? host.now() : undefined;
+    },
+    /** Ends the process because the terminal was closed at a prompt: no request is in flight then. */
+    hangUp,
+    /** Ends the run: a later signal does not change its exit code. */
+    end: (): void => {
+      isOver = true;
+      timer.abort();
+    },
   };
 }

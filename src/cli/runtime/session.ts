@@ -3,8 +3,7 @@ import type { Signal } from "../../platform/host.ts";
 import { createReporter } from "../terminal/reporter.ts";
 import { createUi } from "../terminal/ui.ts";
 import { createConfigAccess } from "./config-access.ts";
-import { once, type RunParts, type SessionOptions } from "./parts.ts";
-import { listenForStop } from "./stop.ts";
+import { listenForStop, once, type RunParts, type SessionOptions } from "./parts.ts";
 
 const defaultTimeoutMs = 60_000;
 

@@ -247,7 +247,7 @@ function tryLock(path: string, sql: string, open: OpenEngine): (() => void) | un
  *
  * @returns a function that restores the mode of a file that turns out to be another program's
  */
-export function makePrivateFile(path: string): () => void {
+function makePrivateFile(path: string): () => void {
   try {
     makeIfMissing(path);
     // The file is not opened and closed here: that would drop the locks of SQLite.
