@@ -15,67 +15,74 @@ export type Known = Pick<
   | ("asked" | "createdAt" | "acceptedAt" | "completedAt")
 >;
 
+/** What can differ between a line and its operation. */
+export const differenceFields = [
+  ...(["state", "id", "reference", "date", "type", "amount", "status", "recipient"] as const),
+] as const;
+
 interface Difference {
-  field: "state" | "id" | "reference" | "date" | "type" | "amount" | "status" | "recipient";
+  field: (typeof differenceFields)[number];
   statement: string;
   ledger: string;
 }
 
-export interface Entry {
-  line: Line;
-  /** Each line has one result. A line without an amount has only a balance. */
-  result:
-    | "matched"
-    | "differs"
-    | "twice"
-    | "unknown-here"
-    | "only-in-statement"
-    | "fee"
-    | "balance";
-  operation: Known | undefined;
+/** Each line has one result. A line without an amount has only a balance. */
+export const results = [
+  ...(["matched", "differs", "twice", "unknown-here", "only-in-statement"] as const),
+  ...(["fee", "balance"] as const),
+] as const;
+
+/** A line that was compared, as far as a later line can change its result. */
+export interface Compared {
+  line: Pick<Line, "line" | "kind" | "amountPaisa" | "movementPaisa" | "feePaisa">;
+  result: (typeof results)[number];
+  operation: Pick<Known, "number" | "id" | "kind" | "amountPaisa"> | undefined;
   differences: Difference[];
+  /** The amount of the line is that of the operation with or without the fee; absent if the fee is zero or they differ. */
+  isNet?: boolean | undefined;
+}
+
+export interface Entry extends Compared {
+  line: Line;
+  operation: Known | undefined;
   /** Why a line that did not match is explained all the same. */
-  explained?: "resolved" | "imported" | "accepted";
-  /** Why a person accepted the operation. */
-  reason?: string;
-  /** Operations that the line may be. A person decides. */
-  proposals: Operation[];
+  explained?: "resolved" | "imported";
   /** For a line that is there twice, the first one. */
   firstLine?: number;
-  /** The amount of the line is that of the operation with or without the fee; absent if the fee is zero or they differ. */
-  isNet?: boolean;
-  /** Of an open line: the same in another copy of the statement. */
-  digest?: string;
 }
 
 /**
- * The first line of each operation, by the operation's number. An entry if a later line may change its result: of a
- * cancelled payout until its money is returned, and of a fee above its operation.
+ * The first line of each operation, by the operation's number. What was compared if a later line may change its
+ * result: of a cancelled payout until its money is returned, and of a fee above its operation.
  */
 export interface FirstLines {
-  get(number: number): number | Entry | undefined;
-  set(number: number, line: number | Entry): void;
+  get(number: number): number | Compared | undefined;
+  set(number: number, line: number | Compared): void;
 }
 
 const numbersAtOnce = 1_024;
+/** Marks a line whose result may change. No statement has as many lines. */
+const changeable = 2 ** 31;
 
-/** First lines in four bytes each: a statement of a year may name a million operations. */
-export function createFirstLines(): FirstLines {
+/**
+ * First lines in four bytes each: a statement of a year may name a million operations.
+ *
+ * @param compared reads what was stored of a line
+ */
+export function createFirstLines(compared: (line: number) => Compared | undefined): FirstLines {
   const pages = new Map<number, Uint32Array>();
-  const entries = new Map<number, Entry>();
   const placeOf = (number: number) =>
     [Math.floor(number / numbersAtOnce), number % numbersAtOnce] as const;
   return {
     get(number) {
       const [page, place] = placeOf(number);
-      return entries.get(number) ?? (pages.get(page)?.[place] || undefined);
+      const line = pages.get(page)?.[place] || undefined;
+      return line === undefined || line < changeable ? line : compared(line - changeable);
     },
     set(number, line) {
-      if (typeof line !== "number") return void entries.set(number, line);
-      entries.delete(number);
       const [at, place] = placeOf(number);
       const page = pages.get(at) ?? new Uint32Array(numbersAtOnce);
-      page[place] = line;
+      page[place] = typeof line === "number" ? line : changeable + line.line.line;
       pages.set(at, page);
     },
   };
@@ -97,13 +104,13 @@ export function namesIn(lines: Line[]): string[] {
  * Finds the operation of each line, by the API's ID or else by a payout's reference, and compares both.
  *
  * @param earlier the first lines of operations on earlier pages
- * @returns also the first lines on this page
+ * @returns also the first lines on this page, and those of earlier pages whose results changed
  */
 export function classify(
   lines: Line[],
   operations: Known[],
   earlier: FirstLines = new Map(),
-): { entries: Entry[]; first: Map<number, number | Entry> } {
+): { entries: Entry[]; first: Map<number, number | Compared>; changed: Set<Compared> } {
   const byId = new Map<string, Known[]>();
   for (const one of operations) {
     const named = byId.get(one.remoteId ?? "");
@@ -111,11 +118,11 @@ export function classify(
     else byId.set(one.remoteId ?? "", [one]);
   }
   const byReference = new Map(operations.map((one) => [one.reference ?? "", one]));
-  const first = new Map<number, number | Entry>();
+  const first = new Map<number, number | Compared>();
+  const changed = new Set<Compared>();
   const entries = lines.map((line): Entry => {
     const entry: Entry = {
-      ...{ line, result: "only-in-statement", operation: undefined },
-      ...{ differences: [], proposals: [] },
+      ...{ line, result: "only-in-statement", operation: undefined, differences: [] },
     };
     const named = byId.get(line.id ?? " ") ?? [];
     const operation =
@@ -130,7 +137,15 @@ export function classify(
     const found = comparedEntry(entry, operation);
     const isFee = isFeeOf(found, operation);
     const isFeeAbove = typeof before === "object" && isFeeOf(before, operation) && !isFee;
-    if (isFeeAbove) Object.assign(before, { result: "fee", operation: undefined, differences: [] });
+    if (isFeeAbove) {
+      Object.assign(before, {
+        result: "fee",
+        operation: undefined,
+        differences: [],
+        isNet: undefined,
+      });
+      changed.add(before);
+    }
     if (before === undefined || isFeeAbove) {
       // What the line is may change with a later one.
       const isOpen = operation.status === "Cancelled" || isFee;
@@ -144,17 +159,20 @@ export function classify(
       Object.assign(returned, { result: "matched", differences: [] });
       sent.differences = sent.differences.filter(({ field }) => field !== "status");
       if (sent.differences.length === 0) sent.result = "matched";
+      changed.add(before);
       // The money is returned only once.
       first.set(number, sent.line.line);
       return found;
     }
     return { ...entry, result: "twice", operation, firstLine: lineOf(before) };
   });
-  return { entries, first };
+  // Those of this page are in the entries.
+  for (const entry of entries) changed.delete(entry);
+  return { entries, first, changed };
 }
 
 /** The number of a first line. */
-export function lineOf(first: number | Entry): number {
+function lineOf(first: number | Compared): number {
   return typeof first === "number" ? first : first.line.line;
 }
 
@@ -166,12 +184,12 @@ function comparedEntry(entry: Entry, operation: Known): Entry {
 }
 
 /** True if a line is the fee of an operation by its words and its amount. The operation has a line of its own. */
-function isFeeOf({ line, result }: Entry, { amountPaisa }: Known): boolean {
+function isFeeOf({ line, result }: Compared, { amountPaisa }: Pick<Known, "amountPaisa">): boolean {
   return line.kind === "fee" && line.amountPaisa !== amountPaisa && result !== "matched";
 }
 
 /** True if a line has the money of a cancelled payout in the other direction. The newest line may be the first one. */
-function isReturn(line: Line, before: Entry): boolean {
+function isReturn(line: Line, before: Compared): boolean {
   const { movementPaisa } = before.line;
   return movementPaisa !== null && line.movementPaisa === -movementPaisa;
 }
@@ -206,7 +224,7 @@ function compare(line: Line, operation: Known): Pick<Entry, "differences" | "isN
 }
 
 /** A line that is net in a statement of gross amounts, or gross in one of net amounts: it is wrong by its own fee. */
-export function differingByFee(entry: Entry, isNetStatement: boolean): Entry {
+export function differingByFee(entry: Compared, isNetStatement: boolean): Compared {
   const { line, operation, differences } = entry;
   const { kind = "payment", amountPaisa = null } = operation ?? {};
   const shown = signedText(line.movementPaisa ?? directed(line.amountPaisa ?? 0n, kind));
@@ -238,7 +256,10 @@ export function signedText(paisa: Paisa): string {
 }
 
 /** True if a line that no ID or reference matches may be an operation that the statement lacks. */
-export function mayBe({ kind, amountPaisa, recipient }: Line, operation: Operation): boolean {
+export function mayBe(
+  { kind, amountPaisa, recipient }: Pick<Line, "kind" | "amountPaisa" | "recipient">,
+  operation: Operation,
+): boolean {
   const ours = recipientOf(operation);
   const isSameRecipient =
     recipient === null || ours === undefined

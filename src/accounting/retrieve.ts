@@ -1,9 +1,7 @@
-import { createHash } from "node:crypto";
 import type { ServiceRecord } from "../api/contract/index.ts";
 import { type Paisa, paisaOf } from "../domain/amount.ts";
 import { Failure, usage } from "../domain/failure.ts";
 import { readIdentifier } from "../domain/identifier.ts";
-import { payeeOf } from "../domain/mobile.ts";
 import { isUnresolved } from "../domain/state.ts";
 import { hasEnded, type Resource, resources } from "../domain/statuses.ts";
 import type { Requested } from "../ledger/change.ts";
@@ -15,6 +13,7 @@ import { refreshStatus, throwUnlessUnknown } from "../operations/refresh.ts";
 import { resolveByRecord } from "../operations/resolve.ts";
 import { unread } from "../operations/response-failure.ts";
 import { requestRecord } from "../operations/status.ts";
+import { createFindings, type Finding, type Findings } from "./findings.ts";
 import {
   type Balance,
   classify,
@@ -23,14 +22,12 @@ import {
   differingByFee,
   type Entry,
   type FirstLines,
-  isOpen,
   type Known,
-  lineOf,
   mayBe,
   namesIn,
   signedText,
 } from "./reconcile.ts";
-import { type Line, type Lines, magnitude } from "./statement.ts";
+import type { Line, Lines } from "./statement.ts";
 
 /** A person's decision that a line is an operation, although no ID or reference says so. */
 export interface Acceptance {
@@ -41,20 +38,15 @@ export interface Acceptance {
 }
 
 export interface Reconciliation {
-  /** What a person has to see: all but plain matches, fees and balances, unless all were asked for. */
-  entries: Entry[];
-  results: Map<Entry["result"], { lines: number; total: Paisa }>;
-  fees: Paisa;
-  /** Lines whose amount is that of the operation with or without the fee, if those of the statement are. */
+  /** All lines, and what was completed in the period and is not in the statement. */
+  findings: Findings;
+  /** Lines whose amount is that of the operation without the fee, if most lines of the statement are. */
   netLines: number;
   balance: Balance | undefined;
   /** Lines that are dated outside the period. An opening balance may be of the day before. */
   outside: { count: number; first: Line | undefined };
   /** The lines of operations that are in the statement. */
   named: FirstLines;
-  /** Completed in the period, and not in the statement; at most `mostListed`. */
-  onlyInLedger: Operation[];
-  onlyInLedgerSum: { count: number; totalPaisa: bigint };
   /** Why a record could not be retrieved: the result is incomplete. */
   unseen: Failure | undefined;
 }
@@ -63,8 +55,6 @@ interface Options {
   /** The name of the statement, for operations that are recorded from it. */
   name: string;
   isImporting: boolean;
-  /** True if all entries are wanted: then memory grows with the statement. */
-  hasAll: boolean;
   /** The period of the statement, ISO 8601, inclusive. */
   since: string;
   until: string;
@@ -72,8 +62,6 @@ interface Options {
 
 const namesAtOnce = 500;
 const atOnce = 8;
-const mostListed = 10_000;
-const mostProposals = 5;
 
 /**
  * Reconciles lines with the ledger, page by page. A statement changes nothing by itself: what it shows and the ledger
@@ -86,10 +74,10 @@ export async function reconcile(
   deps: OperationDeps,
 ): Promise<Reconciliation> {
   const unknown = new Set((await ledger.unsettled()).map(({ amountPaisa }) => amountPaisa));
-  const named = createFirstLines();
+  const findings = await createFindings();
+  const named = createFirstLines(findings.at);
   const balance = createBalanceCheck(lines.isNewestFirst);
-  const sums = createSums(options);
-  const digestOf = createDigests();
+  const outside = createOutside(options);
   let unseen: Failure | undefined;
   for await (const page of lines.pages()) {
     const known = await namedBy(page, ledger);
@@ -98,123 +86,54 @@ export async function reconcile(
       ? undefined
       : await retrieve(before.entries, { ...options, unknown }, ledger, deps);
     unseen ??= retrieved?.unseen;
-    const { entries, first } = retrieved?.isChanged
+    const { entries, first, changed } = retrieved?.isChanged
       ? classify(page, await namedBy(page, ledger), named)
       : before;
-    for (const [number, line] of first) named.set(number, line);
     const explained = entries.map((entry, place) =>
       retrieved ? explainedEntry(entry, before.entries[place]?.result, retrieved) : entry,
     );
-    for (const entry of explained) {
-      const number = Number(entry.operation?.number ?? 0n);
-      if (entry.operation && named.get(number) === undefined) named.set(number, entry.line.line);
-      if (isOpen(entry)) entry.digest = digestOf(entry.line);
-      sums.add(entry);
+    findings.add(explained);
+    findings.change(changed);
+    for (const [number, line] of first) named.set(number, line);
+    for (const { operation, line } of explained) {
+      const number = Number(operation?.number ?? 0n);
+      if (operation && named.get(number) === undefined) named.set(number, line.line);
+      outside.add(line);
     }
     balance.add(explained);
   }
   // What the ledger knows as Processing may be completed, and be missing in the statement.
   const processing = others(named, { status: "Processing", until: options.until }, ledger);
   const refreshed = unseen ? { unseen } : await refreshStatus(processing, deps);
-  const { isNet, isMixed } = sums.amounts();
-  const wrong = isMixed ? await wrongByFee(lines, isNet, named, ledger) : [];
-  const { entries, ...counted } = sums.result(wrong);
-  const left = await onlyInLedger({ entries, named }, options, ledger);
+  const { net, gross } = findings.countNet();
+  const isNet = net > gross;
+  // What most lines show counts for all: the others are wrong by their own fee.
+  if (net > 0 && gross > 0)
+    for (const page of findings.pagesOfNet(!isNet))
+      findings.change(page.map((one) => differingByFee(one, isNet)));
+  await findMissing({ findings, named }, options, ledger);
   // An ID that the API does not know says nothing about the others.
   const isUnknown = refreshed.unseen?.kind === "not-found";
   if (refreshed.unseen && isUnknown) throwUnlessUnknown(refreshed.unseen, deps);
   return {
-    ...{ entries, named, ...counted, ...left },
+    ...{ findings, named, netLines: isNet ? net : 0, outside: outside.found },
     balance: balance.result(isNet),
     unseen: isUnknown ? undefined : refreshed.unseen,
   };
 }
 
-/** Counts entries, and stores those that a person has to see. */
-function createSums({ since, until, hasAll }: Options) {
+/** Counts the lines that are dated outside the period. */
+function createOutside({ since, until }: Options) {
   const [fromMs, toMs] = [Date.parse(since), Date.parse(until)];
-  const entries: Entry[] = [];
-  const results: Reconciliation["results"] = new Map();
-  let [netLines, grossLines] = [0, 0];
-  const found = {
-    fees: 0n,
-    outside: { count: 0, first: undefined as Line | undefined },
-  };
-  const count = ({ result, line }: Pick<Entry, "result" | "line">, times: 1 | -1 = 1) => {
-    const { lines, total } = results.get(result) ?? { lines: 0, total: 0n };
-    const amountPaisa = BigInt(times) * (line.amountPaisa ?? 0n);
-    results.set(result, { lines: lines + times, total: total + amountPaisa });
-    const feePaisa = line.feePaisa ?? (result === "fee" ? line.amountPaisa : null);
-    found.fees += BigInt(times) * magnitude(feePaisa ?? 0n);
-  };
+  const found: Reconciliation["outside"] = { count: 0, first: undefined };
   return {
-    add(entry: Entry): void {
-      const { line, result, explained } = entry;
-      const isPlain = result === "matched" || result === "fee" || result === "balance";
-      // The result of others may change with a later line.
-      if (hasAll || explained || !isPlain) entries.push(entry);
-      else count(entry);
-      if (entry.isNet === true) netLines += 1;
-      if (entry.isNet === false) grossLines += 1;
+    found,
+    add(line: Line): void {
       const { span, amountPaisa } = line;
       if (amountPaisa === null || !span || (span.toMs >= fromMs && span.fromMs <= toMs)) return;
-      found.outside.count += 1;
-      found.outside.first ??= line;
+      found.count += 1;
+      found.first ??= line;
     },
-    /** Whether the amounts of the statement are net of the fee, as most of them are, and whether some are not. */
-    amounts: () => ({
-      isNet: netLines > grossLines,
-      isMixed: netLines > 0 && grossLines > 0,
-    }),
-    /** @param wrong entries that replace others of the same lines */
-    result(wrong: Entry[]) {
-      const stored = new Set(wrong.length > 0 ? entries.map(({ line }) => line.line) : []);
-      for (const { line } of wrong)
-        if (!stored.has(line.line)) count({ line, result: "matched" }, -1);
-      const replaced = new Set(wrong.map(({ line }) => line.line));
-      const all = entries.filter(({ line }) => !replaced.has(line.line)).concat(wrong);
-      all.sort((one, other) => one.line.line - other.line.line);
-      for (const entry of all) count(entry);
-      return { ...found, entries: all, results, netLines: netLines > grossLines ? netLines : 0 };
-    },
-  };
-}
-
-/** The lines whose amount is net in a statement of gross amounts, or gross in one of net amounts. */
-async function wrongByFee(
-  lines: Lines,
-  isNet: boolean,
-  named: FirstLines,
-  ledger: Ledger,
-): Promise<Entry[]> {
-  const found: Entry[] = [];
-  for await (const page of lines.pages()) {
-    const withFee = page.filter(({ feePaisa }) => feePaisa !== null);
-    for (const entry of classify(withFee, await namedBy(withFee, ledger)).entries) {
-      const first = named.get(Number(entry.operation?.number ?? 0n));
-      const isFirst = first !== undefined && lineOf(first) === entry.line.line;
-      if (isFirst && entry.isNet === !isNet) found.push(differingByFee(entry, isNet));
-    }
-  }
-  return found;
-}
-
-/**
- * The digests of open lines: of what a person accepts with them, however their cells are written. The second of two
- * equal lines has another one.
- */
-function createDigests() {
-  const seen = new Map<string, number>();
-  return ({ id, reference, span, kind, recipient, movementPaisa, amountPaisa }: Line): string => {
-    const payee = recipient && (payeeOf(recipient) || recipient);
-    const amount = String(movementPaisa ?? amountPaisa);
-    const line = JSON.stringify([id, reference, span, kind, payee, amount]);
-    const digestOf = (place: number) =>
-      createHash("sha256").update(`${line} ${place}`).digest("hex");
-    const first = digestOf(1);
-    const place = (seen.get(first) ?? 0) + 1;
-    seen.set(first, place);
-    return place === 1 ? first : digestOf(place);
   };
 }
 
@@ -387,54 +306,37 @@ function claimOf({ kind, id, record }: Found, message: string): Requested<"claim
  * Finds what was completed in the period and is not in the statement. If a line without a match has the same amount
  * and recipient, the operation is proposed for it, or explains it if a person has accepted that.
  */
-async function onlyInLedger(
-  { entries, named }: Pick<Reconciliation, "entries" | "named">,
+async function findMissing(
+  { findings, named }: Pick<Reconciliation, "findings" | "named">,
   { since, until }: Options,
   ledger: Ledger,
-): Promise<Pick<Reconciliation, "onlyInLedger" | "onlyInLedgerSum">> {
-  const open = new Map<bigint | null, Entry[]>();
-  for (const entry of entries.filter(isOpen)) {
-    const same = open.get(entry.line.amountPaisa);
-    if (same) same.push(entry);
-    else open.set(entry.line.amountPaisa, [entry]);
-  }
-  const found: Operation[] = [];
-  const sum = { count: 0, totalPaisa: 0n };
+): Promise<void> {
   const filter = { status: "Completed", bookedSince: since, bookedUntil: until };
   for await (const one of others(named, filter, ledger)) {
-    const { amountPaisa } = one;
-    const fitting = (open.get(amountPaisa) ?? []).filter(
-      (entry) => isOpen(entry) && entry.operation === undefined && mayBe(entry.line, one),
-    );
-    const accepted = fitting.length > 0 ? await acceptedAs(one, fitting, ledger) : undefined;
-    if (typeof accepted === "object") {
-      named.set(Number(one.number), accepted.line.line);
-      continue;
-    }
+    // The line may be one that a person has accepted before.
+    const isFitting = findings.hasFree(one.amountPaisa);
+    const accepted = isFitting ? await acceptedAs(one, findings, ledger) : undefined;
     // An operation explains one line, whichever statement has it.
-    for (const { proposals } of accepted ? [] : fitting)
-      if (proposals.length < mostProposals) proposals.push(one);
-    sum.count += 1;
-    sum.totalPaisa += amountPaisa ?? 0n;
-    if (found.length < mostListed) found.push(one);
+    if (typeof accepted === "number") named.set(Number(one.number), accepted);
+    else findings.addMissing(one, isFitting && !accepted);
   }
-  return { onlyInLedger: found, onlyInLedgerSum: sum };
 }
 
 /** Explains the line that a person accepted as an operation before; "elsewhere" if that is another line. */
 async function acceptedAs(
   operation: Operation,
-  fitting: Entry[],
+  findings: Findings,
   ledger: Ledger,
-): Promise<Entry | "elsewhere" | undefined> {
+): Promise<number | "elsewhere" | undefined> {
   let accepted: "elsewhere" | undefined;
   for (const { data } of await ledger.historyOf(operation)) {
     const { matched }: Pick<Outcome, "matched"> = { ...(typeof data === "object" ? data : {}) };
     if (!matched) continue;
-    const entry = fitting.find(({ digest }) => digest === matched.line);
-    const { reason } = matched;
-    if (entry) Object.assign(entry, { operation, reason, explained: "accepted", proposals: [] });
-    if (entry) return entry;
+    const found = findings.freeLine(matched.line);
+    if (found && mayBe(found.line, operation)) {
+      findings.explain(found.line.line, operation, matched.reason);
+      return found.line.line;
+    }
     accepted = "elsewhere";
   }
   return accepted;
@@ -446,31 +348,35 @@ async function acceptedAs(
  * @throws Failure `usage` if one of them is no proposal; then none is recorded
  */
 export async function accept(
-  found: Reconciliation,
+  { findings, named }: Reconciliation,
   acceptances: Acceptance[],
   { by, ...options }: Options & { by: string },
   ledger: Ledger,
 ): Promise<void> {
   const problems: string[] = [];
-  const accepted = acceptances.flatMap(({ line, operation: name, reason }) => {
-    const entry = found.entries.find((one) => one.line.line === line);
-    const isNamed = ({ id, reference, remoteId }: Known) =>
-      [id, reference, remoteId].includes(name);
-    const operation = entry?.proposals.find(isNamed);
-    const wasAccepted = entry?.operation !== undefined && isNamed(entry.operation);
-    if (!operation && !wasAccepted)
+  const accepted: { finding: Finding; operation: Operation; reason: string }[] = [];
+  for (const { line, operation: name, reason } of acceptances) {
+    const finding = findings.at(line);
+    const named = async (ids: string[]) => {
+      const operations = await Promise.all(ids.map((id) => ledger.find(id)));
+      return operations.find((one) => one && [one.id, one.reference, one.remoteId].includes(name));
+    };
+    const operation = await named(finding?.proposals ?? []);
+    const isAccepted = await named(finding?.operation ? [finding.operation.id] : []);
+    if (!operation && !isAccepted)
       problems.push(`--accept: ${name} is not proposed for line ${line}.`);
-    return entry && operation ? [{ entry, operation, reason }] : [];
-  });
-  for (const one of ["entry", "operation"] as const)
-    if (new Set(accepted.map((each) => each[one])).size < accepted.length)
-      problems.push("--accept names a line or an operation twice.");
+    if (finding && operation) accepted.push({ finding, operation, reason });
+  }
+  const lines = new Set(accepted.map(({ finding }) => finding.line.line));
+  const operations = new Set(accepted.map(({ operation }) => operation.id));
+  if (Math.min(lines.size, operations.size) < accepted.length)
+    problems.push("--accept names a line or an operation twice.");
   if (problems.length > 0)
     throw usage(problems, "Accept only an operation that the result proposes for that line.");
-  for (const { entry, operation, reason } of accepted) {
+  for (const { finding, operation, reason } of accepted) {
     const { state, status } = operation;
-    const statement = statementTextOf(entry.line, options.name);
-    const matched = { line: entry.digest ?? "", statement, reason, by };
+    const statement = statementTextOf(finding.line, options.name);
+    const matched = { line: finding.digest ?? "", statement, reason, by };
     const outcome = { state, ...(status === null ? {} : { status }), matched };
     const answer = await ledger.learn({ seen: operation, outcome });
     if (answer.kind === "recorded") continue;
@@ -479,12 +385,12 @@ export async function accept(
     const message = `Cannot accept operation ${id}: another process changed it.`;
     throw new Failure("operation.locked", message, { hint, operation: id });
   }
-  for (const entry of found.entries) entry.proposals = [];
-  Object.assign(found, await onlyInLedger(found, options, ledger));
+  findings.clearMissing();
+  await findMissing({ findings, named }, options, ledger);
 }
 
 /** A line as `ledger show` has it. */
-function statementTextOf(line: Line, name: string): string {
+function statementTextOf(line: Finding["line"], name: string): string {
   const { id, reference, date, recipient, movementPaisa, amountPaisa } = line;
   const amount = `BDT ${signedText(movementPaisa ?? amountPaisa ?? 0n)}`;
   const cells = [date, id, reference, recipient, amount].filter(Boolean);

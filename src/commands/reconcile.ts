@@ -1,5 +1,6 @@
 import { basename } from "node:path";
-import { type Balance, isOpen, signedText } from "../accounting/reconcile.ts";
+import type { Finding, Findings, Missing } from "../accounting/findings.ts";
+import { type Balance, signedText } from "../accounting/reconcile.ts";
 import type { Acceptance, Reconciliation } from "../accounting/retrieve.ts";
 import {
   type ColumnMapping,
@@ -49,6 +50,11 @@ const flags = {
   ),
 };
 
+const args = {
+  file: argument.optional("file", "CSV statement of the provider", ok<string>, "csv-file"),
+};
+type ReconcileInput = Input<typeof flags & typeof args>;
+
 /** Reads `Trx ID=id`. A column's name may contain an equals sign. */
 function readMap(typed: string): Result<ColumnMapping> {
   const [, column = "", name = ""] = /^(.*)=([^=]*)$/s.exec(typed) ?? [];
@@ -75,9 +81,7 @@ export const reconcile = defineCommand({
       "lenden reconcile statement.csv --mapping provider --yes",
     "Record operations that the ledger lacks": "lenden reconcile statement.csv --import --yes",
   },
-  arguments: {
-    file: argument.optional("file", "CSV statement of the provider", ok<string>, "csv-file"),
-  },
+  arguments: args,
   flags,
   patient: true,
   exitCodes: {
@@ -85,56 +89,19 @@ export const reconcile = defineCommand({
     partial: "some items are still open",
   },
 
-  async run(input, context) {
-    const { openCsvFile } = await import("../batches/csv.ts");
-    const { merged, readTable, readLines } = await import("../accounting/statement.ts");
-    const retrieval = await import("../accounting/retrieve.ts");
-    const { openMappings } = await import("../accounting/mappings.ts");
-    const mappings = openMappings(context.host.folders.config);
-    const { file, mapping: name, map, removeMapping: removed } = input;
-    if (removed !== undefined && !mappings.names().includes(removed))
-      throw usage([`--remove-mapping: ${quoted(removed)} does not exist.`], listHint);
-    if (removed !== undefined) {
-      mappings.remove(removed);
-      context.ui.notice(`Column mapping ${removed} is removed.`);
-    }
-    if (input.listMappings || removed !== undefined) return { mappings: mappings.names() };
-    if (file === undefined) throw usage(["Missing required argument <file>."]);
-    const saved = name === undefined ? [] : mappings.find(name);
-    const given = merged(saved, map);
-    const csv = openCsvFile(file, fileHints);
-    const named = given.map(({ column }) => column);
-    const statement = await readTable(csv, input.delimiter, named);
-    const ledger = await context.ledger.own();
-    const columns = await columnsOf(input, given, statement, context);
-    const zone = await zoneOf(context);
-    const lines = await readLines(statement, columns, zone);
-    const isNew = saved.length === 0 || map.length > 0;
-    if (name !== undefined && isNew) mappings.save(name, columns.map(plainColumn));
-    const period = periodOf(input, lines, zone, context);
-    const { output, notice } = context.ui;
-    const hasAll = output === "json" || output === "ndjson";
-    const options = { name: basename(file), isImporting: input.import, hasAll, ...period };
-    const found = await retrieval.reconcile(lines, options, ledger, await context.api.deps());
-    const asked = input.accept.length > 0 ? input.accept : await askForProposals(found, context);
-    const { user: by } = context.host;
-    if (asked.length > 0) await retrieval.accept(found, asked, { ...options, by }, ledger);
-    const report = { file, ...period, columns: columns.map(plainColumn), ...reportOf(found) };
-    if (output !== "ids") for (const text of summaryOf(report, found.netLines, zone)) notice(text);
-    const differing = report.lines.filter(isShown);
-    // A table may lack the last rows.
-    if (output === "table") differing.sort(contradictionsFirst);
-    const rows = [...differing, ...report.onlyInLedger];
-    const shown = output === "table" ? rows.slice(0, mostRows) : rows;
-    if (shown.length < rows.length)
-      notice(`${shown.length} of ${rows.length} shown. To list all, use --output csv.`);
-    const ending = found.unseen ?? endingOf(report, found.outside, input.import);
-    return { report, shown, zone, ending };
+  run(input, context) {
+    const { output } = context.ui;
+    return output === "csv" || output === "ids"
+      ? pagesOf(input, context)
+      : resultOf(input, context);
   },
+  /** There may be a million lines, so they are read while they are printed. */
   json: (result) => {
     if ("mappings" in result) return result;
-    const { lines, onlyInLedger, ...others } = result.report;
-    return { ...plain(others), lines: eachPlain(lines), onlyInLedger: eachPlain(onlyInLedger) };
+    const { found, report } = result;
+    const { findings } = found;
+    const lines = eachPlain(findings.list("all"), lineOf);
+    return { ...plain(report), lines, onlyInLedger: eachPlain(findings.listMissing(), missingOf) };
   },
   view: (result) => {
     if ("mappings" in result)
@@ -160,6 +127,92 @@ export const reconcile = defineCommand({
   ending: (result) => ("mappings" in result ? undefined : result.ending),
 });
 
+/** Rows that are printed at once. */
+const pageSize = 1_000;
+
+/** All that a person has to see, page by page; an empty page if there is nothing. */
+async function* pagesOf(
+  input: ReconcileInput,
+  context: Context,
+): AsyncIterable<Awaited<ReturnType<typeof resultOf>>> {
+  const result = await resultOf(input, context);
+  if ("mappings" in result) return yield result;
+  let shown: ReportRow[] = [];
+  for (const row of rowsOf(result.found.findings)) {
+    shown.push(row);
+    if (shown.length < pageSize) continue;
+    yield { ...result, shown };
+    shown = [];
+  }
+  if (shown.length > 0 || result.count === 0) yield { ...result, shown };
+}
+
+function* rowsOf(findings: Findings): Iterable<ReportRow> {
+  for (const one of findings.list("shown")) yield lineOf(one);
+  for (const one of findings.listMissing()) yield missingOf(one);
+}
+
+async function resultOf(input: ReconcileInput, context: Context) {
+  const { openCsvFile } = await import("../batches/csv.ts");
+  const { merged, readTable, readLines } = await import("../accounting/statement.ts");
+  const retrieval = await import("../accounting/retrieve.ts");
+  const { openMappings } = await import("../accounting/mappings.ts");
+  const mappings = openMappings(context.host.folders.config);
+  const { file, mapping: name, map, removeMapping: removed } = input;
+  if (removed !== undefined && !mappings.names().includes(removed))
+    throw usage([`--remove-mapping: ${quoted(removed)} does not exist.`], listHint);
+  if (removed !== undefined) {
+    mappings.remove(removed);
+    context.ui.notice(`Column mapping ${removed} is removed.`);
+  }
+  if (input.listMappings || removed !== undefined) return { mappings: mappings.names() };
+  if (file === undefined) throw usage(["Missing required argument <file>."]);
+  const saved = name === undefined ? [] : mappings.find(name);
+  const given = merged(saved, map);
+  const csv = openCsvFile(file, fileHints);
+  const named = given.map(({ column }) => column);
+  const statement = await readTable(csv, input.delimiter, named);
+  const ledger = await context.ledger.own();
+  const columns = await columnsOf(input, given, statement, context);
+  const zone = await zoneOf(context);
+  const lines = await readLines(statement, columns, zone);
+  const isNew = saved.length === 0 || map.length > 0;
+  if (name !== undefined && isNew) mappings.save(name, columns.map(plainColumn));
+  const period = periodOf(input, lines, zone, context);
+  const options = { name: basename(file), isImporting: input.import, ...period };
+  const found = await retrieval.reconcile(lines, options, ledger, await context.api.deps());
+  const asked = input.accept.length > 0 ? input.accept : await askForProposals(found, context);
+  const { user: by } = context.host;
+  if (asked.length > 0) await retrieval.accept(found, asked, { ...options, by }, ledger);
+  const report = { file, ...period, columns: columns.map(plainColumn), ...reportOf(found) };
+  return { found, report, zone, ...shownOf(found, report, input, context, zone) };
+}
+
+/** What a table shows, what is said beside it, and the error that ends the run. */
+function shownOf(
+  found: Reconciliation,
+  report: Report,
+  { import: isImporting }: ReconcileInput,
+  { ui }: Context,
+  zone: string,
+) {
+  const { findings, netLines, unseen } = found;
+  if (ui.output !== "ids") for (const text of summaryOf(report, netLines, zone)) ui.notice(text);
+  const count = findings.count("shown").count + findings.countMissing().count;
+  const lines = findings.mostImportant(mostRows).map(lineOf);
+  const missing = take(findings.listMissing(), mostRows - lines.length).map(missingOf);
+  const shown: ReportRow[] = [...lines, ...missing];
+  if (ui.output === "table" && shown.length < count)
+    ui.notice(`${shown.length} of ${count} shown. To list all, use --output csv.`);
+  return { count, shown, ending: unseen ?? endingOf(found, report.file, isImporting) };
+}
+
+function take<Item>(items: Iterable<Item>, most: number): Item[] {
+  const taken: Item[] = [];
+  if (most > 0) for (const one of items) if (taken.push(one) === most) break;
+  return taken;
+}
+
 /** As JSON has it: every amount is a text. */
 function plain(value: object): object {
   return JSON.parse(
@@ -167,8 +220,8 @@ function plain(value: object): object {
   );
 }
 
-function* eachPlain(items: object[]): Iterable<object> {
-  for (const one of items) yield plain(one);
+function* eachPlain<Item>(items: Iterable<Item>, rowOf: (one: Item) => object): Iterable<object> {
+  for (const one of items) yield plain(rowOf(one));
 }
 
 const listHint = "To list the mappings, run 'lenden reconcile --list-mappings'.";
@@ -181,8 +234,6 @@ const fileHints = {
   missing: "Check the path. Download the statement from the provider's dashboard.",
   large: "Download the statement in parts, such as one for each month.",
 };
-
-type ReconcileInput = Input<typeof flags>;
 
 /** The saved or given columns; if they are not enough, also recognized ones, which a person confirms. */
 async function columnsOf(
@@ -230,25 +281,31 @@ function periodOf(input: ReconcileInput, { span }: Lines, zone: string, context:
 }
 
 async function askForProposals(
-  { entries }: Reconciliation,
+  { findings }: Reconciliation,
   context: Context,
 ): Promise<Acceptance[]> {
   const { ui } = context;
   const zone = await zoneOf(context);
+  const ledger = await context.ledger.own();
   const accepted: Acceptance[] = [];
-  const proposed = entries.filter(({ proposals }) => proposals.length > 0);
-  const ask = proposed.length > 0 ? await ui.ask() : undefined;
-  for (const { line, proposals } of ask ? proposed : []) {
-    const left = proposals.filter((one) => accepted.every(({ operation }) => operation !== one.id));
-    if (!ask || left.length === 0) continue;
+  const ask = findings.count("proposed").count > 0 ? await ui.ask() : undefined;
+  if (!ask) return [];
+  for (const { line, proposals } of findings.list("proposed")) {
+    const left = proposals.filter((id) => accepted.every(({ operation }) => operation !== id));
+    if (left.length === 0) continue;
+    const operations = await Promise.all(left.map((id) => ledger.find(id)));
     const operation = await ask.choice(
       `Line ${line.line} (${formatPaisa(line.amountPaisa ?? 0n)}):`,
       [
         { name: "I do not know: leave it open", value: undefined },
-        ...left.map(({ id, kind, reference, completedAt }) => ({
-          name: `It is ${kind} ${reference ?? id}, completed ${formatTime(completedAt ?? "", zone)}`,
-          value: id,
-        })),
+        ...operations.flatMap((one) =>
+          one === undefined
+            ? []
+            : {
+                name: `It is ${one.kind} ${one.reference ?? one.id}, completed ${formatTime(one.completedAt ?? "", zone)}`,
+                value: one.id,
+              },
+        ),
       ],
     );
     if (operation === undefined) continue;
@@ -259,56 +316,43 @@ async function askForProposals(
   return accepted;
 }
 
-function reportOf({
-  entries,
-  onlyInLedger,
-  onlyInLedgerSum: left,
-  results,
-  fees,
-  balance,
-}: Reconciliation) {
+function reportOf({ findings, balance }: Reconciliation) {
+  const { count, totalPaisa } = findings.countMissing();
   return {
-    results: Object.fromEntries(results),
-    onlyInLedgerSum: { operations: left.count, total: left.totalPaisa },
-    fees,
+    results: Object.fromEntries(findings.totals()),
+    onlyInLedgerSum: { operations: count, total: totalPaisa },
+    fees: findings.fees(),
     balance: balance ?? null,
-    lines: entries.map(({ line, operation, proposals, ...entry }) => ({
-      ...{ line: line.line, result: entry.result, explained: entry.explained ?? null },
-      ...{ id: line.id, reference: line.reference, date: line.date },
-      amount: line.movementPaisa ?? line.amountPaisa,
-      operation: operation?.id ?? null,
-      differences: entry.differences,
-      isNet: entry.isNet ?? false,
-      proposals: proposals.map(({ id }) => id),
-      firstLine: entry.firstLine ?? null,
-      reason: entry.reason ?? null,
-    })),
-    onlyInLedger: onlyInLedger.map((one) => ({
-      ...{ line: null, result: "only-in-ledger" as const, operation: one.id, kind: one.kind },
-      ...{ id: one.remoteId, reference: one.reference, amount: one.amountPaisa },
-      completedAt: one.completedAt,
-    })),
+  };
+}
+type Report = ReturnType<typeof reportOf> & { file: string; since: string; until: string };
+
+/** A line as it is printed. */
+function lineOf({ line, operation, proposals, ...finding }: Finding) {
+  return {
+    ...{ line: line.line, result: finding.result, explained: finding.explained },
+    ...{ id: line.id, reference: line.reference, date: line.date },
+    amount: line.movementPaisa ?? line.amountPaisa,
+    operation: operation?.id ?? null,
+    differences: finding.differences,
+    isNet: finding.isNet ?? false,
+    proposals,
+    firstLine: finding.firstLine,
+    reason: finding.reason,
   };
 }
 
-type Report = ReturnType<typeof reportOf>;
-type ReportLine = Report["lines"][number];
-type Place = Pick<ReportLine, "line" | "amount">;
-
-function isContradiction({ result }: ReportLine): boolean {
-  return result === "differs" || result === "twice";
+/** An operation that no line names, as it is printed. */
+function missingOf({ id, kind, remoteId, reference, amountPaisa, completedAt }: Missing) {
+  return {
+    ...{ line: null, result: "only-in-ledger" as const, operation: id, kind },
+    ...{ id: remoteId, reference, amount: amountPaisa, completedAt },
+  };
 }
 
-function contradictionsFirst(one: ReportLine, other: ReportLine): number {
-  return Number(isContradiction(other)) - Number(isContradiction(one));
-}
+type ReportRow = ReturnType<typeof lineOf> | ReturnType<typeof missingOf>;
 
-/** What a person has to see: also lines that something else than a match explains. */
-function isShown(line: ReportLine): boolean {
-  return line.explained !== null || isContradiction(line) || isOpen(line);
-}
-
-function detailOf(row: ReportLine | Report["onlyInLedger"][number], zone: string): string {
+function detailOf(row: ReportRow, zone: string): string {
   if (row.result === "only-in-ledger")
     return `completed ${formatTime(row.completedAt ?? "", zone)}`;
   const { differences, firstLine, explained, reason, proposals } = row;
@@ -324,48 +368,47 @@ function detailOf(row: ReportLine | Report["onlyInLedger"][number], zone: string
 }
 
 function endingOf(
-  { file, lines, balance, onlyInLedger, onlyInLedgerSum }: Report & { file: string },
-  outside: Reconciliation["outside"],
+  { findings, balance, outside }: Reconciliation,
+  file: string,
   isImporting: boolean,
 ): Failure | undefined {
   const name = basename(file);
-  const told = (some: Place[], one: string, many: string, count = some.length) =>
+  const told = (
+    { count, first }: { count: number; first: Pick<Finding, "line"> | undefined },
+    one: string,
+    many: string,
+  ) =>
     sentences(count, `line of ${name} ${one}`, `lines of ${name} ${many}`, () => {
-      const [first] = some;
-      return `line ${first?.line}, ${formatPaisa(first?.amount ?? 0n)}`;
+      const { line, movementPaisa = null, amountPaisa = null } = first?.line ?? {};
+      return `line ${line}, ${formatPaisa(movementPaisa ?? amountPaisa ?? 0n)}`;
     });
-  const { first } = outside;
-  const outsideAt = first && { line: first.line, amount: first.movementPaisa ?? first.amountPaisa };
+  const contradicting = findings.count("contradicting");
   const wrong = [
-    ...told(lines.filter(isContradiction), "contradicts the ledger", "contradict the ledger"),
+    ...told(contradicting, "contradicts the ledger", "contradict the ledger"),
     ...(balance?.brokenAt ? [`The balance is wrong: ${brokenText(balance.brokenAt)}.`] : []),
   ];
-  const open = lines.filter(isOpen);
-  const unlisted = open.filter(({ result }) => result === "only-in-statement");
-  const unknown = open.filter(({ result }) => result === "unknown-here");
-  const isProposed = open.some(({ proposals }) => proposals.length > 0);
-  const [missing] = onlyInLedger;
+  const missing = findings.countMissing();
   const left = [
-    ...told(unlisted, "is not in the ledger", "are not in the ledger"),
-    ...told(unknown, "has an unknown outcome", "have an unknown outcome"),
+    ...told(findings.count("unlisted"), "is not in the ledger", "are not in the ledger"),
+    ...told(findings.count("unknown"), "has an unknown outcome", "have an unknown outcome"),
     ...told(
-      outsideAt ? [outsideAt] : [],
+      { count: outside.count, first: outside.first && { line: outside.first } },
       "is outside the period",
       "are outside the period",
-      outside.count,
     ),
     ...sentences(
-      onlyInLedgerSum.operations,
+      missing.count,
       `operation is not in ${name}`,
       `operations are not in ${name}`,
-      () => `${missing?.reference ?? missing?.operation}, ${formatPaisa(missing?.amount ?? 0n)}`,
+      () =>
+        `${missing.first?.reference ?? missing.first?.id}, ${formatPaisa(missing.first?.amountPaisa ?? 0n)}`,
     ),
   ];
   if (wrong.length + left.length === 0) return undefined;
-  const isImportable = !isImporting && unlisted.some(({ id }) => id !== null);
+  const isImportable = !isImporting && findings.count("importable").count > 0;
   const hints = [
     ...(isImportable ? ["To record operations that only the statement has, add --import."] : []),
-    ...(isProposed
+    ...(findings.count("proposed").count > 0
       ? ["To accept a proposed match, use --accept <line>=<operation>:<reason>."]
       : []),
     ...(outside.count > 0 ? ["Correct --since and --until."] : []),
@@ -387,11 +430,7 @@ function brokenText({ line, shown, expected }: NonNullable<Balance["brokenAt"]>)
   return `line ${line} shows ${formatPaisa(shown)}${instead}`;
 }
 
-function* summaryOf(
-  report: Report & { since: string; until: string },
-  netLines: number,
-  zone: string,
-) {
+function* summaryOf(report: Report, netLines: number, zone: string) {
   const { since, until, results, onlyInLedgerSum: left, fees, balance } = report;
   yield `Period: ${formatDay(since, zone)} to ${formatDay(until, zone)}. Fees: ${formatPaisa(fees)}.`;
   // A sum would add money in and money out.

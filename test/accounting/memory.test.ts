@@ -50,6 +50,23 @@ async function openPaying(recipients: number) {
 const slow = { timeout: 240_000 };
 const byRecipient = ["report", "--since", "yesterday", "--by", "recipient"];
 
+test("reconciles many lines and operations that do not match in little memory", slow, async () => {
+  const merchant = await openPaying(12_000);
+  const file = join(merchant.dataFolder, "..", "unknown.csv");
+  const rows = Array.from({ length: 60_000 }, (_, at) => `U${at},payout,-1.25,0181${1e7 + at}\n`);
+  writeFileSync(file, `id,type,amount,recipient\n${rows.join("")}`);
+  const map = ["id", "type", "amount", "recipient"].flatMap((one) => ["--map", `${one}=${one}`]);
+  const span = ["--since", "yesterday", "--until", "today"];
+  const env = { ...merchant.env, NODE_OPTIONS: "--max-old-space-size=72" };
+  const all = await built(["reconcile", file, ...map, ...span, "--json"], { env });
+  expect(all.code).toBe(6);
+  const { lines, onlyInLedger } = JSON.parse(all.stdout);
+  expect(lines).toHaveLength(60_000);
+  expect(lines.at(-1)).toMatchObject({ line: 60_001, id: "U59999", result: "only-in-statement" });
+  expect(onlyInLedger).toHaveLength(11_999);
+  expect(onlyInLedger.at(-1)).toMatchObject({ reference: "R12000", amount: "12000" });
+});
+
 test("a report of many recipients prints all as JSON in little memory", slow, async () => {
   const merchant = await openPaying(30_000);
   const env = { ...merchant.env, NODE_OPTIONS: "--max-old-space-size=72" };

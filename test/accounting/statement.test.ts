@@ -57,14 +57,18 @@ function tableOf(text: string) {
 
 /** The entries of lines that are classified in pages of two. */
 function classify(lines: Line[], operations: Operation[]): Entry[] {
-  const named = createFirstLines();
   const entries: Entry[] = [];
+  const named = createFirstLines((line) => entries.find((one) => one.line.line === line));
   for (let at = 0; at < lines.length; at += 2) {
     const page = classifyPage(lines.slice(at, at + 2), operations, named);
-    for (const [number, line] of page.first) named.set(number, line);
     entries.push(...page.entries);
+    for (const [number, line] of page.first) named.set(number, line);
   }
   return entries;
+}
+
+function numbered(lines: Line[]): Line[] {
+  return lines.map((one, at) => ({ ...one, line: at + 2 }));
 }
 
 function checkBalance(entries: Entry[], isNewestFirst?: boolean) {
@@ -261,7 +265,8 @@ test("a cancelled payout whose money is returned is no contradiction", () => {
   const sent: Line = { ...lineOfA, status: null };
   const returned: Line = { ...sent, line: 3, movementPaisa: 1n };
   const cancelled: Operation = { ...payoutA, status: "Cancelled" };
-  const results = (lines: Line[]) => classify(lines, [cancelled]).map(({ result }) => result);
+  const results = (lines: Line[]) =>
+    classify(numbered(lines), [cancelled]).map(({ result }) => result);
   expect(results([sent, returned])).toEqual(["matched", "matched"]);
   expect(results([sent, sent])).toEqual(["differs", "twice"]);
   // The third line may be on another page than the second one, or on the same.
@@ -294,7 +299,7 @@ test("a second line with a known ID is its fee by words and amount, or else ther
 test("a fee may be above the line whose ID it has", () => {
   const fee: Line = { ...lineOfA, line: 3, kind: "fee", amountPaisa: 2n, movementPaisa: -2n };
   const results = (lines: Line[], operation = payoutA) =>
-    classify(lines, [operation]).map(({ result }) => result);
+    classify(numbered(lines), [operation]).map(({ result }) => result);
   expect(results([fee, lineOfA])).toEqual(["fee", "matched"]);
   // On two pages.
   expect(results([lineOfX, fee, lineOfA, lineOfA]).slice(1)).toEqual(["fee", "matched", "twice"]);
@@ -318,8 +323,7 @@ test.each([
   const fee: Line = { ...debit, kind: "fee", amountPaisa: 2n, movementPaisa: -2n };
   fc.assert(
     fc.property(fc.array(fc.constantFrom(debit, credit, fee), { maxLength: 6 }), (lines) => {
-      const numbered = lines.map((one, at) => ({ ...one, line: at + 2 }));
-      const entries = classify(numbered, [{ ...payoutA, status }]);
+      const entries = classify(numbered(lines), [{ ...payoutA, status }]);
       const count = (of: Line) => lines.filter((one) => one === of).length;
       expect(entries.every(({ result }) => result === "matched" || result === "fee")).toBe(
         lines.length === 0 || (count(debit) === 1 && count(credit) === most),
@@ -333,7 +337,8 @@ test("every line has one result, and every operation is the match of at most one
     fc.property(
       fc.array(line, { maxLength: 12 }),
       fc.uniqueArray(operation, { selector: ({ number }) => number }),
-      (lines, operations) => {
+      (unnumbered, operations) => {
+        const lines = numbered(unnumbered);
         const entries = classify(lines, operations);
         expect(entries.map((one) => one.line)).toEqual(lines);
         const first = entries.filter(({ result, operation }) => operation && result !== "twice");

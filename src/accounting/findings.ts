@@ -1,0 +1,374 @@
+import { createHash } from "node:crypto";
+import * as z from "zod/mini";
+import type { Paisa } from "../domain/amount.ts";
+import { jsonIn } from "../domain/json.ts";
+import { payeeOf, readMobile } from "../domain/mobile.ts";
+import { resources } from "../domain/statuses.ts";
+import type { Operation } from "../ledger/operation.ts";
+import type { Database, Row, Value } from "../platform/sqlite/database.ts";
+import { openTemporary } from "../platform/sqlite/open.ts";
+import {
+  type Compared,
+  differenceFields,
+  type Entry,
+  isOpen,
+  mayBe,
+  results,
+} from "./reconcile.ts";
+import { type Line, recipientOf } from "./statement.ts";
+
+/** The result of a line, as it is stored. */
+export interface Finding extends Compared {
+  line: Omit<Line, "span" | "balancePaisa" | "status">;
+  explained: string | null;
+  reason: string | null;
+  firstLine: number | null;
+  /** Of an open line: the same in another copy of the statement. */
+  digest: string | null;
+  /** The IDs of operations that the line may be. A person decides. */
+  proposals: string[];
+}
+
+/** An operation that was completed in the period, and that no line names. */
+export interface Missing
+  extends Pick<Operation, "id" | "kind" | "remoteId" | "reference" | "amountPaisa"> {
+  completedAt: string | null;
+}
+
+/** Findings that are counted or listed together, as conditions of SQL. */
+const selections = {
+  all: "true",
+  /** What a person has to see: also lines that something else than a match explains. */
+  shown: "result NOT IN ('matched', 'fee', 'balance')",
+  contradicting: "result IN ('differs', 'twice')",
+  unlisted: "result = 'only-in-statement' AND explained IS NULL",
+  /** Unlisted, with an ID that --import could retrieve. */
+  importable: "result = 'only-in-statement' AND explained IS NULL AND id IS NOT NULL",
+  unknown: "result = 'unknown-here' AND explained IS NULL",
+  proposed: "proposals <> ''",
+};
+type Selection = keyof typeof selections;
+
+const mostProposals = 5;
+
+/** A line that no ID or reference matches. Only such lines are proposed for operations. */
+const isFree = "result = 'only-in-statement' AND explained IS NULL AND operation IS NULL";
+
+const columns = [
+  ...["line", "result", "explained", "reason", "id", "reference", "date", "kind", "amount"],
+  ...["movement", "fee", "recipient", "payee", "operation", "number", "operation_kind"],
+  ...["operation_amount", "differences", "is_net", "first_line", "digest", "proposals"],
+];
+
+/**
+ * The results of all lines, and the operations that no line names: in a temporary database, so that memory does not
+ * grow with them.
+ */
+export async function createFindings() {
+  const database = await openTemporary();
+  // Without a commit: the tables end with the process.
+  database.exec(`CREATE TEMP TABLE finding (line INTEGER PRIMARY KEY, result TEXT, explained TEXT, reason TEXT,
+      id TEXT, reference TEXT, date TEXT, kind TEXT, amount INTEGER, movement INTEGER, fee INTEGER, recipient TEXT,
+      payee TEXT, operation TEXT, number INTEGER, operation_kind TEXT, operation_amount INTEGER, differences TEXT,
+      is_net INTEGER, first_line INTEGER, digest TEXT, proposals TEXT, proposal_count INTEGER DEFAULT 0) STRICT;
+    CREATE INDEX temp.free ON finding (amount, payee, proposal_count) WHERE ${isFree};
+    CREATE INDEX temp.digested ON finding (digest) WHERE digest IS NOT NULL;
+    CREATE TEMP TABLE missing (id TEXT, kind TEXT, remote_id TEXT, reference TEXT, amount INTEGER, completed_at TEXT)
+      STRICT;
+    CREATE TEMP TABLE same_line (digest TEXT PRIMARY KEY, lines INTEGER) STRICT, WITHOUT ROWID;
+    BEGIN`);
+  return { ...changesOf(database), ...readsOf(database), ...missingOf(database) };
+}
+export type Findings = Awaited<ReturnType<typeof createFindings>>;
+
+function changesOf(database: Database) {
+  const marks = columns.map(() => "?").join(", ");
+  const insert = database.prepare(`INSERT INTO finding (${columns}) VALUES (${marks})`);
+  const update = database.prepare(
+    `UPDATE finding SET result = ?, explained = NULL, operation = ?, number = ?, differences = ?, is_net = ?
+     WHERE line = ?`,
+  );
+  const countEqual = database.prepare(`INSERT INTO same_line VALUES (?, 1)
+    ON CONFLICT (digest) DO UPDATE SET lines = lines + 1 RETURNING lines`);
+  /** The digest of an open line. The second of two equal lines has another one. */
+  const digestOf = (line: Line): string => {
+    const first = hashOf(line, 1);
+    const place = Number(countEqual.get(first)?.lines);
+    return place === 1 ? first : hashOf(line, place);
+  };
+  return {
+    add(entries: Entry[]): void {
+      for (const entry of entries) {
+        const { line, result, explained, operation, differences, isNet, firstLine } = entry;
+        insert.run(
+          ...[BigInt(line.line), result, explained ?? null, null, line.id, line.reference],
+          ...[line.date, line.kind, line.amountPaisa, line.movementPaisa, line.feePaisa],
+          ...[line.recipient, payeeIn(line.recipient), operation?.id ?? null],
+          ...[operation?.number ?? null, operation?.kind ?? null, operation?.amountPaisa ?? null],
+          ...[differencesText(differences), flagOf(isNet)],
+          ...[firstLine === undefined ? null : BigInt(firstLine)],
+          ...[isOpen(entry) ? digestOf(line) : null, ""],
+        );
+      }
+    },
+
+    /** Stores other results of lines. */
+    change(changed: Iterable<Compared>): void {
+      for (const { line, result, operation, differences, isNet } of changed)
+        update.run(
+          ...[result, operation?.id ?? null, operation?.number ?? null],
+          ...[differencesText(differences), flagOf(isNet), BigInt(line.line)],
+        );
+    },
+
+    /** Explains a line by the operation that a person accepted for it. */
+    explain(line: number, { id, number, kind, amountPaisa }: Operation, reason: string): void {
+      database
+        .prepare(
+          `UPDATE finding SET explained = 'accepted', reason = ?, operation = ?, number = ?, operation_kind = ?,
+             operation_amount = ?, proposals = '' WHERE line = ?`,
+        )
+        .run(reason, id, number, kind, amountPaisa, BigInt(line));
+    },
+  };
+}
+
+function readsOf(database: Database) {
+  const ofLine = database.prepare("SELECT * FROM finding WHERE line = ?");
+  const at = (line: number): Finding | undefined => {
+    const row = ofLine.get(BigInt(line));
+    return row && findingOf(row);
+  };
+  return {
+    at,
+
+    /** The number of lines and their total of each result, in the order of their first lines. */
+    totals(): Map<Entry["result"], { lines: number; total: Paisa }> {
+      const rows = database
+        .prepare(
+          `SELECT result, count(*) AS lines, sum(coalesce(amount, 0)) AS total FROM finding
+           GROUP BY result ORDER BY min(line)`,
+        )
+        .all();
+      return new Map(
+        rows.map(({ result, lines, total }) => [
+          wordIn(results, result),
+          { lines: Number(lines), total: BigInt(total ?? 0) },
+        ]),
+      );
+    },
+
+    fees(): Paisa {
+      const row = database
+        .prepare(
+          `SELECT sum(CASE WHEN fee IS NOT NULL THEN abs(fee) WHEN result = 'fee' THEN amount END) AS fees
+           FROM finding`,
+        )
+        .get();
+      return BigInt(row?.fees ?? 0);
+    },
+
+    /** How many there are, and the first one. */
+    count(selection: Selection): { count: number; first: Finding | undefined } {
+      const select = `SELECT count(*) AS count, min(line) AS first FROM finding WHERE ${selections[selection]}`;
+      const row = database.prepare(select).get();
+      const first = typeof row?.first === "bigint" ? at(Number(row.first)) : undefined;
+      return { count: Number(row?.count), first };
+    },
+
+    /** In the order of the statement. Until all are read, it is not called again. */
+    *list(selection: Selection): Iterable<Finding> {
+      const select = `SELECT * FROM finding WHERE ${selections[selection]} ORDER BY line`;
+      for (const row of database.prepare(select).iterate()) yield findingOf(row);
+    },
+
+    /** The first ones that a person has to see: what contradicts, then the others. */
+    mostImportant(limit: number): Finding[] {
+      const select = `SELECT * FROM finding WHERE ${selections.shown}
+        ORDER BY ${selections.contradicting} DESC, line LIMIT ?`;
+      return database.prepare(select).all(BigInt(limit)).map(findingOf);
+    },
+
+    /** The amounts of the lines that have a fee: how many are net of the fee, and how many are not. */
+    countNet(): { net: number; gross: number } {
+      const select = "SELECT sum(is_net) AS net, sum(1 - is_net) AS gross FROM finding";
+      const { net = 0, gross = 0 } = database.prepare(select).get() ?? {};
+      return { net: Number(net), gross: Number(gross) };
+    },
+
+    /** The lines that are net of their fee, or those that are not, a thousand at a time: each page can be changed. */
+    *pagesOfNet(isNet: boolean): Iterable<Finding[]> {
+      const select = "SELECT * FROM finding WHERE is_net = ? AND line > ? ORDER BY line LIMIT 1000";
+      for (let after = 0; ; ) {
+        const page = database.prepare(select).all(flagOf(isNet), BigInt(after)).map(findingOf);
+        const last = page.at(-1);
+        if (!last) return;
+        after = last.line.line;
+        yield page;
+      }
+    },
+  };
+}
+
+/** The operations that no line names, and the lines that they may be. */
+function missingOf(database: Database) {
+  const insert = database.prepare("INSERT INTO missing VALUES (?, ?, ?, ?, ?, ?)");
+  const free = database.prepare(`SELECT 1 FROM finding WHERE ${isFree} AND amount = ? LIMIT 1`);
+  const hasRoom = `${isFree} AND amount = ? AND payee IS ? AND proposal_count < ${mostProposals}`;
+  const added = "proposals = trim(proposals || ' ' || ?), proposal_count = proposal_count + 1";
+  const propose = database.prepare(
+    `UPDATE finding SET ${added} WHERE ${hasRoom} AND (kind IS NULL OR kind = ?)`,
+  );
+  const uncompared = database.prepare(`SELECT * FROM finding WHERE ${hasRoom}`);
+  const proposeFor = database.prepare(`UPDATE finding SET ${added} WHERE line = ?`);
+  return {
+    /** Also proposes it for the lines that it may be. */
+    addMissing(operation: Operation, isProposed: boolean): void {
+      const { id, kind, remoteId, reference, amountPaisa, completedAt } = operation;
+      insert.run(id, kind, remoteId, reference, amountPaisa, completedAt);
+      if (!isProposed) return;
+      const payee = payeeIn(recipientOf(operation) ?? null);
+      if (payee !== "") propose.run(id, amountPaisa, payee, kind);
+      if (payee === null) return;
+      for (const row of uncompared.all(amountPaisa, ""))
+        if (mayBe(lineIn(row), operation)) proposeFor.run(id, row.line ?? null);
+    },
+
+    countMissing(): { count: number; totalPaisa: Paisa; first: Missing | undefined } {
+      const select = "SELECT count(*) AS count, sum(amount) AS total FROM missing";
+      const row = database.prepare(select).get();
+      const first = database.prepare("SELECT * FROM missing ORDER BY rowid LIMIT 1").get();
+      return {
+        count: Number(row?.count),
+        totalPaisa: BigInt(row?.total ?? 0),
+        first: first && missingIn(first),
+      };
+    },
+
+    /** Until all are read, it is not called again. */
+    *listMissing(): Iterable<Missing> {
+      const select = "SELECT * FROM missing ORDER BY rowid";
+      for (const row of database.prepare(select).iterate()) yield missingIn(row);
+    },
+
+    /** Before they are searched again. */
+    clearMissing(): void {
+      database.exec(
+        "UPDATE finding SET proposals = '', proposal_count = 0 WHERE proposal_count > 0; DELETE FROM missing",
+      );
+    },
+
+    /** True if a line of this amount has no operation yet. */
+    hasFree: (amountPaisa: Paisa | null): boolean => free.get(amountPaisa) !== undefined,
+
+    /** The line of a digest that has no operation yet. */
+    freeLine(digest: string): Finding | undefined {
+      const select = `SELECT * FROM finding WHERE ${isFree} AND digest = ?`;
+      const row = database.prepare(select).get(digest);
+      return row && findingOf(row);
+    },
+  };
+}
+
+/** What a person accepts with a line, however its cells are written. */
+function hashOf(
+  { id, reference, span, kind, recipient, movementPaisa, amountPaisa }: Line,
+  place: number,
+): string {
+  const payee = recipient && (payeeOf(recipient) || recipient);
+  const amount = String(movementPaisa ?? amountPaisa);
+  const line = JSON.stringify([id, reference, span, kind, payee, amount]);
+  return createHash("sha256").update(`${line} ${place}`).digest("hex");
+}
+
+/**
+ * Lines whose recipients have the same text here may have the same recipient: a mobile number, or empty for a text
+ * that only `mayBe` can compare, such as a masked number.
+ */
+function payeeIn(recipient: string | null): string | null {
+  if (recipient === null) return null;
+  const mobile = readMobile(recipient);
+  return mobile.ok ? mobile.value.local : "";
+}
+
+function flagOf(isNet: boolean | undefined): Value {
+  return isNet === undefined ? null : BigInt(isNet);
+}
+
+function findingOf(row: Row): Finding {
+  const { operation } = row;
+  return {
+    line: lineIn(row),
+    result: wordIn(results, row.result),
+    explained: textIn(row.explained),
+    reason: textIn(row.reason),
+    operation:
+      operation === null
+        ? undefined
+        : {
+            id: String(operation),
+            number: BigInt(row.number ?? 0),
+            kind: wordIn(kinds, row.operation_kind),
+            amountPaisa: paisaIn(row.operation_amount),
+          },
+    differences: row.differences === null ? [] : differencesIn(String(row.differences)),
+    isNet: row.is_net === null ? undefined : row.is_net === 1n,
+    firstLine: row.first_line === null ? null : Number(row.first_line),
+    digest: textIn(row.digest),
+    proposals: String(row.proposals).split(" ").filter(Boolean),
+  };
+}
+
+const kinds = [...resources, "cancel", "trigger"] as const;
+const lineKinds = [...resources, "fee"] as const;
+
+function lineIn(row: Row): Finding["line"] {
+  return {
+    line: Number(row.line),
+    id: textIn(row.id),
+    reference: textIn(row.reference),
+    date: textIn(row.date),
+    kind: row.kind === null ? null : wordIn(lineKinds, row.kind),
+    amountPaisa: paisaIn(row.amount),
+    movementPaisa: paisaIn(row.movement),
+    feePaisa: paisaIn(row.fee),
+    recipient: textIn(row.recipient),
+  };
+}
+
+function missingIn(row: Row): Missing {
+  return {
+    id: String(row.id),
+    kind: wordIn(kinds, row.kind),
+    remoteId: textIn(row.remote_id),
+    reference: textIn(row.reference),
+    amountPaisa: paisaIn(row.amount),
+    completedAt: textIn(row.completed_at),
+  };
+}
+
+function textIn(value: Value | undefined): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+function paisaIn(value: Value | undefined): Paisa | null {
+  return typeof value === "bigint" ? value : null;
+}
+
+function wordIn<Word extends string>(words: readonly Word[], text: Value | undefined): Word {
+  const found = words.find((word) => word === text);
+  if (found) return found;
+  throw new TypeError(`a stored finding has the word ${text}`);
+}
+
+const differenceList = z.array(
+  z.object({ field: z.enum(differenceFields), statement: z.string(), ledger: z.string() }),
+);
+
+function differencesText(differences: Finding["differences"]): string | null {
+  return differences.length === 0 ? null : JSON.stringify(differences);
+}
+
+function differencesIn(json: string): Finding["differences"] {
+  return differenceList.parse(jsonIn(json)?.value);
+}
