@@ -80,33 +80,7 @@ describe("the promise about repeated commands", () => {
     ])
       expect(found).toContain(condition);
   });
-
-  test("leads from the first page of help to its conditions", async () => {
-    expect(plain(await help())).toContain("lenden help money-safety");
-  });
-
-  test.each([...pages, "package.json", "man/lenden.1"])(
-    "is made in %s only with a condition, also in other words",
-    (path) => {
-      const unconditional = sentencesOf(readPage(path)).filter(
-        (sentence) => onePayment.test(sentence) && !condition.test(sentence),
-      );
-      expect(unconditional).toEqual([]);
-    },
-  );
 });
-
-/** Words that promise one payment, or that there is no second one. */
-const onePayment =
-  /\b(?:(?:never|not|nobody|no|without)\b.{0,40}\b(?:pa(?:id|y)|refund|sen[dt]).{0,20} twice|(?:paid|pays|refunded) (?:only |exactly |at most )?once|never pays)\b/i;
-
-/** What such a promise depends on. */
-const condition =
-  /--ref\b|\breference|same command|these conditions|any API key|batch can be resumed|same --ref/i;
-
-function sentencesOf(text: string): string[] {
-  return plain(text).split(/(?<=[.!?|])\s/);
-}
 
 /** On one line, with a table's columns and the marks of Markdown and roff removed. */
 function plain(text: string): string {

@@ -21,13 +21,9 @@ terminalTest("pay create asks for what is missing and checks each answer", async
   await terminal.shows(/Which method\?\n❯/);
   await terminal.press("Down", "Enter");
   await terminal.answer("Create a payment?", "y");
-  const { code, screen } = await terminal.ended();
-  expect(code).toBe(0);
+  expect((await terminal.ended()).code).toBe(0);
   expect(await shop.books("payments")).toContainEqual(
     expect.objectContaining({ description: "-5 'off'" }),
-  );
-  await expect(`${screen.replace(/:\d{4,5}\//, ":PORT/")}\n`).toMatchFileSnapshot(
-    "__snapshots__/pay-create.txt",
   );
 });
 
