@@ -5,8 +5,8 @@ import { exits, type FailureKind } from "../src/domain/failure.ts";
 import type { Signal } from "../src/platform/host.ts";
 import { fileOf } from "./batch/files.ts";
 import { faults } from "./sandbox/running.ts";
-import { deadlineOnce, scratchFolder, until } from "./support/helpers.ts";
-import { ended, jumpingHost, lenden, type Outcome, startBuilt } from "./support/lenden.ts";
+import { deadlineOnce, scratchFolder } from "./support/helpers.ts";
+import { jumpingHost, lenden, type Outcome } from "./support/lenden.ts";
 import { openMerchant, paymentOf, payoutOf, testAccount } from "./support/merchant.ts";
 import { closedPort, refusal, serve, success } from "./support/server.ts";
 
@@ -232,18 +232,6 @@ describe("a failed command with JSON output writes one line to stderr and ends w
     });
     errorOf(outcome, 75, "uncertain");
   });
-});
-
-test.each<[NodeJS.Signals, number]>([
-  ["SIGINT", 130],
-  ["SIGTERM", 143],
-])("the built tool ends with its own exit code after %s in a read", async (name, code) => {
-  const server = await serve(() => ({ do: "silence" }));
-  const child = startBuilt(["methods"], envOf(server.baseUrl));
-  const end = ended(child);
-  await until(() => server.count() > 0);
-  child.kill(name);
-  expect(await end).toEqual({ code, signal: null, stdout: "", stderr: "" });
 });
 
 /** An API whose n-th payout ends as it is told to: "ok", a status, or what goes wrong on the wire. */

@@ -257,8 +257,3 @@ function withPayout(changes: object): string {
 function broken(sent: boolean): Extract<Exchange, { kind: "broken" }> {
   return { kind: "broken", sent, fault: { reason: "connection lost", code: "ECONNRESET" } };
 }
-
-function _deep(open: string, middle: string, close: string, length: number): string {
-  const times = Math.floor(length / (open.length + close.length));
-  return open.repeat(times) + middle + close.repeat(times);
-}

@@ -5,7 +5,7 @@ import { Failure } from "../../src/domain/failure.ts";
 import { createPayment, createRefund } from "../../src/operations/create.ts";
 import { sendPayout } from "../../src/payouts/send.ts";
 import { order, paisa, scripted } from "../operations/scripted.ts";
-import { deadlineOnce, runs, soon } from "../support/helpers.ts";
+import { runs, soon } from "../support/helpers.ts";
 import { lenden } from "../support/lenden.ts";
 import { type Asked, type Behaviour, openServer, serve, success } from "../support/server.ts";
 import { apiKey, client, noProxy, payoutSecret } from "./answering.ts";
@@ -439,19 +439,6 @@ test.each(lines)(
       });
       expect([0, 75], `${format}: ${stderr}`).toContain(code);
     }
-  },
-);
-
-test.each(lines)(
-  "%s: without a response the outcome is unknown when --timeout elapses",
-  async (_, line, path, right) => {
-    const server = await serve((asked) => (asked.path === path ? { do: "silence" } : right(asked)));
-    const sleep = deadlineOnce(() => server.count(path) > 0);
-    const { code } = await lenden([...line, "--timeout", "1h"], {
-      env: envOf(server.baseUrl),
-      host: { sleep },
-    });
-    expect(code).toBe(75);
   },
 );
 
