@@ -76,17 +76,6 @@ test("an unknown key of the environment gets its own account, unless LENDEN_ACCO
   expect(await merchant.books("payouts")).toHaveLength(2);
 });
 
-test("LENDEN_ACCOUNT makes an unknown key join an account", async () => {
-  const { merchant, run } = await merchantWithProfile();
-  expect(await run(...payoutOf("ONE"))).toMatchObject({ code: 0 });
-  await merchant.rotateKey(second);
-  const joining = { LENDEN_API_KEY: second, LENDEN_ACCOUNT: "shop" };
-  expect(await merchant.lenden(payoutOf("TWO"), joining)).toMatchObject({
-    code: 0,
-  });
-  expect(await accountsOf(merchant)).toEqual(["shop", "shop"]);
-});
-
 test("reading needs no key, and names the accounts if it shows all of them", async () => {
   const { merchant, run } = await merchantWithProfile();
   expect(await run(...payoutOf("ONE"))).toMatchObject({ code: 0 });

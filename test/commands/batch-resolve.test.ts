@@ -26,15 +26,6 @@ describe("payout batch resolve", () => {
     expect(references.sort()).toEqual(["ROW-1", "ROW-2", "ROW-3", "ROW-4"]);
   });
 
-  test("changes nothing if it is not confirmed", async () => {
-    const { merchant, resolve, states } = await unknownBatch();
-
-    const { code, stderr } = await merchant.lenden(resolve("--not-created"));
-
-    expect([code, await states()]).toEqual([4, threeUnknown]);
-    expect(stderr).toContain("--yes");
-  });
-
   test("is limited to the lines of --rows", async () => {
     const { merchant, resolve, states } = await unknownBatch();
     const line = resolve("--not-created", "--rows", "3,5-9", "--yes", "--json");
@@ -61,17 +52,21 @@ describe("payout batch resolve", () => {
     expect(await merchant.lenden(resolve)).toMatchObject({ code: 0 });
   });
 
-  test("reports all lines of --rows that have no unknown row, and changes nothing", async () => {
+  test("changes nothing without confirmation, without --not-created, or for known rows", async () => {
     const { merchant, resolve, states } = await unknownBatch();
-    const line = resolve("--not-created", "--rows", "1,2-3,77", "--yes");
-
-    const { code, stdout, stderr } = await merchant.lenden(line);
-
-    expect([code, stdout, await states()]).toEqual([2, "", threeUnknown]);
-    expect(stderr).toContain("--rows: the outcome of line 2 (ROW-1) is already known: Processing.");
-    expect(stderr).toContain("--rows: the batch has no row on line 1.");
-    expect(stderr).toContain("--rows: the batch has no row on line 77.");
-    expect(stderr).not.toContain("Nothing was sent");
+    for (const [line, code, says] of [
+      [resolve("--not-created"), 4, ["--yes"]],
+      [resolve("--yes"), 2, ["--not-created is required. Nothing changed."]],
+      [
+        resolve("--not-created", "--rows", "1,2-3,77", "--yes"),
+        2,
+        ["the outcome of line 2 (ROW-1) is already known", "no row on line 1.", "line 77."],
+      ],
+    ] as const) {
+      const ended = await merchant.lenden(line);
+      expect([ended.code, ended.stdout, await states()]).toEqual([code, "", threeUnknown]);
+      for (const text of says) expect(ended.stderr).toContain(text);
+    }
   });
 
   test.each(["", "3-", "9-7", "0", "3;4", "a"])("rejects --rows %j", async (rows) => {
@@ -80,16 +75,6 @@ describe("payout batch resolve", () => {
     const { code, stderr } = await lenden(line);
 
     expect([code, stderr]).toEqual([2, expect.stringContaining("--rows")]);
-  });
-
-  test("explains that --not-created is required", async () => {
-    const { merchant, resolve, states } = await unknownBatch();
-
-    const { code, stderr } = await merchant.lenden(resolve("--yes"));
-
-    expect([code, await states()]).toEqual([2, threeUnknown]);
-    expect(stderr).toContain("--not-created is required. Nothing changed.");
-    expect(stderr).toMatch(/payout batch export .*--only uncertain'/);
   });
 
   test("P4: is rejected while another process sends the batch", async () => {

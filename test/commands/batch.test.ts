@@ -396,22 +396,6 @@ test("export --only failed warns about rows whose outcome is unknown", async () 
   expect(failed.stderr).toContain("The outcome of 1 row is unknown: do not change");
 });
 
-test("status ends 6, as send did, if identical rejections stopped the batch", async () => {
-  const merchant = await openMerchant({ faults: faults("createPayout:status-422") });
-  const rows = Array.from({ length: 12 }, (_, row) => `R-${row},${row + 1},01712345678,bkash`);
-  const file = fileOf(["ref,amount,to,method", ...rows, ""].join("\n"));
-  const send = ["payout", "batch", "send", file, "--concurrency", "1", "--json"];
-
-  const stopped = await merchant.lenden(send);
-  const status = await merchant.lenden(["payout", "batch", "status", file, "--json"]);
-
-  expect([stopped.code, status.code]).toEqual([6, 6]);
-  expect(JSON.parse(status.stdout).states).toMatchObject({
-    refused: { rows: 10 },
-    unsent: { rows: 2 },
-  });
-});
-
 test("shows when a file was sent a month ago, sends nothing, and counts failed rows", async () => {
   const merchant = await openMerchant();
   const file = fileOf("ref,amount,to,method\nR-1,5,01712345671,bkash\nR-2,5,01712345672,bkash\n");

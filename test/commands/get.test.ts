@@ -84,25 +84,18 @@ describe("a status that get shows", () => {
 });
 
 describe("get of an ID that the API does not know", () => {
-  test.each(["pay", "refund"])("'%s get' names the command of a payout's ID", async (group) => {
+  test("names the command of a payout's ID, a reference and an operation", async () => {
     const merchant = await openMerchant();
     const payout = await merchant.id(payoutOf("INV-1"));
-    const { code, stderr } = await merchant.lenden([group, "get", payout]);
-    expect(code).toBe(9);
-    expect(stderr).toContain(`'lenden payout get ${payout}'`);
-  });
-
-  test("'refund create' names the command of a payout's ID", async () => {
-    const merchant = await openMerchant();
-    const payout = await merchant.id(payoutOf("INV-1"));
-    const { code, stderr } = await merchant.lenden(refundOf(payout, "40"));
-    expect(code).toBe(9);
-    expect(stderr).toContain(`'lenden payout get ${payout}'`);
-  });
-
-  test("names the command of a reference, and of an operation of the ledger", async () => {
-    const merchant = await openMerchant();
-    await merchant.id(payoutOf("INV-1"));
+    for (const line of [
+      ["pay", "get", payout],
+      ["refund", "get", payout],
+      refundOf(payout, "40"),
+    ]) {
+      const { code, stderr } = await merchant.lenden(line);
+      expect(code).toBe(9);
+      expect(stderr).toContain(`'lenden payout get ${payout}'`);
+    }
     const { operation } = await merchant.json(["ledger", "show", "INV-1"]);
     for (const name of ["INV-1", String(operation)]) {
       const { code, stderr } = await merchant.lenden(["payout", "get", name]);

@@ -26,38 +26,6 @@ async function withNewKey(merchant: Merchant): Promise<Merchant["lenden"]> {
   return (args, options = {}) => lenden(args, { ...options, env });
 }
 
-/** All that the ledger has happened days ago. */
-function age(merchant: Merchant, days: number): Promise<number> {
-  const earlier = `strftime('%Y-%m-%dT%H:%M:%fZ', created_at, '-${days} days')`;
-  return merchant.inLedger((ledger) => {
-    ledger.prepare(`UPDATE batches SET created_at = ${earlier}`).run();
-    return ledger.prepare(`UPDATE operations SET created_at = ${earlier}, resumed_at = NULL`).run();
-  });
-}
-
-test.each([
-  ["createPayout:status-400", 3, "was rejected"],
-  ["createPayout:status-500", 75, "another API key of this account sent it"],
-])(
-  "a payout that ended with %s is not sent again with another API key",
-  async (fault, code, says) => {
-    const ill = faults(fault);
-    const merchant = await openMerchant({ faults: ill });
-    expect((await merchant.lenden(payoutOf("SINGLE", "--timeout", "1s"))).code).toBe(code);
-    ill.splice(0);
-    const lendenAnew = await withNewKey(merchant);
-    for (const days of [0, 40]) {
-      await age(merchant, days);
-      const refused = await lendenAnew(payoutOf("SINGLE"));
-      expect([refused.code, refused.stderr]).toEqual([code, expect.stringContaining(says)]);
-    }
-    expect((await lendenAnew(["ledger", "show", "SINGLE"])).code).toBe(0);
-    const other = payoutOf("SINGLE").map((word) => word.replace("01712345678", "01912345678"));
-    expect((await lendenAnew(other)).code).toBe(5);
-    expect(await merchant.books("payouts")).toEqual([]);
-  },
-);
-
 test("I10: a refund belongs to one operation, with any API key", async () => {
   const ill = faults("createRefund:lost-reply");
   ill.splice(0);

@@ -5,18 +5,6 @@ import { openTerminal, terminalTest } from "../terminal/terminal.ts";
 import { key, liveKey, place, secret, url } from "./setup.ts";
 
 describe("the environment lock", () => {
-  test.each([
-    ["a sandbox key for production", ["--environment", "production"], key, url],
-    ["a production key for the sandbox", ["--environment", "sandbox"], liveKey, url],
-    ["a production key over http:", [], liveKey, "http://127.0.0.1:4242"],
-    ["a key over http: to another machine", [], key, "http://sandbox.example"],
-  ])("rejects a profile with %s (exit 4)", async (_, more, given, baseUrl) => {
-    const { profile, file } = place();
-    const line = ["add", "shop", "--key-stdin", "--base-url", baseUrl, ...more];
-    const { code } = await profile(line, given);
-    expect({ code, isStored: existsSync(file) }).toEqual({ code: 4, isStored: false });
-  });
-
   test("keeps a key of one environment from the host of the other", async () => {
     const { profile, add, stored } = place();
     await add("test");

@@ -29,10 +29,3 @@ test("an uncertain payment is created again only with --again", async () => {
     codes.push((await payment({ ...paymentOrder, again }, place)).ended.code);
   expect(codes).toEqual([75, 3, 0]);
 });
-
-test("a payment that is not Completed is not refunded", async () => {
-  const place = await stage();
-  for (const one of place.universe.service.payments) one.status = "Processing";
-  const { ended, tool } = await refund(refundOrder, place);
-  expect([ended.code, tool.sends]).toEqual([3, 0]);
-});
