@@ -220,6 +220,18 @@ describe("ledger restore", () => {
     await expectUnchanged(merchant);
   });
 
+  test("of a backup of an accepted ledger is not rejected", async () => {
+    const merchant = await openMerchantApart();
+    await merchant.id(payoutNumber(1, "ONE"));
+    await merchant.inLedger((ledger) => ledger.exec("UPDATE operations SET amount_paisa = 1"));
+    const { stdout } = await merchant.built(["ledger", "check", "--json"]);
+    const accept = ["ledger", "check", "--accept-hash", JSON.parse(stdout).newest.hash, "--yes"];
+    expect(await merchant.built(accept)).toMatchObject({ code: 0 });
+    const file = join(scratchFolder(), "backup.db");
+    expect(await merchant.built(["ledger", "backup", file])).toMatchObject({ code: 0 });
+    expect(await merchant.built(["ledger", "restore", file, "--yes"])).toMatchObject({ code: 0 });
+  });
+
   test.each<[string, (folder: string) => string]>([
     ["a file that is missing", (folder) => join(folder, "none.db")],
     ["a directory", (folder) => folder],

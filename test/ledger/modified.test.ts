@@ -2,11 +2,11 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { scratchFolder } from "../support/helpers.ts";
 import { lenden } from "../support/lenden.ts";
-import { type Merchant, openMerchant, openMerchantApart, payoutOf } from "../support/merchant.ts";
+import { openMerchant, openMerchantApart, payoutOf } from "../support/merchant.ts";
 
 /** A ledger in which an accepted payout was made to look as if it had never been sent. */
-async function modifiedLedger(open: () => Promise<Merchant> = openMerchant) {
-  const merchant = await open();
+async function modifiedLedger() {
+  const merchant = await openMerchant();
   await merchant.id(payoutOf("FIRST"));
   const setState = (state: string, phase: string) =>
     merchant.inLedger((ledger) =>
@@ -75,15 +75,6 @@ test("a restored ledger sends nothing until it is accepted, also with another co
   const env = { ...merchant.env, LENDEN_CONFIG_DIR: join(scratchFolder(), "config") };
   expect(await lenden(payoutOf("SECOND"), { env })).toMatchObject({ code: 1 });
   expect(await merchant.books("payouts")).toHaveLength(1);
-});
-
-test("a backup of an accepted ledger can be restored", async () => {
-  const { merchant, hash } = await modifiedLedger(openMerchantApart);
-  await merchant.lenden(["ledger", "check", "--accept-hash", hash, "--yes"]);
-  const backup = join(scratchFolder(), "backup.db");
-  await merchant.lenden(["ledger", "backup", backup]);
-
-  expect(await merchant.lenden(["ledger", "restore", backup, "--yes"])).toMatchObject({ code: 0 });
 });
 
 test("a ledger with a modified event sends once it is accepted, and the check still fails", async () => {
