@@ -55,6 +55,9 @@ test("an export that a spreadsheet saved is the same batch: nothing is sent agai
       ...[how.program, 0],
       { rows: 6, total: "45.55", sentBefore: { rows: 6, total: "45.55" }, problemCount: 0 },
     ]);
+  }
+  for (const how of utf8Exports.slice(0, 3)) {
+    const copy = fileOf(savedBy(how, text), "copy.csv");
     expect((await send(merchant, copy, how.delimiter)).code).toBe(0);
   }
   expect(await books(merchant)).toEqual(booked);
@@ -67,10 +70,10 @@ test("failed rows that a spreadsheet saved are sent as they were meant, once", a
   expect((await send(merchant, path, ",")).code).toBe(6);
   ill.splice(0);
   const failed = await exported(merchant, path, "--only", "failed");
-  for (const how of utf8Exports)
-    expect((await send(merchant, fileOf(savedBy(how, failed), "x.csv"), how.delimiter)).code).toBe(
-      0,
-    );
+  for (const how of utf8Exports.slice(0, 3)) {
+    const copy = fileOf(savedBy(how, failed), "x.csv");
+    expect((await send(merchant, copy, how.delimiter)).code).toBe(0);
+  }
   expect(await books(merchant)).toEqual(
     booked.map((one) => ({ ...one, merchantRef: `${one.merchantRef}-lenden2` })),
   );

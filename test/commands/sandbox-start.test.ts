@@ -3,7 +3,7 @@ import { join, relative } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
 import { scratchFolder } from "../support/helpers.ts";
-import { built, lenden, startBuilt } from "../support/lenden.ts";
+import { lenden, startBuilt } from "../support/lenden.ts";
 import { payoutNumber } from "../support/merchant.ts";
 import { openPrompts } from "../terminal/terminal.ts";
 
@@ -81,7 +81,7 @@ test("a second sandbox on the same --data is rejected until the first one ends, 
     const first = await startSandbox(folder, "--data", file);
     for (const [verb, name, ...rest] of same) {
       const line = ["sandbox", verb, "--port", "0", "--data", name, ...rest];
-      const { code, stdout, stderr } = await built(line, { env });
+      const { code, stdout, stderr } = await lenden(line, { env });
       expect([code, stdout]).toEqual([7, ""]);
       expect(stderr).toContain("another sandbox uses");
     }

@@ -49,7 +49,7 @@ test.each(relative)(
   },
 );
 
-test.each([[["doctor"]], [["profile", "list"]], [payoutOf("RELATIVE", "--dry-run")]])(
+test.each([[["doctor"]], [payoutOf("RELATIVE", "--dry-run")]])(
   "rejects relative directories before anything is created: lenden %j",
   async (line) => {
     const cwd = scratchFolder();
@@ -74,13 +74,10 @@ test("rejects a relative HOME, which would hold the ledger, by name", async () =
   expect(readdirSync(cwd)).toEqual([]);
 });
 
-test.each([[["--help"]], [["--version"]]])(
-  "answers lenden %j with relative directories",
-  async (line) => {
-    const env = { LENDEN_DATA_DIR: "./data", LENDEN_CONFIG_DIR: "./config" };
-    expect(await builtIn(scratchFolder(), line, env)).toMatchObject({ code: 0 });
-  },
-);
+test("shows the help with relative directories", async () => {
+  const env = { LENDEN_DATA_DIR: "./data", LENDEN_CONFIG_DIR: "./config" };
+  expect(await builtIn(scratchFolder(), ["--help"], env)).toMatchObject({ code: 0 });
+});
 
 test("ignores relative XDG directories", async () => {
   const [cwd, home] = [scratchFolder(), scratchFolder()];
@@ -92,7 +89,7 @@ test("ignores relative XDG directories", async () => {
 
 test.skipIf(!existsSync("/proc/self"))("ends with an error message if HOME is /proc", async () => {
   const key = { LENDEN_API_KEY: "sk_sandbox_ABC-ABCDEFGHIJKL-XYZ", LENDEN_BASE_URL: nowhere };
-  for (const line of [["profile", "use", "shop"], ["pay", "list"], ["methods"]]) {
+  for (const line of [["pay", "list"], ["methods"]]) {
     const { code, stdout, stderr } = await builtIn(scratchFolder(), line, {
       ...key,
       HOME: "/proc",
