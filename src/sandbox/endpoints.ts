@@ -3,7 +3,7 @@ import type { ServiceContract } from "../api/contract/index.ts";
 import type { localContract } from "../api/contract/local.ts";
 import { amountNumber } from "../domain/amount.ts";
 import { readMobile } from "../domain/mobile.ts";
-import { type Resource, resources } from "../domain/statuses.ts";
+import type { Resource } from "../domain/statuses.ts";
 import { type Fields, Rejection } from "./checks.ts";
 import type { Journal } from "./journal.ts";
 import {
@@ -112,12 +112,6 @@ export function localHandlers({ store, journal }: EndpointOptions): Handlers<typ
       }
       moved(store, kind, id, status);
       return { kind, id, status };
-    },
-
-    listProcessing({ kind: name, after }) {
-      const kind = resources.find((one) => one === name);
-      if (kind) return store.processing(kind, numberIn(after));
-      throw new Rejection(400, "VALIDATION", `The kind must be ${resources.join(" or ")}.`);
     },
 
     listRecords: ({ after }) =>

@@ -3,7 +3,7 @@ import type { Endpoint } from "../api/contract/endpoint.ts";
 import { contract, type PaymentMethod, type ServiceContract } from "../api/contract/index.ts";
 import { paisaOf } from "../domain/amount.ts";
 import { type Resource, resources, type Status, statuses } from "../domain/statuses.ts";
-import type { Database, Row } from "../platform/sqlite/database.ts";
+import type { Database } from "../platform/sqlite/database.ts";
 import type { Random } from "./random.ts";
 
 /** The methods of the sandbox's account. */
@@ -162,11 +162,8 @@ export function openStore(options: StoreOptions) {
         find(kind, id);
       }
     },
-    /** A page of Processing records, oldest first. Reading one completes it if that is due. */
-    processing: (kind: Resource, after: number) =>
-      placesOf(page.all(kind, BigInt(after)), (id) => find(kind, id)),
     /** A page of all records, oldest first. */
-    page: (after: number) => page.all(null, BigInt(after)).map((row) => storedPlace.parse(row)),
+    page: (after: number) => page.all(BigInt(after)).map((row) => storedPlace.parse(row)),
     count: (kind: Resource) => Number(counted.get(kind)?.count),
     /** Sets the listener for each record that leaves `Processing`. */
     onMove: (listener: typeof moved) => {
@@ -184,9 +181,7 @@ function prepare(database: Database) {
     select: database.prepare("SELECT * FROM records WHERE id = ? AND kind = ?"),
     byReference: database.prepare("SELECT id, kind FROM records WHERE merchantRef = ?"),
     page: database.prepare(
-      `SELECT rowid AS number, id, kind FROM records
-       WHERE (?1 IS NULL OR (status = 'Processing' AND kind = ?1)) AND rowid > ?2
-       ORDER BY rowid LIMIT 1000`,
+      "SELECT rowid AS number, id, kind FROM records WHERE rowid > ? ORDER BY rowid LIMIT 1000",
     ),
     counted: database.prepare("SELECT count(*) AS count FROM records WHERE kind = ?"),
     update: database.prepare(
@@ -201,13 +196,6 @@ function prepare(database: Database) {
        WHERE status = 'Processing' AND kind <> 'payout' AND createdAt <= ? LIMIT 500`,
     ),
   };
-}
-
-function placesOf(rows: Row[], find: (id: string) => Stored<Resource> | undefined) {
-  return rows.map(({ number, id }) => {
-    const { status = "Processing" } = find(String(id)) ?? {};
-    return { number: Number(number), id: String(id), status };
-  });
 }
 
 function newId(prefix: string, ids: Random, isTaken: (id: string) => boolean): string {

@@ -28,13 +28,6 @@ export const localContract = {
     data: z.looseObject({ kind: z.string(), id: z.string(), status: z.string() }),
   }),
 
-  listProcessing: endpoint("GET /local/processing/:kind/:after", {
-    access: "sandbox key",
-    repeat: "safe",
-    summary: "List the records of a kind that are Processing after a number, oldest first",
-    data: z.array(z.looseObject({ number: z.int(), id: z.string(), status: z.string() })),
-  }),
-
   listRecords: endpoint("GET /local/records/:after", {
     access: "sandbox key",
     repeat: "safe",

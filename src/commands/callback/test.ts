@@ -10,7 +10,7 @@ import { systemReason } from "../../domain/error-code.ts";
 import { Failure } from "../../domain/failure.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
 import { readUrl } from "../../domain/url.ts";
-import { exchangePages } from "../sandbox/exchanges.ts";
+import { localPages } from "../sandbox/exchanges.ts";
 
 const url = "http://127.0.0.1:3000";
 
@@ -123,11 +123,11 @@ async function sandboxFor(context: Context) {
   const { createPayment } = await import("../../operations/create.ts");
   const { triggerPayment } = await import("../../operations/status-transition.ts");
   const { retrieveRecord } = await import("../../operations/status.ts");
+  const { listExchanges } = await context.api.local();
   let after = 0;
   const retrieved = async (): Promise<string[]> => {
     const paths: string[] = [];
-    for await (const page of exchangePages(context, after)) {
-      if (page.length === 0) break;
+    for await (const page of localPages(listExchanges, after)) {
       after = page.at(-1)?.number ?? after;
       paths.push(...page.map(({ path }) => path));
     }

@@ -1,20 +1,23 @@
 import type { RecordedExchange } from "../../api/contract/local.ts";
-import type { Context } from "../../cli/command/context.ts";
+import type { Answer } from "../../api/response.ts";
 import { formatTime } from "../../domain/local-time.ts";
 import { basePath } from "../../domain/url.ts";
 
-/** The journal of the local sandbox in pages; an empty page means that there are no more exchanges now. */
-export async function* exchangePages(
-  context: Pick<Context, "api" | "stopping">,
+/**
+ * The pages of a list that a local sandbox has now.
+ *
+ * @param after the number of the last item that is known
+ */
+export async function* localPages<Item extends { number: number }>(
+  request: (from: { after: string }) => Promise<Answer<Item[]>>,
   after = 0,
-): AsyncIterable<RecordedExchange[]> {
+): AsyncGenerator<Item[]> {
   const { dataOf } = await import("../../operations/response-failure.ts");
-  const local = await context.api.local();
-  let last = after;
-  while (!context.stopping.aborted) {
-    const page = dataOf(await local.listExchanges({ after: String(last) }));
-    last = page.at(-1)?.number ?? last;
+  for (let last = after; ; ) {
+    const page = dataOf(await request({ after: String(last) }));
+    if (page.length === 0) return;
     yield page;
+    last = page.at(-1)?.number ?? last;
   }
 }
 

@@ -2,8 +2,9 @@ import type { RecordedExchange } from "../../api/contract/local.ts";
 import { type Context, defineCommand } from "../../cli/command/define-command.ts";
 import { flag } from "../../cli/command/flag.ts";
 import { card, field, table, text, time, type View } from "../../cli/output/view.ts";
+import { collect } from "../../domain/collect.ts";
 import { isObject } from "../../domain/json.ts";
-import { errorOf, exchangePages, exchangeText } from "./exchanges.ts";
+import { errorOf, exchangeText, localPages } from "./exchanges.ts";
 
 const pollMs = 300;
 
@@ -25,22 +26,21 @@ export const sandboxRequests = defineCommand({
       : { kind: "line", id: String(found.number), text: exchangeText(found) },
 });
 
-async function allExchanges(context: Context): Promise<RecordedExchange[]> {
-  const all: RecordedExchange[] = [];
-  for await (const page of exchangePages(context)) {
-    if (page.length === 0) break;
-    all.push(...page);
-  }
+async function allExchanges({ api, ui }: Context): Promise<RecordedExchange[]> {
+  const { listExchanges } = await api.local();
+  const all = (await collect(localPages(listExchanges))).flat();
   const older = (all[0]?.number ?? 1) - 1;
-  if (older > 0) context.ui.notice(`${older} older ones are no longer in the log.`);
+  if (older > 0) ui.notice(`${older} older ones are no longer in the log.`);
   return all;
 }
 
-async function* followExchanges(context: Context): AsyncIterable<RecordedExchange> {
-  for await (const page of exchangePages(context)) {
-    yield* page;
-    if (page.length === 0) await context.host.sleep(pollMs, context.stopping);
-  }
+async function* followExchanges({ api, host, stopping }: Context): AsyncIterable<RecordedExchange> {
+  const { listExchanges } = await api.local();
+  for (let last = 0; !stopping.aborted; await host.sleep(pollMs, stopping))
+    for await (const page of localPages(listExchanges, last)) {
+      yield* page;
+      last = page.at(-1)?.number ?? last;
+    }
 }
 
 function tableOf(exchanges: RecordedExchange[]): View {

@@ -1,14 +1,14 @@
 import { signedText } from "../../accounting/reconcile.ts";
-import type { Data } from "../../api/contract/endpoint.ts";
-import type { localContract } from "../../api/contract/local.ts";
 import type { Context } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { flag } from "../../cli/command/flag.ts";
 import { text } from "../../cli/output/view.ts";
 import { paisaOf, readAmount } from "../../domain/amount.ts";
+import { collect } from "../../domain/collect.ts";
 import { usage } from "../../domain/failure.ts";
 import { clockIn } from "../../domain/time-zone.ts";
 import { spanOf, timeFilters, zoneOf } from "../time-filters.ts";
+import { localPages } from "./exchanges.ts";
 
 /** What the sandbox's provider charges, in hundredths of a percent. */
 const feeRates = { payment: 150n, payout: 100n, refund: 0n };
@@ -69,14 +69,9 @@ export const sandboxStatement = defineCommand({
 
 /** Oldest first, by when each was completed. */
 async function completed({ api }: Context) {
-  const { dataOf } = await import("../../operations/response-failure.ts");
-  const local = await api.local("Only a local sandbox writes statements");
-  const found: Data<typeof localContract.listRecords> = [];
-  for (let after = 0; ; ) {
-    const page = dataOf(await local.listRecords({ after: String(after) }));
-    if (page.length === 0) break;
-    found.push(...page.filter(({ status }) => status === "Completed"));
-    after = page.at(-1)?.number ?? after;
-  }
-  return found.sort((one, other) => Date.parse(one.updatedAt) - Date.parse(other.updatedAt));
+  const { listRecords } = await api.local("Only a local sandbox writes statements");
+  return (await collect(localPages(listRecords)))
+    .flat()
+    .filter(({ status }) => status === "Completed")
+    .sort((one, other) => Date.parse(one.updatedAt) - Date.parse(other.updatedAt));
 }

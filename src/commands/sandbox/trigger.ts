@@ -15,6 +15,7 @@ import { readIdentifier } from "../../domain/identifier.ts";
 import { type Resource, resources } from "../../domain/statuses.ts";
 import { isLocalSandbox } from "../../domain/url.ts";
 import { payment, payout, type ResourceDescription, refund } from "../resources.ts";
+import { localPages } from "./exchanges.ts";
 
 const finals = ["Completed", "Cancelled"] as const;
 type Final = (typeof finals)[number];
@@ -131,15 +132,10 @@ async function processingIds(kind: Resource, context: Context): Promise<string[]
     const found = await collect(ledger.list(kind, { status: "Processing", oldestFirst: true }));
     return found.flatMap(({ remoteId }) => remoteId ?? []);
   }
-  const { dataOf } = await import("../../operations/response-failure.ts");
-  const local = await context.api.local();
-  const ids: string[] = [];
-  for (let after = 0; ; ) {
-    const page = dataOf(await local.listProcessing({ kind, after: String(after) }));
-    if (page.length === 0) return ids;
-    ids.push(...page.flatMap(({ id, status }) => (status === "Processing" ? id : [])));
-    after = page.at(-1)?.number ?? after;
-  }
+  const { listRecords } = await context.api.local();
+  const records = (await collect(localPages(listRecords))).flat();
+  const found = records.filter((one) => one.kind === kind && one.status === "Processing");
+  return found.map(({ id }) => id);
 }
 
 const movedAtOnce = 8;
