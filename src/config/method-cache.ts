@@ -20,14 +20,19 @@ const fileSchema = z.object({
 /** The payment methods of one account, cached for a day. */
 export interface MethodCache {
   read(): PaymentMethod[] | undefined;
-  write(methods: PaymentMethod[]): void | Promise<void>;
+  write(methods: PaymentMethod[]): void;
 }
 
 /**
  * Opens the cache of an account, one file with a name that shows nothing of the key. The cache only saves a
  * request: a file that cannot be read or written counts as missing.
  */
-export function openMethodCache(folder: string, account: Account, now: () => number): MethodCache {
+export function openMethodCache(
+  dataFolder: string,
+  account: Account,
+  now: () => number,
+): MethodCache {
+  const folder = folderIn(dataFolder);
   const { apiKey, baseUrl, name: profile } = account;
   const identity = createHash("sha256").update(`${baseUrl}\n${apiKey}`).digest("hex");
   const file = join(folder, `methods-${identity.slice(0, 24)}.json`);
@@ -51,15 +56,15 @@ export function openMethodCache(folder: string, account: Account, now: () => num
   };
 }
 
-/** Beside a ledger file the cache is a trace of it; without one, a trace would mean a lost ledger. */
-export function methodFolder(dataFolder: string, { ledger }: Pick<Settings, "ledger">): string {
-  return ledger ? join(dataFolder, "methods") : dataFolder;
+/** Not beside the ledger, where every file means that there was one. */
+function folderIn(dataFolder: string): string {
+  return join(dataFolder, "methods");
 }
 
 /** The methods that were last retrieved for a profile, whatever their age. Needs no API key. */
 export function keptMethods(dataFolder: string, settings: Settings): PaymentMethod[] {
   const { profile, baseUrl } = settings;
-  const folder = methodFolder(dataFolder, settings);
+  const folder = folderIn(dataFolder);
   const name = profile?.value ?? "environment variables";
   const url = baseUrlText(readBaseUrl(baseUrl?.value ?? ""));
   const [newest] = methodFiles(folder)

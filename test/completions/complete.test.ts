@@ -156,8 +156,8 @@ describe("Tab offers nothing, and creates nothing,", () => {
 
   test("of damaged files, and leaves an empty ledger as it is", async () => {
     const directory = scratchFolder();
-    mkdirSync(join(directory, "data"));
-    const method = `data/methods-${"0".repeat(24)}.json`;
+    mkdirSync(join(directory, "data", "methods"), { recursive: true });
+    const method = `data/methods/methods-${"0".repeat(24)}.json`;
     for (const name of ["profiles.json", "data/ledger.db", method])
       writeFileSync(join(directory, name), name === "data/ledger.db" ? "" : '{"profiles":{"a":1');
     const env = { LENDEN_BASE_URL: "http://127.0.0.1:1", LENDEN_API_KEY: "x" };

@@ -94,10 +94,11 @@ async function poisonLedger(data: string): Promise<void> {
 }
 
 function poisonMethods(data: string): void {
-  for (const name of readdirSync(data).filter((one) => one.startsWith("methods-"))) {
-    const kept = JSON.parse(readFileSync(join(data, name), "utf8"));
+  const directory = join(data, "methods");
+  for (const name of readdirSync(directory)) {
+    const kept = JSON.parse(readFileSync(join(directory, name), "utf8"));
     for (const id of hostileIds)
       kept.methods.push({ id, codeName: id, providerName: `$(${trap})\u001b[31m` });
-    writeFileSync(join(data, name), JSON.stringify(kept));
+    writeFileSync(join(directory, name), JSON.stringify(kept));
   }
 }

@@ -23,9 +23,10 @@ const nagad = { id: "M2", providerName: "Nagad", codeName: "nagad" };
 const hourMs = 60 * 60_000;
 
 function setup() {
-  const folder = scratchFolder();
+  const dataFolder = scratchFolder();
+  const folder = join(dataFolder, "methods");
   const clock = { ms: Date.parse("2026-11-20T10:00:00Z") };
-  const cache = openMethodCache(folder, account, () => clock.ms);
+  const cache = openMethodCache(dataFolder, account, () => clock.ms);
   const file = () => join(folder, readdirSync(folder)[0] ?? "");
   return { folder, cache, clock, file };
 }

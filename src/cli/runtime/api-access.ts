@@ -8,7 +8,7 @@ import { type RawCall, type RawResponse, rawRequest, rawResponse, sendRaw } from
 import type { Answer } from "../../api/response.ts";
 import { type Exchange, openTransport, type Request } from "../../api/transport.ts";
 import type { Account } from "../../config/account.ts";
-import { type MethodCache, methodFolder, openMethodCache } from "../../config/method-cache.ts";
+import { openMethodCache } from "../../config/method-cache.ts";
 import { type LedgerLoginFlags, namedLedger } from "../../config/settings.ts";
 import { Failure, usage } from "../../domain/failure.ts";
 import type { LedgerUrl } from "../../domain/ledger-url.ts";
@@ -182,25 +182,10 @@ function createWires(parts: RunParts) {
 }
 
 /** The methods of the account, which are stored for a day. */
-function methodAccess(
-  host: Host,
-  { account, settings }: ConfigAccess,
-  deps: () => Promise<OperationDeps>,
-) {
-  const methodCache = once(async (): Promise<MethodCache> => {
-    const own = await settings();
-    const folder = methodFolder(host.folders.data, own);
-    const cache = openMethodCache(folder, await account(), host.now);
-    if (own.ledger) return cache;
-    return {
-      read: cache.read,
-      write: async (methods) => {
-        // The cache is a trace of use: a ledger that is missing beside it was lost.
-        const { hasLedger } = await import("./ledger-file.ts");
-        if (await hasLedger(host)) await cache.write(methods);
-      },
-    };
-  });
+function methodAccess(host: Host, { account }: ConfigAccess, deps: () => Promise<OperationDeps>) {
+  const methodCache = once(async () =>
+    openMethodCache(host.folders.data, await account(), host.now),
+  );
   return {
     methodCache,
     /** The methods of the account, from the cache if it has them. */

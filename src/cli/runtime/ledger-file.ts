@@ -79,20 +79,6 @@ function rejectOtherLinks(path: string): void {
 }
 
 /**
- * For what leaves a trace of use: creates the ledger first, so that a trace alone means a lost one.
- * False if there is none, whatever the reason.
- */
-export async function hasLedger(host: Host): Promise<boolean> {
-  try {
-    const path = join(host.folders.data, "ledger.db");
-    if (!fs.existsSync(path)) await requireLedger(ledgerFile(host), host);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/**
  * Warns if this machine's ledger file has operations that a ledger on a server does not know, and that protect
  * against no duplicate there.
  */
