@@ -4,11 +4,7 @@ import type { Header } from "./checks.ts";
 import { parseJson } from "./checks.ts";
 
 /** The last exchanges, for `lenden sandbox requests` and for tests. */
-export interface Journal {
-  add(exchange: Exchange): void;
-  /** Oldest first, at most what lenden accepts as one response: read on until nothing is left. */
-  after(number: number): RecordedExchange[];
-}
+export type Journal = ReturnType<typeof createJournal>;
 
 type Body = Buffer | string | undefined;
 
@@ -31,11 +27,11 @@ const largestBody = 16 * 1024;
 const mostBytes = 768 * 1024;
 
 /** @param onExchange called with each exchange as it ends */
-export function createJournal(onExchange?: (exchange: Exchange) => void): Journal {
+export function createJournal(onExchange?: (exchange: Exchange) => void) {
   const exchanges: (Exchange & { number: number })[] = [];
   let number = 0;
   return {
-    add(exchange) {
+    add(exchange: Exchange): void {
       onExchange?.(exchange);
       number += 1;
       const { request, answer } = exchange;
@@ -48,7 +44,8 @@ export function createJournal(onExchange?: (exchange: Exchange) => void): Journa
       });
       if (exchanges.length > mostExchanges) exchanges.shift();
     },
-    after(last) {
+    /** Oldest first, at most what lenden accepts as one response: read on until nothing is left. */
+    after(last: number): RecordedExchange[] {
       const found: RecordedExchange[] = [];
       let bytes = 0;
       for (const exchange of exchanges) {

@@ -1,15 +1,10 @@
 import { createHash, randomBytes } from "node:crypto";
 
 /** The source of IDs, keys and the choice of faults. */
-export interface Random {
-  /** Upper-case letters and digits that are not mistaken for one another (Crockford's base 32). */
-  letters(count: number): string;
-  /** A number from 0 to below 1. */
-  share(): number;
-}
+export type Random = ReturnType<typeof createRandom>;
 
 /** With a seed, the same bytes in every run; each purpose has a stream of its own. */
-export function createRandom(purpose: string, seed?: number): Random {
+export function createRandom(purpose: string, seed?: number) {
   let counter = 0;
   let page = Buffer.alloc(0);
   const bytes = (): Buffer => {
@@ -22,7 +17,9 @@ export function createRandom(purpose: string, seed?: number): Random {
     return next;
   };
   return {
-    letters: (count) => [...bytes().subarray(0, count)].map(letter).join(""),
+    /** Upper-case letters and digits that are not mistaken for one another (Crockford's base 32). */
+    letters: (count: number) => [...bytes().subarray(0, count)].map(letter).join(""),
+    /** A number from 0 to below 1. */
     share: () => bytes().readUInt32BE() / 2 ** 32,
   };
 }

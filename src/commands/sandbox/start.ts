@@ -9,7 +9,7 @@ import {
 } from "../../api/contract/fault.ts";
 import { readWhole, readWord } from "../../cli/command/common-flags.ts";
 import { type Context, defineCommand } from "../../cli/command/define-command.ts";
-import { argument, flag, type Input, takes } from "../../cli/command/flag.ts";
+import { argument, flag, takes } from "../../cli/command/flag.ts";
 import { createScrubber } from "../../cli/output/scrub.ts";
 import { readDuration } from "../../cli/output/time.ts";
 import { card, field, text } from "../../cli/output/view.ts";
@@ -18,36 +18,36 @@ import { Failure } from "../../domain/failure.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
 import { isLoopback, isSameServer, parseUrl, readUrl } from "../../domain/url.ts";
 import type { Host } from "../../platform/host.ts";
-import type { RunningSandbox, SandboxOptions } from "../../sandbox/server.ts";
+import type { RunningSandbox } from "../../sandbox/server.ts";
 import { exchangeText } from "./exchanges.ts";
 
 const mostLatencyMs = 600_000;
 
-/** The flags of `sandbox start` and `sandbox exec`, which differ in the usual port. */
-export const sandboxFlags = (usualPort: number) => ({
+/** The flags of `sandbox start` and `sandbox exec`: the options of a sandbox. */
+const sandboxFlags = (usualPort: number) => ({
   port: flag.optional(
     "--port <n>",
     `Port on 127.0.0.1; 0 for any free one (default: ${usualPort})`,
     readWhole(65_535),
   ),
-  data: flag.optional(
+  dataFile: flag.optional(
     "--data <file>",
     "File to store the data in (default: in memory)",
     readWord,
     "file",
   ),
-  autoComplete: flag.optional(
+  autoCompleteMs: flag.optional(
     "--auto-complete <duration>",
     "Complete Processing records after this time",
     readDuration,
   ),
-  latency: flag.optional("--latency <duration>", "Delay of each response", readLatency),
-  fault: flag.many(
+  latencyMs: flag.optional("--latency <duration>", "Delay of each response", readLatency),
+  faults: flag.many(
     "--fault <rule>",
     "Make requests fail: <endpoint>:<kind>[:<rate>]",
     takes(faultRules, readFault),
   ),
-  callbackFault: flag.many(
+  callbackFaults: flag.many(
     "--callback-fault <rule>",
     "Make callbacks fail: <kind>[:<rate>]",
     takes(Object.keys(callbackFaultKinds), readCallbackFault),
@@ -71,24 +71,6 @@ function readLatency(text: string): Result<number> {
     : reading;
 }
 
-export function sandboxOptions(
-  given: Input<ReturnType<typeof sandboxFlags>>,
-  defaults: { port: number; now: () => number },
-): SandboxOptions {
-  const { data, autoComplete, latency, fault, callbackFault, refundCallbackUrl, seed } = given;
-  return {
-    ...defaults,
-    refundCallbackUrl,
-    seed,
-    ...(given.port !== undefined && { port: given.port }),
-    dataFile: data,
-    autoCompleteMs: autoComplete,
-    latencyMs: latency,
-    faults: fault,
-    callbackFaults: callbackFault,
-  };
-}
-
 const usualPort = 4242;
 const profileName = "local";
 
@@ -108,7 +90,9 @@ export const sandboxStart = defineCommand({
     const { log } = context.ui;
     const scrubber = createScrubber();
     const sandbox = await startSandbox({
-      ...sandboxOptions(given, { port: usualPort, now: host.now }),
+      ...given,
+      port: given.port ?? usualPort,
+      now: host.now,
       onExchange: log && ((exchange) => log(shortened(scrubber.scrub(exchangeText(exchange))))),
     });
     for (const secret of [sandbox.apiKey, sandbox.payoutSecret]) scrubber.learn(secret);
@@ -189,7 +173,7 @@ export const sandboxExec = defineCommand({
       });
     }
     const { startSandbox } = await import("../../sandbox/server.ts");
-    const sandbox = await startSandbox(sandboxOptions(given, { port: 0, now: host.now }));
+    const sandbox = await startSandbox({ ...given, now: host.now });
     try {
       return await withDataDirectory(context, (dataDirectory) => {
         // Only the sandbox's account: no profile.
