@@ -1,5 +1,4 @@
-import { type Paisa, readAmount } from "../domain/amount.ts";
-import type { Environment } from "../domain/api-keys.ts";
+import { readAmount } from "../domain/amount.ts";
 import { usage } from "../domain/failure.ts";
 import { type LedgerUrl, readLedgerUrl } from "../domain/ledger-url.ts";
 import type { NumberFormat } from "../domain/mobile.ts";
@@ -14,30 +13,7 @@ export interface Sourced<Value> {
 }
 
 /** The effective settings of a run, before a secret is fetched. */
-export interface Settings {
-  /** Undefined if LENDEN_API_KEY and LENDEN_BASE_URL replace it. */
-  profile: Sourced<string> | undefined;
-  environment: Environment | undefined;
-  baseUrl: Sourced<string> | undefined;
-  apiKey: Sourced<SecretSource> | undefined;
-  payoutSecret: Sourced<SecretSource> | undefined;
-  /** Signs forwarded callbacks. */
-  callbackSecret: Sourced<string> | undefined;
-  redirectUrl: Sourced<string> | undefined;
-  callbackUrl: Sourced<string> | undefined;
-  method: Sourced<string> | undefined;
-  numberFormat: Sourced<NumberFormat>;
-  /** The zone of dates, an IANA name. */
-  timeZone: Sourced<string>;
-  /** In production, larger amounts are confirmed by typing them. */
-  confirmAbove: Sourced<Paisa>;
-  /** The ledger's account of this run: LENDEN_ACCOUNT, or the one that the profile stored for its own key. */
-  account: Sourced<string> | undefined;
-  /** Undefined if the ledger is a file of this machine. */
-  ledger: LedgerSettings | undefined;
-  /** Says what of the profile a flag or a variable overrides. */
-  shadows: string[];
-}
+export type Settings = ReturnType<typeof resolveSettings>;
 
 /** A ledger on PostgreSQL. */
 export interface LedgerSettings {
@@ -63,7 +39,7 @@ export const accountVariable = "LENDEN_ACCOUNT";
  * LENDEN_API_KEY with LENDEN_BASE_URL needs no profile, and takes nothing from the current one: the key of
  * one account is never used with the secret of another.
  */
-export function resolveSettings(flags: GlobalFlags, env: Env, stored: Profiles): Settings {
+export function resolveSettings(flags: GlobalFlags, env: Env, stored: Profiles) {
   const profile = chosenProfile(flags, env, stored);
   const own = profile && requireProfile(profile.value, stored, profile.source);
   const from = `profile ${profile?.value}`;
@@ -86,24 +62,31 @@ export function resolveSettings(flags: GlobalFlags, env: Env, stored: Profiles):
       : [];
 
   return {
+    /** Undefined if LENDEN_API_KEY and LENDEN_BASE_URL replace it. */
     profile,
     environment: own?.environment,
     baseUrl,
     apiKey: apiKey ?? ofProfile(own?.apiKey),
     payoutSecret: payoutSecret ?? ofProfile(own?.payoutSecret),
+    /** Signs forwarded callbacks. */
     callbackSecret:
       sourced(env.LENDEN_CALLBACK_SECRET, "LENDEN_CALLBACK_SECRET") ??
       ofProfile(own?.callbackSecret),
     redirectUrl: ofProfile(own?.redirectUrl) ?? onLoopback(baseUrl, "/return"),
     callbackUrl: ofProfile(own?.callbackUrl) ?? onLoopback(baseUrl, "/callback"),
     method: ofProfile(own?.method),
-    numberFormat: ofProfile(own?.numberFormat) ?? { value: "local", source: "default" },
-    timeZone: ofProfile(own?.timeZone) ?? { value: defaultTimeZone, source: "default" },
+    numberFormat: ofProfile(own?.numberFormat) ?? usual<NumberFormat>("local"),
+    /** The zone of dates, an IANA name. */
+    timeZone: ofProfile(own?.timeZone) ?? usual(defaultTimeZone),
+    /** In production, larger amounts are confirmed by typing them. */
     confirmAbove: confirmAbove?.ok
       ? { value: confirmAbove.value, source: from }
-      : { value: 10_000_00n, source: "default" },
+      : usual(10_000_00n),
+    /** Undefined if the ledger is a file of this machine. */
     ledger,
+    /** The ledger's account of this run: LENDEN_ACCOUNT, or the one that the profile stored for its own key. */
     account: accountIn(env) ?? (apiKey ? undefined : ofProfile(own?.account)),
+    /** Says what of the profile a flag or a variable overrides. */
     shadows: [
       ...(profile === undefined && stored.current !== undefined
         ? [
@@ -123,6 +106,10 @@ export function resolveSettings(flags: GlobalFlags, env: Env, stored: Profiles):
 
 function sourced<Value>(value: Value | undefined, source: string): Sourced<Value> | undefined {
   return value === undefined ? undefined : { value, source };
+}
+
+function usual<Value>(value: Value): Sourced<Value> {
+  return { value, source: "default" };
 }
 
 function chosenProfile(
