@@ -1,14 +1,12 @@
-import type { Host } from "./platform/host.ts";
+import { enableCompileCache, type Host } from "./platform/host.ts";
 
 export { processHost } from "./platform/host.ts";
 
 /** Runs one command line and returns its exit code. */
 export async function main(argv: string[], host: Host): Promise<number> {
   // Node 20 has no compile cache, and to look for it takes a millisecond.
-  if (host.keepsCompiled && !host.nodeVersion.startsWith("v20.")) {
-    const { enableCompileCache } = await import("./cli/runtime/compile-cache.ts");
+  if (host.keepsCompiled && !host.nodeVersion.startsWith("v20."))
     enableCompileCache(host.folders.cache);
-  }
   const [first, ...others] = argv;
   if (first === "__complete") {
     const { complete } = await import("./cli/completion/complete.ts");

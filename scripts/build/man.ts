@@ -1,6 +1,5 @@
 import { helpText } from "../../src/cli/help/help.ts";
-import { topics } from "../../src/cli/help/page.ts";
-import { entries, entriesBelow } from "../../src/commands/index.ts";
+import { entries, entriesBelow, topics } from "../../src/commands/index.ts";
 
 /** A page of the manual: the name of its file, and its text for `man`. */
 export interface ManPage {

@@ -1,7 +1,6 @@
 // Collects the help pages for the language check, which bundles this file.
 import { helpText } from "../../src/cli/help/help.ts";
-import { topics } from "../../src/cli/help/page.ts";
-import { entries } from "../../src/commands/index.ts";
+import { entries, topics } from "../../src/commands/index.ts";
 
 export interface Page {
   name: string;

@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
 import type { Endpoint } from "../api/contract/endpoint.ts";
 import { contract, methodList } from "../api/contract/index.ts";
-import type { Section } from "../cli/help/page.ts";
 import { reasonNames } from "../domain/failure.ts";
 import { entries } from "./index.ts";
 
@@ -414,6 +413,10 @@ export const jsonSchemas: Record<string, z.ZodMiniType> = {
 
 const schemas: Record<string, z.ZodMiniType> = { ...jsonSchemas, error: errorSchema };
 
+export function hasJsonSchema(command: string): boolean {
+  return Object.hasOwn(schemas, command);
+}
+
 /**
  * The JSON Schema (2020-12) of what a command prints with --json; of errors, for `error`. Programs must
  * accept fields that it does not list: later versions add some.
@@ -421,32 +424,12 @@ const schemas: Record<string, z.ZodMiniType> = { ...jsonSchemas, error: errorSch
  * @returns undefined for a command without one
  */
 export async function jsonSchemaOf(command: string): Promise<object | undefined> {
-  const item = Object.hasOwn(schemas, command) ? schemas[command] : undefined;
-  if (item === undefined) return undefined;
+  const item = schemas[command];
+  if (!item || !hasJsonSchema(command)) return undefined;
   const { list = false } = (await entries.find(({ name }) => name === command)?.load?.()) ?? {};
   return z.toJSONSchema(list ? z.array(item) : item, {
     override: ({ jsonSchema }) => {
       if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
     },
   });
-}
-
-export function jsonPage(): Section[] {
-  const bare = entries
-    .filter(({ name, load }) => load && !Object.hasOwn(schemas, name))
-    .map(({ name }) => name);
-  return [
-    "JSON Schema of the output of a command",
-    "--json prints one document: the API's fields unchanged, and those that lenden adds, with amounts as decimal strings. -o ndjson prints one document per line. Accept unknown fields: later versions add some.",
-    "Usage: lenden help json <command>",
-    [
-      "Examples",
-      {
-        "Print the schema of a payout": "lenden help json payout send",
-        "Print the schema of errors": "lenden help json error",
-      },
-    ],
-    `Every command has a schema, except ${bare.join(", ")}.`,
-    "Learn more: lenden help formats",
-  ];
 }

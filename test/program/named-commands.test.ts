@@ -3,8 +3,7 @@ import { join, resolve } from "node:path";
 import { parseArgsStringToArgv } from "string-argv";
 import { expect, test } from "vitest";
 import { parseArgv } from "../../src/cli/args/parse.ts";
-import { topics } from "../../src/cli/help/page.ts";
-import { entries } from "../../src/commands/index.ts";
+import { entries, topics } from "../../src/commands/index.ts";
 
 const source = resolve(import.meta.dirname, "../../src");
 const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((name) =>

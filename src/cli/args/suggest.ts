@@ -1,9 +1,8 @@
 import { distance } from "fastest-levenshtein";
-import { type Entry, entries, entriesBelow, loadCommands } from "../../commands/index.ts";
+import { type Entry, entries, entriesBelow, loadCommands, topics } from "../../commands/index.ts";
 import { type Failure, usage } from "../../domain/failure.ts";
 import { nearest } from "../../domain/nearest.ts";
 import { type Flag, flagName } from "../command/flag.ts";
-import { topics } from "../help/page.ts";
 import { plainWords, wordsOrWhy } from "../output/terminal-text.ts";
 import { globalFlags } from "./globals.ts";
 

@@ -117,6 +117,17 @@ export function flagName({ usage: written }: Pick<Flag, "usage">): string {
   return /--[a-z0-9-]+/.exec(written)?.[0] ?? written;
 }
 
+/** A flag and what it means, with what it requires. */
+export function flagRow({ usage, about, presence }: Flag): [usage: string, meaning: string] {
+  const notation: Partial<Record<Flag["presence"], string>> = {
+    required: " (required)",
+    setting: " (required unless set in the profile)",
+    either: " (required unless set in the profile)",
+    many: " (repeatable)",
+  };
+  return [usage, about + (notation[presence] ?? "")];
+}
+
 /** `transaction-id` of `transactionId`. */
 export function argumentName({ name }: Pick<Argument, "name">): string {
   return name.replace(/(?<=[a-z])[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -1,11 +1,10 @@
-import { type Entry, entriesBelow } from "../../commands/index.ts";
+import { type Entry, entriesBelow, topics } from "../../commands/index.ts";
 import type { Host } from "../../platform/host.ts";
 import { globalFlags, ownOutputFlag } from "../args/globals.ts";
 import { reachWhole, withoutUnknown } from "../args/parse.ts";
 import type { Completion } from "../command/candidates.ts";
 import type { Command } from "../command/define-command.ts";
 import type { Flag, Named } from "../command/flag.ts";
-import { topics } from "../help/page.ts";
 
 /**
  * Requests to the shell: complete a file, a CSV file, or the command line of another program after the

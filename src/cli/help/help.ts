@@ -1,11 +1,13 @@
 import { Command as Commander, type Help } from "commander";
-import { type Entry, entries, entriesBelow } from "../../commands/index.ts";
+import { type Entry, entries, entriesBelow, topics } from "../../commands/index.ts";
 import { keysOf } from "../../domain/collect.ts";
 import { exits } from "../../domain/failure.ts";
 import { ownOutputFlag } from "../args/globals.ts";
 import type { Command } from "../command/define-command.ts";
-import { type Argument, argumentName, type Flag, flagName } from "../command/flag.ts";
-import { flagRow, type Section, topics } from "./page.ts";
+import { type Argument, argumentName, type Flag, flagName, flagRow } from "../command/flag.ts";
+
+/** A paragraph, or a title with a text, terms and what they mean, or commands by what they do. */
+type Section = string | [title: string, content: string | Record<string, string>];
 
 interface Style {
   color: boolean;
@@ -36,13 +38,34 @@ async function pageOf(path: string): Promise<Section[]> {
       ["Topics", { ...summariesOf(topics), json: "JSON Schema of the output of a command" }],
       learnMore("<topic>"),
     ];
-  if (path === "json") return (await import("../../commands/json-schemas.ts")).jsonPage();
+  if (path === "json") return jsonPage();
   const topic = topics.find(({ name }) => name === path);
   if (topic) {
     const { topicPages } = await import("./topic-pages.ts");
     return [topic.summary, ...Object.entries(topicPages[topic.name]), learnMore("topics")];
   }
   throw (await import("../args/suggest.ts")).unknownHelp(path.split(" "));
+}
+
+async function jsonPage(): Promise<Section[]> {
+  const { hasJsonSchema } = await import("../../commands/json-schemas.ts");
+  const bare = entries
+    .filter(({ name, load }) => load && !hasJsonSchema(name))
+    .map(({ name }) => name);
+  return [
+    "JSON Schema of the output of a command",
+    "--json prints one document: the API's fields unchanged, and those that lenden adds, with amounts as decimal strings. -o ndjson prints one document per line. Accept unknown fields: later versions add some.",
+    "Usage: lenden help json <command>",
+    [
+      "Examples",
+      {
+        "Print the schema of a payout": "lenden help json payout send",
+        "Print the schema of errors": "lenden help json error",
+      },
+    ],
+    `Every command has a schema, except ${bare.join(", ")}.`,
+    "Learn more: lenden help formats",
+  ];
 }
 
 function rootPage(): Section[] {

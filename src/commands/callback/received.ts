@@ -1,6 +1,5 @@
 import { readPasted } from "../../callbacks/content.ts";
 import type { Handled } from "../../callbacks/handle.ts";
-import { newestCallbacks } from "../../callbacks/newest.ts";
 import { verdicts, verify } from "../../callbacks/verify.ts";
 import { readCount, readWord } from "../../cli/command/common-flags.ts";
 import { type Context, defineCommand, type Ending } from "../../cli/command/define-command.ts";
@@ -10,7 +9,7 @@ import { card, field, text, time } from "../../cli/output/view.ts";
 import { readAmount } from "../../domain/amount.ts";
 import { keysOf } from "../../domain/collect.ts";
 import { Failure, usage } from "../../domain/failure.ts";
-import type { StoredCallback } from "../../ledger/callback.ts";
+import type { CallbackFilter, CallbackStore, StoredCallback } from "../../ledger/callback.ts";
 import { columnsFlag, type ListColumn, limit, pagesOf, pageTable } from "../lists.ts";
 import { spanOf, timeFilters, zoneOf } from "../time-filters.ts";
 import {
@@ -214,3 +213,21 @@ export const callbackVerify = defineCommand({
   view: (checked) => card("Callback", checked.verdict, verdictFields(checked)),
   ending: endingOf,
 });
+
+const pageSize = 500;
+
+/** Reads the newest callbacks page by page, because they have their bodies. */
+export async function* newestCallbacks(
+  store: Pick<CallbackStore, "list">,
+  filter: CallbackFilter,
+  most: number,
+): AsyncGenerator<StoredCallback> {
+  let below: number | undefined;
+  for (let left = most; left > 0; left -= pageSize) {
+    const size = Math.min(left, pageSize);
+    const page = await store.list(filter, size, below);
+    yield* page;
+    if (page.length < size) return;
+    below = page.at(-1)?.number;
+  }
+}
