@@ -4,13 +4,6 @@ import type { CallbackRequest } from "../ledger/callback.ts";
 import { listenOnLoopback } from "../platform/loopback.ts";
 import type { Limits } from "./listener.ts";
 
-export interface Receiver {
-  /** The URL for a tunnel or a reverse proxy. */
-  url: string;
-  /** Accepts nothing new, and cuts off what is not answered within a second. */
-  close(): Promise<void>;
-}
-
 export interface ReceiverOptions {
   /** 0 for any free one. */
   port: number;
@@ -25,7 +18,7 @@ export interface ReceiverOptions {
  *
  * @throws Failure `internal` if the port is in use
  */
-export async function openReceiver({ port, limits, take }: ReceiverOptions): Promise<Receiver> {
+export async function openReceiver({ port, limits, take }: ReceiverOptions) {
   const server = createServer({
     maxHeaderSize: 8 * 1024,
     headersTimeout: limits.requestMs,
@@ -39,7 +32,12 @@ export async function openReceiver({ port, limits, take }: ReceiverOptions): Pro
     answer(incoming, outgoing, { limits, take }).catch(() => outgoing.destroy());
   });
   const url = `http://127.0.0.1:${await listenOnLoopback(server, port)}`;
-  return { url, close: () => close(server) };
+  return {
+    /** The URL for a tunnel or a reverse proxy. */
+    url,
+    /** Accepts nothing new, and cuts off what is not answered within a second. */
+    close: () => close(server),
+  };
 }
 
 async function answer(

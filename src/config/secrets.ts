@@ -55,18 +55,6 @@ async function firstLineOf(command: string, around: Surroundings): Promise<strin
   );
 }
 
-/**
- * The operating system's keychain. Its functions block, sometimes until a person types a password, so a
- * subprocess calls them (platform/subprocesses/keychain.ts) and is killed after three seconds.
- */
-export interface Keychain {
-  /** @throws Failure (exit 4) without the secret: also if the entry was deleted */
-  read(entry: string): Promise<string>;
-  store(entry: string, secret: string): Promise<void>;
-  /** False if there is no keychain; true also if there is no such entry. */
-  remove(entry: string): Promise<boolean>;
-}
-
 /** What the subprocess reads as JSON from its standard input. */
 export type KeychainQuestion =
   | { wanted: "read" | "remove"; entry: string }
@@ -85,7 +73,11 @@ const keychainAnswer = z.union([
 /** What the subprocess prints as JSON. */
 export type KeychainAnswer = z.infer<typeof keychainAnswer>;
 
-export function createKeychain({ keychain, ...around }: KeychainSource): Keychain {
+/**
+ * The operating system's keychain. Its functions block, sometimes until a person types a password, so a
+ * subprocess calls them (platform/subprocesses/keychain.ts) and is killed after three seconds.
+ */
+export function createKeychain({ keychain, ...around }: KeychainSource) {
   const ask = async (question: KeychainQuestion): Promise<KeychainAnswer> => {
     if (!keychain) return { missing: "this executable does not include the keychain" };
     const call = { ...keychain, input: JSON.stringify(question), timeoutMs: keychainTimeoutMs };
@@ -95,16 +87,18 @@ export function createKeychain({ keychain, ...around }: KeychainSource): Keychai
     return read.success ? read.data : { refused: "invalid response" };
   };
   return {
-    read: async (entry) => {
+    /** @throws Failure (exit 4) without the secret: also if the entry was deleted */
+    read: async (entry: string): Promise<string> => {
       const answer = await ask({ wanted: "read", entry });
       if ("secret" in answer) return answer.secret;
       throw keychainFailure(answer, entry);
     },
-    store: async (entry, secret) => {
+    store: async (entry: string, secret: string): Promise<void> => {
       const answer = await ask({ wanted: "store", entry, secret });
       if (!("done" in answer)) throw keychainFailure(answer, entry);
     },
-    remove: async (entry) => {
+    /** False if there is no keychain; true also if there is no such entry. */
+    remove: async (entry: string): Promise<boolean> => {
       const answer = await ask({ wanted: "remove", entry });
       if ("done" in answer || "absent" in answer) return true;
       if ("missing" in answer) return false;

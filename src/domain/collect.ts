@@ -18,3 +18,12 @@ type Words<Text extends string> = Text extends `${infer First} ${infer Others}`
 export function namesIn<Text extends string>(text: Text): Words<Text>[] {
   return text.split(" ").filter((name): name is Words<Text> => name !== "");
 }
+
+/** Creates a value when it is first needed, at most once. */
+export function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let made: Promise<Value> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

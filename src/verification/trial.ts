@@ -3,6 +3,7 @@ import type { Data } from "../api/contract/endpoint.ts";
 import type { PaymentMethod, ServiceContract } from "../api/contract/index.ts";
 import type { Answer } from "../api/response.ts";
 import { amountNumber, type Paisa, paisaOf } from "../domain/amount.ts";
+import { once } from "../domain/collect.ts";
 import { Failure } from "../domain/failure.ts";
 import { isUnresolved } from "../domain/state.ts";
 import type { Operation, Outcome } from "../ledger/operation.ts";
@@ -215,12 +216,4 @@ async function recordCreator(
     ? { state: "CONFIRMED", remoteId: created.payoutId, status: created.status }
     : { state: "REFUSED", code: "refused", message };
   if (created || isUnresolved(seen)) await ledger.learn({ seen, outcome });
-}
-
-function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
-  let made: Promise<Value> | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
 }

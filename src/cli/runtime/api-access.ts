@@ -10,6 +10,7 @@ import { type Exchange, openTransport, type Request } from "../../api/transport.
 import type { Account } from "../../config/account.ts";
 import { openMethodCache } from "../../config/method-cache.ts";
 import { type LedgerLoginFlags, namedLedger } from "../../config/settings.ts";
+import { once } from "../../domain/collect.ts";
 import { Failure, usage } from "../../domain/failure.ts";
 import type { LedgerUrl } from "../../domain/ledger-url.ts";
 import { isLoopback } from "../../domain/url.ts";
@@ -23,7 +24,7 @@ import { Preview, withoutSecrets } from "../command/preview.ts";
 import { clean } from "../output/terminal-text.ts";
 import type { ConfigAccess } from "./config-access.ts";
 import type { LedgerAccess } from "./ledger-access.ts";
-import { once, type RunParts } from "./parts.ts";
+import type { RunParts } from "./parts.ts";
 
 export interface RawOutcome extends RawResponse {
   answer: Exclude<Answer, { kind: "unsent" }>;

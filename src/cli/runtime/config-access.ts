@@ -10,9 +10,10 @@ import {
 import { createKeychain, fetchSecret } from "../../config/secrets.ts";
 import { resolveSettings, type Settings } from "../../config/settings.ts";
 import { type Environment, readPayoutSecret } from "../../domain/api-keys.ts";
+import { once } from "../../domain/collect.ts";
 import { Failure, usage } from "../../domain/failure.ts";
 import { showTimesIn } from "../../domain/local-time.ts";
-import { once, type RunParts } from "./parts.ts";
+import type { RunParts } from "./parts.ts";
 
 interface ProfileCandidate {
   name: string | undefined;

@@ -2,6 +2,7 @@ import { ulid } from "ulid";
 import type { Account, RecordsOwner } from "../../config/account.ts";
 import type { Profiles } from "../../config/profiles.ts";
 import { type LedgerLoginFlags, type LedgerSettings, namedLedger } from "../../config/settings.ts";
+import { once } from "../../domain/collect.ts";
 import { Failure, usage, whyAndHint } from "../../domain/failure.ts";
 import type { LedgerUrl } from "../../domain/ledger-url.ts";
 import { formatTime } from "../../domain/local-time.ts";
@@ -22,7 +23,7 @@ import type { ConfigAccess } from "./config-access.ts";
 import { ledgerFile, ownerOf, prepareFile, requireLedger, warnIfUnmoved } from "./ledger-file.ts";
 import type { LedgerMaintenance } from "./ledger-maintenance.ts";
 import type { MovableLedger } from "./ledger-move.ts";
-import { once, type RunParts } from "./parts.ts";
+import type { RunParts } from "./parts.ts";
 
 /** The ledger, as commands use it. */
 export type LedgerAccess = ReturnType<typeof createLedgerAccess>;

@@ -36,15 +36,6 @@ export interface SessionOptions {
   patient: boolean;
 }
 
-/** Creates a value when it is first needed, at most once. */
-export function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
-  let made: Promise<Value> | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
-}
-
 /** Stops a run: by a signal, or at its deadline. */
 type Stop = ReturnType<typeof listenForStop>;
 

@@ -1,9 +1,10 @@
+import { once } from "../../domain/collect.ts";
 import { Failure } from "../../domain/failure.ts";
 import type { Signal } from "../../platform/host.ts";
 import { createReporter } from "../terminal/reporter.ts";
 import { createUi } from "../terminal/ui.ts";
 import { createConfigAccess } from "./config-access.ts";
-import { listenForStop, once, type RunParts, type SessionOptions } from "./parts.ts";
+import { listenForStop, type RunParts, type SessionOptions } from "./parts.ts";
 
 const defaultTimeoutMs = 60_000;
 

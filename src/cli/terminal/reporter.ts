@@ -1,8 +1,8 @@
+import { once } from "../../domain/collect.ts";
 import type { Host } from "../../platform/host.ts";
 import type { Globals } from "../args/globals.ts";
 import { columnsOf, loadStyle, wantsColor } from "../output/style.ts";
 import { clean } from "../output/terminal-text.ts";
-import { once } from "../runtime/parts.ts";
 
 /** Notices, warnings and progress on stderr. */
 export type Reporter = ReturnType<typeof createReporter>;

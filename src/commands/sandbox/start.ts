@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -100,10 +101,7 @@ export const sandboxStart = defineCommand({
       await writeProfile(sandbox, context);
       const { baseUrl, apiKey, payoutSecret } = sandbox;
       yield { baseUrl, apiKey, payoutSecret, pid: host.pid };
-      await new Promise<void>((resolve) => {
-        if (stopping.aborted) resolve();
-        stopping.addEventListener("abort", () => resolve(), { once: true });
-      });
+      if (!stopping.aborted) await once(stopping, "abort");
     } finally {
       await sandbox.close();
     }
