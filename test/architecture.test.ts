@@ -70,7 +70,6 @@ const mayImport: Record<string, string[]> = {
     "cli",
     "domain",
     "api/contract",
-    "api/proxy.ts",
     "api/signature.ts",
     "api/transport.ts",
     "operations",

@@ -46,7 +46,7 @@ const graceMs = 60_000;
 export type ApiAccess = ReturnType<typeof createApiAccess>;
 
 export function createApiAccess(parts: RunParts, config: ConfigAccess, ledger: LedgerAccess) {
-  const { wireTo, depsFor } = createWires(parts);
+  const { transport, wireTo, depsFor } = createWires(parts);
   const wire = once(async () => {
     const account = await config.account();
     await config.refuseSecrets(...parts.argv);
@@ -64,6 +64,8 @@ export function createApiAccess(parts: RunParts, config: ConfigAccess, ledger: L
   return {
     /** The dependencies of operations, for the account of this run. */
     deps,
+    /** For requests to other servers than the API's. */
+    transport: async () => transport,
     /** As `deps`; `onResponse` also receives every response of the API. */
     watchedDeps: async (onResponse: (response: RawResponse) => void): Promise<OperationDeps> => {
       const own = await wire();
@@ -179,7 +181,7 @@ function createWires(parts: RunParts) {
     clockAheadLeastMs: clock.aheadLeastMs,
     notice,
   });
-  return { wireTo, depsFor };
+  return { transport, wireTo, depsFor };
 }
 
 /** The methods of the account, which are stored for a day. */

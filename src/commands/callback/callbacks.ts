@@ -31,8 +31,7 @@ export async function openHandler(
   { forwardTo, secretFile }: { forwardTo: string | undefined; secretFile: string | undefined },
   context: Context,
 ) {
-  if (forwardTo === undefined)
-    return { handler: undefined, newSecret: undefined, close: async () => {} };
+  if (forwardTo === undefined) return { handler: undefined, newSecret: undefined };
   const given =
     secretFile === undefined
       ? (await context.config.settings()).callbackSecret?.value
@@ -43,13 +42,10 @@ export async function openHandler(
     });
   const secret = given ?? (await generatedSecret(context));
   const { usualLimits } = await import("../../callbacks/listener.ts");
-  const { proxySettings } = await import("../../api/proxy.ts");
-  const { openTransport } = await import("../../api/transport.ts");
-  const transport = openTransport(proxySettings(context.host.env), context.host.nodeVersion);
+  const transport = await context.api.transport();
   return {
     handler: { url: forwardTo, secret, transport, timeoutMs: usualLimits.forwardMs },
     newSecret: given === undefined ? secret : undefined,
-    close: transport.close,
   };
 }
 

@@ -77,7 +77,7 @@ export const callbackListen = defineCommand({
     const port = given.port ?? (given.poll ? undefined : usualPort);
     if (port !== undefined) rejectCircle(given.forwardTo, port);
     await claimListening(context);
-    const { handler, newSecret, close } = await openHandler(given, context);
+    const { handler, newSecret } = await openHandler(given, context);
     const events = new EventEmitter();
     const results: AsyncIterable<Handled[]> = on(events, "handled", { close: ["end"] });
     const listening = await startListening({ ...given, port, handler, awaited }, events, context);
@@ -99,7 +99,6 @@ export const callbackListen = defineCommand({
       if (given.once || awaited !== undefined) throw nothingArrived(awaited, context);
     } finally {
       await listening.close();
-      await close();
     }
   },
   view: ({ shown }) => (shown.event === "callback" ? eventLine(shown) : startedCard(shown)),

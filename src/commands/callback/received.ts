@@ -154,9 +154,8 @@ export const callbackReplay = defineCommand({
   async run({ number, ...given }, context) {
     const callback = await callbackNumbered(number, context);
     const { handle } = await import("../../callbacks/handle.ts");
-    const { handler, close } = await openHandler(given, context);
-    const handling = await handlingFor(context, handler);
-    return handle(callback, handling, true).finally(close);
+    const { handler } = await openHandler(given, context);
+    return handle(callback, await handlingFor(context, handler), true);
   },
   view: (handled) => eventLine(eventOf(handled)),
   json: eventOf,
