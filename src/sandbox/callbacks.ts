@@ -4,23 +4,15 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { CallbackFault } from "../api/contract/fault.ts";
 import { errorCode } from "../domain/error-code.ts";
 import type { Resource, Status } from "../domain/statuses.ts";
+import type { AppOptions } from "./app.ts";
 import { paymentReply, refundReply } from "./endpoints.ts";
-import type { Journal } from "./journal.ts";
-import type { Random } from "./random.ts";
-import type { Store } from "./store.ts";
 
-export interface CallbackOptions {
-  store: Store;
-  journal: Journal;
+export interface CallbackOptions extends Pick<AppOptions, "store" | "journal" | "random" | "now"> {
   /** Where refunds are reported; a payment has its own URL. */
   refundCallbackUrl: string | undefined;
   faults: readonly CallbackFault[];
-  /** Decides whether a fault applies. */
-  random: Random;
   /** Before the second attempt; doubled before each further one. */
   firstRetryMs: number;
-  /** Milliseconds since 1970. */
-  now: () => number;
 }
 
 interface Callback {

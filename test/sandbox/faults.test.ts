@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { readCallbackFault, readFault } from "../../src/api/contract/fault.ts";
-import { chooseFault } from "../../src/sandbox/faults.ts";
+import { chooseFault } from "../../src/sandbox/app.ts";
 import { until } from "../support/helpers.ts";
 import { faults, hmac, overSocket, payoutBody, type Sandbox, start } from "./running.ts";
 
