@@ -42,7 +42,7 @@ export const api = defineCommand({
       "--input <file>",
       "File with the JSON body, or - for standard input",
       readWord,
-      "file",
+      { names: "file", unless: "field" },
     ),
     include: flag.toggle("--include", "Show status and headers of the response too"),
     again,
@@ -193,7 +193,6 @@ function withQuery({ path, field, input }: Given): string {
 
 async function bodyOf({ field, input }: Given, { host }: Context): Promise<Fields> {
   if (input === undefined) return fieldsOf(field);
-  if (field.length > 0) throw usage(["--input and --field cannot be used together."]);
   const text = await readSmallText(input, "--input", host);
   const body = jsonIn(text)?.value;
   // Without the content: it may be a secret.

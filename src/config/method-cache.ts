@@ -5,7 +5,7 @@ import * as z from "zod/mini";
 import { methodList, type PaymentMethod } from "../api/contract/index.ts";
 import { jsonIn } from "../domain/json.ts";
 import { isOwnFile, makeDirectory } from "../platform/files.ts";
-import { type Account, baseUrlText, readBaseUrl } from "./account.ts";
+import { type Account, baseUrlText, readBaseUrl, withoutProfile } from "./account.ts";
 import type { Settings } from "./settings.ts";
 
 const maxAgeMs = 24 * 60 * 60_000;
@@ -61,17 +61,22 @@ function folderIn(dataFolder: string): string {
   return join(dataFolder, "methods");
 }
 
-/** The methods that were last retrieved for a profile, whatever their age. Needs no API key. */
-export function keptMethods(dataFolder: string, settings: Settings): PaymentMethod[] {
-  const { profile, baseUrl } = settings;
-  const folder = folderIn(dataFolder);
-  const name = profile?.value ?? "environment variables";
-  const url = baseUrlText(readBaseUrl(baseUrl?.value ?? ""));
-  const [newest] = methodFiles(folder)
-    .flatMap((file) => storedIn(file) ?? [])
-    .filter((stored) => stored.profile === name && stored.baseUrl === url)
-    .sort((one, other) => other.atMs - one.atMs);
-  return newest?.methods ?? [];
+/**
+ * The methods that were last retrieved for a profile, whatever their age; none if there is no base URL or no cache.
+ * Needs no API key.
+ */
+export function keptMethods(dataFolder: string, { profile, baseUrl }: Settings): PaymentMethod[] {
+  try {
+    const name = profile?.value ?? withoutProfile;
+    const url = baseUrlText(readBaseUrl(baseUrl?.value ?? ""));
+    const [newest] = methodFiles(folderIn(dataFolder))
+      .flatMap((file) => storedIn(file) ?? [])
+      .filter((stored) => stored.profile === name && stored.baseUrl === url)
+      .sort((one, other) => other.atMs - one.atMs);
+    return newest?.methods ?? [];
+  } catch {
+    return [];
+  }
 }
 
 function storedIn(file: string): z.infer<typeof fileSchema> | undefined {

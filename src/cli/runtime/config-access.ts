@@ -132,11 +132,7 @@ function settingsOf(
 
 async function knownMethods(directory: string, settings: Settings) {
   const { keptMethods } = await import("../../config/method-cache.ts");
-  try {
-    return keptMethods(directory, settings);
-  } catch {
-    return []; // There is no base URL, or no directory.
-  }
+  return keptMethods(directory, settings);
 }
 
 function invalidSecret(source: string, problem: string): Failure {

@@ -10,6 +10,7 @@ import { testCommand } from "../../domain/state.ts";
 import type { Acceptance } from "../../ledger/chain.ts";
 import { headPath } from "../../ledger/head.ts";
 import { ledgerFileState, lossOf, rejectWithoutTables } from "../../ledger/health.ts";
+import { recordAcceptance } from "../../ledger/sqlite/chain.ts";
 import type { KnownProfile } from "../../ledger/sqlite/upgrade.ts";
 import type { Owner } from "../../ledger/worker.ts";
 import { makeDirectory } from "../../platform/files.ts";
@@ -117,7 +118,6 @@ async function hasUnmoved(path: string, environment: string): Promise<boolean> {
 /** An open ledger with its tables, and with the acceptance of it, if one is given. */
 export async function newLedger(path: string, acceptance?: Acceptance): Promise<Database> {
   const { migrate } = await import("../../ledger/sqlite/schema.ts");
-  const { recordAcceptance } = await import("../../ledger/sqlite/chain.ts");
   const database = await openDatabase(path);
   try {
     database.transaction(() => {

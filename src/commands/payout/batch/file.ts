@@ -59,7 +59,7 @@ export const fileFlags = {
     "--method <method>",
     "Method for rows that name none (default: the profile's)",
     readWord,
-    "method",
+    { names: "method", unless: "methodId" },
   ),
   methodId: method.methodId,
   name: flag.optional(
@@ -99,13 +99,6 @@ function sourceOf(
   return { ...csv, delimiter, choices: { ignored, mapped } };
 }
 
-/** The method of rows that name none, as it was typed. */
-function methodTyped({ method: named, methodId }: FileInput): string | undefined {
-  if (named !== undefined && methodId !== undefined)
-    throw usage(["--method and --method-id cannot be used together."]);
-  return methodId ?? named;
-}
-
 /** A file that was read and checked. */
 export interface Examined {
   source: Source;
@@ -137,7 +130,7 @@ export async function examineFile(
   if (named?.ok === false) throw usage([`--method: ${named.problem}`]);
   // A batch keeps the method that it was created with.
   const planned = (await ledger.batches.ofFile(hash, ownName))?.method ?? undefined;
-  const method = methodTyped(input) ?? planned ?? usual?.value;
+  const method = input.methodId ?? input.method ?? planned ?? usual?.value;
   const rules = {
     numberFormat: numberFormat.value,
     holdsSecret: context.config.holdsSecret,
@@ -220,7 +213,7 @@ async function checkColumns(planned: Batch, source: Source, ledger: Ledger): Pro
 function choicesOf(input: PlanInput, rows: [string, string][], context: Context): Choices {
   return {
     allowDuplicates: input.allowDuplicates,
-    method: methodTyped(input),
+    method: input.methodId ?? input.method,
     expect: (total) => checkExpected(input, total),
     confirm: async (question) => {
       await confirmTotal(input, question, rows, context);
