@@ -30,11 +30,6 @@ export function readPayoutSecret(text: string): Result<string> {
   );
 }
 
-/** The documented shape `<prefix>XXX-XXXXXXXXXXXX-XXX`, which the local sandbox insists on. */
-export function hasKeyShape(text: string): boolean {
-  return /^(?:sk_sandbox_|public-)[A-Za-z0-9]{3}-[A-Za-z0-9]{12}-[A-Za-z0-9]{3}$/.test(text);
-}
-
 /** A secret as people may see it: its public prefix and its last three characters. */
 export function masked(secret: string): string {
   const prefix = Object.values(prefixes).find((one) => secret.startsWith(one)) ?? "";

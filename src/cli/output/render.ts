@@ -2,6 +2,7 @@ import { decimalText, paisaOf } from "../../domain/amount.ts";
 import { guarded } from "../../domain/csv-guard.ts";
 import { loadStyle } from "./style.ts";
 import { clean, cleanLines, safeJson } from "./terminal-text.ts";
+import type { TextOptions } from "./text.ts";
 import { type Cell, type Column, type Table, text, type View } from "./view.ts";
 
 export const outputFormats = ["table", "json", "ndjson", "csv"] as const;
@@ -10,19 +11,13 @@ export type OutputFormat = (typeof outputFormats)[number] | "html" | "hledger";
 /** What a run prints: `ids` with --quiet, whatever the format is. */
 export type Output = OutputFormat | "ids";
 
-export interface RenderOptions {
+export interface RenderOptions extends Pick<TextOptions, "width" | "nowMs" | "widest"> {
   format: OutputFormat;
   /** Only the IDs, one on each line. */
   quiet: boolean;
   color: boolean;
   /** True if an earlier result has printed the header. */
   continues: boolean;
-  /** The widest cells of a table's pages so far, by column. */
-  widest?: Map<string, number>;
-  /** Columns of the terminal; undefined means that nothing is cut. */
-  width: number | undefined;
-  /** Milliseconds since 1970, for `3 min ago`; undefined if stdout is not a terminal. */
-  nowMs: number | undefined;
 }
 
 /**

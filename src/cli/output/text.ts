@@ -16,7 +16,7 @@ import {
 } from "./view.ts";
 import { cut, isAscii, widthOf, wrapped, wrappedSentence } from "./width.ts";
 
-interface TextOptions {
+export interface TextOptions {
   style: Style;
   /** Columns of the terminal; undefined means that nothing is cut or wrapped. */
   width: number | undefined;
