@@ -1,6 +1,5 @@
-import { execFile } from "node:child_process";
 import { expect, test } from "vitest";
-import { builtEnv } from "./support/lenden.ts";
+import { builtEnv, runProgram } from "./support/lenden.ts";
 import { payoutOf, testAccount } from "./support/merchant.ts";
 import { toolLine } from "./tool.js";
 
@@ -10,15 +9,12 @@ const account = testAccount();
 const codeOfFirst = `echo "\${PIPESTATUS[0]}" >&2`;
 
 /** Runs a bash script in which `lenden` is the built tool; its last line on stderr is a code. */
-function bash(script: string): Promise<{ stdout: string; code: string }> {
+async function bash(script: string): Promise<{ stdout: string; code: string }> {
   const { LENDEN_CONFIG_DIR: _, ...service } = account.env();
   const env = builtEnv(service);
   const whole = `lenden() { ${toolLine} "$@"; }\n${script}`;
-  return new Promise((done) => {
-    execFile("bash", ["-c", whole], { env }, (_, stdout, stderr) => {
-      done({ stdout, code: stderr.trim().split("\n").at(-1) ?? "" });
-    });
-  });
+  const { stdout, stderr } = await runProgram(["bash", "-c", whole], { env });
+  return { stdout, code: stderr.trim().split("\n").at(-1) ?? "" };
 }
 
 const send = (reference: string) =>

@@ -1,8 +1,8 @@
-import { execFile, execFileSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { chmodSync, copyFileSync, cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { built, type Outcome } from "../support/lenden.ts";
+import { built, type Outcome, runProgram } from "../support/lenden.ts";
 import { openMerchantApart, payoutNumber } from "../support/merchant.ts";
 import { canMount, mounted } from "../support/small-disk.ts";
 import { tool } from "../tool.js";
@@ -94,10 +94,7 @@ function runWithoutOverride(line: string[], env: Record<string, string>): Promis
   const dropped = ["--bounding-set", "--inh-caps"].map(
     (set) => `${set}=-dac_override,-dac_read_search`,
   );
-  return new Promise((done) => {
-    const options = { env: { PATH: process.env.PATH, HOME: env.LENDEN_CONFIG_DIR, ...env } };
-    execFile("setpriv", [...dropped, ...tool, ...line], options, (error, stdout, stderr) => {
-      done({ code: typeof error?.code === "number" ? error.code : error ? -1 : 0, stdout, stderr });
-    });
+  return runProgram(["setpriv", ...dropped, ...tool, ...line], {
+    env: { PATH: process.env.PATH, HOME: env.LENDEN_CONFIG_DIR, ...env },
   });
 }

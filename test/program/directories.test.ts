@@ -1,9 +1,8 @@
-import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { scratchFolder } from "../support/helpers.ts";
-import type { Outcome } from "../support/lenden.ts";
+import { type Outcome, runProgram } from "../support/lenden.ts";
 import { openMerchant, paidPayment, payoutOf, refundOf } from "../support/merchant.ts";
 import { tool } from "../tool.js";
 
@@ -13,13 +12,7 @@ function builtIn(
   args: string[],
   env: Record<string, string | undefined>,
 ): Promise<Outcome> {
-  const [program, ...before] = tool;
-  return new Promise((done) => {
-    const options = { cwd, env: { PATH: process.env.PATH, ...env } };
-    execFile(program ?? "", [...before, ...args], options, (error, stdout, stderr) => {
-      done({ code: typeof error?.code === "number" ? error.code : error ? -1 : 0, stdout, stderr });
-    });
-  });
+  return runProgram([...tool, ...args], { cwd, env: { PATH: process.env.PATH, ...env } });
 }
 
 /** Nothing listens there. */

@@ -1,9 +1,8 @@
-import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runs, scratchFolder } from "../support/helpers.ts";
-import { builtEnv, type Outcome } from "../support/lenden.ts";
+import { builtEnv, type Outcome, runProgram } from "../support/lenden.ts";
 import { openMerchantApart, payoutOf } from "../support/merchant.ts";
 import { tool } from "../tool.js";
 
@@ -14,11 +13,9 @@ function limitedTo(
   env: Record<string, string> = {},
 ): Promise<Outcome> {
   const script = `ulimit -n ${files}; exec "$0" "$@"`;
-  return new Promise((done) => {
-    const options = { env: builtEnv(env), timeout: 60_000 };
-    execFile("sh", ["-c", script, ...tool, ...args], options, (error, stdout, stderr) => {
-      done({ code: typeof error?.code === "number" ? error.code : error ? -1 : 0, stdout, stderr });
-    });
+  return runProgram(["sh", "-c", script, ...tool, ...args], {
+    env: builtEnv(env),
+    timeout: 60_000,
   });
 }
 

@@ -1,4 +1,4 @@
-import { execFile, spawn } from "node:child_process";
+import { type ExecFileOptions, execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -97,23 +97,26 @@ export async function lenden(args: string[], options: RunOptions = {}): Promise<
 }
 
 /** Runs the built tool as a user does, in a process of its own. */
-export function built(
+export async function built(
   args: string[],
-  options: Pick<RunOptions, "env" | "stdin"> = {},
+  { env, ...options }: Pick<RunOptions, "env" | "stdin"> = {},
 ): Promise<Outcome> {
-  return new Promise((done, fail) => {
-    const [program, ...before] = tool;
-    const child = execFile(
-      program,
-      [...before, ...args],
-      { env: builtEnv(options.env), maxBuffer: 64 * 1024 * 1024 },
-      (error, stdout, stderr) => {
-        const code = typeof error?.code === "number" ? error.code : error ? -1 : 0;
-        const outcome = { code, stdout, stderr };
-        checkJsonOutput(args, outcome).then(() => done(outcome), fail);
-      },
-    );
-    child.stdin?.end(options.stdin ?? "");
+  const outcome = await runProgram([...tool, ...args], { ...options, env: builtEnv(env) });
+  await checkJsonOutput(args, outcome);
+  return outcome;
+}
+
+/** Runs a program to its end. A signal that ends it has the code -1. */
+export function runProgram(
+  [program, ...args]: [string, ...string[]],
+  { stdin = "", ...options }: Pick<ExecFileOptions, "env" | "cwd" | "timeout"> & { stdin?: string },
+): Promise<Outcome> {
+  return new Promise((done) => {
+    const maxBuffer = 64 * 1024 * 1024;
+    const child = execFile(program, args, { ...options, maxBuffer }, (error, stdout, stderr) => {
+      done({ code: typeof error?.code === "number" ? error.code : error ? -1 : 0, stdout, stderr });
+    });
+    child.stdin?.end(stdin);
   });
 }
 
