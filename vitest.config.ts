@@ -12,11 +12,12 @@ const long = [
   "**/*.deep.test.ts",
   "test/accounting/{memory,month-end}.test.ts",
   "test/batch/{corpus,generated}.test.ts",
-  "test/commands/{round-trip,team-ledger}.test.ts",
+  "test/commands/{round-trip,sandbox-callbacks,sandbox-start,team-ledger}.test.ts",
   "test/completions/tab.test.ts",
   "test/config/keychain.test.ts",
   "test/crash/**/*.test.ts",
-  "test/ledger/{copies,differential,file,head,lost,move,read-only,server-commits}.test.ts",
+  "test/ledger/{copies,differential,file,head,lost,move,read-only}.test.ts",
+  "test/ledger/server-{commits,durability,pooler}.test.ts",
   "test/package/package.test.ts",
   "test/pipes.test.ts",
   "test/program/{closing,compile-cache,few-files,timeout}.test.ts",
@@ -41,7 +42,7 @@ function testsWith(pattern: RegExp): string[] {
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const slow =
-      /\/test\/(?:crash|completions|simulator|terminal)\/|\/(?:secrets|listen|trial|create|resolve|sandbox-callbacks|duplicate-protection)\.test/;
+      /\/test\/(?:crash|completions|simulator|terminal)\/|\/(?:secrets|listen|trial|create|resolve|duplicate-protection)\.test/;
     const sorted = await super.sort(files);
     return [
       ...sorted.filter(({ moduleId }) => slow.test(moduleId)),
