@@ -300,6 +300,12 @@ export interface Lines {
   pages(): AsyncIterable<Line[]>;
 }
 
+/** @throws Failure `usage` if the columns are not enough, or name none of the file */
+export function requireColumns(table: StatementTable, mapping: ColumnMapping[]): void {
+  const problems = [...problemsOfMapping(table, mapping)];
+  if (problems.length > 0) throw usage(problems, mapExample);
+}
+
 /**
  * Reads the lines of a statement.
  *
@@ -310,8 +316,8 @@ export async function readLines(
   mapping: ColumnMapping[],
   zone: string,
 ): Promise<Lines> {
-  const problems = [...problemsOfMapping(table, mapping)];
-  if (problems.length > 0) throw usage(problems, mapExample);
+  requireColumns(table, mapping);
+  const problems: string[] = [];
   const read = createLineReader(table, mapping, zone, problems);
   let isSigned = mapping.every(({ field }) => field !== "amount");
   let [fromMs, toMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];

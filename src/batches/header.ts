@@ -1,3 +1,4 @@
+import { nearest } from "../domain/nearest.ts";
 import { shellLine } from "../domain/shell-line.ts";
 import type { CellProblem } from "./findings.ts";
 
@@ -180,6 +181,7 @@ function readColumns(cells: string[], places: number[], choices: ColumnChoices):
     return isOther || (isCutExport && isResult(cell)) ? [] : [cell];
   });
   const meanings = meaningsLeft(exact);
+  const missing = fields.filter((field) => !exact.includes(field));
   // With a required column missing, one of the unknown ones is probably that.
   const isOneNeeded = meanings.some((field) => field === "amount" || field === "to");
   let unadvised = unknown;
@@ -206,10 +208,11 @@ function readColumns(cells: string[], places: number[], choices: ColumnChoices):
       const place = `Column ${index + 1} has no name`;
       return { ...column, problem: `${place}. Name it, or add ${shellLine([ignoreFlag, ""])}.` };
     }
-    const maps = meanings.map((field) => {
-      const map = shellLine(["--map", `${cell.trim()}=${field}`]);
-      return ` If it is the ${labels[field]}, add ${map}.`;
-    });
+    const mapTo = (field: Field) => shellLine(["--map", `${cell.trim()}=${field}`]);
+    const meant = nearest(cell.trim(), missing);
+    const maps = meant
+      ? [` Did you mean ${meant}? Rename the column, or add ${mapTo(meant)}.`]
+      : meanings.map((field) => ` If it is the ${labels[field]}, add ${mapTo(field)}.`);
     const ignored = isOneNeeded ? [cell] : unadvised;
     unadvised = [];
     const ignore = ignored.length > 0 ? ` ${ignoreAll(ignored)}` : "";

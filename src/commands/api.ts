@@ -124,7 +124,7 @@ async function throughLedger(
   const exists = own.length === 0 && endpoint.access === "signature";
   if (exists)
     context.ui.notice(
-      "Nothing was sent: the payout exists already. This is its current record.",
+      "Nothing was sent: the payout already exists. This is its current record.",
       "payout.existing",
     );
   if (exists && record?.status === "Cancelled")

@@ -113,7 +113,7 @@ function targetOf(shell: Shell, { env, folders }: Host): Pick<Installed, "file" 
   };
   const steps = {
     bash: [
-      "A new bash loads it if the package bash-completion is installed.",
+      "New bash shells load it if the package bash-completion is installed.",
       "Otherwise add this line to ~/.bashrc:",
       `  ${shellLine([".", files.bash])}`,
     ],

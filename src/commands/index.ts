@@ -59,7 +59,7 @@ const summaries = {
   "sandbox set": "Complete or cancel a record of a local sandbox",
   "sandbox requests": "Show the request log of a local sandbox",
   "sandbox statement": "Print the sandbox's records as a CSV statement",
-  "sandbox info": "Show the API's details of a sandbox account",
+  "sandbox info": "Show the sandbox account's details",
   profile: "Manage profiles (API credentials and settings)",
   "profile add": "Add a profile",
   "profile list": "List profiles",

@@ -35,9 +35,10 @@ type StatusFilter = Pick<Filter, "status" | "states">;
 const statusFilters = new Map<string, StatusFilter>([
   ...statuses.map((one): [string, StatusFilter] => [one.toLowerCase(), { status: one }]),
   ...states.map((one): [string, StatusFilter] => [wordOf(one), { states: [one] }]),
+  ["rejected", { states: ["REFUSED"] }],
   ["unknown", { states: ["INTENT", "UNCERTAIN"] }],
 ]);
-const statusWords = [...statuses, "refused", "unknown", "not-sent", "conflict"];
+const statusWords = [...statuses, "rejected", "unknown", "not-sent", "conflict"];
 
 function wordOf(state: string): string {
   return state.toLowerCase().replaceAll("_", "-");
@@ -61,7 +62,7 @@ function readRecipient(typed: string): Result<string> {
 export const commonFilters = {
   status: flag.optional(
     "--status <status>",
-    "Processing, Completed, Cancelled, refused, unknown, not-sent, conflict",
+    "Status of the API, or rejected, unknown, not-sent, conflict",
     takes(statusWords, readStatus),
   ),
   ...timeFilters,

@@ -44,7 +44,7 @@ export const payCreate = defineCommand({
     callbackUrl,
     payer: flag.optional(
       "--payer <number>",
-      "Customer's number, filled in on the payment page",
+      "Customer's number, prefilled on the payment page",
       readMobile,
     ),
     gatewayType: flag.optional(

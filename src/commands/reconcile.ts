@@ -51,7 +51,12 @@ const flags = {
 };
 
 const args = {
-  file: argument.optional("file", "CSV statement of the provider", ok<string>, "csv-file"),
+  file: argument.optional(
+    "file",
+    "CSV statement, unless mappings are listed or removed",
+    ok<string>,
+    "csv-file",
+  ),
 };
 type ReconcileInput = Input<typeof flags & typeof args>;
 
@@ -242,13 +247,16 @@ async function columnsOf(
   statement: StatementTable,
   context: Context,
 ): Promise<ColumnMapping[]> {
-  const { recognize, textsOf, withDateOrder } = await import("../accounting/statement.ts");
+  const { recognize, requireColumns, textsOf, withDateOrder } = await import(
+    "../accounting/statement.ts"
+  );
   let columns = await withDateOrder(statement, given);
   const has = (...fields: string[]) => columns.some(({ field }) => fields.includes(field));
   const isDated = has("date") || (since && until);
   if (!has("id", "reference") || !has("amount", "debit", "credit") || !isDated) {
     const known = await (await context.ledger.own()).ofNames(textsOf(statement));
     columns = await withDateOrder(statement, recognize(statement, columns, known));
+    requireColumns(statement, columns);
     await context.ui.confirm({
       action: "Use these columns",
       rows: columns.map(({ column, field, why }) => [column, why ? `${field} (${why})` : field]),

@@ -121,10 +121,10 @@ async function sumsOf({ month, by = "day", ...times }: ReportInput, context: Con
     ui.notice(`Period: ${periodText(scope)} (${zone}). Account: ${named.join(", ")}.`);
   }
   const [unknown, inProgress] = [countOf("unknown"), countOf("inProgress")];
-  if (inProgress > 0) ui.notice(`Not in the sums: ${inProgress} in progress.`);
+  if (inProgress > 0) ui.notice(`Not included: ${inProgress} in progress.`);
   if (unknown > 0)
     ui.notice(
-      `Not in the sums: ${unknown} of unknown outcome. To list them, run 'lenden ledger list --unknown'.`,
+      `Not included: ${unknown} with an unknown outcome. To list them, run 'lenden ledger list --unknown'.`,
     );
   const room = host.stdout.isTTY ? (host.stdout.columns ?? 80) : 0;
   return { scope, accounts, output: ui.output, now: new Date(host.now()).toISOString(), room };

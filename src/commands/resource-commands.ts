@@ -103,7 +103,7 @@ function listOf(resource: ResourceInfo) {
   return {
     description: "Shows the last known statuses from the ledger, newest first.",
     examples: {
-      [`List the ${kind}s of today`]: `lenden ${group} list --since today`,
+      [`List today's ${kind}s`]: `lenden ${group} list --since today`,
       [`List the IDs of Processing ${kind}s`]: `lenden ${group} list --status processing --refresh -q`,
     },
     list: true,

@@ -6,7 +6,7 @@ import { readTimeZone } from "../domain/time-zone.ts";
 
 /** The filters by time that every list has. */
 export const timeFilters = {
-  since: flag.optional("--since <time>", "From this time: 2026-11-20, today, 2h ago", readTime),
+  since: flag.optional("--since <time>", 'From this time: 2026-11-20, today, "2h ago"', readTime),
   until: flag.optional("--until <time>", "Up to and including this time or day", readTime),
 };
 

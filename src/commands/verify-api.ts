@@ -35,7 +35,7 @@ const flags = {
 
 export const verifyApi = defineCommand({
   description:
-    "Sends small payouts, a payment and a refund to your sandbox account. For example, one test sends the same payout twice: the API must create it once. If a test refutes an assumption, lenden stops relying on it, also in production.",
+    "Sends small payouts, a payment and a refund to your sandbox account. For example, one test sends the same payout twice: the API must create it once. If a test refutes an assumption, lenden stops relying on it, in production too.",
   examples: { "Verify the API of a sandbox account": "lenden verify-api" },
   flags,
   list: true,
@@ -100,7 +100,7 @@ function summaryOf(results: Result[]): string {
   });
   const isStrict = results.some(({ verdict, guard }) => verdict === "refuted" && guard !== null);
   const effect = isStrict
-    ? " From now on, lenden does not rely on refuted assumptions, also in production."
+    ? " From now on, lenden does not rely on refuted assumptions, in production too."
     : "";
   return `${results.length} assumptions: ${counts.join(", ")}.${effect}`;
 }

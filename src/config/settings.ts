@@ -121,7 +121,7 @@ function chosenProfile(
     sourced(flags.profile, "--profile") ?? sourced(env.LENDEN_PROFILE, "LENDEN_PROFILE");
   if (named) return named;
   if (env.LENDEN_API_KEY !== undefined && env.LENDEN_BASE_URL !== undefined) return undefined;
-  return sourced(stored.current, "profile use");
+  return sourced(stored.current, "default profile");
 }
 
 /** A ledger that the command line names. */

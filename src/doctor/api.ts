@@ -34,7 +34,7 @@ export async function* checkApi(context: CheckContext): AsyncIterable<Finding> {
   yield await check("profile", async () => {
     const { profile, shadows } = await context.config.settings();
     if (!profile) return skipped("No profile is in use.");
-    const how = profile.source === "profile use" ? "the default" : `from ${profile.source}`;
+    const how = profile.source === "default profile" ? "the default" : `from ${profile.source}`;
     const message = `Profile ${profile.value} is in use (${how}).`;
     return shadows.length > 0
       ? warning([message, ...shadows].join(" "), "Unset the variables that should not apply.")

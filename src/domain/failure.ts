@@ -5,7 +5,7 @@
 export const exits = {
   internal: {
     code: 1,
-    means: "internal or local error; nothing was sent",
+    means: "internal or local error, or a failed check; nothing was sent",
     retry: "once fixed; report an internal error",
   },
   usage: {
@@ -52,7 +52,7 @@ export const exits = {
   },
   unreachable: {
     code: 69,
-    means: "no valid API response; nothing was sent, or only part of a batch",
+    means: "no valid API response; nothing changed, or a batch was sent only in part",
     retry: "yes",
   },
   uncertain: {

@@ -30,7 +30,7 @@ const longestName = 63;
  */
 export function readLedgerUrl(text: string, takesPassword = false): Result<LedgerUrl> {
   const [, rest] = /^postgres(?:ql)?:\/\/([^\s\p{C}]*)$/u.exec(text) ?? [];
-  if (rest === undefined) return err(`The value is not a URL of a ledger. ${example}`);
+  if (rest === undefined) return err(`The value is not a valid ledger URL. ${example}`);
   const at = rest.lastIndexOf("@");
   const [login, target] = [rest.slice(0, Math.max(at, 0)), rest.slice(at + 1)];
   const problems: string[] = [];

@@ -104,7 +104,7 @@ export function idTaken(operation: Operation, remoteId: string, by: string): Fai
 
 /**
  * How a person resolves an operation whose outcome the API does not show. A local sandbox has no dashboard, but
- * logs its responses. Another reference could pay the recipient twice, so no hint names one.
+ * lists its records. Another reference could pay the recipient twice, so no hint names one.
  */
 export function resolveHint(
   name: string,
@@ -112,7 +112,7 @@ export function resolveHint(
   account: OperationDeps["account"],
 ): string {
   const place = isLocalSandbox(account)
-    ? "the output of 'lenden sandbox requests --json'"
+    ? "the output of 'lenden api GET /local/records/0'"
     : "the merchant dashboard";
   return `Find the ${kind} in ${place}. If it is there, run 'lenden ledger resolve ${name} --created <id>'. If not, run 'lenden ledger resolve ${name} --not-created'.`;
 }

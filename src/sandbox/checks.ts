@@ -92,7 +92,7 @@ export function requireKey(given: string | undefined, apiKey: string): void {
   throw new Rejection(
     401,
     "KEY_UNKNOWN",
-    `The key ${masked(given)} is not the key of this local sandbox, which 'lenden sandbox start' printed.`,
+    `The key ${masked(given)} is not the one that 'lenden sandbox start' printed.`,
   );
 }
 

@@ -51,7 +51,7 @@ test("a report has the same sums by every grouping, without what is open", async
   }
   const { stdout, stderr } = await lenden(["report", "--since", "yesterday", "--by", "user"]);
   expect(stdout).toMatch(/^Total .* BDT 100\.00 .* BDT 40\.05 .* BDT 5\.00 .* BDT 54\.95 /m);
-  expect(stderr).toContain("1 of unknown outcome");
+  expect(stderr).toContain("1 with an unknown outcome");
   const asCsv = ["report", "--since", "yesterday", "--by", "recipient", "-o", "csv"];
   const { stdout: csv } = await lenden(asCsv);
   expect(csv).toMatch(/^sandbox,.*,"01712345678",Rahima; \| Co,0\.00,0,0\.00,0,5\.00,1,-5\.00,/m);

@@ -59,11 +59,11 @@ test("check and send compare a file with the last batch before anything is sent"
   });
   for (const text of [checked.stdout, sent.stderr]) {
     expect(text).toMatch(/Compared with:? .*payroll\.csv/);
-    expect(text).toContain("-BDT 30.01 (-1.6 %), before 5 rows, BDT 1,800.00");
+    expect(text).toContain("-BDT 30.01 (-1.6 %), previously 5 rows, BDT 1,800.00");
     expect(text).toMatch(
-      /Number changed:? .*1 recipient, BDT 1,000\.00\n +line 3: .*\(karim {2}uddin\), before 01712345672/,
+      /Number changed:? .*1 recipient, BDT 1,000\.00\n +line 3: .*\(karim {2}uddin\), previously 01712345672/,
     );
-    expect(text).toMatch(/Amount changed:? .*\n +line 5: .*, before BDT 100\.00 \(-20\.0 %\)/);
+    expect(text).toMatch(/Amount changed:? .*\n +line 5: .*, previously BDT 100\.00 \(-20\.0 %\)/);
     expect(text).toMatch(/No earlier payout:? .*2 recipients, BDT 1,070\.00/);
   }
 });

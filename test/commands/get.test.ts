@@ -109,6 +109,6 @@ test("a payment of unknown outcome on a local sandbox is found in its log, not i
   const merchant = await openMerchant({ faults: faults("createPayment:lost-reply") });
   const { code, stderr } = await merchant.lenden(paymentOf("Order 42"));
   expect(code).toBe(75);
-  expect(stderr).toContain("'lenden sandbox requests --json'");
+  expect(stderr).toContain("'lenden api GET /local/records/0'");
   expect(stderr).not.toContain("dashboard");
 });

@@ -114,7 +114,7 @@ test("profile show names the source of every value, and says on stderr what is o
   expect([code, stderr]).toEqual([0, ""]);
   const rows: { setting: string; value: string | null; source: string }[] = JSON.parse(stdout);
   expect(rows.map(({ setting, value, source }) => `${setting}: ${value} (${source})`)).toEqual([
-    "profile: shop (profile use)",
+    "profile: shop (default profile)",
     "environment: sandbox (profile shop)",
     "account: null (not set)",
     "base-url: https://env.example/cp/api/v1 (LENDEN_BASE_URL)",

@@ -53,9 +53,9 @@ test("only loopback addresses and sockets are local", () => {
 });
 
 test.each([
-  ["mysql://ann@db/lenden", "not a URL of a ledger"],
-  ["ledger.db", "not a URL of a ledger"],
-  ["postgres://ann@db/len den", "not a URL of a ledger"],
+  ["mysql://ann@db/lenden", "not a valid ledger URL"],
+  ["ledger.db", "not a valid ledger URL"],
+  ["postgres://ann@db/len den", "not a valid ledger URL"],
   ["postgres://db/lenden", "The user is missing."],
   ["postgres://a%@db/lenden", "The user is not valid."],
   [`postgres://${"a".repeat(64)}@db/lenden`, "The user is not valid."],

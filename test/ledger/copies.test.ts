@@ -78,9 +78,9 @@ describe("ledger backup", () => {
   });
 
   test.each<[string, (folder: string) => string, RegExp]>([
-    ["an existing file", existingFile, /backup\.db: the file exists already/],
-    ["a symbolic link", linkToNothing, /link\.db: the file exists already/],
-    ["a directory", (folder) => folder, /the file exists already/],
+    ["an existing file", existingFile, /backup\.db: the file already exists/],
+    ["a symbolic link", linkToNothing, /link\.db: the file already exists/],
+    ["a directory", (folder) => folder, /the file already exists/],
     ["a missing directory", (folder) => join(folder, "a", "b.db"), /directory does not exist/],
     ["a file below a file", (folder) => join(existingFile(folder), "b.db"), /directory is a file/],
   ])("rejects %s", async (_, place, says) => {

@@ -26,11 +26,14 @@ export async function unknownCommand(path: string, words: string[]): Promise<Fai
 
 /** The error for help on something that is neither a command nor a topic. */
 export function unknownHelp(words: string[]): Failure {
-  if (words[0] === "json")
+  if (words[0] === "json") {
+    const command = words.slice(1).join(" ");
+    const shown = entries.some(({ name }) => name === command) ? ` '${command}'` : undefined;
     return usage(
-      [`There is no JSON Schema of${wordsOrWhy(...words.slice(1))}.`],
+      [`There is no JSON Schema of${shown ?? wordsOrWhy(...words.slice(1))}.`],
       "To list the commands that have one, run 'lenden help json'.",
     );
+  }
   const topic = meantTopic(words.join("-"));
   const meant = topic ? [topic] : meantPaths("", words);
   return usage(

@@ -14,7 +14,11 @@ export const method = {
     unless: "methodId",
     names: "method",
   }),
-  methodId: flag.optional("--method-id <id>", "Unchecked method ID, instead of --method", readWord),
+  methodId: flag.optional(
+    "--method-id <id>",
+    "Method ID, sent without checking it, instead of --method",
+    readWord,
+  ),
 };
 
 export const redirectUrl = flag.setting(

@@ -143,7 +143,10 @@ export function defineCommand<
   };
 }
 
-const dryRun = flag.toggle("--dry-run", "Print the request without sending it");
+const dryRun = flag.toggle(
+  "--dry-run",
+  "Print the request, of a batch the first one, without sending it",
+);
 
 async function refuseProduction(context: Context): Promise<void> {
   const { environment, apiKey } = await context.config.account();
@@ -207,7 +210,7 @@ async function readInput(definition: Definition, given: Given, context: Context)
   if (!ask) {
     // The problem of a value says what is valid; for unknown flags and extra arguments the help does.
     const isUnknown = given.problems.length > 0 || left.length > 0;
-    const help = `To see its arguments and flags, run 'lenden ${given.name} --help'.`;
+    const help = `To see the command's arguments and flags, run 'lenden ${given.name} --help'.`;
     throw usage([...problems, ...missing.values()], isUnknown ? help : undefined);
   }
   const { askForMissing } = await import("./dialogue.ts");

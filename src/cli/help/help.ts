@@ -54,7 +54,7 @@ async function jsonPage(): Promise<Section[]> {
     .map(({ name }) => name);
   return [
     "JSON Schema of the output of a command",
-    "--json prints one document: the API's fields unchanged, and those that lenden adds, with amounts as decimal strings. -o ndjson prints one document per line. Accept unknown fields: later versions add some.",
+    "--json prints one document: the API's fields unchanged, and those that lenden adds. The API's amounts are numbers; those of added fields are decimal strings. -o ndjson prints one document per line. Accept unknown fields: later versions add some.",
     "Usage: lenden help json <command>",
     [
       "Examples",
@@ -63,7 +63,7 @@ async function jsonPage(): Promise<Section[]> {
         "Print the schema of errors": "lenden help json error",
       },
     ],
-    `Every command has a schema, except ${bare.join(", ")}.`,
+    `Every command has a schema, except ${bare.slice(0, -1).join(", ")} and ${bare.at(-1)}.`,
     "Learn more: lenden help formats",
   ];
 }
@@ -114,11 +114,14 @@ function commandPage({ name, summary }: Entry, command: Command, shared: Flag[])
   const flags: Flag[] = Object.values({ ...command.flags, ...ownOutputFlag(command) });
   const own = flags.filter((flag) => !shared.includes(flag));
   const required = flags.filter(({ presence }) => presence === "required");
+  const isProgram = args.some(({ presence }) => presence === "rest");
   const codes = keysOf(exitCodes).map((kind) => [exits[kind].code, exitCodes[kind] ?? ""]);
   return [
     summary,
     ...paragraphs(description),
-    usage(name, ...args.map(termOf), ...required.map((flag) => flag.usage), "[flags]"),
+    isProgram
+      ? usage(name, "[flags] --", ...args.map(termOf))
+      : usage(name, ...args.map(termOf), ...required.map((flag) => flag.usage), "[flags]"),
     [Object.keys(examples).length === 1 ? "Example" : "Examples", examples],
     ["Arguments", Object.fromEntries(args.map((one) => [termOf(one), one.about]))],
     ["Flags", Object.fromEntries(own.map(flagRow))],

@@ -73,7 +73,7 @@ export const topicPages: Record<TopicName, Record<string, string | Record<string
     JSON: "With --json, an error is one line of JSON on stderr, with the word in parentheses as its kind.",
   },
   "money-safety": {
-    "": "Running the same command twice does not pay twice, under these conditions:",
+    "": "Running the same command twice does not pay twice, under the conditions below.",
     Examples: {
       "Resolve operations whose outcome is unknown": "lenden ledger resolve",
     },
@@ -82,8 +82,9 @@ export const topicPages: Record<TopicName, Record<string, string | Record<string
       "payout send":
         "Rejected (exit 3) for 24 hours if amount and recipient are equal; longer while the outcome is unknown.",
       "pay create":
-        "Rejected (exit 3) for ten minutes while the same payment is Processing; longer while its outcome is unknown.",
-      "refund create": "Rejected (exit 3), unless the earlier refund was rejected or cancelled.",
+        "Rejected (exit 3) for ten minutes while a payment of the same amount, description, method and payer is Processing; longer while its outcome is unknown.",
+      "refund create":
+        "Rejected (exit 3) if payment, amount and account are equal, unless the earlier refund was rejected or cancelled.",
       "payout batch send": "The batch resumes without the accepted rows.",
     },
     Duplicates:
@@ -95,7 +96,7 @@ export const topicPages: Record<TopicName, Record<string, string | Record<string
       UNCERTAIN: "Outcome unknown: sent, without a valid response",
       CONFIRMED: "Accepted by the API; its status is shown",
       REFUSED: "Rejected by the API",
-      NOT_SENT: "Certainly not sent",
+      NOT_SENT: "Not sent, or recorded as not created",
       CONFLICT: "The API has a different record under this reference or ID",
     },
     "Outcome unknown":
@@ -160,7 +161,7 @@ export const topicPages: Record<TopicName, Record<string, string | Record<string
     Endpoints: `${endpointNames.join(", ")}, or * for all.`,
     "Callback faults": "--callback-fault takes <kind>[:<rate>]. The first matching rule applies.",
     "Kinds of callback faults": callbackFaultKinds,
-    "Test numbers of recipients, payers and refunds": {
+    "Test numbers (for recipients, payers and refund accounts)": {
       "01955500001": "rejected; nothing is created",
       "01955500002": "created; the response takes five seconds",
       "01955500003": "created, then Cancelled",

@@ -59,6 +59,8 @@ export function readTime(typed: string): Result<Time> {
   }
   const [, date, clock = "", offset = ""] = isoTime.exec(typed) ?? [];
   const ms = Date.parse(`${date}${clock || "T00:00"}${offset || "Z"}`);
+  if (/^[0-9]{1,6}[mhd]$/.test(typed))
+    return err(`${quoted(typed)} is not a time. Did you mean "${typed} ago", in quotes?`);
   if (date === undefined || !isDay(date) || Number.isNaN(ms))
     return err(
       `${quoted(typed)} is not a time. Examples: 2026-11-20, 2026-11-20T10:30, today, 2h ago.`,

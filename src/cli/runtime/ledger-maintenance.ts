@@ -267,7 +267,7 @@ async function backUp(ledger: string, file: string): Promise<LedgerContent> {
 }
 
 const createErrors: Record<string, string> = {
-  EEXIST: "the file exists already",
+  EEXIST: "the file already exists",
   ENOENT: "its directory does not exist",
   ENOTDIR: "its directory is a file",
   EACCES: "permission denied",

@@ -193,7 +193,8 @@ function failureOf(
   const [group = ""] = command.split(" ");
   const isWait = ending === "pending" || ending === "cancelled";
   return new Failure(reason, message, {
-    ...(id ? { operation: id } : {}),
+    // A card without a record, as of a verification, has its verdict there.
+    ...(id && ending !== "unverified" ? { operation: id } : {}),
     ...(ending === "pending" && id
       ? { hint: `To wait longer, run 'lenden ${group} wait ${id} --wait-timeout 30m'.` }
       : {}),

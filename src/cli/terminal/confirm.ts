@@ -183,7 +183,8 @@ function declined(hint?: string): Failure {
 }
 
 function missing({ action, alwaysAsked, typed }: Confirmation, { yes }: Globals): Failure {
-  const message = `${alwaysAsked ? "This command" : "Production"} requires confirmation: ${action}.`;
+  const what = action.charAt(0).toLowerCase() + action.slice(1);
+  const message = `${alwaysAsked ? "This command" : "Production"} requires confirmation to ${what}.`;
   const flags = [...(yes ? [] : ["--yes"]), ...(typed && !typed.isGiven ? [typed.flags] : [])];
   return new Failure("confirmation.missing", message, {
     hint: `Review the details, then add ${flags.join(" and ")}.`,

@@ -231,7 +231,10 @@ function unknownPayment(id: string): Failure {
 }
 
 function nothingArrived(awaited: string | undefined, { stopping }: Context): Failure {
-  const what = awaited === undefined ? "a verified callback arrived" : `payment ${awaited} ended`;
+  const what =
+    awaited === undefined
+      ? "a verified callback arrived"
+      : `payment ${awaited} was Completed or Cancelled`;
   if (stopping.aborted) return new Failure("callback.stopped", `Stopped before ${what}.`);
   return new Failure(
     "callback.wait-timed-out",

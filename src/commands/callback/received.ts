@@ -180,7 +180,7 @@ async function callbackNumbered(number: number, context: Context): Promise<Store
 
 export const callbackVerify = defineCommand({
   description:
-    "Compares a body, a query string, a URL or a whole HTTP request with the API's record. 'verified': the fields that both have are equal. 'forged': only the callback says Completed; 'mismatched': another field differs; 'unknown': the API has no such record.",
+    "Compares a body, a query string, a URL or a whole HTTP request with the API's record. 'verified': the fields that both have are equal. 'forged': only the callback says Completed; 'mismatched': another field differs; 'unknown': the text cannot be read, or the API has no such record.",
   examples: {
     "Verify a body that your handler received": "lenden callback verify callback.json",
     "Verify the parameters of a redirect, and the price of the order":

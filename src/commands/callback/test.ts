@@ -61,7 +61,7 @@ export const callbackTest = defineCommand({
   finishes: true,
   changed: () => false,
   exitCodes: {
-    refused: "your store does not accept the orders of the test",
+    refused: "your --orders URL rejected an order of the test",
     unverified: "a case failed or is undecided",
   },
   async *run({ only, settle = 1_000, answerWithin = 10_000, ...given }, context) {

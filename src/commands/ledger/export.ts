@@ -41,7 +41,7 @@ const columns = [
 
 export const ledgerExport = defineCommand({
   description:
-    "CSV has all operations. --since and --until select by when lenden recorded them, or when the API created imported ones. An accounting journal (-o hledger) has only completed operations, selected by their time of completion.",
+    "CSV has all operations. --since and --until use the time of recording; for imported operations, the time of creation. An accounting journal (-o hledger) has only completed operations, selected by their time of completion.",
   examples: {
     "Export as CSV for a spreadsheet": "lenden ledger export",
     "Export a month as an hledger journal":

@@ -15,7 +15,7 @@ export async function operationNamed(name: string, ledger: Ledger): Promise<Oper
       ? ((await ledger.find(name)) ?? (await ledger.findElsewhere(name)))
       : await operationAt(place, ledger);
   if (found) return found;
-  const message = `The ledger has no operation ${JSON.stringify(name)} of this account.`;
+  const message = `This account has no operation ${JSON.stringify(name)} in the ledger.`;
   throw new Failure("ledger.not-found", message, {
     hint: "To list all operations, run 'lenden ledger list'.",
   });

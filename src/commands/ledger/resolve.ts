@@ -24,7 +24,7 @@ import { nextStep, operationNamed, withCommands } from "./operation.ts";
 
 export const ledgerResolve = defineCommand({
   description:
-    "Sends unknown payouts again with the same reference, for up to 24 hours. For 'refund cancel', retrieves the refund's status. For a payment, a refund or a state CONFLICT, check the merchant dashboard, then add --created <id> or --not-created.",
+    "Sends each unknown payout that is less than 24 hours old again, with the same reference. For 'refund cancel', retrieves the refund's status. For a payment, a refund or an operation in state CONFLICT, check the merchant dashboard, then add --created <id> or --not-created.",
   examples: {
     "Resolve each operation that the API can confirm": "lenden ledger resolve",
     "Record the ID that the dashboard shows": "lenden ledger resolve OP01JD… --created TX8F3K2Q",
@@ -40,7 +40,7 @@ export const ledgerResolve = defineCommand({
   flags: {
     created: flag.optional(
       "--created <id>",
-      "Record the operation as created, with its ID at the API",
+      "Record the operation as created, with the ID that the API gave it",
       readIdentifier,
       { unless: "notCreated" },
     ),

@@ -43,7 +43,7 @@ export const profileSet = defineCommand({
   },
   arguments: {
     key: argument.required("setting", "Name of the setting", oneOf(settings)),
-    value: argument.required("value", "New value, or an empty text to remove it", ok<string>),
+    value: argument.required("value", 'New value, or "" to remove the setting', ok<string>),
   },
 
   async run({ key, value }, { config: { profiles, ...config }, ledger }) {
@@ -176,7 +176,7 @@ export const profileList = defineCommand({
 });
 
 export const profileShow = defineCommand({
-  description: "Secrets are shown as prefix and last three characters.",
+  description: "Secrets are masked, such as sk_sandbox_…QRR.",
   examples: { "Show the effective settings": "lenden profile show" },
   arguments: {
     name: argument.optional(

@@ -20,10 +20,10 @@ export function comparisonRows({ last, firstPayouts }: Comparison, now: Sum): [s
 
 function lastRows(last: LastBatch, now: Sum): [string, string][] {
   const { batch, total } = last;
-  const change = `${changeText(now.sumPaisa, total.sumPaisa)}, before ${sumText(total)}`;
+  const change = `${changeText(now.sumPaisa, total.sumPaisa)}, previously ${sumText(total)}`;
   const amount = (one: ChangedRecipient<Paisa>) =>
-    `${shown(one)}, before ${formatPaisa(one.before)} (${percentText(one.amountPaisa, one.before)})`;
-  const number = (one: ChangedRecipient<string>) => `${shown(one)}, before ${one.before}`;
+    `${shown(one)}, previously ${formatPaisa(one.before)} (${percentText(one.amountPaisa, one.before)})`;
+  const number = (one: ChangedRecipient<string>) => `${shown(one)}, previously ${one.before}`;
   return [
     ["Compared with", `batch ${batch.id}, ${batch.name}, ${formatDay(batch.createdAt)}`],
     ["Change in total", change],

@@ -1,20 +1,26 @@
-import { columnsOf, exportedRows, retryRows, selections } from "../../../batches/export.ts";
+import {
+  columnsOf,
+  exportedRows,
+  retryRows,
+  type Selection,
+  selections,
+} from "../../../batches/export.ts";
 import { noRetries } from "../../../batches/retries.ts";
 import {
   type BatchStatus,
   endingOf,
   openOf,
   readStatus,
-  rowStatuses,
   type Sum,
 } from "../../../batches/status.ts";
 import { exact } from "../../../cli/command/common-flags.ts";
 import { type Context, defineCommand } from "../../../cli/command/define-command.ts";
-import { flag, oneOf } from "../../../cli/command/flag.ts";
+import { flag, notOneOf, oneOf, takes } from "../../../cli/command/flag.ts";
 import { id, money, rowsText, text, time } from "../../../cli/output/view.ts";
 import { collect, keysOf } from "../../../domain/collect.ts";
 import { Failure, type FailureKind, usage } from "../../../domain/failure.ts";
 import { formatTime } from "../../../domain/local-time.ts";
+import { err, ok, type Result } from "../../../domain/result.ts";
 import type { Batch } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import { columnsFlag, type ListColumn, limit, pagesOf, pageTable } from "../../lists.ts";
@@ -174,8 +180,23 @@ function unknownText({ count }: Sum): string {
   return `The outcome of ${rowsText(count)} is unknown: money may have moved. Run 'lenden ledger resolve'.`;
 }
 
+/** The words of the tables, for statuses that have other names in JSON. */
+const otherWords = new Map<string, Selection>([
+  ["rejected", "refused"],
+  ["unknown", "uncertain"],
+  ["not-sent", "unsent"],
+]);
+const selectionWords = selections.map(
+  (one) => [...otherWords].find(([, own]) => own === one)?.[0] ?? one,
+);
+
+function readSelection(typed: string): Result<Selection> {
+  const found = otherWords.get(typed) ?? selections.find((one) => one === typed);
+  return found ? ok(found) : err(notOneOf(typed, selectionWords));
+}
+
 export const batchExport = defineCommand({
-  description: `Writes CSV, unless --output is json or ndjson. --only failed writes the rows that can be sent again: correct them, then send them as a new file. Of these, rejected and cancelled rows get new references (INV-7-lenden2). Other values of --only: ${rowStatuses.join(", ")}.`,
+  description: `Writes CSV by default. --only failed writes the rows that can be sent again: correct them, then send them as a new file. Of these, rejected and cancelled rows get new references (INV-7-lenden2). Other values of --only: ${selectionWords.slice(1).join(", ")}.`,
   examples: {
     "Export the rows that can be sent again":
       "lenden payout batch export payroll.csv --only failed",
@@ -185,7 +206,7 @@ export const batchExport = defineCommand({
     only: flag.optional(
       "--only <status>",
       "Only rows with this status, or failed",
-      oneOf(selections),
+      takes(selectionWords, readSelection),
     ),
     exact,
   },

@@ -64,7 +64,7 @@ export const fileFlags = {
   methodId: method.methodId,
   name: flag.optional(
     "--name <text>",
-    "Batch name; a new name creates a new batch (default: file name)",
+    "Batch name (default: file name); a new --name sends the rows again",
     readWord,
   ),
   allowDuplicates: flag.toggle(

@@ -133,8 +133,10 @@ async function previewOf(input: PlanInput, csv: CsvFile, ledger: Ledger, context
     // The plan decides, whatever the flags are.
     context.ui.notice(await describeBatch(planned, ledger), "batch.exists");
     checkExpected(input, totalOf(planned));
-    for await (const row of ledger.batches.rows(planned, "all"))
+    for await (const row of ledger.batches.rows(planned, "all")) {
+      noteFirst(totalOf(planned).count, context);
       return context.api.preview("createPayout", payoutBody(orderOfRow(row)));
+    }
   }
   const examined = await examineFile(input, csv, ledger, context);
   const { problems, totals } = examined;
@@ -148,7 +150,12 @@ async function previewOf(input: PlanInput, csv: CsvFile, ledger: Ledger, context
       ["The first row cannot be read with these flags."],
       "Use the flags of the run that created the batch.",
     );
+  noteFirst(totals.total.count, context);
   return context.api.preview("createPayout", payoutBody(orderOfRow(first)));
+}
+
+function noteFirst(rows: number, { ui }: Context): void {
+  if (rows > 1) ui.notice(`This is the request of the first of ${rowsText(rows)}.`);
 }
 
 type Pacing = Pick<Sending, "concurrency" | "perSecond">;
