@@ -42,8 +42,8 @@ const selections = {
   shown: "result NOT IN ('matched', 'fee', 'balance')",
   contradicting: "result IN ('differs', 'twice')",
   unlisted: "result = 'only-in-statement' AND explained IS NULL",
-  /** Unlisted, with an ID that --import could retrieve. */
-  importable: "result = 'only-in-statement' AND explained IS NULL AND id IS NOT NULL",
+  unlistedWithId: "result = 'only-in-statement' AND explained IS NULL AND id IS NOT NULL",
+  unlistedWithoutId: "result = 'only-in-statement' AND explained IS NULL AND id IS NULL",
   unknown: "result = 'unknown-here' AND explained IS NULL",
   proposed: "proposals <> ''",
 };

@@ -2,8 +2,8 @@ import type { ServiceRecord } from "../api/contract/index.ts";
 import { type Paisa, paisaOf } from "../domain/amount.ts";
 import { Failure, usage } from "../domain/failure.ts";
 import { readIdentifier } from "../domain/identifier.ts";
-import { isUnresolved } from "../domain/state.ts";
-import { hasEnded, type Resource, resources } from "../domain/statuses.ts";
+import { isTest, isUnresolved } from "../domain/state.ts";
+import { hasEnded, isStatus, type Resource, resources } from "../domain/statuses.ts";
 import type { Requested } from "../ledger/change.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Filter, Operation, Outcome } from "../ledger/operation.ts";
@@ -45,6 +45,10 @@ export interface Reconciliation {
   balance: Balance | undefined;
   /** Lines that are dated outside the period. An opening balance may be of the day before. */
   outside: { count: number; first: Line | undefined };
+  /** The first line with a status that lenden does not know. */
+  strangeStatus: Line | undefined;
+  /** Operations that were sent in the period, and that have an unknown outcome and no line. */
+  unsettled: Operation[];
   /** The lines of operations that are in the statement. */
   named: FirstLines;
   /** Why a record could not be retrieved: the result is incomplete. */
@@ -78,6 +82,7 @@ export async function reconcile(
   const named = createFirstLines(findings.at);
   const balance = createBalanceCheck(lines.isNewestFirst);
   const outside = createOutside(options);
+  let strangeStatus: Line | undefined;
   let unseen: Failure | undefined;
   for await (const page of lines.pages()) {
     const known = await namedBy(page, ledger);
@@ -99,6 +104,7 @@ export async function reconcile(
       const number = Number(operation?.number ?? 0n);
       if (operation && named.get(number) === undefined) named.set(number, line.line);
       outside.add(line);
+      if (line.status !== null && !isStatus(line.status)) strangeStatus ??= line;
     }
     balance.add(explained);
   }
@@ -116,10 +122,19 @@ export async function reconcile(
   const isUnknown = refreshed.unseen?.kind === "not-found";
   if (refreshed.unseen && isUnknown) throwUnlessUnknown(refreshed.unseen, deps);
   return {
-    ...{ findings, named, netLines: isNet ? net : 0, outside: outside.found },
+    ...{ findings, named, netLines: isNet ? net : 0, outside: outside.found, strangeStatus },
     balance: balance.result(isNet),
+    unsettled: await unsettledIn(options, named, ledger),
     unseen: isUnknown ? undefined : refreshed.unseen,
   };
+}
+
+/** Nothing shows that these moved no money: a month with them is not closed. */
+async function unsettledIn({ since, until }: Options, named: FirstLines, ledger: Ledger) {
+  const sent = (await ledger.unsettled()).filter(
+    (one) => one.openedAt >= since && one.openedAt <= until && !isTest(one),
+  );
+  return sent.filter(({ kind, number }) => isRecorded(kind) && !named.get(Number(number)));
 }
 
 /** Counts the lines that are dated outside the period. */
@@ -164,10 +179,15 @@ function blockedEntry(entry: Entry, operation: Operation): Entry {
   return { ...entry, result: "differs", operation, differences };
 }
 
+/** True for what creates a record of the API. */
+function isRecorded(kind: Operation["kind"]): boolean {
+  return resources.some((one) => one === kind);
+}
+
 /** Operations that the API has a record of, and that no line names. */
 async function* others(named: FirstLines, filter: Filter, ledger: Ledger) {
   for await (const one of ledger.list(undefined, { ...filter, oldestFirst: true })) {
-    const isRecord = one.state === "CONFIRMED" && resources.some((kind) => kind === one.kind);
+    const isRecord = one.state === "CONFIRMED" && isRecorded(one.kind);
     if (isRecord && named.get(Number(one.number)) === undefined) yield one;
   }
 }

@@ -64,7 +64,7 @@ export async function readTable(
       for await (const page of recordPages(pieces(), known))
         yield page.map(({ line, cells }) => ({
           line,
-          cells: cells.map((cell) => unguarded(cell).trim()),
+          cells: cells.map(plainCell),
         }));
     } catch (error) {
       if (!(error instanceof Unreadable)) throw error;
@@ -87,6 +87,15 @@ export async function readTable(
   }
   const sample = first.slice(place + 1, place + 1 + sampled);
   return { path, header, sample, pages };
+}
+
+/** A cell without what spreadsheets and web pages add: an apostrophe, a formula of a text, and invisible marks. */
+function plainCell(cell: string): string {
+  const visible = cell
+    .replace(/[\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g, "")
+    .trim();
+  const inner = /^="([^"]*)"$/.exec(visible)?.[1] ?? visible;
+  return unguarded(inner).replace(/^'/, "").trim();
 }
 
 const addDelimiter = "If the file uses another separator, set --delimiter.";
@@ -161,6 +170,7 @@ export function recognize(
     header.indexOf(found.find((one) => readAs(one) === field)?.column ?? " ");
   const isMoney = (cell: string) => readMoney(cell).ok;
   const isDate = (cell: string) => readDate(cell, "UTC").ok || readDate(cell, "UTC", true).ok;
+  const isStatus = (cell: string) => statusIn(cell) !== undefined;
   const never = () => false;
   const recognitions: Recognition[] = [
     ["id", "IDs of the ledger", (cell) => ids.has(cell)],
@@ -171,7 +181,7 @@ export function recognize(
     ["amount", "amounts of these operations", isAmountOf, isMoney],
     ["fee", "", never, isMoney],
     ["balance", "", never, isMoney],
-    ["status", "statuses", (cell) => statusIn(cell) !== undefined],
+    ["status", "statuses", isStatus, isStatus],
     [
       "type",
       "types of these operations",
@@ -190,7 +200,8 @@ export function recognize(
       const hits = filled.filter((one) => fits(one.cells[place] ?? "", operationOf(one))).length;
       const isPossible = hits > 0 || columnNames[field].test(column);
       // A wrong cell of a column with the name of a field is an error, not a sign of another column.
-      const isNamed = column.toLowerCase() === field;
+      const isNamed =
+        field === "status" ? columnNames.status.test(column) : column.toLowerCase() === field;
       const areReadable = filled.every(({ cells }) => isReadable(cells[place] ?? ""));
       const isRead = isPossible && (isNamed || areReadable);
       return isRead ? [{ column, hits, filled: filled.length }] : [];
@@ -267,7 +278,7 @@ export async function withDateOrder(
 }
 
 function isSame(one: string, other: string): boolean {
-  return one.trim().normalize("NFC") === other.trim().normalize("NFC");
+  return plainCell(one).normalize("NFC") === plainCell(other).normalize("NFC");
 }
 
 /** A line of a statement, as far as its columns are known. */
@@ -399,17 +410,43 @@ function createLineReader(
   };
 }
 
-const mapExample = "Assign a column of the file to a field, for example --map 'Trx ID=id'.";
+const mapExample = "Map one column of the file to each field, for example --map 'Trx ID=id'.";
 const mostProblems = 20;
+
+/** Columns that a file does not have exactly once, and columns that cannot be used together. */
+function* problemsOfColumns(
+  { path, header }: Pick<StatementTable, "path" | "header">,
+  mapping: ColumnMapping[],
+) {
+  const names = header.filter((name) => name !== "").map((name) => quoted(name));
+  for (const [place, one] of mapping.entries()) {
+    const { column, field } = one;
+    const { length } = header.filter((name) => isSame(name, column));
+    if (length === 0)
+      yield `${path} has no column ${quoted(column)}. Its columns are ${names.join(", ")}.`;
+    if (length > 1) yield `${path} has ${length} columns with the name ${quoted(column)}.`;
+    const earlier = mapping.slice(0, place);
+    const sameColumn = earlier.find((other) => isSame(other.column, column));
+    const sameField = earlier.find(
+      (other) => field !== "ignore" && readAs(other) === readAs(one) && other !== sameColumn,
+    );
+    if (sameColumn)
+      yield `The column ${quoted(column)} is mapped twice: to ${sameColumn.field} and to ${field}.`;
+    if (sameField)
+      yield `Two columns are mapped to ${readAs(one)}: ${quoted(sameField.column)} and ${quoted(column)}.`;
+  }
+}
+
+/** @throws Failure `usage` if columns were given that cannot be read */
+export function checkColumns(table: StatementTable, given: ColumnMapping[]): void {
+  const problems = [...problemsOfColumns(table, given)];
+  if (problems.length > 0) throw usage(problems, mapExample);
+}
 
 function* problemsOfMapping({ path, header }: StatementTable, mapping: ColumnMapping[]) {
   const has = (...fields: Read[]) =>
     mapping.some(({ field }) => fields.some((one) => one === field));
-  for (const { column } of mapping) {
-    const { length } = header.filter((one) => isSame(one, column));
-    if (length === 0) yield `${path} has no column ${quoted(column)}.`;
-    if (length > 1) yield `${path} has ${length} columns with the name ${quoted(column)}.`;
-  }
+  yield* problemsOfColumns({ path, header }, mapping);
   if (!has("id", "reference")) yield "No column is used as id or as reference.";
   if (!has("amount", "debit", "credit")) yield "No column is used as amount.";
   if (has("amount") && has("debit", "credit"))
@@ -472,14 +509,17 @@ function readDate(
   return ok({ fromMs: when(ms), toMs: when(ms + lengthMs) - 1 });
 }
 
+/** Whole texts: `Completed, then reversed` is none of them. */
 const statusWords: Record<Status, RegExp> = {
-  Completed: /^(?:complet|success|paid|settled|done|processed)/i,
-  Cancelled: /^(?:cancel|revers|fail|declin)/i,
-  Processing: /^(?:processing|pending|in progress)/i,
+  Completed:
+    /^(?:complete|completed|success|successful|succeeded|paid|settled|done|processed)(?: successfully)?$/i,
+  Cancelled: /^(?:cancell?ed|reversed|reversal|failed|failure|unsuccessful|declined)$/i,
+  Processing: /^(?:processing|pending|in progress)$/i,
 };
 
 function statusIn(text: string): Status | undefined {
-  return statuses.find((one) => statusWords[one].test(text));
+  const word = text.replace(/^(?:payment|payout|transaction|transfer) |[.!]$/gi, "");
+  return statuses.find((one) => statusWords[one].test(word));
 }
 
 const kindWords: [Resource | "fee", RegExp][] = [

@@ -18,6 +18,7 @@ import { formatDay, formatTime } from "../domain/local-time.ts";
 import { formatPaisa } from "../domain/money.ts";
 import { didYouMean } from "../domain/nearest.ts";
 import { err, ok, quoted, type Result } from "../domain/result.ts";
+import { isStatus } from "../domain/statuses.ts";
 import { clockIn, whenClockShows } from "../domain/time-zone.ts";
 import { fileFlags } from "./payout/batch/file.ts";
 import { spanOf, timeFilters, zoneOf } from "./time-filters.ts";
@@ -159,7 +160,7 @@ function* rowsOf(findings: Findings): Iterable<ReportRow> {
 
 async function resultOf(input: ReconcileInput, context: Context) {
   const { openCsvFile } = await import("../batches/csv.ts");
-  const { merged, readTable, readLines } = await import("../accounting/statement.ts");
+  const { checkColumns, merged, readTable, readLines } = await import("../accounting/statement.ts");
   const retrieval = await import("../accounting/retrieve.ts");
   const { openMappings } = await import("../accounting/mappings.ts");
   const mappings = openMappings(context.host.folders.config);
@@ -176,10 +177,18 @@ async function resultOf(input: ReconcileInput, context: Context) {
   const given = merged(saved, map);
   const csv = openCsvFile(file, fileHints);
   const named = given.map(({ column }) => column);
+  const zone = await zoneOf(context);
+  const { problems } = spanOf(input, zone, context);
+  if (problems.length > 0) throw usage(problems, swapDates);
   const statement = await readTable(csv, input.delimiter, named);
+  checkColumns(statement, given);
+  if (statement.sample.length === 0 && !(input.since && input.until))
+    throw usage(
+      [`${file} has no lines below its header, so lenden cannot know its period.`],
+      "Download the statement again. If the period has no transactions, set --since and --until.",
+    );
   const ledger = await context.ledger.own();
   const columns = await columnsOf(input, given, statement, context);
-  const zone = await zoneOf(context);
   const lines = await readLines(statement, columns, zone);
   const isNew = saved.length === 0 || map.length > 0;
   if (name !== undefined && isNew) mappings.save(name, columns.map(plainColumn));
@@ -209,7 +218,7 @@ function shownOf(
   const shown: ReportRow[] = [...lines, ...missing];
   if (ui.output === "table" && shown.length < count)
     ui.notice(`${shown.length} of ${count} shown. To list all, use --output csv.`);
-  return { count, shown, ending: unseen ?? endingOf(found, report.file, isImporting) };
+  return { count, shown, ending: unseen ?? endingOf(found, report, isImporting) };
 }
 
 function take<Item>(items: Iterable<Item>, most: number): Item[] {
@@ -228,6 +237,8 @@ function plain(value: object): object {
 function* eachPlain<Item>(items: Iterable<Item>, rowOf: (one: Item) => object): Iterable<object> {
   for (const one of items) yield plain(rowOf(one));
 }
+
+const swapDates = "Set --since to the first day of the statement, and --until to the last.";
 
 const listHint = "To list the mappings, run 'lenden reconcile --list-mappings'.";
 
@@ -273,19 +284,26 @@ function plainColumn({ column, field }: ColumnMapping) {
 
 /** From the day of the first date to that of the last, unless the flags say otherwise. ISO 8601, inclusive. */
 function periodOf(input: ReconcileInput, { span }: Lines, zone: string, context: Context) {
-  const { since, until, problems } = spanOf(input, zone, context);
+  const { since, until } = spanOf(input, zone, context);
   const { fromMs, toMs } = span ?? { fromMs: 0, toMs: 0 };
   if ((since === undefined || until === undefined) && !span)
-    problems.push("The statement has no dates: add --since and --until.");
-  if (problems.length > 0) throw usage(problems);
+    throw usage(
+      ["No line of the statement has a date."],
+      "To set the period, add --since and --until.",
+    );
   const dayMs = 86_400_000;
   const day = (ms: number) => Math.floor(clockIn(zone, ms) / dayMs);
   const start = (of: number) => whenClockShows(zone, of * dayMs);
   const iso = (ms: number) => new Date(ms).toISOString();
-  return {
+  const period = {
     since: since ?? iso(start(day(fromMs))),
     until: until ?? iso(start(day(toMs) + 1) - 1),
   };
+  if (period.since <= period.until) return period;
+  const dates = `The dates of the statement are ${formatDay(iso(fromMs), zone)} to ${formatDay(iso(toMs), zone)}.`;
+  const flag =
+    since === undefined ? `--until ${input.until?.typed}` : `--since ${input.since?.typed}`;
+  throw usage([`${flag} is not a day of the statement. ${dates}`], swapDates);
 }
 
 async function askForProposals(
@@ -333,7 +351,12 @@ function reportOf({ findings, balance }: Reconciliation) {
     balance: balance ?? null,
   };
 }
-type Report = ReturnType<typeof reportOf> & { file: string; since: string; until: string };
+type Report = ReturnType<typeof reportOf> & {
+  file: string;
+  since: string;
+  until: string;
+  columns: ReturnType<typeof plainColumn>[];
+};
 
 /** A line as it is printed. */
 function lineOf({ line, operation, proposals, ...finding }: Finding) {
@@ -367,7 +390,9 @@ function detailOf(row: ReportRow, zone: string): string {
   return [
     ...differences.map(({ field, statement, ledger }) => {
       const ours = field === "date" ? formatTime(ledger, zone) : ledger;
-      return `${field}: statement ${statement}, ledger ${ours}`;
+      const isStrange = field === "status" && !isStatus(statement);
+      const theirs = isStrange ? `${quoted(statement)} (unknown word)` : statement;
+      return `${field}: statement ${theirs}, ledger ${ours}`;
     }),
     ...(firstLine === null ? [] : [`also on line ${firstLine}`]),
     ...[explained, reason].filter((one) => one !== null),
@@ -376,11 +401,12 @@ function detailOf(row: ReportRow, zone: string): string {
 }
 
 function endingOf(
-  { findings, balance, outside }: Reconciliation,
-  file: string,
+  found: Reconciliation,
+  report: Report,
   isImporting: boolean,
 ): Failure | undefined {
-  const name = basename(file);
+  const { findings, balance, outside, unsettled } = found;
+  const name = basename(report.file);
   const told = (
     { count, first }: { count: number; first: Pick<Finding, "line"> | undefined },
     one: string,
@@ -390,41 +416,79 @@ function endingOf(
       const { line, movementPaisa = null, amountPaisa = null } = first?.line ?? {};
       return `line ${line}, ${formatPaisa(movementPaisa ?? amountPaisa ?? 0n)}`;
     });
-  const contradicting = findings.count("contradicting");
+  const missing = findings.countMissing();
+  const toldMissing = (count: number, first: Missing | undefined, one: string, many: string) =>
+    sentences(count, `${one} is not in ${name}`, `${many} are not in ${name}`, () => {
+      const { reference = null, id, amountPaisa = null } = first ?? {};
+      return `${reference ?? id}, ${formatPaisa(amountPaisa ?? 0n)}`;
+    });
+  const unlisted = isImporting
+    ? [
+        ...told(
+          findings.count("unlistedWithId"),
+          "has an ID that the API does not know",
+          "have IDs that the API does not know",
+        ),
+        ...told(
+          findings.count("unlistedWithoutId"),
+          "has no ID and is not in the ledger",
+          "have no ID and are not in the ledger",
+        ),
+      ]
+    : told(findings.count("unlisted"), "is not in the ledger", "are not in the ledger");
   const wrong = [
-    ...told(contradicting, "contradicts the ledger", "contradict the ledger"),
+    ...told(findings.count("contradicting"), "contradicts the ledger", "contradict the ledger"),
     ...(balance?.brokenAt ? [`The balance is wrong: ${brokenText(balance.brokenAt)}.`] : []),
   ];
-  const missing = findings.countMissing();
   const left = [
-    ...told(findings.count("unlisted"), "is not in the ledger", "are not in the ledger"),
+    ...unlisted,
     ...told(findings.count("unknown"), "has an unknown outcome", "have an unknown outcome"),
     ...told(
       { count: outside.count, first: outside.first && { line: outside.first } },
       "is outside the period",
       "are outside the period",
     ),
-    ...sentences(
-      missing.count,
-      `operation is not in ${name}`,
-      `operations are not in ${name}`,
-      () =>
-        `${missing.first?.reference ?? missing.first?.id}, ${formatPaisa(missing.first?.amountPaisa ?? 0n)}`,
+    ...toldMissing(missing.count, missing.first, "operation", "operations"),
+    ...toldMissing(
+      unsettled.length,
+      unsettled[0],
+      "operation with an unknown outcome",
+      "operations with an unknown outcome",
     ),
   ];
   if (wrong.length + left.length === 0) return undefined;
-  const isImportable = !isImporting && findings.count("importable").count > 0;
-  const hints = [
-    ...(isImportable ? ["To record operations that only the statement has, add --import."] : []),
-    ...(findings.count("proposed").count > 0
-      ? ["To accept a proposed match, use --accept <line>=<operation>:<reason>."]
-      : []),
-    ...(outside.count > 0 ? ["Correct --since and --until."] : []),
-  ];
   const isWrong = wrong.length > 0;
+  const hints = hintsOf(found, report, isImporting);
   if (isWrong || hints.length === 0) hints.unshift("Check these items with the payment provider.");
   const code = isWrong ? "statement.contradicts" : "statement.open-items";
   return new Failure(code, [...wrong, ...left].join(" "), { hint: hints.join(" ") });
+}
+
+function hintsOf(
+  { findings, outside, strangeStatus, unsettled }: Reconciliation,
+  { columns }: Report,
+  isImporting: boolean,
+): string[] {
+  const hints: string[] = [];
+  if (strangeStatus) {
+    const { line, status } = strangeStatus;
+    const column = columns.find(({ field }) => field === "status")?.column;
+    hints.push(
+      `lenden does not know the status ${quoted(status ?? "")} (line ${line}). If all lines moved money, ignore the column: --map '${column}=ignore'.`,
+    );
+  }
+  if (findings.count("unlistedWithId").count > 0)
+    hints.push(
+      isImporting
+        ? "If another account has these IDs, select its profile with --profile."
+        : "To record operations that only the statement has, add --import.",
+    );
+  if (findings.count("proposed").count > 0)
+    hints.push("To accept a proposed match, use --accept <line>=<operation>:<reason>.");
+  if (outside.count > 0) hints.push("Correct --since and --until.");
+  if (unsettled.length > 0)
+    hints.push("To see unknown outcomes, run 'lenden ledger list --unknown'.");
+  return hints;
 }
 
 /** How many there are, and the first one; no sentence if there are none. */

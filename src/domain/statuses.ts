@@ -2,6 +2,11 @@
 export const statuses = ["Processing", "Completed", "Cancelled"] as const;
 export type Status = (typeof statuses)[number];
 
+/** True for a status of the API. */
+export function isStatus(text: string): text is Status {
+  return statuses.some((one) => one === text);
+}
+
 /** True if a record cannot change any more. An undocumented status is not final. */
 export function hasEnded({ status }: { status: string }): boolean {
   return status === "Completed" || status === "Cancelled";

@@ -185,3 +185,73 @@ test("a table shows contradictions first, also of a long statement", async () =>
   const csv = (await merchant.lenden(["reconcile", file, "--yes", "-o", "csv"])).stdout;
   expect(csv.trim().split("\n").at(-1)).toMatch(/^differs,62,/);
 });
+
+test("explains what a person has to change", async () => {
+  const merchant = await openMerchant();
+  const id = await merchant.id(payoutNumber(1, "INV-1"));
+  await merchant.set("payout", id, "Completed");
+  const today = new Date(Date.now() + 6 * 3_600_000).toISOString().slice(0, 10);
+  const file = join(scratchFolder(), "s.csv");
+  const header = "id,type,date,amount,status";
+  const explained = async (rows: string[], ...more: string[]) => {
+    writeFileSync(file, [header, ...rows].join("\n"));
+    const { code, stderr } = await merchant.lenden(["reconcile", file, "--yes", ...more]);
+    return `${code} ${stderr.slice(stderr.indexOf("error: ")).replaceAll(file, "s.csv")}`;
+  };
+  const row = `${id},payout,${today},-5,`;
+  const columns = header.split(",").map((name) => `"${name}"`);
+  const mapHint =
+    "hint:  Map one column of the file to each field, for example --map 'Trx ID=id'.\n";
+  const mapped = (...map: string[]) => explained([row], ...map.flatMap((one) => ["--map", one]));
+  expect(await mapped("ids=id")).toBe(
+    `2 error: s.csv has no column "ids". Its columns are ${columns.join(", ")}.\n${mapHint}`,
+  );
+  expect(await mapped("id=id", "type=id")).toBe(
+    `2 error: Two columns are mapped to id: "id" and "type".\n${mapHint}`,
+  );
+  expect(await mapped("id=id", "id=reference")).toBe(
+    `2 error: The column "id" is mapped twice: to id and to reference.\n${mapHint}`,
+  );
+  const dates = "hint:  Set --since to the first day of the statement, and --until to the last.\n";
+  expect(await explained([row], "--since", "2026-02-01", "--until", "2026-01-01")).toBe(
+    `2 error: --since 2026-02-01 is after --until 2026-01-01.\n${dates}`,
+  );
+  expect(await explained([`${id},payout,2026-11-20,-5,`], "--since", "2026-12-01")).toBe(
+    `2 error: --since 2026-12-01 is not a day of the statement. The dates of the statement are 20 Nov 2026 to 20 Nov 2026.\n${dates}`,
+  );
+  expect(await explained([])).toBe(
+    "2 error: s.csv has no lines below its header, so lenden cannot know its period.\n" +
+      "hint:  Download the statement again. If the period has no transactions, set --since and --until.\n",
+  );
+  expect(await explained([`${row}On hold`])).toBe(
+    "5 error: 1 line of s.csv contradicts the ledger (line 2, BDT -5.00).\n" +
+      'hint:  Check these items with the payment provider. lenden does not know the status "On hold" (line 2). ' +
+      "If all lines moved money, ignore the column: --map 'status=ignore'.\n",
+  );
+  expect(await explained([row, `U1,payout,${today},-5,`, `,payout,${today},-5,`], "--import")).toBe(
+    "6 error: 1 line of s.csv has an ID that the API does not know (line 3, BDT -5.00). " +
+      "1 line of s.csv has no ID and is not in the ledger (line 4, BDT -5.00).\n" +
+      "hint:  If another account has these IDs, select its profile with --profile.\n",
+  );
+});
+
+test("an operation with an unknown outcome that the statement lacks is open", async () => {
+  const ill: Fault[] = [];
+  const merchant = await openMerchant({ faults: ill });
+  const id = await merchant.id(payoutNumber(1, "INV-1"));
+  await merchant.set("payout", id, "Completed");
+  const file = await statementOf(merchant);
+  ill.push(...faults("createPayment:lost-reply"));
+  expect(await merchant.lenden(paymentOf("lost"))).toMatchObject({ code: 75 });
+  ill.length = 0;
+  const found = await merchant.lenden(["reconcile", file, "--yes"]);
+  expect(found.code).toBe(6);
+  expect(found.stderr).toContain("1 operation with an unknown outcome is not in statement.csv (OP");
+  await merchant.lenden(["ledger", "resolve", "@last", "--not-created", "--yes"]);
+  const [lost] = await merchant.books("payments");
+  await merchant.set("payment", String(lost?.id), "Completed");
+  const whole = await statementOf(merchant);
+  expect(await merchant.lenden(["reconcile", whole, "--yes", "--import"])).toMatchObject({
+    code: 0,
+  });
+});

@@ -255,10 +255,33 @@ test("shows how an ambiguous date is read, and a mapping decides it", async () =
   expect(line?.span?.fromMs).toBe(Date.parse("2026-03-03T18:00:00Z"));
 });
 
-test("reads a status such as Processed as Completed", async () => {
-  const text = "id,amount,status\nT1,5,Processed\nT2,5,Processing\nT3,5,In progress\n";
+test.each([
+  ["Processed", "Completed"],
+  ["PAID", "Completed"],
+  ["Payment successful.", "Completed"],
+  ["Processing", "Processing"],
+  ["In progress", "Processing"],
+  ["Failed", "Cancelled"],
+  // These are no status of the API: a person has to see them.
+  ...["Paid, then returned", "Completed - Reversed", "Cancellation rejected", "OK"].map((one) => [one, one]),
+])("reads the status %s as %s", async (word, status) => {
+  const text = `id,amount,status\nT1,5,${word}\n`;
   const lines = await linesOf(text, ["id", "id"], ["amount", "amount"], ["status", "status"]);
-  expect(lines.map(({ status }) => status)).toEqual(["Completed", "Processing", "Processing"]);
+  expect(lines.map((line) => line.status)).toEqual([status]);
+});
+
+test("a column is no status because one of its words is", async () => {
+  const columnsOf = async (name: string) =>
+    recognize(await tableOf(`id,amount,${name}\nT1,-5,payout\nT2,5,reversal\n`), [], [])
+      .filter(({ field }) => field === "status")
+      .map(({ column }) => column);
+  expect(await columnsOf("particulars")).toEqual([]);
+  expect(await columnsOf("Txn status")).toEqual(["Txn status"]);
+});
+
+test.each(["'ID-A", '"=""ID-A"""', "\u200bID-A\u00a0"])("reads %j as an ID", async (cell) => {
+  const [line] = await linesOf(`id,amount\n${cell},'-5\n`, ["id", "id"], ["amount", "amount"]);
+  expect(line).toMatchObject({ id: "ID-A", movementPaisa: -500n });
 });
 
 test("a cancelled payout whose money is returned is no contradiction", () => {
