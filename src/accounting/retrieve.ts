@@ -27,7 +27,7 @@ import {
   namesIn,
   signedText,
 } from "./reconcile.ts";
-import type { Line, Lines } from "./statement.ts";
+import { type Line, type Lines, magnitude } from "./statement.ts";
 
 /** A person's decision that a line is an operation, although no ID or reference says so. */
 export interface Acceptance {
@@ -83,14 +83,13 @@ export async function reconcile(
   const balance = createBalanceCheck(lines.isNewestFirst);
   const outside = createOutside(options);
   let strangeStatus: Line | undefined;
-  let unseen: Failure | undefined;
+  const failed: Failed = { inARow: 0, unseen: undefined };
   for await (const page of lines.pages()) {
     const known = await namedBy(page, ledger);
     const before = classify(page, known, named);
-    const retrieved = unseen
+    const retrieved = isBroken(failed)
       ? undefined
-      : await retrieve(before.entries, { ...options, unknown }, ledger, deps);
-    unseen ??= retrieved?.unseen;
+      : await retrieve(before.entries, { ...options, unknown, failed }, ledger, deps);
     const { entries, first, changed } = retrieved?.isChanged
       ? classify(page, await namedBy(page, ledger), named)
       : before;
@@ -110,7 +109,7 @@ export async function reconcile(
   }
   // What the ledger knows as Processing may be completed, and be missing in the statement.
   const processing = others(named, { status: "Processing", until: options.until }, ledger);
-  const refreshed = unseen ? { unseen } : await refreshStatus(processing, deps);
+  const refreshed = failed.unseen ? failed : await refreshStatus(processing, deps);
   const { net, gross } = findings.countNet();
   const isNet = net > gross;
   // What most lines show counts for all: the others are wrong by their own fee.
@@ -214,21 +213,32 @@ interface Retrieval {
   imported: Set<string>;
   /** By the IDs of records that were not: the operation that prevents it. */
   blocked: Map<string, Operation>;
-  unseen: Failure | undefined;
   isChanged: boolean;
+}
+
+/** Why records could not be retrieved. */
+interface Failed {
+  inARow: number;
+  /** The first reason. */
+  unseen: Failure | undefined;
+}
+
+/** True if the API does not respond or denies access: nothing more is retrieved. */
+function isBroken({ inARow, unseen }: Failed): boolean {
+  return inARow >= atOnce || unseen?.kind === "access";
 }
 
 /** Retrieves records that may explain entries, and records what they show by the rules of every retrieved record. */
 async function retrieve(
   entries: Entry[],
-  { name, isImporting, unknown }: Options & { unknown: Set<Paisa | null> },
+  { name, isImporting, unknown, failed }: Options & { unknown: Set<Paisa | null>; failed: Failed },
   ledger: Ledger,
   deps: OperationDeps,
 ): Promise<Retrieval> {
   const open = entries.filter(({ line, result, operation, differences }) => {
     const hasId = readIdentifier(line.id ?? "").ok;
     if (result === "only-in-statement")
-      return hasId && (isImporting || unknown.has(line.amountPaisa));
+      return hasId && (isImporting || amountsOf(line).some((one) => unknown.has(one)));
     const isOld = operation?.status != null && !hasEnded({ status: operation.status });
     const isRejected = operation?.state === "REFUSED" || operation?.state === "NOT_SENT";
     if (result === "differs")
@@ -240,13 +250,14 @@ async function retrieve(
   const isChanged = open.length > 0;
   const imported = new Set<string>();
   const blocked = new Map<string, Operation>();
-  for (let at = 0; at < open.length; at += atOnce) {
+  for (let at = 0; at < open.length && !isBroken(failed); at += atOnce) {
     const some = open.slice(at, at + atOnce);
     const found = await Promise.all(some.map((entry) => find(entry, deps)));
     const claims: Requested<"claim">[] = [];
     for (const [place, one] of found.entries()) {
-      if (one instanceof Failure) return { imported, blocked, unseen: one, isChanged };
-      if (!one) continue;
+      failed.inARow = one instanceof Failure ? failed.inARow + 1 : 0;
+      if (one instanceof Failure) failed.unseen ??= one;
+      if (!one || one instanceof Failure) continue;
       await resolveByRecord(one, deps);
       if (!isImporting || (await ledger.ofRecord(one.kind, one.id))) continue;
       claims.push(claimOf(one, `Recorded from ${name}, line ${some[place]?.line.line}.`));
@@ -262,7 +273,14 @@ async function retrieve(
         blocked.set(remoteId, answer.operation);
     }
   }
-  return { imported, blocked, unseen: undefined, isChanged };
+  return { imported, blocked, isChanged };
+}
+
+/** The amounts that the operation of a line may have: that of the line, and without its fee. */
+function amountsOf({ amountPaisa, feePaisa }: Line): (Paisa | null)[] {
+  if (amountPaisa === null) return [null];
+  const fee = magnitude(feePaisa ?? 0n);
+  return [amountPaisa, amountPaisa + fee, amountPaisa - fee];
 }
 
 interface Found {

@@ -255,3 +255,44 @@ test("an operation with an unknown outcome that the statement lacks is open", as
     code: 0,
   });
 });
+
+test("a record that the API cannot return does not prevent the import of others", async () => {
+  const ill: Fault[] = [];
+  const merchant = await openMerchant({ faults: ill });
+  const folder = scratchFolder();
+  const env = { ...merchant.env, LENDEN_CONFIG_DIR: folder, LENDEN_DATA_DIR: join(folder, "data") };
+  for (const name of ["one", "two"]) {
+    const { stdout } = await lenden([...paymentOf(name), "-q"], { env });
+    await merchant.set("payment", stdout.trim(), "Completed");
+  }
+  const sent = await lenden([...payoutNumber(1, "OUT-1"), "-q"], { env });
+  await merchant.set("payout", sent.stdout.trim(), "Completed");
+  const file = await statementOf(merchant);
+  ill.push(...faults("retrievePayout:status-500"));
+  const first = await reconciled(merchant, file, "--import");
+  expect({ ...first, lines: first.lines.map(({ explained }) => explained) }).toEqual({
+    code: 69,
+    lines: ["imported", "imported", null],
+  });
+  ill.length = 0;
+  expect(await reconciled(merchant, file, "--import")).toMatchObject({
+    code: 0,
+    lines: [{ result: "matched" }, { result: "matched" }, { explained: "imported" }],
+  });
+});
+
+test("a line whose amount contains the fee resolves an operation with an unknown outcome", async () => {
+  const ill: Fault[] = faults("createPayment:lost-reply");
+  const merchant = await openMerchant({ faults: ill });
+  expect(await merchant.lenden(paymentOf("lost"))).toMatchObject({ code: 75 });
+  ill.length = 0;
+  const [lost] = await merchant.books("payments");
+  await merchant.set("payment", String(lost?.id), "Completed");
+  const today = new Date(Date.now() + 6 * 3_600_000).toISOString().slice(0, 10);
+  const file = join(scratchFolder(), "net.csv");
+  writeFileSync(file, `id,type,date,amount,fee\n${lost?.id},payment,${today},98.5,1.5\n`);
+  expect(await reconciled(merchant, file)).toMatchObject({
+    code: 0,
+    lines: [{ result: "unknown-here", explained: "resolved" }],
+  });
+});
