@@ -263,7 +263,7 @@ test.each([
   ["In progress", "Processing"],
   ["Failed", "Cancelled"],
   // These are no status of the API: a person has to see them.
-  ...["Paid, then returned", "Completed - Reversed", "Cancellation rejected", "OK"].map((one) => [one, one]),
+  ...["Paid but returned", "Completed - Reversed", "Cancellation rejected", "OK"].map((one) => [one, one]),
 ])("reads the status %s as %s", async (word, status) => {
   const text = `id,amount,status\nT1,5,${word}\n`;
   const lines = await linesOf(text, ["id", "id"], ["amount", "amount"], ["status", "status"]);
