@@ -1,7 +1,7 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { bytesOf } from "../domain/bytes.ts";
 import type { CallbackRequest } from "../ledger/callback.ts";
-import { listenOnLoopback } from "../platform/loopback.ts";
+import { closeServer, listenOnLoopback } from "../platform/loopback.ts";
 import type { Limits } from "./listener.ts";
 
 export interface ReceiverOptions {
@@ -35,8 +35,7 @@ export async function openReceiver({ port, limits, take }: ReceiverOptions) {
   return {
     /** The URL for a tunnel or a reverse proxy. */
     url,
-    /** Accepts nothing new, and cuts off what is not answered within a second. */
-    close: () => close(server),
+    close: () => closeServer(server, 1_000),
   };
 }
 
@@ -71,14 +70,4 @@ const secretHeaders =
 function withoutSecrets(headers: IncomingMessage["headers"]): Record<string, string> {
   const kept = Object.entries(headers).filter(([name]) => !secretHeaders.test(name));
   return Object.fromEntries(kept.map(([name, value]) => [name, String(value)]));
-}
-
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    const cutOff = setTimeout(() => server.closeAllConnections(), 1_000);
-    server.close(() => {
-      clearTimeout(cutOff);
-      resolve();
-    });
-  });
 }

@@ -18,6 +18,17 @@ export function listenOnLoopback(server: Server, port: number): Promise<number> 
   });
 }
 
+/** Accepts nothing new, and cuts off what is not answered by then. */
+export function closeServer(server: Server, graceMs = 0): Promise<void> {
+  return new Promise((resolve) => {
+    const cutOff = setTimeout(() => server.closeAllConnections(), graceMs);
+    server.close(() => {
+      clearTimeout(cutOff);
+      resolve();
+    });
+  });
+}
+
 function notListening(port: number, cause: NodeJS.ErrnoException): Failure {
   const why =
     cause.code === "EADDRINUSE"

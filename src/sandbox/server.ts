@@ -3,8 +3,9 @@ import { createServer } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import type { CallbackFault, Fault } from "../api/contract/fault.ts";
 import { basePath } from "../api/contract/index.ts";
+import { once } from "../domain/collect.ts";
 import { Failure, usage } from "../domain/failure.ts";
-import { listenOnLoopback } from "../platform/loopback.ts";
+import { closeServer, listenOnLoopback } from "../platform/loopback.ts";
 import type { Database } from "../platform/sqlite/database.ts";
 import { openDatabase } from "../platform/sqlite/open.ts";
 import { createApp } from "./app.ts";
@@ -82,26 +83,14 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
     firstRetryMs: options.firstRetryMs ?? 1000,
   });
   const timer = setInterval(() => store.completeDue(), completeEveryMs);
-  let closed: Promise<void> | undefined;
-  const close = (): Promise<void> =>
-    new Promise((resolve) => {
-      clearInterval(timer);
-      stopCallbacks();
-      server.close(() => {
-        store.close();
-        unlock();
-        resolve();
-      });
-      server.closeAllConnections();
-    });
-  return {
-    baseUrl,
-    ...store.account,
-    close: () => {
-      closed ??= close();
-      return closed;
-    },
-  };
+  const close = once(async () => {
+    clearInterval(timer);
+    stopCallbacks();
+    await closeServer(server);
+    store.close();
+    unlock();
+  });
+  return { baseUrl, ...store.account, close };
 }
 
 /** A key of the documented shape `sk_sandbox_XXX-XXXXXXXXXXXX-XXX` (docs/api.md §5). */
