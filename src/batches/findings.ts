@@ -1,8 +1,8 @@
 import type { Paisa } from "../domain/amount.ts";
-import { counted } from "../domain/counted.ts";
 import { Failure } from "../domain/failure.ts";
 import { formatTime } from "../domain/local-time.ts";
 import type { State } from "../domain/state.ts";
+import { counted } from "../domain/text.ts";
 import type { Ledger, Overlap } from "../ledger/ledger.ts";
 import { replacementOf } from "./retries.ts";
 import type { Sum } from "./status.ts";

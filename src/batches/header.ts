@@ -1,5 +1,5 @@
 import { nearest } from "../domain/nearest.ts";
-import { shellLine } from "../domain/shell-line.ts";
+import { shellLine } from "../domain/text.ts";
 import type { CellProblem } from "./findings.ts";
 
 /** The contents of a column. */

@@ -1,8 +1,8 @@
-import { utf8Text } from "../domain/bytes.ts";
 import { readIdentifier } from "../domain/identifier.ts";
 import { isObject, jsonIn, repeatedKey } from "../domain/json.ts";
 import { withoutEnds } from "../domain/result.ts";
 import type { Resource } from "../domain/statuses.ts";
+import { utf8Text } from "../domain/text.ts";
 import { parseUrl } from "../domain/url.ts";
 import type { CallbackContent } from "../ledger/callback.ts";
 

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { bytesOf } from "../domain/bytes.ts";
+import { bytesOf } from "../domain/text.ts";
 import type { CallbackRequest } from "../ledger/callback.ts";
 import { closeServer, listenOnLoopback } from "../platform/loopback.ts";
 import type { Limits } from "./listener.ts";

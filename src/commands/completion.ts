@@ -5,10 +5,9 @@ import { argument, flag, oneOf, takes } from "../cli/command/flag.ts";
 import { systemReason } from "../domain/error-code.ts";
 import { Failure } from "../domain/failure.ts";
 import { err, quoted, type Result } from "../domain/result.ts";
-import { shellLine } from "../domain/shell-line.ts";
+import { shellLine } from "../domain/text.ts";
 import { makeDirectory } from "../platform/files.ts";
-import type { Host } from "../platform/host.ts";
-import { absolute } from "../platform/host.ts";
+import { absolute, type Host } from "../platform/host.ts";
 
 /** The name of each script in the package. */
 export const scriptNames = {

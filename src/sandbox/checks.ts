@@ -3,8 +3,8 @@ import type { IncomingMessage } from "node:http";
 import type * as z from "zod/mini";
 import { paisaOf } from "../domain/amount.ts";
 import { masked, readApiKey } from "../domain/api-keys.ts";
-import { utf8Text } from "../domain/bytes.ts";
 import { isObject, jsonIn } from "../domain/json.ts";
+import { utf8Text } from "../domain/text.ts";
 import { parseUrl } from "../domain/url.ts";
 import { paymentMethods } from "./store.ts";
 

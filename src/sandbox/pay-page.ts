@@ -4,7 +4,7 @@ import type { Context, Hono } from "hono";
 import { html, raw } from "hono/html";
 import { readMobile } from "../domain/mobile.ts";
 import { asciiDigits } from "../domain/result.ts";
-import { unsafeCharacters } from "../domain/unsafe-characters.ts";
+import { unsafeCharacters } from "../domain/text.ts";
 import { isFromOwnPage, isSameText, Rejection, readBytes, requireVisit } from "./checks.ts";
 import { payPath } from "./endpoints.ts";
 import { type FinalStatus, providerName, type Store, type Stored } from "./store.ts";

@@ -8,7 +8,7 @@ import { card, field, status, text, time, type View } from "../../src/cli/output
 import { errorText } from "../../src/cli/terminal/printer.ts";
 import { paymentCard, payoutCard, refundCard } from "../../src/commands/resources.ts";
 import { Failure } from "../../src/domain/failure.ts";
-import { shellLine } from "../../src/domain/shell-line.ts";
+import { shellLine } from "../../src/domain/text.ts";
 import { runs } from "../support/helpers.ts";
 import { lenden } from "../support/lenden.ts";
 import { answering } from "../support/server.ts";

@@ -1,6 +1,6 @@
 import { Failure, whyAndHint } from "../../domain/failure.ts";
 import { problemOf } from "../../domain/result.ts";
-import { shellLine } from "../../domain/shell-line.ts";
+import { shellLine } from "../../domain/text.ts";
 import { clean } from "../output/terminal-text.ts";
 import type { Ask, Choice } from "../terminal/ask.ts";
 import { type Candidate, candidatesOf, fitting } from "./candidates.ts";

@@ -1,8 +1,8 @@
 import { createReadStream, statSync } from "node:fs";
 import { readApiKey } from "../../domain/api-keys.ts";
-import { bytesOf, utf8Text } from "../../domain/bytes.ts";
 import { systemReason } from "../../domain/error-code.ts";
 import { Failure, usage } from "../../domain/failure.ts";
+import { bytesOf, utf8Text } from "../../domain/text.ts";
 import type { Host } from "../../platform/host.ts";
 
 const mostBytes = 1024 * 1024;

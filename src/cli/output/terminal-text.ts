@@ -1,4 +1,4 @@
-import { unsafeCharacters } from "../../domain/unsafe-characters.ts";
+import { unsafeCharacters } from "../../domain/text.ts";
 
 /** True for most texts; V8 needs a millisecond to compile the Unicode classes. */
 const harmless = /^[\x20-\x7e]*$/;

@@ -1,5 +1,5 @@
-import { counted } from "../../domain/counted.ts";
 import { err, ok, quoted, type Result } from "../../domain/result.ts";
+import { counted } from "../../domain/text.ts";
 import { clockIn, whenClockShows } from "../../domain/time-zone.ts";
 
 const unitsMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;

@@ -1,4 +1,4 @@
-import { counted } from "../../domain/counted.ts";
+import { counted } from "../../domain/text.ts";
 
 /** The output of a command as plain data. `render.ts` makes every output format from it. */
 export type View = Card | Table | Step | Line | Raw;

@@ -7,9 +7,9 @@ import type { Ask } from "../../cli/terminal/ask.ts";
 import type { Account } from "../../config/account.ts";
 import type { Profile, SecretSource } from "../../config/profiles.ts";
 import { environments, readApiKey, readPayoutSecret } from "../../domain/api-keys.ts";
-import { counted } from "../../domain/counted.ts";
 import { Failure, usage, whatHappened, whyAndHint } from "../../domain/failure.ts";
 import { err, problemOf, type Result } from "../../domain/result.ts";
+import { counted } from "../../domain/text.ts";
 import { basePath, isLocalSandbox, isSameServer, readUrl } from "../../domain/url.ts";
 import {
   findProfile,

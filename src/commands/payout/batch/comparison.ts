@@ -6,9 +6,9 @@ import type {
 } from "../../../batches/comparison.ts";
 import { countRow, type Sum } from "../../../batches/status.ts";
 import { amountText, type Paisa } from "../../../domain/amount.ts";
-import { counted } from "../../../domain/counted.ts";
 import { formatDay } from "../../../domain/local-time.ts";
 import { formatPaisa } from "../../../domain/money.ts";
+import { counted } from "../../../domain/text.ts";
 import { sumJson, sumText } from "./batch.ts";
 
 const mostShown = 5;

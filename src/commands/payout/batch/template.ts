@@ -6,7 +6,7 @@ import { guarded } from "../../../domain/csv-guard.ts";
 import { errorCode, systemReason } from "../../../domain/error-code.ts";
 import { usage } from "../../../domain/failure.ts";
 import { ok } from "../../../domain/result.ts";
-import { shellLine } from "../../../domain/shell-line.ts";
+import { shellLine } from "../../../domain/text.ts";
 
 export const batchTemplate = defineCommand({
   description: "Writes a header and three sample rows.",
