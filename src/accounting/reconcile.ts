@@ -320,8 +320,8 @@ interface WithBalance {
   balancePaisa: Paisa;
   /** What the line does to the balance. */
   stepPaisa: Paisa;
-  /** False if the statement does not show the direction. */
-  isDirected: boolean;
+  /** An amount whose direction only the balance shows; it is not in the step. */
+  undirectedPaisa: Paisa;
 }
 
 function createRunning(isNewestFirst: boolean) {
@@ -333,15 +333,26 @@ function createRunning(isNewestFirst: boolean) {
   /** What the lines after the last known balance do to it. */
   let since = 0n;
 
-  /** @param before the balance before the line; undefined for the oldest one, which follows from nothing */
-  const check = ({ line, balancePaisa, stepPaisa, isDirected }: WithBalance, before?: Paisa) => {
-    const expected = isDirected ? (before ?? balancePaisa - stepPaisa) + stepPaisa : null;
-    if (expected === balancePaisa || (balance.brokenAt && !isNewestFirst)) return;
-    balance.brokenAt = { line, expected, shown: balancePaisa };
+  /** @param before the balance before the line; the oldest line follows from none */
+  const check = (known: WithBalance, before: Paisa) => {
+    const { line, balancePaisa, stepPaisa, undirectedPaisa } = known;
+    const left = balancePaisa - before - stepPaisa;
+    if (magnitude(left) === undirectedPaisa) balance.movements += left;
+    // With the newest line first, the oldest wrong line is found last.
+    else if (balance.brokenAt === null || isNewestFirst)
+      balance.brokenAt = {
+        line,
+        expected: undirectedPaisa === 0n ? before + stepPaisa : null,
+        shown: balancePaisa,
+      };
   };
 
   return {
-    add({ line, balancePaisa }: Line, movedPaisa: Paisa | undefined, feePaisa: Paisa): void {
+    add(
+      { line, balancePaisa, amountPaisa }: Line,
+      movedPaisa: Paisa | undefined,
+      feePaisa: Paisa,
+    ): void {
       const stepPaisa = (movedPaisa ?? 0n) - feePaisa;
       balance.movements += movedPaisa ?? 0n;
       balance.fees += feePaisa;
@@ -349,10 +360,11 @@ function createRunning(isNewestFirst: boolean) {
         since += stepPaisa;
         return;
       }
-      const known = { line, balancePaisa, stepPaisa, isDirected: movedPaisa !== undefined };
+      const undirectedPaisa = movedPaisa === undefined ? (amountPaisa ?? 0n) : 0n;
+      const known = { line, balancePaisa, stepPaisa, undirectedPaisa };
       if (isNewestFirst && last) check(last, balancePaisa + since);
       if (isNewestFirst && !last) balance.closing = balancePaisa + since;
-      if (!isNewestFirst) check(known, last && last.balancePaisa + since);
+      if (!isNewestFirst && last) check(known, last.balancePaisa + since);
       if (!isNewestFirst && !last) balance.opening = balancePaisa - stepPaisa - since;
       last = known;
       since = 0n;
@@ -360,7 +372,6 @@ function createRunning(isNewestFirst: boolean) {
 
     result(): Balance | undefined {
       if (!last) return undefined;
-      if (isNewestFirst) check(last);
       const { balancePaisa, stepPaisa } = last;
       return isNewestFirst
         ? { ...balance, opening: balancePaisa - stepPaisa - since }

@@ -263,7 +263,10 @@ test.each([
   ["In progress", "Processing"],
   ["Failed", "Cancelled"],
   // These are no status of the API: a person has to see them.
-  ...["Paid but returned", "Completed - Reversed", "Cancellation rejected", "OK"].map((one) => [one, one]),
+  ...["Paid but returned", "Completed - Reversed", "Cancellation rejected", "OK"].map((one) => [
+    one,
+    one,
+  ]),
 ])("reads the status %s as %s", async (word, status) => {
   const text = `id,amount,status\nT1,5,${word}\n`;
   const lines = await linesOf(text, ["id", "id"], ["amount", "amount"], ["status", "status"]);
@@ -414,6 +417,22 @@ test("uses the order in which the balances are right if the dates show none", ()
   expect(balanceOf([moved(2, 98n), moved(3, 95n)])).toMatchObject({
     brokenAt: { line: 3, expected: 97n, shown: 95n },
   });
+});
+
+test("a balance shows the direction of an amount that has none", () => {
+  const plain = { ...lineOfX, movementPaisa: null, kind: null };
+  const lines = [
+    { ...plain, amountPaisa: null, balancePaisa: 100n },
+    { ...plain, line: 3, balancePaisa: 99n },
+    { ...plain, line: 4, balancePaisa: 100n },
+  ];
+  const right = { opening: 100n, movements: 0n, closing: 100n, brokenAt: null };
+  expect(checkBalance(classify(lines, []), false)).toEqual({ ...right, fees: 0n });
+  expect(checkBalance(classify(lines.toReversed(), []), true)).toEqual({ ...right, fees: 0n });
+  for (const shown of [98n, 100n])
+    expect(
+      checkBalance(classify([...lines, { ...plain, line: 5, balancePaisa: shown }], []), false),
+    ).toMatchObject({ brokenAt: { line: 5, expected: null, shown } });
 });
 
 test("finds the first line that breaks the balance, in both orders, with and without fees", () => {
