@@ -12,6 +12,8 @@ import type { Filter, Operation } from "../../ledger/operation.ts";
 import { spanOf, timeFilters, zoneOf } from "../time-filters.ts";
 
 const atOnce = 8;
+/** Rows of a table that are printed at once. */
+const pageSize = 1_000;
 
 export const ledgerAudit = defineCommand({
   description:
@@ -49,19 +51,22 @@ export const ledgerAudit = defineCommand({
     };
     const recorded = recordedIn(await context.ledger.own(), span);
     const chosen = sample === undefined ? recorded : await sampleOf(recorded, sample, deps.random);
-    const differing: AuditRow[] = [];
-    let count = 0;
+    // Programs get all rows, and a person those that differ.
+    const isTable = context.ui.output === "table";
+    let shown: AuditRow[] = [];
+    let [count, differing] = [0, 0];
     for await (const group of groupsOf(chosen)) {
       const rows = await Promise.all(group.map(compare));
+      const others = rows.filter(({ result }) => result !== "same");
       count += rows.length;
-      differing.push(...rows.filter(({ result }) => result !== "same"));
-      if (context.ui.output !== "table") yield rows;
+      differing += others.length;
+      shown.push(...(isTable ? others : rows));
+      if (shown.length < pageSize && isTable) continue;
+      yield shown;
+      shown = [];
     }
-    // Programs get all rows, and a person those that differ.
-    if (context.ui.output === "table" || count === 0) yield differing;
-    context.ui.notice(
-      `Compared ${counted(count, "operation")} with the API: ${differing.length} differ.`,
-    );
+    if (shown.length > 0 || count === 0 || (isTable && differing === 0)) yield shown;
+    context.ui.notice(`Compared ${counted(count, "operation")} with the API: ${differing} differ.`);
   },
   view: (rows) =>
     table(rows, {
