@@ -6,6 +6,7 @@ import { usage } from "../domain/failure.ts";
 import { payeeOf } from "../domain/mobile.ts";
 import { asciiDigits, err, ok, quoted, type Result } from "../domain/result.ts";
 import { type Resource, type Status, statuses } from "../domain/statuses.ts";
+import { counted } from "../domain/text.ts";
 import { whenClockShows } from "../domain/time-zone.ts";
 import type { Operation } from "../ledger/operation.ts";
 
@@ -329,7 +330,11 @@ export async function readLines(
 ): Promise<Lines> {
   requireColumns(table, mapping);
   const problems: string[] = [];
-  const read = createLineReader(table, mapping, zone, problems);
+  let more = 0;
+  const read = createLineReader(table, mapping, zone, (problem) => {
+    if (problems.length < mostProblems) problems.push(problem);
+    else more += 1;
+  });
   let isSigned = mapping.every(({ field }) => field !== "amount");
   let [fromMs, toMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   let [firstMs, lastMs]: (number | undefined)[] = [];
@@ -342,8 +347,7 @@ export async function readLines(
       fromMs = Math.min(fromMs, span.fromMs);
       toMs = Math.max(toMs, span.toMs);
     }
-  if (problems.length > mostProblems)
-    problems.splice(mostProblems, Infinity, `And ${problems.length - mostProblems} more problems.`);
+  if (more > 0) problems.push(`And ${counted(more, "more problem")}.`);
   if (problems.length > 0) throw usage(problems, "Correct the cells, then run the command again.");
   async function* pages() {
     for await (const page of table.pages()) {
@@ -359,12 +363,12 @@ export async function readLines(
   };
 }
 
-/** Reads a record; one that cannot be read is added to the problems. */
+/** Reads a record. What cannot be read is reported. */
 function createLineReader(
   { path, header }: StatementTable,
   mapping: ColumnMapping[],
   zone: string,
-  problems: string[],
+  report: (problem: string) => void,
 ) {
   const places = new Map(
     mapping.map((one) => [readAs(one), header.findIndex((name) => isSame(name, one.column))]),
@@ -373,7 +377,7 @@ function createLineReader(
   return ({ line, cells }: CsvRecord): Line[] => {
     const at = `${path}, line ${line}`;
     if (cells.length !== header.length) {
-      problems.push(`${at} has ${cells.length} cells, but the header has ${header.length}.`);
+      report(`${at} has ${cells.length} cells, but the header has ${header.length}.`);
       return [];
     }
     const text = (field: Read) => cells[places.get(field) ?? -1] || null;
@@ -381,7 +385,7 @@ function createLineReader(
       const cell = text(field);
       const reading = cell === null ? undefined : reader(cell);
       if (reading?.ok === false)
-        problems.push(`${at}, ${header[places.get(field) ?? -1]}: ${reading.problem}`);
+        report(`${at}, ${header[places.get(field) ?? -1]}: ${reading.problem}`);
       return reading?.ok ? reading.value : null;
     };
     const [debit, credit] = [read("debit", readMoney), read("credit", readMoney)];
@@ -390,7 +394,7 @@ function createLineReader(
     const moved = (read("amount", readMoney) ?? twoColumns) || null;
     const isNamed = text("id") !== null || text("reference") !== null;
     const isEmpty = [text("amount"), text("debit"), text("credit")].every((one) => one === null);
-    if (isNamed && isEmpty) problems.push(`${at} has no amount.`);
+    if (isNamed && isEmpty) report(`${at} has no amount.`);
     return [
       {
         line,

@@ -126,6 +126,16 @@ test("names a wrong cell of a column that has the name of its field", async () =
   );
 });
 
+test("names the first wrong cells, and counts the others", async () => {
+  const rows = Array.from({ length: 23 }, (_, at) => `T${at},five\n`);
+  const reading = linesOf(`id,amount\n${rows.join("")}`, ["id", "id"], ["amount", "amount"]);
+  const { problems } = (await reading.catch((error) => error)).details;
+  // Beside the first one, which is the message.
+  expect(problems).toHaveLength(20);
+  expect(problems.at(-2)).toContain("line 21,");
+  expect(problems.at(-1)).toBe("And 3 more problems.");
+});
+
 const names = ["A", "B", "C", "D", "E"];
 const paisa = fc.bigInt({ min: 1n, max: 3n });
 const operation = fc
