@@ -377,7 +377,7 @@ function createLineReader(
   return ({ line, cells }: CsvRecord): Line[] => {
     const at = `${path}, line ${line}`;
     if (cells.length !== header.length) {
-      report(`${at} has ${cells.length} cells, but the header has ${header.length}.`);
+      report(`${at} has ${counted(cells.length, "cell")}, but the header has ${header.length}.`);
       return [];
     }
     const text = (field: Read) => cells[places.get(field) ?? -1] || null;

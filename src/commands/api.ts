@@ -17,7 +17,7 @@ type Fields = Record<string, unknown>;
 
 export const api = defineCommand({
   description:
-    "Fields (-f) become the query of a GET request, or the JSON body of others. Requests that create or change a record are checked and recorded as with their own commands. Other requests are sent once and not recorded.",
+    "Fields (-f) become the query of a GET request, or the JSON body of others. Requests that create or change a record are checked and recorded just as lenden's commands do. Other requests are sent once and not recorded.",
   examples: {
     "Print the body of a response": "lenden api GET /payment/methods",
     "Send a body of fields": "lenden api POST /sandbox/trigger-payment -f transactionId=TX8F3K2Q",

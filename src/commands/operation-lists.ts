@@ -62,7 +62,7 @@ function readRecipient(typed: string): Result<string> {
 export const commonFilters = {
   status: flag.optional(
     "--status <status>",
-    "Status of the API, or rejected, unknown, not-sent, conflict",
+    "Status, such as Processing, or rejected, unknown, not-sent, conflict",
     takes(statusWords, readStatus),
   ),
   ...timeFilters,

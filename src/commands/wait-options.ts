@@ -13,7 +13,7 @@ export const waitOptionFlags = {
   ),
   interval: flag.optional(
     "--interval <duration>",
-    "Pause between checks (default: 500ms to 10s)",
+    "Pause between checks (default: 500ms, rising to 10s)",
     readDuration,
   ),
 };

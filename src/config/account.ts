@@ -122,7 +122,7 @@ export function readBaseUrl(text: string, source?: string): URL {
     const from = source === undefined ? [] : `from ${source}`;
     const shown = ["The base URL", from, shownUrl(text) ?? []].flat().join(" ");
     throw new Failure("account.base-url", `${shown} is not a valid https: URL.`, {
-      hint: `Use the form https://host${basePath}, without a user name, '?' and '#'.`,
+      hint: `Use the form https://host${basePath}, without a user name, '?' or '#'.`,
     });
   }
   if (url.protocol === "http:" && !isLoopback(url))
@@ -173,7 +173,7 @@ function checkEnvironment(apiKey: ApiKey, source: string, { profile, environment
   throw new Failure(
     "account.environment-differs",
     `Profile ${profile?.value} is for ${environment}, but ${source} has a ${apiKey.environment} key (${masked(apiKey.text)}).`,
-    { hint: `Use a ${environment} key, or a profile for ${apiKey.environment}.` },
+    { hint: `Use a ${environment} key, or a ${apiKey.environment} profile.` },
   );
 }
 

@@ -79,7 +79,7 @@ export type KeychainAnswer = z.infer<typeof keychainAnswer>;
  */
 export function createKeychain({ keychain, ...around }: KeychainSource) {
   const ask = async (question: KeychainQuestion): Promise<KeychainAnswer> => {
-    if (!keychain) return { missing: "this executable does not include the keychain" };
+    if (!keychain) return { missing: "this executable has no keychain; the npm package has it" };
     const call = { ...keychain, input: JSON.stringify(question), timeoutMs: keychainTimeoutMs };
     const printed = await runProgram(call, around);
     if ("problem" in printed) return { refused: printed.problem };
@@ -110,7 +110,7 @@ export function createKeychain({ keychain, ...around }: KeychainSource) {
 function keychainFailure(answer: KeychainAnswer, entry: string): Failure {
   if ("missing" in answer)
     return new Failure("keychain.unavailable", `Cannot reach a keychain (${answer.missing}).`, {
-      hint: "Use the lenden that npm installs, in a session with a keychain such as GNOME Keyring. Otherwise add the profile without --keychain, or with --key-command.",
+      hint: "Run lenden in a session with a keychain such as GNOME Keyring. Otherwise add the profile without --keychain, or with --key-command.",
     });
   if ("absent" in answer)
     return new Failure("keychain.no-entry", `The keychain has no entry ${entry}.`, {

@@ -7,7 +7,9 @@ export const basePath = "/cp/api/v1";
 export function readUrl(text: string, example = "https://shop.example/callback"): Result<string> {
   const url = /[\s\p{C}]/u.test(text) ? undefined : parseUrl(text);
   if (!url || !["https:", "http:"].includes(url.protocol)) {
-    return err(`${shownUrl(text) ?? "The value"} is not a valid https: URL. Example: ${example}.`);
+    return err(
+      `${shownUrl(text) ?? "The value"} is not a valid URL. Use https:, or http: for this machine. Example: ${example}.`,
+    );
   }
   if (url.protocol === "http:" && !isLoopback(url)) {
     return err(`Use https: for ${url.host}. Only URLs of this machine may use http:.`);

@@ -158,14 +158,16 @@ async function sendAs(
 function read<Body>(endpoint: Endpoint<Route, Body>, given: Fields, command: string): Body {
   const found = endpoint.body?.safeParse(given);
   if (found?.success) return found.data;
-  const names = found?.error.issues.flatMap((issue) =>
-    issue.code === "unrecognized_keys" ? issue.keys : issue.path.map(String),
+  const issues = found?.error.issues ?? [];
+  const unknown = new Set(
+    issues.flatMap((issue) => (issue.code === "unrecognized_keys" ? issue.keys : [])),
   );
+  const names = [...issues.flatMap(({ path }) => path.map(String)), ...unknown];
   const problems = [...new Set(names)].map((name) => {
     if (given[name] === undefined) return `${name}: this field is required.`;
     // A name that is not a plain word may be anything, a secret too.
     const shown = /^[A-Za-z_]\w{0,40}$/.test(name) ? name : "A field";
-    return `${shown}: not a field of this request, or not a valid value.`;
+    return `${shown}: ${unknown.has(name) ? "not a field of this request" : "not a valid value"}.`;
   });
   throw invalid(problems, command);
 }

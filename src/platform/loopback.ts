@@ -35,5 +35,5 @@ function notListening(port: number, cause: NodeJS.ErrnoException): Failure {
       ? "is already in use"
       : `cannot be opened (${cause.code ?? "unknown"})`;
   const hint = "Choose another port with --port. With --port 0, lenden uses any free port.";
-  return new Failure("server.no-port", `The port ${port} ${why}.`, { hint, cause });
+  return new Failure("server.no-port", `Port ${port} ${why}.`, { hint, cause });
 }

@@ -120,10 +120,10 @@ describe("profile add rejects, and stores nothing", () => {
       key,
       "its name looks like a secret",
     ],
-    ["empty input", [stdin], "", "The text is empty"],
+    ["empty input", [stdin], "", "The line is empty"],
     ["another text", [stdin], "sk_live_ABCDEFGH", "An API key begins with"],
     ["the secret first", [stdin, "--secret-stdin"], `${secret}\n${key}`, "An API key begins"],
-    ["no second line", [stdin, "--secret-stdin"], `${key}\n`, "--secret-stdin: The text is empty"],
+    ["no second line", [stdin, "--secret-stdin"], `${key}\n`, "--secret-stdin: The line is empty"],
     ["control characters", [stdin], "public-\u0000", "Copy it again"],
   ])("%s", async (_, line, input, why) => {
     const { file, profile } = place();

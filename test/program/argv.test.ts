@@ -242,7 +242,7 @@ describe("unknown words", () => {
       const says = stderr.split("\n").find((one) => one.includes("no flag takes a secret"));
       const named = /_/.test(name) ? "" : ` '${name}'`;
       expect(says).toContain(
-        `Unknown flag${named}: no flag takes a secret. Store it with 'lenden profile add'.`,
+        `Unknown flag${named}: no flag takes a secret. 'lenden profile add' reads it from a prompt, a file or standard input.`,
       );
       expect(stderr).not.toMatch(/hidden|did you mean/i);
     }

@@ -31,7 +31,7 @@ export function unknownHelp(words: string[]): Failure {
     const shown = entries.some(({ name }) => name === command) ? ` '${command}'` : undefined;
     return usage(
       [`There is no JSON Schema of${shown ?? wordsOrWhy(...words.slice(1))}.`],
-      "To list the commands that have one, run 'lenden help json'.",
+      "Name a command, not a group. 'lenden help json' shows which commands have none.",
     );
   }
   const topic = meantTopic(words.join("-"));
@@ -53,7 +53,7 @@ export function unknownFlags(typed: string[], flags: Record<string, Flag>): stri
     if (text !== name && all.includes(name)) return `${name} takes no value.`;
     // First of all: a near miss would put the secret into another field.
     if (namesSecret(bare))
-      return `Unknown flag${plainWords(name)}: no flag takes a secret. Store it with 'lenden profile add'.`;
+      return `Unknown flag${plainWords(name)}: no flag takes a secret. 'lenden profile add' reads it from a prompt, a file or standard input.`;
     // Another list has it.
     if ("limit" in flags && listFilters.includes(bare)) {
       const own = Object.values(flags).map(flagName).join(", ");

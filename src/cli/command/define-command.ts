@@ -111,7 +111,8 @@ export function defineCommand<
   F extends Record<string, Flag> = Record<never, never>,
   A extends Record<string, Argument> = Record<never, never>,
 >(spec: Spec<F, A, Result>): Command {
-  const flags: Record<string, Flag> = { ...(spec.flags ?? {}), ...(spec.writes ? { dryRun } : {}) };
+  const own: Record<string, Flag> = spec.flags ?? {};
+  const flags = spec.writes && !own.dryRun ? { ...own, dryRun } : own;
   const args: Record<string, Argument> = spec.arguments ?? {};
   return {
     ...spec,
@@ -143,10 +144,7 @@ export function defineCommand<
   };
 }
 
-const dryRun = flag.toggle(
-  "--dry-run",
-  "Print the request, of a batch the first one, without sending it",
-);
+const dryRun = flag.toggle("--dry-run", "Print the request without sending it");
 
 async function refuseProduction(context: Context): Promise<void> {
   const { environment, apiKey } = await context.config.account();

@@ -128,7 +128,7 @@ function commandPage({ name, summary }: Entry, command: Command, shared: Flag[])
     [`Flags as for 'lenden ${sameFlagsAs}'`, shared.map(flagName).join(", ")],
     ["Columns", flags.flatMap(({ read }) => (read.isList ? (read.words ?? []) : [])).join(", ")],
     ["Exit codes", Object.fromEntries(codes)],
-    learnMore([...topicsOf(name, command), "flags"].join(", ")),
+    learnMore([...topicsOf(name, command), "flags"].join(", lenden help ")),
   ];
 }
 
@@ -151,8 +151,9 @@ function topicsOf(name: string, { writes, finishes, sandboxOnly }: Command): str
 }
 
 function termOf(argument: Argument): string {
-  const { presence } = argument;
+  const { presence, unless } = argument;
   const name = argumentName(argument);
+  if (presence === "many" && unless !== undefined) return `[${name}]...`;
   if (presence === "optional") return `[${name}]`;
   return presence === "required" ? `<${name}>` : `<${name}>...`;
 }

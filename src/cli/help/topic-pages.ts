@@ -140,7 +140,7 @@ export const topicPages: Record<TopicName, Record<string, string | Record<string
     Validation:
       "A row needs --allow-duplicates if its amount and recipient equal those of another row, another open batch, a payout of the last 24 hours, or a payout whose outcome is unknown.",
     Resume:
-      "After Ctrl-C or a crash, run the same command again. lenden recognizes the batch by its rows and --name. File name, row order and number format may change.",
+      "After Ctrl-C or a crash, run the same command again. lenden recognizes the batch by its rows, and by --name if you set it. File name, row order and number format may change.",
     "Next month":
       "To send the same rows again, set another --name, and change the references if the file has any.",
     "Failed rows":

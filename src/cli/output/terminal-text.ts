@@ -84,5 +84,6 @@ export function plainWords(...words: string[]): string {
 
 /** Typed words for an error, or why they are not shown. */
 export function wordsOrWhy(...words: string[]): string {
-  return plainWords(...words) || ", not shown because it may be a secret";
+  const they = words.length > 1 ? "they" : "it";
+  return plainWords(...words) || `, not shown because ${they} may be a secret`;
 }

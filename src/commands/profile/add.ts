@@ -157,7 +157,8 @@ async function givenProfile(given: Given, context: Context) {
     const result = /\n/.test(secret)
       ? err("The file has several lines. Save only the secret in it.")
       : check(secret);
-    if (secret === "") problems.push(`${flagName}: The text is empty.`);
+    if (secret === "")
+      problems.push(`${flagName}: The ${way.file === "-" ? "line" : "file"} is empty.`);
     else if (!result.ok) problems.push(`${flagName}: ${result.problem}`);
     return { text: secret };
   };

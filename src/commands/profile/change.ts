@@ -176,7 +176,7 @@ export const profileList = defineCommand({
 });
 
 export const profileShow = defineCommand({
-  description: "Secrets are masked, such as sk_sandbox_…QRR.",
+  description: "Secrets are masked, for example as sk_sandbox_…QRR.",
   examples: { "Show the effective settings": "lenden profile show" },
   arguments: {
     name: argument.optional(

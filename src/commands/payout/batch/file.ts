@@ -64,7 +64,7 @@ export const fileFlags = {
   methodId: method.methodId,
   name: flag.optional(
     "--name <text>",
-    "Batch name (default: file name); a new --name sends the rows again",
+    "Batch name (default: file name); use a new one for the next period",
     readWord,
   ),
   allowDuplicates: flag.toggle(

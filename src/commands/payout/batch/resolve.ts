@@ -108,7 +108,7 @@ function unchanged({ reason, message, details }: Failure): Failure {
 }
 
 function invalid([first = "", ...problems]: string[], batch: string): Failure {
-  const hint = `To list unknown rows, run 'lenden payout batch export ${batch} --only uncertain'. Use --not-created only for payouts that the API does not have.`;
+  const hint = `To list unknown rows, run 'lenden payout batch export ${batch} --only unknown'. Use --not-created only for payouts that the API does not have.`;
   return unchanged(new Failure("usage.invalid", first, { problems, hint }));
 }
 

@@ -78,6 +78,7 @@ export const batchSend = defineCommand({
       readCount(1_000_000_000),
     ),
     ...waitFlags,
+    dryRun: flag.toggle("--dry-run", "Print the request of the first row without sending it"),
   },
   writes: true,
   patient: true,
