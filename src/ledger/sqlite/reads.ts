@@ -1,3 +1,4 @@
+import { setImmediate as turn } from "node:timers/promises";
 import type { Database, Value } from "../../platform/sqlite/database.ts";
 import { bookedAt, mayComplete, openedAt } from "../conditions.ts";
 import type { Ledger } from "../ledger.ts";
@@ -114,6 +115,8 @@ function createLists(database: Database, account: RunAccount): Pick<Ledger, "lis
       for (const row of rows) yield listedOperationOf(row);
       if (rows.length < size) return;
       last = numberIn(rows.at(-1)?.number);
+      // libsql frees what it has read in the next turn of the event loop.
+      await turn();
     }
   }
 
