@@ -78,7 +78,7 @@ describe("lenden as one file", () => {
     const options = { env: { LENDEN_CONFIG_DIR: folder }, stdin: `${key}\n` };
     const { code, stderr } = await built([...line, "--keychain"], options);
     expect(code).toBe(4);
-    expect(stderr).toContain("does not include the keychain");
+    expect(stderr).toContain("this executable has no keychain");
     expect(stderr).toContain("--key-command");
     expect(readdirSync(folder)).toEqual([]);
   });

@@ -169,7 +169,7 @@ describe("a keychain that fails", () => {
     await add();
     const { code, stderr } = await lenden(verifyLine(), { env });
     expect(code).toBe(4);
-    expect(stderr).toContain("does not include the keychain");
+    expect(stderr).toContain("this executable has no keychain");
     expect(stderr).toContain("--key-command");
     const removed = await lenden(["profile", "remove", "shop"], { env });
     expect(removed.code).toBe(0);

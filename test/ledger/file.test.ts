@@ -34,7 +34,7 @@ describe("the file", () => {
       for (const file of files)
         expect([file, mode(join(merchant.dataFolder, file))]).toEqual([
           file,
-          file === "processes" ? 0o700 : 0o600,
+          ["processes", "methods"].includes(file) ? 0o700 : 0o600,
         ]);
     },
   );
