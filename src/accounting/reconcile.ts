@@ -17,7 +17,14 @@ export type Known = Pick<
 
 /** What can differ between a line and its operation. */
 export const differenceFields = [
-  ...(["state", "id", "reference", "date", "type", "amount", "status", "recipient"] as const),
+  "state",
+  "id",
+  "reference",
+  "date",
+  "type",
+  "amount",
+  "status",
+  "recipient",
 ] as const;
 
 interface Difference {
@@ -28,8 +35,13 @@ interface Difference {
 
 /** Each line has one result. A line without an amount has only a balance. */
 export const results = [
-  ...(["matched", "differs", "twice", "unknown-here", "only-in-statement"] as const),
-  ...(["fee", "balance"] as const),
+  "matched",
+  "differs",
+  "twice",
+  "unknown-here",
+  "only-in-statement",
+  "fee",
+  "balance",
 ] as const;
 
 /** A line that was compared, as far as a later line can change its result. */
