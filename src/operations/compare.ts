@@ -112,7 +112,7 @@ export function resolveHint(
   account: OperationDeps["account"],
 ): string {
   const place = isLocalSandbox(account)
-    ? "the output of 'lenden api GET /local/records/0'"
+    ? "the output of 'lenden api GET /local/records/0' (1,000 records after number 0)"
     : "the merchant dashboard";
   return `Find the ${kind} in ${place}. If it is there, run 'lenden ledger resolve ${name} --created <id>'. If not, run 'lenden ledger resolve ${name} --not-created'.`;
 }
