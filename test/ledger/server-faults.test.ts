@@ -79,6 +79,17 @@ serverTest(
   },
 );
 
+serverTest("a server without a free connection is named as that", async () => {
+  const { name, open, run } = await ledgerDatabase();
+  await run(`ALTER DATABASE ${name} CONNECTION LIMIT 0`);
+  const failure = {
+    reason: "ledger.unreachable",
+    message: expect.stringContaining("too many connections"),
+  };
+  await expect(open()).rejects.toMatchObject(failure);
+  await run(`ALTER DATABASE ${name} CONNECTION LIMIT -1`);
+});
+
 serverTest("a ledger that is locked for ten seconds names the login that locked it", async () => {
   const { cluster, name, login, open, run } = await ledgerDatabase();
   const proxy = await startCutProxy(cluster);

@@ -604,7 +604,8 @@ function isTlsError(error: unknown): boolean {
 
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return errorCode(error) === undefined ? error.message : systemReason(error);
+  const isOfSystem = errorCode(error) !== undefined && !(error instanceof pg.DatabaseError);
+  return isOfSystem ? systemReason(error) : error.message;
 }
 
 /** What a server is asked once for each connection; 42P01 and 3F000 if it has no ledger. */
