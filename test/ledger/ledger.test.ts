@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import type { State } from "../../src/domain/state.ts";
+import type { ChangeRequest } from "../../src/ledger/change.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
+import type { Intent, Outcome } from "../../src/ledger/operation.ts";
 import { integrityOf } from "../../src/ledger/sqlite/integrity.ts";
 import { collect } from "../support/helpers.ts";
 import {
@@ -44,6 +46,37 @@ describeEach(stores, "a claim", ({ share }) => {
     );
     expect(answers.map(({ kind }) => kind)).toEqual([
       ...["new", "duplicate", "locked", "new", "over-limit", "new", "duplicate"],
+    ]);
+  });
+
+  test("sees the outcomes of the same change", async () => {
+    const asked = { recipientNumber: "01712345678", paymentMethodId: "m1" };
+    const ledger = await (await share()).open();
+    const [first, second, third, tea] = [
+      payout("A", { asked }),
+      payout("B"),
+      payout("C"),
+      payment("tea"),
+    ];
+    const outcomeOf = async (
+      intent: Intent,
+      outcome: Omit<Outcome, "sent">,
+    ): Promise<ChangeRequest> => {
+      const { number: operation } = await claimed(ledger, intent);
+      return { kind: "record", operation, outcome: { sent: true, ...outcome }, release: true };
+    };
+    const outcomes = [
+      await outcomeOf(first, { state: "CONFIRMED", remoteId: "PO1" }),
+      await outcomeOf(second, { state: "NOT_SENT" }),
+      await outcomeOf(third, { state: "REFUSED" }),
+      await outcomeOf(tea, { state: "NOT_SENT" }),
+    ];
+    const claims = [payout("D", { asked }), second, third, tea].map(
+      (intent): ChangeRequest => ({ kind: "claim", intent, onDuplicate: "reject" }),
+    );
+    const answers = await ledger.change([...outcomes, ...claims]);
+    expect(answers.slice(outcomes.length).map(({ kind }) => kind)).toEqual([
+      ...["duplicate", "resumed", "finished", "new"],
     ]);
   });
 

@@ -3,13 +3,14 @@ import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Intent } from "../../src/ledger/operation.ts";
 import { serverTest, startCluster } from "../support/postgres.ts";
 import { ledgerOf } from "./server-ledger.ts";
-import { claimed, payment, payout, refund } from "./small-ledger.ts";
+import { claimed, payment, payout, record, refund } from "./small-ledger.ts";
 
 const asked = { recipientNumber: "01712345678", paymentMethodId: "m1" };
+const accepted = { state: "CONFIRMED", sent: true, remoteId: "PO-1" } as const;
 const row = { reference: "B", recipient: "01712345678", amountPaisa: 500n };
 
 /** As after a restore, or when a large batch is the first of a ledger. */
-serverTest("a claim reads few operations on a server without statistics", async () => {
+serverTest("a change reads few operations on a server without statistics", async () => {
   const { cluster, name, open } = await ledgerOf(
     await startCluster({ settings: { autovacuum: "off" } }),
   );
@@ -36,6 +37,10 @@ serverTest("a claim reads few operations on a server without statistics", async 
     ledger.claim({ intent, onDuplicate: "reject", paidPaisa: 1_000n });
   for (const intent of [payout("B", { asked }), payment("tea"), refund("TX1")])
     expect(await readBy(claim(intent)), intent.kind).toBeLessThan(100);
+  const change = await readBy(async (ledger) =>
+    record(ledger, await claimed(ledger, payout("C")), accepted),
+  );
+  expect(change).toBeLessThan(100);
   const overlaps = await readBy((ledger) => ledger.overlaps([row], { since: "2026" }));
   expect(overlaps).toBeLessThan(100);
 });

@@ -57,6 +57,15 @@ export async function claimFacts(
   return facts;
 }
 
+/** What decides a claim: operations without a common key do not change each other's facts. */
+export function keysOf({ intent, found }: ClaimRequest): string[] {
+  const { kind, reference, amountPaisa, target } = intent;
+  const record = found ? [`id ${found.remoteId}`] : [];
+  if (kind === "payout")
+    return [`ref ${reference}`, `to ${recipientOf(intent)} ${amountPaisa}`, ...record];
+  return [kind === "payment" ? `payment ${amountPaisa}` : `${kind} ${target}`, ...record];
+}
+
 /** The newest operation with the ID of a record that was found, for each claim that has one. */
 async function recordRows(
   query: Query,
@@ -152,7 +161,7 @@ async function payoutRows(
   });
   if (asked.length === 0) return [];
   return query(
-    payoutsInSql(scope),
+    payoutsInSql(scope, { hasSingle: asked.some(({ batch }) => batch === null) }),
     ...[JSON.stringify(asked), scope.account.number, scopeOf(scope).value],
     duplicatesSince(scope.nowMs),
   );
@@ -167,8 +176,10 @@ function textOf(value: bigint | null): string | null {
  * is unresolved, that was accepted since a time, that has its reference in another account, and that is free; the
  * newest cancelled one; and a row that an open batch is still to send. One of each is enough, because
  * the rule depends on nothing else. $1 payouts, $2 own account, $3 scope, $4 time.
+ *
+ * @param hasSingle false if all are rows of a batch, which need less: to plan the statement takes longer than to run it
  */
-function payoutsInSql(scope: FactsScope): string {
+function payoutsInSql(scope: FactsScope, { hasSingle }: { hasSingle: boolean }): string {
   const { inSql } = scopeOf(scope);
   const alike = `o.kind = 'payout' AND o.recipient_key = a.recipient AND o.amount_paisa = a.amount
     AND ${isNoTest}`;
@@ -187,20 +198,10 @@ function payoutsInSql(scope: FactsScope): string {
     SELECT b.id, r.reference FROM lenden.batch_rows r JOIN lenden.batches b ON b.number = r.batch
       LEFT JOIN lenden.operations o ON o.account = b.account AND o.reference = r.reference
     WHERE ${rows} AND ${isOpenRow}`;
-  return `
-    SELECT a.place,
-      (SELECT o.number FROM lenden.operations o
-        WHERE o.account = $2::bigint AND o.reference = a.reference) AS same,
-      ${newest(`${isUnresolved} AND ${another}`)} AS unresolved,
-      ${newest(`${isAcceptedSince("$4")} AND ${another}`)} AS accepted,
-      ${isProduction(scope.owner) ? elsewhere : "NULL"} AS elsewhere,
+  const single = `,
       CASE WHEN a.batch IS NULL THEN ${newest(free, "(o.state = 'REFUSED') DESC, ")} END AS free,
-      (SELECT o.id FROM lenden.operations o WHERE ${alike} AND o.phase = 'retired'
-        AND o.account + 0 = $2::bigint AND o.state = 'CONFIRMED' AND o.status = 'Cancelled'
-        AND coalesce(o.method_id, a.method) = a.method ORDER BY o.number + 0 DESC LIMIT 1) AS cancelled,
-      p.id AS planned_batch, p.reference AS planned_reference
-    FROM json_to_recordset($1::json) AS a(place int, reference text, amount bigint, recipient text,
-      method text, batch bigint)
+      p.id AS planned_batch, p.reference AS planned_reference`;
+  const plannedRow = `
     LEFT JOIN LATERAL (
       SELECT * FROM (
         (${planned("a.batch IS NULL AND r.reference = a.reference AND b.account + 0 = $2::bigint")} LIMIT 1)
@@ -209,4 +210,16 @@ function payoutsInSql(scope: FactsScope): string {
           AND ${inSql("b", "$3")}`)} LIMIT 1)
       ) one LIMIT 1
     ) p ON true`;
+  return `
+    SELECT a.place,
+      (SELECT o.number FROM lenden.operations o
+        WHERE o.account = $2::bigint AND o.reference = a.reference) AS same,
+      ${newest(`${isUnresolved} AND ${another}`)} AS unresolved,
+      ${newest(`${isAcceptedSince("$4")} AND ${another}`)} AS accepted,
+      ${isProduction(scope.owner) ? elsewhere : "NULL"} AS elsewhere,
+      (SELECT o.id FROM lenden.operations o WHERE ${alike} AND o.phase = 'retired'
+        AND o.account + 0 = $2::bigint AND o.state = 'CONFIRMED' AND o.status = 'Cancelled'
+        AND coalesce(o.method_id, a.method) = a.method ORDER BY o.number + 0 DESC LIMIT 1) AS cancelled${hasSingle ? single : ""}
+    FROM json_to_recordset($1::json) AS a(place int, reference text, amount bigint, recipient text,
+      method text, batch bigint)${hasSingle ? plannedRow : ""}`;
 }

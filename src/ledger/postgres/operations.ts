@@ -11,7 +11,6 @@ import {
   decideOutcome,
   isUnchanged,
   outcomeOfTaken,
-  recipientOf,
   resumedAnswer,
 } from "../decide.ts";
 import {
@@ -27,7 +26,7 @@ import { isTrue, operationOf } from "../rows.ts";
 import { nowIn } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import { type Bind, type Connection, type Query, rowsJson, type Write } from "./connection.ts";
-import { claimFacts } from "./facts.ts";
+import { claimFacts, keysOf } from "./facts.ts";
 import { operationColumns } from "./operation-sql.ts";
 import { isAliveInSql, type ServerProcess, type ServerWorker } from "./processes.ts";
 
@@ -40,8 +39,11 @@ interface Parts {
   account: RunAccount;
 }
 
-/** The operations that this process claimed, until they are released: no other process changes them. */
-type Held = Map<bigint, Changing>;
+/**
+ * The operations that this process claimed, until they are released: no other process changes them. With what they
+ * decide of later claims.
+ */
+type Held = Map<bigint, { now: Changing; keys: string[] }>;
 
 /** Applies changes to operations, each group of them in one transaction. */
 export class Operations {
@@ -125,7 +127,9 @@ class Group {
   /** Until this process is known to others, which it has to be before it holds an operation. */
   #registration: Registration;
   #inserts: object[] = [];
-  #updates: object[] = [];
+  #updates: { number: bigint }[] = [];
+  /** What the updates that are not stored yet decide of claims. */
+  #changedKeys = new Set<string>();
 
   constructor(write: Write, parts: Parts, held: Held, registration: Registration) {
     this.#write = write;
@@ -149,8 +153,9 @@ class Group {
       const answer = this.#recordOfHeld(request, newIds) ?? (await this.#recordOfRead(request));
       answers.set(request, answer);
     }
-    for (const wave of wavesOf(requests.filter((one) => one.kind === "claim"))) {
-      await this.#flush();
+    for (const { claims: wave, keys } of wavesOf(requests.filter((one) => one.kind === "claim"))) {
+      const isDecidedByChanges = [...keys].some((key) => this.#changedKeys.has(key));
+      if (isDecidedByChanges || this.#inserts.length > 0) await this.#flush();
       const { query } = this.#write;
       const facts = await readFacts(query, wave, this.#parts, (one) => this.#holderOf(one));
       const found: OutcomeRequest[] = [];
@@ -182,14 +187,16 @@ class Group {
   #recordOfHeld(request: OutcomeRequest, newIds: Set<string>): OutcomeAnswer | undefined {
     if (request.kind !== "record") return undefined;
     const { operation: number, release } = request;
-    const now = this.held.get(number);
+    const held = this.held.get(number);
     const id = this.#guardedId(request.outcome);
-    if (!now || (id !== null && newIds.has(id))) return undefined;
+    if (!held || (id !== null && newIds.has(id))) return undefined;
     if (id !== null) newIds.add(id);
     const { outcome, data } = storableOutcome(request.outcome, this.#parts.worker);
-    const change = decideOutcome(now, outcome, this.#at);
+    const { keys } = held;
+    const change = decideOutcome(held.now, outcome, this.#at);
     if (release) this.held.delete(number);
-    else this.held.set(number, change);
+    else this.held.set(number, { now: change, keys });
+    for (const key of [...keys, `id ${change.remoteId}`]) this.#changedKeys.add(key);
     const { id: own } = this.#parts.own;
     this.#update(number, change, { before: own, after: release ? null : own, id });
     this.#append(number, change.event, data);
@@ -268,7 +275,7 @@ class Group {
     );
     const actor = JSON.stringify(worker.actor);
     this.#insert(operation, accountNumber, actor);
-    this.held.set(operation.number, operation);
+    this.held.set(operation.number, { now: operation, keys: keysOf(request) });
     this.#append(
       operation.number,
       "intent",
@@ -369,6 +376,7 @@ class Group {
     const [updates, inserts] = [this.#updates, this.#inserts];
     this.#updates = [];
     this.#inserts = [];
+    this.#changedKeys.clear();
     const registration = inserts.length > 0 || isTaking ? this.#registration : undefined;
     if (registration) this.#registration = undefined;
     const { updated, ended } = await this.#write.flush((bind) => [
@@ -386,7 +394,7 @@ class Group {
  * Claims whose facts do not depend on each other, group after group: the facts of a group are read at once,
  * after what was decided before is stored.
  */
-function wavesOf(claims: ClaimRequest[]): ClaimRequest[][] {
+function wavesOf(claims: ClaimRequest[]) {
   const waves: { claims: ClaimRequest[]; keys: Set<string> }[] = [];
   for (const claim of claims) {
     const keys = keysOf(claim);
@@ -398,23 +406,16 @@ function wavesOf(claims: ClaimRequest[]): ClaimRequest[][] {
     wave.claims.push(claim);
     for (const key of keys) wave.keys.add(key);
   }
-  return waves.map(({ claims }) => claims);
-}
-
-/** What decides a claim: two claims without a common key do not change each other's facts. */
-function keysOf({ intent, found }: ClaimRequest): string[] {
-  const { kind, reference, amountPaisa, target } = intent;
-  const record = found ? [`id ${found.remoteId}`] : [];
-  if (kind === "payout")
-    return [`ref ${reference}`, `to ${recipientOf(intent)} ${amountPaisa}`, ...record];
-  return [kind === "payment" ? `payment ${amountPaisa}` : `${kind} ${target}`, ...record];
+  return waves;
 }
 
 /** True of an operation `other` that has the ID of a record that `o` gets. */
 const hasId = (id: string) => `other.account = o.account AND other.remote_id = ${id}
   AND other.kind = o.kind AND other.number <> o.number`;
 
-function updatePart(bind: Bind, updates: object[], at: string): string {
+/** With the numbers as an array, PostgreSQL knows how few they are. Otherwise it may read the whole table. */
+function updatePart(bind: Bind, updates: { number: bigint }[], at: string): string {
+  const numbers = updates.map(({ number }) => String(number));
   return `updated AS (
     UPDATE lenden.operations o SET updated_at = ${bind(at)}, process = n.after,
       held_since = CASE WHEN n.after IS NULL THEN NULL ELSE o.held_since END,
@@ -424,7 +425,8 @@ function updatePart(bind: Bind, updates: object[], at: string): string {
     FROM json_to_recordset(${bind(rowsJson(updates))}::json) AS n(number bigint, before text, after text,
       id text, state text, remote_id text, status text, code text, message text, attempts bigint,
       accepted_at text, completed_at text, payment_url text, phase text)
-    WHERE o.number = n.number AND o.process IS NOT DISTINCT FROM n.before
+    WHERE o.number = n.number AND o.number = ANY(${bind(numbers)}::bigint[])
+      AND o.process IS NOT DISTINCT FROM n.before
       AND (n.id IS NULL OR NOT EXISTS (SELECT 1 FROM lenden.operations other WHERE ${hasId("n.id")}))
     RETURNING o.number)`;
 }

@@ -11,6 +11,22 @@ export const serverBugs = [
     tests: leases("at once"),
   },
   {
+    name: "server: a claim does not count the claims before it in its commit",
+    seam: "claimKeys",
+    decorate: onlyOnce,
+    tests: [
+      "test/ledger/ledger.test.ts",
+      "-t",
+      "counts the claims that are before it in the same change",
+    ],
+  },
+  {
+    name: "server: a claim does not see the outcomes in its commit",
+    seam: "claimKeys",
+    decorate: onlyOnce,
+    tests: ["test/ledger/ledger.test.ts", "-t", "sees the outcomes"],
+  },
+  {
     name: "server: a process records what another one took over",
     seam: "server",
     decorate: withStatements((sql) =>
@@ -51,6 +67,15 @@ export const serverBugs = [
     tests: leases("P4"),
   },
 ];
+
+/** No two claims or operations have a key in common. */
+function onlyOnce(keysOf) {
+  let count = 0;
+  return (...asked) => {
+    count += 1;
+    return keysOf(...asked).map((key) => `${key} ${count}`);
+  };
+}
 
 /** Clocks by which 30 s of the lease are 20 s. */
 function slower({ monotonicMs, wallMs }) {
