@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import type { Filter, Kind } from "../../src/ledger/operation.ts";
 import { RunAccount } from "../../src/ledger/postgres/accounts.ts";
 import type { Query } from "../../src/ledger/postgres/connection.ts";
-import { createOverlaps } from "../../src/ledger/postgres/overlaps.ts";
+import { createOverlaps } from "../../src/ledger/postgres/duplicates.ts";
 import { createReads } from "../../src/ledger/postgres/reads.ts";
 import { schemaSql } from "../../src/ledger/postgres/schema.ts";
 import { collect } from "../support/helpers.ts";

@@ -6,8 +6,8 @@ import { RunAccount } from "./accounts.ts";
 import { createBatches } from "./batches.ts";
 import { createCallbacks } from "./callbacks.ts";
 import { Connection, type ServerLogin, type Value } from "./connection.ts";
+import { createOverlaps } from "./duplicates.ts";
 import { Operations } from "./operations.ts";
-import { createOverlaps } from "./overlaps.ts";
 import { ServerProcess, type ServerWorker } from "./processes.ts";
 import { createReads } from "./reads.ts";
 

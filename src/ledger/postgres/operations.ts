@@ -26,7 +26,7 @@ import { isTrue, operationOf } from "../rows.ts";
 import { nowIn } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import { type Bind, type Connection, type Query, rowsJson, type Write } from "./connection.ts";
-import { claimFacts, keysOf } from "./facts.ts";
+import { claimFacts, keysOf } from "./duplicates.ts";
 import { operationColumns } from "./operation-sql.ts";
 import { isAliveInSql, type ServerProcess, type ServerWorker } from "./processes.ts";
 
