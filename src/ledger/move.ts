@@ -307,10 +307,12 @@ async function copyOperations(
         return { ...row, number, account, batch, holder: undefined };
       });
       if (rows.length > 0)
-        await write.flush((bind) => [
-          `copied AS (INSERT INTO lenden.operations SELECT * FROM
-             json_populate_recordset(NULL::lenden.operations, ${bind(rowsJson(rows))}::json) RETURNING number)`,
-        ]);
+        await write.flush({
+          parts: (bind) => [
+            `copied AS (INSERT INTO lenden.operations SELECT * FROM
+               json_populate_recordset(NULL::lenden.operations, ${bind(rowsJson(rows))}::json) RETURNING number)`,
+          ],
+        });
       return missing;
     },
     {

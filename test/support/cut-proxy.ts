@@ -70,6 +70,8 @@ export async function startCutProxy(
     if (proxy.isRefusing) return void near.destroy();
     count += 1;
     let cut: Cut | undefined;
+    // The answers to statements before the COMMIT can come after it was sent.
+    let isAnswered = false;
     const far = tracked(connect(join(target, `.s.PGSQL.${port}`)), () => near);
     tracked(near, () => far);
     const toServer = async (sent: Buffer): Promise<void> => {
@@ -77,7 +79,10 @@ export async function startCutProxy(
       if (proxy.isSilent) return;
       const sql = statementIn(message);
       if (sql !== undefined) await proxy.onStatement(sql);
-      if (sql === "COMMIT") cut = proxy.onCommit();
+      if (sql === "COMMIT") {
+        cut = proxy.onCommit();
+        isAnswered = false;
+      }
       if (cut === "before") return void far.destroy();
       if (cut === "half") {
         await new Promise((sent) => far.write(message.subarray(0, 7), sent));
@@ -94,9 +99,10 @@ export async function startCutProxy(
     };
     const toClient = async (message: Buffer): Promise<void> => {
       if (proxy.isSilent) return;
-      if (cut === "unanswered" && isCommitted(message)) return void near.destroy();
+      if (isCommitted(message)) isAnswered = true;
+      if (cut === "unanswered" && isAnswered) return void near.destroy();
       near.write(message);
-      if (cut === "after" && isReady(message)) near.end();
+      if (cut === "after" && isAnswered && isReady(message)) near.end();
     };
     near.on("data", messages(false, toServer));
     far.on("data", messages(true, toClient));

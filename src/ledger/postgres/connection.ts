@@ -41,14 +41,24 @@ export interface Write {
   append(event: Event): void;
   /** The number of the next new operation. */
   nextOperation(): bigint;
-  /**
-   * Stores the events. Other writes can be part of the same statement, which spares a round trip.
-   *
-   * @param parts the parts of a WITH clause, each with rows, with what `bind` returns in place of each value
-   * @returns how many rows each part has, by its name
-   */
-  flush(parts?: (bind: Bind) => string[]): Promise<Row>;
+  /** Stores the events, and what else is written, in one statement. */
+  flush(others?: Others): Promise<void>;
+  /** The last `flush`, which is sent together with the COMMIT. */
+  flushAtEnd(others: Others): void;
 }
+
+/** Writes that are part of the statement that stores events, which spares a round trip. */
+export interface Others {
+  /** The parts of a WITH clause, each with rows, with what `bind` returns in place of each value. */
+  parts(bind: Bind): string[];
+  /** The part that must have this number of rows; otherwise nothing is stored, and `RowsMissing` is thrown. */
+  requires?: { part: string; rows: number } | undefined;
+  /** Called with the number of rows of each part, by its name. */
+  stored?(counts: Row): void;
+}
+
+/** Not all rows were there that a transaction had to change. */
+export class RowsMissing extends Error {}
 
 /** Makes a value a parameter, and returns its name: `$1` and so on. */
 export type Bind = (value: Value) => string;
@@ -176,7 +186,6 @@ export class Connection {
           this.#containsSeen = transaction.containsSeen;
           this.#requireAccepted(options.isAcceptance === true);
           result = { value: await work(transaction) };
-          await transaction.flush();
           await transaction.commit();
           this.#saw(transaction.head);
           return result.value;
@@ -336,6 +345,7 @@ class Transaction implements Write {
   readonly #seen: Head | undefined;
   #operation = 0n;
   #events: Row[] = [];
+  #others: Others | undefined;
 
   constructor(opened: Opened, seen: Head | undefined) {
     this.#opened = opened;
@@ -370,24 +380,39 @@ class Transaction implements Write {
     return this.#operation;
   }
 
-  async flush(parts: (bind: Bind) => string[] = () => []): Promise<Row> {
+  async flush({ parts, requires, stored }: Others = nothingElse): Promise<void> {
     const values: Value[] = [];
     const bind: Bind = (value) => `$${values.push(value)}`;
     const others = parts(bind);
     const events = this.#events;
     this.#events = [];
     const all = [...others, ...(events.length > 0 ? this.#eventParts(events, bind) : [])];
-    if (all.length === 0) return {};
+    if (all.length === 0) return;
+    const countOf = (name = "") => `(SELECT count(*) FROM ${name})`;
     const names = others.map((part) => part.split(" ")[0]);
-    const counts = names.map((name) => `(SELECT count(*) FROM ${name}) AS ${name}`);
-    const [row = {}] = await run(this.#opened, `WITH ${all.join(", ")} SELECT ${counts}`, values);
-    return row;
+    const counts = names.map((name) => `${countOf(name)} AS ${name}`);
+    // Division by zero makes the statement fail.
+    const where = requires
+      ? `WHERE 1 / (${countOf(requires.part)} = ${bind(requires.rows)})::int = 1`
+      : "";
+    const sql = `WITH ${all.join(", ")} SELECT ${counts} ${where}`;
+    const [row = {}] = await run(this.#opened, sql, values);
+    stored?.(row);
+  }
+
+  flushAtEnd(others: Others): void {
+    this.#others = others;
   }
 
   async commit(): Promise<void> {
     this.isCommitting = true;
     this.#opened.warning = undefined;
-    const { command } = await execute(this.#opened, "COMMIT", []);
+    // Sent at once: the server answers the COMMIT with ROLLBACK if the statement before it fails.
+    const flushed = this.flush(this.#others);
+    const committed = execute(this.#opened, "COMMIT", []);
+    committed.catch(() => {}); // The failure of the statement is the cause.
+    await flushed;
+    const { command } = await committed;
     // PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK, and without an error.
     if (command !== "COMMIT") throw new Error(`the ledger answered COMMIT with ${command}`);
     if (this.#opened.warning !== undefined) throw notReplicated(this.#opened.warning);
@@ -426,6 +451,8 @@ class Transaction implements Write {
     this.#serverId = row.server_id ?? null;
   }
 }
+
+const nothingElse: Others = { parts: () => [] };
 
 /** The hash of an event. */
 const hashAt = (number: string) =>
@@ -490,6 +517,8 @@ async function connect(login: ServerLogin): Promise<Session> {
     ssl: login.tls,
     stream: () => socket,
     keepAlive: true,
+    // A statement is sent before the one before it is answered.
+    pipeline: true,
     // Else PGSSLNEGOTIATION would decide.
     sslnegotiation: "postgres",
     connectionTimeoutMillis: connectMs,
@@ -561,6 +590,7 @@ function statementFailure(error: unknown): unknown {
   const code = error instanceof pg.DatabaseError ? error.code : undefined;
   if (code === undefined || endedSession.test(code)) return new LostConnection(String(error));
   if (code === "55P03") return new LockTimeout();
+  if (code === "22012") return new RowsMissing();
   if (code === "25006") return readOnly();
   if (code === "42501") return accessDenied("the login may not use the ledger", grantHint);
   return error;

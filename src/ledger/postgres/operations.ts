@@ -25,7 +25,15 @@ import type { Holder, Operation, Outcome } from "../operation.ts";
 import { isTrue, operationOf } from "../rows.ts";
 import { nowIn } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
-import { type Bind, type Connection, type Query, rowsJson, type Write } from "./connection.ts";
+import {
+  type Bind,
+  type Connection,
+  type Others,
+  type Query,
+  RowsMissing,
+  rowsJson,
+  type Write,
+} from "./connection.ts";
 import { claimFacts, keysOf } from "./duplicates.ts";
 import { operationColumns } from "./operation-sql.ts";
 import { isAliveInSql, type ServerProcess, type ServerWorker } from "./processes.ts";
@@ -71,8 +79,9 @@ export class Operations {
     const before = this.#held;
     // After a failed commit nothing is held for certain.
     this.#held = new Map();
+    // If another process changed a held operation, or its ID belongs to another one, all are read instead.
     const { answers, held, isRegistered } = await apply(before).catch((error: unknown) => {
-      if (error instanceof HeldByOther) return apply(new Map());
+      if (error instanceof RowsMissing) return apply(new Map());
       throw error;
     });
     if (isRegistered) registration?.done();
@@ -90,9 +99,6 @@ export class Operations {
     return decideClaim(request, facts);
   }
 }
-
-/** A held operation was changed by another process, or its ID belongs to another one: read it instead. */
-class HeldByOther extends Error {}
 
 /** The process that works on an operation, if it may still run. */
 async function holderOf(
@@ -172,7 +178,7 @@ class Group {
       if (found.length > 0) await this.#flush();
       for (const one of found) this.#recordOfHeld(one, newIds) ?? (await this.#recordOfRead(one));
     }
-    await this.#flush();
+    this.#write.flushAtEnd(this.#pending());
     return requests.map((request) => {
       const answer = answers.get(request);
       if (!answer) throw new Error("the ledger gave no answer to a request");
@@ -371,22 +377,32 @@ class Group {
     });
   }
 
-  /** Stores what was decided so far, in one statement. */
-  async #flush(isTaking = false): Promise<void> {
+  /** Stores what was decided so far. */
+  #flush(isTaking = false): Promise<void> {
+    return this.#write.flush(this.#pending(isTaking));
+  }
+
+  /** What was decided and is not stored yet. */
+  #pending(isTaking = false): Others {
     const [updates, inserts] = [this.#updates, this.#inserts];
     this.#updates = [];
     this.#inserts = [];
     this.#changedKeys.clear();
     const registration = inserts.length > 0 || isTaking ? this.#registration : undefined;
     if (registration) this.#registration = undefined;
-    const { updated, ended } = await this.#write.flush((bind) => [
-      ...(updates.length > 0 ? [updatePart(bind, updates, this.#at)] : []),
-      ...(inserts.length > 0 ? [insertPart(bind, inserts)] : []),
-      ...(registration ? [`registered AS (${registration.sql(bind)})`] : []),
-      ...(inserts.length > 0 ? [`ended AS (${endedSql(bind(this.#parts.own.id))})`] : []),
-    ]);
-    if (Number(updated ?? 0) !== updates.length) throw new HeldByOther();
-    if (Number(ended ?? 0) > 0) this.#parts.own.lose();
+    const { own } = this.#parts;
+    return {
+      parts: (bind) => [
+        ...(updates.length > 0 ? [updatePart(bind, updates, this.#at)] : []),
+        ...(inserts.length > 0 ? [insertPart(bind, inserts)] : []),
+        ...(registration ? [`registered AS (${registration.sql(bind)})`] : []),
+        ...(inserts.length > 0 ? [`ended AS (${endedSql(bind(own.id))})`] : []),
+      ],
+      requires: updates.length > 0 ? { part: "updated", rows: updates.length } : undefined,
+      stored: ({ ended }) => {
+        if (Number(ended ?? 0) > 0) own.lose();
+      },
+    };
   }
 }
 

@@ -37,6 +37,12 @@ export const serverBugs = [
     tests: leases("P4"),
   },
   {
+    name: "server: a transaction is committed although a row was not changed",
+    seam: "server",
+    decorate: withStatements((sql) => sql.replace(/ WHERE 1 \/ [^;]*$/, "")),
+    tests: ["test/ledger/ledger.test.ts", "-t", "I10"],
+  },
+  {
     name: "server: a COMMIT that is answered with ROLLBACK counts as one",
     seam: "server",
     decorate: withAnswers((result) =>
