@@ -211,10 +211,9 @@ export class Connection {
     const opened = this.#opened;
     this.#opened = undefined;
     if (!opened) return;
-    const timer = setTimeout(() => opened.socket.destroy(), 1_000);
-    await opened.client.end().catch(() => {});
-    clearTimeout(timer);
-    opened.socket.destroy();
+    // To wait until the server has closed it would take a round trip.
+    opened.socket.unref();
+    void opened.client.end().catch(() => {});
   }
 
   /** Runs work when all that was asked before has ended. */
