@@ -62,7 +62,7 @@ async function besideFile(cluster, { rounds, rows }) {
   return {
     title: `A file of ${whole(rows)} rows, payouts a second`,
     notes: [`32 in flight, medians of ${rounds} rounds side by side.`],
-    columns: ["", "a second", "least to most", "of the ledger file"],
+    columns: ["", "a second", "least to most", "of the ledger file, at least 0.5"],
     rows: sides.map(({ name }) => {
       const rate = medianOf(figures, name);
       return [
@@ -107,7 +107,7 @@ async function roundTrips(cluster, rounds) {
   return {
     title: "`payout send`, in milliseconds",
     notes: [
-      `Medians of ${rounds} rounds side by side. A proxy delays what the client sends by ${delayMs} ms: the difference is ${trips.toFixed(1)} round trips, those of the login included.`,
+      `Medians of ${rounds} rounds side by side. A proxy delays what the client sends by ${delayMs} ms: the difference is ${trips.toFixed(1)} round trips, those of the login included; at most 10.`,
     ],
     columns: ["", "milliseconds", "least to most"],
     rows: sides.map(({ name }) => [name, whole(medianOf(figures, name)), spread(figures[name])]),

@@ -133,6 +133,20 @@ serverTest("a COMMIT that the server answers with ROLLBACK is a failed write", a
 });
 
 serverTest(
+  "a statement that fails beside its COMMIT is reported, and stores nothing; the connection can be used on",
+  async () => {
+    const { proxy, ledger, ...database } = await behindProxy();
+    await database.run("REVOKE INSERT ON events FROM lenden_writer");
+    const rejected = expect(claim(ledger, payout("A"))).rejects;
+    await rejected.toMatchObject({ reason: "ledger.access-denied" });
+    await database.run("GRANT INSERT ON events TO lenden_writer");
+    expect(await database.run("SELECT number FROM operations")).toEqual([]);
+    expect(await claim(ledger, payout("A"))).toMatchObject({ kind: "new" });
+    expect(proxy.connections()).toBe(1);
+  },
+);
+
+serverTest(
   "a session that ends while it is idle ends neither the process nor its work",
   async () => {
     const { ledger, proxy } = await behindProxy();
