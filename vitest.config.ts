@@ -10,20 +10,23 @@ const isOneFile = process.env.LENDEN_BUILT !== undefined;
 /** Tests that take long, for `npm run test:deep`. The simulator's known cases stay in `npm test`. */
 const long = [
   "**/*.deep.test.ts",
-  "test/accounting/{memory,month-end}.test.ts",
+  "test/accounting/{memory,month-end,report-command}.test.ts",
   "test/batch/{corpus,generated}.test.ts",
-  "test/commands/{round-trip,sandbox-callbacks,sandbox-start,team-ledger}.test.ts",
+  "test/callbacks/conformance.test.ts",
+  "test/commands/{round-trip,sandbox-callbacks,sandbox-start,team-ledger,time-zone}.test.ts",
   "test/completions/tab.test.ts",
-  "test/config/keychain.test.ts",
+  "test/config/{keychain,profiles-file}.test.ts",
   "test/crash/**/*.test.ts",
+  "test/http/hostile.test.ts",
   "test/ledger/{copies,differential,file,head,lost,move,read-only}.test.ts",
   "test/ledger/server-{commits,durability,pooler}.test.ts",
   "test/package/package.test.ts",
   "test/pipes.test.ts",
-  "test/program/{closing,compile-cache,few-files,timeout}.test.ts",
+  "test/program/{closing,compile-cache,directories,few-files,timeout}.test.ts",
   "test/secrets.test.ts",
   "test/simulator/!(found).test.ts",
   "test/terminal/leaving.test.ts",
+  "test/ui/safe-text.test.ts",
 ];
 
 /** Tests that try more cases in `npm run test:deep`, where the others would only repeat `npm test`. */
