@@ -18,7 +18,7 @@ import { openDatabase } from "../../platform/sqlite/open.ts";
 import { clean } from "../output/terminal-text.ts";
 import { rowsText } from "../output/view.ts";
 import type { ConfigAccess } from "../runtime/config-access.ts";
-import { ownerOf } from "../runtime/ledger-file.ts";
+import { ownerOf } from "../runtime/ledger-owner.ts";
 import type { Named } from "./flag.ts";
 
 /** A value that a prompt lists or Tab completes. */

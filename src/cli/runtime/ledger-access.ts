@@ -20,9 +20,10 @@ import { alone, createProcessLock } from "../../platform/process-locks.ts";
 import { openDatabase } from "../../platform/sqlite/open.ts";
 import { placeIn } from "../command/common-flags.ts";
 import type { ConfigAccess } from "./config-access.ts";
-import { ledgerFile, ownerOf, prepareFile, requireLedger, warnIfUnmoved } from "./ledger-file.ts";
+import { ledgerFile, prepareFile, requireLedger, warnIfUnmoved } from "./ledger-file.ts";
 import type { LedgerMaintenance } from "./ledger-maintenance.ts";
 import type { MovableLedger } from "./ledger-move.ts";
+import { ownerOf } from "./ledger-owner.ts";
 import type { RunParts } from "./parts.ts";
 
 /** The ledger, as commands use it. */

@@ -1,8 +1,6 @@
-import { createHash } from "node:crypto";
 import fs from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { ulid } from "ulid";
-import type { Account, RecordsOwner } from "../../config/account.ts";
 import type { Profiles } from "../../config/profiles.ts";
 import { errorCode, systemReason } from "../../domain/error-code.ts";
 import { Failure } from "../../domain/failure.ts";
@@ -12,11 +10,11 @@ import { headPath } from "../../ledger/head.ts";
 import { ledgerFileState, lossOf, rejectWithoutTables } from "../../ledger/health.ts";
 import { recordAcceptance } from "../../ledger/sqlite/chain.ts";
 import type { KnownProfile } from "../../ledger/sqlite/upgrade.ts";
-import type { Owner } from "../../ledger/worker.ts";
 import { makeDirectory } from "../../platform/files.ts";
 import type { Host } from "../../platform/host.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
 import { openDatabase, writeCopy } from "../../platform/sqlite/open.ts";
+import { keyHashOf } from "./ledger-owner.ts";
 import type { RunParts } from "./parts.ts";
 
 /** The one file of all accounts, in a directory that only you can read. */
@@ -217,17 +215,4 @@ export async function prepareFile(
       apiKey && "text" in apiKey ? [{ name, environment, keyHash: keyHashOf(apiKey.text) }] : [],
   );
   migrate(database, known);
-}
-
-/** Whose operations they are; the key itself is not part of it. */
-export function ownerOf(owned: Account | RecordsOwner): Owner {
-  const { name: profile, environment = "", apiKey, ledgerAccount: account } = owned;
-  const baseUrl = "baseUrl" in owned ? owned.baseUrl : "";
-  const keyId = apiKey === undefined ? "" : keyHashOf(apiKey);
-  return { profile, environment, baseUrl, keyId, account };
-}
-
-/** Tells API keys apart without holding them. */
-function keyHashOf(apiKey: string): string {
-  return createHash("sha256").update(apiKey).digest("hex").slice(0, 16);
 }
