@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { type CutProxy, startCutProxy } from "../support/cut-proxy.ts";
+import { type Cut, type CutProxy, startCutProxy } from "../support/cut-proxy.ts";
 import { serverTest } from "../support/postgres.ts";
 import { type LedgerDatabase, ledgerDatabase, newHeadFile } from "./server-ledger.ts";
 import { batchFile, claim, claimed, payout, plannedRow, record, refund } from "./small-ledger.ts";
@@ -108,17 +108,21 @@ serverTest("a ledger that is locked for ten seconds names the login that locked 
   });
 });
 
-serverTest.for(["new", "unknown"] as const)(
+serverTest.for(["new", "new, the answer is lost", "unknown"] as const)(
   "a process that others count as ended sends nothing more, although its clocks stood still (%s)",
   async (kind) => {
-    const { open, run } = await ledgerDatabase();
-    const [one, other] = [await open(), await open()];
+    const { cluster, login, open, run } = await ledgerDatabase();
+    const proxy = await startCutProxy(cluster);
+    const one = await open({ login: login({ host: proxy.folder, port: 5432 }) });
+    const other = await open();
     await claimed(one.ledger, payout("A"));
     const unknown = await claimed(other.ledger, payout("B"));
     await run("UPDATE processes SET lease_until = clock_timestamp() - interval '100 s'");
     expect(await claim(other.ledger, payout("A"))).toMatchObject({ kind: "resumed" });
     expect(() => one.ledger.assertStillOurs()).not.toThrow();
-    await claimed(one.ledger, payout(kind === "new" ? "C" : String(unknown.reference)));
+    const cuts: Cut[] = kind === "new, the answer is lost" ? ["late"] : [];
+    proxy.onCommit = () => cuts.pop();
+    await claimed(one.ledger, payout(kind === "unknown" ? String(unknown.reference) : "C"));
     expect(() => one.ledger.assertStillOurs()).toThrow(/did not hear/);
   },
 );

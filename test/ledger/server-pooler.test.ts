@@ -27,6 +27,10 @@ poolerTest("pays once behind a pooler that gives each transaction another sessio
   expect((await lenden(payoutOf("A"), { env: ann })).code).toBe(0);
   const same = await lenden([...payoutOf("A"), "--json"], { env: bo });
   expect(JSON.parse(same.stdout)).toMatchObject({ existing: true });
+  await cluster.run("REVOKE INSERT ON lenden.events FROM lenden_writer", database);
+  expect((await lenden(payoutOf("B"), { env: ann })).code).toBe(4);
+  await cluster.run("GRANT INSERT ON lenden.events TO lenden_writer", database);
+  expect((await lenden(payoutOf("B"), { env: ann })).code).toBe(0);
 });
 
 async function startPooler(folder: string, port: number): Promise<void> {

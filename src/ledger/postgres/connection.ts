@@ -379,14 +379,19 @@ class Transaction implements Write {
     return this.#operation;
   }
 
-  async flush({ parts, requires, stored }: Others = nothingElse): Promise<void> {
+  async flush(others?: Others): Promise<void> {
+    await this.#statement(others)?.();
+  }
+
+  /** The statement that stores the events and what else is written, to be sent by a call. */
+  #statement({ parts, requires, stored }: Others = nothingElse): (() => Promise<void>) | undefined {
     const values: Value[] = [];
     const bind: Bind = (value) => `$${values.push(value)}`;
     const others = parts(bind);
     const events = this.#events;
     this.#events = [];
     const all = [...others, ...(events.length > 0 ? this.#eventParts(events, bind) : [])];
-    if (all.length === 0) return;
+    if (all.length === 0) return undefined;
     const countOf = (name = "") => `(SELECT count(*) FROM ${name})`;
     const names = others.map((part) => part.split(" ")[0]);
     const counts = names.map((name) => `${countOf(name)} AS ${name}`);
@@ -395,8 +400,14 @@ class Transaction implements Write {
       ? `WHERE 1 / (${countOf(requires.part)} = ${bind(requires.rows)})::int = 1`
       : "";
     const sql = `WITH ${all.join(", ")} SELECT ${counts} ${where}`;
-    const [row = {}] = await run(this.#opened, sql, values);
-    stored?.(row);
+    return async () => {
+      try {
+        const [row = {}] = await run(this.#opened, sql, values);
+        stored?.(row);
+      } catch (error) {
+        throw requires && isDivisionByZero(error) ? new RowsMissing(requires.part) : error;
+      }
+    };
   }
 
   flushAtEnd(others: Others): void {
@@ -404,14 +415,18 @@ class Transaction implements Write {
   }
 
   async commit(): Promise<void> {
+    // Made before anything is sent: a COMMIT without it would leave the events out.
+    const store = this.#statement(this.#others);
     this.isCommitting = true;
     this.#opened.warning = undefined;
     // Sent at once: the server answers the COMMIT with ROLLBACK if the statement before it fails.
-    const flushed = this.flush(this.#others);
-    const committed = execute(this.#opened, "COMMIT", []);
-    committed.catch(() => {}); // The failure of the statement is the cause.
-    await flushed;
-    const { command } = await committed;
+    const [stored, committed] = await Promise.allSettled([
+      store?.(),
+      execute(this.#opened, "COMMIT", []),
+    ]);
+    if (stored.status === "rejected") throw stored.reason;
+    if (committed.status === "rejected") throw committed.reason;
+    const { command } = committed.value;
     // PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK, and without an error.
     if (command !== "COMMIT") throw new Error(`the ledger answered COMMIT with ${command}`);
     if (this.#opened.warning !== undefined) throw notReplicated(this.#opened.warning);
@@ -589,10 +604,13 @@ function statementFailure(error: unknown): unknown {
   const code = error instanceof pg.DatabaseError ? error.code : undefined;
   if (code === undefined || endedSession.test(code)) return new LostConnection(String(error));
   if (code === "55P03") return new LockTimeout();
-  if (code === "22012") return new RowsMissing();
   if (code === "25006") return readOnly();
   if (code === "42501") return accessDenied("the login may not use the ledger", grantHint);
   return error;
+}
+
+function isDivisionByZero(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === "22012";
 }
 
 /** The ledger was locked by another process for too long. */

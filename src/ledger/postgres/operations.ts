@@ -36,7 +36,7 @@ import {
 } from "./connection.ts";
 import { claimFacts, keysOf } from "./duplicates.ts";
 import { operationColumns } from "./operation-sql.ts";
-import { isAliveInSql, type ServerProcess, type ServerWorker } from "./processes.ts";
+import { endedSql, isAliveInSql, type ServerProcess, type ServerWorker } from "./processes.ts";
 
 type Registration = ReturnType<ServerProcess["registration"]>;
 type OutcomeRequest = Exclude<ChangeRequest, { kind: "claim" }>;
@@ -73,19 +73,19 @@ export class Operations {
     const apply = (from: Held) =>
       this.#connection.write(async (write) => {
         const group = new Group(write, this.#parts, from, registration);
-        const answers = await group.apply(requests);
-        return { answers, held: group.held, isRegistered: group.isRegistered };
+        return { group, answers: await group.apply(requests) };
       });
     const before = this.#held;
     // After a failed commit nothing is held for certain.
     this.#held = new Map();
     // If another process changed a held operation, or its ID belongs to another one, all are read instead.
-    const { answers, held, isRegistered } = await apply(before).catch((error: unknown) => {
+    const { group, answers } = await apply(before).catch((error: unknown) => {
       if (error instanceof RowsMissing) return apply(new Map());
       throw error;
     });
-    if (isRegistered) registration?.done();
-    this.#held = held;
+    if (group.isRegistered) registration?.done();
+    if (group.isEndUnknown) await own.readEnd();
+    this.#held = group.held;
     return answers;
   }
 
@@ -136,6 +136,8 @@ class Group {
   #updates: { number: bigint }[] = [];
   /** What the updates that are not stored yet decide of claims. */
   #changedKeys = new Set<string>();
+  /** True if claims were stored, and the answer was lost that says whether others count this process as ended. */
+  isEndUnknown = false;
 
   constructor(write: Write, parts: Parts, held: Held, registration: Registration) {
     this.#write = write;
@@ -202,7 +204,8 @@ class Group {
     const change = decideOutcome(held.now, outcome, this.#at);
     if (release) this.held.delete(number);
     else this.held.set(number, { now: change, keys });
-    for (const key of [...keys, `id ${change.remoteId}`]) this.#changedKeys.add(key);
+    for (const { remoteId } of [held.now, change]) this.#changedKeys.add(`id ${remoteId}`);
+    for (const key of keys) this.#changedKeys.add(key);
     const { id: own } = this.#parts.own;
     this.#update(number, change, { before: own, after: release ? null : own, id });
     this.#append(number, change.event, data);
@@ -391,6 +394,7 @@ class Group {
     const registration = inserts.length > 0 || isTaking ? this.#registration : undefined;
     if (registration) this.#registration = undefined;
     const { own } = this.#parts;
+    if (inserts.length > 0) this.isEndUnknown = true;
     return {
       parts: (bind) => [
         ...(updates.length > 0 ? [updatePart(bind, updates, this.#at)] : []),
@@ -400,6 +404,7 @@ class Group {
       ],
       requires: updates.length > 0 ? { part: "updated", rows: updates.length } : undefined,
       stored: ({ ended }) => {
+        this.isEndUnknown = false;
         if (Number(ended ?? 0) > 0) own.lose();
       },
     };
@@ -456,11 +461,6 @@ function insertPart(bind: Bind, inserts: object[]): string {
     SELECT ${given}, updated_at, 'INTENT', 'unresolved', 0
     FROM json_populate_recordset(NULL::lenden.operations, ${bind(rowsJson(inserts))}::json)
     RETURNING number)`;
-}
-
-/** One row if others count a process as ended, although its own clocks may have stood still meanwhile. */
-function endedSql(id: string): string {
-  return `SELECT 1 FROM lenden.processes p WHERE p.id = ${id} AND p.ended_at IS NOT NULL`;
 }
 
 /** A reopened operation is an INTENT again, and may have been sent from now on. */

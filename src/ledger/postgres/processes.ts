@@ -21,6 +21,11 @@ const marginMs = 10_000;
 export const isAliveInSql =
   "(p.ended_at IS NULL AND p.lease_until > clock_timestamp() - interval '60 seconds')";
 
+/** One row if others count a process as ended, although its own clocks may have stood still meanwhile. */
+export function endedSql(id: string): string {
+  return `SELECT 1 FROM lenden.processes p WHERE p.id = ${id} AND p.ended_at IS NOT NULL`;
+}
+
 /**
  * This process as others see it. Its lease runs by the database's clock, so that the clocks of machines need not
  * agree. Its ID is the fencing token: it changes only what still names it.
@@ -104,6 +109,12 @@ export class ServerProcess {
   /** Nothing is sent from now on: others count this process as ended. */
   lose(): void {
     this.#isLost = true;
+  }
+
+  /** Asks whether others count this process as ended. @throws Failure if the server cannot be asked */
+  async readEnd(): Promise<void> {
+    const found = await this.#connection.read(endedSql("$1"), this.id);
+    if (found.length > 0) this.lose();
   }
 
   /** Others can take over at once what this process has left. */
