@@ -9,6 +9,8 @@ import type { Acceptance } from "../../ledger/chain.ts";
 import { headPath } from "../../ledger/head.ts";
 import { ledgerFileState, lossOf, rejectWithoutTables } from "../../ledger/health.ts";
 import { recordAcceptance } from "../../ledger/sqlite/chain.ts";
+import { movedFailure, moveOf } from "../../ledger/sqlite/moved.ts";
+import { migrate, outdatedVersion } from "../../ledger/sqlite/schema.ts";
 import type { KnownProfile } from "../../ledger/sqlite/upgrade.ts";
 import { makeDirectory } from "../../platform/files.ts";
 import type { Host } from "../../platform/host.ts";
@@ -102,7 +104,6 @@ export async function warnIfUnmoved(
 }
 
 async function hasUnmoved(path: string, environment: string): Promise<boolean> {
-  const { moveOf } = await import("../../ledger/sqlite/moved.ts");
   const database = await openDatabase(path);
   try {
     const sql = "SELECT 1 FROM operations WHERE environment = ? AND command <> ? LIMIT 1";
@@ -115,7 +116,6 @@ async function hasUnmoved(path: string, environment: string): Promise<boolean> {
 
 /** An open ledger with its tables, and with the acceptance of it, if one is given. */
 export async function newLedger(path: string, acceptance?: Acceptance): Promise<Database> {
-  const { migrate } = await import("../../ledger/sqlite/schema.ts");
   const database = await openDatabase(path);
   try {
     database.transaction(() => {
@@ -192,8 +192,6 @@ export async function prepareFile(
   host: Host,
   profiles: () => Promise<Profiles>,
 ): Promise<void> {
-  const { migrate, outdatedVersion } = await import("../../ledger/sqlite/schema.ts");
-  const { movedFailure, moveOf } = await import("../../ledger/sqlite/moved.ts");
   rejectWithoutTables(database, path);
   const move = moveOf(database);
   if (move) throw movedFailure(move);
