@@ -184,21 +184,29 @@ serverTest("a server that is killed in a write has what it confirmed, and contin
   expect(await intents(database)).toEqual(["A", "B", "C", "D"]);
 });
 
-serverTest("a record that a standby server did not confirm is a failed write", async () => {
-  const database = await ledgerOf(await startCluster());
-  const { cluster, open, run, name } = database;
-  const { ledger } = await open();
-  await claim(ledger, payout("A"));
-  await cluster.run("ALTER SYSTEM SET synchronous_standby_names = 'elsewhere'");
-  await cluster.run("SELECT pg_reload_conf()");
-  const failed = expect(claim(ledger, payout("B"))).rejects.toMatchObject({
-    reason: "ledger.not-replicated",
-  });
-  const sessions = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
-    WHERE datname = '${name}' AND wait_event = 'SyncRep'`;
-  await until(async () => (await cluster.run(sessions)).length > 0);
-  await failed;
-  await cluster.run("ALTER SYSTEM RESET synchronous_standby_names");
-  await cluster.run("SELECT pg_reload_conf()");
-  expect(await run("SELECT count(*)::int AS count FROM operations")).toEqual([{ count: 2 }]);
-});
+serverTest.for([
+  ["its session goes on", ["cancel"]],
+  ["its session ends without an answer", ["terminate", "cancel"]],
+] as const)(
+  "a record that a standby server did not confirm is a failed write: %s",
+  async ([, waits]) => {
+    const database = await ledgerOf(await startCluster());
+    const { cluster, open, run, name } = database;
+    const { ledger } = await open();
+    await claim(ledger, payout("A"));
+    await cluster.run("ALTER SYSTEM SET synchronous_standby_names = 'elsewhere'");
+    await cluster.run("SELECT pg_reload_conf()");
+    const failed = expect(claim(ledger, payout("B"))).rejects.toMatchObject({
+      reason: "ledger.not-replicated",
+    });
+    for (const how of waits) {
+      const sessions = `SELECT pg_${how}_backend(pid) FROM pg_stat_activity
+      WHERE datname = '${name}' AND wait_event = 'SyncRep'`;
+      await until(async () => (await cluster.run(sessions)).length > 0);
+    }
+    await failed;
+    await cluster.run("ALTER SYSTEM RESET synchronous_standby_names");
+    await cluster.run("SELECT pg_reload_conf()");
+    expect(await run("SELECT count(*)::int AS count FROM operations")).toEqual([{ count: 2 }]);
+  },
+);

@@ -244,8 +244,14 @@ export class Connection {
     try {
       await check.begin();
       const isCommitted = await transaction.isCommitted(check.query);
-      await run(opened, "ROLLBACK");
-      return isCommitted;
+      if (!isCommitted) {
+        await run(opened, "ROLLBACK");
+        return false;
+      }
+      // Its standby may lack it. This COMMIT waits for both, and warns.
+      await check.query("UPDATE lenden.head SET number = number");
+      await check.commit();
+      return true;
     } catch (error) {
       this.#drop();
       const isUnknown = error instanceof LostConnection || error instanceof LockTimeout;
@@ -418,6 +424,7 @@ class Transaction implements Write {
     // Made before anything is sent: a COMMIT without it would leave the events out.
     const store = this.#statement(this.#others);
     this.isCommitting = true;
+    // Not between the two answers: they can arrive at once.
     this.#opened.warning = undefined;
     // Sent at once: the server answers the COMMIT with ROLLBACK if the statement before it fails.
     const [stored, committed] = await Promise.allSettled([
