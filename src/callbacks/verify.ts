@@ -16,8 +16,6 @@ export type Verdict = (typeof verdicts)[number];
 /** Retrieves a record; undefined if the API does not know it. Throws a Failure without a valid response. */
 export type Look = (kind: Resource, id: string) => Promise<ServiceRecord | undefined>;
 
-export type { CheckedRecord };
-
 export interface RetrievedRecord extends NamedRecord {
   record: ServiceRecord;
 }

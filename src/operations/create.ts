@@ -59,7 +59,7 @@ export async function createPayment(
   };
   const operation = await claimIntent(intent, { again }, deps);
   return recorded(operation, deps, async () => {
-    const payment = await once(operation, () => deps.client.createPayment(asked), deps);
+    const payment = await createOnce(operation, () => deps.client.createPayment(asked), deps);
     const { transactionId: remoteId, status, payment_url: paymentUrl, amount } = payment;
     await assertSame(operation, remoteId, { amount }, deps);
     return { result: payment, remoteId, status, paymentUrl };
@@ -79,7 +79,7 @@ export async function createRefund(
   const intent = { kind: "refund", reference: null, target, amountPaisa, asked } as const;
   const operation = await claimIntent(intent, { again, paidPaisa }, deps);
   return recorded(operation, deps, async () => {
-    const refund = await once(operation, () => deps.client.createRefund(asked), deps);
+    const refund = await createOnce(operation, () => deps.client.createRefund(asked), deps);
     const { refundRequestId: remoteId, status, transactionId: payment, amount } = refund;
     await assertSame(operation, remoteId, { amount, payment }, deps);
     return { result: refund, remoteId, status };
@@ -99,7 +99,7 @@ async function assertSame(
   await assertFree(operation, remoteId, deps);
 }
 
-async function once<Created>(
+async function createOnce<Created>(
   operation: Operation,
   send: () => Promise<Answer<Created>>,
   deps: OperationDeps,

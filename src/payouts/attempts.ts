@@ -4,8 +4,13 @@ import type { Answer } from "../api/response.ts";
 import { Failure } from "../domain/failure.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { resolveHint } from "../operations/compare.ts";
-import type { ApiGuarantees, OperationDeps } from "../operations/deps.ts";
-import { checkStop, clockTrouble, stopCause } from "../operations/deps.ts";
+import {
+  type ApiGuarantees,
+  checkStop,
+  clockTrouble,
+  type OperationDeps,
+  stopCause,
+} from "../operations/deps.ts";
 import {
   accessHint,
   attempted,

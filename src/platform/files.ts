@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, type Stats, statSync } from "node:fs";
+import { accessSync, constants, lstatSync, mkdirSync, type Stats, statSync } from "node:fs";
 import { userInfo } from "node:os";
 import { dirname } from "node:path";
 import { errorCode } from "../domain/error-code.ts";
@@ -17,6 +17,16 @@ export function makeDirectory(directory: string, mode?: number): void {
     mkdirSync(directory, { mode });
   } catch (error) {
     if (!isDirectory(directory)) throw error; // another process may have created it
+  }
+}
+
+/** True if this process may write a file, or create files in a directory. */
+export function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -14,7 +14,7 @@ import {
   type Table,
   type View,
 } from "./view.ts";
-import { cut, isAscii, widthOf, wrapped, wrappedSentence } from "./width.ts";
+import { cut, isAscii, sum, widthOf, wrapped, wrappedSentence } from "./width.ts";
 
 export interface TextOptions {
   style: Style;
@@ -282,8 +282,4 @@ function plain(text: string): string {
 
 function widest(texts: string[]): number {
   return texts.reduce((most, text) => Math.max(most, widthOf(text)), 0);
-}
-
-function sum(numbers: number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
 }

@@ -12,7 +12,7 @@ import { recordAcceptance } from "../../ledger/sqlite/chain.ts";
 import { movedFailure, moveOf } from "../../ledger/sqlite/moved.ts";
 import { migrate, outdatedVersion } from "../../ledger/sqlite/schema.ts";
 import type { KnownProfile } from "../../ledger/sqlite/upgrade.ts";
-import { makeDirectory } from "../../platform/files.ts";
+import { isWritable, makeDirectory } from "../../platform/files.ts";
 import type { Host } from "../../platform/host.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
 import { openDatabase, writeCopy } from "../../platform/sqlite/open.ts";
@@ -36,16 +36,6 @@ export function ledgerFile({ folders: { data } }: Host): string {
     );
   }
   return join(data, "ledger.db");
-}
-
-/** In a directory that cannot be written, the ledger is only read. */
-function isWritable(folder: string): boolean {
-  try {
-    fs.accessSync(folder, fs.constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /**

@@ -1,8 +1,9 @@
+// Separate from ledger-file.ts, which Tab must not load.
 import { createHash } from "node:crypto";
 import type { Account, RecordsOwner } from "../../config/account.ts";
 import type { Owner } from "../../ledger/worker.ts";
 
-/** Whose operations they are; the key itself is not part of it. */
+/** The owner of a run's operations: the API key only as a hash. */
 export function ownerOf(owned: Account | RecordsOwner): Owner {
   const { name: profile, environment = "", apiKey, ledgerAccount: account } = owned;
   const baseUrl = "baseUrl" in owned ? owned.baseUrl : "";
@@ -10,7 +11,7 @@ export function ownerOf(owned: Account | RecordsOwner): Owner {
   return { profile, environment, baseUrl, keyId, account };
 }
 
-/** Tells API keys apart without holding them. */
+/** A short hash that tells API keys apart, so that no key is stored. */
 export function keyHashOf(apiKey: string): string {
   return createHash("sha256").update(apiKey).digest("hex").slice(0, 16);
 }

@@ -1,5 +1,6 @@
 import { errorCode, systemReason } from "../../domain/error-code.ts";
 import { exits, Failure } from "../../domain/failure.ts";
+import { isObject } from "../../domain/json.ts";
 import type { Host } from "../../platform/host.ts";
 import type { Globals } from "../args/globals.ts";
 import type { Command, Shown } from "../command/define-command.ts";
@@ -59,7 +60,7 @@ export function createPrinter(
       takeWarnings: () => Warning[],
     ): Promise<void> {
       if (!view) return;
-      const hasPlace = isJson && !quiet && isRecord(result);
+      const hasPlace = isJson && !quiet && isObject(result);
       const warnings = hasPlace ? takeWarnings() : [];
       const whole = hasPlace && warnings.length > 0 ? { ...result, warnings } : result;
       if (hasPlace && !streamed) {
@@ -95,10 +96,6 @@ export function createPrinter(
         await write(host.stderr, scrubber.scrubPrinted(`${safeJson({ warnings })}\n`));
     },
   };
-}
-
-function isRecord(result: unknown): result is object {
-  return typeof result === "object" && result !== null && !Array.isArray(result);
 }
 
 interface Ended {

@@ -1,6 +1,6 @@
 import type { Handler } from "../../callbacks/forward.ts";
 import type { Handled, Handling } from "../../callbacks/handle.ts";
-import type { Checked, CheckedRecord, Look } from "../../callbacks/verify.ts";
+import type { Checked, Look } from "../../callbacks/verify.ts";
 import { readWord } from "../../cli/command/common-flags.ts";
 import type { Context } from "../../cli/command/context.ts";
 import { flag } from "../../cli/command/flag.ts";
@@ -10,7 +10,7 @@ import { Failure } from "../../domain/failure.ts";
 import { formatTime } from "../../domain/local-time.ts";
 import { formatAmount } from "../../domain/money.ts";
 import { readUrl } from "../../domain/url.ts";
-import type { StoredCallback } from "../../ledger/callback.ts";
+import type { CheckedRecord, StoredCallback } from "../../ledger/callback.ts";
 
 export const forwardingFlags = {
   forwardTo: flag.optional(

@@ -1,15 +1,8 @@
-import {
-  accessSync,
-  chmodSync,
-  closeSync,
-  constants,
-  lstatSync,
-  openSync,
-  statSync,
-} from "node:fs";
+import { chmodSync, closeSync, lstatSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { errorCode, systemReason } from "../../domain/error-code.ts";
 import { Failure } from "../../domain/failure.ts";
+import { isWritable } from "../files.ts";
 import type { Database, Engine } from "./database.ts";
 import { loadEngine, type OpenEngine } from "./engines.ts";
 
@@ -105,15 +98,6 @@ async function opened(path: string, open: () => Database | Promise<Database>): P
 function isReadOnly(path: string): boolean {
   const isFile = lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
   return isFile && !(isWritable(path) && isWritable(dirname(path)));
-}
-
-function isWritable(path: string): boolean {
-  try {
-    accessSync(path, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** With the log of a process that writes it, if there is one that can be read. */
