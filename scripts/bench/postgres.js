@@ -107,7 +107,7 @@ async function roundTrips(cluster, rounds) {
   return {
     title: "`payout send`, in milliseconds",
     notes: [
-      `Medians of ${rounds} rounds side by side. A proxy delays what the client sends by ${delayMs} ms: the difference is ${trips.toFixed(1)} round trips, those of the login included; at most 10.`,
+      `Medians of ${rounds} rounds side by side. A proxy delays what the client sends by ${delayMs} ms: the difference is ${trips.toFixed(1)} round trips, those of the login included. The target is at most 10.`,
     ],
     columns: ["", "milliseconds", "least to most"],
     rows: sides.map(({ name }) => [name, whole(medianOf(figures, name)), spread(figures[name])]),

@@ -5,7 +5,7 @@ import type { State } from "../domain/state.ts";
 import type { Holder } from "./operation.ts";
 
 /** The batches of one account: plans, and the results of their rows. Every change is durable when it resolves. */
-export interface BatchStore {
+export interface BatchStore extends BatchResults {
   /** By its identity, planned or not yet. */
   withIdentity(identity: string): Promise<Batch | undefined>;
   /**
@@ -50,7 +50,10 @@ export interface BatchStore {
    * and count for no check of duplicates.
    */
   cancel(batch: Batch): Promise<Batch>;
+}
 
+/** The results of the rows of batches. */
+export interface BatchResults {
   tally(batch: Batch): Promise<Tally[]>;
   /** Accepted rows that were first sent before the batch was planned, or that the API had before. */
   sentBefore(batch: Batch): Promise<{ count: number; sumPaisa: Paisa }>;

@@ -6,7 +6,7 @@ import type { ClaimDecision } from "./decide.ts";
 import type { Filter, Holder, Kind, ListedOperation, Operation } from "./operation.ts";
 
 /** The durable record of everything that was sent. The API has no lists, so this is the only one. */
-export interface Ledger extends SingleChanges {
+export interface Ledger extends SingleChanges, BatchReads {
   /**
    * Applies requests in one transaction, durable when it resolves. Each gets an answer: a rejected claim
    * is an answer and not an exception, because others share its commit.
@@ -42,6 +42,22 @@ export interface Ledger extends SingleChanges {
   lastSentAt(operation: Operation): Promise<string>;
   /** The process that works on an operation, if it still runs. */
   holderOf(operation: Operation): Promise<Holder | undefined>;
+
+  /** The name of the account of this run. */
+  account(): Promise<string>;
+  /** True once something was recorded for the account. */
+  isAccountStored(): Promise<boolean>;
+  /** True if no account is named, so that reads return the operations of all accounts. */
+  readonly hasAllAccounts: boolean;
+  /** True if the API key of this run sent it: with another key it is not sent again (P25b). */
+  isOfThisKey(operation: Operation): boolean;
+
+  readonly batches: BatchStore;
+  readonly callbacks: CallbackStore;
+}
+
+/** What the rows of a file or a plan may repeat; some hundred rows at a time. */
+export interface BatchReads {
   /** The payouts that have these references; in production those of other accounts too. */
   knownReferences(references: string[]): Promise<Map<string, KnownPayout[]>>;
   /**
@@ -55,18 +71,6 @@ export interface Ledger extends SingleChanges {
   plannedReferences(references: string[]): Promise<Map<string, PlannedReference[]>>;
   /** The number of the newest event. It rises with every change of an operation or a plan. */
   newestEvent(): Promise<bigint>;
-
-  /** The name of the account of this run. */
-  account(): Promise<string>;
-  /** True once something was recorded for the account. */
-  isAccountStored(): Promise<boolean>;
-  /** True if no account is named, so that reads return the operations of all accounts. */
-  readonly hasAllAccounts: boolean;
-  /** True if the API key of this run sent it: with another key it is not sent again (P25b). */
-  isOfThisKey(operation: Operation): boolean;
-
-  readonly batches: BatchStore;
-  readonly callbacks: CallbackStore;
 }
 
 /** A payout as far as it decides whether another one repeats it. */

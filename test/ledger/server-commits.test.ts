@@ -133,7 +133,7 @@ serverTest("a COMMIT that the server answers with ROLLBACK is a failed write", a
 });
 
 serverTest(
-  "a statement that fails beside its COMMIT is reported, and stores nothing; the connection can be used on",
+  "a statement that fails with its COMMIT is reported and stores nothing, and the connection stays usable",
   async () => {
     const { proxy, ledger, ...database } = await behindProxy();
     await database.run("REVOKE INSERT ON events FROM lenden_writer");
@@ -185,11 +185,11 @@ serverTest("a server that is killed in a write has what it confirmed, and contin
 });
 
 serverTest.for([
-  ["its session goes on", ["cancel"]],
-  ["its session ends without an answer", ["terminate", "cancel"]],
+  ["its session continues", ["cancel"]],
+  ["its session ends without a response", ["terminate", "cancel"]],
 ] as const)(
   "a record that a standby server did not confirm is a failed write: %s",
-  async ([, waits]) => {
+  async ([, endings]) => {
     const database = await ledgerOf(await startCluster());
     const { cluster, open, run, name } = database;
     const { ledger } = await open();
@@ -199,9 +199,10 @@ serverTest.for([
     const failed = expect(claim(ledger, payout("B"))).rejects.toMatchObject({
       reason: "ledger.not-replicated",
     });
-    for (const how of waits) {
-      const sessions = `SELECT pg_${how}_backend(pid) FROM pg_stat_activity
-      WHERE datname = '${name}' AND wait_event = 'SyncRep'`;
+    // The second wait is that of the check.
+    for (const ending of endings) {
+      const sessions = `SELECT pg_${ending}_backend(pid) FROM pg_stat_activity
+        WHERE datname = '${name}' AND wait_event = 'SyncRep'`;
       await until(async () => (await cluster.run(sessions)).length > 0);
     }
     await failed;

@@ -79,7 +79,7 @@ serverTest(
   },
 );
 
-serverTest("a server without a free connection is named as that", async () => {
+serverTest("names the reason if a server has no free connection", async () => {
   const { name, open, run } = await ledgerDatabase();
   await run(`ALTER DATABASE ${name} CONNECTION LIMIT 0`);
   const failure = {
@@ -108,7 +108,7 @@ serverTest("a ledger that is locked for ten seconds names the login that locked 
   });
 });
 
-serverTest.for(["new", "new, the answer is lost", "unknown"] as const)(
+serverTest.for(["new", "new, the response is lost", "unknown"] as const)(
   "a process that others count as ended sends nothing more, although its clocks stood still (%s)",
   async (kind) => {
     const { cluster, login, open, run } = await ledgerDatabase();
@@ -120,7 +120,7 @@ serverTest.for(["new", "new, the answer is lost", "unknown"] as const)(
     await run("UPDATE processes SET lease_until = clock_timestamp() - interval '100 s'");
     expect(await claim(other.ledger, payout("A"))).toMatchObject({ kind: "resumed" });
     expect(() => one.ledger.assertStillOurs()).not.toThrow();
-    const cuts: Cut[] = kind === "new, the answer is lost" ? ["late"] : [];
+    const cuts: Cut[] = kind === "new, the response is lost" ? ["late"] : [];
     proxy.onCommit = () => cuts.pop();
     await claimed(one.ledger, payout(kind === "unknown" ? String(unknown.reference) : "C"));
     expect(() => one.ledger.assertStillOurs()).toThrow(/did not hear/);

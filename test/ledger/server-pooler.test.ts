@@ -9,29 +9,32 @@ import { expectPaidOnce, payeesOf, sendOf } from "../support/payees.ts";
 import { asServer, poolerTest, sharedCluster } from "../support/postgres.ts";
 import { machine, teamLedger } from "../support/team-ledger.ts";
 
-poolerTest("pays once behind a pooler that gives each transaction another session", async () => {
-  const cluster = await sharedCluster();
-  const { database } = await teamLedger(cluster, "ann", "bo");
-  const merchant = await openMerchant();
-  const pooled = (login: string) =>
-    cluster.url(database, login).replace(`:${cluster.port}/`, ":6432/");
-  await startPooler(cluster.folder, cluster.port);
-  const [ann, bo] = [machine(merchant, pooled("ann")), machine(merchant, pooled("bo"))];
-  await until(async () => (await lenden(["ledger", "processes"], { env: ann })).code === 0);
-  const payees = payeesOf("POOL", 40);
-  const runs = [ann, bo].map((env) => built(sendOf(payees), { env }));
-  const codes = (await Promise.all(runs)).map(({ code }) => code);
-  expect(codes).toContain(0);
-  expect([0, 7]).toContain(codes.find((code) => code !== 0) ?? 0);
-  await expectPaidOnce({ ...merchant, env: ann }, payees);
-  expect((await lenden(payoutOf("A"), { env: ann })).code).toBe(0);
-  const same = await lenden([...payoutOf("A"), "--json"], { env: bo });
-  expect(JSON.parse(same.stdout)).toMatchObject({ existing: true });
-  await cluster.run("REVOKE INSERT ON lenden.events FROM lenden_writer", database);
-  expect((await lenden(payoutOf("B"), { env: ann })).code).toBe(4);
-  await cluster.run("GRANT INSERT ON lenden.events TO lenden_writer", database);
-  expect((await lenden(payoutOf("B"), { env: ann })).code).toBe(0);
-});
+poolerTest(
+  "pays once behind a pooler that gives each transaction another session, also after a failed statement",
+  async () => {
+    const cluster = await sharedCluster();
+    const { database } = await teamLedger(cluster, "ann", "bo");
+    const merchant = await openMerchant();
+    const pooled = (login: string) =>
+      cluster.url(database, login).replace(`:${cluster.port}/`, ":6432/");
+    await startPooler(cluster.folder, cluster.port);
+    const [ann, bo] = [machine(merchant, pooled("ann")), machine(merchant, pooled("bo"))];
+    await until(async () => (await lenden(["ledger", "processes"], { env: ann })).code === 0);
+    const payees = payeesOf("POOL", 40);
+    const runs = [ann, bo].map((env) => built(sendOf(payees), { env }));
+    const codes = (await Promise.all(runs)).map(({ code }) => code);
+    expect(codes).toContain(0);
+    expect([0, 7]).toContain(codes.find((code) => code !== 0) ?? 0);
+    await expectPaidOnce({ ...merchant, env: ann }, payees);
+    expect((await lenden(payoutOf("A"), { env: ann })).code).toBe(0);
+    const same = await lenden([...payoutOf("A"), "--json"], { env: bo });
+    expect(JSON.parse(same.stdout)).toMatchObject({ existing: true });
+    await cluster.run("REVOKE INSERT ON lenden.events FROM lenden_writer", database);
+    expect((await lenden(payoutOf("B"), { env: ann })).code).toBe(4);
+    await cluster.run("GRANT INSERT ON lenden.events TO lenden_writer", database);
+    expect((await lenden(payoutOf("B"), { env: ann })).code).toBe(0);
+  },
+);
 
 async function startPooler(folder: string, port: number): Promise<void> {
   const settings = join(folder, "pooler.ini");

@@ -81,7 +81,7 @@ export const seams = {
   /** What the ledger knows about a claim. */
   claimFacts: decoratedAt("ledger/sqlite/duplicates.ts", "createClaimFacts"),
   /** What decides a claim in a ledger on PostgreSQL. */
-  claimKeys: decoratedAt("ledger/postgres/duplicates.ts", "keysOf"),
+  claimKeys: decoratedAt("ledger/postgres/duplicates.ts", "claimKeysOf"),
   /** Who may send what, by these facts. */
   claim: decoratedAt("ledger/decide.ts", "decideClaim"),
   refund: decoratedAt("ledger/decide.ts", "decideRefund"),

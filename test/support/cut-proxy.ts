@@ -70,8 +70,8 @@ export async function startCutProxy(
     if (proxy.isRefusing) return void near.destroy();
     count += 1;
     let cut: Cut | undefined;
-    // The answers to statements before the COMMIT can come after it was sent.
-    let isAnswered = false;
+    // Responses to earlier statements can arrive after the COMMIT was sent.
+    let isCommitAnswered = false;
     const far = tracked(connect(join(target, `.s.PGSQL.${port}`)), () => near);
     tracked(near, () => far);
     const toServer = async (sent: Buffer): Promise<void> => {
@@ -81,7 +81,7 @@ export async function startCutProxy(
       if (sql !== undefined) await proxy.onStatement(sql);
       if (sql === "COMMIT") {
         cut = proxy.onCommit();
-        isAnswered = false;
+        isCommitAnswered = false;
       }
       if (cut === "before") return void far.destroy();
       if (cut === "half") {
@@ -99,10 +99,10 @@ export async function startCutProxy(
     };
     const toClient = async (message: Buffer): Promise<void> => {
       if (proxy.isSilent) return;
-      if (isCommitted(message)) isAnswered = true;
-      if (cut === "unanswered" && isAnswered) return void near.destroy();
+      if (isCommitted(message)) isCommitAnswered = true;
+      if (cut === "unanswered" && isCommitAnswered) return void near.destroy();
       near.write(message);
-      if (cut === "after" && isAnswered && isReady(message)) near.end();
+      if (cut === "after" && isCommitAnswered && isReady(message)) near.end();
     };
     near.on("data", messages(false, toServer));
     far.on("data", messages(true, toClient));

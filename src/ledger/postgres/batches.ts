@@ -3,6 +3,7 @@ import {
   type Batch,
   type BatchClaim,
   type BatchFile,
+  type BatchResults,
   type BatchStore,
   idsOf,
   type PlannedRow,
@@ -387,11 +388,6 @@ const setPlan = `UPDATE lenden.batches SET row_count = $3, total_paisa = $4, dig
 const setDigest = `UPDATE lenden.batches SET digest = $3 WHERE ${ownBatch}`;
 const setCancelled = `UPDATE lenden.batches SET cancelled_at = $3, process = NULL, held_since = NULL
   WHERE ${ownBatch}`;
-
-type BatchResults = Pick<
-  BatchStore,
-  "tally" | "sentBefore" | "sentBetween" | "newReferences" | "recipients" | "rows"
->;
 
 /** The rows of batches with their results, which are read from the operations and stored nowhere else. */
 function createBatchRows(read: Query): BatchResults {

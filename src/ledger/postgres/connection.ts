@@ -7,6 +7,7 @@ import { Failure, updateHint } from "../../domain/failure.ts";
 import { beginning, type Event, hashOf } from "../chain.ts";
 import { type Head, modified } from "../head.ts";
 import { storable } from "../intent.ts";
+import { textOrNull } from "../rows.ts";
 import { newestVersion, writerRole } from "./schema.ts";
 
 /** How to reach the server of a ledger. */
@@ -37,27 +38,27 @@ export interface Write {
   query: Query;
   /** The newest event, with those that were appended. */
   readonly head: Head;
-  /** Adds an event to the chain. It is stored by the next `flush`, or before the commit. */
+  /** Adds an event to the chain. It is stored by the next `flush`, or together with the COMMIT. */
   append(event: Event): void;
   /** The number of the next new operation. */
   nextOperation(): bigint;
-  /** Stores the events, and what else is written, in one statement. */
-  flush(others?: Others): Promise<void>;
-  /** The last `flush`, which is sent together with the COMMIT. */
-  flushAtEnd(others: Others): void;
+  /** Stores the events and other writes in one statement. */
+  flush(writes?: OtherWrites): Promise<void>;
+  /** Sends these writes, and the events that are not stored yet, together with the COMMIT. */
+  flushAtEnd(writes: OtherWrites): void;
 }
 
 /** Writes that are part of the statement that stores events, which spares a round trip. */
-export interface Others {
+export interface OtherWrites {
   /** The parts of a WITH clause, each with rows, with what `bind` returns in place of each value. */
   parts(bind: Bind): string[];
   /** The part that must have this number of rows; otherwise nothing is stored, and `RowsMissing` is thrown. */
   requires?: { part: string; rows: number } | undefined;
   /** Called with the number of rows of each part, by its name. */
-  stored?(counts: Row): void;
+  onStored?(counts: Row): void;
 }
 
-/** Not all rows were there that a transaction had to change. */
+/** A transaction did not find all rows that it has to change. */
 export class RowsMissing extends Error {}
 
 /** Makes a value a parameter, and returns its name: `$1` and so on. */
@@ -195,7 +196,7 @@ export class Connection {
             throw error instanceof LockTimeout ? await this.#busy(opened) : error;
           }
           this.#drop();
-          if (result && transaction.isCommitting && (await this.#has(transaction))) {
+          if (result && transaction.isCommitting && (await this.#wasCommitted(transaction))) {
             this.#saw(transaction.head);
             return result.value;
           }
@@ -211,7 +212,7 @@ export class Connection {
     const opened = this.#opened;
     this.#opened = undefined;
     if (!opened) return;
-    // To wait until the server has closed it would take a round trip.
+    // Waiting until the server closes the connection would take a round trip.
     opened.socket.unref();
     void opened.client.end().catch(() => {});
   }
@@ -237,8 +238,8 @@ export class Connection {
     }
   }
 
-  /** Whether a transaction was committed. Once the ledger is locked, it has ended on the server. */
-  async #has(transaction: Transaction): Promise<boolean> {
+  /** True if a transaction was committed. Once the ledger is locked, that transaction has ended on the server. */
+  async #wasCommitted(transaction: Transaction): Promise<boolean> {
     const opened = await this.#open();
     const check = new Transaction(opened, this.#seen);
     try {
@@ -248,8 +249,7 @@ export class Connection {
         await run(opened, "ROLLBACK");
         return false;
       }
-      // Its standby may lack it. This COMMIT waits for both, and warns.
-      await check.query("UPDATE lenden.head SET number = number");
+      // A standby server may lack the commit. This COMMIT waits for the standby, and warns if the wait was cancelled.
       await check.commit();
       return true;
     } catch (error) {
@@ -350,7 +350,7 @@ class Transaction implements Write {
   readonly #seen: Head | undefined;
   #operation = 0n;
   #events: Row[] = [];
-  #others: Others | undefined;
+  #lastWrites: OtherWrites | undefined;
 
   constructor(opened: Opened, seen: Head | undefined) {
     this.#opened = opened;
@@ -385,23 +385,27 @@ class Transaction implements Write {
     return this.#operation;
   }
 
-  async flush(others?: Others): Promise<void> {
-    await this.#statement(others)?.();
+  async flush(writes?: OtherWrites): Promise<void> {
+    await this.#statement(writes)?.();
   }
 
-  /** The statement that stores the events and what else is written, to be sent by a call. */
-  #statement({ parts, requires, stored }: Others = nothingElse): (() => Promise<void>) | undefined {
+  /** Builds the statement; the returned function sends it. Undefined if there is nothing to store. */
+  #statement({
+    parts,
+    requires,
+    onStored,
+  }: OtherWrites = nothingElse): (() => Promise<void>) | undefined {
     const values: Value[] = [];
     const bind: Bind = (value) => `$${values.push(value)}`;
-    const others = parts(bind);
+    const otherParts = parts(bind);
     const events = this.#events;
     this.#events = [];
-    const all = [...others, ...(events.length > 0 ? this.#eventParts(events, bind) : [])];
+    const all = [...otherParts, ...(events.length > 0 ? this.#eventParts(events, bind) : [])];
     if (all.length === 0) return undefined;
     const countOf = (name = "") => `(SELECT count(*) FROM ${name})`;
-    const names = others.map((part) => part.split(" ")[0]);
+    const names = otherParts.map((part) => part.split(" ")[0]);
     const counts = names.map((name) => `${countOf(name)} AS ${name}`);
-    // Division by zero makes the statement fail.
+    // Division by zero: only a failed statement makes the server roll back a COMMIT that is already sent.
     const where = requires
       ? `WHERE 1 / (${countOf(requires.part)} = ${bind(requires.rows)})::int = 1`
       : "";
@@ -409,24 +413,26 @@ class Transaction implements Write {
     return async () => {
       try {
         const [row = {}] = await run(this.#opened, sql, values);
-        stored?.(row);
+        onStored?.(row);
       } catch (error) {
-        throw requires && isDivisionByZero(error) ? new RowsMissing(requires.part) : error;
+        throw requires && isDivisionByZero(error)
+          ? new RowsMissing(`the ledger lacks rows of: ${requires.part}`)
+          : error;
       }
     };
   }
 
-  flushAtEnd(others: Others): void {
-    this.#others = others;
+  flushAtEnd(writes: OtherWrites): void {
+    this.#lastWrites = writes;
   }
 
   async commit(): Promise<void> {
-    // Made before anything is sent: a COMMIT without it would leave the events out.
-    const store = this.#statement(this.#others);
+    // Built first: if this throws, no COMMIT may be sent without the events.
+    const store = this.#statement(this.#lastWrites);
     this.isCommitting = true;
-    // Not between the two answers: they can arrive at once.
+    // Reset before both are sent: both responses can arrive at once.
     this.#opened.warning = undefined;
-    // Sent at once: the server answers the COMMIT with ROLLBACK if the statement before it fails.
+    // Sent together. If the statement fails, PostgreSQL responds to the COMMIT with ROLLBACK, and without an error.
     const [stored, committed] = await Promise.allSettled([
       store?.(),
       execute(this.#opened, "COMMIT", []),
@@ -434,7 +440,6 @@ class Transaction implements Write {
     if (stored.status === "rejected") throw stored.reason;
     if (committed.status === "rejected") throw committed.reason;
     const { command } = committed.value;
-    // PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK, and without an error.
     if (command !== "COMMIT") throw new Error(`the ledger answered COMMIT with ${command}`);
     if (this.#opened.warning !== undefined) throw notReplicated(this.#opened.warning);
   }
@@ -473,7 +478,7 @@ class Transaction implements Write {
   }
 }
 
-const nothingElse: Others = { parts: () => [] };
+const nothingElse: OtherWrites = { parts: () => [] };
 
 /** The hash of an event. */
 const hashAt = (number: string) =>
@@ -513,10 +518,6 @@ export function rowsJson(rows: readonly object[]): string {
   });
 }
 
-function textOrNull(value: bigint | null): string | null {
-  return value === null ? null : String(value);
-}
-
 /** Without an answer of the server: it is unknown what became of the statement. */
 class LostConnection extends Error {}
 
@@ -538,7 +539,7 @@ async function connect(login: ServerLogin): Promise<Session> {
     ssl: login.tls,
     stream: () => socket,
     keepAlive: true,
-    // A statement is sent before the one before it is answered.
+    // Lets `commit` send the COMMIT before the last statement has its response.
     pipeline: true,
     // Else PGSSLNEGOTIATION would decide.
     sslnegotiation: "postgres",
@@ -658,8 +659,9 @@ function isTlsError(error: unknown): boolean {
 
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const isOfSystem = errorCode(error) !== undefined && !(error instanceof pg.DatabaseError);
-  return isOfSystem ? systemReason(error) : error.message;
+  // A DatabaseError has a code too: its SQLSTATE.
+  const isSystemError = errorCode(error) !== undefined && !(error instanceof pg.DatabaseError);
+  return isSystemError ? systemReason(error) : error.message;
 }
 
 /** What a server is asked once for each connection; 42P01 and 3F000 if it has no ledger. */

@@ -9,9 +9,17 @@ import {
   lastTakenAt,
 } from "../conditions.ts";
 import { type ClaimFacts, type ClaimRequest, duplicatesSince, recipientOf } from "../decide.ts";
-import type { Ledger } from "../ledger.ts";
+import type { BatchReads } from "../ledger.ts";
 import type { Holder, Intent, Operation } from "../operation.ts";
-import { grouped, knownOf, numberIn, operationOf, overlapsIn, plannedOf } from "../rows.ts";
+import {
+  grouped,
+  knownOf,
+  numberIn,
+  operationOf,
+  overlapsIn,
+  plannedOf,
+  textOrNull,
+} from "../rows.ts";
 import type { Owner } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import type { Query, Row, Value } from "./connection.ts";
@@ -22,6 +30,25 @@ import { operationColumns } from "./operation-sql.ts";
  * decides what is a duplicate. In production a guard sees the whole environment, whichever account, key and
  * base URL was used. In a sandbox it sees the account alone, because every local sandbox is separate.
  */
+
+/**
+ * With the zero no index of the account is used: without statistics of the tables, PostgreSQL would read all
+ * operations of the account for each claim.
+ */
+function scopeOf({ environment }: Owner) {
+  const isProduction = environment === "production";
+  return {
+    isProduction,
+    /** The condition on a table, with a parameter for the value. */
+    inSql: (table: string, parameter: string) =>
+      isProduction
+        ? `${table}.environment = ${parameter}`
+        : `${table}.account + 0 = ${parameter}::bigint`,
+    value: (account: bigint) => (isProduction ? environment : account),
+  };
+}
+
+type Scope = ReturnType<typeof scopeOf>;
 
 interface FactsScope {
   owner: Owner;
@@ -69,7 +96,7 @@ export async function claimFacts(
 }
 
 /** What decides a claim: operations without a common key do not change each other's facts. */
-export function keysOf({ intent, found }: ClaimRequest): string[] {
+export function claimKeysOf({ intent, found }: ClaimRequest): string[] {
   const { kind, reference, amountPaisa, target } = intent;
   const record = found ? [`id ${found.remoteId}`] : [];
   if (kind === "payout")
@@ -87,15 +114,16 @@ async function recordRows(
     found?.remoteId === undefined ? [] : { place, kind, id: found.remoteId },
   );
   if (asked.length === 0) return [];
-  const [accounts, value] = isProduction(owner)
-    ? ["SELECT number FROM lenden.accounts WHERE environment = $2", owner.environment]
-    : ["$2::bigint", account.number];
+  const { isProduction, value } = scopeOf(owner);
+  const accounts = isProduction
+    ? "SELECT number FROM lenden.accounts WHERE environment = $2"
+    : "$2::bigint";
   return query(
     `SELECT a.place, max(o.number) AS same
      FROM json_to_recordset($1::json) AS a(place int, kind text, id text)
      JOIN lenden.operations o ON o.account IN (${accounts}) AND o.remote_id = a.id AND o.kind = a.kind
      GROUP BY a.place`,
-    ...[JSON.stringify(asked), value],
+    ...[JSON.stringify(asked), value(account.number)],
   );
 }
 
@@ -108,28 +136,12 @@ async function operationsOf(query: Query, numbers: string[]): Promise<Map<string
   return new Map(rows.map((row) => [String(row.number), operationOf(row)]));
 }
 
-function isProduction({ environment }: Owner): boolean {
-  return environment === "production";
-}
-
-/**
- * The condition on a table, with the name of its parameter, and the parameter. With the zero no index of the account
- * is used: without statistics of the tables, PostgreSQL would read all operations of the account for each claim.
- */
-function scopeOf({ owner, account }: Pick<FactsScope, "owner" | "account">) {
-  return isProduction(owner)
-    ? {
-        inSql: (table: string, name: string) => `${table}.environment = ${name}`,
-        value: owner.environment,
-      }
-    : {
-        inSql: (table: string, name: string) => `${table}.account + 0 = ${name}::bigint`,
-        value: account.number,
-      };
-}
-
-async function similarTo(query: Query, intent: Intent, scope: FactsScope): Promise<Operation[]> {
-  const { inSql, value } = scopeOf(scope);
+async function similarTo(
+  query: Query,
+  intent: Intent,
+  { owner, account }: FactsScope,
+): Promise<Operation[]> {
+  const { inSql, value } = scopeOf(owner);
   const { kind, target, amountPaisa, asked } = intent;
   const description = typeof asked.description === "string" ? asked.description : null;
   const [where, values]: [string, Value[]] =
@@ -143,7 +155,7 @@ async function similarTo(query: Query, intent: Intent, scope: FactsScope): Promi
   const rows = await query(
     `SELECT ${operationColumns} FROM lenden.operations o
      WHERE ${inSql("o", "$1")} AND ${where} ORDER BY o.number`,
-    ...[value, ...values],
+    ...[value(account.number), ...values],
   );
   return rows.map(operationOf);
 }
@@ -156,30 +168,27 @@ function sameInSql(column: string, value: string): string {
 async function payoutRows(
   query: Query,
   requests: ClaimRequest[],
-  scope: FactsScope,
+  { owner, account, nowMs }: FactsScope,
 ): Promise<Row[]> {
+  const scope = scopeOf(owner);
   const asked = requests.flatMap(({ intent }, place) => {
     if (intent.kind !== "payout") return [];
     const { reference, amountPaisa, asked, batch = null } = intent;
     return {
       place,
       reference,
-      amount: textOf(amountPaisa),
+      amount: textOrNull(amountPaisa),
       recipient: recipientOf(intent),
       method: String(asked.paymentMethodId),
-      batch: textOf(batch),
+      batch: textOrNull(batch),
     };
   });
   if (asked.length === 0) return [];
   return query(
     payoutsInSql(scope, { hasSingle: asked.some(({ batch }) => batch === null) }),
-    ...[JSON.stringify(asked), scope.account.number, scopeOf(scope).value],
-    duplicatesSince(scope.nowMs),
+    ...[JSON.stringify(asked), account.number, scope.value(account.number)],
+    duplicatesSince(nowMs),
   );
-}
-
-function textOf(value: bigint | null): string | null {
-  return value === null ? null : String(value);
 }
 
 /**
@@ -188,10 +197,13 @@ function textOf(value: bigint | null): string | null {
  * newest cancelled one; and a row that an open batch is still to send. One of each is enough, because
  * the rule depends on nothing else. $1 payouts, $2 own account, $3 scope, $4 time.
  *
- * @param hasSingle false if all are rows of a batch, which need less: to plan the statement takes longer than to run it
+ * @param hasSingle false if all payouts are rows of a batch. These need neither a free operation nor a planned row, and
+ *   planning those parts takes longer than running them.
  */
-function payoutsInSql(scope: FactsScope, { hasSingle }: { hasSingle: boolean }): string {
-  const { inSql } = scopeOf(scope);
+function payoutsInSql(
+  { isProduction, inSql }: Scope,
+  { hasSingle }: { hasSingle: boolean },
+): string {
   const alike = `o.kind = 'payout' AND o.recipient_key = a.recipient AND o.amount_paisa = a.amount
     AND ${isNoTest}`;
   const another = `${inSql("o", "$3")} AND NOT (o.account = $2::bigint AND o.reference IS NOT DISTINCT FROM a.reference)`;
@@ -209,11 +221,9 @@ function payoutsInSql(scope: FactsScope, { hasSingle }: { hasSingle: boolean }):
     SELECT b.id, r.reference FROM lenden.batch_rows r JOIN lenden.batches b ON b.number = r.batch
       LEFT JOIN lenden.operations o ON o.account = b.account AND o.reference = r.reference
     WHERE ${rows} AND ${isOpenRow}`;
-  const single = `,
-      CASE WHEN a.batch IS NULL THEN ${newest(free, "(o.state = 'REFUSED') DESC, ")} END AS free,
+  const single = `, CASE WHEN a.batch IS NULL THEN ${newest(free, "(o.state = 'REFUSED') DESC, ")} END AS free,
       p.id AS planned_batch, p.reference AS planned_reference`;
-  const plannedRow = `
-    LEFT JOIN LATERAL (
+  const plannedRow = `LEFT JOIN LATERAL (
       SELECT * FROM (
         (${planned("a.batch IS NULL AND r.reference = a.reference AND b.account + 0 = $2::bigint")} LIMIT 1)
         UNION ALL
@@ -227,34 +237,28 @@ function payoutsInSql(scope: FactsScope, { hasSingle }: { hasSingle: boolean }):
         WHERE o.account = $2::bigint AND o.reference = a.reference) AS same,
       ${newest(`${isUnresolved} AND ${another}`)} AS unresolved,
       ${newest(`${isAcceptedSince("$4")} AND ${another}`)} AS accepted,
-      ${isProduction(scope.owner) ? elsewhere : "NULL"} AS elsewhere,
+      ${isProduction ? elsewhere : "NULL"} AS elsewhere,
       (SELECT o.id FROM lenden.operations o WHERE ${alike} AND o.phase = 'retired'
         AND o.account + 0 = $2::bigint AND o.state = 'CONFIRMED' AND o.status = 'Cancelled'
-        AND coalesce(o.method_id, a.method) = a.method ORDER BY o.number + 0 DESC LIMIT 1) AS cancelled${hasSingle ? single : ""}
+        AND coalesce(o.method_id, a.method) = a.method ORDER BY o.number + 0 DESC LIMIT 1) AS cancelled
+      ${hasSingle ? single : ""}
     FROM json_to_recordset($1::json) AS a(place int, reference text, amount bigint, recipient text,
-      method text, batch bigint)${hasSingle ? plannedRow : ""}`;
+      method text, batch bigint)
+    ${hasSingle ? plannedRow : ""}`;
 }
 
 const plansOfRows = `JOIN lenden.batches b ON b.number = r.batch
   LEFT JOIN lenden.operations o ON o.account = b.account AND o.reference = r.reference`;
 
-type Overlaps = Pick<
-  Ledger,
-  "knownReferences" | "overlaps" | "paidRecipients" | "plannedReferences" | "newestEvent"
->;
-
 /** Reads what the rows of a file or a plan may repeat, some hundred rows at a time. */
-export function createOverlaps(read: Query, { environment }: Owner, own: RunAccount): Overlaps {
-  const isProduction = environment === "production";
-  // With the zero no index of the account is used, as for claims.
-  const column = isProduction ? "environment" : "account + 0";
-  const scopeOf = (account: bigint) => (isProduction ? environment : account);
+export function createOverlaps(read: Query, owner: Owner, own: RunAccount): BatchReads {
+  const scope = scopeOf(owner);
   const ownNumber = async () => (await own.readOnce(read)).number;
 
   return {
     knownReferences: async (references) => {
       const account = await ownNumber();
-      const rows = await read(knownInSql(column), references, scopeOf(account), account);
+      const rows = await read(knownInSql(scope), references, scope.value(account), account);
       return grouped(rows, "reference", knownOf);
     },
 
@@ -262,11 +266,11 @@ export function createOverlaps(read: Query, { environment }: Owner, own: RunAcco
       const account = await ownNumber();
       const payees = rows.map(({ recipient }) => payeeOf(recipient));
       const amounts = rows.map(({ amountPaisa }) => String(amountPaisa));
-      const asked = [payees, amounts, scopeOf(account), account, except];
+      const asked = [payees, amounts, scope.value(account), account, except];
       const references = rows.map(({ reference }) => reference);
       // Planned rows first: a row that is sent between the two questions is seen twice, never missed.
-      const planned = await read(plannedInSql(column), ...asked, references);
-      const sent = await read(sentInSql(column), ...asked, since);
+      const planned = await read(plannedInSql(scope), ...asked, references);
+      const sent = await read(sentInSql(scope), ...asked, since);
       return overlapsIn(planned, sent, { rows, since });
     },
 
@@ -288,23 +292,23 @@ export function createOverlaps(read: Query, { environment }: Owner, own: RunAcco
 }
 
 /** $1 payees, $2 amounts, $3 scope, $4 own account, $5 batch, $6 time. */
-const sentInSql = (scope: string) => `
+const sentInSql = ({ inSql }: Scope) => `
   SELECT a.place - 1 AS place, o.reference, o.state, o.status, o.code, o.account = $4 AS is_own,
     o.accepted_at, o.command, ${lastTakenAt} AS sent_at
   FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS a(payee, amount, place)
   JOIN lenden.operations o ON o.recipient_key = a.payee AND o.amount_paisa = a.amount
-  WHERE o.kind = 'payout' AND ${isNoTest} AND o.${scope} = $3
+  WHERE o.kind = 'payout' AND ${isNoTest} AND ${inSql("o", "$3")}
     AND (${isUnresolved} OR (${isAcceptedSince("$6")}))
     AND NOT EXISTS (SELECT FROM lenden.batch_rows r
       WHERE r.batch = $5 AND r.reference = o.reference AND ${isSamePayout})
   ORDER BY a.place, CASE WHEN ${isUnresolved} THEN ${lastTakenAt} ELSE o.accepted_at END DESC, o.number`;
 
 /** $1 payees, $2 amounts, $3 scope, $4 own account, $5 batch, $6 references. */
-const plannedInSql = (scope: string) => `
+const plannedInSql = ({ inSql }: Scope) => `
   SELECT a.place - 1 AS place, r.reference, b.id AS batch, b.account = $4 AS is_own
   FROM unnest($1::text[], $2::bigint[], $6::text[]) WITH ORDINALITY AS a(payee, amount, reference, place)
   JOIN lenden.batch_rows r ON r.recipient_key = a.payee AND r.amount_paisa = a.amount ${plansOfRows}
-  WHERE b.${scope} = $3 AND ${isOpenRow} AND b.number IS DISTINCT FROM $5
+  WHERE ${inSql("b", "$3")} AND ${isOpenRow} AND b.number IS DISTINCT FROM $5
     AND r.reference IS DISTINCT FROM a.reference
   ORDER BY a.place, b.number DESC, r."row"`;
 
@@ -320,7 +324,7 @@ const plannedByReference = `
   ORDER BY b.number DESC, r."row"`;
 
 /** $1 references, $2 scope, $3 own account. */
-const knownInSql = (scope: string) => `
+const knownInSql = ({ inSql }: Scope) => `
   SELECT o.id, o.reference, o.recipient_key AS recipient, o.amount_paisa, o.method_id,
     o.account = $3 AS is_own, o.state, o.status, o.code, o.accepted_at, ${lastTakenAt} AS sent_at, o.updated_at
-  FROM lenden.operations o WHERE o.reference = ANY ($1::text[]) AND o.${scope} = $2 ORDER BY o.number`;
+  FROM lenden.operations o WHERE o.reference = ANY ($1::text[]) AND ${inSql("o", "$2")} ORDER BY o.number`;

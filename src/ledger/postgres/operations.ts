@@ -28,13 +28,13 @@ import type { RunAccount } from "./accounts.ts";
 import {
   type Bind,
   type Connection,
-  type Others,
+  type OtherWrites,
   type Query,
   RowsMissing,
   rowsJson,
   type Write,
 } from "./connection.ts";
-import { claimFacts, keysOf } from "./duplicates.ts";
+import { claimFacts, claimKeysOf } from "./duplicates.ts";
 import { operationColumns } from "./operation-sql.ts";
 import { endedSql, isAliveInSql, type ServerProcess, type ServerWorker } from "./processes.ts";
 
@@ -48,8 +48,8 @@ interface Parts {
 }
 
 /**
- * The operations that this process claimed, until they are released: no other process changes them. With what they
- * decide of later claims.
+ * Operations that this process claimed and has not released: no other process changes them. `keys`: what their claims
+ * depend on (`claimKeysOf`).
  */
 type Held = Map<bigint, { now: Changing; keys: string[] }>;
 
@@ -78,13 +78,13 @@ export class Operations {
     const before = this.#held;
     // After a failed commit nothing is held for certain.
     this.#held = new Map();
-    // If another process changed a held operation, or its ID belongs to another one, all are read instead.
+    // Another process changed a held operation, or has its ID: read all of them instead.
     const { group, answers } = await apply(before).catch((error: unknown) => {
       if (error instanceof RowsMissing) return apply(new Map());
       throw error;
     });
     if (group.isRegistered) registration?.done();
-    if (group.isEndUnknown) await own.readEnd();
+    if (group.isEndUnknown) await own.loseIfEnded();
     this.#held = group.held;
     return answers;
   }
@@ -134,9 +134,9 @@ class Group {
   #registration: Registration;
   #inserts: object[] = [];
   #updates: { number: bigint }[] = [];
-  /** What the updates that are not stored yet decide of claims. */
+  /** Keys of the updates that are not stored yet: a claim with one of them waits until they are. */
   #changedKeys = new Set<string>();
-  /** True if claims were stored, and the answer was lost that says whether others count this process as ended. */
+  /** True if the response was lost that shows whether others count this process as ended. */
   isEndUnknown = false;
 
   constructor(write: Write, parts: Parts, held: Held, registration: Registration) {
@@ -162,8 +162,8 @@ class Group {
       answers.set(request, answer);
     }
     for (const { claims: wave, keys } of wavesOf(requests.filter((one) => one.kind === "claim"))) {
-      const isDecidedByChanges = [...keys].some((key) => this.#changedKeys.has(key));
-      if (isDecidedByChanges || this.#inserts.length > 0) await this.#flush();
+      const dependsOnUpdates = [...keys].some((key) => this.#changedKeys.has(key));
+      if (dependsOnUpdates || this.#inserts.length > 0) await this.#flush();
       const { query } = this.#write;
       const facts = await readFacts(query, wave, this.#parts, (one) => this.#holderOf(one));
       const found: OutcomeRequest[] = [];
@@ -180,7 +180,7 @@ class Group {
       if (found.length > 0) await this.#flush();
       for (const one of found) this.#recordOfHeld(one, newIds) ?? (await this.#recordOfRead(one));
     }
-    this.#write.flushAtEnd(this.#pending());
+    this.#write.flushAtEnd(this.#takePending());
     return requests.map((request) => {
       const answer = answers.get(request);
       if (!answer) throw new Error("the ledger gave no answer to a request");
@@ -284,7 +284,7 @@ class Group {
     );
     const actor = JSON.stringify(worker.actor);
     this.#insert(operation, accountNumber, actor);
-    this.held.set(operation.number, { now: operation, keys: keysOf(request) });
+    this.held.set(operation.number, { now: operation, keys: claimKeysOf(request) });
     this.#append(
       operation.number,
       "intent",
@@ -382,11 +382,11 @@ class Group {
 
   /** Stores what was decided so far. */
   #flush(isTaking = false): Promise<void> {
-    return this.#write.flush(this.#pending(isTaking));
+    return this.#write.flush(this.#takePending(isTaking));
   }
 
-  /** What was decided and is not stored yet. */
-  #pending(isTaking = false): Others {
+  /** Takes what was decided and is not stored yet. */
+  #takePending(isTaking = false): OtherWrites {
     const [updates, inserts] = [this.#updates, this.#inserts];
     this.#updates = [];
     this.#inserts = [];
@@ -403,7 +403,7 @@ class Group {
         ...(inserts.length > 0 ? [`ended AS (${endedSql(bind(own.id))})`] : []),
       ],
       requires: updates.length > 0 ? { part: "updated", rows: updates.length } : undefined,
-      stored: ({ ended }) => {
+      onStored: ({ ended }) => {
         this.isEndUnknown = false;
         if (Number(ended ?? 0) > 0) own.lose();
       },
@@ -411,14 +411,11 @@ class Group {
   }
 }
 
-/**
- * Claims whose facts do not depend on each other, group after group: the facts of a group are read at once,
- * after what was decided before is stored.
- */
+/** Claims in waves: the claims of a wave do not change each other's facts, so their facts are read at once. */
 function wavesOf(claims: ClaimRequest[]) {
   const waves: { claims: ClaimRequest[]; keys: Set<string> }[] = [];
   for (const claim of claims) {
-    const keys = keysOf(claim);
+    const keys = claimKeysOf(claim);
     let wave = waves.at(-1);
     if (!wave || keys.some((key) => wave?.keys.has(key))) {
       wave = { claims: [], keys: new Set() };

@@ -21,7 +21,7 @@ const marginMs = 10_000;
 export const isAliveInSql =
   "(p.ended_at IS NULL AND p.lease_until > clock_timestamp() - interval '60 seconds')";
 
-/** One row if others count a process as ended, although its own clocks may have stood still meanwhile. */
+/** One row if others count the process as ended. Its own clocks may not show that: the machine may have slept. */
 export function endedSql(id: string): string {
   return `SELECT 1 FROM lenden.processes p WHERE p.id = ${id} AND p.ended_at IS NOT NULL`;
 }
@@ -111,8 +111,12 @@ export class ServerProcess {
     this.#isLost = true;
   }
 
-  /** Asks whether others count this process as ended. @throws Failure if the server cannot be asked */
-  async readEnd(): Promise<void> {
+  /**
+   * Sends nothing from now on if others count this process as ended.
+   *
+   * @throws Failure `ledger.unreachable`
+   */
+  async loseIfEnded(): Promise<void> {
     const found = await this.#connection.read(endedSql("$1"), this.id);
     if (found.length > 0) this.lose();
   }

@@ -4,6 +4,7 @@ import {
   type Batch,
   type BatchClaim,
   type BatchFile,
+  type BatchResults,
   type BatchStore,
   idsOf,
   type PlannedRow,
@@ -279,11 +280,6 @@ export function digestOf(database: Database, number: bigint): string {
   for (const row of paged(database, ...planRows(number, sentColumns))) digest.add(row);
   return digest.value();
 }
-
-type BatchResults = Pick<
-  BatchStore,
-  "tally" | "sentBefore" | "sentBetween" | "newReferences" | "recipients" | "rows"
->;
 
 /** The rows of batches with their results, which are read from the operations and stored nowhere else. */
 function createBatchRows(database: Database): BatchResults {

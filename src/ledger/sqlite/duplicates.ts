@@ -17,7 +17,7 @@ import {
   recipientOf,
 } from "../decide.ts";
 import { listedOf } from "../intent.ts";
-import type { Ledger, RecipientAmount } from "../ledger.ts";
+import type { BatchReads, RecipientAmount } from "../ledger.ts";
 import type { Intent, Operation, Outcome } from "../operation.ts";
 import { grouped, knownOf, numberIn, operationOf, overlapsIn, plannedOf } from "../rows.ts";
 import type { Owner, Worker } from "../worker.ts";
@@ -151,11 +151,6 @@ function payoutsInSql({ isProduction, inSql }: ReturnType<typeof scopeOf>): stri
       CASE WHEN ?8 IS NULL THEN coalesce(
         (${planned("r.reference = ?4 AND b.account = ?1")}), (${planned(sameRecipient)})) END AS planned`;
 }
-
-type BatchReads = Pick<
-  Ledger,
-  "knownReferences" | "overlaps" | "paidRecipients" | "plannedReferences" | "newestEvent"
->;
 
 /** Reads what the rows of a file or a plan may repeat, some hundred rows at a time. */
 export function createOverlaps(database: Database, owner: Owner, own: RunAccount): BatchReads {

@@ -13,7 +13,7 @@ export const serverBugs = [
   {
     name: "server: a claim does not count the claims before it in its commit",
     seam: "claimKeys",
-    decorate: onlyOnce,
+    decorate: withUniqueKeys,
     tests: [
       "test/ledger/ledger.test.ts",
       "-t",
@@ -23,7 +23,7 @@ export const serverBugs = [
   {
     name: "server: a claim does not see the outcomes in its commit",
     seam: "claimKeys",
-    decorate: onlyOnce,
+    decorate: withUniqueKeys,
     tests: ["test/ledger/ledger.test.ts", "-t", "sees the outcomes"],
   },
   {
@@ -74,8 +74,8 @@ export const serverBugs = [
   },
 ];
 
-/** No two claims or operations have a key in common. */
-function onlyOnce(keysOf) {
+/** No two claims or operations have a key in common. Each of its two effects is caught by another test. */
+function withUniqueKeys(keysOf) {
   let count = 0;
   return (...asked) => {
     count += 1;
