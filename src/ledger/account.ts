@@ -60,3 +60,21 @@ function keyOfAnother(own: string, named: string): Failure {
     { hint: `Set LENDEN_ACCOUNT=${own}, or use the API key of ${named}.` },
   );
 }
+
+/** The operations that a guard sees. */
+export type GuardScope = ReturnType<typeof guardScope>;
+
+/**
+ * In production a guard sees the whole environment, whichever account, key and base URL was used. In a sandbox it sees
+ * the account alone, because every local sandbox is separate.
+ */
+export function guardScope({ environment }: Pick<Owner, "environment">) {
+  const isProduction = environment === "production";
+  return {
+    isProduction,
+    /** The condition on a table, with a parameter for the value. */
+    inSql: (table: string, parameter: string) =>
+      `${table}.${isProduction ? "environment" : "account"} = ${parameter}`,
+    value: (account: bigint) => (isProduction ? environment : account),
+  };
+}

@@ -1,4 +1,5 @@
 import { payeeOf } from "../../domain/mobile.ts";
+import { type GuardScope, guardScope } from "../account.ts";
 import {
   isAcceptedSince,
   isFree,
@@ -27,28 +28,18 @@ import { operationColumns } from "./operation-sql.ts";
 
 /*
  * Finds what claims or the rows of a batch may repeat. Statements only filter by stored columns; decide.ts
- * decides what is a duplicate. In production a guard sees the whole environment, whichever account, key and
- * base URL was used. In a sandbox it sees the account alone, because every local sandbox is separate.
+ * decides what is a duplicate.
  */
 
 /**
  * With the zero no index of the account is used: without statistics of the tables, PostgreSQL would read all
  * operations of the account for each claim.
  */
-function scopeOf({ environment }: Owner) {
-  const isProduction = environment === "production";
-  return {
-    isProduction,
-    /** The condition on a table, with a parameter for the value. */
-    inSql: (table: string, parameter: string) =>
-      isProduction
-        ? `${table}.environment = ${parameter}`
-        : `${table}.account + 0 = ${parameter}::bigint`,
-    value: (account: bigint) => (isProduction ? environment : account),
-  };
+function scopeOf(owner: Owner): GuardScope {
+  const scope = guardScope(owner);
+  if (scope.isProduction) return scope;
+  return { ...scope, inSql: (table, parameter) => `${table}.account + 0 = ${parameter}::bigint` };
 }
-
-type Scope = ReturnType<typeof scopeOf>;
 
 interface FactsScope {
   owner: Owner;
@@ -201,7 +192,7 @@ async function payoutRows(
  *   planning those parts takes longer than running them.
  */
 function payoutsInSql(
-  { isProduction, inSql }: Scope,
+  { isProduction, inSql }: GuardScope,
   { hasSingle }: { hasSingle: boolean },
 ): string {
   const alike = `o.kind = 'payout' AND o.recipient_key = a.recipient AND o.amount_paisa = a.amount
@@ -292,7 +283,7 @@ export function createOverlaps(read: Query, owner: Owner, own: RunAccount): Batc
 }
 
 /** $1 payees, $2 amounts, $3 scope, $4 own account, $5 batch, $6 time. */
-const sentInSql = ({ inSql }: Scope) => `
+const sentInSql = ({ inSql }: GuardScope) => `
   SELECT a.place - 1 AS place, o.reference, o.state, o.status, o.code, o.account = $4 AS is_own,
     o.accepted_at, o.command, ${lastTakenAt} AS sent_at
   FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS a(payee, amount, place)
@@ -304,7 +295,7 @@ const sentInSql = ({ inSql }: Scope) => `
   ORDER BY a.place, CASE WHEN ${isUnresolved} THEN ${lastTakenAt} ELSE o.accepted_at END DESC, o.number`;
 
 /** $1 payees, $2 amounts, $3 scope, $4 own account, $5 batch, $6 references. */
-const plannedInSql = ({ inSql }: Scope) => `
+const plannedInSql = ({ inSql }: GuardScope) => `
   SELECT a.place - 1 AS place, r.reference, b.id AS batch, b.account = $4 AS is_own
   FROM unnest($1::text[], $2::bigint[], $6::text[]) WITH ORDINALITY AS a(payee, amount, reference, place)
   JOIN lenden.batch_rows r ON r.recipient_key = a.payee AND r.amount_paisa = a.amount ${plansOfRows}
@@ -324,7 +315,7 @@ const plannedByReference = `
   ORDER BY b.number DESC, r."row"`;
 
 /** $1 references, $2 scope, $3 own account. */
-const knownInSql = ({ inSql }: Scope) => `
+const knownInSql = ({ inSql }: GuardScope) => `
   SELECT o.id, o.reference, o.recipient_key AS recipient, o.amount_paisa, o.method_id,
     o.account = $3 AS is_own, o.state, o.status, o.code, o.accepted_at, ${lastTakenAt} AS sent_at, o.updated_at
   FROM lenden.operations o WHERE o.reference = ANY ($1::text[]) AND ${inSql("o", "$2")} ORDER BY o.number`;

@@ -1,3 +1,4 @@
+import { guardScope } from "../account.ts";
 import { bookedAt, mayComplete, openedAt } from "../conditions.ts";
 import { lastSentAt } from "../decide.ts";
 import type { Ledger } from "../ledger.ts";
@@ -48,7 +49,7 @@ export function createReads(read: Query, { environment }: Owner, account: RunAcc
     return (await read(sql, ...values)).map(operationOf);
   };
   const number = async (): Promise<bigint> => (await account.readOnce(read)).number;
-  const isProduction = environment === "production";
+  const scope = guardScope({ environment });
 
   const historyOf = createHistory(read);
 
@@ -94,9 +95,9 @@ export function createReads(read: Query, { environment }: Owner, account: RunAcc
     },
 
     refundsOf: async (payment) => {
-      const whose = isProduction ? environment : await number();
+      const whose = scope.value(await number());
       return select(
-        (bind) => `o.${isProduction ? "environment" : "account"} = ${bind(whose)}
+        (bind) => `${scope.inSql("o", bind(whose))}
           AND o.kind = 'refund' AND o.target = ${bind(payment)} ORDER BY o.number`,
       );
     },

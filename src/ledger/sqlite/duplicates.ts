@@ -1,5 +1,6 @@
 import { payeeOf } from "../../domain/mobile.ts";
 import type { Database, Row, Value } from "../../platform/sqlite/database.ts";
+import { type GuardScope, guardScope } from "../account.ts";
 import {
   isAcceptedSince,
   isFree,
@@ -26,20 +27,8 @@ import { operationColumns } from "./operation-rows.ts";
 
 /*
  * Finds what a claim or the row of a batch may repeat. Statements only filter by stored columns; decide.ts
- * decides what is a duplicate. In production a guard sees the whole environment, whichever account, key and
- * base URL was used. In a sandbox it sees the account alone, because every local sandbox is separate.
+ * decides what is a duplicate.
  */
-
-function scopeOf({ environment }: Owner) {
-  const isProduction = environment === "production";
-  return {
-    isProduction,
-    /** The condition on a table, with a parameter for the value. */
-    inSql: (table: string, parameter: string) =>
-      `${table}.${isProduction ? "environment" : "account"} = ${parameter}`,
-    value: (account: bigint) => (isProduction ? environment : account),
-  };
-}
 
 const plansOfRows = `CROSS JOIN batches b ON b.number = r.batch
   LEFT JOIN operations o ON o.account = b.account AND o.reference = r.reference`;
@@ -47,7 +36,7 @@ const plansOfRows = `CROSS JOIN batches b ON b.number = r.batch
 /** Reads what decides a claim. */
 export function createClaimFacts(database: Database, worker: Worker, account: RunAccount) {
   const { owner } = worker;
-  const scope = scopeOf(owner);
+  const scope = guardScope(owner);
   const select = (where: string) =>
     database.prepare(`SELECT ${operationColumns} FROM operations o WHERE ${where}`);
   const inScope = scope.inSql("o", "?");
@@ -127,7 +116,7 @@ function plannedIn({ planned }: Row): PlannedRow | undefined {
  * the rule depends on nothing else.
  * ?1 own account, ?2 scope, ?3 time, ?4 reference, ?5 amount, ?6 recipient, ?7 method, ?8 batch.
  */
-function payoutsInSql({ isProduction, inSql }: ReturnType<typeof scopeOf>): string {
+function payoutsInSql({ isProduction, inSql }: GuardScope): string {
   const alike = `o.kind = 'payout' AND o.recipient_key = ?6 AND o.amount_paisa = ?5 AND ${isNoTest}`;
   const another = `${inSql("o", "?2")} AND NOT (o.account = ?1 AND o.reference = ?4)`;
   const newest = (where: string, first = "") =>
@@ -154,7 +143,7 @@ function payoutsInSql({ isProduction, inSql }: ReturnType<typeof scopeOf>): stri
 
 /** Reads what the rows of a file or a plan may repeat, some hundred rows at a time. */
 export function createOverlaps(database: Database, owner: Owner, own: RunAccount): BatchReads {
-  const scope = scopeOf(owner);
+  const scope = guardScope(owner);
   /** The rows that are asked about, the scope and the own account: ?1 to ?3. */
   const valuesFor = (asked: unknown[]): Value[] => {
     const account = own.number();
@@ -234,7 +223,7 @@ const plannedByReference = `
   ORDER BY b.number DESC`;
 
 /** In production of every account: the condition on all of them lets SQLite use the index. */
-const knownInSql = ({ isProduction, inSql }: ReturnType<typeof scopeOf>) => `
+const knownInSql = ({ isProduction, inSql }: GuardScope) => `
   SELECT o.id, o.reference, o.recipient_key AS recipient, o.amount_paisa, o.method_id,
     o.account IS ?3 AS is_own, o.state, o.status, o.code, o.accepted_at,
     ${lastTakenAt} AS sent_at, o.updated_at

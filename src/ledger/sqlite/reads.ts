@@ -1,5 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { Database, Value } from "../../platform/sqlite/database.ts";
+import { guardScope } from "../account.ts";
 import { bookedAt, mayComplete, openedAt } from "../conditions.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Filter, Kind, Operation } from "../operation.ts";
@@ -35,7 +36,7 @@ export function createReads(
     account.isAll
       ? select(`true ${more}`, ...values)
       : select(`o.account = ? ${more}`, account.number(), ...values);
-  const isProduction = environment === "production";
+  const scope = guardScope({ environment });
 
   return {
     find: async (name) =>
@@ -64,8 +65,8 @@ export function createReads(
 
     refundsOf: async (payment) =>
       select(
-        `${isProduction ? "o.environment = ?" : "o.account = ?"} AND o.kind = 'refund' AND o.target = ? ORDER BY +o.number`,
-        ...[isProduction ? environment : account.number(), payment],
+        `${scope.inSql("o", "?")} AND o.kind = 'refund' AND o.target = ? ORDER BY +o.number`,
+        ...[scope.value(account.number()), payment],
       ),
 
     ...createLists(database, account),
