@@ -200,7 +200,7 @@ test("a refresh also requests the status of what was sent by new references", as
   const id = cellsOf(await exported(merchant, again))[1]?.[4] ?? "";
   await merchant.set("payout", id, "Cancelled");
   expect(await said("status", path)).toContain("Accepted with new references: 1 row");
-  expect(await said("status", path, "--refresh")).not.toContain("Accepted by");
+  expect(await said("status", path, "--refresh")).not.toContain("Accepted with");
   expect(await references(path)).toEqual(["ref", "S-lenden3"]);
 });
 
