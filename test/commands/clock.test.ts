@@ -30,14 +30,6 @@ function sleepyHost(): Pick<Host, "now" | "sleep"> {
   };
 }
 
-test("I3: a payout whose outcome is unknown rests for ten seconds before the next run", async () => {
-  const { atMs, run } = await overloaded(jumpingHost());
-  expect(await run(payoutOf("REST"))).toMatchObject({ code: 75 });
-  const count = atMs.length;
-  expect(await run(payoutOf("REST"))).toMatchObject({ code: 75 });
-  expect((atMs[count] ?? 0) - (atMs[count - 1] ?? 0)).toBeGreaterThanOrEqual(10_000);
-});
-
 test("P25: a payout whose outcome is unknown is not sent when the machine wakes a day later", async () => {
   const { atMs, run } = await overloaded(sleepyHost());
   const sent = await run(payoutOf("ASLEEP", "--timeout", "100h"));

@@ -96,7 +96,7 @@ export const databaseBugs = [
         const now = new Date(worker.now()).toISOString();
         return { created_at: now, reopened_at: now };
       }),
-    tests: sending("P25: does not resend"),
+    tests: ["test/commands/resolve.test.ts", "-t", "P25"],
   },
   {
     name: "an operation whose outcome is unknown is recorded as not sent",
@@ -174,7 +174,11 @@ export const databaseBugs = [
     name: "a known reference is sent again",
     seam: "database",
     decorate: (database) => forgetting(database, "payout", ["CONFIRMED"]),
-    tests: sending("P5: shows a completed payout"),
+    tests: [
+      "test/commands/duplicate-protection.test.ts",
+      "-t",
+      "shows the existing payout that is",
+    ],
   },
   {
     name: "a known reference is sent again by hand",

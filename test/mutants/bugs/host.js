@@ -12,7 +12,7 @@ export const hostBugs = [
       override(host, {
         sleep: (sleep) => (ms, signal) => sleep(ms > 5_000 && ms <= 10_000 ? 0 : ms, signal),
       }),
-    tests: ["test/commands/clock.test.ts", "-t", "I3"],
+    tests: ["test/commands/resolve.test.ts", "-t", "I3"],
   },
   {
     name: "a payout whose outcome is unknown is sent days later, when the machine wakes",

@@ -110,7 +110,7 @@ export const payoutBugs = [
         throw new error.constructor("conflict", error.message, error.details);
       }
     },
-    tests: payout("P15b: records of another reference alone"),
+    tests: mixedUp,
   },
   {
     name: "the same person by another spelling is another person",

@@ -15,7 +15,11 @@ export const wireBugs = [
     name: "not sent is claimed without proof",
     seam: "transport",
     decorate: (transport) => calledUnsent(transport, "connection lost"),
-    tests: sending("P5: resolves an unknown payout"),
+    tests: [
+      "test/commands/duplicate-protection.test.ts",
+      "-t",
+      "resolves an unknown outcome with the same reference",
+    ],
   },
   {
     name: "P15b: a raw response for another reference confirms the payout",
@@ -123,7 +127,7 @@ export const wireBugs = [
     name: "a payout is tried again like a read",
     seam: "contract",
     decorate: (contract) => repeated(contract, "createPayout"),
-    tests: sending("P5: resolves an unknown payout"),
+    tests: ["test/http/retry.test.ts", "-t", "nothing but a read"],
   },
 ];
 

@@ -18,14 +18,6 @@ test("P4: a second process with the same reference sends nothing and shows who h
   expect(codes).toEqual([7, true, 0]);
 });
 
-test("P5: shows a completed payout again and sends nothing", async () => {
-  const place = await stage();
-  await payout(order, place);
-  const { ended, tool } = await payout(order, place);
-  expect(ended).toMatchObject({ code: 0, result: { existing: true } });
-  expect(tool.sends).toBe(0);
-});
-
 test("P5, P16: a completed payout whose record has another recipient becomes a conflict", async () => {
   const place = await stage();
   await payout(order, place);
@@ -34,15 +26,6 @@ test("P5, P16: a completed payout whose record has another recipient becomes a c
   const { ended, tool } = await payout(order, place);
   expect([ended.code, tool.sends]).toEqual([5, 0]);
   expect(await place.operations()).toMatchObject([{ state: "CONFLICT", code: "conflict" }]);
-});
-
-test("P5: resolves an unknown payout with the same reference", async () => {
-  const faults = [fault("reset", { acts: true }), ...Array(4).fill(fault("reset"))];
-  const place = await stage({ faults });
-  const first = await payout(order, place);
-  const second = await payout(order, place);
-  expect([first.ended.code, second.ended.code]).toEqual([75, 0]);
-  expect(place.universe.service.payouts).toHaveLength(1);
 });
 
 test.each([
@@ -102,14 +85,6 @@ test("P13: the next attempt returns a payout whose response was lost", async () 
   expect(await place.operations()).toMatchObject([{ state: "CONFIRMED", attempts: 2 }]);
 });
 
-test("P14: retries once after an unreadable response, and stores its text", async () => {
-  const garbage = fault("garbage", { pick: 1 });
-  const place = await stage({ faults: [garbage, garbage] });
-  const { ended, tool } = await payout(order, place);
-  expect([ended.code, tool.sends]).toEqual([75, 2]);
-  expect(place.universe.disk.durableText()).toContain("<html>ok</html>");
-});
-
 test("P21: if the ledger fails at the end, the outcome is unknown until the next run", async () => {
   const place = await stage({ diskErrors: [20] });
   const first = await payout(order, place);
@@ -128,16 +103,6 @@ test("P24: a new payout in place of a cancelled one is linked to it in the ledge
   await payout({ ...order, reference: "AGAIN" }, place);
   const [first, second] = await place.operations();
   expect(second).toMatchObject({ reference: "AGAIN", state: "CONFIRMED", target: first?.id });
-});
-
-test("P25: does not resend an unknown payout after 24 hours; a person resolves it", async () => {
-  const place = await stage({ faults: Array(5).fill(fault("reset", { acts: true })) });
-  await place.player.pays(order);
-  place.universe.timeline.advance(25 * 3_600_000);
-  const late = await payout(order, place);
-  expect([late.ended.code, late.tool.sends]).toEqual([75, 0]);
-  for (const id of place.player.unresolved()) await place.player.resolves(id);
-  expect(await place.operations()).toMatchObject([{ state: "CONFIRMED", remoteId: "PO1" }]);
 });
 
 test("P25: the 24 hours start with the first request that may have been sent", async () => {

@@ -347,17 +347,6 @@ describe("P15, P16: another payout", () => {
     expect((await sendPayout(order, run.deps)).payout).toEqual(retrieved);
   });
 
-  test("P15b: records of another reference alone leave the payout unknown", async () => {
-    const mixedUp = data({ ...retrieved, merchantRef: "X" });
-    const run = scripted({ ...confirmed, retrievePayout: Array(3).fill(mixedUp) });
-    const { kind, details } = await failure(sendPayout(order, run.deps));
-    expect([kind, details.hint]).toEqual([
-      "uncertain",
-      expect.stringContaining("ledger resolve INV-7"),
-    ]);
-    expect(await (await run.ledger()).find("INV-7")).toMatchObject({ state: "UNCERTAIN" });
-  });
-
   test("P15: reports a conflict also after an attempt of unknown outcome", async () => {
     const run = scripted({
       createPayout: [unclear("connection lost"), data({ ...created, amount: 501 })],
