@@ -391,16 +391,12 @@ function privilege(table: string, privilege: string, columns: string[] = []) {
 }
 
 describe("a ledger with another schema than its version is not migrated", () => {
-  test.each([
-    ["0", /schema/],
-    ["8", /schema/],
-    ["99", /newer version of lenden/],
-  ])("PRAGMA user_version = %s", async (version, cause) => {
+  test.each(["0", "8"])("PRAGMA user_version = %s", async (version) => {
     const copy = join(scratchFolder(), "ledger.db");
     writeCopy(original, copy);
     await inDatabase(copy, (ledger) => {
       ledger.exec(`PRAGMA user_version = ${version}`);
-      expect(() => migrate(ledger)).toThrow(cause);
+      expect(() => migrate(ledger)).toThrow(/schema/);
     });
   });
 });

@@ -31,14 +31,6 @@ describeEach(databases, "the queue of commits", ({ share }) => {
     ]);
   });
 
-  test("names the operation that has the ID of an outcome in the same commit", async () => {
-    const { queue } = await queued();
-    const claims = await Promise.all(["A", "B"].map((name) => claimed(queue, payout(name))));
-    const outcome = { ...confirmed, remoteId: "PO1" };
-    const answers = await Promise.all(claims.map((one) => record(queue, one, outcome)));
-    expect(answers).toMatchObject([{ kind: "recorded" }, { kind: "id-taken", by: claims[0]?.id }]);
-  });
-
   test("I1: no caller continues before its commit, and changes that arrive meanwhile share the next", async () => {
     const { queue, commits, finish } = await queued({ isSlow: true });
     const done: string[] = [];

@@ -1,17 +1,13 @@
 import { execFile, execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
-import { build as bundle } from "rolldown";
 import { describe, expect, test } from "vitest";
-import { integrityOf } from "../../src/ledger/sqlite/integrity.ts";
-import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
-import { collect, scratchFolder } from "../support/helpers.ts";
+import { scratchFolder } from "../support/helpers.ts";
 import { nodeWithOtherEngine } from "../support/lenden.ts";
-import { inDatabase, openMerchant, payoutOf } from "../support/merchant.ts";
+import { openMerchant, payoutOf } from "../support/merchant.ts";
 import { launcher, tool } from "../tool.js";
-import { owner, worker } from "./small-ledger.ts";
 
 describe("the file", () => {
   test.each(["000", "022", "077"])(
@@ -94,68 +90,6 @@ describe("the file", () => {
     expect(statSync(merchant.dataFolder).mode & 0o777).toBe(0o700);
   });
 });
-
-test("8 processes that write 50 operations each at once lose nothing, and the chain is intact", async () => {
-  const path = join(scratchFolder(), "ledger.db");
-  const writer = await bundledWriter();
-  const env = { ...process.env, NODE_PATH: resolve("node_modules") };
-  const written = await Promise.all(
-    Array.from({ length: 8 }, (_, number) =>
-      promisify(execFile)(process.execPath, [writer, path, `${number}`, "50"], { env }),
-    ),
-  );
-  const references = written.flatMap(({ stdout }) => stdout.trim().split("\n"));
-  expect(new Set(references).size).toBe(400);
-  await inDatabase(path, async (database) => {
-    const ledger = openLedger(database, worker());
-    const kept = await collect(ledger.list("payout"));
-    expect(kept.map(({ reference }) => reference).sort()).toEqual(references.sort());
-    expect(kept.every(({ state, attempts }) => state === "CONFIRMED" && attempts === 1)).toBe(true);
-    expect(await integrityOf(database)).toMatchObject({
-      events: 802,
-      brokenAt: null,
-      modified: [],
-    });
-  });
-});
-
-/** A script that writes payouts into a ledger: `<path> <its number> <how many>`. */
-async function bundledWriter(): Promise<string> {
-  const folder = scratchFolder();
-  const source = (name: string) => JSON.stringify(resolve("src/ledger", name));
-  const input = join(folder, "writer.ts");
-  writeFileSync(
-    input,
-    `import { openDatabase } from ${source("../platform/sqlite/open.ts")};
-    import { openLedger } from ${source("sqlite/ledger.ts")};
-    const [path, number, count] = process.argv.slice(2);
-    openDatabase(path).then(async (database) => {
-      const ledger = openLedger(database, {
-        owner: ${JSON.stringify(owner)}, user: "u", command: "c",
-        actor: { user: "u", machine: "m", pid: process.pid },
-        holder: { pid: process.pid, lock: "1", machine: "m" },
-        now: Date.now, newId: () => crypto.randomUUID(), isAlive: () => true, assertSeen: () => {}, scrub: (text) => text,
-      });
-      for (let index = 0; index < Number(count); index += 1) {
-        const reference = number + "-" + index;
-        const intent = { kind: "payout", reference, amountPaisa: 1n, target: null, asked: {} };
-        const { operation } = await ledger.claim({ intent, onDuplicate: "send" });
-        const outcome = { state: "CONFIRMED", sent: true, remoteId: "PO" + reference };
-        await ledger.record({ operation: operation.number, outcome, release: true });
-        console.log(reference);
-      }
-    });`,
-  );
-  const file = join(folder, "writer.cjs");
-  await bundle({
-    input,
-    platform: "node",
-    external: ["libsql"],
-    output: { file, format: "cjs", dynamicImportInCjs: false, codeSplitting: false },
-    logLevel: "silent",
-  });
-  return file;
-}
 
 describe("one file, two engines", async () => {
   const other = await nodeWithOtherEngine();
