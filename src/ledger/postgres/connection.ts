@@ -64,6 +64,12 @@ export class RowsMissing extends Error {}
 /** Makes a value a parameter, and returns its name: `$1` and so on. */
 export type Bind = (value: Value) => string;
 
+/** The parameters of a statement, in the order in which they are bound. */
+export function parameters(): { values: Value[]; bind: Bind } {
+  const values: Value[] = [];
+  return { values, bind: (value) => `$${values.push(value)}` };
+}
+
 /** What the server reported when the connection was opened. */
 export interface ServerFacts {
   /** PostgreSQL's own number: 150018 is 15.18. */
@@ -395,8 +401,7 @@ class Transaction implements Write {
     requires,
     onStored,
   }: OtherWrites = nothingElse): (() => Promise<void>) | undefined {
-    const values: Value[] = [];
-    const bind: Bind = (value) => `$${values.push(value)}`;
+    const { values, bind } = parameters();
     const otherParts = parts(bind);
     const events = this.#events;
     this.#events = [];

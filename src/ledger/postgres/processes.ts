@@ -1,7 +1,7 @@
 import { Failure } from "../../domain/failure.ts";
 import type { Holder } from "../operation.ts";
 import type { Recorder } from "../worker.ts";
-import type { Bind, Connection, Query } from "./connection.ts";
+import { type Bind, type Connection, parameters, type Query } from "./connection.ts";
 
 /** The process that works with a ledger on a server. */
 export interface ServerWorker extends Recorder {
@@ -54,9 +54,8 @@ export class ServerProcess {
     if (this.#renewed) return;
     const registration = this.registration();
     if (!registration) return;
-    const values: Parameters<Bind>[0][] = [];
-    const sql = registration.sql((value) => `$${values.push(value)}`);
-    await this.#connection.read(sql, ...values);
+    const { values, bind } = parameters();
+    await this.#connection.read(registration.sql(bind), ...values);
     registration.done();
   }
 

@@ -6,7 +6,7 @@ import type { Filter, Kind, Operation } from "../operation.ts";
 import { holderIn, isTrue, listedOperationOf, numberIn, operationOf } from "../rows.ts";
 import type { Owner } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
-import type { Query, Value } from "./connection.ts";
+import { type Bind, parameters, type Query, type Value } from "./connection.ts";
 import { holderColumn, operationColumns } from "./operation-sql.ts";
 import { isAliveInSql } from "./processes.ts";
 
@@ -28,14 +28,6 @@ type Reads = Pick<
   | "lastSentAt"
   | "holderOf"
 >;
-
-/** Adds a parameter to a statement, and returns its name. */
-type Bind = (value: Value) => string;
-
-function parameters(): { values: Value[]; bind: Bind } {
-  const values: Value[] = [];
-  return { values, bind: (value) => `$${values.push(value)}` };
-}
 
 const hasName = (names: string) =>
   `(o.reference = ANY(${names}::text[]) OR o.remote_id = ANY(${names}::text[]))`;
