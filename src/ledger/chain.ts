@@ -1,6 +1,6 @@
 import { createHash, hash } from "node:crypto";
 import type { Head } from "./head.ts";
-import { numberIn, type Row, type TextRow, textOrNull } from "./rows.ts";
+import { numberIn, type Row, type TextRow, textOrNull, textRow } from "./rows.ts";
 
 /** An event of an operation or of the ledger as a whole. Events are never changed or deleted. */
 export interface Event {
@@ -58,9 +58,7 @@ export function immutableColumns({
   held_since: _since,
   ...columns
 }: Row): TextRow {
-  return Object.fromEntries(
-    Object.entries(columns).map(([name, value]) => [name, textOrNull(value)]),
-  );
+  return textRow(columns);
 }
 
 /** A digest of rows that are added one by one. */

@@ -9,7 +9,7 @@ import {
   phaseOf,
   testCommand,
 } from "../domain/state.ts";
-import type { Holder, Intent, Operation, Outcome, RefundSums } from "./operation.ts";
+import type { HistoryEvent, Holder, Intent, Operation, Outcome, RefundSums } from "./operation.ts";
 
 /**
  * Every decision of the ledger: who may send what, and what is recorded of it. Pure: a store reads the
@@ -409,7 +409,7 @@ export function notAfter(at: string, recordTime = at): string {
  * sent nothing counts. A run that resumes after another one ended without a record counts, because the other
  * one may have sent something until then.
  */
-export function lastSentAt(history: { at: string; event: string; data: unknown }[]): string {
+export function lastSentAt(history: HistoryEvent[]): string {
   const last = history.findLast(({ event, data }) => {
     const fields: Record<string, unknown> = { ...(typeof data === "object" ? data : {}) };
     if (event === "attempt") return fields.sent !== false;

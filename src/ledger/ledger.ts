@@ -3,7 +3,14 @@ import type { BatchStore } from "./batch.ts";
 import type { CallbackStore } from "./callback.ts";
 import type { ChangeAnswer, ChangeRequest, Requested, SingleChanges } from "./change.ts";
 import type { ClaimDecision } from "./decide.ts";
-import type { Filter, Holder, Kind, ListedOperation, Operation } from "./operation.ts";
+import type {
+  Filter,
+  HistoryEvent,
+  Holder,
+  Kind,
+  ListedOperation,
+  Operation,
+} from "./operation.ts";
 
 /** The durable record of everything that was sent. The API has no lists, so this is the only one. */
 export interface Ledger extends SingleChanges, BatchReads {
@@ -37,7 +44,7 @@ export interface Ledger extends SingleChanges, BatchReads {
   /** The operations whose outcome is unknown, oldest first. */
   unsettled(): Promise<Operation[]>;
   /** The events of an operation, oldest first. */
-  historyOf(operation: Operation): Promise<{ at: string; event: string; data: unknown }[]>;
+  historyOf(operation: Operation): Promise<HistoryEvent[]>;
   /** When a request of an operation may last have been sent, ISO 8601. */
   lastSentAt(operation: Operation): Promise<string>;
   /** The process that works on an operation, if it still runs. */

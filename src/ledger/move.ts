@@ -5,7 +5,7 @@ import { idsOf } from "./batch.ts";
 import { rowDigestOf } from "./callback-rows.ts";
 import { planColumns, rowEvent, rowsDigest } from "./chain.ts";
 import { type Connection, type Query, rowsJson } from "./postgres/connection.ts";
-import { type Row as AnyRow, numberIn, type TextRow, textOrNull } from "./rows.ts";
+import { type Row as AnyRow, numberIn, type TextRow, textOrNull, textRow } from "./rows.ts";
 import { pagesOf } from "./sqlite/operation-rows.ts";
 
 /** What was copied, and what the server had already. */
@@ -70,10 +70,6 @@ type Numbers = Map<string, bigint>;
 function* operationPages(file: Database): Iterable<TextRow[]> {
   const sql = "SELECT * FROM operations WHERE number > ? ORDER BY number";
   for (const page of pagesOf(file, sql)) if (page.length > 0) yield page.map(textRow);
-}
-
-function textRow(row: AnyRow): TextRow {
-  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, textOrNull(value)]));
 }
 
 /** The server's number of each account of the file that has a key there. */

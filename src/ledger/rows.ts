@@ -1,7 +1,7 @@
 import { type State, states } from "../domain/state.ts";
 import { repetitionOf } from "./decide.ts";
 import type { KnownPayout, Overlap, PlannedReference, RecipientAmount } from "./ledger.ts";
-import type { Holder, Kind, ListedOperation, Operation } from "./operation.ts";
+import type { HistoryEvent, Holder, Kind, ListedOperation, Operation } from "./operation.ts";
 
 /*
  * Rows of a database, as the types of the ledger. A number is a bigint or its digits, and a boolean is a
@@ -35,6 +35,10 @@ function maybeNumber(value: Value | undefined): bigint | null {
 
 export function isTrue(value: Value | undefined): boolean {
   return value === 1n || value === "1" || value === "t";
+}
+
+export function textRow(row: Row): TextRow {
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, textOrNull(value)]));
 }
 
 /** The process that works on what the row is about, in any table that has a holder. */
@@ -99,6 +103,12 @@ export function operationOf(row: Row): Operation {
     account: text("account_name"),
     keyHash: text("key_hash"),
   };
+}
+
+/** A row of the table `events`. */
+export function eventOf(row: Row): HistoryEvent {
+  const { text } = reader(row);
+  return { at: text("at"), event: text("event"), data: JSON.parse(text("data")) };
 }
 
 /** As `operationOf`, with the ID of its batch and the sums of its refunds. */

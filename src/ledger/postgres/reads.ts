@@ -3,7 +3,7 @@ import { bookedAt, mayComplete, openedAt } from "../conditions.ts";
 import { lastSentAt } from "../decide.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Filter, Kind, Operation } from "../operation.ts";
-import { holderIn, isTrue, listedOperationOf, numberIn, operationOf } from "../rows.ts";
+import { eventOf, holderIn, isTrue, listedOperationOf, numberIn, operationOf } from "../rows.ts";
 import type { Owner } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import { type Bind, parameters, type Query, type Value } from "./connection.ts";
@@ -43,7 +43,10 @@ export function createReads(read: Query, { environment }: Owner, account: RunAcc
   const number = async (): Promise<bigint> => (await account.readOnce(read)).number;
   const scope = guardScope({ environment });
 
-  const historyOf = createHistory(read);
+  const historyOf: Ledger["historyOf"] = async ({ number }) => {
+    const sql = "SELECT at, event, data FROM lenden.events WHERE operation = $1 ORDER BY number";
+    return (await read(sql, number)).map(eventOf);
+  };
 
   return {
     find: async (name) => {
@@ -115,18 +118,6 @@ export function createReads(read: Query, { environment }: Owner, account: RunAcc
       );
       return (row && holderIn(row)) ?? undefined;
     },
-  };
-}
-
-function createHistory(read: Query): Ledger["historyOf"] {
-  return async ({ number }) => {
-    const sql = "SELECT at, event, data FROM lenden.events WHERE operation = $1 ORDER BY number";
-    const events = await read(sql, number);
-    return events.map(({ at, event, data }) => ({
-      at: String(at),
-      event: String(event),
-      data: JSON.parse(String(data)),
-    }));
   };
 }
 

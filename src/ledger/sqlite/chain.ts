@@ -10,7 +10,8 @@ import {
   rowEvent,
   rowsDigest,
 } from "../chain.ts";
-import { numberIn, textOrNull } from "../rows.ts";
+import type { HistoryEvent } from "../operation.ts";
+import { eventOf, numberIn, textOrNull } from "../rows.ts";
 import { type Pages, paged } from "./operation-rows.ts";
 
 export type Chain = ReturnType<typeof createChain>;
@@ -38,15 +39,11 @@ export function createChain(database: Database) {
     },
 
     /** The events of an operation, oldest first. */
-    of: (operation: bigint): { at: string; event: string; data: unknown }[] =>
+    of: (operation: bigint): HistoryEvent[] =>
       database
         .prepare("SELECT at, event, data FROM events WHERE operation = ? ORDER BY number")
         .all(operation)
-        .map(({ at, event, data }) => ({
-          at: String(at),
-          event: String(event),
-          data: JSON.parse(String(data)),
-        })),
+        .map(eventOf),
   };
 }
 
