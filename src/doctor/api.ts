@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { proxySettings } from "../api/proxy.ts";
 import type { RawOutcome } from "../cli/runtime/api-access.ts";
 import type { Account } from "../config/account.ts";
@@ -8,6 +7,7 @@ import { Failure } from "../domain/failure.ts";
 import { formatDay } from "../domain/local-time.ts";
 import { toleratedClockMs } from "../domain/timestamp.ts";
 import { isLoopback, parseUrl } from "../domain/url.ts";
+import { ledgerPath } from "../ledger/head.ts";
 import type { Result } from "../verification/stored.ts";
 import {
   type CheckContext,
@@ -191,7 +191,7 @@ async function verification({ config, host, ledger }: CheckContext): Promise<Ver
   const { environment } = await config.recordsOwner();
   const { ledger: server } = await config.settings();
   // The check of the ledger reports a damaged one; none is created here.
-  const exists = server !== undefined || existsSync(join(host.folders.data, "ledger.db"));
+  const exists = server !== undefined || existsSync(ledgerPath(host.folders.data));
   if (!environment || !exists) return never;
   const account = await ledger
     .records()

@@ -2,10 +2,9 @@ import { X509Certificate } from "node:crypto";
 import { constants } from "node:fs";
 import { access, lstat, readFile } from "node:fs/promises";
 import { arch } from "node:os";
-import { join } from "node:path";
 import type { LedgerSettings } from "../config/settings.ts";
 import { errorCode, systemReason } from "../domain/error-code.ts";
-import { headPath } from "../ledger/head.ts";
+import { headPath, ledgerPath } from "../ledger/head.ts";
 import { checkHealth } from "../ledger/health.ts";
 import type { ServerHealth } from "../ledger/postgres/health.ts";
 import {
@@ -62,7 +61,7 @@ async function directory(path: string, variable: string, platform: string): Prom
 
 async function ledger({ folders, mounts }: CheckContext["host"]): Promise<Verdict> {
   const { config, data } = folders;
-  const path = join(data, "ledger.db");
+  const path = ledgerPath(data);
   const health = await checkHealth(path, headPath(config, path), mounts());
   if (!health) return passed("No ledger exists yet. lenden creates it before it moves money.");
   const { faults, uncertainCount, containsHead, isModified, bytes } = health;

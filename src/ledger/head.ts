@@ -25,6 +25,11 @@ export type StoredHead = {
   | { state: "missing" | "unreadable"; head?: undefined }
 );
 
+/** The ledger file of a data directory. */
+export function ledgerPath(folder: string): string {
+  return join(folder, "ledger.db");
+}
+
 /** The file of a ledger's head. Several ledgers may share a config directory. */
 export function headPath(configFolder: string, ledger: string): string {
   const path = join(realFolder(dirname(ledger)), basename(ledger));

@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { isAbsolute, join } from "node:path";
+import { isAbsolute } from "node:path";
 import type { PaymentMethod } from "../../api/contract/index.ts";
 import { type RecordsOwner, recordsOwner } from "../../config/account.ts";
 import { readProfiles } from "../../config/profiles.ts";
@@ -10,6 +10,7 @@ import { formatTime } from "../../domain/local-time.ts";
 import { formatPaisa } from "../../domain/money.ts";
 import { isImported, isTest, isUnsettled } from "../../domain/state.ts";
 import type { Batch } from "../../ledger/batch.ts";
+import { ledgerPath } from "../../ledger/head.ts";
 import type { Kind, Operation } from "../../ledger/operation.ts";
 import { createRunAccount } from "../../ledger/sqlite/accounts.ts";
 import { createReads } from "../../ledger/sqlite/reads.ts";
@@ -222,7 +223,7 @@ function sourcesOf(chosen: Chosen, host: Host): Sources {
 
 /** Opens the ledger to list what is in it. Creates, migrates and locks nothing. */
 async function openToList(directory: string, owned: RecordsOwner): ReturnType<Sources["ledger"]> {
-  const path = join(directory, "ledger.db");
+  const path = ledgerPath(directory);
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (!isAbsolute(path) || size === 0) throw new Error("no ledger");
   const database = await openDatabase(path);

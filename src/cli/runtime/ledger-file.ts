@@ -6,7 +6,7 @@ import { errorCode, systemReason } from "../../domain/error-code.ts";
 import { Failure } from "../../domain/failure.ts";
 import { testCommand } from "../../domain/state.ts";
 import type { Acceptance } from "../../ledger/chain.ts";
-import { headPath } from "../../ledger/head.ts";
+import { headPath, ledgerPath } from "../../ledger/head.ts";
 import { ledgerFileState, lossOf, rejectWithoutTables } from "../../ledger/health.ts";
 import { recordAcceptance } from "../../ledger/sqlite/chain.ts";
 import { movedFailure, moveOf } from "../../ledger/sqlite/moved.ts";
@@ -35,7 +35,7 @@ export function ledgerFile({ folders: { data } }: Host): string {
       },
     );
   }
-  return join(data, "ledger.db");
+  return ledgerPath(data);
 }
 
 /**
@@ -78,7 +78,7 @@ export async function warnIfUnmoved(
   environment: string,
   server: string,
 ): Promise<void> {
-  const path = join(folders.data, "ledger.db");
+  const path = ledgerPath(folders.data);
   if (!fs.statSync(path, { throwIfNoEntry: false })?.size) return;
   const unknown = `that the ledger ${server} does not know`;
   const move = `To copy them, run 'lenden ledger move ${server}'.`;
