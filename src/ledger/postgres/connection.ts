@@ -495,13 +495,21 @@ function hasSeen(row: Row, seen: Head | undefined): boolean {
 }
 
 /** @throws Failure if a newer version of lenden created or updated the ledger */
-function requireKnown({ version }: Row): void {
+export function requireKnown({ version }: Row): void {
   if (Number(version) <= newestVersion) return;
   throw new Failure(
     "ledger.newer-version",
     "Cannot use the ledger: a newer version of lenden wrote it.",
     { hint: updateHint },
   );
+}
+
+/** @throws Failure `ledger.server-version` */
+export function rejectOldServer({ server_version: version }: Row): void {
+  if (Number(version) >= 150_000) return;
+  throw new Failure("ledger.server-version", "The server is older than PostgreSQL 15.", {
+    hint: "Use PostgreSQL 15 or later.",
+  });
 }
 
 /** Settings of one transaction, because a pooler gives each transaction another session. */
@@ -689,13 +697,9 @@ async function readFacts(
   const [row = {}] = found;
   const localNowMs = (startMs + now()) / 2;
   requireKnown(row);
-  const serverVersion = Number(row.server_version);
-  if (serverVersion < 150_000)
-    throw new Failure("ledger.server-version", "The server is older than PostgreSQL 15.", {
-      hint: "Use PostgreSQL 15 or later.",
-    });
+  rejectOldServer(row);
   return {
-    serverVersion,
+    serverVersion: Number(row.server_version),
     login: row.login ?? "",
     isReplica: row.is_replica === "t",
     isReadOnly: row.read_only === "on",

@@ -1,6 +1,6 @@
-import { Failure, updateHint } from "../../domain/failure.ts";
-import { atServer, type Query, type ServerLogin } from "./connection.ts";
-import { newestVersion, schemaSql } from "./schema.ts";
+import { Failure } from "../../domain/failure.ts";
+import { atServer, rejectOldServer, requireKnown, type ServerLogin } from "./connection.ts";
+import { schemaSql } from "./schema.ts";
 
 /**
  * Creates the tables and the role of a ledger, or repairs the rights of the role.
@@ -11,20 +11,20 @@ import { newestVersion, schemaSql } from "./schema.ts";
 export async function createSchema(login: ServerLogin): Promise<boolean> {
   try {
     return await atServer(login, async (query) => {
-      const [row] = await query(
-        `SELECT current_setting('server_version_num')::int >= 150000 AS is_supported,
+      const [row = {}] = await query(
+        `SELECT current_setting('server_version_num') AS server_version,
            to_regnamespace('lenden') IS NOT NULL AS is_used, to_regclass('lenden.head') IS NOT NULL AS has_head,
            (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass('lenden.head')) AS is_own`,
       );
-      if (row?.is_supported !== "t")
-        throw new Failure("ledger.server-version", "The server is older than PostgreSQL 15.", {
-          hint: "Use PostgreSQL 15 or later.",
-        });
-      if (row.has_head !== "t" && row.is_used === "t") throw foreignSchema();
-      if (row.has_head === "t") await rejectNewer(query);
+      rejectOldServer(row);
       const isNew = row.has_head !== "t";
-      // PostgreSQL would only warn.
-      if (!isNew && row.is_own !== "t") throw notOwner(login);
+      if (isNew && row.is_used === "t") throw foreignSchema();
+      if (!isNew) {
+        const [head = {}] = await query("SELECT version FROM lenden.head");
+        requireKnown(head);
+        // PostgreSQL would only warn.
+        if (row.is_own !== "t") throw notOwner(login);
+      }
       await query(schemaSql(isNew));
       return isNew;
     });
@@ -38,14 +38,6 @@ function notOwner({ user }: ServerLogin, cause?: unknown): Failure {
   return new Failure("ledger.access-denied", `${user} may not create or repair the ledger.`, {
     hint: "Use a login that may create schemas and roles, or give your database administrator the output of 'lenden ledger init --print-sql'.",
     cause,
-  });
-}
-
-async function rejectNewer(query: Query): Promise<void> {
-  const [row] = await query("SELECT version FROM lenden.head");
-  if (Number(row?.version) <= newestVersion) return;
-  throw new Failure("ledger.newer-version", "A newer version of lenden created this ledger.", {
-    hint: updateHint,
   });
 }
 
