@@ -3,7 +3,7 @@ import { Failure } from "../domain/failure.ts";
 import type { Contract, Data, Endpoint, Input } from "./contract/endpoint.ts";
 import type { ServiceContract } from "./contract/index.ts";
 import { type Answer, classify, textOf } from "./response.ts";
-import { sign } from "./signature.ts";
+import { messageOf, sign } from "./signature.ts";
 import type { Exchange, Request, Transport } from "./transport.ts";
 
 /** A contract as functions: one for each endpoint, from its input to a classified response. */
@@ -138,7 +138,7 @@ export async function requestFor(endpoint: Endpoint, input: Fields, wire: Wire):
     // First the secret: to read it may take minutes, and the timestamp must not be older.
     const secret = await wire.payoutSecret();
     rest.timestamp = Math.floor(wire.now() / 1000);
-    const signature = sign(`${rest.amount}:${rest.merchantRef}:${rest.timestamp}`, secret);
+    const signature = sign(messageOf(rest.amount, rest.merchantRef, rest.timestamp), secret);
     wire.onSignature?.(signature);
     headers["x-payout-signature"] = signature;
   }

@@ -11,7 +11,11 @@ export interface Signed {
 
 /** The message `amount:reference:timestamp`, with the amount as JSON prints it. */
 export function message({ amountPaisa, reference, timestamp }: Signed): string {
-  return `${amountText(amountPaisa)}:${reference}:${timestamp}`;
+  return messageOf(amountText(amountPaisa), reference, timestamp);
+}
+
+export function messageOf(amount: unknown, reference: unknown, timestamp: unknown): string {
+  return `${amount}:${reference}:${timestamp}`;
 }
 
 /** HMAC-SHA256 of a message, as lowercase hexadecimal. */
@@ -78,15 +82,15 @@ function mistakes({ amountPaisa, reference, timestamp }: Signed) {
   for (const text of [twoDecimals, `${amount}.0`, String(amountPaisa), String(taka), grouped])
     add(
       "amount text",
-      `${text}:${reference}:${timestamp}`,
+      messageOf(text, reference, timestamp),
       `The amount was signed as "${text}"; it must be "${amount}", as JSON prints it.`,
     );
   const cases = [reference.toLowerCase(), reference.toUpperCase()];
   for (const text of [...cases, `${reference} `, ` ${reference}`, ""])
-    add("reference", `${amount}:${text}:${timestamp}`, `The reference was signed as "${text}".`);
+    add("reference", messageOf(amount, text, timestamp), `The reference was signed as "${text}".`);
 
   const addTime = (time: unknown, explanation: string) =>
-    add("timestamp", `${amount}:${reference}:${time}`, explanation);
+    add("timestamp", messageOf(amount, reference, time), explanation);
   const iso = new Date(timestamp * 1000).toISOString();
   addTime(`${timestamp}000`, "The timestamp was signed in milliseconds; it must be seconds.");
   addTime(iso, "The timestamp was signed as ISO 8601; it must be Unix seconds.");
