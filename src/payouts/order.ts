@@ -31,14 +31,14 @@ export function payoutBody(order: PayoutOrder) {
   };
 }
 
-/** The order in a request's body; undefined without an amount, a recipient, a reference or a method. */
-function orderIn(body: Record<string, unknown>): PayoutOrder | undefined {
-  const text = (name: string) => (typeof body[name] === "string" ? body[name] : undefined);
-  const amountPaisa = typeof body.amount === "number" ? paisaOf(body.amount) : undefined;
+/** The order of a payout that the ledger has. */
+export function orderOf({ id, asked }: Pick<Operation, "id" | "asked">): PayoutOrder {
+  const text = (name: string) => (typeof asked[name] === "string" ? asked[name] : undefined);
+  const amountPaisa = typeof asked.amount === "number" ? paisaOf(asked.amount) : undefined;
   const [reference, recipientNumber] = [text("merchantRef"), text("recipientNumber")];
   const paymentMethodId = text("paymentMethodId");
   if (amountPaisa === undefined || !reference || !recipientNumber || !paymentMethodId)
-    return undefined;
+    throw new TypeError(`payout ${id} of the ledger has no amount or no recipient`);
   return {
     amountPaisa,
     reference,
@@ -47,13 +47,6 @@ function orderIn(body: Record<string, unknown>): PayoutOrder | undefined {
     description: text("description"),
     paymentMethodId,
   };
-}
-
-/** The order of a payout that the ledger has. */
-export function orderOf({ id, asked }: Pick<Operation, "id" | "asked">): PayoutOrder {
-  const order = orderIn(asked);
-  if (order) return order;
-  throw new TypeError(`payout ${id} of the ledger has no amount or no recipient`);
 }
 
 /**
