@@ -154,7 +154,7 @@ export function createHeadKeeper(database: Database, path: string, now: () => nu
 export const storedEveryMs = 1_000;
 
 /** A database that calls `committed` after each commit. */
-export function tellingCommits(database: Database, committed: () => void): Database {
+export function withCommitCallback(database: Database, committed: () => void): Database {
   let depth = 0;
   return {
     ...database,

@@ -9,7 +9,7 @@ import { formatTime } from "../../domain/local-time.ts";
 import { isImported, isTest, states } from "../../domain/state.ts";
 import type { Resource } from "../../domain/statuses.ts";
 import { isLocalSandbox } from "../../domain/url.ts";
-import { createHeadKeeper, headPath, tellingCommits } from "../../ledger/head.ts";
+import { createHeadKeeper, headPath, withCommitCallback } from "../../ledger/head.ts";
 import { rejectNetworkFileSystem } from "../../ledger/health.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Actor, Operation } from "../../ledger/operation.ts";
@@ -203,7 +203,7 @@ async function openFile(
   const keeper = isFile
     ? createHeadKeeper(opened, headPath(host.folders.config, path), host.now)
     : undefined;
-  const database = keeper ? tellingCommits(opened, keeper.committed) : opened;
+  const database = keeper ? withCommitCallback(opened, keeper.committed) : opened;
   try {
     if (isFile) await prepareFile(database, path, host, profiles);
   } catch (error) {

@@ -20,7 +20,7 @@ export interface MovableLedger {
   path: string;
   url: string;
   operations: number;
-  /** True if an earlier run began, and did not end. */
+  /** True if an earlier run started the move, and did not end. */
   isContinued: boolean;
   /** @throws Failure; from the first copied row on, nothing is sent with the file */
   move(): Promise<Moved>;
@@ -47,9 +47,9 @@ export async function withMovableLedger<Result>(
   try {
     requireUnused(path, file);
     const url = server.url.value.text;
-    const begun = moveOf(file);
-    if (begun && (begun.state === "moved" || begun.to !== url)) throw movedFailure(begun);
-    if (!begun) {
+    const earlier = moveOf(file);
+    if (earlier && (earlier.state === "moved" || earlier.to !== url)) throw movedFailure(earlier);
+    if (!earlier) {
       await prepareFile(file, path, host, parts.read);
       await requireIntact(file, headFile);
     }
@@ -59,7 +59,7 @@ export async function withMovableLedger<Result>(
       path,
       url,
       operations: Number(count ?? 0n),
-      isContinued: begun !== undefined,
+      isContinued: earlier !== undefined,
       move: async () => {
         const login = await serverLogin(server, parts);
         const { connection, storeHead } = connectTo(login, host.now, serverHeadFile(host, server));
@@ -69,7 +69,7 @@ export async function withMovableLedger<Result>(
           await rejectConflicts(file, connection);
           // The user took a while to confirm. Whoever opens the file from here on sees the mark.
           requireUnused(path, file);
-          if (!begun) recordMove(file, { state: "moving", to: url }, by);
+          if (!earlier) recordMove(file, { state: "moving", to: url }, by);
           requireUnused(path, file);
           const moved = await moveLedger(file, connection, { ...by, machine: host.machine, path });
           recordMove(file, { state: "moved", to: url }, by);
