@@ -29,6 +29,7 @@ export interface Sending {
 
 interface ClaimedRow {
   row: PlannedPayout;
+  order: PayoutOrder;
   claim: ClaimAnswer;
 }
 
@@ -63,21 +64,19 @@ export async function sendBatch(
     if (isOver()) return undefined;
     const { value: row, done } = await rows.next();
     if (done || isOver()) return undefined;
-    const intent = payoutIntent(orderOfRow(row), sending.batch.number);
-    return {
-      row,
-      claim: await queue.claim({ intent, onDuplicate: row.isAccepted ? "send" : "reject" }),
-    };
+    const order = orderOfRow(row);
+    const intent = payoutIntent(order, sending.batch.number);
+    const onDuplicate = row.isAccepted ? "send" : "reject";
+    return { row, order, claim: await queue.claim({ intent, onDuplicate }) };
   };
 
-  const sendRow = async ({ row, claim }: ClaimedRow, worker: RowDeps): Promise<void> => {
+  const sendRow = async ({ row, order, claim }: ClaimedRow, worker: RowDeps): Promise<void> => {
     const operation = "operation" in claim ? claim.operation : undefined;
     worker.unknownSince = operation && isUnsettled(operation) ? operation.openedAt : undefined;
     worker.deadlineMs = Math.min(deps.deadlineMs, deps.now() + rowMs);
     const restsSinceMs = operation && starts.get(operation.id);
-    const planned = { order: orderOfRow(row), claim, restsSinceMs };
     try {
-      const { existing } = await sendPlannedPayout(planned, worker);
+      const { existing } = await sendPlannedPayout({ order, claim, restsSinceMs }, worker);
       throttle.accepted();
       rules.saw("accepted");
       onRow(row, existing ? "existing" : "accepted");

@@ -133,8 +133,9 @@ export async function sendPlannedPayout(
 
 /** What the ledger stores of a payout that the API had before the ledger first sent it. */
 function existedSince(existing: boolean, createdAt: string | null | undefined) {
+  if (!existing) return {};
   const note = `the API had it before, since ${formatTime(createdAt ?? "")}`;
-  return existing ? ({ note, code: "existing" } as const) : {};
+  return { note, code: "existing" } as const;
 }
 
 interface Claimed {
@@ -154,7 +155,7 @@ async function sendOrder(
 ) {
   const isResumed = kind === "resumed";
   const order = isResumed ? orderOf(operation) : given;
-  if (!isDeepStrictEqual(payoutBody(given), payoutBody(order)))
+  if (isResumed && !isDeepStrictEqual(payoutBody(given), payoutBody(order)))
     deps.notice(
       `Payout ${order.reference} is retried with the name, description and number of its first request.`,
       "payout.first-order-kept",
