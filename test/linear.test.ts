@@ -28,7 +28,7 @@ const readers: [string, number, (text: string) => unknown][] = [
   ...[200, 400, 409, 500].map((status): [string, number, (text: string) => unknown] => [
     `a response with status ${status}`,
     2 ** 20,
-    (text) => classify({ kind: "answer", status, headers: {}, bytes: Buffer.from(text) }, {}),
+    (text) => classify({ kind: "answer", status, headers: {}, text }, {}),
   ]),
   ["a line for a terminal", 2 ** 20, clean],
   ["lines for a terminal", 2 ** 20, cleanLines],

@@ -2,7 +2,7 @@ import { masked } from "../domain/api-keys.ts";
 import { Failure } from "../domain/failure.ts";
 import type { Contract, Data, Endpoint, Input } from "./contract/endpoint.ts";
 import type { ServiceContract } from "./contract/index.ts";
-import { type Answer, classify, textOf } from "./response.ts";
+import { type Answer, classify } from "./response.ts";
 import { messageOf, sign } from "./signature.ts";
 import type { Exchange, Request, Transport } from "./transport.ts";
 
@@ -124,9 +124,9 @@ function withoutSignature(
   const signature = headers["x-payout-signature"];
   if (exchange.kind === "broken" || signature === undefined) return exchange;
   onSignature?.(signature);
-  const text = textOf(exchange.bytes);
+  const { text } = exchange;
   if (!text.includes(signature)) return exchange;
-  return { ...exchange, bytes: Buffer.from(text.replaceAll(signature, masked(signature))) };
+  return { ...exchange, text: text.replaceAll(signature, masked(signature)) };
 }
 
 /** The request of one attempt. Its timestamp and signature are made now (I7, docs/api.md §5). */

@@ -1,7 +1,7 @@
 import { Failure } from "../domain/failure.ts";
 import { baseHeaders, requestFor, send, type Wire } from "./client.ts";
 import { endpointAt } from "./contract/index.ts";
-import { type Answer, bodyIn, classify, textOf } from "./response.ts";
+import { type Answer, bodyIn, classify } from "./response.ts";
 import type { Exchange, Headers, Request } from "./transport.ts";
 
 /** A request that a user wrote. */
@@ -58,7 +58,6 @@ export async function sendRaw(
 export function rawResponse(method: string, exchange: Exchange): RawResponse {
   if (exchange.kind === "broken")
     return { method, status: exchange.status ?? null, headers: {}, body: null };
-  const { status, headers, bytes } = exchange;
-  const text = textOf(bytes);
+  const { status, headers, text } = exchange;
   return { method, status, headers, body: bodyIn(text) ?? text };
 }

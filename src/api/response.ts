@@ -65,8 +65,7 @@ interface Expected {
 export function classify(exchange: Exchange, { data, isRead, startedMs, url }: Expected): Answer {
   const started = startedMs === undefined ? {} : { startedMs };
   if (exchange.kind === "broken") return classifyBroken(exchange, started, url);
-  const { status, headers } = exchange;
-  const text = textOf(exchange.bytes);
+  const { status, headers, text } = exchange;
   const body = bodyIn(text);
   const times = timesIn(headers, started);
   const isOk = status >= 200 && status < 300;
@@ -114,13 +113,6 @@ const refusals: Record<number, RejectionReason> = {
   425: "busy",
   429: "busy",
 };
-
-const decoder = new TextDecoder("utf-8");
-
-/** The text of a body. */
-export function textOf(bytes: Uint8Array): string {
-  return decoder.decode(bytes);
-}
 
 const deepestBody = 100;
 

@@ -30,7 +30,7 @@ export type Headers = Record<string, string | string[] | undefined>;
 
 /** What happened on the wire. What it means is decided by `classify()`. */
 export type Exchange =
-  | { kind: "answer"; status: number; headers: Headers; bytes: Uint8Array }
+  | { kind: "answer"; status: number; headers: Headers; text: string }
   /** `status`: the response started. `sent`: the head of the request reached a socket. */
   | { kind: "broken"; sent: boolean; fault: Fault; status?: number };
 
@@ -43,6 +43,8 @@ export interface Transport {
 const limits = { connectMs: 10_000, responseMs: 30_000, responseBytes: 1024 * 1024 };
 
 const tls = { rejectUnauthorized: true, minVersion: "TLSv1.2", timeout: limits.connectMs } as const;
+
+const decoder = new TextDecoder();
 
 const agentOptions = {
   connect: tls,
@@ -141,7 +143,7 @@ async function exchange(request: WireRequest, dispatcher: Dispatcher): Promise<E
       wasSent = track(() => dispatcher.dispatch(options, handler));
     });
     const { status = 0, headers = {} } = head ?? {};
-    return { kind: "answer", status, headers, bytes: Buffer.concat(chunks) };
+    return { kind: "answer", status, headers, text: decoder.decode(Buffer.concat(chunks)) };
   } catch (error) {
     const answering = head !== undefined;
     const stoppedBy = signal.aborted ? signal : undefined;

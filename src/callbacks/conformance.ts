@@ -156,8 +156,7 @@ async function request(
     body: body && JSON.stringify(body),
   });
   const { status = null } = exchange;
-  if (exchange.kind === "answer")
-    return { status, fault: null, sent: true, text: `${Buffer.from(exchange.bytes)}` };
+  if (exchange.kind === "answer") return { status, fault: null, sent: true, text: exchange.text };
   const { fault, sent } = exchange;
   return { status, fault: `${fault.reason} (${fault.code})`, sent, text: "" };
 }

@@ -11,7 +11,7 @@ const payout = { payoutId: "PO1", merchantRef: "INV-7", amount: 500, status: "Pr
 const sound = JSON.stringify({ success: true, data: payout });
 
 function answer(status: number, body: string | Uint8Array, headers: Headers = {}): Exchange {
-  return { kind: "answer", status, headers, bytes: Buffer.from(body) };
+  return { kind: "answer", status, headers, text: new TextDecoder().decode(Buffer.from(body)) };
 }
 
 /** The one word that decides what an operation does with an answer. */
@@ -217,7 +217,7 @@ test("any bytes with any status are an answer, and never data that was not all t
   fc.assert(
     fc.property(status, bytes, headers, (code, given, head) => {
       const judged = classify(
-        { kind: "answer", status: code, headers: head, bytes: given },
+        { kind: "answer", status: code, headers: head, text: new TextDecoder().decode(given) },
         { data: created },
       );
       if (judged.kind !== "data") return true;

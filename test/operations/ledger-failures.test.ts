@@ -67,8 +67,7 @@ async function troubled({ before, after, status }: Trouble) {
     const isPayment = /payment/.test(url.pathname);
     const code = isPayment ? 200 : (status?.(writes) ?? 200);
     const body = code === 200 ? { success: true, data } : { message: "no" };
-    const bytes = Buffer.from(JSON.stringify(body));
-    return { kind: "answer", status: code, headers: {}, bytes };
+    return { kind: "answer", status: code, headers: {}, text: JSON.stringify(body) };
   };
   const client = createClient(contract, {
     transport: { exchange, close: async () => {} },

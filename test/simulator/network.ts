@@ -219,7 +219,7 @@ export class Network {
 
   #raw(status: number, text: string, headers: Record<string, string> = {}): Exchange {
     const date = new Date(this.#universe.timeline.now() + this.#universe.skewMs).toUTCString();
-    return { kind: "answer", status, headers: { date, ...headers }, bytes: Buffer.from(text) };
+    return { kind: "answer", status, headers: { date, ...headers }, text };
   }
 
   /** What is proved not sent is certain; a record that was not retrieved is not. */

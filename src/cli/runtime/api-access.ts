@@ -239,5 +239,5 @@ function linesOf(exchange: Exchange): string[] {
     return [`${exchange.fault.reason} (${exchange.fault.code}), ${when}`];
   }
   const headers = Object.entries(exchange.headers).map(([name, value]) => `${name}: ${value}`);
-  return [String(exchange.status), ...headers, new TextDecoder().decode(exchange.bytes)];
+  return [String(exchange.status), ...headers, exchange.text];
 }

@@ -30,9 +30,8 @@ export const wireBugs = [
           const found = await exchange(request);
           const { merchantRef } = JSON.parse(request.body ?? "{}");
           if (found.kind !== "answer" || merchantRef === undefined) return found;
-          const text = Buffer.from(found.bytes).toString();
-          const ours = text.replace(/"merchantRef":"[^"]*"/, `"merchantRef":"${merchantRef}"`);
-          return { ...found, bytes: Buffer.from(ours) };
+          const ours = `"merchantRef":"${merchantRef}"`;
+          return { ...found, text: found.text.replace(/"merchantRef":"[^"]*"/, ours) };
         },
       }),
     tests: ["test/commands/mixed-up.test.ts", "-t", "raw call"],
@@ -70,7 +69,7 @@ export const wireBugs = [
     seam: "classify",
     decorate: (classify) => (exchange, asked) => {
       const answer = classify(exchange, asked);
-      return answer.kind === "refused" ? { ...answer, isJson: isJson(exchange.bytes) } : answer;
+      return answer.kind === "refused" ? { ...answer, isJson: isJson(exchange.text) } : answer;
     },
     tests: ["test/http/answer.test.ts"],
   },
@@ -145,9 +144,9 @@ function refused({ status, apiError, times }, isJson) {
   return { kind: "refused", why: "refused", status, apiError, times, isJson };
 }
 
-function isJson(bytes) {
+function isJson(text) {
   try {
-    JSON.parse(Buffer.from(bytes).toString());
+    JSON.parse(text);
     return true;
   } catch {
     return false;
