@@ -3,6 +3,7 @@ import { payeeOf } from "../domain/mobile.ts";
 import { isUnsettled } from "../domain/state.ts";
 import { notAfter, recipientOf } from "./decide.ts";
 import type { Intent, Operation, Outcome } from "./operation.ts";
+import type { Row } from "./rows.ts";
 import type { Recorder } from "./worker.ts";
 
 /** A text that every database can store: without half of a character, and without NUL. */
@@ -28,10 +29,7 @@ export function listedOf({ kind, asked }: Pick<Intent, "kind" | "asked">) {
  *
  * @throws Failure `request.contains-secret`
  */
-export function askedJson(
-  { asked }: Pick<Intent, "asked">,
-  { scrub }: Pick<Recorder, "scrub">,
-): string {
+function askedJson({ asked }: Pick<Intent, "asked">, { scrub }: Pick<Recorder, "scrub">): string {
   const text = JSON.stringify(asked);
   if (scrub(text) === text) return text;
   throw new Failure(
@@ -96,19 +94,55 @@ export function createOperation(
 }
 
 /** What is stored beside a new operation. */
-export interface StoredBy {
+interface StoredBy {
   /** The number of the account. */
   account: bigint;
-  /** JSON, as is `holder`. */
+  /** JSON. */
   actor: string;
-  holder: string;
+}
+
+/** The columns of a new operation, without those of the process that works on it. */
+export function newRow(
+  operation: Operation,
+  { account, actor }: StoredBy,
+  recorder: Pick<Recorder, "scrub">,
+): Row {
+  const { number, id, kind, profile, environment, reference, target, state } = operation;
+  const { user, command, batch } = operation;
+  const { recipient, recipientName, methodId, description } = listedOf(operation);
+  return {
+    number,
+    id,
+    kind,
+    profile,
+    environment,
+    reference,
+    fingerprint: "",
+    amount_paisa: operation.amountPaisa,
+    target,
+    asked: askedJson(operation, recorder),
+    state,
+    attempts: 0n,
+    user,
+    command,
+    created_at: operation.createdAt,
+    updated_at: operation.updatedAt,
+    account,
+    key_hash: operation.keyHash,
+    base_url: operation.baseUrl,
+    actor,
+    recipient_key: recipient,
+    recipient_name: recipientName,
+    method_id: methodId,
+    method_name: operation.methodName,
+    description,
+    batch,
+    phase: "unresolved",
+  };
 }
 
 /** An intent as JSON, for the history: every value that never changes later, and no secret. */
-export function intentData(
-  operation: Operation,
-  { account, actor }: Pick<StoredBy, "account" | "actor">,
-): string {
+export function intentData(operation: Operation, { account, actor }: StoredBy): string {
   const { id, kind, reference, target, asked, user, command, methodName, batch } = operation;
   const { environment, profile, baseUrl, keyHash, createdAt, updatedAt } = operation;
   return JSON.stringify({

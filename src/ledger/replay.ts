@@ -2,7 +2,7 @@ import { phaseOf, states } from "../domain/state.ts";
 import { type Changing, decideOutcome } from "./decide.ts";
 import { listedOf, storable } from "./intent.ts";
 import type { Outcome } from "./operation.ts";
-import type { TextRow } from "./rows.ts";
+import { changing, type TextRow, withColumns } from "./rows.ts";
 
 /** An event of one operation, as it is stored. */
 interface ReplayedEvent {
@@ -76,15 +76,6 @@ const nothingYet: Changing = {
   paymentUrl: null,
 };
 
-/** Fields of an event with their columns. */
-function withColumns<Field extends string>(...fields: Field[]): [Field, string][] {
-  return fields.map((field) => [field, field.replace(/[A-Z]/g, (big) => `_${big.toLowerCase()}`)]);
-}
-
-const changing = withColumns(
-  ...(["state", "remoteId", "status", "code", "message", "attempts"] as const),
-  ...(["acceptedAt", "completedAt", "paymentUrl"] as const),
-);
 const requested = withColumns(
   "id",
   "kind",

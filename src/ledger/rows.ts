@@ -1,5 +1,5 @@
 import { type State, states } from "../domain/state.ts";
-import { repetitionOf } from "./decide.ts";
+import { type Changed, repetitionOf } from "./decide.ts";
 import type { KnownPayout, Overlap, PlannedReference, RecipientAmount } from "./ledger.ts";
 import type { HistoryEvent, Holder, Kind, ListedOperation, Operation } from "./operation.ts";
 
@@ -110,6 +110,30 @@ export function eventOf(row: Row): HistoryEvent {
   const { text } = reader(row);
   return { at: text("at"), event: text("event"), data: JSON.parse(text("data")) };
 }
+
+/** Fields with the columns that store them. */
+export function withColumns<Field extends string>(...fields: Field[]): [Field, string][] {
+  return fields.map((field) => [field, field.replace(/[A-Z]/g, (big) => `_${big.toLowerCase()}`)]);
+}
+
+/** What an outcome changes of an operation. */
+export const changing = withColumns(
+  ...(["state", "remoteId", "status", "code", "message", "attempts"] as const),
+  ...(["acceptedAt", "completedAt", "paymentUrl"] as const),
+);
+
+/** The columns that an outcome changes, in the order of `changedColumns`. */
+export function changedRow(change: Changed): Row {
+  const row: Row = {};
+  for (const [field, column] of changing) {
+    const value = change[field];
+    row[column] = typeof value === "number" ? BigInt(value) : value;
+  }
+  row.phase = change.phase;
+  return row;
+}
+
+export const changedColumns = [...changing.map(([, column]) => column), "phase"];
 
 /** As `operationOf`, with the ID of its batch and the sums of its refunds. */
 export function listedOperationOf(row: Row): ListedOperation {

@@ -13,16 +13,9 @@ import {
   outcomeOfTaken,
   resumedAnswer,
 } from "../decide.ts";
-import {
-  askedJson,
-  createOperation,
-  intentData,
-  listedOf,
-  storableOutcome,
-  takeoverEvent,
-} from "../intent.ts";
+import { createOperation, intentData, newRow, storableOutcome, takeoverEvent } from "../intent.ts";
 import type { Holder, Operation, Outcome } from "../operation.ts";
-import { isTrue, operationOf } from "../rows.ts";
+import { changedColumns, changedRow, isTrue, operationOf, type Row } from "../rows.ts";
 import { nowIn } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import {
@@ -132,8 +125,8 @@ class Group {
   readonly #isLocal: boolean;
   /** Until this process is known to others, which it has to be before it holds an operation. */
   #registration: Registration;
-  #inserts: object[] = [];
-  #updates: { number: bigint }[] = [];
+  #inserts: Row[] = [];
+  #updates: Row[] = [];
   /** Keys of the updates that are not stored yet: a claim with one of them waits until they are. */
   #changedKeys = new Set<string>();
   /** True if the response was lost that shows whether others count this process as ended. */
@@ -282,14 +275,11 @@ class Group {
       },
       worker,
     );
-    const actor = JSON.stringify(worker.actor);
-    this.#insert(operation, accountNumber, actor);
+    const stored = { account: accountNumber, actor: JSON.stringify(worker.actor) };
+    const row = newRow(operation, stored, worker);
+    this.#inserts.push({ ...row, process: own.id, held_since: this.#at });
     this.held.set(operation.number, { now: operation, keys: claimKeysOf(request) });
-    this.#append(
-      operation.number,
-      "intent",
-      intentData(operation, { account: accountNumber, actor }),
-    );
+    this.#append(operation.number, "intent", intentData(operation, stored));
     return { kind: "new", operation, earlier: decision.earlier };
   }
 
@@ -352,32 +342,7 @@ class Group {
     change: Changed,
     { before, after, id }: Record<"before" | "after" | "id", string | null>,
   ): void {
-    const { state, remoteId, status, code, message, attempts } = change;
-    const { acceptedAt, completedAt, paymentUrl, phase } = change;
-    this.#updates.push({
-      ...{ number, before, after, id, state, remote_id: remoteId, status, code, message, attempts },
-      ...{ accepted_at: acceptedAt, completed_at: completedAt, payment_url: paymentUrl, phase },
-    });
-  }
-
-  #insert(operation: Operation, account: bigint, actor: string): void {
-    const { number, id, kind, profile, environment, reference, amountPaisa, target } = operation;
-    const { user, command, createdAt, updatedAt, holder, keyHash, baseUrl } = operation;
-    const { methodName, batch } = operation;
-    const { recipient, recipientName, methodId, description } = listedOf(operation);
-    const asked = askedJson(operation, this.#parts.worker);
-    this.#inserts.push({
-      ...{ number, id, kind, profile, environment, reference, amount_paisa: amountPaisa, target },
-      ...{ asked, user, command, created_at: createdAt, updated_at: updatedAt },
-      ...{ process: holder?.lock, account, actor },
-      ...{ key_hash: keyHash, base_url: baseUrl, recipient_key: recipient, batch },
-      ...{
-        recipient_name: recipientName,
-        method_id: methodId,
-        method_name: methodName,
-        description,
-      },
-    });
+    this.#updates.push({ number, before, after, id, ...changedRow(change) });
   }
 
   /** Stores what was decided so far. */
@@ -432,30 +397,24 @@ const hasId = (id: string) => `other.account = o.account AND other.remote_id = $
   AND other.kind = o.kind AND other.number <> o.number`;
 
 /** With the numbers as an array, PostgreSQL knows how few they are. Otherwise it may read the whole table. */
-function updatePart(bind: Bind, updates: { number: bigint }[], at: string): string {
+function updatePart(bind: Bind, updates: Row[], at: string): string {
   const numbers = updates.map(({ number }) => String(number));
   return `updated AS (
     UPDATE lenden.operations o SET updated_at = ${bind(at)}, process = n.after,
       held_since = CASE WHEN n.after IS NULL THEN NULL ELSE o.held_since END,
-      state = n.state, remote_id = n.remote_id, status = n.status, code = n.code, message = n.message,
-      attempts = n.attempts, accepted_at = n.accepted_at, completed_at = n.completed_at,
-      payment_url = n.payment_url, phase = n.phase
+      ${changedColumns.map((name) => `${name} = n.${name}`)}
     FROM json_to_recordset(${bind(rowsJson(updates))}::json) AS n(number bigint, before text, after text,
-      id text, state text, remote_id text, status text, code text, message text, attempts bigint,
-      accepted_at text, completed_at text, payment_url text, phase text)
+      id text, ${changedColumns.map((name) => `${name} ${name === "attempts" ? "bigint" : "text"}`)})
     WHERE o.number = n.number AND o.number = ANY(${bind(numbers)}::bigint[])
       AND o.process IS NOT DISTINCT FROM n.before
       AND (n.id IS NULL OR NOT EXISTS (SELECT 1 FROM lenden.operations other WHERE ${hasId("n.id")}))
     RETURNING o.number)`;
 }
 
-function insertPart(bind: Bind, inserts: object[]): string {
-  const given = `number, id, kind, profile, environment, reference, amount_paisa, target, asked, "user",
-    command, created_at, updated_at, process, account, actor, key_hash, base_url, recipient_key, batch,
-    recipient_name, method_id, method_name, description`;
+function insertPart(bind: Bind, inserts: Row[]): string {
+  const columns = Object.keys(inserts[0] ?? {}).map((name) => `"${name}"`);
   return `inserted AS (
-    INSERT INTO lenden.operations (${given}, held_since, state, phase, attempts)
-    SELECT ${given}, updated_at, 'INTENT', 'unresolved', 0
+    INSERT INTO lenden.operations (${columns}) SELECT ${columns}
     FROM json_populate_recordset(NULL::lenden.operations, ${bind(rowsJson(inserts))}::json)
     RETURNING number)`;
 }

@@ -1,9 +1,8 @@
 import { isUnsettled } from "../../domain/state.ts";
 import { isLocalSandbox } from "../../domain/url.ts";
-import type { Database, Statement, Value } from "../../platform/sqlite/database.ts";
+import type { Database, Statement } from "../../platform/sqlite/database.ts";
 import type { ChangeAnswer, ChangeRequest, ClaimAnswer, OutcomeAnswer } from "../change.ts";
 import {
-  type Changed,
   type Changing,
   type ClaimDecision,
   type ClaimRequest,
@@ -14,17 +13,9 @@ import {
   outcomeOfTaken,
   resumedAnswer,
 } from "../decide.ts";
-import {
-  askedJson,
-  createOperation,
-  intentData,
-  listedOf,
-  type StoredBy,
-  storableOutcome,
-  takeoverEvent,
-} from "../intent.ts";
+import { createOperation, intentData, newRow, storableOutcome, takeoverEvent } from "../intent.ts";
 import type { Holder, Intent, Operation, Outcome } from "../operation.ts";
-import { numberIn, operationOf } from "../rows.ts";
+import { changedColumns, changedRow, numberIn, operationOf } from "../rows.ts";
 import { holderNow, nowIn, type Worker } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import type { Chain } from "./chain.ts";
@@ -39,13 +30,14 @@ export class Operations {
   readonly #account: RunAccount;
   readonly #chain: Chain;
   readonly #factsOf: ReturnType<typeof createClaimFacts>;
-  readonly #insert: Statement;
+  readonly #database: Database;
   readonly #update: Statement;
   readonly #take: Statement;
   readonly #idHolder: Statement;
   readonly #byNumber: Statement;
   readonly #highest: Statement;
   readonly #updateHeld: Statement;
+  #insert: Statement | undefined;
   #isLocal: boolean | undefined;
   /** The operations that this process claimed, until they are released. */
   readonly #held = new Map<bigint, { holder: string; now: Changing }>();
@@ -61,7 +53,7 @@ export class Operations {
     this.#account = account;
     this.#chain = chain;
     this.#factsOf = createClaimFacts(database, worker, account);
-    this.#insert = database.prepare(insertInSql);
+    this.#database = database;
     this.#update = database.prepare(updateInSql);
     this.#updateHeld = database.prepare(updateHeldInSql);
     this.#take = database.prepare(takeInSql);
@@ -114,7 +106,7 @@ export class Operations {
     const change = decideOutcome(held.now, outcome, at);
     const holder = release ? null : held.holder;
     const id = this.#guardedId(outcome);
-    const values = [at, holder, ...updateValues(change), number, held.holder, id];
+    const values = [at, holder, ...Object.values(changedRow(change)), number, held.holder, id];
     if (this.#updateHeld.run(...values) === 0) return undefined;
     if (!release) this.#held.set(number, { holder: held.holder, now: change });
     this.#chain.append({ operation: number, at, event: change.event, data });
@@ -143,7 +135,7 @@ export class Operations {
     const change = decideOutcome(now, outcome, at);
     const release = request.kind === "learn" || request.release;
     const holder = release || !now.holder ? null : JSON.stringify(now.holder);
-    this.#update.run(at, holder, ...updateValues(change), number);
+    this.#update.run(at, holder, ...Object.values(changedRow(change)), number);
     this.#chain.append({ operation: number, at, event: change.event, data });
     return by === undefined ? { kind: "recorded", change } : { kind: "id-taken", by };
   }
@@ -155,7 +147,7 @@ export class Operations {
     const conflict = conflictOfLate(now, outcome);
     if (!conflict) return;
     const change = decideOutcome(now, conflict, at);
-    this.#update.run(at, null, ...updateValues(change), number);
+    this.#update.run(at, null, ...Object.values(changedRow(change)), number);
     const text = JSON.stringify(conflict);
     this.#chain.append({ operation: number, at, event: change.event, data: text });
   }
@@ -225,13 +217,12 @@ export class Operations {
       { number, target, account: name, holder: holderNow(this.#worker, at), at, found },
       this.#worker,
     );
-    const stored = {
-      account,
-      actor: JSON.stringify(this.#worker.actor),
-      holder: JSON.stringify(operation.holder),
-    };
-    this.#insert.run(...insertValues(operation, stored, this.#worker));
-    this.#held.set(number, { holder: stored.holder, now: operation });
+    const stored = { account, actor: JSON.stringify(this.#worker.actor) };
+    const holder = JSON.stringify(operation.holder);
+    const row = newRow(operation, stored, this.#worker);
+    this.#insert ??= this.#database.prepare(insertInSql(Object.keys(row)));
+    this.#insert.run(...Object.values(row), holder);
+    this.#held.set(number, { holder, now: operation });
     const data = intentData(operation, stored);
     this.#chain.append({ operation: number, at, event: "intent", data });
     return operation;
@@ -244,18 +235,8 @@ export class Operations {
 }
 
 const updateInSql = `
-  UPDATE operations SET updated_at = ?, holder = ?, state = ?, remote_id = ?, status = ?, code = ?,
-    message = ?, attempts = ?, accepted_at = ?, completed_at = ?, payment_url = ?, phase = ?
+  UPDATE operations SET updated_at = ?, holder = ?, ${changedColumns.map((name) => `${name} = ?`)}
   WHERE number = ?`;
-
-function updateValues(change: Changed): Value[] {
-  const { state, remoteId, status, code, message, attempts } = change;
-  const { acceptedAt, completedAt, paymentUrl, phase } = change;
-  return [
-    ...[state, remoteId, status, code, message, BigInt(attempts)],
-    ...[acceptedAt, completedAt, paymentUrl, phase],
-  ];
-}
 
 const updateHeldInSql = `${updateInSql} AND holder = ? AND NOT EXISTS (
     SELECT 1 FROM operations other WHERE other.account = operations.account
@@ -274,28 +255,8 @@ const idHolderInSql = `
     AND other.remote_id = ?2 AND other.kind = own.kind AND other.number != own.number
   WHERE own.number = ?1`;
 
-const insertInSql = `
-  INSERT INTO operations (number, account, profile, environment, base_url, key_hash, user, command,
-    actor, created_at, updated_at, holder, id, kind, reference, fingerprint, amount_paisa, target,
-    asked, recipient_key, recipient_name, method_id, method_name, description, batch, state, phase,
-    attempts)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-    'unresolved', 0)`;
-
-function insertValues(
-  operation: Operation,
-  { account, actor, holder }: StoredBy,
-  worker: Worker,
-): Value[] {
-  const { number, profile, environment, baseUrl, keyHash, user, command } = operation;
-  const { createdAt, updatedAt } = operation;
-  const { id, kind, reference, amountPaisa, target, methodName, batch, state } = operation;
-  const asked = askedJson(operation, worker);
-  const { recipient, recipientName, methodId, description } = listedOf(operation);
-  return [
-    ...[number, account, profile, environment, baseUrl, keyHash, user, command, actor],
-    ...[createdAt, updatedAt, holder, id, kind, reference],
-    ...[amountPaisa, target, asked, recipient, recipientName, methodId, methodName],
-    ...[description, batch, state],
-  ];
+/** @param columns without the holder, which is the last one */
+function insertInSql(columns: string[]): string {
+  const names = columns.map((name) => `"${name}"`);
+  return `INSERT INTO operations (${names}, holder) VALUES (${names.map(() => "?")}, ?)`;
 }
