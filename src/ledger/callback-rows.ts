@@ -1,6 +1,15 @@
 import { hash } from "node:crypto";
-import type { CallbackRequest, StoredCallback } from "./callback.ts";
+import type {
+  CallbackFilter,
+  CallbackRequest,
+  CallbackSource,
+  CallbackVerdict,
+  Forwarded,
+  StoredCallback,
+} from "./callback.ts";
+import { storable } from "./intent.ts";
 import { isTrue, type Row, reader } from "./rows.ts";
+import type { Recorder } from "./worker.ts";
 
 /** Equal requests within this time are stored once: senders repeat themselves. */
 export const sameWithinMs = 60_000;
@@ -8,7 +17,7 @@ export const sameWithinMs = 60_000;
  * The number of callbacks that may wait for the API or for a handler. A further one is rejected.
  * Forged callbacks name records that the ledger does not know: they cannot take the places of the others.
  */
-export const mostPending = { known: 5_000n, unknown: 2_500n };
+export const mostPending = (isKnown: boolean): bigint => (isKnown ? 5_000n : 2_500n);
 export const duePerPage = 100n;
 /** The number of callbacks kept of each verdict: anyone can send them, and they must not fill the disk. */
 export const keptOf = (verdict: string): bigint => (verdict === "unknown" ? 1_000n : 5_000n);
@@ -52,8 +61,39 @@ export function requestDigestOf({ method, target, headers, body }: CallbackReque
   return hash("sha256", Buffer.concat([Buffer.from(head), body]));
 }
 
-/** The bytes without secrets: each byte is read as one character, and written back as it was. */
-export function base64(body: Uint8Array, scrub: (text: string) => string): string {
+/** The parameters of statements by `callbackSql`, without secrets. */
+export function createCallbackValues({ scrub, now }: Pick<Recorder, "scrub" | "now">) {
+  const clean = (text: string) => storable(scrub(text));
+  return {
+    clean,
+    /** The time so many milliseconds from now, ISO 8601. */
+    after: (ms: number) => new Date(now() + ms).toISOString(),
+    ofFilter: ({ verdict, since, until }: CallbackFilter) => [
+      ...[verdict ?? null, since ?? null, until ?? null],
+    ],
+    ofNew: (request: CallbackRequest, source: CallbackSource, isKnown: boolean, at: string) => {
+      const { method, target, headers, body } = request;
+      return [
+        ...[source, at, requestDigestOf(request), method, clean(target)],
+        ...[clean(JSON.stringify(headers)), base64(body, scrub), isKnown ? 1n : 0n],
+      ];
+    },
+    ofVerdict: (
+      number: number,
+      { verdict, explanation, records, finding }: CallbackVerdict,
+      to: string | undefined,
+    ) => [
+      ...[BigInt(number), verdict, explanation && clean(explanation)],
+      ...[clean(JSON.stringify(records)), finding, to === undefined ? null : clean(to)],
+    ],
+    ofForwarded: (number: number, { to, status, fault, finding }: Forwarded) => [
+      ...[BigInt(number), clean(to), status === null ? null : BigInt(status), finding, fault],
+    ],
+  };
+}
+
+/** Each byte is read as one character, and written back as it was. */
+function base64(body: Uint8Array, scrub: (text: string) => string): string {
   const scrubbed = scrub(Buffer.from(body).toString("latin1"));
   return Buffer.from(scrubbed, "latin1").toString("base64");
 }

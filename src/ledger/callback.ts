@@ -58,7 +58,7 @@ export interface CallbackContent {
 export type CallbackSource = "received" | "polled";
 
 /** The result of the check with the API. */
-interface CallbackVerdict {
+export interface CallbackVerdict {
   verdict: string;
   explanation: string | null;
   records: CheckedRecord[];
@@ -94,7 +94,7 @@ export interface StoredCallback extends CallbackRequest {
 }
 
 /** The handler that a callback is forwarded to. */
-interface Forwarded {
+export interface Forwarded {
   to: string;
   /** The handler's HTTP status; null without a response, and then `fault` is the reason if it was tried. */
   status: number | null;
