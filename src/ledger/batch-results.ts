@@ -1,4 +1,6 @@
-import type { Batch, RowResult, Tally } from "./batch.ts";
+import { payeeOf } from "../domain/mobile.ts";
+import type { Batch, BatchResults, PlannedRow, RowResult, Tally } from "./batch.ts";
+import { batchSums, rowColumns, rowSets } from "./conditions.ts";
 import { holderIn, isTrue, numberIn, type Row, reader, stateIn } from "./rows.ts";
 
 /** A row of the table `batches`, with its holder as JSON. */
@@ -27,7 +29,7 @@ export function batchOf(row: Row): Batch {
 }
 
 /** A row of a plan with the result of its payout. */
-export function rowResultOf(row: Row): RowResult {
+function rowResultOf(row: Row): RowResult {
   const { text, maybe } = reader(row);
   return {
     row: Number(row.row),
@@ -52,7 +54,7 @@ export function rowResultOf(row: Row): RowResult {
 }
 
 /** The rows of a plan that are in one state, counted. */
-export function tallyOf(row: Row): Tally {
+function tallyOf(row: Row): Tally {
   return {
     state: stateIn(row),
     status: reader(row).maybe("status"),
@@ -60,3 +62,93 @@ export function tallyOf(row: Row): Tally {
     sumPaisa: numberIn(row.sum),
   };
 }
+
+/** The columns of a plan's row, as `planColumns` names them. */
+export function planRowOf(row: PlannedRow): Row {
+  return {
+    row: BigInt(row.row),
+    line: BigInt(row.line),
+    reference: row.reference,
+    amount_paisa: row.amountPaisa,
+    recipient: row.recipient,
+    method_id: row.methodId,
+    method: row.method,
+    name: row.name,
+    description: row.description,
+    cells: JSON.stringify(row.cells),
+    fingerprint: "",
+    accepted: row.isAccepted ? 1n : 0n,
+    recipient_key: payeeOf(row.recipient),
+  };
+}
+
+/** How a database reads the rows of a batch. A parameter is `?1` or `$1`, and the first one is the batch. */
+interface ResultSource {
+  read(sql: string, ...values: (string | bigint)[]): Promise<Row[]>;
+  /**
+   * Rows `r` in their order, page by page, so that memory does not grow with the batch.
+   *
+   * @param columns a SQL expression for each
+   * @param from FROM and WHERE
+   */
+  pages(
+    columns: Record<string, string>,
+    from: string,
+    batch: bigint,
+  ): AsyncIterable<Row[]> | Iterable<Row[]>;
+  /** FROM and WHERE of the rows `r` of a batch, and of these with the batch `b` and the operations `o`. */
+  rows: string;
+  joined: string;
+  /** The second parameter. */
+  second: string;
+}
+
+/** The rows of batches with their results, which are read from the operations and stored nowhere else. */
+export function createBatchResults({
+  read,
+  pages,
+  rows,
+  joined,
+  second,
+}: ResultSource): BatchResults {
+  const sums = batchSums(joined);
+  const selectReferences = `SELECT r.reference ${rows} AND r.reference LIKE '%-lenden%' ORDER BY r.row`;
+  return {
+    tally: async ({ number }) => (await read(sums.byState, number)).map(tallyOf),
+
+    sentBefore: async ({ number, createdAt }) => {
+      const [row] = await read(sums.before(second), number, createdAt);
+      return { count: Number(row?.count), sumPaisa: numberIn(row?.sum) };
+    },
+
+    sentBetween: async ({ number }) => {
+      const [row = {}] = await read(sums.sendTimes, number);
+      const { text, maybe } = reader(row);
+      return maybe("first") === null ? undefined : { first: text("first"), last: text("last") };
+    },
+
+    newReferences: async ({ number }) => {
+      const found = await read(selectReferences, number);
+      const references = found.map((row) => reader(row).text("reference"));
+      return references.filter((reference) => /-lenden[1-9]/.test(reference));
+    },
+
+    async *recipients({ number }) {
+      for await (const page of pages(recipientColumns, rows, number))
+        for (const row of page) {
+          const { text, maybe } = reader(row);
+          const amountPaisa = numberIn(row.amount_paisa);
+          yield { recipient: text("recipient"), name: maybe("name"), amountPaisa };
+        }
+    },
+
+    async *rows({ number }, set) {
+      for await (const page of pages(rowColumns, `${joined} AND ${rowSets[set]}`, number))
+        for (const row of page) yield rowResultOf(row);
+    },
+  };
+}
+
+const recipientColumns = {
+  ...{ row: "r.row", recipient: "r.recipient", name: "r.name", amount_paisa: "r.amount_paisa" },
+};

@@ -1,4 +1,3 @@
-import { payeeOf } from "../../domain/mobile.ts";
 import {
   type Batch,
   type BatchClaim,
@@ -8,20 +7,13 @@ import {
   idsOf,
   type PlannedRow,
 } from "../batch.ts";
-import { batchOf, rowResultOf, tallyOf } from "../batch-results.ts";
+import { batchOf, createBatchResults, planRowOf } from "../batch-results.ts";
 import { planColumns, planDigest, rowEvent, rowsDigest } from "../chain.ts";
-import { batchSums, isOfBatch, isSamePayout, rowColumns, rowSets } from "../conditions.ts";
-import { numberIn, reader } from "../rows.ts";
+import { isOfBatch, isSamePayout } from "../conditions.ts";
+import { numberIn, type Row } from "../rows.ts";
 import { nowIn } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
-import {
-  type Connection,
-  type Query,
-  type Row,
-  rowsJson,
-  type Value,
-  type Write,
-} from "./connection.ts";
+import { type Connection, type Query, rowsJson, type Value, type Write } from "./connection.ts";
 import { holderColumn } from "./operation-sql.ts";
 import { isAliveInSql, leaseEnded, type ServerProcess, type ServerWorker } from "./processes.ts";
 
@@ -38,7 +30,7 @@ export function createBatches(
     account.isAll ? null : (await account.readOnce(read)).number,
   );
   return {
-    ...createBatchRows(read),
+    ...createResults(read),
     ...createLocks(parts),
     ...createPlans(parts),
     withIdentity: (identity) => one("b.identity = $2", identity),
@@ -267,7 +259,7 @@ async function insertRows(
     waiting = [];
   };
   for (const planned of rows) {
-    const row = rowOf(planned);
+    const row = planRowOf(planned);
     digests.add(row);
     rowCount += 1;
     totalPaisa += planned.amountPaisa;
@@ -276,24 +268,6 @@ async function insertRows(
   }
   await insert();
   return { rowCount, totalPaisa, ...digests.values() };
-}
-
-function rowOf(row: PlannedRow): Row {
-  return {
-    row: String(row.row),
-    line: String(row.line),
-    reference: row.reference,
-    amount_paisa: String(row.amountPaisa),
-    recipient: row.recipient,
-    method_id: row.methodId,
-    method: row.method,
-    name: row.name,
-    description: row.description,
-    cells: JSON.stringify(row.cells),
-    fingerprint: "",
-    accepted: row.isAccepted ? "1" : "0",
-    recipient_key: payeeOf(row.recipient),
-  };
 }
 
 function createDigests() {
@@ -309,8 +283,8 @@ function createDigests() {
 
 async function digestsOf(query: Query, number: bigint): Promise<Digests> {
   const digests = createDigests();
-  const sql = `SELECT ${planColumns.map((name) => `r.${name}`)} FROM lenden.batch_rows r WHERE r.batch = $1`;
-  for await (const row of rowPages(query, sql, number)) digests.add(row);
+  const sql = `SELECT ${planColumns.map((name) => `r.${name}`)} ${rows}`;
+  for await (const page of rowPages(query, sql, number)) for (const row of page) digests.add(row);
   return digests.values();
 }
 
@@ -389,65 +363,33 @@ const setDigest = `UPDATE lenden.batches SET digest = $3 WHERE ${ownBatch}`;
 const setCancelled = `UPDATE lenden.batches SET cancelled_at = $3, process = NULL, held_since = NULL
   WHERE ${ownBatch}`;
 
-/** The rows of batches with their results, which are read from the operations and stored nowhere else. */
-function createBatchRows(read: Query): BatchResults {
-  return {
-    tally: async ({ number }) => (await read(sums.byState, number)).map(tallyOf),
-
-    sentBefore: async ({ number, createdAt }) => {
-      const [row] = await read(sums.before("$2"), number, createdAt);
-      return { count: Number(row?.count), sumPaisa: numberIn(row?.sum) };
-    },
-
-    sentBetween: async ({ number }) => {
-      const [row] = await read(sums.sendTimes, number);
-      return row?.first && row.last ? { first: row.first, last: row.last } : undefined;
-    },
-
-    newReferences: async ({ number }) =>
-      (await read(selectNewReferences, number)).map((row) => reader(row).text("reference")),
-
-    async *recipients({ number }) {
-      for await (const row of rowPages(read, selectRecipients, number)) {
-        const { text, maybe } = reader(row);
-        const amountPaisa = numberIn(row.amount_paisa);
-        yield { recipient: text("recipient"), name: maybe("name"), amountPaisa };
-      }
-    },
-
-    async *rows({ number }, set) {
-      const sql = `SELECT ${columns} ${joined} AND ${rowSets[set]}`;
-      for await (const row of rowPages(read, sql, number)) yield rowResultOf(row);
-    },
-  };
-}
-
 const rowsPerPage = 2_000;
 
 /**
  * The rows `r` that a query selects, in their order and page by page, so that memory does not grow with the batch.
  *
- * @param sql ends with a condition
+ * @param sql ends with a condition; its parameter is the batch
  */
-async function* rowPages(query: Query, sql: string, ...values: Value[]): AsyncIterable<Row> {
-  const page = `${sql} AND r.row > $${values.length + 1} ORDER BY r.row LIMIT ${rowsPerPage}`;
+async function* rowPages(query: Query, sql: string, batch: bigint): AsyncIterable<Row[]> {
+  const page = `${sql} AND r.row > $2 ORDER BY r.row LIMIT ${rowsPerPage}`;
   for (let after = -1n; ; ) {
-    const rows = await query(page, ...values, after);
-    yield* rows;
+    const rows = await query(page, batch, after);
+    yield rows;
     if (rows.length < rowsPerPage) return;
     after = numberIn(rows.at(-1)?.row);
   }
 }
 
+const rows = "FROM lenden.batch_rows r WHERE r.batch = $1";
 const joined = `FROM lenden.batch_rows r JOIN lenden.batches b ON b.number = r.batch
   LEFT JOIN lenden.operations o ON ${isOfBatch} WHERE r.batch = $1`;
-const sums = batchSums(joined);
 
-const selectNewReferences = `
-  SELECT r.reference FROM lenden.batch_rows r
-  WHERE r.batch = $1 AND r.reference ~ '-lenden[1-9]' ORDER BY r.row`;
-
-const selectRecipients = `
-  SELECT r.row, r.recipient, r.name, r.amount_paisa FROM lenden.batch_rows r WHERE r.batch = $1`;
-
-const columns = Object.entries(rowColumns).map(([name, value]) => `${value} AS ${name}`);
+function createResults(read: Query): BatchResults {
+  return createBatchResults({
+    ...{ read, rows, joined, second: "$2" },
+    pages: (columns, from, batch) => {
+      const selected = Object.entries(columns).map(([name, value]) => `${value} AS ${name}`);
+      return rowPages(read, `SELECT ${selected} ${from}`, batch);
+    },
+  });
+}

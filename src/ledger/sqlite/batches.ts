@@ -1,4 +1,3 @@
-import { payeeOf } from "../../domain/mobile.ts";
 import type { Database, Value } from "../../platform/sqlite/database.ts";
 import {
   type Batch,
@@ -9,15 +8,14 @@ import {
   idsOf,
   type PlannedRow,
 } from "../batch.ts";
-import { batchOf, rowResultOf, tallyOf } from "../batch-results.ts";
-import { planDigest, sentColumns } from "../chain.ts";
-import { batchSums, isOfBatch, isSamePayout, rowColumns, rowSets } from "../conditions.ts";
+import { batchOf, createBatchResults, planRowOf } from "../batch-results.ts";
+import { planColumns, planDigest, sentColumns } from "../chain.ts";
+import { isOfBatch, isSamePayout } from "../conditions.ts";
 import type { Holder } from "../operation.ts";
-import { numberIn, reader } from "../rows.ts";
 import { holderNow, nowIn, type Worker } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import { planRows, recordRow } from "./chain.ts";
-import { paged, pagedText } from "./operation-rows.ts";
+import { paged, textPagesOf } from "./operation-rows.ts";
 
 const rowsPerCommit = 20_000;
 
@@ -42,7 +40,7 @@ export function createBatches(database: Database, worker: Worker, account: RunAc
   const found = findsIn(database, account);
   const { one, withId, named, unfinishedNamed } = found;
   return {
-    ...createBatchRows(database),
+    ...createResults(database),
     ...createLocks(database, worker, account, found),
     ...createPlans(database, worker, found),
     withIdentity: async (identity) => one("identity = ?", identity),
@@ -215,7 +213,8 @@ function insertRows(database: Database, number: bigint, rows: Iterable<PlannedRo
     for (let some = 0; some < rowsPerCommit; some += 1) {
       const next = waiting.next();
       if (next.done) return false;
-      insert.run(number, ...valuesOf(next.value));
+      const row = planRowOf(next.value);
+      insert.run(number, ...planColumns.map((name) => row[name] ?? null));
       sum.rowCount += 1;
       sum.totalPaisa += next.value.amountPaisa;
     }
@@ -262,17 +261,7 @@ const insertBatch = `
   RETURNING *`;
 
 const insertRow = `
-  INSERT INTO batch_rows (batch, row, line, reference, amount_paisa, recipient, method_id, method,
-    name, description, cells, accepted, recipient_key, fingerprint)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')`;
-
-function valuesOf(row: PlannedRow): Value[] {
-  return [
-    ...[BigInt(row.row), BigInt(row.line), row.reference, row.amountPaisa, row.recipient],
-    ...[row.methodId, row.method, row.name, row.description, JSON.stringify(row.cells)],
-    ...[row.isAccepted ? 1n : 0n, payeeOf(row.recipient)],
-  ];
-}
+  INSERT INTO batch_rows (batch, ${planColumns}) VALUES (?, ${planColumns.map(() => "?")})`;
 
 /** The digest of what is sent of every row of a plan. */
 export function digestOf(database: Database, number: bigint): string {
@@ -281,52 +270,17 @@ export function digestOf(database: Database, number: bigint): string {
   return digest.value();
 }
 
-/** The rows of batches with their results, which are read from the operations and stored nowhere else. */
-function createBatchRows(database: Database): BatchResults {
-  return {
-    tally: async ({ number }) => database.prepare(sums.byState).all(number).map(tallyOf),
-
-    sentBefore: async ({ number, createdAt }) => {
-      const row = database.prepare(sums.before("?")).get(number, createdAt);
-      return { count: Number(row?.count ?? 0n), sumPaisa: numberIn(row?.sum) };
-    },
-
-    sentBetween: async ({ number }) => {
-      const row = database.prepare(sums.sendTimes).get(number);
-      return row?.first == null ? undefined : { first: String(row.first), last: String(row.last) };
-    },
-
-    newReferences: async ({ number }) =>
-      database
-        .prepare(
-          "SELECT reference FROM batch_rows WHERE batch = ? AND reference GLOB '*-lenden[1-9]*'",
-        )
-        .all(number)
-        .map(({ reference }) => String(reference)),
-
-    async *recipients({ number }) {
-      const columns = {
-        row: "r.row",
-        recipient: "recipient",
-        name: "name",
-        amount: "amount_paisa",
-      };
-      const from = "FROM batch_rows r WHERE batch = ? AND r.row > ? ORDER BY r.row";
-      for (const row of pagedText(database, columns, { from, by: "row", values: [number] })) {
-        const { text, maybe } = reader(row);
-        const amountPaisa = BigInt(text("amount"));
-        yield { recipient: text("recipient"), name: maybe("name"), amountPaisa };
-      }
-    },
-
-    async *rows({ number }, set) {
-      const from = `${joined} AND ${rowSets[set]} AND r.row > ? ORDER BY r.row`;
-      for (const row of pagedText(database, rowColumns, { from, by: "row", values: [number] }))
-        yield rowResultOf(row);
-    },
-  };
-}
-
+const rows = "FROM batch_rows r WHERE r.batch = ?1";
 const joined = `FROM batch_rows r CROSS JOIN batches b ON b.number = r.batch
-  LEFT JOIN operations o ON ${isOfBatch} WHERE r.batch = ?`;
-const sums = batchSums(joined);
+  LEFT JOIN operations o ON ${isOfBatch} WHERE r.batch = ?1`;
+
+function createResults(database: Database): BatchResults {
+  return createBatchResults({
+    ...{ rows, joined, second: "?2" },
+    read: async (sql, ...values) => database.prepare(sql).all(...values),
+    pages: (columns, where, batch) => {
+      const from = `${where} AND r.row > ? ORDER BY r.row`;
+      return textPagesOf(database, columns, { from, by: "row", values: [batch] });
+    },
+  });
+}
