@@ -3,12 +3,15 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Fault } from "../../src/api/contract/fault.ts";
 import { faults } from "../sandbox/running.ts";
-import { scratchFolder } from "../support/helpers.ts";
+import { scratchFolder, todayInDhaka } from "../support/helpers.ts";
 import { lenden } from "../support/lenden.ts";
 import {
   inDatabase,
   type Merchant,
   openMerchant,
+  otherMachine,
+  paidPayment,
+  paidPayout,
   paymentOf,
   payoutNumber,
 } from "../support/merchant.ts";
@@ -38,8 +41,7 @@ async function rejectedAndPaid() {
   const merchant = await openMerchant({ faults: ill });
   expect(await merchant.lenden(payoutNumber(1, "DUP-1"))).toMatchObject({ code: 3 });
   ill.length = 0;
-  const folder = scratchFolder();
-  const env = { ...merchant.env, LENDEN_CONFIG_DIR: folder, LENDEN_DATA_DIR: join(folder, "data") };
+  const env = otherMachine(merchant);
   const { stdout } = await lenden([...payoutNumber(1, "DUP-1"), "-q"], { env });
   await merchant.set("payout", stdout.trim(), "Completed");
   return { merchant, id: stdout.trim() };
@@ -68,13 +70,12 @@ test.each([
 
 test("an imported operation has the time of the API's record", async () => {
   const merchant = await openMerchant();
-  const folder = scratchFolder();
-  const env = { ...merchant.env, LENDEN_CONFIG_DIR: folder, LENDEN_DATA_DIR: join(folder, "data") };
+  const env = otherMachine(merchant);
   await lenden([...payoutNumber(1, "OUT-1"), "-q"], { env });
   await inDatabase(merchant.booksFile, (books) =>
     books.exec("UPDATE records SET createdAt = '2026-10-05T09:00:00.000Z'"),
   );
-  const file = join(folder, "statement.csv");
+  const file = join(scratchFolder(), "statement.csv");
   const [record] = await merchant.books("payouts");
   writeFileSync(file, `id,type,date,amount\n${record?.id},payout,2026-10-06,-5\n`);
   await reconciled(merchant, file, "--import");
@@ -91,8 +92,7 @@ test("an imported operation has the time of the API's record", async () => {
 test("an imported payment is not @last", async () => {
   const merchant = await openMerchant();
   const own = await merchant.id(paymentOf("own"));
-  const folder = scratchFolder();
-  const env = { ...merchant.env, LENDEN_CONFIG_DIR: folder, LENDEN_DATA_DIR: join(folder, "data") };
+  const env = otherMachine(merchant);
   await lenden(paymentOf("elsewhere"), { env });
   await reconciled(merchant, await statementOf(merchant), "--import");
   expect(await merchant.json(["pay", "get", "@last"])).toMatchObject({ transactionId: own });
@@ -100,8 +100,7 @@ test("an imported payment is not @last", async () => {
 
 test("a record that the API lost hides no contradiction", async () => {
   const merchant = await openMerchant();
-  const paid = await merchant.id(paymentOf("paid"));
-  await merchant.set("payment", paid, "Completed");
+  await paidPayment(merchant);
   const file = await statementOf(merchant);
   const gone = await merchant.id(paymentOf("gone"));
   await inDatabase(merchant.booksFile, (books) =>
@@ -122,10 +121,8 @@ test.each([
     const merchant = await openMerchant();
     const lines = ["id,type,date,amount,fee"];
     for (const at of [1, 2, 3]) {
-      const id = await merchant.id(payoutNumber(at, `INV-${at}`));
-      await merchant.set("payout", id, "Completed");
-      const today = new Date(Date.now() + 6 * 3_600_000).toISOString().slice(0, 10);
-      lines.push(`${id},payout,${today},${at === 1 ? wrong : usual},0.1`);
+      const id = await paidPayout(merchant, payoutNumber(at, `INV-${at}`));
+      lines.push(`${id},payout,${todayInDhaka()},${at === 1 ? wrong : usual},0.1`);
     }
     const file = join(scratchFolder(), "fees.csv");
     writeFileSync(file, lines.join("\n"));
@@ -153,7 +150,7 @@ test("a fee and a return may be far above the payouts that they belong to", asyn
     ids.push(id);
   }
   const [paid, cancelled] = ids;
-  const today = new Date(Date.now() + 6 * 3_600_000).toISOString().slice(0, 10);
+  const today = todayInDhaka();
   // More than is read at once.
   const note = "x".repeat(2_000);
   const fees = Array.from({ length: 300 }, () => `,charge,${today},-1,${note}`);
@@ -172,9 +169,8 @@ test("a fee and a return may be far above the payouts that they belong to", asyn
 
 test("a table shows contradictions first, also of a long statement", async () => {
   const merchant = await openMerchant();
-  const id = await merchant.id(payoutNumber(1, "INV-1"));
-  await merchant.set("payout", id, "Completed");
-  const today = new Date(Date.now() + 6 * 3_600_000).toISOString().slice(0, 10);
+  const id = await paidPayout(merchant, payoutNumber(1, "INV-1"));
+  const today = todayInDhaka();
   const unknown = Array.from({ length: 60 }, (_, at) => `U${at},payout,${today},-1`);
   const file = join(scratchFolder(), "long.csv");
   const lines = ["id,type,date,amount", ...unknown, `${id},payout,${today},-6`];
@@ -188,9 +184,8 @@ test("a table shows contradictions first, also of a long statement", async () =>
 
 test("explains what a person has to change", async () => {
   const merchant = await openMerchant();
-  const id = await merchant.id(payoutNumber(1, "INV-1"));
-  await merchant.set("payout", id, "Completed");
-  const today = new Date(Date.now() + 6 * 3_600_000).toISOString().slice(0, 10);
+  const id = await paidPayout(merchant, payoutNumber(1, "INV-1"));
+  const today = todayInDhaka();
   const file = join(scratchFolder(), "s.csv");
   const header = "id,type,date,amount,status";
   const explained = async (rows: string[], ...more: string[]) => {
@@ -238,8 +233,7 @@ test("explains what a person has to change", async () => {
 test("an operation with an unknown outcome that the statement lacks is open", async () => {
   const ill: Fault[] = [];
   const merchant = await openMerchant({ faults: ill });
-  const id = await merchant.id(payoutNumber(1, "INV-1"));
-  await merchant.set("payout", id, "Completed");
+  await paidPayout(merchant, payoutNumber(1, "INV-1"));
   const file = await statementOf(merchant);
   ill.push(...faults("createPayment:lost-reply"));
   expect(await merchant.lenden(paymentOf("lost"))).toMatchObject({ code: 75 });
@@ -259,8 +253,7 @@ test("an operation with an unknown outcome that the statement lacks is open", as
 test("a record that the API cannot return does not prevent the import of others", async () => {
   const ill: Fault[] = [];
   const merchant = await openMerchant({ faults: ill });
-  const folder = scratchFolder();
-  const env = { ...merchant.env, LENDEN_CONFIG_DIR: folder, LENDEN_DATA_DIR: join(folder, "data") };
+  const env = otherMachine(merchant);
   for (const name of ["one", "two"]) {
     const { stdout } = await lenden([...paymentOf(name), "-q"], { env });
     await merchant.set("payment", stdout.trim(), "Completed");
@@ -288,7 +281,7 @@ test("a line whose amount contains the fee resolves an operation with an unknown
   ill.length = 0;
   const [lost] = await merchant.books("payments");
   await merchant.set("payment", String(lost?.id), "Completed");
-  const today = new Date(Date.now() + 6 * 3_600_000).toISOString().slice(0, 10);
+  const today = todayInDhaka();
   const file = join(scratchFolder(), "net.csv");
   writeFileSync(file, `id,type,date,amount,fee\n${lost?.id},payment,${today},98.5,1.5\n`);
   expect(await reconciled(merchant, file)).toMatchObject({

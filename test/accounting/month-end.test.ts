@@ -5,13 +5,16 @@ import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import type { Fault } from "../../src/api/contract/fault.ts";
 import { faults } from "../sandbox/running.ts";
-import { scratchFolder } from "../support/helpers.ts";
+import { scratchFolder, todayInDhaka } from "../support/helpers.ts";
 import { builtEnv, lenden } from "../support/lenden.ts";
 import {
   inDatabase,
   type Merchant,
   openMerchant,
   openMerchantApart,
+  otherMachine,
+  paidPayment,
+  paidPayout,
   paymentOf,
   payoutNumber,
   payoutOf,
@@ -28,12 +31,10 @@ async function openMonth(open = openMerchant, ledgerUrl?: string) {
   if (ledgerUrl !== undefined) merchant.env.LENDEN_LEDGER_URL = ledgerUrl;
   const ids: Record<string, string> = {};
   for (const name of ["tea", "rice", "soap"]) {
-    ids[name] = await merchant.id(paymentOf(name));
-    await merchant.set("payment", ids[name], "Completed");
+    ids[name] = await paidPayment(merchant, name);
   }
   for (const [index, name] of ["INV-1", "INV-2", "INV-3", "INV-4"].entries()) {
-    ids[name] = await merchant.id(payoutNumber(index, name));
-    await merchant.set("payout", ids[name], "Completed");
+    ids[name] = await paidPayout(merchant, payoutNumber(index, name));
   }
   ids.refund = await merchant.id(refundOf(ids.tea ?? "", "30"));
   await merchant.set("refund", ids.refund, "Completed");
@@ -47,10 +48,7 @@ async function openMonth(open = openMerchant, ledgerUrl?: string) {
 
 /** A payout of the same merchant that another machine sent. */
 async function payOutside(merchant: Merchant, reference: string): Promise<string> {
-  const folder = scratchFolder();
-  const own = { LENDEN_CONFIG_DIR: folder, LENDEN_DATA_DIR: join(folder, "data") };
-  const { LENDEN_LEDGER_URL: _, ...others } = merchant.env;
-  const env = { ...others, ...own };
+  const { LENDEN_LEDGER_URL: _, ...env } = otherMachine(merchant);
   const { stdout, stderr } = await lenden([...payoutNumber(77, reference), "-q"], { env });
   if (stdout === "") throw new Error(stderr);
   await merchant.set("payout", stdout.trim(), "Completed");
@@ -62,6 +60,17 @@ async function statementOf(merchant: Merchant, edit = (lines: string[]) => lines
   const file = join(merchant.dataFolder, "..", `statement-${Math.random()}.csv`);
   writeFileSync(file, edit(stdout.split("\r\n").filter(Boolean)).join("\n"));
   return file;
+}
+
+/** Lacks one payout, has one twice, and a wrong amount of a third. */
+function wrongStatementOf(merchant: Merchant, ids: Record<string, string>): Promise<string> {
+  return statementOf(merchant, (lines) =>
+    lines.flatMap((line) => {
+      if (line.includes(String(ids["INV-1"]))) return [];
+      if (line.includes(String(ids["INV-2"]))) return [line, line];
+      return line.includes(String(ids["INV-3"])) ? line.replace(",-5,", ",-5.01,") : line;
+    }),
+  );
 }
 
 async function reconciled(merchant: Merchant, file: string, ...more: string[]) {
@@ -95,14 +104,7 @@ async function closeMonth({ merchant, ids }: Awaited<ReturnType<typeof openMonth
     return run("sh", [script, statement, folder], { env });
   };
   const outside = await payOutside(merchant, "OUT-1");
-  const wrong = await statementOf(merchant, (lines) => {
-    const place = (id?: string) => lines.findIndex((line) => line.includes(String(id)));
-    lines.splice(place(ids["INV-1"]), 1);
-    lines.splice(place(ids["INV-2"]), 0, lines[place(ids["INV-2"])] ?? "");
-    const off = place(ids["INV-3"]);
-    lines[off] = String(lines[off]).replace(",-5,", ",-5.01,");
-    return lines;
-  });
+  const wrong = await wrongStatementOf(merchant, ids);
   const first = await close(wrong);
   expect(first.stdout).toMatch(/^reconcile: exit 5\n/);
   expect(first.stderr).toContain("The balance is wrong: line 6 shows");
@@ -131,14 +133,7 @@ describe("the end of a month", () => {
     async () => {
       const { merchant, ids } = await openMonth(openMerchantApart);
       const outside = await payOutside(merchant, "OUT-1");
-      const file = await statementOf(merchant, (lines) => {
-        const place = (id?: string) => lines.findIndex((line) => line.includes(String(id)));
-        lines.splice(place(ids["INV-1"]), 1);
-        lines.splice(place(ids["INV-2"]), 0, lines[place(ids["INV-2"])] ?? "");
-        const wrong = place(ids["INV-3"]);
-        lines[wrong] = String(lines[wrong]).replace(",-5,", ",-5.01,");
-        return lines;
-      });
+      const file = await wrongStatementOf(merchant, ids);
       const first = await reconciled(merchant, file);
       expect(first.code).toBe(5);
       expect(first.shown).toEqual([
@@ -380,10 +375,9 @@ describe("the end of a month", () => {
 
   test("accepts a proposal with a reason, once and for all", async () => {
     const merchant = await openMerchant();
-    const id = await merchant.id(payoutOf("INV-1"));
-    await merchant.set("payout", id, "Completed");
+    await paidPayout(merchant, payoutOf("INV-1"));
     const file = join(merchant.dataFolder, "by-hand.csv");
-    const day = new Date(Date.now() + 6 * 3_600_000).toISOString().slice(0, 10);
+    const day = todayInDhaka();
     const rows = ["01712345678", "01812345678", "01712345678"].map(
       (to) => `${day},${to},(5.00),..\n`,
     );

@@ -5,7 +5,6 @@ import { describe, expect } from "vitest";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { moveLedger } from "../../src/ledger/move.ts";
 import { startCutProxy } from "../support/cut-proxy.ts";
-import { scratchFolder } from "../support/helpers.ts";
 import { type Child, lenden } from "../support/lenden.ts";
 import {
   type Merchant,
@@ -15,7 +14,7 @@ import {
   refundOf,
 } from "../support/merchant.ts";
 import { serverTest, sharedCluster } from "../support/postgres.ts";
-import { teamLedger } from "../support/team-ledger.ts";
+import { machine, teamLedger } from "../support/team-ledger.ts";
 import { ledgerDatabase } from "./server-ledger.ts";
 import { batchFile, claimed, memoryLedger, payout, plannedRow, record } from "./small-ledger.ts";
 
@@ -34,10 +33,9 @@ async function merchantWithServer() {
 }
 
 /** Runs lenden on the server's ledger, on a machine without a file. */
-function onServer({ env }: Merchant, url: string) {
-  const folder = scratchFolder();
-  const own = { LENDEN_CONFIG_DIR: folder, LENDEN_DATA_DIR: join(folder, "data") };
-  return (args: string[]) => lenden(args, { env: { ...env, ...own, LENDEN_LEDGER_URL: url } });
+function onServer(merchant: Merchant, url: string) {
+  const env = machine(merchant, url);
+  return (args: string[]) => lenden(args, { env });
 }
 
 function payroll(merchant: Merchant): string {

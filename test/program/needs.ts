@@ -5,7 +5,7 @@ import { message, sign } from "../../src/api/signature.ts";
 import { paymentMethods } from "../../src/sandbox/store.ts";
 import { openShop } from "../shops/running.ts";
 import type { AtEnd } from "../support/helpers.ts";
-import { type Merchant, paymentOf, payoutOf, refundOf } from "../support/merchant.ts";
+import { type Merchant, paidPayout, paymentOf, payoutOf, refundOf } from "../support/merchant.ts";
 import { sharedCluster } from "../support/postgres.ts";
 import { listen } from "../support/server.ts";
 
@@ -116,7 +116,7 @@ async function paidPayment(merchant: Merchant): Promise<string> {
 }
 
 async function completedPayout(merchant: Merchant): Promise<void> {
-  await merchant.set("payout", await merchant.id(payoutOf("INV-7")), "Completed");
+  await paidPayout(merchant, payoutOf("INV-7"));
 }
 
 async function newRefund(merchant: Merchant): Promise<string> {

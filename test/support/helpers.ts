@@ -25,6 +25,11 @@ export function scratchFolder(): string {
   return mkdtempSync(join(tmpdir(), "lenden-test-"));
 }
 
+/** Today in Bangladesh, as a statement writes it. */
+export function todayInDhaka(): string {
+  return new Date(Date.now() + 6 * 3_600_000).toISOString().slice(0, 10);
+}
+
 /** Resolves once it holds; a test's own time limit ends it otherwise. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await delay(10);

@@ -171,6 +171,12 @@ function movesMoney({ path }: RecordedExchange): boolean {
   return /create/.test(path);
 }
 
+/** The environment of another machine of a merchant, which has folders of its own. */
+export function otherMachine({ env }: Merchant): Merchant["env"] & { LENDEN_DATA_DIR: string } {
+  const folder = scratchFolder();
+  return { ...env, LENDEN_CONFIG_DIR: folder, LENDEN_DATA_DIR: join(folder, "data") };
+}
+
 export async function inDatabase<Result>(
   path: string,
   work: (database: Database) => Result | Promise<Result>,
@@ -335,6 +341,13 @@ export function refundOf(transactionId: string, amount: string, ...more: string[
 /** The same command with other values of some flags. */
 export function withFlags(line: string[], flags: Record<string, string>): string[] {
   return line.map((word, index) => flags[line[index - 1] ?? ""] ?? word);
+}
+
+/** A payout that the recipient has received: its id. */
+export async function paidPayout(merchant: Merchant, line: string[]): Promise<string> {
+  const id = await merchant.id(line);
+  await merchant.set("payout", id, "Completed");
+  return id;
 }
 
 /** A payment that the customer has paid: its id. Each one has a description of its own. */

@@ -1,8 +1,6 @@
-import { join } from "node:path";
 import { expect } from "vitest";
-import { scratchFolder } from "./helpers.ts";
 import { lenden } from "./lenden.ts";
-import type { Merchant } from "./merchant.ts";
+import { type Merchant, otherMachine } from "./merchant.ts";
 import type { Cluster } from "./postgres.ts";
 
 export type Env = Record<string, string>;
@@ -22,8 +20,5 @@ export async function teamLedger(cluster: Cluster, ...logins: string[]) {
 
 /** A machine with a home of its own, and a login at the ledger. */
 export function machine(merchant: Merchant, ledger: string): Env & { LENDEN_DATA_DIR: string } {
-  const folder = scratchFolder();
-  const data = join(folder, "data");
-  const own = { LENDEN_CONFIG_DIR: folder, LENDEN_DATA_DIR: data, LENDEN_LEDGER_URL: ledger };
-  return { ...merchant.env, ...own };
+  return { ...otherMachine(merchant), LENDEN_LEDGER_URL: ledger };
 }

@@ -1,14 +1,14 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openMerchant, payoutOf } from "../support/merchant.ts";
+import { todayInDhaka } from "../support/helpers.ts";
+import { openMerchant, paidPayout, payoutOf } from "../support/merchant.ts";
 import { openPrompts } from "./terminal.ts";
 
 test("reconcile asks about the columns, and about a proposal with its reason", async () => {
   const merchant = await openMerchant();
-  const id = await merchant.id(payoutOf("INV-1"));
-  await merchant.set("payout", id, "Completed");
-  const day = new Date(Date.now() + 6 * 3_600_000).toISOString().slice(0, 10);
+  await paidPayout(merchant, payoutOf("INV-1"));
+  const day = todayInDhaka();
   const file = join(merchant.dataFolder, "s.csv");
   writeFileSync(file, `Day,Mobile,Amount,Trx ID\n${day},01712345678,-5.00,unknown\n`);
   const args = ["reconcile", file, "--mapping", "bank"];
