@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { fileOf } from "../batch/files.ts";
+import vectors from "../fixtures/signatures.json" with { type: "json" };
 import {
   type Api,
   openSandboxApi,
@@ -657,17 +657,7 @@ describe("on a second API behind a proxy that creates a payout and denies access
   );
 });
 
-interface Vector {
-  secret: string;
-  amount: string;
-  ref: string;
-  timestamp: number;
-  signature: string;
-}
-
 test("the second API verifies signatures that other tools made", () => {
-  const path = new URL("../fixtures/signatures.json", import.meta.url);
-  const vectors: Vector[] = JSON.parse(readFileSync(path, "utf8"));
   expect(vectors.length).toBeGreaterThan(10);
   for (const { secret, amount, ref, timestamp, signature } of vectors) {
     const payout = { amount: Number(amount), merchantRef: ref, timestamp, signature };

@@ -1,20 +1,10 @@
-import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import vectors from "../fixtures/signatures.json" with { type: "json" };
 import { runs } from "../support/helpers.ts";
 import { lenden } from "../support/lenden.ts";
 
-interface Vector {
-  secret: string;
-  typed: string;
-  ref: string;
-  timestamp: number;
-  message: string;
-  signature: string;
-}
+type Vector = (typeof vectors)[number];
 
-const vectors: Vector[] = JSON.parse(
-  readFileSync(new URL("../fixtures/signatures.json", import.meta.url), "utf8"),
-);
 // Output is scrubbed of a secret, and one of a few characters is a part of many texts; one with a
 // space inside is refused by the command line.
 const some = vectors

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { faults } from "../sandbox/running.ts";
 import { scratchFolder, until } from "../support/helpers.ts";
-import { built, ended, lenden, type Outcome, startBuilt } from "../support/lenden.ts";
+import { built, ended, errorOf, lenden, startBuilt } from "../support/lenden.ts";
 import {
   type Merchant,
   openMerchant,
@@ -74,11 +74,6 @@ describe("ledger init", () => {
     expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("<url>")]);
   });
 });
-
-function errorOf({ stderr }: Outcome): Record<string, unknown> {
-  const line = stderr.split("\n").find((one) => one.startsWith('{"error"')) ?? "{}";
-  return JSON.parse(line).error;
-}
 
 describe("a shared ledger", () => {
   serverTest("protects two machines from each other's duplicates", async () => {
@@ -432,7 +427,7 @@ describe("a server that cannot be used", () => {
       await lenden([...add, "--ledger", url, ...flags], { env, stdin: merchant.apiKey });
       const weak = { ...env, NODE_TLS_REJECT_UNAUTHORIZED: "0" };
       const { code, stderr } = await built(["ledger", "list", "--json"], { env: weak });
-      return [code, errorOf({ code, stderr, stdout: "" })?.reason];
+      return [code, errorOf({ stderr }).reason];
     };
     const ca = ["--ledger-ca", certificates.authorityFile];
     expect(await list(right)).toEqual([69, "ledger.tls"]);

@@ -297,8 +297,8 @@ describe("after verify-api refuted that a rejection proves anything", () => {
     expect((await shop.lenden("ledger", "list", "--unknown")).json).toEqual({});
     api.trouble("payout", "rejected");
     const { code, error } = await send("INV-1");
-    expect([code, error?.reason]).toEqual([75, "payout.outcome-unknown"]);
-    expect(error?.hint).toContain("ledger resolve INV-1 --not-created");
+    expect([code, error.reason]).toEqual([75, "payout.outcome-unknown"]);
+    expect(error.hint).toContain("ledger resolve INV-1 --not-created");
   });
 
   test("P17c: a rejected payment and a rejected refund are of unknown outcome", async () => {

@@ -1,23 +1,10 @@
-import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { explain, message, type Signed, sign, verify } from "../../src/api/signature.ts";
 import { readAmount } from "../../src/domain/amount.ts";
 import { readReference } from "../../src/domain/reference.ts";
+import vectors from "../fixtures/signatures.json" with { type: "json" };
 
-interface Vector {
-  secret: string;
-  typed: string;
-  paisa: string;
-  amount: string;
-  ref: string;
-  timestamp: number;
-  message: string;
-  signature: string;
-}
-
-const vectors: Vector[] = JSON.parse(
-  readFileSync(new URL("../fixtures/signatures.json", import.meta.url), "utf8"),
-);
+type Vector = (typeof vectors)[number];
 
 test("makes amount, message and signature of the thousand vectors character by character", () => {
   expect(vectors).toHaveLength(1000);

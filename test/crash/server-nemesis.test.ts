@@ -6,7 +6,7 @@ import { createRandom, type Random } from "../../src/sandbox/random.ts";
 import { faults } from "../sandbox/running.ts";
 import { type Cut, type CutProxy, startCutProxy } from "../support/cut-proxy.ts";
 import { type AtEnd, runs } from "../support/helpers.ts";
-import { built, type Child, type Ended, ended, startBuilt } from "../support/lenden.ts";
+import { built, type Child, type Ended, ended, errorOf, startBuilt } from "../support/lenden.ts";
 import {
   type Merchant,
   openMerchantApart,
@@ -209,12 +209,6 @@ async function runCommands(machine: Machine, round: Round): Promise<void> {
   }
 }
 
-/** The error that a command printed as JSON. */
-function errorOf({ stderr }: Ended): { reason: string; effect: string } | undefined {
-  const line = stderr.split("\n").find((one) => one.startsWith('{"error"'));
-  return line && JSON.parse(line).error;
-}
-
 function pick<One>(random: Random, ...all: One[]): One {
   const [first] = all;
   const one = all[Math.floor(random.share() * all.length)] ?? first;
@@ -397,7 +391,7 @@ async function expectHonestEnds({ merchant, requests, sent }: Round): Promise<vo
 }
 
 function maySend({ end }: Sent): boolean {
-  const effect = errorOf(end)?.effect ?? "";
+  const effect = String(errorOf(end).effect);
   return end.code === 0 || !["nothing-sent", "nothing-changed"].includes(effect);
 }
 

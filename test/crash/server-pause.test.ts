@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "vitest";
 import { faults } from "../sandbox/running.ts";
 import { until } from "../support/helpers.ts";
-import { built, type Ended, ended, startBuilt } from "../support/lenden.ts";
+import { built, ended, errorOf, startBuilt } from "../support/lenden.ts";
 import { openMerchantApart, payoutOf } from "../support/merchant.ts";
 import { expectPaidOnce, payeesOf, sendOf } from "../support/payees.ts";
 import { serverTest, sharedCluster } from "../support/postgres.ts";
@@ -49,7 +49,7 @@ serverTest(
     for (const still of [batch, one]) still.kill("SIGCONT");
     for (const end of await ends) {
       expect([69, 75]).toContain(end.code);
-      expect(reasonOf(end)).toMatch(/^(?:ledger|batch)\./);
+      expect(errorOf(end).reason).toMatch(/^(?:ledger|batch)\./);
     }
     expect(await requests()).toEqual(before);
     expect(await ofOne.count("payouts")).toBe(1);
@@ -57,7 +57,3 @@ serverTest(
   },
   300_000,
 );
-
-function reasonOf({ stderr }: Ended): string {
-  return JSON.parse(stderr.trim().split("\n").at(-1) ?? "").error.reason;
-}

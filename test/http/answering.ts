@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
 import { type Client, createClient, type Wire } from "../../src/api/client.ts";
-import { contract } from "../../src/api/contract/index.ts";
+import { basePath, contract } from "../../src/api/contract/index.ts";
 import type { ProxySettings } from "../../src/api/proxy.ts";
 import { openTransport, type Transport } from "../../src/api/transport.ts";
 
@@ -9,6 +9,13 @@ export const noProxy: ProxySettings = { http: undefined, https: undefined, none:
 
 export const apiKey = "sk_sandbox_AbC-0123456789ab-XyZ";
 export const payoutSecret = "s3cret-of-the-tests";
+
+/** The environment of a machine that uses an API at some URL. */
+export function envOf(baseUrl: string): Record<string, string> {
+  const url = new URL(baseUrl);
+  if (url.pathname === "/") url.pathname = basePath;
+  return { LENDEN_BASE_URL: url.href, LENDEN_API_KEY: apiKey, LENDEN_PAYOUT_SECRET: payoutSecret };
+}
 
 /** The real transport, closed with the test. */
 export function transport(proxy = noProxy): Transport {

@@ -8,7 +8,7 @@ import { order, paisa, scripted } from "../operations/scripted.ts";
 import { runs, soon } from "../support/helpers.ts";
 import { lenden } from "../support/lenden.ts";
 import { type Asked, type Behaviour, openServer, serve, success } from "../support/server.ts";
-import { apiKey, client, noProxy, payoutSecret } from "./answering.ts";
+import { client, envOf, noProxy } from "./answering.ts";
 
 /** A generated response, and what a client may conclude from it. */
 interface Made {
@@ -441,7 +441,3 @@ test.each(lines)(
     }
   },
 );
-
-function envOf(baseUrl: string): Record<string, string> {
-  return { LENDEN_BASE_URL: baseUrl, LENDEN_API_KEY: apiKey, LENDEN_PAYOUT_SECRET: payoutSecret };
-}

@@ -14,7 +14,7 @@ import {
   makeCertificates,
   trustAuthority,
 } from "../support/tls.ts";
-import { apiKey, noProxy, payoutSecret, transport } from "./answering.ts";
+import { apiKey, envOf, noProxy, transport } from "./answering.ts";
 
 const methods = [{ id: "665f1c2ab8e4", providerName: "bKash", codeName: "bkash" }];
 const mebibyte = 1024 * 1024;
@@ -498,12 +498,6 @@ describe("TLS and proxies", () => {
 });
 
 const urls = ["--redirect-url", "https://a.example/", "--callback-url", "https://a.example/"];
-
-function envOf(baseUrl: string): Record<string, string> {
-  const url = new URL(baseUrl);
-  if (url.pathname === "/") url.pathname = "/cp/api/v1";
-  return { LENDEN_BASE_URL: url.href, LENDEN_API_KEY: apiKey, LENDEN_PAYOUT_SECRET: payoutSecret };
-}
 
 function spokenVersion(port: number): Promise<string | null> {
   return new Promise((resolve, reject) => {

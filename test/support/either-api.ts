@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { faults } from "../sandbox/running.ts";
 import { type Disturbance, type FakeApi, startFakeApi } from "./fake-api.ts";
 import { type AtEnd, scratchFolder } from "./helpers.ts";
-import { built, type Child, lenden, startBuilt } from "./lenden.ts";
+import { built, type Child, errorOf, lenden, type Outcome, startBuilt } from "./lenden.ts";
 import { openMerchant } from "./merchant.ts";
 
 type Kind = "payment" | "payout" | "refund";
@@ -62,7 +62,7 @@ export interface Shop {
 interface Ended {
   code: number;
   json: Record<string, unknown> | undefined;
-  error: Record<string, unknown> | undefined;
+  error: Record<string, unknown>;
 }
 
 /** The built-in sandbox, in this process. */
@@ -198,11 +198,9 @@ export async function openShop(api: Api): Promise<Shop> {
   };
 }
 
-function read({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }): Ended {
-  const line = stderr.split("\n").find((one) => one.startsWith('{"error"'));
-  const error: unknown = line === undefined ? undefined : JSON.parse(line).error;
+function read({ code, stdout, stderr }: Outcome): Ended {
   const json: unknown = stdout === "" ? undefined : JSON.parse(stdout);
-  return { code, json: fields(json), error: fields(error) };
+  return { code, json: fields(json), error: errorOf({ stderr }) };
 }
 
 function fields(value: unknown): Record<string, unknown> | undefined {

@@ -96,6 +96,12 @@ export async function lenden(args: string[], options: RunOptions = {}): Promise<
   return outcome;
 }
 
+/** The fields of the error that a run printed as JSON; none if it succeeded. */
+export function errorOf({ stderr }: Pick<Outcome, "stderr">): Record<string, unknown> {
+  const line = stderr.split("\n").find((one) => one.startsWith('{"error"'));
+  return line === undefined ? {} : JSON.parse(line).error;
+}
+
 /** Runs the built tool as a user does, in a process of its own. */
 export async function built(
   args: string[],
