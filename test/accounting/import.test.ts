@@ -182,52 +182,26 @@ test("a table shows contradictions first, also of a long statement", async () =>
   expect(csv.trim().split("\n").at(-1)).toMatch(/^differs,62,/);
 });
 
-test("explains what a person has to change", async () => {
+const ownLine = "ID,payout,TODAY,-5,";
+
+test.each([
+  [2, [ownLine], ["--map", "ids=id"], 'has no column "ids". Its columns are "id"'],
+  [2, [ownLine], ["--map", "id=id", "--map", "type=id"], "Two columns are mapped to id"],
+  [2, [ownLine], ["--map", "id=id", "--map", "id=reference"], '"id" is mapped twice'],
+  [2, [ownLine], ["--since", "2026-02-01", "--until", "2026-01-01"], "is after --until"],
+  [2, ["ID,payout,2026-11-20,-5,"], ["--since", "2026-12-01"], "is not a day of the statement"],
+  [2, [], [], "has no lines below its header"],
+  [5, [`${ownLine}On hold`], [], 'does not know the status "On hold" (line 2)'],
+  [6, [ownLine, "U1,payout,TODAY,-5,"], ["--import"], "does not know (line 3, BDT -5.00)"],
+  [6, [ownLine, ",payout,TODAY,-5,"], ["--import"], "is not in the ledger (line 3, BDT -5.00)"],
+])("ends with %i for the lines %j with %j, and says: %s", async (code, lines, flags, says) => {
   const merchant = await openMerchant();
   const id = await paidPayout(merchant, payoutNumber(1, "INV-1"));
-  const today = todayInDhaka();
   const file = join(scratchFolder(), "s.csv");
-  const header = "id,type,date,amount,status";
-  const explained = async (rows: string[], ...more: string[]) => {
-    writeFileSync(file, [header, ...rows].join("\n"));
-    const { code, stderr } = await merchant.lenden(["reconcile", file, "--yes", ...more]);
-    return `${code} ${stderr.slice(stderr.indexOf("error: ")).replaceAll(file, "s.csv")}`;
-  };
-  const row = `${id},payout,${today},-5,`;
-  const columns = header.split(",").map((name) => `"${name}"`);
-  const mapHint =
-    "hint:  Map one column of the file to each field, for example --map 'Trx ID=id'.\n";
-  const mapped = (...map: string[]) => explained([row], ...map.flatMap((one) => ["--map", one]));
-  expect(await mapped("ids=id")).toBe(
-    `2 error: s.csv has no column "ids". Its columns are ${columns.join(", ")}.\n${mapHint}`,
-  );
-  expect(await mapped("id=id", "type=id")).toBe(
-    `2 error: Two columns are mapped to id: "id" and "type".\n${mapHint}`,
-  );
-  expect(await mapped("id=id", "id=reference")).toBe(
-    `2 error: The column "id" is mapped twice: to id and to reference.\n${mapHint}`,
-  );
-  const dates = "hint:  Set --since to the first day of the statement, and --until to the last.\n";
-  expect(await explained([row], "--since", "2026-02-01", "--until", "2026-01-01")).toBe(
-    `2 error: --since 2026-02-01 is after --until 2026-01-01.\n${dates}`,
-  );
-  expect(await explained([`${id},payout,2026-11-20,-5,`], "--since", "2026-12-01")).toBe(
-    `2 error: --since 2026-12-01 is not a day of the statement. The dates of the statement are 20 Nov 2026 to 20 Nov 2026.\n${dates}`,
-  );
-  expect(await explained([])).toBe(
-    "2 error: s.csv has no lines below its header, so lenden cannot know its period.\n" +
-      "hint:  Download the statement again. If the period has no transactions, set --since and --until.\n",
-  );
-  expect(await explained([`${row}On hold`])).toBe(
-    "5 error: 1 line of s.csv contradicts the ledger (line 2, BDT -5.00).\n" +
-      'hint:  Check these items with the payment provider. lenden does not know the status "On hold" (line 2). ' +
-      "If all lines moved money, ignore the column: --map 'status=ignore'.\n",
-  );
-  expect(await explained([row, `U1,payout,${today},-5,`, `,payout,${today},-5,`], "--import")).toBe(
-    "6 error: 1 line of s.csv has an ID that the API does not know (line 3, BDT -5.00). " +
-      "1 line of s.csv has no ID and is not in the ledger (line 4, BDT -5.00).\n" +
-      "hint:  If another account has these IDs, select its profile with --profile.\n",
-  );
+  const text = ["id,type,date,amount,status", ...lines].join("\n");
+  writeFileSync(file, text.replaceAll("ID", id).replaceAll("TODAY", todayInDhaka()));
+  const ended = await merchant.lenden(["reconcile", file, "--yes", ...flags]);
+  expect(ended).toMatchObject({ code, stderr: expect.stringContaining(says) });
 });
 
 test("an operation with an unknown outcome that the statement lacks is open", async () => {

@@ -1,11 +1,10 @@
-import { createServer } from "node:net";
 import { PassThrough } from "node:stream";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { loadCommands } from "../../src/commands/index.ts";
 import { soon } from "../support/helpers.ts";
 import { lenden } from "../support/lenden.ts";
 import { testAccount } from "../support/merchant.ts";
-import { listen } from "../support/server.ts";
+import { refusal, serve } from "../support/server.ts";
 import { methodOf, writes } from "./writes.ts";
 
 const commands = await loadCommands();
@@ -15,19 +14,13 @@ const key = "public-ABC-ABCDEFGHIJKL-XYZ";
 
 /** A port that counts who knocks, and speaks no TLS. */
 async function knocked(): Promise<{ env: Record<string, string>; count: () => number }> {
-  let count = 0;
-  const server = createServer((socket) => {
-    count += 1;
-    socket.destroy();
-  });
-  const port = await listen(server);
-  onTestFinished(() => void server.close());
+  const { port, connections } = await serve(() => refusal(500), { onConnect: "close" });
   const env = {
     LENDEN_BASE_URL: `https://127.0.0.1:${port}`,
     LENDEN_API_KEY: key,
     LENDEN_PAYOUT_SECRET: "a-payout-secret",
   };
-  return { env, count: () => count };
+  return { env, count: connections };
 }
 
 test.each(writes)(
