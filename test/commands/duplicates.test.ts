@@ -66,14 +66,6 @@ describe("payout send without --ref", () => {
     expect(rejected.stderr).toMatch(/Reference B-40 belongs to batch B\w{6}, .*Nothing was sent\./);
     expect(await merchant.books("payouts")).toEqual([]);
   });
-
-  test("treats a reference that lenden generated as no reference", async () => {
-    const merchant = await openMerchant();
-    expect(await merchant.lenden(sending)).toMatchObject({ code: 0 });
-    const generated = ["--ref", "LD-01KASW0000000000000000000Z"];
-    expect(await merchant.lenden([...sending, ...generated])).toMatchObject({ code: 3 });
-    expect(await merchant.books("payouts")).toHaveLength(1);
-  });
 });
 
 describe("in production", () => {

@@ -83,7 +83,7 @@ export const decideBugs = [
       if (isRow || onDuplicate !== "reject") return decide(request, facts);
       return decide({ ...request, onDuplicate: "reject-if-unknown" }, facts);
     },
-    tests: duplicates("generated as no reference"),
+    tests: protection("with a generated reference is rejected"),
   },
   {
     name: "a payout that was denied access is sent again with a new reference",
