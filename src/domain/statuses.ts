@@ -16,6 +16,11 @@ export function hasEnded({ status }: { status: string }): boolean {
 export const resources = ["payment", "payout", "refund"] as const;
 export type Resource = (typeof resources)[number];
 
+/** The group of the commands for a kind of record. */
+export function commandGroup(kind: string): string {
+  return kind === "payment" ? "pay" : kind;
+}
+
 /** The API's endpoints by name, for those who only name them (docs/api.md §4). */
 export const endpointNames = [
   "listMethods",

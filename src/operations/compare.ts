@@ -3,6 +3,7 @@ import { type Paisa, paisaOf } from "../domain/amount.ts";
 import { Failure } from "../domain/failure.ts";
 import { sameMobile } from "../domain/mobile.ts";
 import { formatAmount, formatPaisa } from "../domain/money.ts";
+import { commandGroup } from "../domain/statuses.ts";
 import { isLocalSandbox } from "../domain/url.ts";
 import type { Operation } from "../ledger/operation.ts";
 import type { OperationDeps } from "./deps.ts";
@@ -94,12 +95,17 @@ export function idTaken(operation: Operation, remoteId: string, by: string): Fai
     `The API returned the ID ${remoteId} for ${kind} ${reference ?? id}, but that ID belongs to operation ${by}.`,
     {
       hint: reference
-        ? `Run 'lenden ledger resolve ${reference}', which sends the same reference again. The API creates one payout per reference.`
+        ? resendHint(reference)
         : `Do not retry: the API could create a second ${kind}. ${resolveHint(id, kind, operation)}`,
       operation: reference ?? id,
       evidence: { otherId: remoteId },
     },
   );
+}
+
+/** How a payout of unknown outcome is resolved, as long as it may be sent again. */
+export function resendHint(reference: string): string {
+  return `Run 'lenden ledger resolve ${reference}', which sends the same reference again. The API creates one payout per reference.`;
 }
 
 /**
@@ -140,13 +146,12 @@ export function differingPayout(
 export function anotherRecord(operation: Operation, otherId: string, different: string[]): Failure {
   const { kind, reference, id } = operation;
   const name = reference ?? id;
-  const group = kind === "payment" ? "pay" : kind;
   return new Failure(
     "record.differs",
     `The API's response for ${kind} ${name} shows another ${kind}, ${otherId}.`,
     {
       problems: different,
-      hint: `To inspect it, run 'lenden ${group} get ${otherId}'. ${resolveHint(name, kind, operation)}`,
+      hint: `To inspect it, run 'lenden ${commandGroup(kind)} get ${otherId}'. ${resolveHint(name, kind, operation)}`,
       operation: name,
       evidence: { otherId },
     },

@@ -4,7 +4,7 @@ import type { ServiceContract, ServiceRecord } from "../api/contract/index.ts";
 import type { Answer } from "../api/response.ts";
 import { amountText } from "../domain/amount.ts";
 import { Failure } from "../domain/failure.ts";
-import { hasEnded, type Resource, resources } from "../domain/statuses.ts";
+import { commandGroup, hasEnded, type Resource, resources } from "../domain/statuses.ts";
 import { refundSumsOf } from "../ledger/decide.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
@@ -110,7 +110,7 @@ export async function waitForRecord<Kind extends Resource>(
         "record.not-retrieved",
         `${titles[kind]} ${id} was created, but its status cannot be retrieved.`,
         {
-          hint: `Do not create it again. To see its status, run 'lenden ${kind === "payment" ? "pay" : kind} get ${id}' later.`,
+          hint: `Do not create it again. To see its status, run 'lenden ${commandGroup(kind)} get ${id}' later.`,
           operation: id,
         },
       );
@@ -162,7 +162,7 @@ export async function remembered<Retrieved extends ServiceRecord>(
     }
   } catch {
     deps.notice(
-      `The ledger could not store that ${id} is ${record.status}. To store it later, run 'lenden ${kind === "payment" ? "pay" : kind} get ${id}'.`,
+      `The ledger could not store that ${id} is ${record.status}. To store it later, run 'lenden ${commandGroup(kind)} get ${id}'.`,
       "ledger.status-not-recorded",
     );
   }
@@ -198,8 +198,7 @@ async function otherMeaning(
 ): Promise<string | undefined> {
   for (const other of resources) {
     if (other === kind || !(await ledger.ofRecord(other, id))) continue;
-    const group = other === "payment" ? "pay" : other;
-    return `${id} is the ID of a ${other}. To see the ${other}, run 'lenden ${group} get ${id}'.`;
+    return `${id} is the ID of a ${other}. To see the ${other}, run 'lenden ${commandGroup(other)} get ${id}'.`;
   }
   const found = await ledger.find(id);
   const show = `run 'lenden ledger show ${id}'.`;

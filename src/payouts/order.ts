@@ -1,7 +1,7 @@
 import { amountNumber, type Paisa, paisaOf } from "../domain/amount.ts";
 import { Failure, type FailureDetails } from "../domain/failure.ts";
 import type { Operation } from "../ledger/operation.ts";
-import { compared, differingPayout, type Theirs } from "../operations/compare.ts";
+import { compared, differingPayout, resendHint, type Theirs } from "../operations/compare.ts";
 import type { OperationDeps } from "../operations/deps.ts";
 
 /** A payout as it was decided; nothing in it changes between attempts. */
@@ -86,7 +86,7 @@ export function uncertain(
   const { reference } = order;
   const cause = why.replace(/\.$/, "");
   return new Failure("payout.outcome-unknown", `Cannot confirm payout ${reference}: ${cause}.`, {
-    hint: `Run 'lenden ledger resolve ${reference}', which sends the same reference again. The API creates one payout per reference.`,
+    hint: resendHint(reference),
     operation: reference,
     ...more,
   });

@@ -7,7 +7,7 @@ import { Failure, usage, whyAndHint } from "../../domain/failure.ts";
 import type { LedgerUrl } from "../../domain/ledger-url.ts";
 import { formatTime } from "../../domain/local-time.ts";
 import { isImported, isTest, states } from "../../domain/state.ts";
-import type { Resource } from "../../domain/statuses.ts";
+import { commandGroup, type Resource } from "../../domain/statuses.ts";
 import { isLocalSandbox } from "../../domain/url.ts";
 import { createHeadKeeper, headPath, withCommitCallback } from "../../ledger/head.ts";
 import { rejectNetworkFileSystem } from "../../ledger/health.ts";
@@ -169,9 +169,8 @@ async function idAt(kind: Resource, typed: string, ledger: Ledger): Promise<stri
     if (left === 0) return one.remoteId;
   }
   const what = place === 1 ? `no ${kind} yet` : `fewer than ${place} ${kind}s`;
-  const group = kind === "payment" ? "pay" : kind;
   throw new Failure("ledger.not-found", `This account has ${what} in the ledger.`, {
-    hint: `To list the ${kind}s of this account, run 'lenden ${group} list'.`,
+    hint: `To list the ${kind}s of this account, run 'lenden ${commandGroup(kind)} list'.`,
   });
 }
 

@@ -1,6 +1,7 @@
 import { Failure } from "../../domain/failure.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
 import { createChain } from "./chain.ts";
+import { versionOf } from "./schema.ts";
 
 /** Added to the version of a file that is being moved or was moved, so that no earlier lenden uses it. */
 const movedVersion = 1_000_000;
@@ -14,8 +15,7 @@ export interface Move {
 
 /** Undefined for a file that is in use. */
 export function moveOf(database: Database): Move | undefined {
-  const version = Number(database.prepare("PRAGMA user_version").get()?.user_version ?? 0n);
-  if (version < movedVersion) return undefined;
+  if (versionOf(database) < movedVersion) return undefined;
   const row = database
     .prepare(
       "SELECT event, data FROM events WHERE operation IS NULL AND event IN ('moving', 'moved') ORDER BY number DESC LIMIT 1",
@@ -34,8 +34,8 @@ export function recordMove(
   database.transaction(() => {
     const data = JSON.stringify({ to, user: by.user });
     createChain(database).append({ operation: null, at: by.at, event: state, data });
-    const version = Number(database.prepare("PRAGMA user_version").get()?.user_version ?? 0n);
-    database.exec(`PRAGMA user_version = ${(version % movedVersion) + movedVersion}`);
+    const version = (versionOf(database) % movedVersion) + movedVersion;
+    database.exec(`PRAGMA user_version = ${version}`);
   });
 }
 

@@ -179,7 +179,7 @@ export const schema = `
   ) STRICT;
 `;
 
-function versionOf(database: Database): number {
+export function versionOf(database: Database): number {
   return Number(database.prepare("PRAGMA user_version").get()?.user_version ?? 0n);
 }
 
