@@ -7,18 +7,11 @@ import type { Holder, Operation, Outcome } from "../ledger/operation.ts";
 import { idTaken, resolveHint } from "./compare.ts";
 import type { OperationDeps } from "./deps.ts";
 
-/** The result that the API confirmed. */
-export interface Confirmed<Result> {
+/** The result that the API confirmed, and what the ledger stores of it. A cancel or a trigger creates no record. */
+interface Confirmed<Result>
+  extends Pick<Outcome, "remoteId" | "recordUpdatedAt" | "paymentUrl" | "code" | "message"> {
   result: Result;
-  /** The API's ID of what was created; a cancel or a trigger creates nothing. */
-  remoteId?: string;
   status: string;
-  recordUpdatedAt?: string;
-  /** The page where the customer pays, for a payment. */
-  paymentUrl?: string | undefined;
-  /** A code and a message that the ledger stores with it. */
-  code?: "existing";
-  note?: string;
 }
 
 /**
@@ -41,19 +34,9 @@ export async function recorded<Result>(
     await write(operation, { ...outcome, ...tried }, deps);
     throw failure;
   }
-  const { result, remoteId, status, recordUpdatedAt, paymentUrl, code, note } = done;
-  const outcome: Outcome = {
-    state: "CONFIRMED",
-    remoteId,
-    status,
-    sent: true,
-    ...(recordUpdatedAt === undefined ? {} : { recordUpdatedAt }),
-    ...(code === undefined ? {} : { code }),
-    ...(note === undefined ? {} : { message: note }),
-    ...(paymentUrl === undefined ? {} : { paymentUrl }),
-  };
-  const answer = await write(operation, outcome, deps);
-  if (answer.kind === "id-taken") throw idTaken(operation, remoteId ?? "", answer.by);
+  const { result, ...confirmed } = done;
+  const answer = await write(operation, { state: "CONFIRMED", ...confirmed, sent: true }, deps);
+  if (answer.kind === "id-taken") throw idTaken(operation, confirmed.remoteId ?? "", answer.by);
   return result;
 }
 

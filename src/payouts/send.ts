@@ -134,8 +134,8 @@ export async function sendPlannedPayout(
 /** What the ledger stores of a payout that the API had before the ledger first sent it. */
 function existedSince(existing: boolean, createdAt: string | null | undefined) {
   if (!existing) return {};
-  const note = `the API had it before, since ${formatTime(createdAt ?? "")}`;
-  return { note, code: "existing" } as const;
+  const message = `the API had it before, since ${formatTime(createdAt ?? "")}`;
+  return { message, code: "existing" } as const;
 }
 
 interface Claimed {
