@@ -233,7 +233,7 @@ export function repetitionOf(
 }
 
 /** True if an operation moved or will move money, or if that is unknown. */
-export function mayHavePaid(operation: Pick<Operation, "state" | "status" | "code">): boolean {
+function mayHavePaid(operation: Pick<Operation, "state" | "status" | "code">): boolean {
   return ["unresolved", "live"].includes(phaseOf(operation));
 }
 
@@ -303,11 +303,8 @@ export function decideRefund(
 ):
   | Extract<ClaimDecision, { kind: "over-limit" | "duplicate" }>
   | { earlier: Operation | undefined } {
-  const live = similar
-    .filter((one) => one.kind === "refund" && one.target === intent.target && mayHavePaid(one))
-    .sort((one, other) => (one.number < other.number ? -1 : 1));
-  const refundedPaisa = live.reduce((sum, one) => sum + (one.amountPaisa ?? paidPaisa), 0n);
-  const refundablePaisa = paidPaisa - refundedPaisa;
+  const refunds = similar.filter((one) => one.kind === "refund" && one.target === intent.target);
+  const { live, refundablePaisa } = refundableOf(refunds, paidPaisa);
   const alike = live.filter((one) => one.amountPaisa === intent.amountPaisa);
   const same = alike.find(isUnresolved) ?? alike[0];
   // One of unknown outcome has to be resolved first, whatever is left of the payment.
@@ -316,6 +313,15 @@ export function decideRefund(
     return { kind: "over-limit", live, refundablePaisa };
   if (same && onDuplicate !== "send") return { kind: "duplicate", earlier: same };
   return { earlier: same };
+}
+
+/** The refunds of a payment that were created, or may have been, oldest first, and what they leave of it. */
+export function refundableOf(refunds: Operation[], paidPaisa: Paisa) {
+  const live = refunds
+    .filter(mayHavePaid)
+    .sort((one, other) => (one.number < other.number ? -1 : 1));
+  const refundedPaisa = live.reduce((sum, one) => sum + (one.amountPaisa ?? paidPaisa), 0n);
+  return { live, refundablePaisa: paidPaisa - refundedPaisa };
 }
 
 /** What was refunded of a payment, of its refunds. */

@@ -6,7 +6,7 @@ import { Failure } from "../domain/failure.ts";
 import { formatTime } from "../domain/local-time.ts";
 import { formatAmount, formatPaisa } from "../domain/money.ts";
 import { isUnresolved, isUnsettled } from "../domain/state.ts";
-import { type ClaimDecision, decideRefund, mayHavePaid } from "../ledger/decide.ts";
+import { type ClaimDecision, decideRefund, refundableOf } from "../ledger/decide.ts";
 import type { Intent, Operation } from "../ledger/operation.ts";
 import { anotherRecord, assertFree, compared, resolveHint } from "./compare.ts";
 import { checkStop, type OperationDeps } from "./deps.ts";
@@ -205,8 +205,8 @@ export interface Refundable {
 export async function refundable(transactionId: string, deps: OperationDeps): Promise<Refundable> {
   const { payment, paidPaisa } = await retrieveCompleted(transactionId, deps);
   await remembered({ kind: "payment", id: transactionId }, payment, deps);
-  const live = (await (await deps.ledger()).refundsOf(transactionId)).filter(mayHavePaid);
-  const leftPaisa = live.reduce((left, one) => left - (one.amountPaisa ?? 0n), paidPaisa);
+  const refunds = await (await deps.ledger()).refundsOf(transactionId);
+  const { live, refundablePaisa: leftPaisa } = refundableOf(refunds, paidPaisa);
   if (leftPaisa > 0n) return { payment, paidPaisa, leftPaisa, live };
   throw new Failure(
     "refund.already-refunded",
