@@ -49,6 +49,13 @@ describeEach(stores, "a claim", ({ share }) => {
     ]);
   });
 
+  test("I9: is a duplicate of an accepted payout without a reference", async () => {
+    const ledger = await (await share()).open();
+    const earlier = await claimed(ledger, { ...payout("A"), reference: null });
+    await record(ledger, earlier, { state: "CONFIRMED", remoteId: "PO1", sent: true });
+    expect(await claim(ledger, payout("A"))).toMatchObject({ kind: "duplicate" });
+  });
+
   test("sees the outcomes of the same change", async () => {
     const asked = { recipientNumber: "01712345678", paymentMethodId: "m1" };
     const ledger = await (await share()).open();

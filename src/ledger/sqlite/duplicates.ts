@@ -118,7 +118,7 @@ function plannedIn({ planned }: Row): PlannedRow | undefined {
  */
 function payoutsInSql({ isProduction, inSql }: GuardScope): string {
   const alike = `o.kind = 'payout' AND o.recipient_key = ?6 AND o.amount_paisa = ?5 AND ${isNoTest}`;
-  const another = `${inSql("o", "?2")} AND NOT (o.account = ?1 AND o.reference = ?4)`;
+  const another = `${inSql("o", "?2")} AND NOT (o.account = ?1 AND o.reference IS ?4)`;
   const newest = (where: string, first = "") =>
     `SELECT o.number FROM operations o WHERE ${alike} AND ${where} ORDER BY ${first}o.number DESC LIMIT 1`;
   const elsewhere = `o.phase IN ('unresolved', 'live') AND o.reference = ?4 AND ${another}`;
