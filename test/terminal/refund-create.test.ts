@@ -1,3 +1,5 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { paymentOf, refundOf } from "../support/merchant.ts";
 import { answerAll, openShop, refundAnswers } from "./shop.ts";
@@ -7,14 +9,13 @@ terminalTest("refund create without arguments leads to a refund", async () => {
   const shop = await openShop();
   const terminal = await shop.open(["refund", "create"], { rows: 50 });
   await terminal.shows(shop.order43);
-  const first = await terminal.screen();
   await answerAll(terminal, refundAnswers(shop));
   await terminal.answer("Create a refund?", "y");
   const { code, screen, isRestored } = await terminal.ended();
   expect({ code, isRestored }).toEqual({ code: 0, isRestored: true });
-  await expect(`${first}\n\n${"=".repeat(80)}\n\n${screen}\n`).toMatchFileSnapshot(
-    "__snapshots__/refund-create-80.txt",
-  );
+  const confirmed = screen.slice(screen.indexOf("SANDBOX"));
+  const shown = [shop.order42, "BDT 250.25", "01812345678 (personal)", "it's damaged"];
+  for (const one of shown) expect(confirmed).toContain(one);
   expect(await shop.books("refunds")).toMatchObject([
     { transactionId: shop.order42, accountNumber: "01812345678", note: "it's damaged" },
   ]);
@@ -49,9 +50,13 @@ test("stdout has the result alone, and the shown command line runs again", async
   const { code, screen } = await terminal.ended();
   expect(code).toBe(0);
   expect(JSON.parse(terminal.stdout())).toMatchObject({ transactionId: shop.order42 });
-  expect(screen).toContain(
-    `lenden refund create --json --payment ${shop.order42} --amount 250.25 --account-type personal --account-number 01812345678 --note 'it'\\''s damaged'\n`,
-  );
+  const [, command = ""] = /lenden (refund create .*)/.exec(screen) ?? [];
+  const words = await promisify(execFile)("sh", ["-c", `printf '%s\\n' ${command}`]);
+  const again = [...words.stdout.trim().split("\n"), "--again"];
+  expect(await shop.lenden(again)).toMatchObject({ code: 0 });
+  const [first, second] = await shop.books("refunds");
+  for (const name of ["transactionId", "amount", "accountType", "accountNumber", "note"])
+    expect([name, second?.[name]]).toEqual([name, first?.[name]]);
 });
 
 test("no refund is sent without a yes", async () => {
