@@ -1,4 +1,5 @@
 import { testCommand } from "../domain/state.ts";
+import type { GuardScope } from "./account.ts";
 import type { RowSet } from "./batch.ts";
 
 /*
@@ -22,6 +23,50 @@ export const isNoTest = `o.command <> '${testCommand}'`;
 export const isUnresolved = "o.phase = 'unresolved'";
 export const isAcceptedSince = (since: string) => `o.phase = 'live' AND o.accepted_at >= ${since}`;
 
+/** What a claim compares, as a statement names it: parameters or columns. Accepted payouts count `since` a time. */
+type ClaimNames = Record<
+  "own" | "scope" | "since" | "reference" | "amount" | "recipient" | "method",
+  string
+>;
+
+/**
+ * For a payout that is claimed: the operation of its reference; of the others with its amount and recipient the newest
+ * that is unresolved, that was accepted since a time, that has its reference in another account, and that is free;
+ * and the newest cancelled one. One of each is enough, because the rule depends on nothing else.
+ *
+ * @param operations the name of the table
+ * @param unindexed a column of a number, so that the database does not look it up in an index
+ */
+export function payoutFacts(
+  operations: string,
+  { isProduction, inSql }: GuardScope,
+  names: ClaimNames,
+  unindexed: (column: string) => string,
+) {
+  const { own, scope, since, reference, amount, recipient, method } = names;
+  const alike = `o.kind = 'payout' AND o.recipient_key = ${recipient} AND o.amount_paisa = ${amount}
+    AND ${isNoTest}`;
+  const another = `${inSql("o", scope)}
+    AND NOT (o.account = ${own} AND o.reference IS NOT DISTINCT FROM ${reference})`;
+  const isOwn = `${unindexed("o.account")} = ${own} AND coalesce(o.method_id, ${method}) = ${method}`;
+  const newest = (where: string, first = "", column = "o.number") =>
+    `(SELECT ${column} FROM ${operations} o WHERE ${alike} AND ${where}
+      ORDER BY ${first}${unindexed("o.number")} DESC LIMIT 1)`;
+  const elsewhere = `o.phase IN ('unresolved', 'live') AND o.reference = ${reference} AND ${another}`;
+  const cancelled = `o.phase = 'retired' AND o.state = 'CONFIRMED' AND o.status = 'Cancelled' AND ${isOwn}`;
+  return {
+    same: `(SELECT o.number FROM ${operations} o WHERE o.account = ${own} AND o.reference = ${reference})`,
+    unresolved: newest(`${isUnresolved} AND ${another}`),
+    accepted: newest(`${isAcceptedSince(since)} AND ${another}`),
+    elsewhere: isProduction ? newest(elsewhere, `(${isUnresolved}) DESC, `) : "NULL",
+    free: newest(
+      `${isFree} AND o.updated_at >= ${since} AND ${isOwn}`,
+      "(o.state = 'REFUSED') DESC, ",
+    ),
+    cancelled: newest(cancelled, "", "o.id"),
+  };
+}
+
 /** True for a row that was not sent, of a plan that still sends its rows. */
 export const isOpenRow = `b.digest IS NOT NULL AND b.cancelled_at IS NULL
   AND (o.phase IS NULL OR o.phase = 'free')`;
@@ -35,7 +80,7 @@ export const isOfBatch = `o.account = b.account AND o.reference = r.reference
   AND (b.cancelled_at IS NULL OR o.batch IS NULL OR o.batch = b.number
     OR ${openedAt} <= b.cancelled_at)`;
 
-export const isFree = "o.phase = 'free'";
+const isFree = "o.phase = 'free'";
 const isUnknown = `(${isSamePayout} AND o.state IN ('INTENT', 'UNCERTAIN'))`;
 const isUnsent = `(o.state IS NULL OR (${isSamePayout} AND ${isFree}))`;
 

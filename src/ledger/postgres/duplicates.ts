@@ -2,12 +2,12 @@ import { payeeOf } from "../../domain/mobile.ts";
 import { type GuardScope, guardScope } from "../account.ts";
 import {
   isAcceptedSince,
-  isFree,
   isNoTest,
   isOpenRow,
   isSamePayout,
   isUnresolved,
   lastTakenAt,
+  payoutFacts,
 } from "../conditions.ts";
 import { type ClaimFacts, type ClaimRequest, duplicatesSince, recipientOf } from "../decide.ts";
 import type { BatchReads } from "../ledger.ts";
@@ -183,56 +183,38 @@ async function payoutRows(
 }
 
 /**
- * For each payout: the operation of its reference; of the others with its amount and recipient the newest that
- * is unresolved, that was accepted since a time, that has its reference in another account, and that is free; the
- * newest cancelled one; and a row that an open batch is still to send. One of each is enough, because
- * the rule depends on nothing else. $1 payouts, $2 own account, $3 scope, $4 time.
+ * For each payout, with a row that an open batch is still to send. $1 payouts, $2 own account, $3 scope, $4 time.
  *
  * @param hasSingle false if all payouts are rows of a batch. These need neither a free operation nor a planned row, and
  *   planning those parts takes longer than running them.
  */
-function payoutsInSql(
-  { isProduction, inSql }: GuardScope,
-  { hasSingle }: { hasSingle: boolean },
-): string {
-  const alike = `o.kind = 'payout' AND o.recipient_key = a.recipient AND o.amount_paisa = a.amount
-    AND ${isNoTest}`;
-  const another = `${inSql("o", "$3")} AND NOT (o.account = $2::bigint AND o.reference IS NOT DISTINCT FROM a.reference)`;
-  // Adding zero keeps PostgreSQL from walking through all operations by their numbers.
-  const newest = (where: string, first = "") =>
-    `(SELECT o.number FROM lenden.operations o WHERE ${alike} AND ${where}
-      ORDER BY ${first}o.number + 0 DESC LIMIT 1)`;
-  const elsewhere = newest(
-    `o.phase IN ('unresolved', 'live') AND o.reference = a.reference AND ${another}`,
-    `(${isUnresolved}) DESC, `,
-  );
-  const free = `${isFree} AND o.updated_at >= $4 AND o.account + 0 = $2::bigint
-    AND coalesce(o.method_id, a.method) = a.method`;
+function payoutsInSql(scope: GuardScope, { hasSingle }: { hasSingle: boolean }): string {
+  const names = {
+    ...{ own: "$2::bigint", scope: "$3", since: "$4" },
+    ...{
+      reference: "a.reference",
+      amount: "a.amount",
+      recipient: "a.recipient",
+      method: "a.method",
+    },
+  };
+  // Otherwise PostgreSQL would walk through all operations by their numbers, or through those of the account.
+  const facts = payoutFacts("lenden.operations", scope, names, (column) => `${column} + 0`);
   const planned = (rows: string) => `
-    SELECT b.id, r.reference FROM lenden.batch_rows r JOIN lenden.batches b ON b.number = r.batch
-      LEFT JOIN lenden.operations o ON o.account = b.account AND o.reference = r.reference
-    WHERE ${rows} AND ${isOpenRow}`;
-  const single = `, CASE WHEN a.batch IS NULL THEN ${newest(free, "(o.state = 'REFUSED') DESC, ")} END AS free,
+    SELECT b.id, r.reference FROM lenden.batch_rows r ${plansOfRows} WHERE ${rows} AND ${isOpenRow}`;
+  const single = `, CASE WHEN a.batch IS NULL THEN ${facts.free} END AS free,
       p.id AS planned_batch, p.reference AS planned_reference`;
   const plannedRow = `LEFT JOIN LATERAL (
       SELECT * FROM (
         (${planned("a.batch IS NULL AND r.reference = a.reference AND b.account + 0 = $2::bigint")} LIMIT 1)
         UNION ALL
         (${planned(`a.batch IS NULL AND r.recipient_key = a.recipient AND r.amount_paisa = a.amount
-          AND ${inSql("b", "$3")}`)} LIMIT 1)
+          AND ${scope.inSql("b", "$3")}`)} LIMIT 1)
       ) one LIMIT 1
     ) p ON true`;
   return `
-    SELECT a.place,
-      (SELECT o.number FROM lenden.operations o
-        WHERE o.account = $2::bigint AND o.reference = a.reference) AS same,
-      ${newest(`${isUnresolved} AND ${another}`)} AS unresolved,
-      ${newest(`${isAcceptedSince("$4")} AND ${another}`)} AS accepted,
-      ${isProduction ? elsewhere : "NULL"} AS elsewhere,
-      (SELECT o.id FROM lenden.operations o WHERE ${alike} AND o.phase = 'retired'
-        AND o.account + 0 = $2::bigint AND o.state = 'CONFIRMED' AND o.status = 'Cancelled'
-        AND coalesce(o.method_id, a.method) = a.method ORDER BY o.number + 0 DESC LIMIT 1) AS cancelled
-      ${hasSingle ? single : ""}
+    SELECT a.place, ${facts.same} AS same, ${facts.unresolved} AS unresolved, ${facts.accepted} AS accepted,
+      ${facts.elsewhere} AS elsewhere, ${facts.cancelled} AS cancelled ${hasSingle ? single : ""}
     FROM json_to_recordset($1::json) AS a(place int, reference text, amount bigint, recipient text,
       method text, batch bigint)
     ${hasSingle ? plannedRow : ""}`;

@@ -3,12 +3,12 @@ import type { Database, Row, Value } from "../../platform/sqlite/database.ts";
 import { type GuardScope, guardScope } from "../account.ts";
 import {
   isAcceptedSince,
-  isFree,
   isNoTest,
   isOpenRow,
   isSamePayout,
   isUnresolved,
   lastTakenAt,
+  payoutFacts,
 } from "../conditions.ts";
 import {
   type ClaimFacts,
@@ -109,34 +109,21 @@ function plannedIn({ planned }: Row): PlannedRow | undefined {
   return { batch: String(batch), reference: String(reference) };
 }
 
-/**
- * For a payout: the operation of its reference; of the others with its amount and recipient the newest that
- * is unresolved, that was accepted since a time, that has its reference in another account, and that is free; the
- * newest cancelled one; and a row that an open batch is still to send. One of each is enough, because
- * the rule depends on nothing else.
- * ?1 own account, ?2 scope, ?3 time, ?4 reference, ?5 amount, ?6 recipient, ?7 method, ?8 batch.
- */
-function payoutsInSql({ isProduction, inSql }: GuardScope): string {
-  const alike = `o.kind = 'payout' AND o.recipient_key = ?6 AND o.amount_paisa = ?5 AND ${isNoTest}`;
-  const another = `${inSql("o", "?2")} AND NOT (o.account = ?1 AND o.reference IS ?4)`;
-  const newest = (where: string, first = "") =>
-    `SELECT o.number FROM operations o WHERE ${alike} AND ${where} ORDER BY ${first}o.number DESC LIMIT 1`;
-  const elsewhere = `o.phase IN ('unresolved', 'live') AND o.reference = ?4 AND ${another}`;
-  const free = `${isFree} AND o.updated_at >= ?3 AND o.account = ?1 AND coalesce(o.method_id, ?7) = ?7`;
+/** With a row that an open batch is still to send. ?8 is the batch of the payout: a row needs only a part of the facts. */
+function payoutsInSql(scope: GuardScope): string {
+  const names = {
+    ...{ own: "?1", scope: "?2", since: "?3", reference: "?4", amount: "?5", recipient: "?6" },
+    method: "?7",
+  };
+  const facts = payoutFacts("operations", scope, names, (column) => column);
   const planned = (rows: string) => `
     SELECT json_array(b.id, r.reference) FROM batch_rows r ${plansOfRows}
     WHERE ${rows} AND ${isOpenRow} LIMIT 1`;
-  const sameRecipient = `r.recipient_key = ?6 AND r.amount_paisa = ?5 AND ${inSql("b", "?2")}`;
+  const sameRecipient = `r.recipient_key = ?6 AND r.amount_paisa = ?5 AND ${scope.inSql("b", "?2")}`;
   return `
-    SELECT
-      (SELECT o.number FROM operations o WHERE o.account = ?1 AND o.reference = ?4) AS same,
-      (${newest(`${isUnresolved} AND ${another}`)}) AS unresolved,
-      (${newest(`${isAcceptedSince("?3")} AND ${another}`)}) AS accepted,
-      ${isProduction ? `(${newest(elsewhere, `${isUnresolved} DESC, `)})` : "NULL"} AS elsewhere,
-      CASE WHEN ?8 IS NULL THEN (${newest(free, "o.state = 'REFUSED' DESC, ")}) END AS free,
-      (SELECT o.id FROM operations o WHERE ${alike} AND o.phase = 'retired' AND o.account = ?1
-        AND o.state = 'CONFIRMED' AND o.status = 'Cancelled' AND coalesce(o.method_id, ?7) = ?7
-        ORDER BY o.number DESC LIMIT 1) AS cancelled,
+    SELECT ${facts.same} AS same, ${facts.unresolved} AS unresolved, ${facts.accepted} AS accepted,
+      ${facts.elsewhere} AS elsewhere, ${facts.cancelled} AS cancelled,
+      CASE WHEN ?8 IS NULL THEN ${facts.free} END AS free,
       CASE WHEN ?8 IS NULL THEN coalesce(
         (${planned("r.reference = ?4 AND b.account = ?1")}), (${planned(sameRecipient)})) END AS planned`;
 }
