@@ -1,4 +1,4 @@
-import type { Changed, ClaimDecision, ClaimRequest } from "./decide.ts";
+import type { ClaimDecision, ClaimRequest } from "./decide.ts";
 import type { Operation, Outcome } from "./operation.ts";
 
 /** A change of the ledger; all changes that are requested at once share one transaction. */
@@ -18,7 +18,7 @@ export type ClaimAnswer =
   | Exclude<ClaimDecision, { kind: "new" | "resumed" }>;
 
 export type OutcomeAnswer =
-  | { kind: "recorded"; change: Changed }
+  | { kind: "recorded" }
   /** I10: the operation `by` has the ID. An attempt was recorded as UNCERTAIN. */
   | { kind: "id-taken"; by: string }
   /** The operation was changed meanwhile, or this process does not hold it. Nothing was recorded. */

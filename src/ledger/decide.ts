@@ -376,7 +376,6 @@ export type Changing = Pick<
 export interface Changed extends Changing {
   phase: Phase;
   event: "attempt" | "look";
-  outcome: Outcome;
 }
 
 /** @param at ISO 8601 */
@@ -401,7 +400,6 @@ export function decideOutcome(before: Changing, outcome: Outcome, at: string): C
     paymentUrl: outcome.paymentUrl ?? before.paymentUrl,
     phase: phaseOf({ state, status, code }),
     event: sent === undefined ? "look" : "attempt",
-    outcome,
   };
 }
 

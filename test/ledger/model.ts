@@ -181,7 +181,7 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     if (request.kind === "record" && read.holder?.lock !== worker.holder.lock) {
       const conflict = conflictOfLate(read, request.outcome);
       if (!conflict) return moved;
-      const { phase: _, event: __, outcome: ___, ...change } = decideOutcome(read, conflict, at);
+      const { phase: _, event: __, ...change } = decideOutcome(read, conflict, at);
       replace({ ...read, ...change, updatedAt: at });
       return { kind: "moved", operation: withNumber(number) };
     }
@@ -205,13 +205,11 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
         : undefined;
     if (other && request.kind === "learn") return moved;
     const shown = other ? outcomeOfTaken(request.outcome, other.id) : request.outcome;
-    const { phase, event, outcome, ...change } = decideOutcome(read, shown, at);
+    const { phase: _, event: __, ...change } = decideOutcome(read, shown, at);
     const isReleased = request.kind === "learn" || request.release;
     const holder = isReleased ? null : read.holder;
     replace({ ...read, ...change, updatedAt: at, holder });
-    return other
-      ? { kind: "id-taken", by: other.id }
-      : { kind: "recorded", change: { ...change, phase, event, outcome } };
+    return other ? { kind: "id-taken", by: other.id } : { kind: "recorded" };
   }
 
   const change = async (requests: ChangeRequest[]): Promise<ChangeAnswer[]> => {

@@ -202,7 +202,7 @@ class Group {
     const { id: own } = this.#parts.own;
     this.#update(number, change, { before: own, after: release ? null : own, id });
     this.#append(number, change.event, data);
-    return { kind: "recorded", change };
+    return { kind: "recorded" };
   }
 
   async #recordOfRead(request: OutcomeRequest): Promise<OutcomeAnswer> {
@@ -232,7 +232,7 @@ class Group {
     this.#update(number, change, { before, after, id: null });
     this.#append(number, change.event, data);
     await this.#flush();
-    return by === undefined ? { kind: "recorded", change } : { kind: "id-taken", by };
+    return by === undefined ? { kind: "recorded" } : { kind: "id-taken", by };
   }
 
   async #recordLate(now: Operation, late: Outcome): Promise<void> {

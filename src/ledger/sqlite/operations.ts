@@ -110,7 +110,7 @@ export class Operations {
     if (this.#updateHeld.run(...values) === 0) return undefined;
     if (!release) this.#held.set(number, { holder: held.holder, now: change });
     this.#chain.append({ operation: number, at, event: change.event, data });
-    return { kind: "recorded", change };
+    return { kind: "recorded" };
   }
 
   #recordOfRead(request: OutcomeRequest, at: string): OutcomeAnswer {
@@ -137,7 +137,7 @@ export class Operations {
     const holder = release || !now.holder ? null : JSON.stringify(now.holder);
     this.#update.run(at, holder, ...Object.values(changedRow(change)), number);
     this.#chain.append({ operation: number, at, event: change.event, data });
-    return by === undefined ? { kind: "recorded", change } : { kind: "id-taken", by };
+    return by === undefined ? { kind: "recorded" } : { kind: "id-taken", by };
   }
 
   #recordLate(now: Operation, late: Outcome, at: string): void {

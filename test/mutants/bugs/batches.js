@@ -273,7 +273,7 @@ function withoutFindings(isHidden) {
 
 /** The answer to a request if its commit succeeds. */
 async function answerBefore(request, ledger) {
-  if (request.kind !== "claim") return { kind: "recorded", change: request.outcome };
+  if (request.kind !== "claim") return { kind: "recorded" };
   const decision = await ledger.preview(request);
   if (decision.kind !== "new") return decision;
   const operation = { ...request.intent, number: 0n, id: "OP", state: "INTENT", openedAt: "" };
