@@ -16,7 +16,6 @@ export function batchOf(row: Row): Batch {
     id: text("id"),
     name: text("name"),
     fileName: text("file_name"),
-    fileHash: text("file_hash"),
     identity: maybe("identity"),
     columns: JSON.parse(text("columns")),
     method: maybe("method"),

@@ -99,8 +99,6 @@ export interface Batch {
   name: string;
   /** The file's name, without its directories. */
   fileName: string;
-  /** SHA-256 of the file's bytes. */
-  fileHash: string;
   /** Derived from its rows and its own name (`identityOf`); null for an old plan with the rows of another one. */
   identity: string | null;
   /** The file's columns, as its header names them. */

@@ -90,8 +90,6 @@ export interface RefundSums {
 
 /** Selects operations; every part that is given has to match. */
 export interface Filter {
-  /** Only those that the API confirmed. */
-  isConfirmed?: boolean;
   /** The last status that the API returned. */
   status?: string | undefined;
   states?: readonly State[] | undefined;
