@@ -35,8 +35,8 @@ export interface CsvFile {
 }
 
 /** @throws Failure `usage` if there is no such file, or if it is too large */
-export async function readCsvFile(path: string, hints = ofBatch): Promise<CsvFile> {
-  const bytes = Buffer.concat(await collect(openBytes(path, hints)()));
+export async function readCsvFile(path: string): Promise<CsvFile> {
+  const bytes = Buffer.concat(await collect(openBytes(path, ofBatch)()));
   return { path, bytes, hash: createHash("sha256").update(bytes).digest("hex") };
 }
 

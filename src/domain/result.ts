@@ -25,13 +25,9 @@ export function problemOf(result: Result<unknown>): string | undefined {
  * The text without these ASCII characters at its ends. A pattern such as `/ +$/` takes quadratic time on
  * a long run of them in the middle.
  */
-export function withoutEnds(
-  text: string,
-  characters: string,
-  ends: "both" | "last" = "both",
-): string {
+export function withoutEnds(text: string, characters: string): string {
   let [from, to] = [0, text.length];
-  if (ends === "both") while (from < to && characters.includes(text.charAt(from))) from += 1;
+  while (from < to && characters.includes(text.charAt(from))) from += 1;
   while (to > from && characters.includes(text.charAt(to - 1))) to -= 1;
   return text.slice(from, to);
 }
