@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { createReadStream, type Stats } from "node:fs";
 import { stat } from "node:fs/promises";
 import { finished } from "node:stream/promises";
@@ -37,7 +37,7 @@ export interface CsvFile {
 /** @throws Failure `usage` if there is no such file, or if it is too large */
 export async function readCsvFile(path: string): Promise<CsvFile> {
   const bytes = Buffer.concat(await collect(openBytes(path, ofBatch)()));
-  return { path, bytes, hash: createHash("sha256").update(bytes).digest("hex") };
+  return { path, bytes, hash: hash("sha256", bytes) };
 }
 
 /** A file that is read from the disk each time, so that it is not in memory. */

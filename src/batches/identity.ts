@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { payeeOf } from "../domain/mobile.ts";
 import { type IdentityRow, identityOf, type RowResult, rowKey } from "../ledger/batch.ts";
 import type { FileRow } from "./rows.ts";
@@ -66,8 +66,7 @@ function keyOf(row: FileRow, hasReferences: boolean): string | undefined {
 }
 
 function referenceFor(parts: (string | number | null)[]): string {
-  const hash = createHash("sha256").update(JSON.stringify(parts)).digest("base64url");
-  return `LD-${hash.slice(0, 32)}`;
+  return `LD-${hash("sha256", JSON.stringify(parts), "base64url").slice(0, 32)}`;
 }
 
 /** The compared values of a row; the method as it was typed. */

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 const longestReference = 64;
 
@@ -11,6 +11,6 @@ export function newReference(used: string): string {
   const [, stem = used, number = "1"] = /^(.*)-lenden([2-9]|[1-9]\d{1,3})$/.exec(used) ?? [];
   const next = `-lenden${Number(number) + 1}`;
   if (stem.length + next.length <= longestReference) return stem + next;
-  const short = createHash("sha256").update(stem).digest("base64url").slice(0, 32);
+  const short = hash("sha256", stem, "base64url").slice(0, 32);
   return `LD-${short}${next}`;
 }

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import { existsSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { errorCode } from "../domain/error-code.ts";
@@ -32,8 +32,7 @@ export function ledgerPath(folder: string): string {
 
 /** The file of a ledger's head. Several ledgers may share a config directory. */
 export function headPath(configFolder: string, ledger: string): string {
-  const path = join(realFolder(dirname(ledger)), basename(ledger));
-  return join(configFolder, `ledger-head-${shortHash(path)}.json`);
+  return serverHeadPath(configFolder, join(realFolder(dirname(ledger)), basename(ledger)));
 }
 
 /**
@@ -61,11 +60,7 @@ export function storedHead(database: Database, path: string): StoredHead {
 
 /** The head of a ledger on a server. */
 export function serverHeadPath(configFolder: string, ledger: string): string {
-  return join(configFolder, `ledger-head-${shortHash(ledger)}.json`);
-}
-
-function shortHash(text: string): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, 24);
+  return join(configFolder, `ledger-head-${hash("sha256", ledger).slice(0, 24)}.json`);
 }
 
 export function readHead(

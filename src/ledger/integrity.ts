@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { rowDigestOf } from "./callback-rows.ts";
 import {
   type Acceptance,
@@ -89,9 +89,7 @@ export function isIntact({ brokenAt, modified, damage }: Integrity): boolean {
 
 /** The digest of the findings that a user accepts. A later modification has another digest. */
 export function findingsDigest({ brokenAt, modified, damage }: Integrity): string {
-  return createHash("sha256")
-    .update(JSON.stringify([brokenAt, modified, damage]))
-    .digest("hex");
+  return hash("sha256", JSON.stringify([brokenAt, modified, damage]));
 }
 
 /** True if the ledger is as its events record, or as a user accepted it. */
@@ -120,9 +118,9 @@ async function walk(pages: Pages) {
       newest = stored;
       if (brokenAt === null) {
         const place = events + 1;
-        const hash = hashOf(stored, before);
-        if (stored.number !== String(place) || stored.hash !== hash) brokenAt = place;
-        else [before, events] = [hash, place];
+        const own = hashOf(stored, before);
+        if (stored.number !== String(place) || stored.hash !== own) brokenAt = place;
+        else [before, events] = [own, place];
       }
       if (stored.operation !== null) continue;
       const { event, data } = stored;
