@@ -63,8 +63,8 @@ export async function findBatch(
 }
 
 /**
- * Rejects the payouts of an ended batch of the same file name, if both lack references: another method, another
- * space in a name, or flags that read other columns would pay everyone again.
+ * Rejects the payouts of an ended batch of the same file name, if both lack references: another method, a corrected
+ * name, or flags that read other columns would pay everyone again. Other descriptions are other payouts.
  */
 async function rejectSamePayouts(
   { name, fileName, columns }: BatchFile,
@@ -74,12 +74,12 @@ async function rejectSamePayouts(
   const batch = name === fileName ? await ledger.batches.find(name) : undefined;
   if (batch?.plan?.rowCount !== rows.length || batch.cancelledAt !== null) return;
   if (hasReferenceColumn(batch.columns) || hasReferenceColumn(columns)) return;
-  const read = (some: string[]) =>
-    JSON.stringify(fieldsOf(some).filter((field) => field === "name" || field === "description"));
-  const isReadAlike = read(batch.columns) === read(columns);
-  const payoutOf = ({ amountPaisa, recipient, name, description }: ComparedPayout) => {
-    const texts = isReadAlike ? [name, description].map(withoutExtraSpace) : [];
-    return JSON.stringify([payeeOf(recipient ?? ""), String(amountPaisa), ...texts]);
+  const areDescribed = [batch.columns, columns].every((some) =>
+    fieldsOf(some).includes("description"),
+  );
+  const payoutOf = ({ amountPaisa, recipient, description }: ComparedPayout) => {
+    const text = areDescribed ? withoutExtraSpace(description) : "";
+    return JSON.stringify([payeeOf(recipient ?? ""), String(amountPaisa), text]);
   };
   const left = new Map<string, number>();
   for (const row of rows) left.set(payoutOf(row), (left.get(payoutOf(row)) ?? 0) + 1);
@@ -90,7 +90,7 @@ async function rejectSamePayouts(
   }
   throw new Failure(
     "batch.other-rows",
-    `${name} has the same payouts as batch ${batch.id}, but with another method or read from other columns.`,
+    `${name} has the same payouts as batch ${batch.id} of ${formatTime(batch.createdAt)}.`,
     {
       hint: `To see that batch, run 'lenden payout batch status ${batch.id}'. To pay all rows again as a new batch, add --name <name>.`,
       operation: batch.id,
@@ -98,7 +98,7 @@ async function rejectSamePayouts(
   );
 }
 
-type ComparedPayout = Pick<FileRow, "amountPaisa" | "recipient" | "name" | "description">;
+type ComparedPayout = Pick<FileRow, "amountPaisa" | "recipient" | "description">;
 
 function withoutExtraSpace(text: string | null): string {
   return (text ?? "").replace(/\s+/g, " ").trim();
