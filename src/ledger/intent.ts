@@ -184,12 +184,17 @@ export function takeoverEvent(
   return { event, data: JSON.stringify(data) };
 }
 
-/** An outcome and its JSON without secrets that the API sent back, and with text that can be stored. */
+/**
+ * An outcome and its JSON without secrets that the API sent back, and with text that can be stored. If a person
+ * reported it, the JSON says who.
+ */
 export function storableOutcome(
   outcome: Outcome,
-  { scrub }: Pick<Recorder, "scrub">,
+  { scrub, actor }: Pick<Recorder, "scrub" | "actor">,
 ): { outcome: Outcome; data: string } {
-  const text = JSON.stringify(outcome);
+  const { isReported } = outcome;
+  const by = isReported && { isReported: undefined, actor: JSON.stringify(actor) };
+  const text = JSON.stringify(by ? { ...outcome, ...by } : outcome);
   const scrubbed = scrub(text);
   if (scrubbed === text && !notStorable.test(text)) return { outcome, data: text };
   const cleaned: Outcome = JSON.parse(scrubbed, (_, value: unknown) =>

@@ -140,6 +140,8 @@ export interface Outcome {
   recordCreatedAt?: string;
   /** A person matched the operation with a line of a statement: its digest, and its text. */
   matched?: { line: string; statement?: string; reason: string; by: string };
+  /** True if a person reported it, in `ledger resolve`: the event names the person. */
+  isReported?: boolean;
   /** True if the head of the request reached a socket; absent for a status check. */
   sent?: boolean;
   /** A kind of failure or `existing`, and its sentence. */

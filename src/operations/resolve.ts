@@ -20,6 +20,7 @@ const declaredNotCreated: Outcome = {
   state: "NOT_SENT",
   code: "declared",
   message: "declared not created",
+  isReported: true,
 };
 
 /** An operation as it is now, and whether the finding was recorded. */
@@ -61,7 +62,9 @@ export async function resolve(
 ): Promise<Operation> {
   const ledger = await deps.ledger();
   const { kind, id, reference, state, message } = operation;
-  if (!isUnresolved(operation)) {
+  // Whoever declared it not created may have overlooked its record.
+  const isCorrected = isDeclared(operation) && finding && finding !== "not created";
+  if (!isUnresolved(operation) && !isCorrected) {
     if (finding) throw alreadyKnown(operation);
     return operation;
   }
@@ -95,6 +98,10 @@ export async function resolve(
   );
 }
 
+function isDeclared({ state, code }: Operation): boolean {
+  return state === declaredNotCreated.state && code === declaredNotCreated.code;
+}
+
 /** The failure of a finding about a known outcome, or about an operation that was sent again. */
 function alreadyKnown(operation: Operation): Failure {
   const { id, reference, state, updatedAt } = operation;
@@ -120,7 +127,11 @@ async function adopt(
   if (other && other.number !== operation.number)
     problems.push(`${remoteId} already belongs to ${other.id}`);
   if (problems.length === 0)
-    return learn(operation, { state: "CONFIRMED", remoteId, ...statusIn(record) }, ledger);
+    return learn(
+      operation,
+      { state: "CONFIRMED", remoteId, ...statusIn(record), isReported: true },
+      ledger,
+    );
   throw new Failure(
     "record.differs",
     `Record ${remoteId} differs from what operation ${operation.id} requested.`,

@@ -103,6 +103,24 @@ test("--not-created lets the same payment be sent again, and --again sends a sec
   expect(await merchant.books("payments")).toHaveLength(4);
 });
 
+test("--created corrects a wrong --not-created, and the history names who reported both", async () => {
+  const { merchant, line, operation, made } = await doubtfulPayment();
+  const resolve = ["ledger", "resolve", operation];
+  expect(await merchant.lenden([...resolve, "--not-created"])).toMatchObject({ code: 0 });
+  expect(await merchant.json([...resolve, "--created", made])).toMatchObject([
+    { state: "CONFIRMED", remoteId: made },
+  ]);
+  expect(await merchant.lenden([...resolve, "--not-created"])).toMatchObject({ code: 2 });
+  expect(await merchant.lenden(line)).toMatchObject({ code: 3 });
+  const { stdout } = await merchant.lenden(["ledger", "show", operation, "--output", "table"]);
+  const byHand = stdout.split("\n").filter((one) => one.includes("resolved by hand"));
+  expect(byHand).toEqual([
+    expect.stringMatching(/NOT_SENT.* by \S+ on \S+/),
+    expect.stringMatching(/CONFIRMED.* by \S+ on \S+/),
+  ]);
+  expect(await merchant.lenden(["ledger", "check"])).toMatchObject({ code: 0 });
+});
+
 test("--created and --not-created need an operation, and cannot be used together", async () => {
   const { merchant, operation, made } = await doubtfulPayment();
   for (const line of [

@@ -1,4 +1,4 @@
-import { readWord } from "../../cli/command/common-flags.ts";
+import { readText } from "../../cli/command/common-flags.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument } from "../../cli/command/flag.ts";
 import { card, field, money, status, text, time } from "../../cli/output/view.ts";
@@ -12,7 +12,7 @@ export const ledgerShow = defineCommand({
     operation: argument.required(
       "operation",
       "Operation ID, reference, API ID, or @last",
-      readWord,
+      readText,
       "operation",
     ),
   },
@@ -51,7 +51,7 @@ export const ledgerShow = defineCommand({
           `history.${index}`,
           index === 0 ? "History" : "",
           text(
-            [formatTime(at), eventLabels[event] ?? event, stateIn(data), personIn(data)]
+            [formatTime(at), labelOf(event, personIn(data)), stateIn(data), personIn(data)]
               .filter(Boolean)
               .join("  "),
           ),
@@ -68,12 +68,17 @@ const eventLabels: Record<string, string> = {
   late: "late response",
 };
 
+function labelOf(event: string, person: string): string {
+  if (event === "look" && person !== "") return "resolved by hand";
+  return eventLabels[event] ?? event;
+}
+
 /** The requested values besides the amount; each kind of operation has some of them. */
 const askedLabels = {
   recipientNumber: "To",
   recipientName: "Name",
   accountType: "Account type",
-  accountNumber: "Account",
+  accountNumber: "Account number",
   description: "Description",
   note: "Note",
 };
