@@ -1,4 +1,4 @@
-import { again, readWord } from "../cli/command/common-flags.ts";
+import { again, readText } from "../cli/command/common-flags.ts";
 import { type Context, defineCommand } from "../cli/command/define-command.ts";
 import { argument, flag, oneOf, takes } from "../cli/command/flag.ts";
 import { readSmallText } from "../cli/command/small-text.ts";
@@ -41,7 +41,7 @@ export const api = defineCommand({
     input: flag.optional(
       "--input <file>",
       "File with the JSON body, or - for standard input",
-      readWord,
+      readText,
       { names: "file", unless: "field" },
     ),
     include: flag.toggle("--include", "Show status and headers of the response too"),

@@ -1,4 +1,4 @@
-import { readWord } from "../cli/command/common-flags.ts";
+import { readText } from "../cli/command/common-flags.ts";
 import type { Context } from "../cli/command/context.ts";
 import { flag, type Input, notOneOf, takes } from "../cli/command/flag.ts";
 import {
@@ -72,9 +72,9 @@ export const commonFilters = {
 
 export const payoutFilters = {
   to: flag.optional("--to <number>", "Recipient's number, in any format", readRecipient),
-  method: flag.optional("--method <method>", "Method ID, code or name", readWord, "method"),
+  method: flag.optional("--method <method>", "Method ID, code or name", readText, "method"),
   ref: flag.optional("--ref <reference>", "Payout reference", readReference),
-  batch: flag.optional("--batch <batch>", "Batch ID, name or file", readWord, "batch"),
+  batch: flag.optional("--batch <batch>", "Batch ID, name or file", readText, "batch"),
 };
 
 /** The values of those flags, as far as a list has them. */

@@ -5,7 +5,6 @@ import {
   method,
   note,
   readText,
-  readWord,
   redirectUrl,
 } from "../cli/command/common-flags.ts";
 import type { Context } from "../cli/command/context.ts";
@@ -50,7 +49,7 @@ export const payCreate = defineCommand({
     gatewayType: flag.optional(
       "--gateway-type <text>",
       "Gateway type, if your provider requires one",
-      readWord,
+      readText,
     ),
     note,
     again,

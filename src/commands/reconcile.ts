@@ -8,7 +8,7 @@ import {
   type StatementTable,
   statementFields,
 } from "../accounting/statement.ts";
-import { readWord } from "../cli/command/common-flags.ts";
+import { readText } from "../cli/command/common-flags.ts";
 import type { Context } from "../cli/command/context.ts";
 import { defineCommand } from "../cli/command/define-command.ts";
 import { argument, flag, type Input } from "../cli/command/flag.ts";
@@ -27,7 +27,7 @@ const flags = {
   mapping: flag.optional(
     "--mapping <name>",
     "Name of a column mapping; the first use saves it",
-    readWord,
+    readText,
     { names: "mapping" },
   ),
   map: flag.many("--map <mapping>", "Read a column as a field: 'Trx ID=id'", readMap),
@@ -35,7 +35,7 @@ const flags = {
   removeMapping: flag.optional(
     "--remove-mapping <name>",
     "Remove a column mapping, without comparing",
-    readWord,
+    readText,
     {
       names: "mapping",
     },

@@ -249,7 +249,12 @@ describe.each(apis)("on $name:", ({ open }) => {
     test("rejects the same payment for ten minutes, unless --again is given", async () => {
       const shop = await openShop(api);
       expect(await shop.lenden(...line)).toMatchObject({ code: 0 });
-      for (const flags of [{}, { "--payer": "+8801712-345678" }, { "--amount": "100.00" }])
+      for (const flags of [
+        {},
+        { "--payer": "+8801712-345678" },
+        { "--amount": "100.00" },
+        { "--description": "Order 1 " },
+      ])
         expect(await shop.lenden(...withFlags(line, flags))).toMatchObject(rejected);
       shop.pass(9.9 / 60);
       expect(await shop.lenden(...line)).toMatchObject(rejected);

@@ -9,7 +9,7 @@ export const amount = flag.required("--amount <bdt>", "Amount in BDT, such as 12
 
 /** `--method`, or `--method-id` for an ID that is sent as given. */
 export const method = {
-  method: flag.either("--method <method>", "Method ID, code or name", readWord, {
+  method: flag.either("--method <method>", "Method ID, code or name", readText, {
     fallback: (settings) => settings.method?.value,
     unless: "methodId",
     names: "method",
@@ -17,7 +17,7 @@ export const method = {
   methodId: flag.optional(
     "--method-id <id>",
     "Method ID, sent without checking it, instead of --method",
-    readWord,
+    readText,
   ),
 };
 
@@ -44,12 +44,12 @@ export const ledgerLoginFlags = {
   ledgerPasswordCommand: flag.optional(
     "--ledger-password-command <command>",
     "Program that prints the password of the PostgreSQL login",
-    readWord,
+    readText,
   ),
   ledgerCa: flag.optional(
     "--ledger-ca <file>",
     "CA certificate of the PostgreSQL server",
-    (typed) => mapped(readWord(typed), (path) => resolve(path)), // commands run in any directory
+    (typed) => mapped(readText(typed), (path) => resolve(path)), // commands run in any directory
     "file",
   ),
 };
@@ -59,22 +59,17 @@ export const exact = flag.toggle(
   "Write CSV cells unchanged; a spreadsheet may run formulas in them",
 );
 
-/** A text that is not blank and contains nothing invisible. */
+/** A text that is not blank and contains nothing invisible, without spaces at its ends. */
 export function readText(text: string): Result<string> {
   if (text.trim() === "") return err("The text is empty.");
   if (/[\p{Cc}\p{Cs}]/u.test(text)) return err("The text contains control characters.");
   return reorders.test(text)
     ? err("The text contains invisible characters that change its order.")
-    : ok(text);
+    : ok(text.trim());
 }
 
 /** Bidirectional controls. The joiners U+200C and U+200D belong to Bangla words and are accepted. */
 const reorders = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
-
-/** As `readText`, without spaces at its ends. */
-export function readWord(text: string): Result<string> {
-  return mapped(readText(text), (read) => read.trim());
-}
 
 /** A whole number of at least 1. */
 export function readCount(most: number): (text: string) => Result<number> {

@@ -1,7 +1,7 @@
 import type { Handler } from "../../callbacks/forward.ts";
 import type { Handled, Handling } from "../../callbacks/handle.ts";
 import type { Checked, Look } from "../../callbacks/verify.ts";
-import { readWord } from "../../cli/command/common-flags.ts";
+import { readText } from "../../cli/command/common-flags.ts";
 import type { Context } from "../../cli/command/context.ts";
 import { flag } from "../../cli/command/flag.ts";
 import { readSmallText } from "../../cli/command/small-text.ts";
@@ -21,7 +21,7 @@ export const forwardingFlags = {
   secretFile: flag.optional(
     "--secret-file <file>",
     "File with the secret that signs forwarded callbacks",
-    readWord,
+    readText,
     { names: "file", onlyWith: "forwardTo" },
   ),
 };

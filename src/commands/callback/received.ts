@@ -1,7 +1,7 @@
 import { readPasted } from "../../callbacks/content.ts";
 import type { Handled } from "../../callbacks/handle.ts";
 import { verdicts, verify } from "../../callbacks/verify.ts";
-import { readCount, readWord } from "../../cli/command/common-flags.ts";
+import { readCount, readText } from "../../cli/command/common-flags.ts";
 import { type Context, defineCommand, type Ending } from "../../cli/command/define-command.ts";
 import { argument, flag, oneOf } from "../../cli/command/flag.ts";
 import { readSmallText } from "../../cli/command/small-text.ts";
@@ -187,14 +187,14 @@ export const callbackVerify = defineCommand({
       "echo 'transactionId=TX8F3K2Q&status=Completed' | lenden callback verify --expect-amount 1250.50",
   },
   arguments: {
-    file: argument.optional("file", "File, or - (default: standard input)", readWord, "file"),
+    file: argument.optional("file", "File, or - (default: standard input)", readText, "file"),
   },
   flags: {
     expectAmount: flag.optional("--expect-amount <bdt>", "Amount the record must have", readAmount),
     expectRef: flag.optional(
       "--expect-ref <text>",
       "Description or reference that it must have",
-      readWord,
+      readText,
     ),
   },
   exitCodes: { unverified: "the callback is not verified" },

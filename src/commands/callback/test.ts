@@ -1,7 +1,7 @@
 import { lookup } from "node:dns/promises";
 import { writeFileSync } from "node:fs";
 import { caseNames, type TestResult, testHandler } from "../../callbacks/conformance.ts";
-import { readWord } from "../../cli/command/common-flags.ts";
+import { readText } from "../../cli/command/common-flags.ts";
 import { type Context, defineCommand } from "../../cli/command/define-command.ts";
 import { argument, flag, oneOf } from "../../cli/command/flag.ts";
 import { readDuration } from "../../cli/output/time.ts";
@@ -51,7 +51,7 @@ export const callbackTest = defineCommand({
     ownHost: flag.optional(
       "--own-host <host>",
       "Host of your handler, if not this machine",
-      readWord,
+      readText,
     ),
     junit: flag.optional("--junit <file>", "Write a JUnit report", ok<string>, "file"),
   },

@@ -1,4 +1,4 @@
-import { readWord } from "../../cli/command/common-flags.ts";
+import { readText } from "../../cli/command/common-flags.ts";
 import { type Context, defineCommand } from "../../cli/command/define-command.ts";
 import { showSame } from "../../cli/command/dialogue.ts";
 import { argument, flag } from "../../cli/command/flag.ts";
@@ -33,7 +33,7 @@ export const ledgerResolve = defineCommand({
     operation: argument.optional(
       "operation",
       "Operation ID, reference, or @last (default: all that are unknown)",
-      readWord,
+      readText,
       "operation",
     ),
   },

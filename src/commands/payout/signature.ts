@@ -1,4 +1,4 @@
-import { amount, readWord } from "../../cli/command/common-flags.ts";
+import { amount, readText } from "../../cli/command/common-flags.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { flag } from "../../cli/command/flag.ts";
 import { card, field, text } from "../../cli/output/view.ts";
@@ -52,7 +52,7 @@ export const payoutVerify = defineCommand({
     amount,
     ref: flag.required("--ref <reference>", "Reference of the payout", readReference),
     timestamp: flag.required("--timestamp <unix-seconds>", "Time of the request", readTimestamp),
-    signature: flag.required("--signature <hex>", "Signature to verify", readWord),
+    signature: flag.required("--signature <hex>", "Signature to verify", readText),
   },
   exitCodes: { unverified: "the signature does not match" },
   async run({ amount: amountPaisa, ref: reference, timestamp, signature }, context) {

@@ -1,4 +1,4 @@
-import { readWord } from "../../cli/command/common-flags.ts";
+import { readText } from "../../cli/command/common-flags.ts";
 import { type Context, defineCommand } from "../../cli/command/define-command.ts";
 import { showSame } from "../../cli/command/dialogue.ts";
 import { argument, flag, type Input, oneOf } from "../../cli/command/flag.ts";
@@ -27,22 +27,22 @@ import {
 const flags = {
   keyStdin: flag.toggle("--key-stdin", "Read the API key from standard input"),
   secretStdin: flag.toggle("--secret-stdin", "Read the payout secret from standard input"),
-  keyFile: flag.optional("--key-file <file>", "Read the API key from a file", readWord, "file"),
+  keyFile: flag.optional("--key-file <file>", "Read the API key from a file", readText, "file"),
   secretFile: flag.optional(
     "--secret-file <file>",
     "Read the payout secret from a file",
-    readWord,
+    readText,
     "file",
   ),
   keyCommand: flag.optional(
     "--key-command <command>",
     "Program that prints the API key, run when needed",
-    readWord,
+    readText,
   ),
   secretCommand: flag.optional(
     "--secret-command <command>",
     "Program that prints the payout secret, run when needed",
-    readWord,
+    readText,
   ),
   keychain: flag.toggle("--keychain", "Store key and payout secret in the system's keychain"),
   environment: flag.optional(

@@ -1,4 +1,4 @@
-import { ledgerLoginFlags, readWord } from "../../cli/command/common-flags.ts";
+import { ledgerLoginFlags, readText } from "../../cli/command/common-flags.ts";
 import type { Context } from "../../cli/command/context.ts";
 import { flag, flagName, type Input, oneOf } from "../../cli/command/flag.ts";
 import { card, field, text } from "../../cli/output/view.ts";
@@ -37,7 +37,7 @@ export const profileFlags = {
   method: flag.optional(
     "--method <code>",
     "Default payment method: ID, code or name",
-    readWord,
+    readText,
     "method",
   ),
   numberFormat: flag.optional(
@@ -61,7 +61,7 @@ export const profileFlags = {
   ),
   ledgerPassword: {
     ...ledgerLoginFlags.ledgerPasswordCommand,
-    read: (typed: string) => mapped(readWord(typed), (command) => ({ command })),
+    read: (typed: string) => mapped(readText(typed), (command) => ({ command })),
     onlyWith: "ledger",
   },
   ledgerCa: { ...ledgerLoginFlags.ledgerCa, onlyWith: "ledger" },
@@ -69,7 +69,7 @@ export const profileFlags = {
 
 /** What `profile set` changes. Secrets are not among it: they would be in the shell's history. */
 export const settable: Record<string, Setting> = {
-  "base-url": { key: "baseUrl", read: readWord },
+  "base-url": { key: "baseUrl", read: readText },
   ...Object.fromEntries(
     keysOf(profileFlags).map((key) => {
       const { read } = profileFlags[key];

@@ -8,7 +8,7 @@ import {
   readCallbackFault,
   readFault,
 } from "../../api/contract/fault.ts";
-import { readWhole, readWord } from "../../cli/command/common-flags.ts";
+import { readText, readWhole } from "../../cli/command/common-flags.ts";
 import { type Context, defineCommand } from "../../cli/command/define-command.ts";
 import { argument, flag, takes } from "../../cli/command/flag.ts";
 import { createScrubber } from "../../cli/output/scrub.ts";
@@ -34,7 +34,7 @@ const sandboxFlags = (usualPort: number) => ({
   dataFile: flag.optional(
     "--data <file>",
     "File to store the data in (default: in memory)",
-    readWord,
+    readText,
     "file",
   ),
   autoCompleteMs: flag.optional(

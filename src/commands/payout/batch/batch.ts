@@ -10,7 +10,7 @@ import {
   type Sum,
   sumOf,
 } from "../../../batches/status.ts";
-import { placeIn, readWord } from "../../../cli/command/common-flags.ts";
+import { placeIn, readText } from "../../../cli/command/common-flags.ts";
 import type { Context } from "../../../cli/command/context.ts";
 import { argument } from "../../../cli/command/flag.ts";
 import { type Card, card, field, rowsText, text, time } from "../../../cli/output/view.ts";
@@ -33,7 +33,7 @@ import type { waitOptionsOf } from "../../wait-options.ts";
 export const batchArgument = argument.required(
   "batch",
   "File, ID or name of the batch, or @last",
-  readWord,
+  readText,
   "batch",
 );
 

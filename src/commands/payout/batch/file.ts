@@ -25,7 +25,7 @@ import {
   readStatus,
   type Sum,
 } from "../../../batches/status.ts";
-import { method, readWord } from "../../../cli/command/common-flags.ts";
+import { method, readText } from "../../../cli/command/common-flags.ts";
 import type { Context } from "../../../cli/command/context.ts";
 import { argument, flag, type Input, notOneOf, takes } from "../../../cli/command/flag.ts";
 import { rowsText } from "../../../cli/output/view.ts";
@@ -58,14 +58,14 @@ export const fileFlags = {
   method: flag.optional(
     "--method <method>",
     "Method for rows that name none (default: the profile's)",
-    readWord,
+    readText,
     { names: "method", unless: "methodId" },
   ),
   methodId: method.methodId,
   name: flag.optional(
     "--name <text>",
     "Batch name (default: file name); use a new one for the next period",
-    readWord,
+    readText,
   ),
   allowDuplicates: flag.toggle(
     "--allow-duplicates",

@@ -1,5 +1,5 @@
 import { writeFileSync } from "node:fs";
-import { readWord } from "../../../cli/command/common-flags.ts";
+import { readText } from "../../../cli/command/common-flags.ts";
 import { defineCommand } from "../../../cli/command/define-command.ts";
 import { argument, flag } from "../../../cli/command/flag.ts";
 import { guarded } from "../../../domain/csv-guard.ts";
@@ -18,7 +18,7 @@ export const batchTemplate = defineCommand({
     method: flag.optional(
       "--method <method>",
       "Method of the sample rows (default: bkash)",
-      readWord,
+      readText,
       "method",
     ),
   },
