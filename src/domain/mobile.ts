@@ -65,6 +65,7 @@ function whatIsWrong(typed: string, digits: string): string {
     return `A spreadsheet rounded the mobile number (${quoted(typed)}).`;
   }
   if (/^['’]/.test(digits)) return "Remove the apostrophe before the mobile number.";
+  if (/\p{Cf}/u.test(digits)) return "The mobile number contains an invisible character.";
   if (asciiDigits(digits) !== digits) return `${number} needs ASCII digits.`;
   return `${quoted(typed)} is not a mobile number. Use the form 01XXXXXXXXX.`;
 }

@@ -10,6 +10,8 @@ export function readReference(text: string): Result<string> {
     return err(
       `The reference ${quoted(text)} contains a colon, which separates the parts of the signed message. Example: INV-2026-042.`,
     );
+  if (/\p{Cf}/u.test(text))
+    return err("The reference contains an invisible character. Type it again.");
   return err(
     `${quoted(text)} is not a valid reference. Use 1 to 64 letters, digits, hyphens or underscores. Example: INV-2026-042.`,
   );

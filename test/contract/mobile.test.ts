@@ -25,6 +25,7 @@ test.each([
   ["1712-345678", "a leading zero was lost"],
   ["1.71E+09", "A spreadsheet rounded"],
   ["1.712345678e9", "A spreadsheet rounded"],
+  ["0171\u200b2345678", "an invisible character"],
   ["০১৭১২৩৪৫৬৭৮", "ASCII digits"],
   ["０１７１２３４５６７８", "ASCII digits"],
 ])("%j is refused: %s", (typed, why) => {

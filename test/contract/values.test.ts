@@ -53,6 +53,7 @@ describe("a reference", () => {
       expect([text, readReference(text).ok]).toEqual([text, false]);
     for (const text of [":", "INV:7", "500:INV-7", "INV-7:"])
       expect(problemOf(readReference(text))).toContain("colon");
+    expect(problemOf(readReference("INV\u200b7"))).toContain("invisible");
   });
 
   test("contains nothing that the signed message is split at", () => {
