@@ -9,7 +9,7 @@ import { findTerms } from "./language/terms.js";
 
 const isChecked =
   /^(?:(?:bin|scripts|src|test)\/.*\.(?:[cm]?[jt]s|sh)|[^/]+\.(?:[cm]?[jt]s|md)|docs\/.*\.md|package\.json|\.ci\/run)$/;
-const isFixture = /^test\/fixtures\/|\/__snapshots__\//;
+const isFixture = /^test\/fixtures\//;
 
 const listed = git("ls-files", "-z", "--cached", "--others", "--exclude-standard");
 if (listed === undefined) {
