@@ -158,6 +158,7 @@ test("check and --dry-run name the batch of a file, and a batch that has its nam
       const says = `This file is batch ${id}: no row is left to send.`;
       expect([code, stderr]).toEqual([0, expect.stringContaining(says)]);
       if (line[0] === "check") expect(stdout).toContain("Batch file");
+      expect(stdout).not.toContain("To be sent now");
     }
     const changed = await batch([...line, other], data);
     expect(changed.code).toBe(5);

@@ -87,7 +87,7 @@ export const batchCheck = defineCommand({
       });
     const compared = comparison ? comparisonRows(comparison, totals.total) : [];
     // Without the flags of its batch, the cells of a file mean nothing.
-    const known = checked.file ? fileRows(checked) : [];
+    const known = checked.file ? fileRows(checked, before !== null) : [];
     const rows = [["File", path], ...known, ...compared];
     const fields = rows.map(([label = "", cell], index) => field(String(index), label, text(cell)));
     return card(before ? "Batch file" : "The file can be sent", path, fields);

@@ -309,8 +309,12 @@ export function checkExpected({ expectTotal, expectCount }: PlanInput, { count, 
   if (problems.length > 0) throw usage(problems, "Check the file, or correct the flag.");
 }
 
-/** What a person checks before the file is sent: labels and texts. */
-export function fileRows({ totals, read, allowed }: Examined): [string, string][] {
+/**
+ * What a person checks before the file is sent: labels and texts.
+ *
+ * @param isBatch true if the file is a batch already, whose status says which rows were sent
+ */
+export function fileRows({ totals, read, allowed }: Examined, isBatch = false): [string, string][] {
   const { total, methods, first, last, largest } = totals;
   const { sentBefore, sentBeforeLines } = read.ledger;
   const shown = (label: string, row: FileRow | undefined): [string, string][] => {
@@ -326,7 +330,7 @@ export function fileRows({ totals, read, allowed }: Examined): [string, string][
   return [
     ["Delimiter", delimiterName(read.delimiter)],
     ["Total", sumText(total)],
-    ...(sentBefore.count > 0 ? before : []),
+    ...(sentBefore.count > 0 && !isBatch ? before : []),
     ...methods.map((one): [string, string] => [one.method, sumText(one)]),
     ...shown("Largest", largest),
     ...first.flatMap((row, index) => shown(index === 0 ? "First" : "", row)),
