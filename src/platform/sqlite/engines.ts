@@ -1,5 +1,5 @@
 import { Failure } from "../../domain/failure.ts";
-import type { Engine, Row, Statement } from "./database.ts";
+import type { Engine, Row, Statement, Value } from "./database.ts";
 
 export type OpenEngine = (path: string) => Engine;
 
@@ -48,17 +48,41 @@ function nodeEngine(database: import("node:sqlite").DatabaseSync): Engine {
   return {
     exec: (sql) => database.exec(sql),
     prepare(sql) {
-      const statement = database.prepare(sql);
+      const { numbered, numbers } = withNumbers(sql);
+      const statement = database.prepare(numbered);
       statement.setReadBigInts(true);
+      const named = (values: Value[]) => namedBy(numbers, values);
+      const listed = (values: Value[]) => (numbers.length === 0 ? values : []);
       return {
-        run: (...parameters) => Number(statement.run(...parameters).changes),
-        get: (...parameters) => rowOf(statement.get(...parameters)),
-        all: (...parameters) => rowsOf(statement.all(...parameters)),
-        iterate: (...parameters) => eachRow(statement.iterate(...parameters)),
+        run: (...given) => Number(statement.run(named(given), ...listed(given)).changes),
+        get: (...given) => rowOf(statement.get(named(given), ...listed(given))),
+        all: (...given) => rowsOf(statement.all(named(given), ...listed(given))),
+        iterate: (...given) => eachRow(statement.iterate(named(given), ...listed(given))),
       };
     },
     close: () => database.close(),
   };
+}
+
+/**
+ * Node before 22.20 and 24.7 binds a list of values only to `?`: to it, `?1` is a name. A statement with a numbered
+ * parameter gets numbers for all of them, and its values by name.
+ */
+function withNumbers(sql: string): { numbered: string; numbers: number[] } {
+  if (!/\?\d/.test(sql)) return { numbered: sql, numbers: [] };
+  const numbers = new Set<number>();
+  const numbered = sql.replace(/\?(\d*)/g, (_, digits: string) => {
+    const number = digits === "" ? Math.max(0, ...numbers) + 1 : Number(digits);
+    numbers.add(number);
+    return `?${number}`;
+  });
+  return { numbered, numbers: [...numbers] };
+}
+
+function namedBy(numbers: number[], values: Value[]): Record<string, Value> {
+  const named: Record<string, Value> = {};
+  for (const number of numbers) named[`?${number}`] = values[number - 1] ?? null;
+  return named;
 }
 
 function libsqlEngine(database: import("libsql").Database): Engine {

@@ -1,5 +1,7 @@
 // The part of Node's own SQLite that lenden uses; the types of Node 20 do not know it yet.
 declare module "node:sqlite" {
+  type Value = string | bigint | null;
+
   export class DatabaseSync {
     constructor(path: string);
     exec(sql: string): void;
@@ -9,9 +11,9 @@ declare module "node:sqlite" {
 
   export interface StatementSync {
     setReadBigInts(enabled: boolean): void;
-    run(...parameters: (string | bigint | null)[]): { changes: number | bigint };
-    get(...parameters: (string | bigint | null)[]): unknown;
-    all(...parameters: (string | bigint | null)[]): unknown[];
-    iterate(...parameters: (string | bigint | null)[]): Iterable<unknown>;
+    run(named: Record<string, Value>, ...listed: Value[]): { changes: number | bigint };
+    get(named: Record<string, Value>, ...listed: Value[]): unknown;
+    all(named: Record<string, Value>, ...listed: Value[]): unknown[];
+    iterate(named: Record<string, Value>, ...listed: Value[]): Iterable<unknown>;
   }
 }
