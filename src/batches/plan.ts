@@ -74,11 +74,11 @@ async function rejectSamePayouts(
   const batch = name === fileName ? await ledger.batches.find(name) : undefined;
   if (batch?.plan?.rowCount !== rows.length || batch.cancelledAt !== null) return;
   if (hasReferenceColumn(batch.columns) || hasReferenceColumn(columns)) return;
-  const areDescribed = [batch.columns, columns].every((some) =>
-    fieldsOf(some).includes("description"),
-  );
+  const read = (some: string[]) =>
+    JSON.stringify(fieldsOf(some).filter((field) => field === "name" || field === "description"));
+  const isReadAlike = read(batch.columns) === read(columns);
   const payoutOf = ({ amountPaisa, recipient, description }: ComparedPayout) => {
-    const text = areDescribed ? withoutExtraSpace(description) : "";
+    const text = isReadAlike ? withoutExtraSpace(description) : "";
     return JSON.stringify([payeeOf(recipient ?? ""), String(amountPaisa), text]);
   };
   const left = new Map<string, number>();

@@ -92,7 +92,7 @@ export function createCallbackValues({ scrub, now }: Pick<Recorder, "scrub" | "n
   };
 }
 
-/** Each byte is read as one character, and written back as it was. */
+/** With secrets masked. Each byte is read as one character, so that all others stay as they are. */
 function base64(body: Uint8Array, scrub: (text: string) => string): string {
   const scrubbed = scrub(Buffer.from(body).toString("latin1"));
   return Buffer.from(scrubbed, "latin1").toString("base64");

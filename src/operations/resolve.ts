@@ -62,8 +62,10 @@ export async function resolve(
 ): Promise<Operation> {
   const ledger = await deps.ledger();
   const { kind, id, reference, state, message } = operation;
+  const isTransition = kind === "cancel" || kind === "trigger";
   // Whoever declared it not created may have overlooked its record.
-  const isCorrected = isDeclared(operation) && finding && finding !== "not created";
+  const isCorrected =
+    isDeclared(operation) && !isTransition && finding && finding !== "not created";
   if (!isUnresolved(operation) && !isCorrected) {
     if (finding) throw alreadyKnown(operation);
     return operation;
@@ -71,7 +73,6 @@ export async function resolve(
   const by = await ledger.holderOf(operation);
   if (by) throw lockedError(reference ?? id, by);
   if (finding === "not created") return learn(operation, declaredNotCreated, ledger);
-  const isTransition = kind === "cancel" || kind === "trigger";
   if (finding && !isTransition) return adopt(operation, finding.created, deps);
   const hint = resolveHint(reference ?? id, kind, operation);
   const details = { hint, operation: reference ?? id };
@@ -137,7 +138,7 @@ async function adopt(
     `Record ${remoteId} differs from what operation ${operation.id} requested.`,
     {
       problems,
-      hint: `Find the record with the requested values, and use its ID. If there is none, use --not-created.`,
+      hint: `Find the record with the requested values, and use its ID.${isUnresolved(operation) ? " If there is none, use --not-created." : ""}`,
       operation: operation.id,
     },
   );

@@ -90,7 +90,7 @@ function askedFields(asked: Record<string, unknown>) {
   });
 }
 
-/** Who sent it first, or resumed it: "by alice on till-2 (login shop_ci)". */
+/** The person who sent, resumed or resolved it: "by alice on till-2 (login shop_ci)". */
 function personIn(data: unknown): string {
   if (typeof data !== "object" || data === null || !("actor" in data)) return "";
   const { user, machine, sudoUser, ledgerLogin }: Partial<Actor> = JSON.parse(String(data.actor));

@@ -183,7 +183,8 @@ async function payoutRows(
 }
 
 /**
- * For each payout, with a row that an open batch is still to send. $1 payouts, $2 own account, $3 scope, $4 time.
+ * The facts about each payout, and a row that an open batch is still to send. $1 payouts, $2 own account, $3 scope,
+ * $4 time.
  *
  * @param hasSingle false if all payouts are rows of a batch. These need neither a free operation nor a planned row, and
  *   planning those parts takes longer than running them.
@@ -198,7 +199,7 @@ function payoutsInSql(scope: GuardScope, { hasSingle }: { hasSingle: boolean }):
       method: "a.method",
     },
   };
-  // Otherwise PostgreSQL would walk through all operations by their numbers, or through those of the account.
+  // Adding zero keeps PostgreSQL from walking through all operations by their numbers, or those of the account.
   const facts = payoutFacts("lenden.operations", scope, names, (column) => `${column} + 0`);
   const planned = (rows: string) => `
     SELECT b.id, r.reference FROM lenden.batch_rows r ${plansOfRows} WHERE ${rows} AND ${isOpenRow}`;

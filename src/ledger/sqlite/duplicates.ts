@@ -109,7 +109,10 @@ function plannedIn({ planned }: Row): PlannedRow | undefined {
   return { batch: String(batch), reference: String(reference) };
 }
 
-/** With a row that an open batch is still to send. ?8 is the batch of the payout: a row needs only a part of the facts. */
+/**
+ * The facts about a payout, and a row that an open batch is still to send. ?8 is the batch of the payout: a row of a
+ * batch needs only a part of the facts.
+ */
 function payoutsInSql(scope: GuardScope): string {
   const names = {
     ...{ own: "?1", scope: "?2", since: "?3", reference: "?4", amount: "?5", recipient: "?6" },

@@ -73,7 +73,7 @@ export const batchCheck = defineCommand({
     before,
   }),
   view: (checked): View => {
-    const { path, shown, before, comparison, totals } = checked;
+    const { path, shown, before, comparison, totals, failure } = checked;
     if (shown.length > 0)
       return table(shown, {
         id: ({ line }) => String(line),
@@ -87,7 +87,7 @@ export const batchCheck = defineCommand({
       });
     const compared = comparison ? comparisonRows(comparison, totals.total) : [];
     // Without the flags of its batch, the cells of a file mean nothing.
-    const known = checked.file ? fileRows(checked, before !== null) : [];
+    const known = checked.file ? fileRows(checked, before !== null && !failure) : [];
     const rows = [["File", path], ...known, ...compared];
     const fields = rows.map(([label = "", cell], index) => field(String(index), label, text(cell)));
     return card(before ? "Batch file" : "The file can be sent", path, fields);
