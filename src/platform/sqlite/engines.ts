@@ -48,41 +48,38 @@ function nodeEngine(database: import("node:sqlite").DatabaseSync): Engine {
   return {
     exec: (sql) => database.exec(sql),
     prepare(sql) {
-      const { numbered, numbers } = withNumbers(sql);
-      const statement = database.prepare(numbered);
+      const { text, bound } = bindable(sql);
+      const statement = database.prepare(text);
       statement.setReadBigInts(true);
-      const named = (values: Value[]) => namedBy(numbers, values);
-      const listed = (values: Value[]) => (numbers.length === 0 ? values : []);
       return {
-        run: (...given) => Number(statement.run(named(given), ...listed(given)).changes),
-        get: (...given) => rowOf(statement.get(named(given), ...listed(given))),
-        all: (...given) => rowsOf(statement.all(named(given), ...listed(given))),
-        iterate: (...given) => eachRow(statement.iterate(named(given), ...listed(given))),
+        run: (...values) => Number(statement.run(...bound(values)).changes),
+        get: (...values) => rowOf(statement.get(...bound(values))),
+        all: (...values) => rowsOf(statement.all(...bound(values))),
+        iterate: (...values) => eachRow(statement.iterate(...bound(values))),
       };
     },
     close: () => database.close(),
   };
 }
 
+/** Values by name, then those of `?` in their order. */
+type Bound = [named: Record<string, Value>, ...listed: Value[]];
+
 /**
  * Node before 22.20 and 24.7 binds a list of values only to `?`: to it, `?1` is a name. A statement with a numbered
  * parameter gets numbers for all of them, and its values by name.
  */
-function withNumbers(sql: string): { numbered: string; numbers: number[] } {
-  if (!/\?\d/.test(sql)) return { numbered: sql, numbers: [] };
+function bindable(sql: string): { text: string; bound(values: Value[]): Bound } {
+  if (!/\?\d/.test(sql)) return { text: sql, bound: (values) => [{}, ...values] };
   const numbers = new Set<number>();
-  const numbered = sql.replace(/\?(\d*)/g, (_, digits: string) => {
+  const text = sql.replace(/\?(\d*)/g, (_, digits: string) => {
     const number = digits === "" ? Math.max(0, ...numbers) + 1 : Number(digits);
     numbers.add(number);
     return `?${number}`;
   });
-  return { numbered, numbers: [...numbers] };
-}
-
-function namedBy(numbers: number[], values: Value[]): Record<string, Value> {
-  const named: Record<string, Value> = {};
-  for (const number of numbers) named[`?${number}`] = values[number - 1] ?? null;
-  return named;
+  const named = (values: Value[]) =>
+    Array.from(numbers, (number) => [`?${number}`, values[number - 1] ?? null] as const);
+  return { text, bound: (values) => [Object.fromEntries(named(values))] };
 }
 
 function libsqlEngine(database: import("libsql").Database): Engine {
