@@ -237,6 +237,21 @@ test.each(["cancel", "trigger"] as const)(
   },
 );
 
+test("--created cannot correct a cancel that was declared not created: it has no record", async () => {
+  const ill: Fault[] = [];
+  const merchant = await openMerchant({ faults: ill });
+  const refund = await merchant.id(refundOf(await paidPayment(merchant), "6"));
+  ill.push(...faults("cancelRefund:status-500"));
+  const cancel = ["refund", "cancel", refund];
+  expect(await merchant.lenden(cancel, { host: jumpingHost() })).toMatchObject({ code: 75 });
+  ill.splice(0);
+  const resolve = ["ledger", "resolve", "@last"];
+  expect(await merchant.json([...resolve, "--not-created"])).toMatchObject([
+    { kind: "cancel", state: "NOT_SENT", code: "declared" },
+  ]);
+  expect(await merchant.lenden([...resolve, "--created", refund])).toMatchObject({ code: 2 });
+});
+
 test("a payout whose reference is the ID of another record is not that record", async () => {
   const merchant = await openMerchant();
   const payment = await merchant.id(paymentOf("first"));
