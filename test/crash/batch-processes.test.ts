@@ -1,7 +1,9 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { faults } from "../sandbox/running.ts";
 import { runs, until } from "../support/helpers.ts";
-import { ended } from "../support/lenden.ts";
+import { ended, wrote } from "../support/lenden.ts";
 import { openMerchant, openMerchantApart } from "../support/merchant.ts";
 import { expectPaidOnce, payeesOf, sendOf } from "../support/payees.ts";
 
@@ -96,6 +98,34 @@ test("P4: a batch is locked while its process runs, and free once the process di
   expect(waited).toMatchObject({ code: 75, stderr: expect.stringContaining("To resume") });
   expect(await merchant.built(sendOf(payees))).toMatchObject({ code: 0 });
   await expectPaidOnce(merchant, payees);
+});
+
+test("P4: a process that lost its lock leaves a batch to the process that took it", async () => {
+  const merchant = await openMerchantApart({ faults: faults("createPayout:hang-after") });
+  const payees = payeesOf("LOST", 4);
+  const first = merchant.start(sendOf(payees));
+  const firstEnd = ended(first);
+  await until(async () => (await merchant.count("payouts")) === 4);
+  rmSync(join(merchant.dataFolder, "processes"), { recursive: true });
+  const second = merchant.start(sendOf(payees));
+  const secondEnd = ended(second);
+  const holder = () =>
+    merchant.inLedger((ledger) =>
+      String(ledger.prepare("SELECT holder FROM batches").get()?.holder),
+    );
+  await until(async () => (await holder()).includes(`"pid":${second.pid},`));
+  const isStopping = wrote(first, "Press Ctrl-C again");
+  first.kill("SIGINT");
+  await isStopping;
+  first.kill("SIGINT");
+  expect(await firstEnd).toMatchObject({ code: 75 });
+  const cancelled = await merchant.built(["payout", "batch", "cancel", payees.file, "--yes"]);
+  expect([cancelled.code, cancelled.stderr]).toEqual([
+    7,
+    expect.stringContaining(`process ${second.pid} on`),
+  ]);
+  second.kill("SIGKILL");
+  await secondEnd;
 });
 
 test("P4: a process that read the file while another one planned and sent it uses that plan", async () => {

@@ -68,27 +68,3 @@ serverTest("P4: of processes that claim a batch at once, one gets it", async () 
     expect(kinds).toEqual(["held", "held", "held", "ours"]);
   }
 });
-
-serverTest(
-  "P4: a process whose lease ended cannot plan a batch that another one took",
-  async () => {
-    const { open, run } = await shared();
-    const [one, other] = [await open(), await open()];
-    const batch = ours(await one.claim(file));
-    expect(await other.claim(file)).toMatchObject({ kind: "held" });
-    await run(
-      `UPDATE lenden.processes SET lease_until = clock_timestamp() - interval '61 seconds'
-     WHERE id = '${batch.holder?.lock}'`,
-    );
-    const taken = ours(await other.claim(file));
-    const lost = { reason: "ledger.lease-ended" };
-    await expect(one.plan(batch, () => rowsOf(10), 0n)).rejects.toMatchObject(lost);
-    await expect(one.cancel(batch)).rejects.toMatchObject(lost);
-    await one.release(batch);
-    expect(await one.claim(file)).toMatchObject({ kind: "held" });
-    expect(await other.plan(taken, () => rowsOf(20), 0n)).toMatchObject({ kind: "planned" });
-    expect(await run("SELECT count(*)::int AS rows FROM lenden.batch_rows")).toEqual([
-      { rows: 20 },
-    ]);
-  },
-);

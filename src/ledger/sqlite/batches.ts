@@ -1,3 +1,4 @@
+import { Failure } from "../../domain/failure.ts";
 import type { Database, Value } from "../../platform/sqlite/database.ts";
 import {
   type Batch,
@@ -132,7 +133,9 @@ function createLocks(
     claimPlanned: async (batch) =>
       database.transaction(() => claimKnown(withId(batch.id) ?? batch)),
     release: async ({ number }) => {
-      database.prepare("UPDATE batches SET holder = NULL WHERE number = ?").run(number);
+      database
+        .prepare(`UPDATE batches SET holder = NULL WHERE number = ? AND ${isHeld}`)
+        .run(number, worker.holder.lock);
     },
   };
 }
@@ -142,24 +145,36 @@ function createPlans(
   worker: Worker,
   { unfinishedNamed }: Finds,
 ): Pick<BatchStore, "plan" | "acceptLines" | "isUnaltered" | "cancel"> {
+  /** Records a change of a plan, which fails if another process has taken the batch meanwhile. */
+  const record = ({ number, id }: Batch, columns: Record<string, Value>, at: string): void => {
+    const set = Object.keys(columns).map((name) => `${name} = ?`);
+    const row = database
+      .prepare(`UPDATE batches SET ${set} WHERE number = ? AND ${isNotTaken} RETURNING *`)
+      .get(...Object.values(columns), number, worker.holder.lock);
+    if (!row) throw taken(id);
+    recordRow(database, "plan", row, at);
+  };
   return {
     plan: async (batch, rows, checkedUpTo) => {
-      const { number } = batch;
+      const { number, id } = batch;
+      /** Another process may have taken the batch while this one waited for a confirmation. */
+      const asOwner = <Result>(work: () => Result): Result =>
+        database.transaction(() => {
+          if (!database.prepare(isOwnUnplanned).get(number, worker.holder.lock)) throw taken(id);
+          return work();
+        });
       // An interrupted run may have left rows; nothing of them was sent.
-      deleteRows(database, number);
-      const sum = insertRows(database, number, rows());
+      deleteRows(database, number, asOwner);
+      const sum = insertRows(database, number, rows(), asOwner);
       const digest = digestOf(database, number);
       const createdAt = nowIn(worker);
       return database.transaction(() => {
         const other = unfinishedNamed(batch.name);
         if (other) return { kind: "other-rows", batch: other };
         if (database.prepare(changedSince).get(number, checkedUpTo)) return { kind: "changed" };
-        const row = database
-          .prepare(
-            "UPDATE batches SET row_count = ?, total_paisa = ?, digest = ?, created_at = ? WHERE number = ? RETURNING *",
-          )
-          .get(BigInt(sum.rowCount), sum.totalPaisa, digest, createdAt, number);
-        recordRow(database, "plan", row, createdAt);
+        const { rowCount, totalPaisa } = sum;
+        const columns = { row_count: BigInt(rowCount), total_paisa: totalPaisa, digest };
+        record(batch, { ...columns, created_at: createdAt }, createdAt);
         return { kind: "planned", batch: { ...batch, createdAt, plan: { ...sum, digest } } };
       });
     },
@@ -172,10 +187,7 @@ function createPlans(
           )
           .run(batch.number, JSON.stringify(lines));
         const digest = digestOf(database, batch.number);
-        const row = database
-          .prepare("UPDATE batches SET digest = ? WHERE number = ? RETURNING *")
-          .get(digest, batch.number);
-        recordRow(database, "plan", row, nowIn(worker));
+        record(batch, { digest }, nowIn(worker));
         return { ...batch, plan: batch.plan && { ...batch.plan, digest } };
       }),
 
@@ -183,29 +195,39 @@ function createPlans(
 
     cancel: async (batch) => {
       const cancelledAt = nowIn(worker);
-      database.transaction(() => {
-        const row = database
-          .prepare(
-            "UPDATE batches SET cancelled_at = ?, holder = NULL WHERE number = ? RETURNING *",
-          )
-          .get(cancelledAt, batch.number);
-        recordRow(database, "plan", row, cancelledAt);
-      });
+      const columns = { cancelled_at: cancelledAt, holder: null };
+      database.transaction(() => record(batch, columns, cancelledAt));
       return { ...batch, cancelledAt, holder: null };
     },
   };
 }
 
-function deleteRows(database: Database, number: bigint): void {
+/** The lock of this process was removed while it ran, so another one could take the batch. */
+function taken(id: string): Failure {
+  return new Failure("operation.locked", `Another lenden process took batch ${id}.`, {
+    hint: `To see its rows, run 'lenden payout batch status ${id}'.`,
+    operation: id,
+  });
+}
+
+/** Works in a transaction in which the batch belongs to this process. */
+type AsOwner = <Result>(work: () => Result) => Result;
+
+function deleteRows(database: Database, number: bigint, asOwner: AsOwner): void {
   const clear = database.prepare(
     `DELETE FROM batch_rows WHERE batch = ? AND row IN
        (SELECT row FROM batch_rows WHERE batch = ? LIMIT ${rowsPerCommit})`,
   );
-  while (database.transaction(() => clear.run(number, number)) > 0);
+  while (asOwner(() => clear.run(number, number)) > 0);
 }
 
 /** Some thousands in one commit, so that other processes need not wait for all of them. */
-function insertRows(database: Database, number: bigint, rows: Iterable<PlannedRow>) {
+function insertRows(
+  database: Database,
+  number: bigint,
+  rows: Iterable<PlannedRow>,
+  asOwner: AsOwner,
+) {
   const insert = database.prepare(insertRow);
   const waiting = rows[Symbol.iterator]();
   const sum = { rowCount: 0, totalPaisa: 0n };
@@ -220,9 +242,15 @@ function insertRows(database: Database, number: bigint, rows: Iterable<PlannedRo
     }
     return true;
   };
-  while (database.transaction(insertSome));
+  while (asOwner(insertSome));
   return sum;
 }
+
+/** The process with this lock has the batch. */
+const isHeld = "json_extract(holder, '$.lock') = ?";
+/** No other process has taken the batch. */
+const isNotTaken = `(holder IS NULL OR ${isHeld})`;
+const isOwnUnplanned = `SELECT 1 FROM batches WHERE number = ? AND ${isHeld} AND digest IS NULL`;
 
 const isPlanned = "digest IS NOT NULL";
 const newest = "number DESC LIMIT 1";

@@ -238,6 +238,16 @@ export const databaseBugs = [
     tests: safety("P4: a batch is locked"),
   },
   {
+    name: "batch: a process that lost it releases and cancels what another one took",
+    seam: "database",
+    decorate: (database) =>
+      override(database, {
+        prepare: (prepare) => (sql) =>
+          prepare(sql.replace("json_extract(holder, '$.lock') = ?", "? IS NOT NULL")),
+      }),
+    tests: ["test/ledger/batches.test.ts", "-t", "is not released"],
+  },
+  {
     name: "batch: what an interrupted plan left is not thrown away",
     seam: "database",
     decorate: (database) => writing(database, /^\s*DELETE FROM batch_rows\b/, () => () => 0),
