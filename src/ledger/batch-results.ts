@@ -16,7 +16,7 @@ export function batchOf(row: Row): Batch {
     id: text("id"),
     name: text("name"),
     fileName: text("file_name"),
-    identity: maybe("identity"),
+    identity: text("identity"),
     columns: JSON.parse(text("columns")),
     method: maybe("method"),
     user: text("user"),
@@ -75,7 +75,6 @@ export function planRowOf(row: PlannedRow): Row {
     name: row.name,
     description: row.description,
     cells: JSON.stringify(row.cells),
-    fingerprint: "",
     accepted: row.isAccepted ? 1n : 0n,
     recipient_key: payeeOf(row.recipient),
   };

@@ -99,8 +99,8 @@ export interface Batch {
   name: string;
   /** The file's name, without its directories. */
   fileName: string;
-  /** Derived from its rows and its own name (`identityOf`); null for an old plan with the rows of another one. */
-  identity: string | null;
+  /** Derived from its rows and its own name (`identityOf`). */
+  identity: string;
   /** The file's columns, as its header names them. */
   columns: string[];
   /** The method of rows that name none, as it was typed. */

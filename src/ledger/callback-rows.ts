@@ -105,15 +105,12 @@ function base64(body: Uint8Array, scrub: (text: string) => string): string {
  */
 export function rowDigestOf(row: Row): string {
   const { maybe } = reader(row);
-  const fault = maybe("forwarded_fault");
-  // An earlier version stored no fault: without one the digest is as it was.
-  const covered = [...coveredColumns.map(maybe), ...(fault === null ? [] : [fault])];
-  return hash("sha256", JSON.stringify(covered));
+  return hash("sha256", JSON.stringify(coveredColumns.map(maybe)));
 }
 
 /** Neither the count nor what belongs to the queue: known, looks and due time. */
 const coveredColumns = [
   ...["number", "account", "source", "received_at", "digest", "method", "target", "headers"],
   ...["body", "verdict", "because", "records", "finding"],
-  ...["forwarded_to", "forwarded_status", "forwarded_finding"],
+  ...["forwarded_to", "forwarded_status", "forwarded_fault", "forwarded_finding"],
 ];

@@ -18,20 +18,12 @@ export interface Event {
 /** In place of the hash before the first event. */
 export const beginning = "0".repeat(64);
 
-/**
- * The hash of an event covers the hash before it, so that a change of the past is detected. The first form is
- * that of the events that are older than the columns `batch` and `commit_id`. Which form an event has follows
- * from its columns alone, so that none of them can be changed.
- */
+/** The hash of an event covers the hash before it, so that a change of the past is detected. */
 export function hashOf(
   { operation, batch, at, event, data, commit_id: commitId }: TextRow,
   before: string,
 ): string {
-  const isOld = operation !== null && batch === null && commitId === null;
-  const covered = isOld
-    ? [before, operation, at, event, data]
-    : [before, operation, batch, at, event, data, commitId];
-  return hash("sha256", JSON.stringify(covered));
+  return hash("sha256", JSON.stringify([before, operation, batch, at, event, data, commitId]));
 }
 
 /**
@@ -70,18 +62,15 @@ interface RowsDigest {
 /** The columns of a plan's row that `planDigest` covers. */
 export const sentColumns = [
   ...["row", "reference", "amount_paisa", "recipient", "method_id", "name", "description"],
-  ...["fingerprint", "accepted"],
+  "accepted",
 ];
 
 /** Covers what is sent of every row of a plan, in its order. */
 export function planDigest(): RowsDigest {
   const hash = createHash("sha256");
-  const covered = sentColumns.filter((name) => name !== "accepted");
   return {
     add: (row) => {
-      hash.update(JSON.stringify(covered.map((name) => String(row[name]))));
-      // Plans that were made before there were accepted rows keep their digests.
-      if (numberIn(row.accepted) === 1n) hash.update("accepted");
+      hash.update(JSON.stringify(sentColumns.map((name) => textOrNull(row[name]))));
     },
     value: () => hash.digest("hex"),
   };
@@ -90,7 +79,7 @@ export function planDigest(): RowsDigest {
 /** The columns of a plan's row: all but its batch. A new column of the table needs a new kind of event. */
 export const planColumns = [
   ...["row", "line", "reference", "amount_paisa", "recipient", "method_id", "method", "name"],
-  ...["description", "cells", "fingerprint", "accepted", "recipient_key"],
+  ...["description", "cells", "accepted", "recipient_key"],
 ];
 
 /** Covers every column of every row of a plan. */

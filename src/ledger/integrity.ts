@@ -9,7 +9,7 @@ import {
   rowsDigest,
 } from "./chain.ts";
 import type { Head } from "./head.ts";
-import { type Replayed, replayOf } from "./replay.ts";
+import { replayOf } from "./replay.ts";
 import type { Row, TextRow } from "./rows.ts";
 
 /** The findings of a check of a ledger, of all accounts. */
@@ -186,7 +186,7 @@ async function* auditRecorded(
       const columns = recorded.get(key);
       recorded.delete(key);
       if (columns?.rows !== undefined) stored.rows = await digestOf(source, stored);
-      const finding = findingIn({ kind, name: nameOf(stored) }, stored, columns && { columns });
+      const finding = findingIn({ kind, name: nameOf(stored) }, stored, columns);
       if (finding) yield finding;
     }
   for (const columns of recorded.values()) yield missing({ kind, name: nameOf(columns) });
@@ -221,21 +221,16 @@ async function* auditCallbacks(source: IntegritySource): AsyncIterable<Finding> 
 function findingIn(
   { kind, name }: Pick<Finding, "kind" | "name">,
   stored: TextRow,
-  recorded: Partial<Replayed> | undefined,
+  recorded: TextRow | undefined,
 ): Finding | undefined {
-  if (!recorded?.columns) {
+  if (!recorded) {
     const { history: _, ...now } = immutableColumns(stored);
     return { kind, name, problem: "added", columns: [], now: Object.values(now) };
   }
   const columns: string[] = [];
   // A column that the events do not know is not compared.
-  for (const column in recorded.columns)
-    if (
-      stored[column] !== recorded.columns[column] &&
-      stored[column] !== undefined &&
-      !recorded.mayDiffer?.(column, stored)
-    )
-      columns.push(column);
+  for (const column in recorded)
+    if (stored[column] !== recorded[column] && stored[column] !== undefined) columns.push(column);
   if (columns.length === 0) return undefined;
   const now = columns.map((column) => stored[column] ?? null);
   return { kind, name, problem: "changed", columns, now };

@@ -117,7 +117,6 @@ export function newRow(
     profile,
     environment,
     reference,
-    fingerprint: "",
     amount_paisa: operation.amountPaisa,
     target,
     asked: askedJson(operation, recorder),

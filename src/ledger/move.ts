@@ -182,13 +182,9 @@ async function findBatch(
     "SELECT number, id, identity, digest FROM lenden.batches WHERE account = $1",
     account,
   );
-  const same = others.find(
-    (other) =>
-      (other.identity !== null && other.identity === identity) ||
-      (other.id === id && other.digest === digest),
-  );
+  const same = others.find((other) => other.identity === identity);
   if (same && same.digest !== digest) throw conflict(`batch ${id} has other rows there`);
-  const ids = [String(id), ...(identity === null ? [] : idsOf(String(identity)))];
+  const ids = [String(id), ...idsOf(String(identity))];
   const free = ids.find((one) => !others.some((other) => other.id === one)) ?? String(id);
   return { id: free, ...(same ? { same: numberIn(same.number) } : {}) };
 }
@@ -197,8 +193,8 @@ async function findBatch(
 async function newBatchNumber(query: Query): Promise<bigint> {
   await query("SAVEPOINT no_batch");
   const [row] = await query(
-    `INSERT INTO lenden.batches (id, profile, environment, name, file_hash, columns, "user", created_at, account)
-     VALUES ($1, '', '', '', '', '', '', '', 0) RETURNING number`,
+    `INSERT INTO lenden.batches (id, identity, profile, environment, name, file_name, file_hash, columns, "user",
+       created_at, account) VALUES ($1, $1, '', '', '', '', '', '', '', '', 0) RETURNING number`,
     randomUUID(),
   );
   await query("ROLLBACK TO SAVEPOINT no_batch");
@@ -321,10 +317,10 @@ async function copyOperations(
   );
 }
 
-/** An intent names its account and its batch by numbers. Those of early versions name neither. */
+/** An intent names its account and its batch by numbers. */
 function moveIntent(data: string, numbers: { account: string; batch: string | null }): string {
   const fields: Record<string, unknown> = JSON.parse(data);
-  return fields.keyHash === undefined ? data : JSON.stringify({ ...fields, ...numbers });
+  return JSON.stringify({ ...fields, ...numbers });
 }
 
 /** @throws Failure `ledger.move-differs` if a copied operation is not as it is in the file */

@@ -12,29 +12,20 @@ interface ReplayedEvent {
   data: string;
 }
 
-/** An operation as its events record it. */
-export interface Replayed {
-  /** Its columns, without those that the events do not contain. */
-  columns: TextRow;
-  /** True if a column may differ all the same. */
-  mayDiffer(name: string, stored: TextRow): boolean;
-}
-
 /** Replays the events of an operation that was read with them: the JSON text `history`. */
-export function replayOf({ history }: TextRow): Replayed | undefined {
+export function replayOf({ history }: TextRow): TextRow | undefined {
   return replay(JSON.parse(history ?? "[]"));
 }
 
 /**
- * Replays the events of an operation: what was requested is as in the intent, and the rest is as the last
+ * The columns of an operation by its events: what was requested is as in the intent, and the rest is as the last
  * event left it. Undefined without a readable intent.
  */
-function replay(events: ReplayedEvent[]): Replayed | undefined {
+function replay(events: ReplayedEvent[]): TextRow | undefined {
   const [intent, ...later] = events;
   const data = intent?.event === "intent" ? fieldsIn(intent.data) : undefined;
   if (!intent || !data) return undefined;
-  const isOld = data.keyHash === undefined;
-  const columns = intended(data, isOld);
+  const columns = intended(data);
   columns.created_at = text(data.createdAt) ?? intent.at;
   columns.updated_at = intent.at;
   columns.reopened_at = columns.resumed_at = null;
@@ -47,8 +38,7 @@ function replay(events: ReplayedEvent[]): Replayed | undefined {
     if (event === "resumed" || event === "reopened") columns.resumed_at = at;
     if (event === "reopened") {
       columns.reopened_at = at;
-      // Earlier versions did not record the key.
-      if (recorded.keyHash !== undefined) columns.key_hash = text(recorded.keyHash);
+      columns.key_hash = text(recorded.keyHash);
       now = { ...now, state: "INTENT" };
     }
     if (event === "attempt" || event === "look")
@@ -56,12 +46,7 @@ function replay(events: ReplayedEvent[]): Replayed | undefined {
   }
   columns.phase = phaseOf(now);
   for (const [field, column] of changing) columns[column] = text(now[field]);
-  const mayBeOld = isOld ? differencesOfOld(events) : () => false;
-  return {
-    columns,
-    // Earlier versions stored NUL.
-    mayDiffer: (name, stored) => text(stored[name]) === columns[name] || mayBeOld(name, stored),
-  };
+  return columns;
 }
 
 const nothingYet: Changing = {
@@ -76,23 +61,14 @@ const nothingYet: Changing = {
   paymentUrl: null,
 };
 
-const requested = withColumns(
-  "id",
-  "kind",
-  "reference",
-  "amountPaisa",
-  "target",
-  "user",
-  "command",
-);
-/** What an event of an earlier version does not have. */
-const sentBy = withColumns(
+const stored = withColumns(
+  ...(["id", "kind", "reference", "amountPaisa", "target", "user", "command"] as const),
   ...(["account", "environment", "profile", "baseUrl", "keyHash", "methodName", "batch"] as const),
   "actor",
 );
 
 /** The columns that never change. */
-function intended(data: Fields, isOld: boolean): TextRow {
+function intended(data: Fields): TextRow {
   const asked = isFields(data.asked) ? data.asked : {};
   const kind = data.kind === "payout" || data.kind === "refund" ? data.kind : "payment";
   const { recipient, recipientName, methodId, description } = listedOf({ kind, asked });
@@ -102,10 +78,8 @@ function intended(data: Fields, isOld: boolean): TextRow {
     recipient_name: recipientName,
     method_id: methodId,
     description,
-    fingerprint: isOld ? text(data.fingerprint) : "",
   };
-  for (const [field, column] of requested) columns[column] = text(data[field]);
-  if (!isOld) for (const [field, column] of sentBy) columns[column] = text(data[field]);
+  for (const [field, column] of stored) columns[column] = text(data[field]);
   return columns;
 }
 
@@ -124,25 +98,6 @@ function outcomeIn(told: Fields, event: "attempt" | "look"): Outcome {
     if (one !== null) outcome[name] = one;
   }
   return outcome;
-}
-
-/**
- * Operations from before accounts were in the chain were resumed without an event, and their messages
- * were stored by other rules: what is possible is less exact.
- */
-function differencesOfOld(events: ReplayedEvent[]): Replayed["mayDiffer"] {
-  const told = events.map(({ data }) => fieldsIn(data) ?? {});
-  const times: (string | null)[] = events.map(({ at }) => at);
-  return (name, { [name]: value = null, created_at, updated_at, resumed_at }) => {
-    if (name === "code" || name === "message")
-      return value === null || told.some((fields) => text(fields[name]) === value);
-    if (name === "updated_at") return times.includes(value) || value === resumed_at;
-    if (name === "accepted_at" || name === "completed_at")
-      return value === null || times.includes(value) || value === updated_at;
-    if (name === "resumed_at")
-      return value === null || (value >= (created_at ?? "") && value <= (updated_at ?? ""));
-    return name === "payment_url";
-  };
 }
 
 type Fields = Record<string, unknown>;

@@ -48,7 +48,7 @@ export function holderIn({ holder }: Row): Holder | null {
 
 const kinds: readonly Kind[] = ["payment", "payout", "refund", "cancel", "trigger"];
 
-export function kindIn(text: string): Kind {
+function kindIn(text: string): Kind {
   return known(kinds, text);
 }
 

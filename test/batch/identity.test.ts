@@ -1,9 +1,4 @@
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
-import { openDatabase } from "../../src/platform/sqlite/open.ts";
-import { owner, worker } from "../ledger/small-ledger.ts";
 import { openMerchant } from "../support/merchant.ts";
 import { examiner, fileOf } from "./files.ts";
 
@@ -132,50 +127,5 @@ describe("batch send", () => {
       expect([code, stderr]).toEqual([5, expect.stringContaining("has the same payouts as batch")]);
     }
     expect(await merchant.books("payouts")).toHaveLength(1);
-  });
-});
-
-describe("the migration of a plan", () => {
-  const baseUrl = "http://127.0.0.1:41999/cp/api/v1";
-  const openOld = async () => {
-    const database = await openDatabase(":memory:");
-    database.exec(readFileSync(resolve(import.meta.dirname, "../ledger/version-2.sql"), "utf8"));
-    return database;
-  };
-  const migrated = (database: Awaited<ReturnType<typeof openOld>>) =>
-    openLedger(database, worker({ owner: { ...owner, baseUrl, keyId: "c82ae6a2afdf270c" } }));
-
-  test.each([
-    ["with references", '["ref","amount","to","method"]', true],
-    ["without references", '["amount","to","method"]', false],
-  ])("gives it the identity of its file: %s", async (_, columns, hasReferences) => {
-    const database = await openOld();
-    database.prepare("UPDATE batches SET columns = ?").run(columns);
-    database.exec("UPDATE batch_rows SET recipient = '+88' || recipient WHERE row = 1");
-    const planned = database.prepare("SELECT * FROM batch_rows ORDER BY row").all();
-    const lines = planned.map(
-      ({ reference, amount_paisa, recipient, method_id, name, description }) => {
-        const amount = `${BigInt(amount_paisa ?? 0n) / 100n}.${String(BigInt(amount_paisa ?? 0n) % 100n).padStart(2, "0")}`;
-        const cells = [amount, recipient, method_id, name, description].map((cell) => cell ?? "");
-        return (hasReferences ? [reference, ...cells] : cells).join(",");
-      },
-    );
-    const header = `${hasReferences ? "ref," : ""}amount,to,method,name,description`;
-    const { identity } = await examiner()(`${[header, ...lines.toReversed()].join("\n")}\n`);
-    const batch = await migrated(database).batches.find("BGR9XY8");
-    expect(batch?.identity).toBe(identity);
-    expect(identity).toBeDefined();
-  });
-
-  test("gives the identity of two plans with the same rows to the older one", async () => {
-    const database = await openOld();
-    database.exec(`
-      INSERT INTO batches SELECT number + 1, 'BOTHER', profile, environment, base_url, key_id, 'other',
-        'other', columns, method, row_count, total_paisa, digest, user, created_at, holder FROM batches;
-      INSERT INTO batch_rows SELECT batch + 1, row, line, reference, amount_paisa, recipient, method_id,
-        method, name, description, cells, fingerprint FROM batch_rows;`);
-    const batches = migrated(database).batches;
-    expect((await batches.find("BGR9XY8"))?.identity).toMatch(/^[0-9a-f]{64}$/);
-    expect((await batches.find("BOTHER"))?.identity).toBeNull();
   });
 });

@@ -347,6 +347,8 @@ describe("a server that cannot be used", () => {
     expect(await at(cluster.url(await cluster.create()))).toEqual([1, "ledger.not-initialized"]);
     await cluster.run("UPDATE lenden.head SET version = 999", database);
     expect(await at(url("ann"))).toEqual([1, "ledger.newer-version"]);
+    await cluster.run("UPDATE lenden.head SET version = 0", database);
+    expect(await at(url("ann"))).toEqual([1, "ledger.older-version"]);
     await cluster.run(
       `UPDATE lenden.head SET version = 1; ALTER DATABASE ${database}
       SET default_transaction_read_only = on`,

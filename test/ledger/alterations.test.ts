@@ -103,7 +103,7 @@ beforeAll(async () => {
   if (isSkipped) return;
   const cluster = await sharedCluster();
   const database = await cluster.create();
-  await cluster.run(schemaSql(true), database);
+  await cluster.run(schemaSql(), database);
   await cluster.run(`CREATE ROLE app LOGIN IN ROLE ${writerRole}`);
   const { folder: host, port } = cluster;
   login = {
@@ -152,7 +152,6 @@ const rowColumns: [string, string][] = [
   ["name", "'Karim'"],
   ["description", "'null'"],
   ["cells", "'[]'"],
-  ["fingerprint", "'f'"],
   ["recipient_key", "'01512345678'"],
   ["accepted", "1"],
 ];
@@ -160,9 +159,9 @@ const rowColumns: [string, string][] = [
 const changeOf = (column: string, sql: string): [string, string, string] => ["batch", column, sql];
 
 const inserted = `INSERT INTO operations (number, id, kind, profile, environment, account, reference,
-    fingerprint, amount_paisa, asked, state, attempts, "user", command, created_at, updated_at, key_hash,
+    amount_paisa, asked, actor, state, attempts, "user", command, created_at, updated_at, key_hash,
     base_url, phase)
-  SELECT 99, 'OP9', kind, profile, environment, account, 'NINE', fingerprint, amount_paisa, asked, state,
+  SELECT 99, 'OP9', kind, profile, environment, account, 'NINE', amount_paisa, asked, actor, state,
     attempts, "user", command, created_at, updated_at, key_hash, base_url, phase
   FROM operations WHERE ${ofPayout}`;
 
@@ -248,7 +247,6 @@ describe.each([
       ["environment", "'production'", ofPayout],
       ["account", "account + 1", ofPayout],
       ["reference", "'ANOTHER'", ofPayout],
-      ["fingerprint", "'f'", ofPayout],
       ["amount_paisa", "amount_paisa + 1", ofPayout],
       ["target", "'TX0'", ofRefund],
       ["asked", `replace(asked, '01712345678', '01712345679')`, ofPayout],
@@ -316,7 +314,7 @@ describe.each([
         "batch",
         "rows",
         `INSERT INTO batch_rows SELECT batch, 3, line, 'ROW-3', amount_paisa, recipient, method_id,
-          method, name, description, cells, fingerprint, recipient_key, accepted FROM batch_rows WHERE "row" = 1`,
+          method, name, description, cells, recipient_key, accepted FROM batch_rows WHERE "row" = 1`,
       ],
       ["account", "environment", "UPDATE accounts SET environment = 'production'"],
       ["account", "name", "UPDATE accounts SET name = 'other'"],
@@ -391,12 +389,15 @@ function privilege(table: string, privilege: string, columns: string[] = []) {
 }
 
 describe("a ledger with another schema than its version is not migrated", () => {
-  test.each(["0", "8"])("PRAGMA user_version = %s", async (version) => {
+  test.each([
+    [0, "ledger.schema-modified"],
+    [8, "ledger.newer-version"],
+  ])("PRAGMA user_version = %i", async (version, reason) => {
     const copy = join(scratchFolder(), "ledger.db");
     writeCopy(original, copy);
     await inDatabase(copy, (ledger) => {
       ledger.exec(`PRAGMA user_version = ${version}`);
-      expect(() => migrate(ledger)).toThrow(/schema/);
+      expect(() => migrate(ledger)).toThrow(expect.objectContaining({ reason }));
     });
   });
 });

@@ -12,7 +12,7 @@ function request(body: string | Uint8Array, headers: Record<string, string> = {}
 
 /** Copies a callback until there are so many. */
 function copiesOf(number: number, most: number): string {
-  const columns = `account, source, received_at, count, method, target, headers, body, looks, due_at,
+  const columns = `account, source, received_at, count, method, target, headers, body, known, looks, due_at,
     verdict, records, finding`;
   return `WITH RECURSIVE n (i) AS (SELECT ${number + 1} UNION ALL SELECT i + 1 FROM n WHERE i < ${most})
     INSERT INTO callbacks (number, digest, ${columns})

@@ -3,18 +3,8 @@ import type { State } from "../../src/domain/state.ts";
 import type { ChangeRequest } from "../../src/ledger/change.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Intent, Outcome } from "../../src/ledger/operation.ts";
-import { integrityOf } from "../../src/ledger/sqlite/integrity.ts";
 import { collect } from "../support/helpers.ts";
-import {
-  claim,
-  claimed,
-  memoryLedger,
-  owner,
-  payment,
-  payout,
-  record,
-  refund,
-} from "./small-ledger.ts";
+import { claim, claimed, owner, payment, payout, record, refund } from "./small-ledger.ts";
 import { databases, describeEach, type Shared, stores } from "./stores.ts";
 
 describeEach(stores, "a claim", ({ share }) => {
@@ -515,15 +505,6 @@ describeEach(databases, "a ledger", ({ share }) => {
     );
     expect(numbers).toEqual(Array.from({ length: 603 }, (_, index) => index + 1));
   });
-});
-
-test("a NUL that an earlier version stored is no modification", async () => {
-  const { database, ledger } = await memoryLedger();
-  await record(ledger, await claimed(ledger, payout("A")), { state: "REFUSED", message: "no \0" });
-  database.exec("UPDATE operations SET message = 'no ' || char(0)");
-  expect((await integrityOf(database)).modified).toEqual([]);
-  database.exec("UPDATE operations SET message = 'no ' || char(1)");
-  expect((await integrityOf(database)).modified).toHaveLength(1);
 });
 
 describeEach(stores, "I10: an ID of the API belongs to one operation", ({ share }) => {

@@ -18,21 +18,22 @@ const fill = `
     VALUES ('production', 'busy', 1), ('production', 'idle', 2);
   INSERT INTO lenden.operations (number, id, kind, profile, environment, reference, amount_paisa, asked, state,
     remote_id, status, attempts, "user", command, created_at, updated_at, account, key_hash, base_url,
-    recipient_key, method_id, batch, phase, accepted_at)
+    actor, recipient_key, method_id, batch, phase, accepted_at)
   SELECT n, 'OP' || n, 'payout', 'shop', 'production', 'REF-' || n, 500, '{}', state,
     CASE state WHEN 'CONFIRMED' THEN 'TX' || n END,
     CASE state WHEN 'CONFIRMED' THEN CASE WHEN n < ${count - 5_000} THEN 'Completed' ELSE 'Processing' END END,
-    1, 'root', 'payout batch send', at, at, account, 'busy', 'https://a', '0' || (1710000000 + n),
+    1, 'root', 'payout batch send', at, at, account, 'busy', 'https://a', '{}', '0' || (1710000000 + n),
     'm1', n / 5000, CASE state WHEN 'CONFIRMED' THEN 'live' ELSE 'unresolved' END, at
   FROM (SELECT n, CASE WHEN n < ${count / 5} AND n % 2 = 0 THEN 2 ELSE 1 END AS account,
     CASE WHEN n % 1000 = 0 THEN 'UNCERTAIN' ELSE 'CONFIRMED' END AS state,
     to_char(timestamp '2026-01-01' + n * interval '1 minute', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS at
     FROM generate_series(1, ${count}) n) one;
-  INSERT INTO lenden.batches (id, profile, environment, name, file_hash, columns, digest, "user", created_at, account)
-    VALUES ('B1', 'shop', 'production', 'may', '', '[]', '', 'root', '2026-02-11', 1);
+  INSERT INTO lenden.batches (id, profile, environment, name, file_name, file_hash, identity, columns, digest, "user", created_at,
+    account)
+    VALUES ('B1', 'shop', 'production', 'may', 'may', '', '', '[]', '', 'root', '2026-02-11', 1);
   INSERT INTO lenden.batch_rows (batch, "row", line, reference, amount_paisa, recipient, method_id, method, cells,
-    recipient_key)
-  SELECT 1, n, n, 'NEW-' || n, 500, recipient_key, 'm1', 'bkash', '[]', recipient_key
+    recipient_key, accepted)
+  SELECT 1, n, n, 'NEW-' || n, 500, recipient_key, 'm1', 'bkash', '[]', recipient_key, 0
   FROM (SELECT number AS n, recipient_key FROM lenden.operations) one;
   VACUUM ANALYZE;
 `;
@@ -56,7 +57,7 @@ function rowsRead(plan: Plan): number {
 async function openReads() {
   const cluster = await sharedCluster();
   const database = await cluster.create();
-  await cluster.run(schemaSql(true), database);
+  await cluster.run(schemaSql(), database);
   // Statements of one text are a transaction, and VACUUM needs its own.
   for (const sql of fill.split(";\n")) await cluster.run(sql, database);
   const types = { getTypeParser: () => (text: string) => text };

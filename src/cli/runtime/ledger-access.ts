@@ -46,7 +46,7 @@ export function createLedgerAccess(parts: RunParts, config: ConfigAccess) {
     records,
     /** For an account that leaves no trace on this machine; in memory, unless a server is named. */
     apart: async (owned: Account, server: LedgerSettings | undefined): Promise<Ledger> =>
-      server ? openAt(server, owned) : openFile(parts, owned, ":memory:", config.profiles.read),
+      server ? openAt(server, owned) : openFile(parts, owned, ":memory:"),
     /**
      * A typed ID; for `@last`, `@2` and so on, the API's ID of the newest operation of a kind.
      *
@@ -64,13 +64,13 @@ export function createLedgerAccess(parts: RunParts, config: ConfigAccess) {
       if (server)
         return (await import("./server-maintenance.ts")).createServerMaintenance(server, parts);
       const { createLedgerMaintenance } = await import("./ledger-maintenance.ts");
-      return createLedgerMaintenance(parts.host, config.profiles.read);
+      return createLedgerMaintenance(parts.host);
     },
     ...serverAccess(parts, config),
   };
 }
 
-function serverAccess(parts: RunParts, { settings, profiles }: ConfigAccess) {
+function serverAccess(parts: RunParts, { settings }: ConfigAccess) {
   const { env } = parts.host;
   return {
     /**
@@ -88,7 +88,7 @@ function serverAccess(parts: RunParts, { settings, profiles }: ConfigAccess) {
       return (await import("./ledger-server.ts")).createServerLedger(server, parts);
     },
     /** The SQL that does the same. */
-    schemaSql: async () => (await import("../../ledger/postgres/schema.ts")).schemaSql(true),
+    schemaSql: async () => (await import("../../ledger/postgres/schema.ts")).schemaSql(),
     /** Calls work with the ledger file of this machine, which can be moved to a server. */
     moveToServer: async <Result>(
       url: LedgerUrl,
@@ -97,7 +97,7 @@ function serverAccess(parts: RunParts, { settings, profiles }: ConfigAccess) {
     ): Promise<Result> => {
       const { withMovableLedger } = await import("./ledger-move.ts");
       const server = namedLedger(url, flags, env);
-      return withMovableLedger(server, { ...parts, read: profiles.read }, work);
+      return withMovableLedger(server, parts, work);
     },
     /** Warns if this machine's ledger file has operations that a ledger on a server does not know. */
     warnIfUnmoved: (environment: string, server: string) =>
@@ -105,7 +105,7 @@ function serverAccess(parts: RunParts, { settings, profiles }: ConfigAccess) {
   };
 }
 
-function openersOf(parts: RunParts, { profiles, settings }: ConfigAccess) {
+function openersOf(parts: RunParts, { settings }: ConfigAccess) {
   const { host } = parts;
   const ownFile = once(async () => {
     const path = ledgerFile(host);
@@ -119,7 +119,7 @@ function openersOf(parts: RunParts, { profiles, settings }: ConfigAccess) {
   };
   const open = async (owned: Owned): Promise<Ledger> => {
     const { ledger: server } = await settings();
-    if (!server) return openFile(parts, owned, await ownFile(), profiles.read);
+    if (!server) return openFile(parts, owned, await ownFile());
     // For a ledger of the profile, 'profile set' has warned.
     if (parts.finishes && "baseUrl" in owned && server.url.source === "LENDEN_LEDGER_URL")
       await warnIfUnmoved(parts, owned.environment, server.url.value.text);
@@ -190,12 +190,7 @@ function unknownPlace(typed: string, { kind, id, reference, createdAt }: Operati
 }
 
 /** @throws Failure `internal` if the ledger cannot be used, or was lost; nothing was sent then (P7) */
-async function openFile(
-  parts: RunParts,
-  owned: Owned,
-  path: string,
-  profiles: () => Promise<Profiles>,
-): Promise<Ledger> {
+async function openFile(parts: RunParts, owned: Owned, path: string): Promise<Ledger> {
   const { host, notice, closing } = parts;
   const isFile = path !== ":memory:";
   const opened = await openDatabase(path);
@@ -204,7 +199,7 @@ async function openFile(
     : undefined;
   const database = keeper ? withCommitCallback(opened, keeper.committed) : opened;
   try {
-    if (isFile) await prepareFile(database, path, host, profiles);
+    if (isFile) prepareFile(database, path);
   } catch (error) {
     database.close();
     throw error;

@@ -1,7 +1,6 @@
 import fs from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { ulid } from "ulid";
-import type { Profiles } from "../../config/profiles.ts";
 import { errorCode, systemReason } from "../../domain/error-code.ts";
 import { Failure } from "../../domain/failure.ts";
 import { testCommand } from "../../domain/state.ts";
@@ -10,13 +9,11 @@ import { headPath, ledgerPath } from "../../ledger/head.ts";
 import { ledgerFileState, lossOf, rejectWithoutTables } from "../../ledger/health.ts";
 import { recordAcceptance } from "../../ledger/sqlite/chain.ts";
 import { movedFailure, moveOf } from "../../ledger/sqlite/moved.ts";
-import { migrate, outdatedVersion } from "../../ledger/sqlite/schema.ts";
-import type { KnownProfile } from "../../ledger/sqlite/upgrade.ts";
+import { migrate } from "../../ledger/sqlite/schema.ts";
 import { isWritable, makeDirectory } from "../../platform/files.ts";
 import type { Host } from "../../platform/host.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
 import { openDatabase, writeCopy } from "../../platform/sqlite/open.ts";
-import { keyHashOf } from "./ledger-owner.ts";
 import type { RunParts } from "./parts.ts";
 
 /** The one file of all accounts, in a directory that only you can read. */
@@ -175,32 +172,14 @@ export function setAside(path: string): void {
     if (fs.existsSync(path + end)) fs.renameSync(path + end, `${path}.${id}.lost${end}`);
 }
 
-/** A ledger that an earlier version wrote is copied before it is migrated. */
-export async function prepareFile(
-  database: Database,
-  path: string,
-  host: Host,
-  profiles: () => Promise<Profiles>,
-): Promise<void> {
+/**
+ * Prepares a file that is open: its tables become those of this version.
+ *
+ * @throws Failure if it has no tables, was moved, or was written by a newer version
+ */
+export function prepareFile(database: Database, path: string): void {
   rejectWithoutTables(database, path);
   const move = moveOf(database);
   if (move) throw movedFailure(move);
-  const from = outdatedVersion(database);
-  if (from === undefined) return;
-  const copy = `${path}.backup-v${from}-${ulid(host.now())}`;
-  try {
-    writeCopy(database, copy);
-  } catch (cause) {
-    fs.rmSync(copy, { force: true });
-    throw new Failure("ledger.not-copied", `Cannot copy the ledger to ${copy}.`, {
-      hint: "The ledger is copied before it is updated for this version. Make room on the disk, then run the same command again.",
-      cause,
-    });
-  }
-  // Stored profiles name the accounts of an old ledger, if their keys need no keychain or program.
-  const known = Object.entries((await profiles()).profiles).flatMap(
-    ([name, { environment, apiKey }]): KnownProfile[] =>
-      apiKey && "text" in apiKey ? [{ name, environment, keyHash: keyHashOf(apiKey.text) }] : [],
-  );
-  migrate(database, known);
+  migrate(database);
 }

@@ -9,7 +9,6 @@ import {
 } from "node:fs";
 import { resolve } from "node:path";
 import { ulid } from "ulid";
-import type { Profiles } from "../../config/profiles.ts";
 import { errorCode, systemReason } from "../../domain/error-code.ts";
 import { Failure, usage } from "../../domain/failure.ts";
 import type { Acceptance } from "../../ledger/chain.ts";
@@ -120,10 +119,7 @@ type ConfirmRestore = (
 ) => Promise<void>;
 
 /** The ledger as a file: of all accounts at once, and without a key. */
-export function createLedgerMaintenance(
-  host: Host,
-  profiles: () => Promise<Profiles>,
-): LedgerMaintenance {
+export function createLedgerMaintenance(host: Host): LedgerMaintenance {
   const path = ledgerFile(host);
   const headFile = headPath(host.folders.config, path);
   const kind = () => ledgerFileState(path, headFile).kind;
@@ -131,7 +127,7 @@ export function createLedgerMaintenance(
   /** Works in a ledger that was brought to the newest schema. */
   const inLedger = async <Result>(work: (database: Database) => Result | Promise<Result>) =>
     using(openDatabase(path), async (database) => {
-      await prepareFile(database, path, host, profiles);
+      prepareFile(database, path);
       return work(database);
     });
   return {

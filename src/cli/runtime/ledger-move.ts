@@ -9,7 +9,6 @@ import { integrityOf } from "../../ledger/sqlite/integrity.ts";
 import { movedFailure, moveOf, recordMove } from "../../ledger/sqlite/moved.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
 import { openDatabase } from "../../platform/sqlite/open.ts";
-import type { ConfigAccess } from "./config-access.ts";
 import { ledgerFile, prepareFile } from "./ledger-file.ts";
 import { requireUnused } from "./ledger-maintenance.ts";
 import { serverHeadFile, serverLogin } from "./ledger-server.ts";
@@ -33,7 +32,7 @@ export interface MovableLedger {
  */
 export async function withMovableLedger<Result>(
   server: LedgerSettings,
-  parts: Pick<RunParts, "host" | "scrubber"> & Pick<ConfigAccess["profiles"], "read">,
+  parts: Pick<RunParts, "host" | "scrubber">,
   work: (ledger: MovableLedger) => Promise<Result>,
 ): Promise<Result> {
   const { host } = parts;
@@ -50,7 +49,7 @@ export async function withMovableLedger<Result>(
     const earlier = moveOf(file);
     if (earlier && (earlier.state === "moved" || earlier.to !== url)) throw movedFailure(earlier);
     if (!earlier) {
-      await prepareFile(file, path, host, parts.read);
+      prepareFile(file, path);
       await requireIntact(file, headFile);
     }
     const count = file.prepare("SELECT count(*) AS count FROM operations").get()?.count;

@@ -343,7 +343,7 @@ const insertSql = `
   INSERT INTO lenden.batch_rows (batch, ${planColumns})
   SELECT $1, ${planColumns} FROM json_to_recordset($2::json) AS r(row bigint, line bigint, reference text,
     amount_paisa bigint, recipient text, method_id text, method text, name text, description text,
-    cells text, fingerprint text, accepted bigint, recipient_key text)`;
+    cells text, accepted bigint, recipient_key text)`;
 
 const setAccepted =
   "UPDATE lenden.batch_rows SET accepted = 1 WHERE batch = $1 AND line = ANY ($2::bigint[])";

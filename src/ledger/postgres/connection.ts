@@ -3,12 +3,13 @@ import { Socket } from "node:net";
 import type { ConnectionOptions as TlsOptions } from "node:tls";
 import pg from "pg";
 import { errorCode, systemReason } from "../../domain/error-code.ts";
-import { Failure, updateHint } from "../../domain/failure.ts";
+import { Failure } from "../../domain/failure.ts";
 import { beginning, type Event, hashOf } from "../chain.ts";
 import { type Head, modified } from "../head.ts";
 import { storable } from "../intent.ts";
 import { textOrNull } from "../rows.ts";
-import { newestVersion, writerRole } from "./schema.ts";
+import { newerVersion, newestVersion } from "../version.ts";
+import { writerRole } from "./schema.ts";
 
 /** How to reach the server of a ledger. */
 export interface ServerLogin {
@@ -494,14 +495,14 @@ function hasSeen(row: Row, seen: Head | undefined): boolean {
   return seen === undefined || seen.number === 0n || row.seen === seen.hash;
 }
 
-/** @throws Failure if a newer version of lenden created or updated the ledger */
-export function requireKnown({ version }: Row): void {
-  if (Number(version) <= newestVersion) return;
-  throw new Failure(
-    "ledger.newer-version",
-    "Cannot use the ledger: a newer version of lenden wrote it.",
-    { hint: updateHint },
-  );
+/** @throws Failure if another version of lenden created or updated the ledger */
+function requireKnown({ version }: Row): void {
+  const found = Number(version);
+  if (found > newestVersion) throw newerVersion(found);
+  if (found === newestVersion) return;
+  throw new Failure("ledger.older-version", "Cannot use the ledger: an older lenden created it.", {
+    hint: "Let its owner run 'lenden ledger init <url>', which updates it.",
+  });
 }
 
 /** @throws Failure `ledger.server-version` */

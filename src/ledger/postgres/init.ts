@@ -1,9 +1,10 @@
 import { Failure } from "../../domain/failure.ts";
-import { atServer, rejectOldServer, requireKnown, type ServerLogin } from "./connection.ts";
+import { newerVersion, newestVersion, sqlFrom } from "../version.ts";
+import { atServer, rejectOldServer, type ServerLogin } from "./connection.ts";
 import { schemaSql } from "./schema.ts";
 
 /**
- * Creates the tables and the role of a ledger, or repairs the rights of the role.
+ * Creates the tables and the role of a ledger, or brings both to the newest version, and repairs the rights.
  *
  * @returns true if there was no ledger
  * @throws Failure `ledger.access-denied` if the login may not do that
@@ -19,13 +20,15 @@ export async function createSchema(login: ServerLogin): Promise<boolean> {
       rejectOldServer(row);
       const isNew = row.has_head !== "t";
       if (isNew && row.is_used === "t") throw foreignSchema();
+      let from = newestVersion;
       if (!isNew) {
-        const [head = {}] = await query("SELECT version FROM lenden.head");
-        requireKnown(head);
+        const [head] = await query("SELECT version FROM lenden.head");
+        from = Number(head?.version);
+        if (from > newestVersion) throw newerVersion(from);
         // PostgreSQL would only warn.
         if (row.is_own !== "t") throw notOwner(login);
       }
-      await query(schemaSql(isNew));
+      await query(isNew ? schemaSql() : schemaSql(sqlFrom(from, "postgres")));
       return isNew;
     });
   } catch (error) {

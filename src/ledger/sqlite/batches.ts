@@ -292,7 +292,7 @@ const insertRow = `
   INSERT INTO batch_rows (batch, ${planColumns}) VALUES (?, ${planColumns.map(() => "?")})`;
 
 /** The digest of what is sent of every row of a plan. */
-export function digestOf(database: Database, number: bigint): string {
+function digestOf(database: Database, number: bigint): string {
   const digest = planDigest();
   for (const row of paged(database, ...planRows(number, sentColumns))) digest.add(row);
   return digest.value();

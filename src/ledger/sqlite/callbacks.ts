@@ -106,6 +106,6 @@ export function createCallbacks(
 }
 
 /** @param row undefined if the callback was deleted meanwhile, because only the newest ones are kept */
-export function setRowDigest(database: Database, row: Row | undefined): void {
+function setRowDigest(database: Database, row: Row | undefined): void {
   if (row) database.prepare(sql.setRowDigest).run(rowDigestOf(row), row.number ?? null);
 }

@@ -33,11 +33,6 @@ export function* pagesOf(database: Database, sql: string, pages: Pages = {}): It
   }
 }
 
-/** As `paged`, with every value as text. */
-export function* pagedText(...query: Parameters<typeof textPagesOf>): Iterable<TextRow> {
-  for (const page of textPagesOf(...query)) yield* page;
-}
-
 /**
  * As `pagesOf`, with every value as text. A page is one JSON text, because a value that is handed over by SQLite
  * costs more than to parse it.

@@ -1,14 +1,10 @@
-import { Failure, updateHint } from "../../domain/failure.ts";
+import { Failure } from "../../domain/failure.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
-import { type KnownProfile, upgrade } from "./upgrade.ts";
-
-/** The version of `schema`. A change needs a new version, and a step in upgrade.ts. */
-const newestVersion = 12;
+import { newerVersion, newestVersion, type SchemaStep, sqlFrom } from "../version.ts";
 
 /**
- * The tables of a ledger. `ledger check` compares them with this text, so the order of their columns is that
- * in which earlier versions added them. An account is a number, because a URL and a key in each of its indexes
- * were half of the size of an operation.
+ * The tables of a ledger of the newest version. `ledger check` compares a ledger with this text. An account is a
+ * number, because a URL and a key in each of its indexes were half of the size of an operation.
  */
 export const schema = `
   CREATE TABLE accounts (
@@ -29,40 +25,39 @@ export const schema = `
     number INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
     kind TEXT NOT NULL,
-    profile TEXT NOT NULL,
     environment TEXT NOT NULL,
+    account INTEGER NOT NULL REFERENCES accounts (number),
+    key_hash TEXT NOT NULL,
+    base_url TEXT NOT NULL,
+    profile TEXT NOT NULL,
     reference TEXT,
-    fingerprint TEXT NOT NULL,
     amount_paisa INTEGER,
     target TEXT,
     asked TEXT NOT NULL,
-    state TEXT NOT NULL,
-    remote_id TEXT,
-    status TEXT,
-    code TEXT,
-    message TEXT,
-    attempts INTEGER NOT NULL,
-    user TEXT NOT NULL,
-    command TEXT NOT NULL,
-    created_at TEXT NOT NULL,
-    updated_at TEXT NOT NULL,
-    holder TEXT,
-    account INTEGER REFERENCES accounts (number),
-    reopened_at TEXT,
-    resumed_at TEXT,
-    key_hash TEXT NOT NULL DEFAULT '',
-    base_url TEXT NOT NULL DEFAULT '',
-    actor TEXT,
     recipient_key TEXT,
     recipient_name TEXT,
     method_id TEXT,
     method_name TEXT,
     description TEXT,
     batch INTEGER REFERENCES batches (number),
-    phase TEXT NOT NULL DEFAULT 'unresolved',
+    user TEXT NOT NULL,
+    command TEXT NOT NULL,
+    actor TEXT NOT NULL,
+    state TEXT NOT NULL,
+    phase TEXT NOT NULL,
+    remote_id TEXT,
+    status TEXT,
+    code TEXT,
+    message TEXT,
+    attempts INTEGER NOT NULL,
+    payment_url TEXT,
+    created_at TEXT NOT NULL,
+    reopened_at TEXT,
+    resumed_at TEXT,
+    updated_at TEXT NOT NULL,
     accepted_at TEXT,
     completed_at TEXT,
-    payment_url TEXT
+    holder TEXT
   ) STRICT;
   CREATE UNIQUE INDEX by_reference ON operations (account, reference) WHERE reference IS NOT NULL;
   -- With what lists filter by, so that rows that do not match are passed over in the index.
@@ -86,7 +81,7 @@ export const schema = `
     event TEXT NOT NULL,
     data TEXT NOT NULL,
     -- The same for all events of a write: whether it was committed can be looked up by it.
-    commit_id TEXT,
+    commit_id TEXT NOT NULL,
     hash TEXT NOT NULL
   ) STRICT;
   CREATE INDEX events_by_operation ON events (operation, number) WHERE operation IS NOT NULL;
@@ -95,22 +90,22 @@ export const schema = `
   CREATE TABLE batches (
     number INTEGER PRIMARY KEY,
     id TEXT NOT NULL,
-    profile TEXT NOT NULL,
     environment TEXT NOT NULL,
+    account INTEGER NOT NULL REFERENCES accounts (number),
+    profile TEXT NOT NULL,
     name TEXT NOT NULL,
+    file_name TEXT NOT NULL,
     file_hash TEXT NOT NULL,
+    identity TEXT NOT NULL,
     columns TEXT NOT NULL,
     method TEXT,
+    user TEXT NOT NULL,
     row_count INTEGER,
     total_paisa INTEGER,
     digest TEXT,
-    user TEXT NOT NULL,
     created_at TEXT NOT NULL,
-    holder TEXT,
-    account INTEGER REFERENCES accounts (number),
-    file_name TEXT,
-    identity TEXT,
-    cancelled_at TEXT
+    cancelled_at TEXT,
+    holder TEXT
   ) STRICT;
   CREATE UNIQUE INDEX batches_by_id ON batches (account, id);
   CREATE UNIQUE INDEX batches_by_identity ON batches (account, identity);
@@ -124,14 +119,13 @@ export const schema = `
     reference TEXT NOT NULL,
     amount_paisa INTEGER NOT NULL,
     recipient TEXT NOT NULL,
+    recipient_key TEXT NOT NULL,
     method_id TEXT NOT NULL,
     method TEXT NOT NULL,
     name TEXT,
     description TEXT,
     cells TEXT NOT NULL,
-    fingerprint TEXT NOT NULL,
-    recipient_key TEXT NOT NULL DEFAULT '',
-    accepted INTEGER NOT NULL DEFAULT 0,
+    accepted INTEGER NOT NULL,
     PRIMARY KEY (batch, row)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX planned_payout ON batch_rows (recipient_key, amount_paisa);
@@ -149,6 +143,7 @@ export const schema = `
     target TEXT NOT NULL,
     headers TEXT NOT NULL,
     body TEXT NOT NULL,
+    known INTEGER NOT NULL,
     verdict TEXT,
     because TEXT,
     records TEXT,
@@ -157,10 +152,9 @@ export const schema = `
     due_at TEXT,
     forwarded_to TEXT,
     forwarded_status INTEGER,
+    forwarded_fault TEXT,
     forwarded_finding TEXT,
-    row_digest TEXT,
-    known INTEGER NOT NULL DEFAULT 0,
-    forwarded_fault TEXT
+    row_digest TEXT
   ) STRICT;
   CREATE INDEX callbacks_by_age ON callbacks (account, number);
   CREATE INDEX callbacks_by_digest ON callbacks (account, digest, number);
@@ -183,50 +177,31 @@ export function versionOf(database: Database): number {
   return Number(database.prepare("PRAGMA user_version").get()?.user_version ?? 0n);
 }
 
-/** The version of a ledger that an earlier version of lenden wrote; undefined for any other. */
-export function outdatedVersion(database: Database): number | undefined {
-  const version = versionOf(database);
-  return version > 0 && version < newestVersion ? version : undefined;
-}
-
 /**
  * Brings a ledger to the newest schema, in one transaction.
  *
- * @param profiles the stored profiles: the accounts of their keys take their names
- * @throws Failure `internal` if a newer lenden has written it
+ * @throws Failure `ledger.newer-version`; `ledger.schema-modified` if its tables are not those of its version
  */
-export function migrate(database: Database, profiles: KnownProfile[] = []): void {
-  if (versionOf(database) === newestVersion) return;
-  // Tables that others refer to are replaced; the setting cannot be changed inside a transaction.
-  database.exec("PRAGMA foreign_keys = OFF");
+export function migrate(database: Database, steps?: readonly SchemaStep[]): void {
+  const newest = steps ? steps.length + 1 : newestVersion;
+  if (versionOf(database) === newest) return;
   try {
     database.transaction(() => {
       const version = versionOf(database);
-      if (version > newestVersion) throw newerSchema();
-      if (version === newestVersion) return;
-      if (version === 0) database.exec(schema);
-      else upgrade(database, version, { schema, profiles });
-      database.exec(`PRAGMA user_version = ${newestVersion}`);
+      if (version > newest) throw newerVersion(version);
+      if (version === newest) return;
+      database.exec(version === 0 ? schema : sqlFrom(version, "sqlite", steps));
+      database.exec(`PRAGMA user_version = ${newest}`);
     });
   } catch (cause) {
     if (!schemaErrors.test(String(cause))) throw cause;
     throw otherSchema(cause);
-  } finally {
-    database.exec("PRAGMA foreign_keys = ON");
   }
 }
 
 /** What SQLite reports if a file has other tables, columns or indexes than its version. */
 const schemaErrors =
   /no such|already exists|another table or index|(?:UNIQUE|NOT NULL) constraint|has no column/;
-
-function newerSchema(): Failure {
-  return new Failure(
-    "ledger.newer-version",
-    "Cannot open the ledger: a newer version of lenden wrote it.",
-    { hint: updateHint },
-  );
-}
 
 function otherSchema(cause: unknown): Failure {
   return new Failure(
