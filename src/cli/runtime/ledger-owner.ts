@@ -12,6 +12,6 @@ export function ownerOf(owned: Account | RecordsOwner): Owner {
 }
 
 /** A short hash that tells API keys apart, so that no key is stored. */
-export function keyHashOf(apiKey: string): string {
+function keyHashOf(apiKey: string): string {
   return createHash("sha256").update(apiKey).digest("hex").slice(0, 16);
 }

@@ -501,7 +501,7 @@ function requireKnown({ version }: Row): void {
   if (found > newestVersion) throw newerVersion(found);
   if (found === newestVersion) return;
   throw new Failure("ledger.older-version", "Cannot use the ledger: an older lenden created it.", {
-    hint: "Let its owner run 'lenden ledger init <url>', which updates it.",
+    hint: "Run 'lenden ledger init' with the login that created it.",
   });
 }
 
