@@ -25,6 +25,15 @@ export function shownUrl(text: string): string | undefined {
   return isPlain && !/sk_|public-/.test(text) ? `"${text}"` : undefined;
 }
 
+/** The path as a server could decode it, however often: a secret may be hidden in it. */
+export function decodedPath(path: string): string {
+  let text = path;
+  for (let times = 0; times < 8 && text.includes("%"); times += 1)
+    // Byte by byte: the bytes need not be UTF-8.
+    text = text.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number(`0x${hex}`)));
+  return text;
+}
+
 export function parseUrl(text: string): URL | undefined {
   return URL.canParse(text) ? new URL(text) : undefined;
 }

@@ -6,6 +6,7 @@ import { readAccountNumber, readIdentifier } from "../domain/identifier.ts";
 import { readMobile } from "../domain/mobile.ts";
 import { readReference } from "../domain/reference.ts";
 import type { Result } from "../domain/result.ts";
+import { decodedPath } from "../domain/url.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { sendPayout } from "../payouts/send.ts";
 import { createPayment, createRefund, type Repeat } from "./create.ts";
@@ -89,15 +90,6 @@ export function hidesWrite(call: Pick<Call, "method" | "path">, baseUrl: string)
   if (endpointAt(call.method, call.path)) return false;
   const [path = ""] = (decodedPath(new URL(baseUrl).pathname) + call.path).split("?");
   return writesAt(path).some(({ method }) => method === call.method);
-}
-
-/** The path as a server could decode it, however often: a secret may be hidden in it. */
-export function decodedPath(path: string): string {
-  let text = path;
-  for (let times = 0; times < 8 && text.includes("%"); times += 1)
-    // Byte by byte: the bytes need not be UTF-8.
-    text = text.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number(`0x${hex}`)));
-  return text;
 }
 
 /**
