@@ -10,7 +10,7 @@ const root = resolve(import.meta.dirname, "../src");
  */
 const mayImport: Record<string, string[]> = {
   domain: ["fastest-levenshtein", "node:crypto"],
-  platform: ["domain", "ulid", "libsql", "@napi-rs/keyring", "types:config"],
+  platform: ["domain", "ulid", "libsql", "@napi-rs/keyring"],
   "api/contract": ["domain", "zod/mini"],
   api: ["api/contract", "domain", "undici", "types:zod/mini"],
   config: ["api/contract", "domain", "platform", "conf", "zod/mini", "string-argv"],

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { systemReason } from "../domain/error-code.ts";
 import { Failure } from "../domain/failure.ts";
 import { jsonIn } from "../domain/json.ts";
+import type { KeychainAnswer, KeychainQuestion } from "../platform/subprocesses/keychain.ts";
 import type { SecretSource } from "./profiles.ts";
 import type { Sourced } from "./settings.ts";
 
@@ -55,23 +56,13 @@ async function firstLineOf(command: string, around: Surroundings): Promise<strin
   );
 }
 
-/** What the subprocess reads as JSON from its standard input. */
-export type KeychainQuestion =
-  | { wanted: "read" | "remove"; entry: string }
-  | { wanted: "store"; entry: string; secret: string };
-
-const keychainAnswer = z.union([
+const keychainAnswer: z.ZodMiniType<KeychainAnswer> = z.union([
   z.strictObject({ secret: z.string() }),
   z.strictObject({ done: z.literal(true) }),
-  /** There is no such entry. */
   z.strictObject({ absent: z.literal(true) }),
-  /** Why no keychain can be reached. */
   z.strictObject({ missing: z.string() }),
-  /** Why the keychain did not do it. */
   z.strictObject({ refused: z.string() }),
 ]);
-/** What the subprocess prints as JSON. */
-export type KeychainAnswer = z.infer<typeof keychainAnswer>;
 
 /**
  * The operating system's keychain. Its functions block, sometimes until a person types a password, so a

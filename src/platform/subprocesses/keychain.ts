@@ -1,7 +1,22 @@
 // Calls the operating system's keychain; config/secrets.ts says why it is a program of its own.
 import { text } from "node:stream/consumers";
-import type { KeychainAnswer, KeychainQuestion } from "../../config/secrets.ts";
 import { processHost } from "../host.ts";
+
+/** What is read as JSON from the standard input. */
+export type KeychainQuestion =
+  | { wanted: "read" | "remove"; entry: string }
+  | { wanted: "store"; entry: string; secret: string };
+
+/** What is printed as JSON. */
+export type KeychainAnswer =
+  | { secret: string }
+  | { done: true }
+  /** There is no such entry. */
+  | { absent: true }
+  /** Why no keychain can be reached. */
+  | { missing: string }
+  /** Why the keychain did not do it. */
+  | { refused: string };
 
 /** The kernel's keyring would be a silent fallback that forgets everything at the next boot. */
 const options = { linux: { store: "secret-service" } } as const;
