@@ -2,7 +2,8 @@ import { amountText, type Paisa } from "../domain/amount.ts";
 import { sameMobile } from "../domain/mobile.ts";
 import { isUnsettled } from "../domain/state.ts";
 import type { Operation } from "../ledger/operation.ts";
-import { type Line, magnitude, recipientOf } from "./statement.ts";
+import { magnitude } from "./cells.ts";
+import { type Line, recipientOf } from "./statement.ts";
 
 /*
  * Compares the lines of a statement with operations. Pure: nothing is read, retrieved or recorded here.

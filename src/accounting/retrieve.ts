@@ -13,6 +13,7 @@ import { refreshStatus, throwUnlessUnknown } from "../operations/refresh.ts";
 import { resolveByRecord } from "../operations/resolve.ts";
 import { unread } from "../operations/response-failure.ts";
 import { requestRecord } from "../operations/status.ts";
+import { magnitude } from "./cells.ts";
 import { createFindings, type Finding, type Findings } from "./findings.ts";
 import {
   type Balance,
@@ -27,7 +28,7 @@ import {
   namesIn,
   signedText,
 } from "./reconcile.ts";
-import { type Line, type Lines, magnitude } from "./statement.ts";
+import type { Line, Lines } from "./statement.ts";
 
 /** A person's decision that a line is an operation, although no ID or reference says so. */
 export interface Acceptance {

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { readMoney } from "../../src/accounting/cells.ts";
 import {
   classify as classifyPage,
   createBalanceCheck,
@@ -9,7 +10,6 @@ import {
 import {
   type Line,
   readLines,
-  readMoney,
   readTable,
   recognize,
   type StatementField,

@@ -1,0 +1,89 @@
+import type { Paisa } from "../domain/amount.ts";
+import { asciiDigits, err, ok, quoted, type Result } from "../domain/result.ts";
+import { type Resource, type Status, statuses } from "../domain/statuses.ts";
+import { whenClockShows } from "../domain/time-zone.ts";
+
+/*
+ * Reads the cells of a statement, as providers, banks and spreadsheets write them.
+ */
+
+/**
+ * Reads an amount of a statement in paisa: `1,25,000.50`, `-500`, `(500.00)`, `BDT 500`, `৳৫০০`. Commas must group
+ * digits: `1250,50` has more than one meaning.
+ */
+export function readMoney(cell: string): Result<Paisa> {
+  const plain = asciiDigits(cell)
+    .replace(/\u2212/g, "-")
+    .replace(/\u00a0/g, " ")
+    .trim();
+  const bare = /^\((.*)\)$/.exec(plain)?.[1] ?? plain;
+  const [, before = "", inner = "", digits = "", paisa = ""] =
+    /^([+-]?) ?(?:BDT|Tk\.?|৳)? ?([+-]?)(\d[\d,]*)(?:\.(\d{1,2}))?(?: ?(?:BDT|Tk\.?|৳))?$/i.exec(
+      bare,
+    ) ?? [];
+  const isGrouped = /^\d{1,15}$|^\d{1,3}(?:,\d{2,3})*,\d{3}$/.test(digits);
+  const isSignedOnce = [before, inner, bare === plain ? "" : "-"].filter(Boolean).length < 2;
+  if (!isGrouped || !isSignedOnce)
+    return err(`${quoted(cell)} is not an amount. Examples: 1,25,000.50, -500, (500).`);
+  const value = BigInt(digits.replaceAll(",", "") + paisa.padEnd(2, "0"));
+  return ok(before === "-" || inner === "-" || bare !== plain ? -value : value);
+}
+
+export function magnitude(paisa: Paisa): Paisa {
+  return paisa < 0n ? -paisa : paisa;
+}
+
+const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+/** A date that begins with the day or the month. */
+export const dayFirst = /^(\d{1,2})[-/. ](\d{1,2}|[a-z]{3})[a-z]*[-/. ,]+(\d{4})/i;
+const isoDate =
+  /^(\d{4}-\d\d-\d\d)(?:[T ,]+(\d{1,2}):(\d\d)(?::(\d\d)(?:\.\d+)?)? ?([ap]m)?(Z|[+-]\d\d:\d\d)?)?$/i;
+
+/** Reads `2026-11-20 10:30:00`, `20/11/2026`, `20 Nov 2026 10:30 AM`: a day, a minute or a second. */
+export function readDate(
+  cell: string,
+  zone: string,
+  isMonthFirst = false,
+): Result<{ fromMs: number; toMs: number }> {
+  const two = (number: string | number) => String(number).padStart(2, "0");
+  const iso = asciiDigits(cell)
+    .replace(dayFirst, (_, first, second, year) => {
+      const named = months.indexOf(second.toLowerCase()) + 1;
+      const [day, month] = isMonthFirst && !named ? [second, first] : [first, second];
+      return `${year}-${two(named || month)}-${two(day)}`;
+    })
+    .replace(/^(\d{4})\/(\d\d)\/(\d\d)/, "$1-$2-$3");
+  const [, date = "", hour, minute = "00", second, half = "", offset] = isoDate.exec(iso) ?? [];
+  const hours = half ? (Number(hour) % 12) + (/p/i.test(half) ? 12 : 0) : Number(hour ?? 0);
+  const ms = Date.parse(`${date}T${two(hours)}:${minute}:${second ?? "00"}${offset ?? "Z"}`);
+  // Date.parse reads 30 February as 2 March.
+  if (Number.isNaN(ms) || new Date(Date.parse(date)).toISOString().slice(0, 10) !== date)
+    return err(`${quoted(cell)} is not a date. Examples: 2026-11-20 10:30, 20/11/2026.`);
+  const lengthMs = hour === undefined ? 86_400_000 : second === undefined ? 60_000 : 1_000;
+  const when = (shownMs: number) => (offset ? shownMs : whenClockShows(zone, shownMs));
+  return ok({ fromMs: when(ms), toMs: when(ms + lengthMs) - 1 });
+}
+
+/** Whole texts: `Completed, then reversed` is none of them. */
+const statusWords: Record<Status, RegExp> = {
+  Completed:
+    /^(?:complete|completed|success|successful|succeeded|paid|settled|done|processed)(?: successfully)?$/i,
+  Cancelled: /^(?:cancell?ed|reversed|reversal|failed|failure|unsuccessful|declined)$/i,
+  Processing: /^(?:processing|pending|in progress)$/i,
+};
+
+export function statusIn(text: string): Status | undefined {
+  const word = text.replace(/^(?:payment|payout|transaction|transfer) |[.!]$/gi, "");
+  return statuses.find((one) => statusWords[one].test(word));
+}
+
+const kindWords: [Resource | "fee", RegExp][] = [
+  ["fee", /\b(?:fees?|charges?|commission)\b/i],
+  ["refund", /refund/i],
+  ["payout", /pay-?out|disburse|withdraw|cash ?out|send money/i],
+  ["payment", /payment|collect|receive|cash ?in|sale/i],
+];
+
+export function kindIn(text: string): Resource | "fee" | undefined {
+  return kindWords.find(([, words]) => words.test(text))?.[0];
+}
