@@ -1,4 +1,5 @@
 import type { Paisa } from "../domain/amount.ts";
+import { readMobile } from "../domain/mobile.ts";
 import { asciiDigits, err, ok, quoted, type Result } from "../domain/result.ts";
 import { type Resource, type Status, statuses } from "../domain/statuses.ts";
 import { whenClockShows } from "../domain/time-zone.ts";
@@ -86,4 +87,16 @@ const kindWords: [Resource | "fee", RegExp][] = [
 
 export function kindIn(text: string): Resource | "fee" | undefined {
   return kindWords.find(([, words]) => words.test(text))?.[0];
+}
+
+/** A number with a currency, a direction or an end mark, or a short ID. */
+const numberLike =
+  /^(?:\p{L}{1,3}\.?|\p{Sc})? ?[-+\u2212(]?\d[\d,]*(?:\.\d+)?\)?(?: ?(?:\p{L}{1,4}\.?|\p{Sc}|\/[-=]))?$/u;
+
+/** The value of a cell that is certainly not a heading. */
+export function valueIn(cell: string): "mobile" | "date" | "number" | undefined {
+  const plain = asciiDigits(cell);
+  if (readMobile(plain).ok) return "mobile";
+  if (readDate(plain, "UTC").ok || readDate(plain, "UTC", true).ok) return "date";
+  return numberLike.test(plain) ? "number" : undefined;
 }

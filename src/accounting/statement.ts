@@ -2,13 +2,13 @@ import { type CsvRecord, type CsvText, recordPages, Unreadable } from "../batche
 import { delimiters } from "../batches/header.ts";
 import type { Paisa } from "../domain/amount.ts";
 import { unguarded } from "../domain/csv-guard.ts";
-import { usage } from "../domain/failure.ts";
+import { type Failure, usage } from "../domain/failure.ts";
 import { payeeOf } from "../domain/mobile.ts";
 import { asciiDigits, quoted, type Result } from "../domain/result.ts";
 import type { Resource } from "../domain/statuses.ts";
 import { counted } from "../domain/text.ts";
 import type { Operation } from "../ledger/operation.ts";
-import { dayFirst, kindIn, magnitude, readDate, readMoney, statusIn } from "./cells.ts";
+import { dayFirst, kindIn, magnitude, readDate, readMoney, statusIn, valueIn } from "./cells.ts";
 
 /** What a column of a statement can hold. */
 export const statementFields = [
@@ -49,14 +49,17 @@ const mostPreamble = 20;
 const sampled = 1_000;
 
 /**
- * Reads a table. Its header is the row that names the most columns: given ones, or else well-known ones.
+ * Reads a table. Its header is the row that names the most columns: given ones, or else well-known ones. A row with a
+ * value, such as a date or an amount, is a line of the table: taken for the header, it would be lost.
  *
+ * @param namesIn those of the texts that are IDs or references of the ledger
  * @throws Failure `usage` if the file is no CSV file with a header
  */
 export async function readTable(
   { path, pieces }: CsvText,
   delimiter?: string,
   given: string[] = [],
+  namesIn: (texts: string[]) => Promise<Set<string>> = async () => new Set(),
 ): Promise<StatementTable> {
   let known = delimiter;
   async function* allPages() {
@@ -77,17 +80,61 @@ export async function readTable(
     first.push(...page);
     if (first.length > mostPreamble + sampled) break;
   }
-  const head = first.slice(0, mostPreamble).map(({ cells }) => columnsIn(cells, given));
-  const place = head.indexOf(Math.max(...head));
-  const header = first[place]?.cells ?? [];
+  const head = first.slice(0, mostPreamble + 1);
+  const place = placeOfHeader(path, head, given, await namesIn(textsOf({ sample: head })));
+  const { cells: header = [], line: headerLine = 0 } = first[place] ?? {};
   if (header.length < 2)
     throw usage([`${path} has no header with at least two columns.`], addDelimiter);
-  const headerLine = first[place]?.line ?? 0;
   async function* pages() {
     for await (const page of allPages()) yield page.filter(({ line }) => line > headerLine);
   }
   const sample = first.slice(place + 1, place + 1 + sampled);
   return { path, header, sample, pages };
+}
+
+/**
+ * @param head the records at the beginning of the file
+ * @param names IDs and references of the ledger
+ * @throws Failure `usage` if a line of money would be the header, or above it
+ */
+function placeOfHeader(
+  path: string,
+  head: CsvRecord[],
+  given: string[],
+  names: Set<string>,
+): number {
+  const isGiven = (cell: string) => given.some((name) => isSame(name, cell));
+  const valuesIn = (record: CsvRecord | undefined) =>
+    (record?.cells ?? []).map((cell) => {
+      if (isGiven(cell)) return undefined;
+      return names.has(cell) ? "number" : valueIn(cell);
+    });
+  const ranks = head.slice(0, mostPreamble).map((record) => {
+    if (valuesIn(record).some((value) => value !== undefined)) return -1;
+    const isTitle = record.cells.filter(Boolean).length < 2;
+    return isTitle ? 0 : 1 + columnsIn(record.cells, given);
+  });
+  const best = Math.max(...ranks);
+  const place = ranks.indexOf(best);
+  const [first] = head;
+  if (first && best < 0) throw withoutHeader(`${path} has no header`, first);
+  const below = valuesIn(head[place + 1]);
+  const isLikeBelow = (record: CsvRecord) =>
+    valuesIn(record).filter((value, at) => value && value === below[at]).length > 1;
+  const above = head.slice(0, place).find(isLikeBelow);
+  if (above) throw withoutHeader(`${path} has no header above its first line of values`, above);
+  return place;
+}
+
+function withoutHeader(what: string, { line, cells }: CsvRecord): Failure {
+  const shown = cells
+    .filter(Boolean)
+    .slice(0, 8)
+    .map((cell) => quoted(cell));
+  return usage(
+    [`${what}: line ${line} has the values ${shown.join(", ")}.`],
+    "Add a first line that names the columns, such as Date,Reference,Amount.",
+  );
 }
 
 /** A cell without what spreadsheets and web pages add: an apostrophe, a formula of a text, and invisible marks. */
@@ -138,7 +185,7 @@ async function delimiterOf(pieces: AsyncIterable<string>, given: string[]): Prom
 }
 
 /** The texts of a statement that may be IDs or references, of its first lines. */
-export function textsOf({ sample }: StatementTable): string[] {
+export function textsOf({ sample }: Pick<StatementTable, "sample">): string[] {
   return [...new Set(sample.flatMap(({ cells }) => cells))].filter((cell) =>
     /^[^\s]{2,256}$/.test(cell),
   );

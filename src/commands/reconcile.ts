@@ -180,14 +180,20 @@ async function resultOf(input: ReconcileInput, context: Context) {
   const zone = await zoneOf(context);
   const { problems } = spanOf(input, zone, context);
   if (problems.length > 0) throw usage(problems, swapDates);
-  const statement = await readTable(csv, input.delimiter, named);
+  const ledger = await context.ledger.own();
+  const namesIn = async (texts: string[]) => {
+    const found = await ledger.ofNames(texts);
+    return new Set(
+      found.flatMap(({ remoteId, reference }) => [remoteId ?? [], reference ?? []].flat()),
+    );
+  };
+  const statement = await readTable(csv, input.delimiter, named, namesIn);
   checkColumns(statement, given);
   if (statement.sample.length === 0 && !(input.since && input.until))
     throw usage(
       [`${file} has no lines below its header, so lenden cannot know its period.`],
       "Download the statement again. If the period has no transactions, set --since and --until.",
     );
-  const ledger = await context.ledger.own();
   const columns = await columnsOf(input, given, statement, context);
   const lines = await readLines(statement, columns, zone);
   const isNew = saved.length === 0 || map.length > 0;

@@ -1,0 +1,82 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { scratchFolder, todayInDhaka } from "../support/helpers.ts";
+import { type Merchant, openMerchant, paidPayout, payoutNumber } from "../support/merchant.ts";
+
+let merchant: Merchant;
+const today = todayInDhaka();
+
+beforeAll(async () => {
+  merchant = await openMerchant({}, afterAll);
+  for (const [at, reference] of ["FLD-1", "FLD-2"].entries())
+    await paidPayout(merchant, payoutNumber(at, reference));
+});
+
+/** A payout of BDT 2,000 that the ledger does not know is among the lines. */
+function reconciled(lines: string[], ...more: string[]) {
+  const file = join(scratchFolder(), "s.csv");
+  writeFileSync(file, lines.join("\n"));
+  const days = ["--since", "today", "--until", "today"];
+  return merchant.lenden(["reconcile", file, "--yes", ...days, ...more]);
+}
+
+const rows = [`${today},FLD-1,-5.00,Completed`, `${today},FLD-2,-5.00,Completed`];
+
+describe("reconcile, for a statement without a header", () => {
+  test.each([
+    ["a date and an amount", `${today},X-9,-2000.00,কাজ`],
+    ["a status, which is like a heading", `${today},X-9,-2000.00,Completed`],
+    ["an amount with its direction", "X-9,Payout,2000.00 Dr,Completed"],
+    ["an amount in another script", "X-9,Payout,২০০০/-,Completed"],
+    ["a mobile number", "X-9,Withdrawal,017-1234-5678,two thousand"],
+    ["a known reference", "FLD-1,Withdrawal,Completed,two thousand"],
+    ["words of many headings", "Ref X-9,Cash withdrawal,Mobile recharge,2000"],
+  ])("rejects a first line that has %s, and shows it", async (_, first) => {
+    const { code, stdout, stderr } = await reconciled([first, ...rows]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain("line 1");
+    for (const cell of first.split(",").slice(0, 3)) expect(stderr).toContain(cell);
+  });
+
+  test.each([
+    ["Date,Reference,Amount,", `${today},X-9,-2000.00,`, (row: string) => row],
+    ["Reference,Amount", "X-9,-2000.00", (row: string) => row.split(",").slice(1, 3).join(",")],
+  ])("rejects lines of money above the header %s", async (header, above, rowOf) => {
+    const { code, stdout, stderr } = await reconciled([above, header, ...rows.map(rowOf)]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain("line 1");
+    expect(stderr).toContain("-2000.00");
+  });
+});
+
+describe("reconcile, for headings that lenden does not know", () => {
+  test("does not take a line with the word Completed as the header", async () => {
+    const lines = ["তারিখ,নম্বর,টাকা,অবস্থা", `${today},X-9,-2000.00,Completed`, ...rows];
+    const found = await reconciled(lines);
+    expect(found.code).toBe(6);
+    expect(found.stderr).toContain("1 line of s.csv is not in the ledger (line 2, BDT -2,000.00).");
+  });
+
+  test("finds the header below the name and the number of the account", async () => {
+    const lines = ["আমার দোকান", "হিসাব,01712345678", "তারিখ,নম্বর,টাকা,অবস্থা", ...rows];
+    expect(await reconciled(lines)).toMatchObject({ code: 0 });
+  });
+
+  test("reads a heading that looks like a number if --map names it", async () => {
+    const lines = ["Date,Reference,Amount,2026", `${today},FLD-1,-5.00,x`, `${today},FLD-2,-5.00,`];
+    expect(await reconciled(lines)).toMatchObject({ code: 2 });
+    expect(await reconciled(lines, "--map", "2026=ignore")).toMatchObject({ code: 0 });
+  });
+});
+
+test("reconcile reads a header below a period, a number and a balance", async () => {
+  const above = [
+    "Statement of My Shop,,",
+    `Period,${today},${today}`,
+    "Account,01712345678,",
+    `Closing balance on,${today},"73,249.50"`,
+  ];
+  const lines = ["Date,Reference,Amount", ...rows.map((row) => row.replace(/,Completed$/, ""))];
+  expect(await reconciled([...above, ...lines])).toMatchObject({ code: 0 });
+});
