@@ -53,8 +53,7 @@ export const refundCreate = defineCommand({
     const show = refundableOnce(context);
     const check = async (typed: string, amountPaisa: bigint, again: boolean) => {
       const { checkRefund } = await import("../operations/create.ts");
-      const { payment, paidPaisa, live } = await show(typed);
-      checkRefund(payment.transactionId, { paidPaisa, amountPaisa, live }, { again });
+      checkRefund(await show(typed), amountPaisa, { again, nowMs: context.host.now() });
     };
     return {
       payment: {

@@ -20,6 +20,8 @@ import type { HistoryEvent, Holder, Intent, Operation, Outcome, RefundSums } fro
 const duplicateWindowMs = 24 * 60 * 60_000;
 /** A payment that is still Processing counts as a duplicate for this long. */
 const paymentWindowMs = 10 * 60_000;
+/** The API may have created what it rejected: the same refund needs a decision for this long. */
+const rejectionWindowMs = 10 * 60_000;
 
 /**
  * The effect of a duplicate: `reject` without a reference of the caller's choice; `reject-if-unknown` with
@@ -249,7 +251,8 @@ function checkDuplicates(request: ClaimRequest, facts: ClaimFacts): Checked {
   if (kind === "payout") return checkPayout(request, facts);
   if (kind === "refund") {
     const { intent, onDuplicate, paidPaisa = 0n } = request;
-    return decideRefund({ intent, onDuplicate, paidPaisa }, facts.similar);
+    const { nowMs, similar } = facts;
+    return decideRefund({ intent, onDuplicate, paidPaisa, nowMs }, similar);
   }
   if (kind === "payment") return checkPayment(request, facts);
   // A cancel or a trigger has no second effect; an earlier one explains a rejection.
@@ -291,22 +294,28 @@ interface RefundRequest {
   intent: Pick<Intent, "amountPaisa" | "target">;
   onDuplicate: OnDuplicate;
   paidPaisa: Paisa;
+  nowMs: number;
 }
 
 /**
  * The refunds of a payment never exceed its amount, and the same refund twice needs a decision
- * (docs/money-safety.md).
+ * (docs/money-safety.md), also shortly after the API rejected it.
  */
 export function decideRefund(
-  { intent, onDuplicate, paidPaisa }: RefundRequest,
+  { intent, onDuplicate, paidPaisa, nowMs }: RefundRequest,
   similar: Operation[],
 ):
   | Extract<ClaimDecision, { kind: "over-limit" | "duplicate" }>
   | { earlier: Operation | undefined } {
   const refunds = similar.filter((one) => one.kind === "refund" && one.target === intent.target);
   const { live, refundablePaisa } = refundableOf(refunds, paidPaisa);
-  const alike = live.filter((one) => one.amountPaisa === intent.amountPaisa);
-  const same = alike.find(isUnresolved) ?? alike[0];
+  const isAlike = ({ amountPaisa }: Operation) => amountPaisa === intent.amountPaisa;
+  const alike = live.filter(isAlike);
+  const rejectedSince = new Date(nowMs - rejectionWindowMs).toISOString();
+  const rejected = refunds.find(
+    (one) => isAlike(one) && one.state === "REFUSED" && one.updatedAt >= rejectedSince,
+  );
+  const same = alike.find(isUnresolved) ?? alike[0] ?? rejected;
   // One of unknown outcome has to be resolved first, whatever is left of the payment.
   const isFirst = same && isUnresolved(same) && onDuplicate !== "send";
   if ((intent.amountPaisa ?? 0n) > refundablePaisa && !isFirst)

@@ -99,6 +99,9 @@ async function assertSame(
   await assertFree(operation, remoteId, deps);
 }
 
+const afterRejectedRefund =
+  "Then retry. Within ten minutes, the same refund needs --again: check the merchant dashboard first.";
+
 async function createOnce<Created>(
   operation: Operation,
   send: () => Promise<Answer<Created>>,
@@ -110,7 +113,9 @@ async function createOnce<Created>(
     const answer = await attempted(send);
     if (answer.kind === "data") return answer.data;
     if (answer.kind === "refused" && provesNothingDone(kind, answer, await deps.guarantees()))
-      throw rejectedCreation(answer);
+      throw rejectedCreation(answer, {
+        next: kind === "refund" ? afterRejectedRefund : "Then retry.",
+      });
     if (answer.kind !== "unsent") {
       const isDenied = answer.kind === "refused" && answer.why === "access";
       const access = isDenied ? `${accessHint(answer.status)} ` : "";
@@ -169,7 +174,17 @@ function rejectedClaim(
     );
   }
   const { earlier } = claim;
-  const { id, state, createdAt } = earlier;
+  const { id, state, createdAt, updatedAt } = earlier;
+  // Only of a refund: its rejection is recent.
+  if (state === "REFUSED")
+    return new Failure(
+      "refund.duplicate",
+      `Duplicate refund: the API rejected the same refund on ${formatTime(updatedAt)} (${id}), and may have created it.`,
+      {
+        hint: "Check the payment in the merchant dashboard. If the refund is not there, add --again, or wait ten minutes.",
+        operation: id,
+      },
+    );
   const ended =
     state === "CONFLICT"
       ? ", and the API has a different record of it"
@@ -193,8 +208,8 @@ export interface Refundable {
   payment: RetrievedPayment;
   paidPaisa: Paisa;
   leftPaisa: Paisa;
-  /** Its refunds that were created, or may have been. */
-  live: Operation[];
+  /** All its refunds in the ledger. */
+  refunds: Operation[];
 }
 
 /**
@@ -207,7 +222,7 @@ export async function refundable(transactionId: string, deps: OperationDeps): Pr
   await remembered({ kind: "payment", id: transactionId }, payment, deps);
   const refunds = await (await deps.ledger()).refundsOf(transactionId);
   const { live, refundablePaisa: leftPaisa } = refundableOf(refunds, paidPaisa);
-  if (leftPaisa > 0n) return { payment, paidPaisa, leftPaisa, live };
+  if (leftPaisa > 0n) return { payment, paidPaisa, leftPaisa, refunds };
   throw new Failure(
     "refund.already-refunded",
     `Cannot refund payment ${transactionId}: nothing is left to refund of its ${formatPaisa(paidPaisa)}.`,
@@ -247,17 +262,16 @@ async function retrieveCompleted(
 /**
  * Checks a refund before the user confirms it; its claim checks it again.
  *
- * @param live the refunds of the payment that were created, or may have been
  * @throws Failure `refused` if the refunds would exceed the payment, or if the same refund was created
  */
 export function checkRefund(
-  transactionId: string,
-  { paidPaisa, amountPaisa, live }: { paidPaisa: Paisa; amountPaisa: Paisa; live: Operation[] },
-  { again }: Repeat,
+  { payment, paidPaisa, refunds }: Pick<Refundable, "payment" | "paidPaisa" | "refunds">,
+  amountPaisa: Paisa,
+  { again, nowMs }: Repeat & { nowMs: number },
 ): void {
-  const intent = { kind: "refund" as const, amountPaisa, target: transactionId };
+  const intent = { kind: "refund" as const, amountPaisa, target: payment.transactionId };
   const onDuplicate = again ? "send" : "reject";
-  const decision = decideRefund({ intent, paidPaisa, onDuplicate }, live);
+  const decision = decideRefund({ intent, paidPaisa, onDuplicate, nowMs }, refunds);
   if ("kind" in decision) throw rejectedClaim(intent, paidPaisa, decision);
 }
 

@@ -144,17 +144,26 @@ export function rejection(answer: Rejected, about?: string): Failure {
   });
 }
 
-/**
- * The failure of a creation. A 404 then means a wrong address and not an unknown ID, and the API may
- * reject a payout because of the clock (exit 4).
- */
-export function rejectedCreation(answer: Rejected, about?: string, clockAheadMs?: number): Failure {
+interface RejectedCreation {
+  /** What the user can do after the cause is fixed, a sentence. */
+  next: string;
+  /** The reference of a payout. */
+  about?: string;
+  /** Of a payout: the API may have rejected it because of the clock (exit 4). */
+  clockAheadMs?: number | undefined;
+}
+
+/** The failure of a creation. A 404 then means a wrong address and not an unknown ID. */
+export function rejectedCreation(
+  answer: Rejected,
+  { next, about, clockAheadMs }: RejectedCreation,
+): Failure {
   const isAddress = answer.why === "unknown id";
   const plain = rejection(isAddress ? { ...answer, why: "refused" } : answer, about);
   const clock = clockAheadMs === undefined ? undefined : clockTrouble(clockAheadMs);
-  const retry = answer.why === "refused" && about ? newReferenceHint : plain.details.hint;
-  const again = about ? " Then send the payout with a new reference." : "";
-  const hint = clock ?? (isAddress ? addressHint + again : retry);
+  const fix = isAddress ? addressHint : "Fix the problem that the API reports.";
+  const isFixable = isAddress || answer.why === "refused";
+  const hint = clock ?? (isFixable ? `${fix} ${next}` : plain.details.hint);
   const details = { ...plain.details, ...(hint ? { hint } : {}) };
   return new Failure(clock ? "api.clock-differs" : plain.reason, plain.message, details);
 }
@@ -188,8 +197,6 @@ export function rejectedLater(
   );
 }
 
-const newReferenceHint =
-  "Fix the problem that the API reports, then send the payout with a new reference (--ref).";
 const addressHint = `Check the base URL: it usually ends in ${basePath}.`;
 const pathHint =
   "Check the path and the IDs in it, then the base URL, which usually ends with /cp/api/v1.";

@@ -168,7 +168,10 @@ function lastFailure(
     });
   }
   if (answer.kind === "unsent") return unsent(answer);
-  if (answer.kind === "refused") return rejectedCreation(answer, reference, clockAheadMs);
+  if (answer.kind === "refused") {
+    const next = "Then send the payout with a new reference (--ref).";
+    return rejectedCreation(answer, { next, about: reference, clockAheadMs });
+  }
   return uncertain(order, describe(answer), { evidence: evidenceOf(answer) });
 }
 

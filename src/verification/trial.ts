@@ -161,7 +161,7 @@ function createSender(deps: OperationDeps) {
       return answer.data;
     }
     if (answer.kind === "refused" && provesNothingDone("payout", answer, await deps.guarantees()))
-      throw rejectedCreation(answer, order.merchantRef);
+      throw rejectedCreation(answer, { next: "Then retry.", about: order.merchantRef });
     throw new Failure("payout.outcome-unknown", `Cannot confirm ${by.id}: ${describe(answer)}.`, {
       hint: resolveHint(by.id, "payout", by),
       operation: by.id,

@@ -330,6 +330,55 @@ describe.each(apis)("on $name:", ({ open }) => {
       expect(await shop.created("refund")).toHaveLength(2);
     });
 
+    test("needs --again for ten minutes after the API rejected the same refund", async () => {
+      const shop = await openShop(api);
+      const payment = await paid(shop, "refund that was rejected");
+      const line = refundOf(payment, "40");
+      api.trouble("refund", "rejected");
+      expect(await shop.lenden(...line)).toMatchObject({
+        code: 3,
+        error: { reason: "api.rejected", hint: expect.stringContaining("--again") },
+      });
+      api.heal();
+      const error = {
+        reason: "refund.duplicate",
+        effect: "nothing-sent",
+        hint: expect.stringContaining("--again"),
+      };
+      const toAnother = withFlags(line, { "--account-number": "01912345678" });
+      for (const same of [line, toAnother])
+        expect(await shop.lenden(...same)).toMatchObject({ code: 3, json: undefined, error });
+      expect(await shop.lenden(...refundOf(payment, "10"))).toMatchObject({ code: 0 });
+      expect(await shop.lenden(...line, "--again")).toMatchObject({ code: 0 });
+      expect(await shop.created("refund")).toHaveLength(2);
+
+      const other = await paid(shop, "refund that was rejected earlier");
+      api.trouble("refund", "rejected");
+      expect(await shop.lenden(...refundOf(other, "40"))).toMatchObject(rejected);
+      api.heal();
+      shop.pass(9.9 / 60);
+      expect(await shop.lenden(...refundOf(other, "40"))).toMatchObject({ code: 3, error });
+      shop.pass(0.2 / 60);
+      expect(await shop.lenden(...refundOf(other, "40"))).toMatchObject({ code: 0 });
+      expect(await shop.created("refund")).toHaveLength(3);
+    });
+
+    test("does not count a refund that lenden rejected or did not send", async () => {
+      const shop = await openShop(api);
+      const payment = await shop.id(...paymentOf("refunded too early"));
+      expect(await shop.lenden(...refundOf(payment, "40"))).toMatchObject({
+        code: 3,
+        error: { reason: "refund.payment-not-completed" },
+      });
+      await api.set("payment", payment, "Completed");
+      expect(await shop.lenden(...refundOf(payment, "101"))).toMatchObject(rejected);
+      const unreachable = ["--base-url", `http://127.0.0.1:${await closedPort()}/cp/api/v1`];
+      const unsent = await shop.lenden(...refundOf(payment, "40"), ...unreachable);
+      expect(unsent).toMatchObject({ code: 69 });
+      expect(await shop.lenden(...refundOf(payment, "40"))).toMatchObject({ code: 0 });
+      expect(await shop.created("refund")).toHaveLength(1);
+    });
+
     test("does not count a refund that was cancelled", async () => {
       const shop = await openShop(api);
       const payment = await paid(shop, "cancelled refund");
@@ -599,6 +648,41 @@ describe("on a second API that responds with another amount:", () => {
     shop.pass(24 * 30);
     for (const line of [refundOf(payment, "60"), refundOf(payment, "41", "--again")])
       expect(await shop.lenden(...line)).toMatchObject(rejected);
+    expect(await shop.created("refund")).toHaveLength(1);
+  });
+});
+
+describe("on a second API that rejects what it creates:", () => {
+  const closers: (() => Promise<void>)[] = [];
+  afterAll(async () => {
+    for (const close of closers) await close();
+  });
+
+  /** The next request to this path takes effect, and is rejected. */
+  const openRejecting = async () => {
+    const api = await openSecondApi((close) => closers.push(close));
+    const shop = await openShop(api);
+    const reject = (path: string, status: number) => {
+      const body = JSON.stringify({ statusCode: status, message: ["rejected"] });
+      api.server.disturb(path, { response: () => ({ do: "answer", status, body }) }, 1);
+    };
+    return { api, shop, reject };
+  };
+
+  test.each([400, 404, 422])("the same refund is not created twice after %i", async (status) => {
+    const { api, shop, reject } = await openRejecting();
+    const payment = await shop.id(...paymentOf("Order 3"));
+    await api.set("payment", payment, "Completed");
+    const account = { accountType: "PERSONAL_ACCOUNT", accountNumber: "01812345678" };
+    const body = Object.entries({ transactionId: payment, amount: "80", ...account });
+    const raw = ["api", "POST", "/refund/create-a-request"].concat(
+      ...body.map(([name, value]) => ["-f", `${name}=${value}`]),
+    );
+    reject("/refund/create-a-request", status);
+    expect(await shop.lenden(...refundOf(payment, "80"))).toMatchObject(rejected);
+    const error = { reason: "refund.duplicate" };
+    for (const line of [refundOf(payment, "80"), raw])
+      expect(await shop.lenden(...line)).toMatchObject({ code: 3, json: undefined, error });
     expect(await shop.created("refund")).toHaveLength(1);
   });
 });

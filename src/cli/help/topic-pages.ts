@@ -84,7 +84,7 @@ export const topicPages: Record<TopicName, Record<string, string | Record<string
       "pay create":
         "Rejected (exit 3) for ten minutes while a payment of the same amount, description, method and payer is Processing; longer while its outcome is unknown.",
       "refund create":
-        "Rejected (exit 3) if payment, amount and account are equal, unless the earlier refund was rejected or cancelled.",
+        "Rejected (exit 3) if payment and amount are equal, whatever the account number, unless the earlier refund was cancelled, or was rejected by the API more than ten minutes ago.",
       "payout batch send": "The batch resumes without the accepted rows.",
     },
     Duplicates:

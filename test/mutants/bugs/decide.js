@@ -29,6 +29,13 @@ export const decideBugs = [
     tests: ofLedger,
   },
   {
+    name: "a refund that the API rejected is sent again at once",
+    seam: "refund",
+    decorate: (decide) => (request, similar) =>
+      decide({ ...request, nowMs: request.nowMs + hourMs }, similar),
+    tests: protection("for ten minutes after the API rejected the same refund"),
+  },
+  {
     name: "a payout whose outcome is unknown is sent again with another API key",
     seam: "claim",
     decorate: byFacts(({ same, keyHash }) => ({ keyHash: same?.keyHash ?? keyHash })),
