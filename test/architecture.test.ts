@@ -88,8 +88,27 @@ const mayImport: Record<string, string[]> = {
     "types:config",
     "types:ledger",
   ],
-  cli: ["*"],
-  "main.ts": ["cli", "platform/host.ts"],
+  cli: [
+    "domain",
+    "platform",
+    "config",
+    "api",
+    "api/contract",
+    "ledger",
+    "operations",
+    "verification",
+    "accounting/mappings.ts",
+    "types:batches",
+    "@inquirer/prompts",
+    "chalk",
+    "cli-table3",
+    "commander",
+    "fastest-levenshtein",
+    "string-width",
+    "ulid",
+    "uqr",
+  ],
+  "main.ts": ["cli", "commands/index.ts", "platform/host.ts"],
 };
 
 const imports = sources().flatMap((file) => importsOf(file));
@@ -97,7 +116,7 @@ const imports = sources().flatMap((file) => importsOf(file));
 test("every import goes in an allowed direction", () => {
   const wrong = imports.filter(({ from, to, isType }) => {
     const allowed = mayImport[from.directory] ?? [];
-    const fits = (one: string) => one === "*" || one === to.directory || one === to.path;
+    const fits = (one: string) => one === to.directory || one === to.path;
     const isSameDirectory = to.directory === from.directory;
     return (
       !isSameDirectory &&
@@ -158,7 +177,7 @@ interface Import {
 function importsOf(file: string): Import[] {
   const path = relative(root, file);
   const statements = withoutComments(file).matchAll(
-    /(?<!-)\bimport\s+(type\s)?([^;"]*?)\s*(?:from\s+)?"([^"]+)"|\bimport\("([^"]+)"\)/g,
+    /^import\s+(type\s)?([^;"]*?)\s*(?:from\s+)?"([^"]+)"|\bimport\("([^"]+)"\)/gm,
   );
   return [...statements].map(([, type, , named, dynamic]) => {
     const specifier = named ?? dynamic ?? "";

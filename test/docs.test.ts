@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { parseArgsStringToArgv } from "string-argv";
 import { describe, expect, test } from "vitest";
 import { parseArgv } from "../src/cli/args/parse.ts";
+import { entries } from "../src/commands/index.ts";
 import { exits } from "../src/domain/failure.ts";
 import { commandsIn, pages, readPage, root, shellLines } from "./support/doc-pages.ts";
 import { lenden } from "./support/lenden.ts";
@@ -46,7 +47,7 @@ describe("the commands of the documentation", () => {
   });
 
   test.each(commands)("%s: lenden %s is a command, with flags that exist", async (_, command) => {
-    const invocation = await parseArgv(parseArgsStringToArgv(command));
+    const invocation = await parseArgv(parseArgsStringToArgv(command), entries);
     if (invocation.kind === "run") expect(invocation.given.problems).toEqual([]);
   });
 });

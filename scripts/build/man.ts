@@ -1,5 +1,7 @@
+import { entriesBelow } from "../../src/cli/command/table.ts";
 import { helpText } from "../../src/cli/help/help.ts";
-import { entries, entriesBelow, topics } from "../../src/commands/index.ts";
+import { topics } from "../../src/cli/help/topics.ts";
+import { commandTable, entries } from "../../src/commands/index.ts";
 
 /** A page of the manual: the name of its file, and its text for `man`. */
 export interface ManPage {
@@ -35,9 +37,12 @@ export async function manual(version: string): Promise<ManPage[]> {
           head(fileName(name), summary.charAt(0).toLowerCase() + summary.slice(1), version),
           await section("DESCRIPTION", name),
           ...(await sections(
-            entriesBelow(name).flatMap((below) => (below.load ? [below.name] : [])),
+            entriesBelow(entries, name).flatMap((below) => (below.load ? [below.name] : [])),
           )),
-          seeAlso(["", ...entriesBelow(name).flatMap((below) => (below.load ? [] : [below.name]))]),
+          seeAlso([
+            "",
+            ...entriesBelow(entries, name).flatMap((below) => (below.load ? [] : [below.name])),
+          ]),
         ].join(""),
       })),
     )),
@@ -49,7 +54,7 @@ function sections(paths: string[]): Promise<string[]> {
 }
 
 async function section(title: string, path: string): Promise<string> {
-  const text = await helpText(path, { color: false, width });
+  const text = await helpText(path, commandTable, { color: false, width });
   return `.SH "${roffText(title)}"\n.nf\n${text.trimEnd().split("\n").map(roffText).join("\n")}\n.fi\n`;
 }
 

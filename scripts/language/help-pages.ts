@@ -1,6 +1,7 @@
 // Collects the help pages for the language check, which bundles this file.
 import { helpText } from "../../src/cli/help/help.ts";
-import { entries, topics } from "../../src/commands/index.ts";
+import { topics } from "../../src/cli/help/topics.ts";
+import { commandTable, entries } from "../../src/commands/index.ts";
 
 export interface Page {
   name: string;
@@ -15,7 +16,7 @@ export interface Page {
 /** Every page of the help. Groups and topics have only a summary and a text. */
 export async function helpPages(): Promise<Page[]> {
   const bare = { description: "", flags: [], examples: {}, exitCodes: [] };
-  const textOf = (path: string) => helpText(path, { color: false });
+  const textOf = (path: string) => helpText(path, commandTable, { color: false });
   const commands = await Promise.all(
     entries.map(async ({ name, summary, load, description: ofGroup = "" }) => {
       const command = await load?.();

@@ -1,18 +1,6 @@
 import type { Command } from "../cli/command/define-command.ts";
+import type { CommandTable, Entry } from "../cli/command/table.ts";
 import { keysOf } from "../domain/collect.ts";
-
-/** A command or a group of commands, as the program finds, lists and completes it. */
-export interface Entry {
-  /** All its words: `payout batch send`. */
-  name: string;
-  summary: string;
-  /** The heading under which the first page of help lists it. */
-  heading: string | undefined;
-  /** The description of a group in its help. */
-  description: string | undefined;
-  /** Absent for a group. A definition is loaded only when its command is on the command line. */
-  load: (() => Promise<Command>) | undefined;
-}
 
 /**
  * All groups and commands, in the order of the help; a group is before its commands. A summary is an
@@ -194,28 +182,4 @@ export const entries: Entry[] = keysOf(summaries).map((name) => ({
   load: loaders[name],
 }));
 
-/** The entries right below a group; an empty name is lenden itself. */
-export function entriesBelow(group: string): Entry[] {
-  const start = group === "" ? "" : `${group} `;
-  return entries.filter(
-    ({ name }) => name.startsWith(start) && !name.slice(start.length).includes(" "),
-  );
-}
-
-/** Every definition, for the manual and for tests. */
-export async function loadCommands(): Promise<(Command & { name: string })[]> {
-  const loaded = entries.map(async ({ name, load }) => (load ? [{ ...(await load()), name }] : []));
-  return (await Promise.all(loaded)).flat();
-}
-
-/** What there is to read besides the help of the commands. At most six: everything else is in docs/. */
-export const topics = [
-  { name: "flags", summary: "Flags of every command, and environment variables" },
-  { name: "exit-codes", summary: "Exit codes, and whether a command may be run again" },
-  { name: "money-safety", summary: "How repeated commands do not pay twice" },
-  { name: "formats", summary: "Amounts, numbers, references, IDs, times, output" },
-  { name: "batch", summary: "The CSV file of a batch, and how it is sent" },
-  { name: "faults", summary: "Faults that the local sandbox injects" },
-] as const;
-
-export type TopicName = (typeof topics)[number]["name"];
+export const commandTable: CommandTable = { entries, schemas: () => import("./json-schemas.ts") };

@@ -2,7 +2,6 @@ import * as z from "zod/mini";
 import type { Endpoint } from "../api/contract/endpoint.ts";
 import { contract, methodList } from "../api/contract/index.ts";
 import { reasonNames } from "../domain/failure.ts";
-import { entries } from "./index.ts";
 
 /*
  * What --json prints, by command. The fields of the API are as the API sends them, unknown ones included.
@@ -421,13 +420,13 @@ export function hasJsonSchema(command: string): boolean {
  * The JSON Schema (2020-12) of what a command prints with --json; of errors, for `error`. Programs must
  * accept fields that it does not list: later versions add some.
  *
+ * @param isList true if the command prints an array
  * @returns undefined for a command without one
  */
-export async function jsonSchemaOf(command: string): Promise<object | undefined> {
+export function jsonSchemaOf(command: string, isList: boolean): object | undefined {
   const item = schemas[command];
   if (!item || !hasJsonSchema(command)) return undefined;
-  const { list = false } = (await entries.find(({ name }) => name === command)?.load?.()) ?? {};
-  return z.toJSONSchema(list ? z.array(item) : item, {
+  return z.toJSONSchema(isList ? z.array(item) : item, {
     override: ({ jsonSchema }) => {
       if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
     },

@@ -1,11 +1,12 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { loadCommands } from "../../src/commands/index.ts";
+import { loadCommands } from "../../src/cli/command/table.ts";
+import { entries } from "../../src/commands/index.ts";
 import { scratchFolder } from "../support/helpers.ts";
 import { testAccount } from "../support/merchant.ts";
 
-const commands = await loadCommands();
+const commands = await loadCommands(entries);
 
 const account = testAccount();
 

@@ -1,13 +1,14 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
-import { loadCommands } from "../../src/commands/index.ts";
+import { loadCommands } from "../../src/cli/command/table.ts";
+import { entries } from "../../src/commands/index.ts";
 import { soon } from "../support/helpers.ts";
 import { lenden } from "../support/lenden.ts";
 import { testAccount } from "../support/merchant.ts";
 import { refusal, serve } from "../support/server.ts";
 import { methodOf, writes } from "./writes.ts";
 
-const commands = await loadCommands();
+const commands = await loadCommands(entries);
 
 const account = testAccount();
 const key = "public-ABC-ABCDEFGHIJKL-XYZ";

@@ -2,14 +2,15 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { loadCommands } from "../../src/commands/index.ts";
+import { loadCommands } from "../../src/cli/command/table.ts";
+import { entries } from "../../src/commands/index.ts";
 import { until } from "../support/helpers.ts";
 import { builtEnv, lenden } from "../support/lenden.ts";
 import { openMerchant } from "../support/merchant.ts";
 import { tool } from "../tool.js";
 import { key, place, secret, url, verifyLine } from "./setup.ts";
 
-const commands = await loadCommands();
+const commands = await loadCommands(entries);
 const path = { PATH: process.env.PATH };
 const add = ["add", "shop", "--base-url", url];
 

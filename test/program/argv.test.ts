@@ -3,13 +3,14 @@ import { globalFlags } from "../../src/cli/args/globals.ts";
 import { parseArgv } from "../../src/cli/args/parse.ts";
 import { otherFlags, otherWords } from "../../src/cli/args/suggest.ts";
 import { flagName } from "../../src/cli/command/flag.ts";
-import { entries, loadCommands } from "../../src/commands/index.ts";
+import { loadCommands } from "../../src/cli/command/table.ts";
+import { entries } from "../../src/commands/index.ts";
 import { lenden } from "../support/lenden.ts";
 
 const get = ["pay", "get", "TX1"];
 
 async function read(argv: string[]) {
-  const invocation = await parseArgv(argv);
+  const invocation = await parseArgv(argv, entries);
   if (invocation.kind !== "run") throw new Error(`not a run: ${invocation.kind}`);
   const { given, globals } = invocation;
   return {
@@ -249,7 +250,7 @@ describe("unknown words", () => {
   });
 
   test("every alternative flag name leads to a flag", async () => {
-    const flags = (await loadCommands()).flatMap((command) => Object.values(command.flags));
+    const flags = (await loadCommands(entries)).flatMap((command) => Object.values(command.flags));
     const names = new Set([...flags, ...Object.values(globalFlags)].map(flagName));
     for (const name of Object.keys(otherFlags)) expect(names).toContain(`--${name}`);
   });

@@ -1,12 +1,13 @@
 import { spawn } from "node:child_process";
 import { expect, test } from "vitest";
+import { loadCommands } from "../../src/cli/command/table.ts";
 import { topicPages } from "../../src/cli/help/topic-pages.ts";
-import { loadCommands } from "../../src/commands/index.ts";
+import { entries } from "../../src/commands/index.ts";
 import { builtEnv, ended } from "../support/lenden.ts";
 import { type Stage, stageFor } from "./staging.ts";
 
 const ofTopics = Object.values(topicPages).map(({ Examples = {} }) => Object.entries(Examples));
-const ofCommands = (await loadCommands()).map(({ examples }) => Object.entries(examples));
+const ofCommands = (await loadCommands(entries)).map(({ examples }) => Object.entries(examples));
 const examples = [...ofCommands, ...ofTopics].flat();
 
 // Each is given to a shell, as a reader would; what it names is there (staging.ts).

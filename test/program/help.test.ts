@@ -2,11 +2,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { flagName } from "../../src/cli/command/flag.ts";
-import { entries, loadCommands } from "../../src/commands/index.ts";
+import { loadCommands } from "../../src/cli/command/table.ts";
+import { entries } from "../../src/commands/index.ts";
 import { exits } from "../../src/domain/failure.ts";
 import { lenden } from "../support/lenden.ts";
 
-const commands = await loadCommands();
+const commands = await loadCommands(entries);
 const names = entries.map(({ name }) => name);
 
 test.each(["", ...names])("'lenden %s --help' is the same page in every form", async (path) => {

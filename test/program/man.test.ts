@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { manual, roffText } from "../../scripts/build/man.ts";
-import { loadCommands } from "../../src/commands/index.ts";
+import { loadCommands } from "../../src/cli/command/table.ts";
+import { entries } from "../../src/commands/index.ts";
 import { lenden } from "../support/lenden.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -21,7 +22,7 @@ test("the build writes all pages, and the package names them", () => {
 
 test("every command has its section", async () => {
   const all = pages.map(({ roff }) => roff).join("");
-  for (const { name } of await loadCommands())
+  for (const { name } of await loadCommands(entries))
     expect(all).toContain(`\n.SH "${roffText(`LENDEN ${name}`.toUpperCase())}"\n`);
 });
 

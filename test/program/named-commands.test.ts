@@ -3,7 +3,8 @@ import { join, resolve } from "node:path";
 import { parseArgsStringToArgv } from "string-argv";
 import { expect, test } from "vitest";
 import { parseArgv } from "../../src/cli/args/parse.ts";
-import { entries, topics } from "../../src/commands/index.ts";
+import { topics } from "../../src/cli/help/topics.ts";
+import { entries } from "../../src/commands/index.ts";
 
 const source = resolve(import.meta.dirname, "../../src");
 const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((name) =>
@@ -19,7 +20,7 @@ const told = files.flatMap((name) => {
 test.each([...new Set(told)])("the command in a hint exists: lenden %s", async (line) => {
   const argv = parseArgsStringToArgv(line);
   if (/^<(?:command|anything)>/.test(line)) return;
-  const invocation = await parseArgv(argv);
+  const invocation = await parseArgv(argv, entries);
   if (invocation.kind === "help") return expect(isHelp(invocation.path)).toBe(true);
   if (invocation.kind !== "run") throw new Error(`this is ${invocation.kind}`);
   const { command, given } = invocation;

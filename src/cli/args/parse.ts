@@ -1,8 +1,8 @@
 import { Command as Commander, CommanderError } from "commander";
-import { type Entry, entries } from "../../commands/index.ts";
 import { usage } from "../../domain/failure.ts";
 import type { Command, Given } from "../command/define-command.ts";
 import type { Flag, TypedFlags } from "../command/flag.ts";
+import type { Entry } from "../command/table.ts";
 import { globalFlags } from "./globals.ts";
 
 /** The parsed command line. */
@@ -28,10 +28,10 @@ export interface Reached {
  *
  * @throws Failure `usage` for an unknown command, with a suggestion
  */
-export async function parseArgv(argv: string[]): Promise<Invocation> {
+export async function parseArgv(argv: string[], entries: readonly Entry[]): Promise<Invocation> {
   const end = argv.indexOf("--");
   const [options, operands] = end < 0 ? [argv, []] : [argv.slice(0, end), argv.slice(end + 1)];
-  const { reached, awaited } = await reachWhole(options);
+  const { reached, awaited } = await reachWhole(options, entries);
   const flag = /--[\w-]+/.exec(awaited ?? "")?.[0];
   const problems = awaited === undefined ? [] : [`Missing value for ${flag ?? awaited}.`];
   const { path, command, args, globals } = reached;
@@ -58,18 +58,18 @@ export async function parseArgv(argv: string[]): Promise<Invocation> {
   if (problems.length > 0) throw usage(problems);
   if (first === undefined && operands.length === 0) return { kind: "help", path, globals };
   const { unknownCommand } = await import("./suggest.ts");
-  throw await unknownCommand(path, [...args, ...operands]);
+  throw await unknownCommand(path, [...args, ...operands], entries);
 }
 
 /** @returns also the usage of a last flag that lacks its value: one problem among others, not the only one */
-export async function reachWhole(argv: string[]) {
+export async function reachWhole(argv: string[], entries: readonly Entry[]) {
   try {
-    return { reached: await reach(argv), awaited: undefined };
+    return { reached: await reach(argv, entries), awaited: undefined };
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.code !== "commander.optionMissingArgument") throw usage([error.message]);
     const awaited = /'([^']+)'/.exec(error.message)?.[1] ?? "the last flag";
-    return { reached: await reach(argv.slice(0, -1)), awaited };
+    return { reached: await reach(argv.slice(0, -1), entries), awaited };
   }
 }
 
@@ -78,7 +78,7 @@ export async function reachWhole(argv: string[]) {
  * words: with the global flags on the root alone, `--note --yes` would skip a confirmation. Unknown
  * flags and errors are worded by us, because commander repeats what was typed.
  */
-async function reach(argv: string[]): Promise<Reached> {
+async function reach(argv: string[], entries: readonly Entry[]): Promise<Reached> {
   const globals: TypedFlags = new Map();
   let reached: Reached = { path: "", command: undefined, own: new Map(), globals, args: [] };
   const root = new Commander("lenden")

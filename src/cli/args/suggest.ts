@@ -1,8 +1,9 @@
 import { distance } from "fastest-levenshtein";
-import { type Entry, entries, entriesBelow, loadCommands, topics } from "../../commands/index.ts";
 import { type Failure, usage } from "../../domain/failure.ts";
 import { nearest } from "../../domain/nearest.ts";
 import { type Flag, flagName } from "../command/flag.ts";
+import { type Entry, entriesBelow, loadCommands } from "../command/table.ts";
+import { topics } from "../help/topics.ts";
 import { plainWords, wordsOrWhy } from "../output/terminal-text.ts";
 import { globalFlags } from "./globals.ts";
 
@@ -11,11 +12,15 @@ import { globalFlags } from "./globals.ts";
  * a secret. Here a typed word is repeated only if it looks like a mistyped one.
  */
 
-export async function unknownCommand(path: string, words: string[]): Promise<Failure> {
+export async function unknownCommand(
+  path: string,
+  words: string[],
+  entries: readonly Entry[],
+): Promise<Failure> {
   const [typed = ""] = words;
   const help = `Run '${path === "" ? "lenden" : `lenden ${path}`} --help' to list the commands.`;
-  if (typed.startsWith("-")) return usage(await flagBeforeCommand(typed), help);
-  const meant = meantPaths(path, words).map((one) => `lenden ${one}`);
+  if (typed.startsWith("-")) return usage(await flagBeforeCommand(typed, entries), help);
+  const meant = meantPaths(path, words, entries).map((one) => `lenden ${one}`);
   if (path === "" && meant.length === 0) {
     const topic = meantTopic(typed);
     if (Object.hasOwn(globalFlags, typed)) meant.push(`lenden --${typed}`);
@@ -25,7 +30,7 @@ export async function unknownCommand(path: string, words: string[]): Promise<Fai
 }
 
 /** The error for help on something that is neither a command nor a topic. */
-export function unknownHelp(words: string[]): Failure {
+export function unknownHelp(words: string[], entries: readonly Entry[]): Failure {
   if (words[0] === "json") {
     const command = words.slice(1).join(" ");
     const shown = entries.some(({ name }) => name === command) ? ` '${command}'` : undefined;
@@ -35,7 +40,7 @@ export function unknownHelp(words: string[]): Failure {
     );
   }
   const topic = meantTopic(words.join("-"));
-  const meant = topic ? [topic] : meantPaths("", words);
+  const meant = topic ? [topic] : meantPaths("", words, entries);
   return usage(
     [`Unknown command or topic${wordsOrWhy(...words)}.`],
     meant.length > 0
@@ -69,9 +74,9 @@ export function unknownFlags(typed: string[], flags: Record<string, Flag>): stri
 
 const listFilters = ["status", "method", "to", "ref", "batch", "min", "max"];
 
-async function flagBeforeCommand(typed: string): Promise<string[]> {
+async function flagBeforeCommand(typed: string, entries: readonly Entry[]): Promise<string[]> {
   const name = typed.split("=")[0] ?? typed;
-  const flags = (await loadCommands()).flatMap((command) => Object.values(command.flags));
+  const flags = (await loadCommands(entries)).flatMap((command) => Object.values(command.flags));
   return flags.some((one) => flagName(one) === name)
     ? [`${name} must come after the command.`]
     : unknownFlags([typed], {});
@@ -91,8 +96,8 @@ function namesSecret(bare: string): boolean {
 const mostShown = 3;
 
 /** In a group only its own commands are meant: `payout cancel` has nothing to do with `refund cancel`. */
-function meantPaths(path: string, words: string[]): string[] {
-  const here = follow(path, words);
+function meantPaths(path: string, words: string[], entries: readonly Entry[]): string[] {
+  const here = follow(path, words, entries);
   if (here !== path) return [here];
   if (path !== "") return [];
   const [typed = "", ...rest] = words;
@@ -101,22 +106,24 @@ function meantPaths(path: string, words: string[]): string[] {
   return (same.length > 0 ? same : others)
     .sort((one, other) => one.name.split(" ").length - other.name.split(" ").length)
     .slice(0, mostShown)
-    .map(({ name }) => follow(name, rest));
+    .map(({ name }) => follow(name, rest, entries));
 }
 
 /** Follows what was typed down the groups, as far as it can be understood. */
-function follow(path: string, [typed, ...rest]: string[]): string {
+function follow(path: string, [typed, ...rest]: string[], entries: readonly Entry[]): string {
   if (typed === undefined) return path;
-  const below = entriesBelow(path);
+  const below = entriesBelow(entries, path);
   const near = nearest(typed, below.map(lastWord));
   const found =
     below.find((one) => lastWord(one) === typed) ??
     below.find((one) => isOtherWord(typed, one)) ??
     below.find((one) => lastWord(one) === near);
   if (!found) return path;
-  if (rest.length > 0) return follow(found.name, rest);
+  if (rest.length > 0) return follow(found.name, rest, entries);
   // A word such as `login` names both the group and the command in it.
-  return entriesBelow(found.name).find((one) => isOtherWord(typed, one))?.name ?? found.name;
+  return (
+    entriesBelow(entries, found.name).find((one) => isOtherWord(typed, one))?.name ?? found.name
+  );
 }
 
 function lastWord({ name }: Entry): string {

@@ -1,10 +1,11 @@
-import { type Entry, entriesBelow, topics } from "../../commands/index.ts";
 import type { Host } from "../../platform/host.ts";
 import { globalFlags, ownOutputFlag } from "../args/globals.ts";
 import { reachWhole, withoutUnknown } from "../args/parse.ts";
 import type { Completion } from "../command/candidates.ts";
 import type { Command } from "../command/define-command.ts";
 import type { Flag, Named } from "../command/flag.ts";
+import { type Entry, entriesBelow } from "../command/table.ts";
+import { topics } from "../help/topics.ts";
 
 /**
  * Requests to the shell: complete a file, a CSV file, or the command line of another program after the
@@ -17,13 +18,22 @@ const byShell = { file: ":file", "csv-file": ":csv", program: ":program" };
  * being those before the cursor. Prints one completion per line, a tab before what it means, or a line
  * that begins with a colon (`byShell`). Reads this machine only: no request, no API key, no keychain.
  */
-export async function complete([typed = "", ...words]: string[], host: Host): Promise<string> {
-  const completions = await completionsOf(words, typed.replace(/^--typed=/, ""), host);
+export async function complete(
+  [typed = "", ...words]: string[],
+  host: Host,
+  entries: readonly Entry[],
+): Promise<string> {
+  const completions = await completionsOf(words, typed.replace(/^--typed=/, ""), host, entries);
   return completions.map(({ text, about }) => `${text}\t${about}\n`).join("");
 }
 
-async function completionsOf(words: string[], typed: string, host: Host): Promise<Completion[]> {
-  const line = await readLine(words);
+async function completionsOf(
+  words: string[],
+  typed: string,
+  host: Host,
+  entries: readonly Entry[],
+): Promise<Completion[]> {
+  const line = await readLine(words, entries);
   const fitting = (await offered(line, typed, host)).filter(
     ({ text }) => isByShell(text) || text.startsWith(typed),
   );
@@ -47,7 +57,7 @@ async function offered(line: Line, typed: string, host: Host): Promise<Completio
     );
   }
   if (typed.startsWith("-")) return openFlags(line);
-  const below = line.position === 0 ? entriesBelow(line.path) : [];
+  const below = line.position === 0 ? entriesBelow(line.entries, line.path) : [];
   if (line.isHelp || below.length > 0) return members(below, line);
   const argument = all[line.position] ?? all.find(({ presence }) => presence === "many");
   if (argument && argument.presence !== "rest") return valuesOf(argument, typed, line, host);
@@ -57,13 +67,14 @@ async function offered(line: Line, typed: string, host: Host): Promise<Completio
 type Line = Awaited<ReturnType<typeof readLine>>;
 
 /** Parses the words before the cursor. */
-async function readLine(words: string[]) {
+async function readLine(words: string[], entries: readonly Entry[]) {
   const end = words.indexOf("--");
-  const { reached, awaited } = await reachWhole(end < 0 ? words : words.slice(0, end));
+  const { reached, awaited } = await reachWhole(end < 0 ? words : words.slice(0, end), entries);
   const { command, own, globals } = reached;
   const { known } = withoutUnknown(reached.args);
   const isHelp = reached.path === "" && known[0] === "help";
   return {
+    entries,
     path: isHelp ? known.slice(1).join(" ") : reached.path,
     command,
     isHelp,

@@ -1,10 +1,11 @@
 import { Command as Commander, type Help } from "commander";
-import { type Entry, entries, entriesBelow, topics } from "../../commands/index.ts";
 import { keysOf } from "../../domain/collect.ts";
 import { exits } from "../../domain/failure.ts";
 import { ownOutputFlag } from "../args/globals.ts";
 import type { Command } from "../command/define-command.ts";
 import { type Argument, argumentName, type Flag, flagName, flagRow } from "../command/flag.ts";
+import { type CommandTable, type Entry, entriesBelow } from "../command/table.ts";
+import { topics } from "./topics.ts";
 
 /** A paragraph, or a title with a text, terms and what they mean, or commands by what they do. */
 type Section = string | [title: string, content: string | Record<string, string>];
@@ -19,36 +20,44 @@ interface Style {
  *
  * @throws Failure `usage` if there is nothing of that name
  */
-export async function helpText(path: string, style: Style): Promise<string> {
+export async function helpText(path: string, table: CommandTable, style: Style): Promise<string> {
   const ofCommand = /^json (.+)$/.exec(path)?.[1];
-  const schema =
-    ofCommand && (await (await import("../../commands/json-schemas.ts")).jsonSchemaOf(ofCommand));
-  return schema ? `${JSON.stringify(schema, null, 2)}\n` : print(await pageOf(path), style);
+  const schema = ofCommand && (await schemaOf(ofCommand, table));
+  return schema ? `${JSON.stringify(schema, null, 2)}\n` : print(await pageOf(path, table), style);
 }
 
-async function pageOf(path: string): Promise<Section[]> {
-  if (path === "") return rootPage();
+async function schemaOf(command: string, { entries, schemas }: CommandTable) {
+  const { jsonSchemaOf } = await schemas();
+  const definition = await entries.find(({ name }) => name === command)?.load?.();
+  return jsonSchemaOf(command, definition?.list === true);
+}
+
+async function pageOf(path: string, table: CommandTable): Promise<Section[]> {
+  const { entries } = table;
+  if (path === "") return rootPage(entries);
   const entry = entries.find(({ name }) => name === path);
   const command = await entry?.load?.();
   if (entry)
-    return command ? commandPage(entry, command, await sharedWith(command)) : groupPage(entry);
+    return command
+      ? commandPage(entry, command, await sharedWith(command, entries))
+      : groupPage(entry, entries);
   if (path === "topics")
     return [
       "Help topics",
       ["Topics", { ...summariesOf(topics), json: "JSON Schema of the output of a command" }],
       learnMore("<topic>"),
     ];
-  if (path === "json") return jsonPage();
+  if (path === "json") return jsonPage(table);
   const topic = topics.find(({ name }) => name === path);
   if (topic) {
     const { topicPages } = await import("./topic-pages.ts");
     return [topic.summary, ...Object.entries(topicPages[topic.name]), learnMore("topics")];
   }
-  throw (await import("../args/suggest.ts")).unknownHelp(path.split(" "));
+  throw (await import("../args/suggest.ts")).unknownHelp(path.split(" "), entries);
 }
 
-async function jsonPage(): Promise<Section[]> {
-  const { hasJsonSchema } = await import("../../commands/json-schemas.ts");
+async function jsonPage({ entries, schemas }: CommandTable): Promise<Section[]> {
+  const { hasJsonSchema } = await schemas();
   const bare = entries
     .filter(({ name, load }) => load && !hasJsonSchema(name))
     .map(({ name }) => name);
@@ -68,7 +77,7 @@ async function jsonPage(): Promise<Section[]> {
   ];
 }
 
-function rootPage(): Section[] {
+function rootPage(entries: readonly Entry[]): Section[] {
   const headings = new Set(entries.flatMap(({ heading = [] }) => heading));
   return [
     "Collect payments, send payouts and issue refunds in BDT, with safe retries.",
@@ -82,9 +91,9 @@ function rootPage(): Section[] {
   ];
 }
 
-function groupPage({ name, summary, description }: Entry): Section[] {
+function groupPage({ name, summary, description }: Entry, entries: readonly Entry[]): Section[] {
   // Without the name of the group.
-  const below = entriesBelow(name).map((one) => ({
+  const below = entriesBelow(entries, name).map((one) => ({
     ...one,
     name: one.name.split(" ").at(-1) ?? "",
   }));
@@ -102,7 +111,10 @@ function summariesOf(named: readonly { name: string; summary: string }[]): Recor
 }
 
 /** The flags that the help of another command describes in the same way. */
-async function sharedWith({ flags, sameFlagsAs }: Command): Promise<Flag[]> {
+async function sharedWith(
+  { flags, sameFlagsAs }: Command,
+  entries: readonly Entry[],
+): Promise<Flag[]> {
   const other = await entries.find(({ name }) => name === sameFlagsAs)?.load?.();
   const described = Object.values(other?.flags ?? {}).map((flag) => flagRow(flag).join());
   return Object.values(flags).filter((flag) => described.includes(flagRow(flag).join()));

@@ -1,12 +1,12 @@
 import { callbackFaultKinds, faultKinds } from "../../api/contract/fault.ts";
 import type { fields } from "../../batches/header.ts";
-import type { TopicName } from "../../commands/index.ts";
 import { exits } from "../../domain/failure.ts";
 import { numberFormats } from "../../domain/mobile.ts";
 import { endpointNames } from "../../domain/statuses.ts";
 import { globalFlags } from "../args/globals.ts";
 import { flagRow } from "../command/flag.ts";
 import { outputFormats } from "../output/render.ts";
+import type { TopicName } from "./topics.ts";
 
 const account = {
   LENDEN_PROFILE: "Profile to use",

@@ -1,0 +1,44 @@
+import type { Command } from "./define-command.ts";
+
+/** A command or a group of commands, as the program finds, lists and completes it. */
+export interface Entry {
+  /** All its words: `payout batch send`. */
+  name: string;
+  summary: string;
+  /** The heading under which the first page of help lists it. */
+  heading: string | undefined;
+  /** The description of a group in its help. */
+  description: string | undefined;
+  /** Absent for a group. A definition is loaded only when its command is on the command line. */
+  load: (() => Promise<Command>) | undefined;
+}
+
+/** The commands of the program. They are handed to `run`, because the command line knows none of them itself. */
+export interface CommandTable {
+  /** All groups and commands, in the order of the help; a group is before its commands. */
+  entries: readonly Entry[];
+  /** The JSON Schemas of what commands print with --json. */
+  schemas: () => Promise<ResultSchemas>;
+}
+
+export interface ResultSchemas {
+  hasJsonSchema(command: string): boolean;
+  /** @param isList true if the command prints an array */
+  jsonSchemaOf(command: string, isList: boolean): object | undefined;
+}
+
+/** The entries right below a group; an empty name is lenden itself. */
+export function entriesBelow(entries: readonly Entry[], group: string): Entry[] {
+  const start = group === "" ? "" : `${group} `;
+  return entries.filter(
+    ({ name }) => name.startsWith(start) && !name.slice(start.length).includes(" "),
+  );
+}
+
+/** Every definition, for the manual, for suggestions and for tests. */
+export async function loadCommands(
+  entries: readonly Entry[],
+): Promise<(Command & { name: string })[]> {
+  const loaded = entries.map(async ({ name, load }) => (load ? [{ ...(await load()), name }] : []));
+  return (await Promise.all(loaded)).flat();
+}
