@@ -21,7 +21,7 @@ export interface CommandTable {
   schemas: () => Promise<ResultSchemas>;
 }
 
-export interface ResultSchemas {
+interface ResultSchemas {
   hasJsonSchema(command: string): boolean;
   /** @param isList true if the command prints an array */
   jsonSchemaOf(command: string, isList: boolean): object | undefined;
