@@ -100,3 +100,61 @@ export function valueIn(cell: string): "mobile" | "date" | "number" | undefined 
   if (readDate(plain, "UTC").ok || readDate(plain, "UTC", true).ok) return "date";
   return numberLike.test(plain) ? "number" : undefined;
 }
+
+/** The directions of an amount. */
+const directionWords = {
+  out: /^(?:dr?|db|debit(?:ed|s)?|out|outgoing|outward|outflow|withdraw(?:n|als?)?|sent|minus|(?:money|paid)out|-|ডেবিট|খরচ|উত্তোলন|প্রদান)$/,
+  in: /^(?:cr?|credit(?:ed|s)?|in|incoming|inward|inflow|deposit(?:ed|s)?|received|plus|(?:money|paid)in|\+|ক্রেডিট|জমা|প্রাপ্তি)$/,
+};
+export type Direction = keyof typeof directionWords;
+
+/** Reads `Dr`, `CR.`, `(C)`, `Debit`, `OUT`, `Deposit`, `+`, `জমা`: from the merchant's account, or to it. */
+export function directionIn(text: string): Direction | undefined {
+  const word = text
+    .normalize("NFC")
+    .toLowerCase()
+    .replace(/[.()\s]/g, "")
+    .replace(/^[\u2212\u2013]$/, "-");
+  if (directionWords.out.test(word)) return "out";
+  return directionWords.in.test(word) ? "in" : undefined;
+}
+
+const besideDirections = /^(?:or|and|amount|flag|indicator|ind|mark|side|sign|type)$/;
+
+/** True for `Dr/Cr`, `D/C`, `Debit or Credit`, `+/-`, `In/Out`, `Withdrawal / Deposit`, `জমা/উত্তোলন`. */
+export function namesBothDirections(heading: string): boolean {
+  const plain = heading.normalize("NFC").toLowerCase();
+  const words = plain.match(/[\p{L}\p{M}]+/gu) ?? plain.match(/[-+\u2212]/g) ?? [];
+  const named = words.filter((word) => !besideDirections.test(word));
+  const directions = named.map(directionIn);
+  // In `Debit in $`, no direction is in.
+  const isPair = !named.includes("in") || named.includes("out");
+  const hasBoth = directions.includes("out") && directions.includes("in");
+  return isPair && hasBoth && !directions.includes(undefined);
+}
+
+/** Currency names, codes and signs, in any case and beside other words. */
+const otherCurrencies =
+  /\b(?:usd|eur|gbp|inr|pkr|aed|sar|qar|kwd|omr|bhd|myr|sgd|thb|cny|rmb|jpy|hkd|aud|cad|chf|dollars?|euros?|pounds?|rupees?|riyals?|dirhams?|ringgits?)\b|(?!৳)\p{Sc}/iu;
+const codes = new Set(Intl.supportedValuesOf("currency"));
+
+/** True for `BDT`, `USD`, `Tk`, `৳`. */
+export function isCurrency(text: string): boolean {
+  return isTaka(text) || codes.has(text.toUpperCase()) || /^(?:us)?\p{Sc}$/iu.test(text);
+}
+
+function isTaka(text: string): boolean {
+  return /^(?:bdt|tk\.?|takas?|৳|টাকা)$/iu.test(text.normalize("NFC"));
+}
+
+/** The currency of a cell if it is not BDT. */
+export function otherCurrencyOf(cell: string): string | undefined {
+  return cell === "" || isTaka(cell) ? undefined : cell;
+}
+
+/** The currency that the heading of a column has if it is not BDT: `Debit (USD)`, `Amount in $`. */
+export function currencyOfHeading(heading: string): string | undefined {
+  const inBrackets = /[([]\s*([a-z]{3})\s*[)\]]/i.exec(heading)?.[1] ?? "";
+  if (codes.has(inBrackets.toUpperCase()) && !isTaka(inBrackets)) return inBrackets;
+  return otherCurrencies.exec(heading)?.[0];
+}

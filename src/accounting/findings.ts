@@ -52,11 +52,12 @@ type Selection = keyof typeof selections;
 const mostProposals = 5;
 
 /** A line that no ID or reference matches. Only such lines are proposed for operations. */
-const isFree = "result = 'only-in-statement' AND explained IS NULL AND operation IS NULL";
+const isFree =
+  "result = 'only-in-statement' AND explained IS NULL AND operation IS NULL AND currency IS NULL";
 
 const columns = [
   ...["line", "result", "explained", "reason", "id", "reference", "date", "kind", "amount"],
-  ...["movement", "fee", "recipient", "payee", "operation", "number", "operation_kind"],
+  ...["movement", "fee", "currency", "recipient", "payee", "operation", "number", "operation_kind"],
   ...["operation_amount", "differences", "is_net", "first_line", "digest", "proposals"],
 ];
 
@@ -68,7 +69,7 @@ export async function createFindings() {
   const database = await openTemporary();
   // Without a commit: the tables end with the process.
   database.exec(`CREATE TEMP TABLE finding (line INTEGER PRIMARY KEY, result TEXT, explained TEXT, reason TEXT,
-      id TEXT, reference TEXT, date TEXT, kind TEXT, amount INTEGER, movement INTEGER, fee INTEGER, recipient TEXT,
+      id TEXT, reference TEXT, date TEXT, kind TEXT, amount INTEGER, movement INTEGER, fee INTEGER, currency TEXT, recipient TEXT,
       payee TEXT, operation TEXT, number INTEGER, operation_kind TEXT, operation_amount INTEGER, differences TEXT,
       is_net INTEGER, first_line INTEGER, digest TEXT, proposals TEXT, proposal_count INTEGER DEFAULT 0) STRICT;
     CREATE INDEX temp.free ON finding (amount, payee, proposal_count) WHERE ${isFree};
@@ -103,6 +104,7 @@ function changesOf(database: Database) {
         insert.run(
           ...[BigInt(line.line), result, explained ?? null, null, line.id, line.reference],
           ...[line.date, line.kind, line.amountPaisa, line.movementPaisa, line.feePaisa],
+          line.currency,
           ...[line.recipient, payeeIn(line.recipient), operation?.id ?? null],
           ...[operation?.number ?? null, operation?.kind ?? null, operation?.amountPaisa ?? null],
           ...[differencesText(differences), flagOf(isNet)],
@@ -146,7 +148,8 @@ function readsOf(database: Database) {
     totals(): Map<Entry["result"], { lines: number; total: Paisa }> {
       const rows = database
         .prepare(
-          `SELECT result, count(*) AS lines, sum(coalesce(amount, 0)) AS total FROM finding
+          `SELECT result, count(*) AS lines, sum(CASE WHEN currency IS NULL THEN coalesce(amount, 0) ELSE 0 END) AS total
+           FROM finding
            GROUP BY result ORDER BY min(line)`,
         )
         .all();
@@ -162,7 +165,7 @@ function readsOf(database: Database) {
       const row = database
         .prepare(
           `SELECT sum(CASE WHEN fee IS NOT NULL THEN abs(fee) WHEN result = 'fee' THEN amount END) AS fees
-           FROM finding`,
+           FROM finding WHERE currency IS NULL`,
         )
         .get();
       return BigInt(row?.fees ?? 0);
@@ -272,11 +275,11 @@ function missingOf(database: Database) {
 
 /** What a person accepts with a line, however its cells are written. */
 function hashOf(
-  { id, reference, span, kind, recipient, movementPaisa, amountPaisa }: Line,
+  { id, reference, span, kind, recipient, movementPaisa, amountPaisa, currency }: Line,
   place: number,
 ): string {
   const payee = recipient && (payeeOf(recipient) || recipient);
-  const amount = String(movementPaisa ?? amountPaisa);
+  const amount = `${movementPaisa ?? amountPaisa}${currency ?? ""}`;
   const line = JSON.stringify([id, reference, span, kind, payee, amount]);
   return createHash("sha256").update(`${line} ${place}`).digest("hex");
 }
@@ -332,6 +335,7 @@ function lineIn(row: Row): Finding["line"] {
     amountPaisa: paisaIn(row.amount),
     movementPaisa: paisaIn(row.movement),
     feePaisa: paisaIn(row.fee),
+    currency: textIn(row.currency),
     recipient: textIn(row.recipient),
   };
 }

@@ -26,6 +26,7 @@ export const differenceFields = [
   "amount",
   "status",
   "recipient",
+  "currency",
 ] as const;
 
 interface Difference {
@@ -47,7 +48,7 @@ export const results = [
 
 /** A line that was compared, as far as a later line can change its result. */
 export interface Compared {
-  line: Pick<Line, "line" | "kind" | "amountPaisa" | "movementPaisa" | "feePaisa">;
+  line: Pick<Line, "line" | "kind" | "amountPaisa" | "movementPaisa" | "feePaisa" | "currency">;
   result: (typeof results)[number];
   operation: Pick<Known, "number" | "id" | "kind" | "amountPaisa"> | undefined;
   differences: Difference[];
@@ -143,6 +144,8 @@ export function classify(
       named[0] ??
       byReference.get(line.id ?? " ") ??
       byReference.get(line.reference ?? " ");
+    // Money in another currency is no fee and no balance of this account.
+    if (!operation && line.currency !== null) return entry;
     if (!operation && line.amountPaisa === null) return { ...entry, result: "balance" };
     if (!operation) return line.kind === "fee" ? { ...entry, result: "fee" } : entry;
     const number = Number(operation.number);
@@ -198,12 +201,14 @@ function comparedEntry(entry: Entry, operation: Known): Entry {
 
 /** True if a line is the fee of an operation by its words and its amount. The operation has a line of its own. */
 function isFeeOf({ line, result }: Compared, { amountPaisa }: Pick<Known, "amountPaisa">): boolean {
+  if (line.currency !== null) return false;
   return line.kind === "fee" && line.amountPaisa !== amountPaisa && result !== "matched";
 }
 
 /** True if a line has the money of a cancelled payout in the other direction. The newest line may be the first one. */
 function isReturn(line: Line, before: Compared): boolean {
-  const { movementPaisa } = before.line;
+  const { movementPaisa, currency } = before.line;
+  if (currency !== null || line.currency !== null) return false;
   return movementPaisa !== null && line.movementPaisa === -movementPaisa;
 }
 
@@ -227,6 +232,7 @@ function compare(line: Line, operation: Known): Pick<Entry, "differences" | "isN
   // The fee increases what leaves, and reduces what arrives.
   const isNet = fee !== 0n && shown + fee === ours;
   if (!isNet) add("amount", signedText(shown), ours === null ? null : signedText(ours));
+  if (line.currency !== null) add("currency", line.currency, "BDT");
   if (state === "CONFIRMED") add("status", line.status ?? "Completed", status);
   const recipient = recipientOf(operation);
   if (line.recipient !== null && recipient !== undefined)

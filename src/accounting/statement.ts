@@ -4,11 +4,25 @@ import type { Paisa } from "../domain/amount.ts";
 import { unguarded } from "../domain/csv-guard.ts";
 import { type Failure, usage } from "../domain/failure.ts";
 import { payeeOf } from "../domain/mobile.ts";
-import { asciiDigits, quoted, type Result } from "../domain/result.ts";
+import { asciiDigits, err, ok, quoted, type Result } from "../domain/result.ts";
 import type { Resource } from "../domain/statuses.ts";
-import { counted } from "../domain/text.ts";
+import { counted, shellLine } from "../domain/text.ts";
 import type { Operation } from "../ledger/operation.ts";
-import { dayFirst, kindIn, magnitude, readDate, readMoney, statusIn, valueIn } from "./cells.ts";
+import {
+  currencyOfHeading,
+  type Direction,
+  dayFirst,
+  directionIn,
+  isCurrency,
+  kindIn,
+  magnitude,
+  namesBothDirections,
+  otherCurrencyOf,
+  readDate,
+  readMoney,
+  statusIn,
+  valueIn,
+} from "./cells.ts";
 
 /** What a column of a statement can hold. */
 export const statementFields = [
@@ -21,6 +35,8 @@ export const statementFields = [
     "amount",
     "debit",
     "credit",
+    "direction",
+    "currency",
   ] as const),
   ...(["fee", "balance", "status", "recipient", "ignore"] as const),
 ] as const;
@@ -155,13 +171,22 @@ const columnNames: Record<Read, RegExp> = {
   date: /date|time|completed|created/i,
   type: /type|kind|particular/i,
   amount: /amount/i,
-  debit: /debit|withdraw|paid out|money out/i,
-  credit: /credit|deposit|paid in|money in/i,
+  debit: /debit|withdraw|(?:paid|money|amount|cash) out|^(?:dr|out|outflow)\b/i,
+  credit: /credit|deposit|(?:paid|money|amount|cash) in|^(?:cr|in|inflow)\b(?! )/i,
+  direction:
+    /^direction$|^(?:dr ?cr|cr ?dr)\b|^(?:debit ?credit|in ?out)$|^(?:amount )?sign$|দিক$/i,
+  currency: /currency|^ccy$|^cur\.?$|মুদ্রা/i,
   fee: /fee|charge|commission/i,
   balance: /balance/i,
   status: /status|^state$/i,
   recipient: /recipient|receiver|beneficiary|mobile|msisdn|wallet|^to$/i,
 };
+
+/** True if a heading has the name of a field. One that names both directions is neither a debit nor a credit. */
+function isNamed(field: Read, heading: string): boolean {
+  if (!namesBothDirections(heading)) return columnNames[field].test(heading);
+  return field === "direction" || field === "amount";
+}
 
 /** How many columns a row names. One that was given counts more than all others. */
 function columnsIn(cells: string[], given: string[]): number {
@@ -199,6 +224,15 @@ type Recognition = [
   isReadable?: (cell: string) => boolean,
 ];
 
+/** Fields whose wrong cells are errors also if the column has another name for the field. */
+const namedAnyhow: Read[] = ["status", "currency"];
+
+/** Columns that can change what an amount means, and that are neither read nor ignored. */
+export function recognizeMeaning(table: StatementTable, given: ColumnMapping[]): ColumnMapping[] {
+  const others = recognize(table, given, []).slice(given.length);
+  return others.filter(({ field }) => field === "direction" || field === "currency");
+}
+
 /**
  * Recognizes columns by what the ledger knows: IDs and references first; then amounts, statuses, types and recipients
  * of these operations. Names of columns count only if their cells decide nothing.
@@ -219,6 +253,7 @@ export function recognize(
   const isMoney = (cell: string) => readMoney(cell).ok;
   const isDate = (cell: string) => readDate(cell, "UTC").ok || readDate(cell, "UTC", true).ok;
   const isStatus = (cell: string) => statusIn(cell) !== undefined;
+  const hasDirection = (cell: string) => directionIn(cell) !== undefined;
   const never = () => false;
   const recognitions: Recognition[] = [
     ["id", "IDs of the ledger", (cell) => ids.has(cell)],
@@ -229,6 +264,8 @@ export function recognize(
     ["amount", "amounts of these operations", isAmountOf, isMoney],
     ["fee", "", never, isMoney],
     ["balance", "", never, isMoney],
+    ["currency", "currencies", isCurrency],
+    ["direction", "directions", hasDirection],
     ["status", "statuses", isStatus, isStatus],
     [
       "type",
@@ -237,21 +274,31 @@ export function recognize(
     ],
     ["recipient", "recipients of these operations", isRecipientOf],
   ];
+  // With signs in the amounts, Dr and Cr beside a balance are of the balance.
+  const isOfBalance = (place: number) =>
+    placeOf("balance") >= 0 &&
+    place === placeOf("balance") + 1 &&
+    sample.some(({ cells }) => isNegative(cells[placeOf("amount")] ?? ""));
   for (const [field, what, fits, isReadable = () => true] of recognitions) {
     const isTwoColumns = placeOf("debit") >= 0 && placeOf("credit") >= 0;
-    if (placeOf(field) >= 0 || (field === "amount" && isTwoColumns)) continue;
+    const isOfAmount = field === "amount" || field === "direction";
+    if (placeOf(field) >= 0 || (isOfAmount && isTwoColumns)) continue;
     const candidates = header.flatMap((column, place) => {
       if (column === "" || found.some((one) => isSame(one.column, column))) return [];
       const filled = sample.filter(({ cells }) => cells[place]);
       const operationOf = ({ cells }: CsvRecord) =>
         ids.get(cells[placeOf("id")] || " ") ?? references.get(cells[placeOf("reference")] || " ");
       const hits = filled.filter((one) => fits(one.cells[place] ?? "", operationOf(one))).length;
-      const isPossible = hits > 0 || columnNames[field].test(column);
+      const cells = filled.map((one) => one.cells[place] ?? "");
+      const isPossible = hits > 0 || isNamed(field, column);
       // A wrong cell of a column with the name of a field is an error, not a sign of another column.
-      const isNamed =
-        field === "status" ? columnNames.status.test(column) : column.toLowerCase() === field;
-      const areReadable = filled.every(({ cells }) => isReadable(cells[place] ?? ""));
-      const isRead = isPossible && (isNamed || areReadable);
+      const isSure = namedAnyhow.includes(field)
+        ? isNamed(field, column)
+        : column.toLowerCase() === field;
+      const isRead =
+        field === "direction"
+          ? isDirection(column, cells) && !isOfBalance(place)
+          : isPossible && (isSure || cells.every(isReadable));
       return isRead ? [{ column, hits, filled: filled.length }] : [];
     });
     const [best] = candidates.sort((one, other) => other.hits - one.hits);
@@ -260,6 +307,26 @@ export function recognize(
     found.push({ column: best.column, field, why });
   }
   return found;
+}
+
+function isNegative(cell: string): boolean {
+  const money = readMoney(cell);
+  return money.ok && money.value < 0n;
+}
+
+/**
+ * True if a column has the directions of the amounts: by its name, or by its cells. If half of them are directions,
+ * the others are errors: a direction that is not read may be that of money which came back.
+ */
+function isDirection(column: string, cells: string[]): boolean {
+  if (cells.length === 0) return false;
+  if (isNamed("direction", column)) return true;
+  const words = cells.filter((cell) => directionIn(cell) !== undefined);
+  // One letter or sign may mean anything, unless another one is its opposite.
+  const isClear = words.some((word) => word.length > 1) || new Set(words.map(directionIn)).size > 1;
+  const isOther = columnNames.status.test(column) || columnNames.type.test(column);
+  const isMost = words.length === cells.length || (words.length * 2 >= cells.length && !isOther);
+  return isClear && isMost && !columnNames.status.test(column);
 }
 
 function isAmountOf(cell: string, operation: Operation | undefined): boolean {
@@ -344,6 +411,8 @@ export interface Line {
   movementPaisa: Paisa | null;
   feePaisa: Paisa | null;
   balancePaisa: Paisa | null;
+  /** As the statement has it if it is not BDT. */
+  currency: string | null;
   /** The API's status, or the word of the statement if that means none of them. */
   status: string | null;
   recipient: string | null;
@@ -378,35 +447,86 @@ export async function readLines(
   requireColumns(table, mapping);
   const problems: string[] = [];
   let more = 0;
-  const read = createLineReader(table, mapping, zone, (problem) => {
+  const report = (problem: string) => {
     if (problems.length < mostProblems) problems.push(problem);
     else more += 1;
-  });
-  let isSigned = mapping.every(({ field }) => field !== "amount");
+  };
+  const read = createLineReader(table, mapping, zone, report);
+  const signs = createSigns();
   let [fromMs, toMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   let [firstMs, lastMs]: (number | undefined)[] = [];
   for await (const page of table.pages())
-    for (const { movementPaisa, span } of page.flatMap(read)) {
-      isSigned ||= (movementPaisa ?? 0n) < 0n;
+    for (const one of page.flatMap(read)) {
+      const { span } = one.line;
+      signs.add(one);
       if (!span) continue;
       firstMs ??= span.fromMs;
       lastMs = span.fromMs;
       fromMs = Math.min(fromMs, span.fromMs);
       toMs = Math.max(toMs, span.toMs);
     }
+  for (const line of signs.withoutDirection())
+    report(
+      `${table.path}, line ${line} has an amount without a direction. ${ignoring(mapping, "direction")}`,
+    );
   if (more > 0) problems.push(`And ${counted(more, "more problem")}.`);
   if (problems.length > 0) throw usage(problems, "Correct the cells, then run the command again.");
   async function* pages() {
-    for await (const page of table.pages()) {
-      const lines = page.flatMap(read);
-      // Without any sign in the whole file, the direction follows from what a line is.
-      yield isSigned ? lines : lines.map((one) => ({ ...one, movementPaisa: null }));
-    }
+    for await (const page of table.pages()) yield page.flatMap(read).map(signs.lineOf);
   }
   return {
     span: firstMs === undefined ? undefined : { fromMs, toMs },
     isNewestFirst: firstMs === lastMs ? undefined : (firstMs ?? 0) > (lastMs ?? 0),
     pages,
+  };
+}
+
+function ignoring(mapping: ColumnMapping[], field: Read): string {
+  const column = mapping.find((one) => readAs(one) === field)?.column ?? "";
+  return `To ignore the column: ${shellLine(["--map", `${column}=ignore`])}.`;
+}
+
+/** A line whose direction depends on the other lines of the file. */
+interface ReadLine {
+  line: Omit<Line, "amountPaisa" | "movementPaisa">;
+  /** An amount that is not known to be a debit or a credit. */
+  amountPaisa: Paisa | null;
+  /** By its column or by its word. */
+  debitPaisa: Paisa | null;
+  creditPaisa: Paisa | null;
+  /** True if the file has a column of directions, and this line has none. */
+  lacksDirection: boolean;
+}
+
+/** What the signs of all amounts of a file mean. */
+function createSigns() {
+  let isSigned = false;
+  const debits = { above: 0, below: 0 };
+  const without: number[] = [];
+  return {
+    add({ line, amountPaisa, debitPaisa, lacksDirection }: ReadLine): void {
+      isSigned ||= (amountPaisa ?? 0n) < 0n;
+      if ((debitPaisa ?? 0n) > 0n) debits.above += 1;
+      if ((debitPaisa ?? 0n) < 0n) debits.below += 1;
+      if (lacksDirection && without.length <= mostProblems) without.push(line.line);
+    },
+
+    /** The lines that show their direction neither by a word nor by a sign. */
+    withoutDirection: (): number[] => (isSigned ? [] : without),
+
+    lineOf({ line, amountPaisa, debitPaisa, creditPaisa }: ReadLine): Line {
+      // Some statements write all debits below zero. A debit with another sign than most is one that came back.
+      const debit = debits.below > debits.above ? -(debitPaisa ?? 0n) : (debitPaisa ?? 0n);
+      // A line with only a balance may have an amount of zero.
+      const moved = (amountPaisa ?? (creditPaisa ?? 0n) - debit) || null;
+      // Without any sign in the whole file, the direction follows from what a line is.
+      const hasDirection = amountPaisa === null || isSigned;
+      return {
+        ...line,
+        amountPaisa: moved === null ? null : magnitude(moved),
+        movementPaisa: hasDirection ? moved : null,
+      };
+    },
   };
 }
 
@@ -421,7 +541,11 @@ function createLineReader(
     mapping.map((one) => [readAs(one), header.findIndex((name) => isSame(name, one.column))]),
   );
   const isMonthFirst = mapping.some(({ field }) => field === "date-month-first");
-  return ({ line, cells }: CsvRecord): Line[] => {
+  const currencies = (["amount", "debit", "credit", "fee", "balance"] as const).flatMap((field) => {
+    const currency = currencyOfHeading(header[places.get(field) ?? -1] ?? "");
+    return currency === undefined ? [] : [{ field, currency }];
+  });
+  return ({ line, cells }: CsvRecord): ReadLine[] => {
     const at = `${path}, line ${line}`;
     if (cells.length !== header.length) {
       report(`${at} has ${counted(cells.length, "cell")}, but the header has ${header.length}.`);
@@ -435,27 +559,49 @@ function createLineReader(
         report(`${at}, ${header[places.get(field) ?? -1]}: ${reading.problem}`);
       return reading?.ok ? reading.value : null;
     };
+    const readDirection = (cell: string): Result<Direction> => {
+      const direction = directionIn(cell);
+      const problem = `${quoted(cell)} is not a direction. Examples: Dr, Cr, Debit, Credit, In, Out. ${ignoring(mapping, "direction")}`;
+      return direction ? ok(direction) : err(problem);
+    };
     const [debit, credit] = [read("debit", readMoney), read("credit", readMoney)];
-    const twoColumns = magnitude(credit ?? 0n) - magnitude(debit ?? 0n);
-    // A line with only a balance may have an amount of zero.
-    const moved = (read("amount", readMoney) ?? twoColumns) || null;
+    if (debit && credit) report(`${at} has a debit and a credit.`);
+    const amount = read("amount", readMoney);
+    const kind = kindIn(text("type") ?? "") ?? null;
+    // A word such as Credit among types shows that money came back.
+    const direction = places.has("direction")
+      ? read("direction", readDirection)
+      : directionIn(text("type") ?? "");
+    if (amount !== null && amount < 0n && direction === "in")
+      report(`${at} has an amount below zero, but its direction is in.`);
     const isNamed = text("id") !== null || text("reference") !== null;
     const isEmpty = [text("amount"), text("debit"), text("credit")].every((one) => one === null);
     if (isNamed && isEmpty) report(`${at} has no amount.`);
+    const isOther = ({ field }: (typeof currencies)[number]) => {
+      const money = readMoney(text(field) ?? "");
+      return money.ok && money.value !== 0n;
+    };
+    const currency = otherCurrencyOf(text("currency") ?? "") ?? currencies.find(isOther)?.currency;
     return [
       {
-        line,
-        id: text("id"),
-        reference: text("reference"),
-        date: text("date"),
-        span: read("date", (cell) => readDate(cell, zone, isMonthFirst)),
-        kind: kindIn(text("type") ?? "") ?? null,
-        amountPaisa: moved === null ? null : magnitude(moved),
-        movementPaisa: moved,
-        feePaisa: read("fee", readMoney),
-        balancePaisa: read("balance", readMoney),
-        status: statusIn(text("status") ?? "") ?? text("status"),
-        recipient: text("recipient"),
+        line: {
+          line,
+          id: text("id"),
+          reference: text("reference"),
+          date: text("date"),
+          span: read("date", (cell) => readDate(cell, zone, isMonthFirst)),
+          kind,
+          feePaisa: read("fee", readMoney),
+          balancePaisa: read("balance", readMoney),
+          currency: currency ?? null,
+          status: statusIn(text("status") ?? "") ?? text("status"),
+          recipient: text("recipient"),
+        },
+        amountPaisa: direction ? null : amount,
+        debitPaisa: direction === "out" ? amount : debit,
+        creditPaisa: direction === "in" ? amount : credit,
+        lacksDirection:
+          places.has("direction") && text("direction") === null && !!amount && kind !== "fee",
       },
     ];
   };
@@ -502,4 +648,6 @@ function* problemsOfMapping({ path, header }: StatementTable, mapping: ColumnMap
   if (!has("amount", "debit", "credit")) yield "No column is used as amount.";
   if (has("amount") && has("debit", "credit"))
     yield "Map an amount column, or a debit and a credit column, but not both.";
+  if (has("direction") && !has("amount"))
+    yield `A direction column needs an amount column. ${ignoring(mapping, "direction")}`;
 }

@@ -327,6 +327,8 @@ export const jsonSchemas: Record<string, z.ZodMiniType> = {
           result: text,
           ...each(textOrNull, "explained reason id reference date operation"),
           amount: z.nullable(signed),
+          /** Null for BDT. */
+          currency: textOrNull,
           differences: z.array(z.strictObject(each(text, "field statement ledger"))),
           proposals: z.array(text),
           firstLine: z.nullable(count),

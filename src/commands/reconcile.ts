@@ -194,10 +194,10 @@ async function resultOf(input: ReconcileInput, context: Context) {
       [`${file} has no lines below its header, so lenden cannot know its period.`],
       "Download the statement again. If the period has no transactions, set --since and --until.",
     );
-  const columns = await columnsOf(input, given, statement, context);
+  const { columns, isNew } = await columnsOf(input, given, statement, context);
   const lines = await readLines(statement, columns, zone);
-  const isNew = saved.length === 0 || map.length > 0;
-  if (name !== undefined && isNew) mappings.save(name, columns.map(plainColumn));
+  const isSaved = saved.length > 0 && map.length === 0 && !isNew;
+  if (name !== undefined && !isSaved) mappings.save(name, columns.map(plainColumn));
   const period = periodOf(input, lines, zone, context);
   const options = { name: basename(file), isImporting: input.import, ...period };
   const found = await retrieval.reconcile(lines, options, ledger, await context.api.deps());
@@ -257,31 +257,37 @@ const fileHints = {
   large: "Download the statement in parts, such as one for each month.",
 };
 
-/** The saved or given columns; if they are not enough, also recognized ones, which a person confirms. */
+/**
+ * The saved or given columns; if they are not enough, or if another column changes what an amount means, also
+ * recognized ones, which a person confirms.
+ */
 async function columnsOf(
   { since, until }: ReconcileInput,
   given: ColumnMapping[],
   statement: StatementTable,
   context: Context,
-): Promise<ColumnMapping[]> {
-  const { recognize, requireColumns, textsOf, withDateOrder } = await import(
+): Promise<{ columns: ColumnMapping[]; isNew: boolean }> {
+  const { recognize, recognizeMeaning, requireColumns, textsOf, withDateOrder } = await import(
     "../accounting/statement.ts"
   );
   let columns = await withDateOrder(statement, given);
   const has = (...fields: string[]) => columns.some(({ field }) => fields.includes(field));
   const isDated = has("date") || (since && until);
-  if (!has("id", "reference") || !has("amount", "debit", "credit") || !isDated) {
-    const known = await (await context.ledger.own()).ofNames(textsOf(statement));
-    columns = await withDateOrder(statement, recognize(statement, columns, known));
-    requireColumns(statement, columns);
-    await context.ui.confirm({
-      action: "Use these columns",
-      rows: columns.map(({ column, field, why }) => [column, why ? `${field} (${why})` : field]),
-      alwaysAsked: true,
-      ofAllAccounts: true,
-    });
-  }
-  return columns;
+  const isEnough = has("id", "reference") && has("amount", "debit", "credit") && isDated;
+  const others = isEnough ? recognizeMeaning(statement, columns) : [];
+  if (isEnough && others.length === 0) return { columns, isNew: false };
+  const known = isEnough ? [] : await (await context.ledger.own()).ofNames(textsOf(statement));
+  columns = isEnough
+    ? [...columns, ...others]
+    : await withDateOrder(statement, recognize(statement, columns, known));
+  requireColumns(statement, columns);
+  await context.ui.confirm({
+    action: "Use these columns",
+    rows: columns.map(({ column, field, why }) => [column, why ? `${field} (${why})` : field]),
+    alwaysAsked: true,
+    ofAllAccounts: true,
+  });
+  return { columns, isNew: true };
 }
 
 function plainColumn({ column, field }: ColumnMapping) {
@@ -370,6 +376,7 @@ function lineOf({ line, operation, proposals, ...finding }: Finding) {
     ...{ line: line.line, result: finding.result, explained: finding.explained },
     ...{ id: line.id, reference: line.reference, date: line.date },
     amount: line.movementPaisa ?? line.amountPaisa,
+    currency: line.currency,
     operation: operation?.id ?? null,
     differences: finding.differences,
     isNet: finding.isNet ?? false,
@@ -392,8 +399,10 @@ type ReportRow = ReturnType<typeof lineOf> | ReturnType<typeof missingOf>;
 function detailOf(row: ReportRow, zone: string): string {
   if (row.result === "only-in-ledger")
     return `completed ${formatTime(row.completedAt ?? "", zone)}`;
-  const { differences, firstLine, explained, reason, proposals } = row;
+  const { differences, firstLine, explained, reason, proposals, currency } = row;
+  const isTold = differences.some(({ field }) => field === "currency");
   return [
+    ...(currency === null || isTold ? [] : [`currency: ${currency}`]),
     ...differences.map(({ field, statement, ledger }) => {
       const ours = field === "date" ? formatTime(ledger, zone) : ledger;
       const isStrange = field === "status" && !isStatus(statement);
@@ -419,8 +428,9 @@ function endingOf(
     many: string,
   ) =>
     sentences(count, `line of ${name} ${one}`, `lines of ${name} ${many}`, () => {
-      const { line, movementPaisa = null, amountPaisa = null } = first?.line ?? {};
-      return `line ${line}, ${formatPaisa(movementPaisa ?? amountPaisa ?? 0n)}`;
+      const { line, movementPaisa = null, amountPaisa = null, currency } = first?.line ?? {};
+      const amount = formatPaisa(movementPaisa ?? amountPaisa ?? 0n);
+      return `line ${line}, ${currency ? amount.replace("BDT", currency) : amount}`;
     });
   const missing = findings.countMissing();
   const toldMissing = (count: number, first: Missing | undefined, one: string, many: string) =>

@@ -166,6 +166,7 @@ const line = fc
       movementPaisa: amountPaisa === null ? null : isDebit ? -amountPaisa : amountPaisa,
       feePaisa,
       balancePaisa: null,
+      currency: null,
       status: null,
       recipient: null,
     };
@@ -183,6 +184,7 @@ function operationOf(name: string): Operation {
 const lineOfA: Line = {
   ...{ line: 2, id: "ID-A", reference: "A", date: null, span: null, kind: "payout" },
   ...{ amountPaisa: 1n, movementPaisa: -1n, feePaisa: null, balancePaisa: null },
+  currency: null,
   ...{ status: "Completed", recipient: "+8801712345678" },
 };
 const lineOfX: Line = { ...lineOfA, id: "ID-X", reference: "X" };
