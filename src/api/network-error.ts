@@ -3,6 +3,7 @@ export interface Fault {
   reason:
     | "name not found"
     | "connection refused"
+    | "no route"
     | "certificate"
     | "tls"
     | "connect timeout"
@@ -16,6 +17,15 @@ export interface Fault {
     | "response not HTTP";
   /** The error's own code, so that people can look it up. */
   code: string;
+  /** What happened to each kind of address, if the name has both. */
+  addresses?: AddressFault[];
+}
+
+type Family = "IPv4" | "IPv6";
+
+interface AddressFault {
+  reason: Fault["reason"];
+  families: Family[];
 }
 
 export class TooLarge extends Error {}
@@ -39,16 +49,26 @@ export function faultOf(error: unknown, { stoppedBy, timedOut, answering }: Circ
   if (answering) return { reason: "response ended early", code };
   if (error instanceof Error && error.name === "HTTPParserError")
     return { reason: "response not HTTP", code };
-  const found = reasons.find(([pattern]) => codes.some((one) => pattern.test(one)));
-  return { reason: found?.[1] ?? "connection lost", code };
+  const addresses = addressFaults(error);
+  return { ...connectionFault(codes), ...(addresses.length > 0 ? { addresses } : {}) };
 }
 
+function connectionFault(codes: string[]): Fault {
+  for (const [pattern, reason] of reasons) {
+    const code = codes.findLast((one) => pattern.test(one));
+    if (code !== undefined) return { reason, code };
+  }
+  return { reason: "connection lost", code: codes.at(-1) ?? "UNKNOWN" };
+}
+
+/** The first that matches one of the codes: if addresses failed in several ways, the one to start with. */
 const reasons: [RegExp, Fault["reason"]][] = [
   [/^(?:ENOTFOUND|EAI_)/, "name not found"],
-  [/^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/, "connection refused"],
+  [/^ECONNREFUSED$/, "connection refused"],
   [/CERT|^UNABLE_TO_|SELF_SIGNED|^HOSTNAME_MISMATCH|^INVALID_CA|^PATH_LENGTH/, "certificate"],
   [/^(?:ERR_SSL|ERR_TLS|EPROTO)/, "tls"],
   [/^(?:UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/, "connect timeout"],
+  [/^(?:EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/, "no route"],
   [/^(?:HPE_|UND_ERR_RES_CONTENT_LENGTH_MISMATCH|UND_ERR_HEADERS_OVERFLOW)/, "response not HTTP"],
 ];
 
@@ -58,4 +78,23 @@ function codesOf(error: unknown, depth = 0): string[] {
   const own = "code" in error && typeof error.code === "string" ? [error.code] : [];
   const inner = error instanceof AggregateError ? error.errors : [error.cause];
   return [...own, ...inner.flatMap((one: unknown) => codesOf(one, depth + 1))];
+}
+
+/** What happened to each kind of address, if an error collects those of several addresses of both kinds. */
+function addressFaults(error: unknown): AddressFault[] {
+  if (!(error instanceof AggregateError)) return [];
+  const faults: AddressFault[] = [];
+  for (const one of error.errors) {
+    const { reason } = connectionFault(codesOf(one));
+    const family = familyOf(one);
+    const known = faults.find((other) => other.reason === reason);
+    if (!known) faults.push({ reason, families: [family] });
+    else if (!known.families.includes(family)) known.families.push(family);
+  }
+  return new Set(faults.flatMap(({ families }) => families)).size > 1 ? faults : [];
+}
+
+function familyOf(error: unknown): Family {
+  const address = error instanceof Error && "address" in error ? String(error.address) : "";
+  return address.includes(":") ? "IPv6" : "IPv4";
 }

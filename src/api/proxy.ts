@@ -1,4 +1,4 @@
-import type { Agent, Dispatcher } from "undici";
+import type { Agent, buildConnector, Dispatcher } from "undici";
 import { Failure } from "../domain/failure.ts";
 
 /** The proxy variables of the environment. */
@@ -31,11 +31,13 @@ export function checkProxy({ http, https }: ProxySettings): void {
 /** An agent that uses the proxy, except for what NO_PROXY names; undefined without a proxy. */
 export async function proxyAgent(
   { http, https, none }: ProxySettings,
-  options: Agent.Options,
+  options: Agent.Options & { connect: buildConnector.connector },
 ): Promise<Dispatcher | undefined> {
   if (!http && !https) return undefined;
-  const { EnvHttpProxyAgent } = await import("undici");
+  const { EnvHttpProxyAgent, Pool } = await import("undici");
   // All three are given: undici would read the environment itself, also an empty lowercase variable.
   const settings = { httpProxy: http ?? "", httpsProxy: https ?? http ?? "", noProxy: none ?? "" };
-  return new EnvHttpProxyAgent({ ...options, ...settings });
+  // The connection to the proxy itself ignores `connect`, too.
+  const clientFactory = (origin: URL) => new Pool(origin, { connect: options.connect });
+  return new EnvHttpProxyAgent({ ...options, ...settings, clientFactory });
 }

@@ -102,15 +102,12 @@ function connection({ host }: URL, { answer, status }: RawOutcome): Verdict {
   );
 }
 
-/** Cause and hint by the code of the network error; the first that matches. */
-const causes: [codes: RegExp, cause: string, hint: string][] = [
+/** Cause and hint by the code of the network error; the first that matches. Without a cause, the failure names it. */
+const causes: [codes: RegExp, cause: string | undefined, hint: string][] = [
   [/^(?:ENOTFOUND|EAI_)/, "its name cannot be resolved", "Check the host, the network and DNS."],
-  [/^E(?:CONNREFUSED|.*UNREACH)$/, "nothing accepts connections there", "Check host and port."],
-  [
-    /TIMEOUT|^ETIMEDOUT$/,
-    "it does not respond",
-    "Check the firewall, and set HTTPS_PROXY if needed.",
-  ],
+  [/^ECONNREFUSED$/, undefined, "Check host and port."],
+  [/^E(?:.*UNREACH|ADDRNOTAVAIL)$/, undefined, "Check the network of this machine."],
+  [/TIMEOUT|^ETIMEDOUT$/, undefined, "Check the firewall, and set HTTPS_PROXY if needed."],
   [/^CERT_(?:HAS|NOT)/, "its certificate is not valid now", "Check the date of this machine."],
   [/ALTNAME|HOSTNAME/, "its certificate is for another host", "Check the host in the base URL."],
   [
@@ -128,8 +125,9 @@ const causes: [codes: RegExp, cause: string, hint: string][] = [
 
 function unreachable(url: URL, failure: Failure, env: CheckContext["host"]["env"]): Verdict {
   const code = failure.details.code ?? "unknown";
-  const [, cause, hint] = causes.find(([codes]) => codes.test(code)) ?? ["", "", ""];
-  const message = `Cannot connect to ${url.host}: ${cause} (${code}).`;
+  const [, cause, hint = ""] = causes.find(([codes]) => codes.test(code)) ?? [];
+  const what = cause ? `Cannot connect to ${url.host}: ${cause}` : failure.message.slice(0, -1);
+  const message = `${what} (${code}).`;
   // Only a local sandbox has no TLS. The failure's own hint names the command that starts it.
   if (url.protocol === "http:") return failed(message, failure.details.hint ?? hint);
   const { http, https = http } = proxySettings(env);

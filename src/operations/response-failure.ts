@@ -7,6 +7,7 @@ import { type ApiGuarantees, clockTrouble, type OperationDeps } from "./deps.ts"
 
 type Rejected = Extract<Answer, { kind: "refused" }>;
 type Unsent = Extract<Answer, { kind: "unsent" }>;
+type Fault = Unsent["fault"];
 
 /**
  * The data of a read, or the failure of its response. A read changes nothing, so a response that lenden
@@ -57,7 +58,7 @@ function unsentBy({ reason, message, details }: Failure): Failure {
 export function unsent({ fault, url }: Unsent): Failure {
   const isStopped = ["stopped", "batch stopped", "out of time"].includes(fault.reason);
   const at = url ? ` at ${url.host}` : "";
-  const cause = causeText(fault.reason);
+  const cause = faultText(fault);
   const message = isStopped
     ? `${cause.charAt(0).toUpperCase()}${cause.slice(1)}.`
     : `Cannot connect to the API${at}: ${cause}.`;
@@ -69,7 +70,7 @@ export function unsent({ fault, url }: Unsent): Failure {
 
 const longer = "Run the same command again with a longer limit, for example --timeout 3m.";
 
-function connectionHint({ reason }: Unsent["fault"], url: URL | undefined): string {
+function connectionHint({ reason }: Fault, url: URL | undefined): string {
   if (reason === "out of time") return longer;
   if (reason === "stopped" || reason === "batch stopped") return "Run the same command again.";
   if (reason === "certificate")
@@ -87,11 +88,26 @@ export function evidenceOf(answer: Answer): Evidence {
 
 /** A response without data, in a few words. */
 export function describe(answer: Exclude<Answer, { kind: "data" }>): string {
-  if (answer.kind === "unsent") return causeText(answer.fault.reason);
+  if (answer.kind === "unsent") return faultText(answer.fault);
   const status = answer.status === undefined ? "" : ` (HTTP ${answer.status})`;
   const isPage = answer.kind === "refused" && !answer.isJson;
   return `${isPage ? "the response is a web page" : causeText(answer.why)}${status}${messageOf(answer)}`;
 }
+
+/** A fault of a connection in a few words, for each kind of address if the host has both. */
+function faultText({ reason, addresses = [] }: Fault): string {
+  if (addresses.length === 0) return causeText(reason);
+  return addresses
+    .map(
+      (one) => `${addressTexts.get(one.reason) ?? one.reason} over ${one.families.join(" and ")}`,
+    )
+    .join(", ");
+}
+
+const addressTexts = new Map<Fault["reason"], string>([
+  ["connection refused", "refused"],
+  ["connect timeout", "timed out"],
+]);
 
 function causeText(why: string): string {
   return causeTexts.get(why) ?? why;
@@ -104,6 +120,7 @@ const causeTexts = new Map<string, string>([
   ["out of time", "the time limit (--timeout) elapsed"],
   ["name not found", "the host name was not found"],
   ["connection refused", "the connection was refused"],
+  ["no route", "there is no route to the server"],
   ["certificate", "its certificate is not valid or not trusted"],
   ["tls", "the TLS connection failed"],
   ["connect timeout", "the server did not respond in time"],

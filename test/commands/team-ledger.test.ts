@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { setDefaultAutoSelectFamilyAttemptTimeout } from "node:net";
 import { hostname, userInfo } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { faults } from "../sandbox/running.ts";
 import { scratchFolder, until } from "../support/helpers.ts";
@@ -14,6 +16,7 @@ import {
 } from "../support/merchant.ts";
 import { type Cluster, serverTest, sharedCluster, startCluster } from "../support/postgres.ts";
 import { closedPort } from "../support/server.ts";
+import { resolveName, stalledLine, withoutRoute } from "../support/slow-line.ts";
 import { type Env, machine, teamLedger } from "../support/team-ledger.ts";
 import { makeCertificates } from "../support/tls.ts";
 
@@ -437,6 +440,30 @@ describe("a server that cannot be used", () => {
     expect(await list(right, ...ca)).toEqual([0, undefined]);
     expect((await list(right, "--ledger-ca", "/missing.pem"))[0]).toBe(2);
   });
+
+  serverTest(
+    "connects over a line slower than 250 ms if the server has an IPv6 address",
+    async () => {
+      const certificates = makeCertificates();
+      const merchant = await openMerchant();
+      const access = ["local all all trust", "hostssl all all all trust"];
+      const cluster = await startCluster({ hasPort: true, tls: certificates, access });
+      const { database } = await teamLedger(cluster, "ann");
+      const line = await stalledLine(cluster.port);
+      const lookedUp = resolveName("service.test", ["127.0.0.1", withoutRoute]);
+      setDefaultAutoSelectFamilyAttemptTimeout(250); // Node's own
+      const url = `postgres://ann@service.test:${line.port}/${database}`;
+      const env = { LENDEN_CONFIG_DIR: scratchFolder() };
+      const add = ["profile", "add", "shop", "--key-stdin", "--base-url", "https://shop.example"];
+      const flags = ["--ledger", url, "--ledger-ca", certificates.authorityFile];
+      await lenden([...add, ...flags], { env, stdin: merchant.apiKey });
+      const running = lenden(["ledger", "list"], { env });
+      await lookedUp;
+      await delay(500);
+      line.resume();
+      expect(await running).toMatchObject({ code: 0, stderr: "" });
+    },
+  );
 });
 
 describe("doctor", () => {

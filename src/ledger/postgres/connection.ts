@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { Socket } from "node:net";
+import { Socket, setDefaultAutoSelectFamilyAttemptTimeout } from "node:net";
 import type { ConnectionOptions as TlsOptions } from "node:tls";
 import pg from "pg";
 import { errorCode, systemReason } from "../../domain/error-code.ts";
@@ -118,6 +118,8 @@ interface Opened extends Session {
 }
 
 const connectMs = 10_000;
+/** For each address of the host but the last. Node's own 250 ms cut off a long or a mobile line. */
+const addressMs = 2_000;
 /** Longer than the server may wait for a lock. */
 const statementMs = 20_000;
 const lockSeconds = 10;
@@ -543,6 +545,7 @@ class Client extends pg.Client {
 }
 
 async function connect(login: ServerLogin): Promise<Session> {
+  setDefaultAutoSelectFamilyAttemptTimeout(addressMs); // pg connects the socket without options
   const socket = new Socket();
   const client = new Client({
     host: login.host,
