@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { flagName } from "../../src/cli/command/flag.ts";
 import { loadCommands } from "../../src/cli/command/table.ts";
+import { topics } from "../../src/cli/help/topics.ts";
 import { entries } from "../../src/commands/index.ts";
 import { exits } from "../../src/domain/failure.ts";
 import { lenden } from "../support/lenden.ts";
@@ -80,3 +81,39 @@ function variablesRead(): string[] {
   ]);
   return [...new Set(found.map(([, one, other]) => one ?? other ?? ""))];
 }
+
+describe("the limits of help", () => {
+  const pages = [...entries, ...topics];
+
+  test.each(pages)("a summary is one clause: $name", ({ summary }) => {
+    expect(summary).toMatch(/^[A-Z][^.;]{1,49}$/);
+  });
+
+  test("all pages together stay readable, and each names what to read next", async () => {
+    const texts = await Promise.all(
+      ["", ...pages.map(({ name }) => name)].map(
+        async (path) => (await lenden(["help", ...path.split(" ").filter(Boolean)])).stdout,
+      ),
+    );
+    for (const text of texts) expect(text).toMatch(/\nLearn more: lenden help .+\n$/);
+    expect(texts.join(" ").split(/\s+/).length).toBeLessThan(9_500);
+  });
+
+  test.each(commands)(
+    "$name: descriptions, flags, examples and exit codes are short",
+    (command) => {
+      const { description = "", examples, exitCodes = {} } = command;
+      expect(description.match(/[.!?](?=\s|$)/g)?.length ?? 0).toBeLessThanOrEqual(4);
+      for (const { about } of Object.values({ ...command.arguments, ...command.flags })) {
+        // "callback (webhook)" is how a page first mentions it.
+        const phrase = about.replace(/ ?\(default: [^()]*\)/, "").replace("(webhooks)", "");
+        expect(phrase).toMatch(/^[^()]{1,69}[^().]$/);
+      }
+      expect(Object.keys(examples).length).toBeLessThanOrEqual(4);
+      for (const comment of Object.keys(examples))
+        expect(comment).toMatch(/^[A-Z][a-z]*[^s.]\b.*[^.]$/);
+      for (const meaning of Object.values(exitCodes))
+        expect(meaning.split(" ").length).toBeLessThanOrEqual(12);
+    },
+  );
+});
