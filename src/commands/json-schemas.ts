@@ -145,7 +145,8 @@ const callbackEvent = z.strictObject({
 
 const step = z.strictObject({ ...each(text, "check state message"), hint: textOrNull });
 const ledgerContent = { operations: count, events: count, newestAt: textOrNull };
-const profileFields = z.looseObject({ name: text, warnings });
+/** `kept` has the names of the settings that a replaced profile kept. */
+const profileFields = z.looseObject({ name: text, kept: z.optional(z.array(text)), warnings });
 
 const counted = z.strictObject({ count, amount });
 const byKind = each(counted, "payments refunds payouts");
@@ -385,6 +386,7 @@ export const jsonSchemas: Record<string, z.ZodMiniType> = {
   "profile list": z.array(profileFields),
   "profile show": z.array(z.strictObject({ setting: text, value: textOrNull, source: text })),
   "profile add": profileFields,
+  "profile rotate": profileFields,
   "profile set": profileFields,
   "profile use": profileFields,
   "profile rename": profileFields,

@@ -52,6 +52,20 @@ export function recordsOwner(settings: Settings): RecordsOwner {
   };
 }
 
+/** The same for a profile with the key that it stores, whatever overrides it in this run. */
+export function recordsOwnerOf(
+  name: string,
+  { apiKey, environment, account }: Profile,
+): RecordsOwner {
+  const key = apiKey && "text" in apiKey ? readApiKey(apiKey.text) : undefined;
+  return {
+    apiKey: key?.ok ? key.value.text : undefined,
+    environment,
+    name,
+    ledgerAccount: { joins: account, proposed: name },
+  };
+}
+
 /**
  * The environment lock: the key's prefix, the profile's environment and the base URL must agree, wherever
  * each of them came from, or nothing is sent (exit 4).

@@ -105,7 +105,7 @@ function keychainFailure(answer: KeychainAnswer, entry: string): Failure {
     });
   if ("absent" in answer)
     return new Failure("keychain.no-entry", `The keychain has no entry ${entry}.`, {
-      hint: "The entry was deleted. Add the profile again with 'lenden profile add <name> --keychain --replace'.",
+      hint: "The entry was deleted. Store key and secret again with 'lenden profile rotate <name> --keychain'.",
     });
   const why = "refused" in answer ? answer.refused : "invalid response";
   return new Failure("keychain.failed", `The keychain failed (${why}).`, {

@@ -51,7 +51,7 @@ export async function* checkApi(context: CheckContext): AsyncIterable<Finding> {
       ? passed(`Payout secret found in ${payoutSecret.source}.`)
       : warning(
           "No payout secret is set. Payouts cannot be signed.",
-          `Set LENDEN_PAYOUT_SECRET, or run 'lenden profile add${profile ? ` ${profile.value} --replace` : ""}'.`,
+          `Set LENDEN_PAYOUT_SECRET, or run 'lenden profile ${profile ? `rotate ${profile.value}` : "add"}'.`,
         );
   });
   const skips = (names: string[], message: string): Finding[] =>

@@ -146,7 +146,10 @@ describe("a keychain that fails", () => {
     const { code, stderr } = await run([...verifyLine(), "--json"]);
     expect({ code, error: JSON.parse(stderr).error }).toMatchObject({
       code: 4,
-      error: { reason: "keychain.no-entry", hint: expect.stringContaining("--keychain --replace") },
+      error: {
+        reason: "keychain.no-entry",
+        hint: expect.stringContaining("rotate <name> --keychain"),
+      },
     });
     expect((await profile("remove", "shop")).code).toBe(0);
   });

@@ -1,7 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { lenden } from "../support/lenden.ts";
-import { openTerminal, terminalTest } from "../terminal/terminal.ts";
+import { closedPort } from "../support/server.ts";
+import { openPrompts, openTerminal, terminalTest } from "../terminal/terminal.ts";
 import { key, liveKey, place, secret, url } from "./setup.ts";
 
 describe("the environment lock", () => {
@@ -110,15 +112,40 @@ describe("profile add --replace", () => {
     return opened;
   }
 
-  test("replaces every setting, and the new key joins the account", async () => {
+  test("keeps and names every setting that is not given, and the new key joins the account", async () => {
     const { profile, stored } = await used();
-    expect((await profile([...replace, `${url}/v2`], newKey)).code).toBe(0);
+    const settings = {
+      "callback-url": "https://shop.example/callback",
+      "time-zone": "Asia/Kolkata",
+      "confirm-above": "5000",
+      ledger: `postgres://ann@127.0.0.1:${await closedPort()}/lenden`,
+      "ledger-password-command": "pass show lenden",
+    };
+    for (const [name, value] of Object.entries(settings))
+      expect(await profile(["set", name, value])).toMatchObject({ code: 0 });
+    const before = stored().profiles.shop;
+    const line = [...replace, `${url}/v2`, "--method", "nagad", "--json"];
+    const { code, stdout } = await profile(line, newKey);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout).kept.toSorted()).toEqual(Object.keys(settings).toSorted());
     expect(stored().profiles.shop).toEqual({
-      environment: "sandbox",
+      ...before,
       baseUrl: `${url}/v2`,
       apiKey: { text: newKey },
-      account: "dhaka",
+      method: "nagad",
     });
+    const said = await profile(["add", "shop", "--key-stdin", "--replace"], newKey);
+    expect(said).toMatchObject({ code: 0, stderr: expect.stringMatching(/keeps: .*ledger.*\./) });
+  });
+
+  test("keeps the key if only the payout secret is given", async () => {
+    const { folder, profile, stored } = await used();
+    const before = stored().profiles.shop;
+    const secretFile = join(folder, "secret");
+    writeFileSync(secretFile, secret);
+    const line = ["add", "shop", "--replace", "--secret-file", secretFile];
+    expect(await profile(line)).toMatchObject({ code: 0 });
+    expect(stored().profiles.shop).toEqual({ ...before, payoutSecret: { text: secret } });
   });
 
   test("rejects another server non-interactively, which may be another merchant", async () => {
@@ -146,15 +173,27 @@ describe("profile add --replace", () => {
     expect(stored().profiles.shop?.account).toBe(account);
   });
 
-  test("leaves the account for a production key and for a local sandbox", async () => {
-    const [production, local] = [await used(), await used()];
-    await production.profile([...replace, "https://pay.example"], liveKey);
-    await local.profile([...replace, "http://127.0.0.1:4242"], newKey);
-    for (const { stored } of [production, local]) {
-      expect(stored().profiles.shop).not.toHaveProperty("method");
-      expect(stored().profiles.shop).not.toHaveProperty("account");
-    }
+  test("leaves the account for a local sandbox, and keeps its other settings", async () => {
+    const { profile, stored } = await used();
+    expect((await profile([...replace, "http://127.0.0.1:4242"], newKey)).code).toBe(0);
+    expect(stored().profiles.shop).not.toHaveProperty("account");
+    expect(stored().profiles.shop).toHaveProperty("method", "bkash");
   });
+
+  test.each([[[]], [["--environment", "production"]]])(
+    "rejects a key of the other environment %j",
+    async (more) => {
+      const { profile, file } = await used();
+      const before = readFileSync(file, "utf8");
+      const line = [...replace, "https://pay.example", ...more, "--json"];
+      const { code, stderr } = await profile(line, liveKey);
+      expect({ code, error: JSON.parse(stderr).error }).toMatchObject({
+        code: 4,
+        error: { reason: "account.environment-differs" },
+      });
+      expect(readFileSync(file, "utf8")).toBe(before);
+    },
+  );
 
   test("does not join the account after profile set moved the profile to another server", async () => {
     const { profile, stored } = await used();
@@ -181,6 +220,54 @@ describe("profile add --replace", () => {
       );
       expect((await terminal.ended()).code).toBe(0);
       expect(stored().profiles.shop?.account).toBe(account);
+    }
+  });
+});
+
+describe("the ledger of a production profile", () => {
+  const ledger = "postgres://ann@db.example/lenden";
+  const live = ["add", "live", "--key-stdin", "--base-url", "https://pay.example"];
+
+  async function withLedger() {
+    const opened = place();
+    expect(await opened.profile([...live, "--ledger", ledger], liveKey)).toMatchObject({ code: 0 });
+    return opened;
+  }
+
+  test.each([
+    [["set", "ledger", ""]],
+    [["set", "ledger", "postgres://ann@other.example/lenden"]],
+    [["add", "live", "--replace", "--key-stdin", "--ledger", "postgres://ann@db.example/other"]],
+  ])("is removed or replaced only after a confirmation: profile %j", async (line) => {
+    const { profile, file, stored } = await withLedger();
+    const before = readFileSync(file, "utf8");
+    const refused = await profile([...line, "--json"], liveKey);
+    expect({ code: refused.code, error: JSON.parse(refused.stderr).error }).toMatchObject({
+      code: 4,
+      error: { reason: "profile.change-not-confirmed" },
+    });
+    expect(readFileSync(file, "utf8")).toBe(before);
+    expect(await profile([...line, "--yes"], liveKey)).toMatchObject({ code: 0 });
+    expect(stored().profiles.live?.ledger).not.toBe(ledger);
+  });
+
+  test("can get another login without a confirmation", async () => {
+    const { profile, stored } = await withLedger();
+    const line = ["set", "ledger", "postgres://ben@db.example/lenden"];
+    expect(await profile(line)).toMatchObject({ code: 0 });
+    expect(stored().profiles.live?.ledger).toBe("postgres://ben@db.example/lenden");
+  });
+
+  test("asks in a terminal, and the default is no", async () => {
+    for (const [answer, code] of [
+      ["", 4],
+      ["y", 0],
+    ] as const) {
+      const { env, stored } = await withLedger();
+      const terminal = openPrompts(["profile", "set", "ledger", ""], { env });
+      await terminal.answer("Remove the ledger of profile live?", answer);
+      expect((await terminal.ended()).code).toBe(code);
+      expect(stored().profiles.live?.ledger).toBe(code === 0 ? undefined : ledger);
     }
   });
 });

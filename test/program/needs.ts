@@ -69,7 +69,7 @@ export const needs: Need[] = [
   { when: /payout\.json/, make: writes("payout.json", payoutBody()) },
   { when: /--key-file/, make: secretFiles },
   {
-    when: /profile (?:show|use|set|rename)|doctor --profile/,
+    when: /profile (?:show|use|set|rename|rotate)|doctor --profile/,
     make: (merchant) => profile("shop", merchant),
   },
   { when: /profile remove/, make: (merchant) => profile("old-shop", merchant) },

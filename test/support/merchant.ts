@@ -211,8 +211,10 @@ export interface ProductionMerchant {
   rotateKey(key: string): Promise<void>;
 }
 
-export async function openProductionMerchant(): Promise<ProductionMerchant> {
-  const merchant = await openMerchant();
+export async function openProductionMerchant(
+  options: Partial<SandboxOptions> = {},
+): Promise<ProductionMerchant> {
+  const merchant = await openMerchant(options);
   const inBooks = async (sql: string, ...values: string[]) => {
     await merchant.close();
     await inDatabase(merchant.booksFile, (books) => books.prepare(sql).run(...values));

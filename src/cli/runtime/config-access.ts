@@ -137,7 +137,7 @@ async function knownMethods(directory: string, settings: Settings) {
 
 function invalidSecret(source: string, problem: string): Failure {
   const message = `Cannot use the payout secret from ${source}. ${problem}`;
-  const hint = "Replace it with 'lenden profile add <name> --replace'.";
+  const hint = "Replace it with 'lenden profile rotate <name>'.";
   return new Failure("account.invalid-secret", message, { hint });
 }
 
@@ -145,7 +145,7 @@ function missing(what: string, variable: string, { profile }: Settings): Failure
   const used = profile ? `profile ${profile.value} has none` : "no profile is in use";
   const trial = profile ? "" : " To try lenden without an account, run 'lenden sandbox start'.";
   const add = profile
-    ? `add it with 'lenden profile add ${profile.value} --replace'`
+    ? `add it with 'lenden profile rotate ${profile.value}'`
     : "add a profile with 'lenden profile add'";
   return new Failure("account.no-secret", `No ${what}: ${variable} is not set, and ${used}.`, {
     hint: `Set ${variable}, or ${add}. The merchant dashboard shows the ${what} under Settings → Development Info.${trial}`,

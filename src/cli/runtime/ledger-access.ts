@@ -1,6 +1,6 @@
 import { ulid } from "ulid";
-import type { Account, RecordsOwner } from "../../config/account.ts";
-import type { Profiles } from "../../config/profiles.ts";
+import { type Account, type RecordsOwner, recordsOwnerOf } from "../../config/account.ts";
+import type { Profile, Profiles } from "../../config/profiles.ts";
 import { type LedgerLoginFlags, type LedgerSettings, namedLedger } from "../../config/settings.ts";
 import { once } from "../../domain/collect.ts";
 import { Failure, usage, whyAndHint } from "../../domain/failure.ts";
@@ -44,6 +44,9 @@ export function createLedgerAccess(parts: RunParts, config: ConfigAccess) {
     own,
     /** For a command that only reads, without an API key: of the account that the settings name, or of all accounts. */
     records,
+    /** For a command that only reads: what a profile's stored key recorded, whatever profile the run is for. */
+    ofProfile: async (name: string, profile: Profile): Promise<Ledger> =>
+      open(recordsOwnerOf(name, profile), name),
     /** For an account that leaves no trace on this machine; in memory, unless a server is named. */
     apart: async (owned: Account, server: LedgerSettings | undefined): Promise<Ledger> =>
       server ? openAt(server, owned) : openFile(parts, owned, ":memory:"),
@@ -117,8 +120,8 @@ function openersOf(parts: RunParts, { settings }: ConfigAccess) {
     const { openServer } = await import("./ledger-server.ts");
     return openServer(parts, server, owned, recorderOf(owned, parts));
   };
-  const open = async (owned: Owned): Promise<Ledger> => {
-    const { ledger: server } = await settings();
+  const open = async (owned: Owned, profile?: string): Promise<Ledger> => {
+    const { ledger: server } = await settings(profile);
     if (!server) return openFile(parts, owned, await ownFile());
     // For a ledger of the profile, 'profile set' has warned.
     if (parts.finishes && "baseUrl" in owned && server.url.source === "LENDEN_LEDGER_URL")

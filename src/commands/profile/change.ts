@@ -4,11 +4,13 @@ import { id, table, text } from "../../cli/output/view.ts";
 import type { Profile, SecretSource } from "../../config/profiles.ts";
 import type { Settings, Sourced } from "../../config/settings.ts";
 import { amountText } from "../../domain/amount.ts";
-import { Failure, usage } from "../../domain/failure.ts";
+import { usage } from "../../domain/failure.ts";
 import { ok } from "../../domain/result.ts";
 import { isSameServer } from "../../domain/url.ts";
+import { confirmOtherLedger } from "./key-change.ts";
 import {
   profileCard,
+  profileInUse,
   readProfileName,
   removeEntries,
   requireFreeName,
@@ -36,7 +38,7 @@ export const profileUse = defineCommand({
 const settings = Object.keys(settable);
 
 export const profileSet = defineCommand({
-  description: `Changes the default profile, or the profile named by --profile. Settings: ${settings.join(", ")}. An empty value removes the setting. To change a secret, run 'lenden profile add <name> --replace'.`,
+  description: `Changes the default profile, or the profile named by --profile. Settings: ${settings.join(", ")}. An empty value removes the setting. To change a secret, run 'lenden profile rotate'.`,
   examples: {
     "Set the URL to which customers return":
       "lenden profile set redirect-url https://shop.example/thanks",
@@ -46,13 +48,10 @@ export const profileSet = defineCommand({
     value: argument.required("value", 'New value, or "" to remove the setting', ok<string>),
   },
 
-  async run({ key, value }, { config: { profiles, ...config }, ledger }) {
-    const { profile } = await config.settings();
-    if (!profile)
-      throw new Failure("profile.none-in-use", "No profile is in use.", {
-        hint: "Name one with --profile, or add one with 'lenden profile add'.",
-      });
-    const name = profile.value;
+  async run({ key, value }, context) {
+    const { config, ledger } = context;
+    const { profiles } = config;
+    const name = await profileInUse("set", context);
     const setting = settable[key];
     const read = value === "" ? ok(undefined) : setting?.read(value);
     if (!setting || read?.ok !== true)
@@ -62,6 +61,13 @@ export const profileSet = defineCommand({
       setting.key === "baseUrl"
         ? await checkedUrl(name, before, value === "" ? undefined : value.trim(), profiles)
         : read.value;
+    if (setting.key === "ledger")
+      await confirmOtherLedger(
+        name,
+        before,
+        typeof read.value === "string" ? read.value : undefined,
+        context,
+      );
     let changed = before;
     await profiles.change((now) => {
       const profile = profiles.require(name, now);
@@ -88,7 +94,7 @@ async function checkedUrl(
   if (!apiKey)
     throw usage(
       [`Cannot check the new base URL: profile ${name} has no API key.`],
-      `Add the key with 'lenden profile add ${name} --replace'.`,
+      `Add the key with 'lenden profile rotate ${name}'.`,
     );
   return (await check({ name, apiKey, environment, baseUrl })).baseUrl;
 }

@@ -83,6 +83,23 @@ interface Setting {
   read(text: string): Result<string | { command: string }>;
 }
 
+/** The names by which users know what a profile has, besides its environment and its account. */
+export const settingNames = {
+  baseUrl: "base-url",
+  apiKey: "api-key",
+  payoutSecret: "payout-secret",
+  callbackSecret: "callback-secret",
+  redirectUrl: "redirect-url",
+  callbackUrl: "callback-url",
+  method: "method",
+  numberFormat: "number-format",
+  timeZone: "time-zone",
+  confirmAbove: "confirm-above",
+  ledger: "ledger",
+  ledgerPassword: "ledger-password-command",
+  ledgerCa: "ledger-ca",
+} as const satisfies Record<Exclude<keyof Profile, "environment" | "account">, string>;
+
 /** The settings of a profile that its flags give. */
 export function settingsIn(given: Input<typeof profileFlags>): Partial<Profile> {
   return Object.fromEntries(keysOf(profileFlags).map((key) => [key, given[key]]));
@@ -96,6 +113,32 @@ export function findProfile(name: string, { profiles }: Profiles): Profile | und
 /** @throws Failure `usage` if there is a profile of this name */
 export function requireFreeName(name: string, stored: Profiles, hint = "Choose another name.") {
   if (findProfile(name, stored)) throw usage([`Profile ${name} already exists.`], hint);
+}
+
+/**
+ * The name of the profile that a command without a name changes.
+ *
+ * @param command how it names one: `set`, with --profile, or `rotate`, with an argument
+ * @throws Failure `profile.none-in-use`; variables that take its place are named
+ */
+export async function profileInUse(
+  command: "set" | "rotate",
+  { config, host: { env } }: Pick<Context, "config" | "host">,
+): Promise<string> {
+  const { profile } = await config.settings();
+  if (profile) return profile.value;
+  const { current } = await config.profiles.read();
+  if (env.LENDEN_API_KEY === undefined || current === undefined)
+    throw new Failure("profile.none-in-use", "No profile is in use.", {
+      hint: "Name one with --profile, or add one with 'lenden profile add'.",
+    });
+  const how =
+    command === "set" ? `add --profile ${current}` : `run 'lenden profile rotate ${current}'`;
+  throw new Failure(
+    "profile.none-in-use",
+    "LENDEN_API_KEY and LENDEN_BASE_URL are set, so this command uses no profile.",
+    { hint: `To change profile ${current}, ${how}. Otherwise unset LENDEN_API_KEY.` },
+  );
 }
 
 /** A profile with its secrets masked, or where they are stored. */
@@ -145,8 +188,12 @@ export function profileCard(profile: ReturnType<typeof shownProfile>) {
  *
  * @throws Failure (exit 4) if the keychain refuses
  */
-export async function removeEntries(profile: Profile, { config, ui }: Context): Promise<void> {
-  for (const entry of entriesOf(profile))
+export async function removeEntries(profile: Secrets, context: Context): Promise<void> {
+  await removeAll(entriesOf(profile), context);
+}
+
+async function removeAll(entries: string[], { config, ui }: Context): Promise<void> {
+  for (const entry of entries)
     if (!(await config.keychain().remove(entry)))
       ui.notice(
         `Cannot reach a keychain, so its entry ${entry} may remain.`,
@@ -154,21 +201,31 @@ export async function removeEntries(profile: Profile, { config, ui }: Context): 
       );
 }
 
-/** The same after a change that is complete: what remains in the keychain is a warning. */
-export async function tidyEntries(profile: Profile, context: Context): Promise<void> {
+/**
+ * Removes the entries that another profile does not name, after a change that is complete: what remains in the
+ * keychain is a warning.
+ */
+export async function tidyEntries(
+  profile: Secrets,
+  inUse: Secrets,
+  context: Context,
+): Promise<void> {
+  const kept = entriesOf(inUse);
+  const entries = entriesOf(profile).filter((entry) => !kept.includes(entry));
   try {
-    await removeEntries(profile, context);
+    await removeAll(entries, context);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    const entries = entriesOf(profile).join(", ");
     context.ui.notice(
-      `${error.message} Delete these entries there: ${entries}.`,
+      `${error.message} Delete these entries there: ${entries.join(", ")}.`,
       "keychain.entry-left",
     );
   }
 }
 
-function entriesOf({ apiKey, payoutSecret }: Profile): string[] {
+type Secrets = Pick<Profile, "apiKey" | "payoutSecret">;
+
+function entriesOf({ apiKey, payoutSecret }: Secrets): string[] {
   return [apiKey, payoutSecret].flatMap((source) =>
     source && "keychain" in source ? [source.keychain] : [],
   );

@@ -1,0 +1,134 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Context } from "../../cli/command/define-command.ts";
+import type { Profile, SecretSource } from "../../config/profiles.ts";
+import { Failure, whyAndHint } from "../../domain/failure.ts";
+import { readLedgerUrl } from "../../domain/ledger-url.ts";
+import { isTest } from "../../domain/state.ts";
+import { counted } from "../../domain/text.ts";
+import type { Batch } from "../../ledger/batch.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import { shownSecret } from "./profiles.ts";
+
+/** What the key that is stored now leaves behind in the ledger. */
+interface Unfinished {
+  /** The payouts whose outcome is unknown: another key does not send them again (P25b). */
+  payouts: string[];
+  batches: string[];
+}
+
+/**
+ * Names what a new key does not send again, before it replaces the key of a profile. In production that is
+ * confirmed.
+ *
+ * @returns the account that the ledger knows for the earlier key
+ * @throws Failure `profile.change-not-confirmed`; the profile is unchanged
+ */
+export async function confirmNewKey(
+  name: string,
+  before: Profile,
+  apiKey: SecretSource | undefined,
+  context: Context,
+): Promise<string | undefined> {
+  if (!apiKey || !before.apiKey || isDeepStrictEqual(apiKey, before.apiKey)) return undefined;
+  const rows: [string, string][] = [];
+  let account: string | undefined;
+  try {
+    const ledger = await context.ledger.ofProfile(name, before);
+    account = (await ledger.isAccountStored()) ? await ledger.account() : undefined;
+    const { payouts, batches } = await unfinishedIn(ledger);
+    if (payouts.length > 0) rows.push(["Outcome unknown", listed(payouts)]);
+    if (batches.length > 0) rows.push(["Open batches", listed(batches)]);
+    warn(name, { payouts, batches }, context);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    rows.push(["Ledger", "cannot be read"]);
+    context.ui.notice(
+      `The ledger cannot be read, so open batches and unknown payouts of profile ${name} are not listed. ${whyAndHint(error)}`,
+      "profile.ledger-unread",
+    );
+  }
+  if (rows.length > 0 && before.environment === "production")
+    await confirmChange(`Replace the API key of profile ${name}`, name, before, rows, context);
+  return account;
+}
+
+/**
+ * In production, asks before a profile loses its ledger or gets another one: duplicates are found only in the
+ * ledger that recorded the earlier payouts.
+ *
+ * @param after undefined if the ledger becomes a file of this machine
+ */
+export async function confirmOtherLedger(
+  name: string,
+  before: Profile,
+  after: string | undefined,
+  context: Context,
+): Promise<void> {
+  const { ledger, environment } = before;
+  if (environment !== "production" || ledger === undefined || isSameLedger(ledger, after)) return;
+  const action = after === undefined ? "Remove the ledger of" : "Replace the ledger of";
+  const rows: [string, string][] = [
+    ["Ledger now", ledger],
+    ["Ledger afterwards", after ?? "a file of this machine"],
+    ["Effect", "payouts in the ledger of now are no longer found as duplicates"],
+  ];
+  await confirmChange(`${action} profile ${name}`, name, before, rows, context);
+}
+
+/** True for one database, whoever logs in to it. */
+function isSameLedger(one: string, other: string | undefined): boolean {
+  const [a, b] = [one, other ?? ""].map((text) => readLedgerUrl(text));
+  return a?.ok === true && b?.ok === true && a.value.ledger === b.value.ledger;
+}
+
+async function confirmChange(
+  action: string,
+  name: string,
+  { environment, apiKey }: Profile,
+  rows: [string, string][],
+  { ui }: Context,
+): Promise<void> {
+  const profile = { name, environment, key: shownSecret(apiKey) ?? "none" };
+  await ui.confirm({ action, profile, rows });
+}
+
+async function unfinishedIn(ledger: Ledger): Promise<Unfinished> {
+  const unknown = await ledger.unsettled();
+  const payouts = unknown
+    .filter((one) => one.kind === "payout" && !isTest(one))
+    .map(({ reference, id }) => reference ?? id);
+  const batches: string[] = [];
+  for (const batch of await ledger.batches.list(mostBatches))
+    if (await isOpen(batch, ledger)) batches.push(`${batch.id} (${batch.name})`);
+  return { payouts, batches };
+}
+
+/** The newest batches; older ones that are still open are rare. */
+const mostBatches = 1_000;
+
+async function isOpen(batch: Batch, { batches }: Ledger): Promise<boolean> {
+  if (batch.cancelledAt !== null) return false;
+  const { rowStatusOf } = await import("../../batches/status.ts");
+  const statuses = (await batches.tally(batch)).map(rowStatusOf);
+  return statuses.some((status) => status === "unsent" || status === "uncertain");
+}
+
+function warn(name: string, { payouts, batches }: Unfinished, { ui }: Context): void {
+  if (payouts.length > 0)
+    ui.notice(
+      `The outcome of ${counted(payouts.length, "payout")} of profile ${name} is unknown: ${listed(payouts)}. A new key does not send them again. Resolve them first, with the earlier key, or record later what the dashboard shows: 'lenden ledger resolve ${payouts[0]}'.`,
+      "profile.payouts-unknown",
+    );
+  if (batches.length > 0)
+    ui.notice(
+      `Batches of profile ${name} are open: ${listed(batches)}. A new key does not send their rows of unknown outcome again.`,
+      "profile.batches-open",
+    );
+}
+
+const mostListed = 5;
+
+function listed(names: string[]): string {
+  const more = names.length - mostListed;
+  return names.slice(0, mostListed).join(", ") + (more > 0 ? ` and ${more} more` : "");
+}

@@ -1,0 +1,116 @@
+import { type Context, defineCommand } from "../../cli/command/define-command.ts";
+import { showSame } from "../../cli/command/dialogue.ts";
+import { argument, type Input } from "../../cli/command/flag.ts";
+import type { Profile } from "../../config/profiles.ts";
+import { usage } from "../../domain/failure.ts";
+import {
+  askCredentials,
+  type CredentialProblems,
+  type Credentials,
+  credentialFlags,
+  namesSource,
+  noKeyGiven,
+  readCredentials,
+  rejectProblems,
+  requireAccepted,
+  whereStored,
+} from "./credentials.ts";
+import { confirmNewKey } from "./key-change.ts";
+import { profileCard, profileInUse, readProfileName, shownProfile } from "./profiles.ts";
+import { storeProfile } from "./store.ts";
+
+type Given = Input<typeof credentialFlags>;
+
+export const profileRotate = defineCommand({
+  description:
+    "The API must accept the key, or nothing changes. A new key does not send payouts of unknown outcome again: resolve them first.",
+  examples: {
+    "Read both from files":
+      "lenden profile rotate shop --key-file key.txt --secret-file secret.txt",
+  },
+  arguments: {
+    name: argument.optional(
+      "name",
+      "Name of the profile (default: the one in use)",
+      readProfileName,
+      "profile",
+    ),
+  },
+  flags: credentialFlags,
+  sameFlagsAs: "profile add",
+  async run(input, context) {
+    const { profiles } = context.config;
+    const name = input.name ?? (await profileInUse("rotate", context));
+    const before = profiles.require(name, await profiles.read());
+    const given = await credentialsOf(input, name, before, context);
+    const { environment, baseUrl } = before;
+    const apiKey = given.apiKey ?? before.apiKey;
+    if (!apiKey) throw usage([noKeyGiven]);
+    const account = await profiles.check({ ...given, name, apiKey, environment, baseUrl });
+    await requireAccepted(
+      account,
+      {
+        effect: `Profile ${name} is unchanged.`,
+        untested: "A key is stored only after this test.",
+      },
+      context,
+    );
+    const knownAccount = await confirmNewKey(name, before, given.apiKey, context);
+    const { stored, kept } = await storeProfile(
+      name,
+      { ...given, environment, baseUrl: account.baseUrl },
+      { replace: true, keychain: usesKeychain(input, before), knownAccount },
+      context,
+    );
+    context.ui.notice(`Profile ${name} keeps: ${kept.join(", ")}.`);
+    noteSecret(given, stored, context);
+    const settings = await context.config.settings(name);
+    for (const sentence of settings.shadows) context.ui.notice(sentence);
+    return { ...shownProfile(name, stored), kept };
+  },
+  view: profileCard,
+});
+
+async function credentialsOf(
+  input: Given,
+  name: string,
+  before: Profile,
+  context: Context,
+): Promise<Credentials> {
+  const ask = namesSource(input) ? undefined : await context.ui.ask();
+  if (!ask) {
+    const found: CredentialProblems = { problems: [], failures: [] };
+    const given = await readCredentials(input, found, context);
+    if (!namesSource(input)) found.problems.push(noKeyGiven);
+    rejectProblems(found, "profile rotate");
+    return given;
+  }
+  context.ui.notice(`Profile ${name} (${before.environment}), ${before.baseUrl}.`);
+  context.ui.notice(whereStored(usesKeychain(input, before), context));
+  const given = await askCredentials(ask, { before, required: before.environment }, context);
+  if (!given.apiKey && !given.payoutSecret)
+    throw usage([`No key and no secret was typed. Profile ${name} is unchanged.`]);
+  const line = [
+    ...["profile", "rotate", name],
+    ...(given.apiKey ? ["--key-stdin"] : []),
+    ...(given.payoutSecret ? ["--secret-stdin"] : []),
+    ...(input.keychain ? ["--keychain"] : []),
+  ];
+  showSame([line], context.ui);
+  return given;
+}
+
+/** A secret of the keychain is replaced there. */
+function usesKeychain({ keychain }: Given, { apiKey, payoutSecret }: Profile): boolean {
+  return keychain || [apiKey, payoutSecret].some((source) => source && "keychain" in source);
+}
+
+function noteSecret(given: Credentials, { payoutSecret }: Profile, { ui }: Context): void {
+  if (!payoutSecret) return;
+  ui.notice(
+    given.payoutSecret
+      ? "The payout secret cannot be tested without a payout: the API has not confirmed it."
+      : "The payout secret is the earlier one. It cannot be tested with the new key without a payout.",
+    "profile.secret-untested",
+  );
+}
