@@ -1,5 +1,6 @@
 import type { Agent, buildConnector, Dispatcher } from "undici";
 import { Failure } from "../domain/failure.ts";
+import { parseUrl } from "../domain/url.ts";
 
 /** The proxy variables of the environment. */
 export interface ProxySettings {
@@ -15,17 +16,33 @@ export function proxySettings(env: Record<string, string | undefined>): ProxySet
 }
 
 /**
- * Called before an intent is recorded.
+ * Called before an intent is recorded. Errors show no part of a URL, because it may contain a password.
  *
  * @throws Failure `proxy.invalid-url` if a variable is not the URL of a proxy
  */
 export function checkProxy({ http, https }: ProxySettings): void {
-  for (const [name, url] of Object.entries({ HTTPS_PROXY: https, HTTP_PROXY: http })) {
-    if (!url || (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol))) continue;
-    throw new Failure("proxy.invalid-url", `${name} is not the URL of a proxy.`, {
-      hint: "Write the whole URL, for example http://proxy.example:8080.",
-    });
+  for (const [name, text] of Object.entries({ HTTPS_PROXY: https, HTTP_PROXY: http })) {
+    if (!text) continue;
+    const url = parseUrl(text);
+    if (!url || !/^https?:$/.test(url.protocol))
+      throw new Failure("proxy.invalid-url", `${name} is not the URL of a proxy.`, {
+        hint: "Write the whole URL, for example http://proxy.example:8080.",
+      });
+    if (!hasEncodedLogin(url))
+      throw new Failure("proxy.invalid-url", `${name}: its user or password is not encoded.`, {
+        hint: "Percent-encode the user and the password, for example %25 for %, %23 for # and %2F for /.",
+      });
   }
+}
+
+/** False if a `%` is no encoded character, or if a `/`, `?` or `#` of the password ended the host early. */
+function hasEncodedLogin({ username, password, pathname, search, hash }: URL): boolean {
+  try {
+    decodeURIComponent(username + password);
+  } catch {
+    return false;
+  }
+  return !(pathname + search + hash).includes("@");
 }
 
 /** An agent that uses the proxy, except for what NO_PROXY names; undefined without a proxy. */

@@ -479,22 +479,24 @@ describe("TLS and proxies", () => {
     expect({ code, sent: server.count() }).toEqual({ code: 75, sent: 1 });
   });
 
-  test.each(["localhost:8080", "not a url", "ftp://proxy.test:1"])(
-    "HTTPS_PROXY=%s is reported once, and nothing is sent",
-    async (url) => {
-      const env = { ...envOf("https://service.test"), HTTPS_PROXY: url };
-      const { code, stderr } = await lenden(["methods", "--json"], { env });
-      expect(stderr.trim().split("\n")).toHaveLength(1);
-      expect(stderr).toContain("HTTPS_PROXY");
-      expect([2, 4, 69]).toContain(code);
-      const asked = ["--amount", "5", "--to", "01712345678", "--method-id", "m"];
-      const folder = { LENDEN_CONFIG_DIR: scratchFolder() };
-      const payout = await lenden(["payout", "send", ...asked], { env: { ...env, ...folder } });
-      expect(payout).toMatchObject({ code: 2, stderr: expect.stringContaining("HTTPS_PROXY") });
-      const kept = await lenden(["ledger", "export", "--json"], { env: { ...env, ...folder } });
-      expect(JSON.parse(kept.stdout)).toEqual([]);
-    },
-  );
+  test.each([
+    ...["localhost:8080", "not a url", "ftp://proxy.test:1"],
+    ...["http://ops:ca%nary@127.0.0.1:9", "http://ops:canary%ff@127.0.0.1:9"],
+    ...["http://ca%nary:pass@127.0.0.1:9", "http://ops:9#canary@127.0.0.1:9"],
+  ])("HTTPS_PROXY=%s is reported once without its password, and nothing is sent", async (url) => {
+    const env = { ...envOf("https://service.test"), HTTPS_PROXY: url };
+    const { code, stderr } = await lenden(["methods", "--json"], { env });
+    expect(stderr.trim().split("\n")).toHaveLength(1);
+    expect(stderr).toContain("HTTPS_PROXY");
+    expect(stderr).not.toContain("nary");
+    expect(code).toBe(2);
+    const asked = ["--amount", "5", "--to", "01712345678", "--method-id", "m"];
+    const folder = { LENDEN_CONFIG_DIR: scratchFolder() };
+    const payout = await lenden(["payout", "send", ...asked], { env: { ...env, ...folder } });
+    expect(payout).toMatchObject({ code: 2, stderr: expect.stringContaining("HTTPS_PROXY") });
+    const kept = await lenden(["ledger", "export", "--json"], { env: { ...env, ...folder } });
+    expect(JSON.parse(kept.stdout)).toEqual([]);
+  });
 });
 
 const urls = ["--redirect-url", "https://a.example/", "--callback-url", "https://a.example/"];
