@@ -28,11 +28,8 @@ export interface Integrity {
   newest: Head | undefined;
 }
 
-/** The kinds of objects in the schema of a database. */
-export const objectKinds = [
-  ...(["table", "column", "index", "constraint", "trigger", "view", "sequence"] as const),
-  ...(["rule", "policy", "function"] as const),
-];
+/** The kinds of objects in the schema of a file. */
+export const objectKinds = ["table", "index", "trigger", "view"] as const;
 
 /** A part of the ledger that differs from what the events record. */
 export interface Finding {

@@ -165,9 +165,6 @@ const inserted = `INSERT INTO operations (number, id, kind, profile, environment
     attempts, "user", command, created_at, updated_at, key_hash, base_url, phase
   FROM operations WHERE ${ofPayout}`;
 
-const quietFunction = `CREATE FUNCTION quiet() RETURNS trigger LANGUAGE plpgsql
-  AS 'BEGIN RETURN NULL; END'`;
-
 const addedOrMissing: [string, string, string][] = [
   ["operation", "added", inserted],
   ["operation", "missing", `DELETE FROM operations WHERE ${ofPayout}`],
@@ -197,33 +194,6 @@ const changedSchemas: Record<string, [string, string, string][]> = {
     ["table", "changed", "UPDATE head SET number = number - 1"],
     ["table", "changed", "UPDATE head SET operation = operation - 1"],
     ["table", "changed", "DELETE FROM events WHERE number = (SELECT max(number) FROM events)"],
-    [
-      "trigger",
-      "added",
-      `${quietFunction}; CREATE TRIGGER quiet AFTER INSERT ON operations EXECUTE FUNCTION quiet()`,
-    ],
-    ["function", "added", quietFunction],
-    ["rule", "added", "CREATE RULE quiet AS ON INSERT TO operations DO INSTEAD NOTHING"],
-    ["table", "changed", "ALTER TABLE operations ENABLE ROW LEVEL SECURITY"],
-    ["policy", "added", "CREATE POLICY quiet ON operations USING (kind = 'payment')"],
-    ["view", "added", "CREATE VIEW everything AS SELECT * FROM operations"],
-    ["sequence", "added", "CREATE SEQUENCE more"],
-    ["table", "added", "CREATE TABLE more (x int)"],
-    ["table", "changed", "CREATE TABLE more () INHERITS (operations)"],
-    ["table", "changed", "ALTER TABLE events SET UNLOGGED"],
-    ["index", "missing", "DROP INDEX by_reference"],
-    ["index", "changed", changeIndex],
-    ["index", "missing", "ALTER TABLE events DROP CONSTRAINT events_pkey"],
-    ["constraint", "missing", "ALTER TABLE head DROP CONSTRAINT head_single_check"],
-    ["constraint", "added", "ALTER TABLE operations ADD CHECK (kind <> 'refund') NOT VALID"],
-    ["column", "added", "ALTER TABLE operations ADD COLUMN more text"],
-    ["column", "changed", "ALTER TABLE operations ALTER COLUMN attempts SET DEFAULT 0"],
-    [
-      "column",
-      "changed",
-      'ALTER TABLE operations ALTER COLUMN reference TYPE text COLLATE "default"',
-    ],
-    ["column", "missing", "ALTER TABLE operations DROP COLUMN payment_url"],
   ],
 };
 

@@ -11,7 +11,7 @@ const text = 'text COLLATE "C"';
  * others by their numbers without foreign keys, which would lock the row of the account for each operation.
  * All rows are written under the lock of `head`, and the check finds a row without its event.
  */
-export const tables = `
+const tables = `
 CREATE TABLE lenden.head (
   single boolean PRIMARY KEY DEFAULT true CHECK (single),
   version integer NOT NULL,
