@@ -54,6 +54,17 @@ describe("the npm package", () => {
   });
 });
 
+test("what builds and tests the package is pinned: actions by commit, the binary's Node exactly", () => {
+  const directory = join(root, ".github/workflows");
+  const workflows = readdirSync(directory).map((file) =>
+    readFileSync(join(directory, file), "utf8"),
+  );
+  const actions = workflows.flatMap((text) => [...text.matchAll(/uses: *([^\s#]+)/g)]);
+  expect(actions.length).toBeGreaterThan(0);
+  for (const [, action] of actions) expect(action).toMatch(/@[0-9a-f]{40}$/);
+  expect(manifest.scripts["build:binary"]).toMatch(/ -p node@\d+\.\d+\.\d+ node /);
+});
+
 interface Component {
   "bom-ref": string;
   name: string;
