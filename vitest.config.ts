@@ -13,7 +13,7 @@ const long = [
   "test/accounting/{memory,month-end,report-command}.test.ts",
   "test/batch/{corpus,generated}.test.ts",
   "test/callbacks/{conformance,hostile}.test.ts",
-  "test/commands/{round-trip,sandbox-callbacks,sandbox-start,team-ledger,time-zone}.test.ts",
+  "test/commands/{round-trip,sandbox-callbacks,sandbox-start,team-ledger,time-zone,unmoved-file}.test.ts",
   "test/completions/tab.test.ts",
   "test/config/{keychain,profiles-file}.test.ts",
   "test/crash/**/*.test.ts",

@@ -263,6 +263,14 @@ export const jsonSchemas: Record<string, z.ZodMiniType> = {
     newest: z.nullable(z.strictObject({ number: count, hash: text })),
     /** Of a ledger on PostgreSQL: what weakens its protection. */
     server: z.optional(z.array(z.looseObject({ kind: text }))),
+    /** Of a ledger on PostgreSQL: this machine's ledger file that was not moved there. */
+    file: z.optional(
+      z.strictObject({
+        path: text,
+        state: z.enum(["not-moved", "moving", "accepted"]),
+        newest: textOrNull,
+      }),
+    ),
     warnings,
   }),
   "ledger audit": z.strictObject({

@@ -140,6 +140,12 @@ export function namedLedger(
   };
 }
 
+/** The ledger in use logs in as its settings say, also if the command line names it. */
+export function withLoginOf(inUse: LedgerSettings | undefined, named: LedgerSettings) {
+  if (inUse?.url.value.text !== named.url.value.text) return named;
+  return { ...named, password: named.password ?? inUse.password, ca: named.ca ?? inUse.ca };
+}
+
 export interface LedgerLoginFlags {
   ledgerPasswordCommand: string | undefined;
   ledgerCa: string | undefined;

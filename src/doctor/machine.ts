@@ -2,6 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { constants } from "node:fs";
 import { access, lstat, readFile } from "node:fs/promises";
 import { arch } from "node:os";
+import type { FileBeside } from "../cli/runtime/ledger-maintenance.ts";
 import type { LedgerSettings } from "../config/settings.ts";
 import { errorCode, systemReason } from "../domain/error-code.ts";
 import { headPath, ledgerPath } from "../ledger/head.ts";
@@ -115,6 +116,9 @@ async function* checkLedgerServer(
     health = await (await ledger.maintenance()).serverHealth?.();
     return health ? content(health) : skipped("The ledger is a file of this machine.");
   });
+  yield await check("ledger-file", async () =>
+    fileBeside(await (await ledger.maintenance()).fileBeside?.()),
+  );
   const found = health;
   const checks: Record<string, (health: ServerHealth) => Verdict> = {
     "ledger-connection": ({ serverVersion }) => {
@@ -140,6 +144,20 @@ function content({ unaccepted, uncertainCount }: ServerHealth): Verdict {
   return warning(
     `${contained} Operations with an unknown outcome: ${uncertainCount}.`,
     "Run 'lenden ledger resolve'.",
+  );
+}
+
+function fileBeside(file: FileBeside | undefined): Verdict {
+  if (!file) return passed("The ledger has everything that this machine sent.");
+  const { path, failure } = file;
+  if (failure)
+    return failed(
+      failure.message,
+      failure.details.hint ?? "Run 'lenden ledger check --accept-file'.",
+    );
+  return warning(
+    `${path} was not moved to the ledger. A person accepted that.`,
+    "To find duplicates of its operations too, run 'lenden ledger move <url>'.",
   );
 }
 

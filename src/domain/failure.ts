@@ -173,6 +173,7 @@ const reasons = {
   "ledger.move-conflict": { kind: "conflict", effect: "nothing-sent" },
   "ledger.move-differs": { kind: "internal", effect: "nothing-sent" },
   "ledger.moved": { kind: "internal", effect: "nothing-sent" },
+  "ledger.not-moved": { kind: "internal", effect: "nothing-sent" },
   "ledger.newer-version": { kind: "internal", effect: "nothing-sent" },
   "ledger.older-version": { kind: "internal", effect: "nothing-sent" },
   "ledger.newest-unknown": { kind: "not-found", effect: "nothing-sent" },

@@ -110,6 +110,12 @@ export function acceptanceEvent({ at, user, state, findings, stored }: Acceptanc
   return { operation: null, at, event: "accepted", data };
 }
 
+/** A user accepted that a ledger on a server does not know the operations of this ledger file. */
+export function fileAcceptanceEvent(by: { at: string; user: string; server: string }): Event {
+  const { at, ...data } = by;
+  return { operation: null, at, event: "file-accepted", data: JSON.stringify(data) };
+}
+
 /** The acceptance that an event records, without the event that was not contained. */
 export function acceptanceOf(row: Row): Acceptance {
   const { user, state, findings }: Acceptance = JSON.parse(String(row.data));

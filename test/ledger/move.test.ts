@@ -1,11 +1,11 @@
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { moveLedger } from "../../src/ledger/move.ts";
 import { startCutProxy } from "../support/cut-proxy.ts";
-import { type Child, lenden } from "../support/lenden.ts";
+import { built, type Child, errorOf, lenden } from "../support/lenden.ts";
 import {
   type Merchant,
   openMerchantApart,
@@ -36,6 +36,11 @@ async function merchantWithServer() {
 function onServer(merchant: Merchant, url: string) {
   const env = machine(merchant, url);
   return (args: string[]) => lenden(args, { env });
+}
+
+/** The machine that has the file, with the ledger on the server. */
+function beside({ env }: Merchant, url: string) {
+  return { ...env, LENDEN_LEDGER_URL: url };
 }
 
 function payroll(merchant: Merchant): string {
@@ -123,8 +128,47 @@ describe("ledger move", () => {
     expect(local).toMatchObject({ code: 1 });
     expect(local.stderr).toContain("is being moved to");
     await rows("DROP TRIGGER fail ON lenden.operations");
+    // The server has not got everything yet.
+    const remote = await built([...payoutOf("INV-3"), "--json"], { env: beside(merchant, url) });
+    expect([remote.code, errorOf(remote)]).toMatchObject([
+      1,
+      { reason: "ledger.not-moved", message: expect.stringContaining("is not complete") },
+    ]);
     expect(await merchant.json(move(url))).toMatchObject({ operations: 2, existing: 0 });
     expect(await merchant.count("payouts")).toBe(2);
+  });
+
+  serverTest(
+    "ends what keeps this machine from using the server, as does another environment",
+    async () => {
+      const { merchant, url } = await merchantWithServer();
+      const payment = await paidPayment(merchant);
+      await merchant.id(refundOf(payment, "60"));
+      const env = beside(merchant, url);
+      const again = async () => {
+        const outcome = await built([...refundOf(payment, "60"), "--json"], { env });
+        return [outcome.code, errorOf(outcome).reason];
+      };
+      expect(await again()).toEqual([1, "ledger.not-moved"]);
+      const setEnvironment = (name: string) =>
+        merchant.inLedger((ledger) => ledger.exec(`UPDATE accounts SET environment = '${name}'`));
+      await setEnvironment("production");
+      expect(await built(payoutOf("INV-1"), { env })).toMatchObject({ code: 0 });
+      await setEnvironment("sandbox");
+      expect(await built(move(url), { env })).toMatchObject({ code: 0 });
+      expect(await again()).toEqual([3, "refund.amount-too-large"]);
+      expect(await built(payoutOf("INV-2", "--again"), { env })).toMatchObject({ code: 0 });
+      expect(await merchant.count("refunds")).toBe(1);
+    },
+  );
+
+  serverTest("is needed if the file beside the server cannot be read", async () => {
+    const { merchant, url } = await merchantWithServer();
+    mkdirSync(merchant.dataFolder);
+    writeFileSync(merchant.ledgerFile, "this is not a database");
+    const outcome = await built([...payoutOf("A"), "--json"], { env: beside(merchant, url) });
+    expect([outcome.code, errorOf(outcome).reason]).toEqual([1, "ledger.not-moved"]);
+    expect(await merchant.count("payouts")).toBe(0);
   });
 
   serverTest("copies nothing if a reference belongs to another payout there", async () => {

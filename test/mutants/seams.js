@@ -91,6 +91,8 @@ export const seams = {
   commits: decoratedAt("ledger/commit-queue.ts", "withCommitQueue"),
   /** Whether there is a ledger, or there was one. */
   ledgerFile: decoratedAt("ledger/health.ts", "ledgerFileState"),
+  /** Why nothing is sent with a server's ledger beside this machine's file. */
+  unmoved: decoratedAt("ledger/sqlite/unmoved.ts", "unmovedFailure"),
   /** What the stored head says about the ledger. */
   storedHead: decoratedAt("ledger/head.ts", "storedHead"),
   /** What a command does with the answer to a claim. */

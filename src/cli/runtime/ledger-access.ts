@@ -1,7 +1,12 @@
 import { ulid } from "ulid";
 import { type Account, type RecordsOwner, recordsOwnerOf } from "../../config/account.ts";
 import type { Profile, Profiles } from "../../config/profiles.ts";
-import { type LedgerLoginFlags, type LedgerSettings, namedLedger } from "../../config/settings.ts";
+import {
+  type LedgerLoginFlags,
+  type LedgerSettings,
+  namedLedger,
+  withLoginOf,
+} from "../../config/settings.ts";
 import { once } from "../../domain/collect.ts";
 import { Failure, usage, whyAndHint } from "../../domain/failure.ts";
 import type { LedgerUrl } from "../../domain/ledger-url.ts";
@@ -9,7 +14,7 @@ import { formatTime } from "../../domain/local-time.ts";
 import { isImported, isTest, states } from "../../domain/state.ts";
 import { commandGroup, type Resource } from "../../domain/statuses.ts";
 import { isLocalSandbox } from "../../domain/url.ts";
-import { createHeadKeeper, headPath, withCommitCallback } from "../../ledger/head.ts";
+import { createHeadKeeper, headPath, ledgerPath, withCommitCallback } from "../../ledger/head.ts";
 import { rejectNetworkFileSystem } from "../../ledger/health.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Actor, Operation } from "../../ledger/operation.ts";
@@ -20,7 +25,7 @@ import { alone, createProcessLock } from "../../platform/process-locks.ts";
 import { openDatabase } from "../../platform/sqlite/open.ts";
 import { placeIn } from "../command/common-flags.ts";
 import type { ConfigAccess } from "./config-access.ts";
-import { ledgerFile, prepareFile, requireLedger, warnIfUnmoved } from "./ledger-file.ts";
+import { ledgerFile, prepareFile, requireLedger } from "./ledger-file.ts";
 import type { LedgerMaintenance } from "./ledger-maintenance.ts";
 import type { MovableLedger } from "./ledger-move.ts";
 import { ownerOf } from "./ledger-owner.ts";
@@ -65,7 +70,11 @@ export function createLedgerAccess(parts: RunParts, config: ConfigAccess) {
     maintenance: async (): Promise<LedgerMaintenance> => {
       const { ledger: server } = await config.settings();
       if (server)
-        return (await import("./server-maintenance.ts")).createServerMaintenance(server, parts);
+        return (await import("./server-maintenance.ts")).createServerMaintenance(
+          server,
+          parts,
+          (await config.recordsOwner()).environment,
+        );
       const { createLedgerMaintenance } = await import("./ledger-maintenance.ts");
       return createLedgerMaintenance(parts.host);
     },
@@ -99,12 +108,14 @@ function serverAccess(parts: RunParts, { settings }: ConfigAccess) {
       work: (ledger: MovableLedger) => Promise<Result>,
     ): Promise<Result> => {
       const { withMovableLedger } = await import("./ledger-move.ts");
-      const server = namedLedger(url, flags, env);
+      const server = withLoginOf((await settings()).ledger, namedLedger(url, flags, env));
       return withMovableLedger(server, parts, work);
     },
     /** Warns if this machine's ledger file has operations that a ledger on a server does not know. */
-    warnIfUnmoved: (environment: string, server: string) =>
-      warnIfUnmoved(parts, environment, server),
+    warnIfUnmoved: async (environment: string, server: string) => {
+      const failure = await unmovedBeside(parts, environment, server).catch(onlyFailure);
+      if (failure) parts.notice(whyAndHint(failure), failure.reason);
+    },
   };
 }
 
@@ -123,12 +134,29 @@ function openersOf(parts: RunParts, { settings }: ConfigAccess) {
   const open = async (owned: Owned, profile?: string): Promise<Ledger> => {
     const { ledger: server } = await settings(profile);
     if (!server) return openFile(parts, owned, await ownFile());
-    // For a ledger of the profile, 'profile set' has warned.
-    if (parts.finishes && "baseUrl" in owned && server.url.source === "LENDEN_LEDGER_URL")
-      await warnIfUnmoved(parts, owned.environment, server.url.value.text);
+    if (parts.finishes && "baseUrl" in owned) {
+      const failure = await unmovedBeside(parts, owned.environment, server.url.value.text);
+      if (failure) throw failure;
+    }
     return openAt(server, owned);
   };
   return { open, openAt };
+}
+
+/** Why nothing may be sent beside this machine's ledger file; undefined if there is no reason. */
+async function unmovedBeside(
+  { host }: RunParts,
+  environment: string,
+  server: string,
+): Promise<Failure | undefined> {
+  const { findUnmoved, unmovedFailure } = await import("../../ledger/sqlite/unmoved.ts");
+  const found = await findUnmoved(ledgerPath(host.folders.data), environment);
+  return found && unmovedFailure(found, server);
+}
+
+function onlyFailure(error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  throw error;
 }
 
 /** Prepares the ledger of the account that the run is for, which may be new to the ledger. */

@@ -3,7 +3,6 @@ import { basename, dirname, join } from "node:path";
 import { ulid } from "ulid";
 import { errorCode, systemReason } from "../../domain/error-code.ts";
 import { Failure } from "../../domain/failure.ts";
-import { testCommand } from "../../domain/state.ts";
 import type { Acceptance } from "../../ledger/chain.ts";
 import { headPath, ledgerPath } from "../../ledger/head.ts";
 import { ledgerFileState, lossOf, rejectWithoutTables } from "../../ledger/health.ts";
@@ -14,7 +13,6 @@ import { isWritable, makeDirectory } from "../../platform/files.ts";
 import type { Host } from "../../platform/host.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
 import { openDatabase, writeCopy } from "../../platform/sqlite/open.ts";
-import type { RunParts } from "./parts.ts";
 
 /** The one file of all accounts, in a directory that only you can read. */
 export function ledgerFile({ folders: { data } }: Host): string {
@@ -64,41 +62,6 @@ function rejectOtherLinks(path: string): void {
   throw new Failure("ledger.linked", `Cannot use ${path}: the file has another hard link.`, {
     hint: "Delete the other link. To copy the ledger, run 'lenden ledger backup <file>'.",
   });
-}
-
-/**
- * Warns if this machine's ledger file has operations that a ledger on a server does not know, and that protect
- * against no duplicate there.
- */
-export async function warnIfUnmoved(
-  { host: { folders }, notice }: Pick<RunParts, "host" | "notice">,
-  environment: string,
-  server: string,
-): Promise<void> {
-  const path = ledgerPath(folders.data);
-  if (!fs.statSync(path, { throwIfNoEntry: false })?.size) return;
-  const unknown = `that the ledger ${server} does not know`;
-  const move = `To copy them, run 'lenden ledger move ${server}'.`;
-  try {
-    if (await hasUnmoved(path, environment))
-      notice(
-        `${path} has ${environment} operations ${unknown}, so their duplicates are not found. ${move}`,
-        "ledger.not-moved",
-      );
-  } catch {
-    notice(`${path} cannot be read: it may have operations ${unknown}.`, "ledger.not-moved");
-  }
-}
-
-async function hasUnmoved(path: string, environment: string): Promise<boolean> {
-  const database = await openDatabase(path);
-  try {
-    const sql = "SELECT 1 FROM operations WHERE environment = ? AND command <> ? LIMIT 1";
-    const isMoved = moveOf(database)?.state === "moved";
-    return !isMoved && database.prepare(sql).get(environment, testCommand) !== undefined;
-  } finally {
-    database.close();
-  }
 }
 
 /** An open ledger with its tables, and with the acceptance of it, if one is given. */

@@ -37,6 +37,7 @@ import { integrityOf } from "../../ledger/sqlite/integrity.ts";
 import { type Move, movedFailure, moveOf } from "../../ledger/sqlite/moved.ts";
 import { listProcesses } from "../../ledger/sqlite/process-list.ts";
 import { migrate } from "../../ledger/sqlite/schema.ts";
+import type { UnmovedFile } from "../../ledger/sqlite/unmoved.ts";
 import type { Host } from "../../platform/host.ts";
 import { createProcessLock, isInUse } from "../../platform/process-locks.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
@@ -65,6 +66,8 @@ export interface LedgerCheck extends Integrity {
   lacksLog: boolean;
   /** What weakens the protection of a ledger on a server. */
   server?: ServerIntegrity["server"];
+  /** The file of this machine whose operations the ledger on a server does not know, if there is one. */
+  file?: UnmovedFile | undefined;
 }
 
 /** A ledger that knows less than an earlier one did, or that was modified. */
@@ -96,8 +99,18 @@ export interface LedgerMaintenance {
   processes(): Promise<WorkingProcess[]>;
   /** Only of a ledger on a server. */
   serverHealth?(): Promise<ServerHealth>;
+  /** Only of a ledger on a server: the file of this machine beside it. */
+  fileBeside?(): Promise<FileBeside | undefined>;
   /** Why a user has to accept the ledger before anything is sent; undefined if there is no reason. */
   unaccepted(): Promise<UnacceptedLedger | undefined>;
+}
+
+/** A file whose operations a ledger on a server does not know. */
+export interface FileBeside extends UnmovedFile {
+  /** Why nothing is sent beside it. */
+  failure: Failure | undefined;
+  /** Records in the file that a user accepted it. */
+  accept(): Promise<void>;
 }
 
 export interface LedgerContent {

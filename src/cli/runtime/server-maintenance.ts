@@ -1,12 +1,13 @@
 import type { LedgerSettings } from "../../config/settings.ts";
 import { usage } from "../../domain/failure.ts";
 import { acceptanceEvent } from "../../ledger/chain.ts";
-import { type Head, readHead, type StoredHead } from "../../ledger/head.ts";
+import { type Head, ledgerPath, readHead, type StoredHead } from "../../ledger/head.ts";
 import type { Connection, Query } from "../../ledger/postgres/connection.ts";
 import { serverHealth } from "../../ledger/postgres/health.ts";
 import { serverIntegrityOf } from "../../ledger/postgres/integrity.ts";
 import { connectTo } from "../../ledger/postgres/ledger.ts";
 import { listProcesses } from "../../ledger/postgres/process-list.ts";
+import { acceptFile, findUnmoved, unmovedFailure } from "../../ledger/sqlite/unmoved.ts";
 import {
   changedMeanwhile,
   checked,
@@ -21,8 +22,11 @@ import type { RunParts } from "./parts.ts";
 export function createServerMaintenance(
   settings: LedgerSettings,
   parts: Pick<RunParts, "host" | "scrubber">,
+  environment: string | undefined,
 ): LedgerMaintenance {
   const { host } = parts;
+  const server = settings.url.value.text;
+  const findFile = () => findUnmoved(ledgerPath(host.folders.data), environment);
   const headFile = serverHeadFile(host, settings);
   const connected = async <Result>(
     work: (connection: Connection) => Promise<Result>,
@@ -38,7 +42,7 @@ export function createServerMaintenance(
   const copiedByServer = async (): Promise<never> => {
     throw usage(
       [
-        `Only a ledger file can be backed up or restored here. This ledger is on PostgreSQL: ${settings.url.value.text}.`,
+        `Only a ledger file can be backed up or restored here. This ledger is on PostgreSQL: ${server}.`,
       ],
       "Use the tools of PostgreSQL, 'pg_dump --schema=lenden' and 'pg_restore'. After a restore, run 'lenden ledger check --accept'.",
     );
@@ -48,8 +52,16 @@ export function createServerMaintenance(
       connected(async (connection) => {
         const stored = await storedHeadOf(connection, headFile);
         const integrity = await serverIntegrityOf(connection);
-        return { ...checked(integrity, stored, headFile), lacksLog: false };
+        const file = await findFile();
+        return { ...checked(integrity, stored, headFile), lacksLog: false, file };
       }),
+    fileBeside: async () => {
+      const found = await findFile();
+      if (!found) return undefined;
+      const by = { at: new Date(host.now()).toISOString(), user: host.user, server };
+      const accept = () => acceptFile(found, by, () => changedMeanwhile(found.path));
+      return { ...found, failure: unmovedFailure(found, server), accept };
+    },
     unaccepted: () =>
       connected(async (connection) => {
         const newest = await headOf(connection.read);
@@ -57,7 +69,7 @@ export function createServerMaintenance(
         const read = () => serverIntegrityOf(connection);
         const found = await unacceptedContent(stored, newest, read);
         if (!found) return undefined;
-        const path = settings.url.value.text;
+        const path = server;
         const accept = (connection: Connection) =>
           connection.write(
             async (write) => {

@@ -1,7 +1,11 @@
 import { type Context, defineCommand } from "../../cli/command/define-command.ts";
 import { flag } from "../../cli/command/flag.ts";
 import { card, type Field, field, text } from "../../cli/output/view.ts";
-import type { LedgerCheck, UnacceptedLedger } from "../../cli/runtime/ledger-maintenance.ts";
+import type {
+  LedgerCheck,
+  LedgerMaintenance,
+  UnacceptedLedger,
+} from "../../cli/runtime/ledger-maintenance.ts";
 import { usage } from "../../domain/failure.ts";
 import { formatTime } from "../../domain/local-time.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
@@ -15,10 +19,17 @@ function readHash(typed: string): Result<string> {
 
 export const ledgerCheck = defineCommand({
   description:
-    "Verifies the events, one for each change, and the tables. On PostgreSQL, also verifies your login's rights and the server's settings. A copy of the newest event in the config directory reveals a truncated, rolled back or replaced ledger. After a failed check, nothing is sent until you restore or accept the ledger.",
+    "Verifies the events, one for each change, and the tables. On PostgreSQL, also verifies your login's rights, the server's settings, and that this machine has no ledger file that was not moved. A copy of the newest event in the config directory reveals a truncated, rolled back or replaced ledger. After a failed check, nothing is sent until you restore or accept the ledger.",
   examples: { "Accept a ledger that was lost or rolled back": "lenden ledger check --accept" },
   flags: {
-    accept: flag.toggle("--accept", "Accept the ledger as it is, after you reviewed it"),
+    accept: {
+      ...flag.toggle("--accept", "Accept the ledger as it is, after you reviewed it"),
+      unless: "acceptFile",
+    },
+    acceptFile: flag.toggle(
+      "--accept-file",
+      "Accept that PostgreSQL does not have this machine's ledger file",
+    ),
     acceptHash: flag.optional(
       "--accept-hash <hash>",
       "Accept only if the newest event has this hash",
@@ -26,11 +37,16 @@ export const ledgerCheck = defineCommand({
     ),
   },
 
-  async run({ accept, acceptHash }, context) {
-    if (accept || acceptHash !== undefined) await acceptLedger(acceptHash, context);
-    const { newest, modified, ...checked } = await (await context.ledger.maintenance()).check();
+  async run({ accept, acceptFile, acceptHash }, context) {
+    const ledger = await context.ledger.maintenance();
+    if (acceptFile) await acceptFileBeside(ledger, acceptHash, context);
+    else if (accept || acceptHash !== undefined) await acceptLedger(ledger, acceptHash, context);
+    const { newest, modified, file, ...checked } = await ledger.check();
     return {
       ...checked,
+      ...(file
+        ? { file: { path: file.path, state: file.state, newest: file.newest?.hash ?? null } }
+        : {}),
       // Without the values, which are recipients and amounts.
       modified: modified.map(({ now: _, ...finding }) => finding),
       newest: newest ? { number: Number(newest.number), hash: newest.hash } : null,
@@ -60,13 +76,32 @@ export const ledgerCheck = defineCommand({
             `${formatTime(accepted.at)} by ${accepted.user} (the ledger was ${accepted.state})`,
         ),
       ),
+      ...(checked.file
+        ? [
+            field(
+              "file",
+              "Local file",
+              text(`${checked.file.path} ${fileTexts[checked.file.state]}`),
+            ),
+          ]
+        : []),
       ...(checked.holds ? [] : [field("next", "Next step", text(nextStep))]),
+      ...(checked.holds && isOpen(checked.file)
+        ? [field("next", "Next step", text(nextStepOfFile))]
+        : []),
     ]),
-  ending: ({ holds, server = [] }) => (holds && server.length === 0 ? undefined : "internal"),
+  ending: ({ holds, server = [], file }) =>
+    holds && server.length === 0 && !isOpen(file) ? undefined : "internal",
 });
 
-function titleOf({ holds, brokenAt, modified, damage, server = [] }: Shown): string {
+/** True for a file beside which nothing is sent. */
+function isOpen(file: Shown["file"]): boolean {
+  return file !== undefined && file.state !== "accepted";
+}
+
+function titleOf({ holds, brokenAt, modified, damage, server = [], file }: Shown): string {
   if (!holds) return "The ledger is not intact";
+  if (isOpen(file)) return "The ledger is intact, and does not have this machine's ledger file";
   if (server.length > 0) return "The ledger is intact, and its server does not protect it fully";
   const isAsRecorded = brokenAt === null && modified.length === 0 && damage.length === 0;
   return isAsRecorded ? "The ledger is intact" : "The ledger is as it was accepted";
@@ -74,6 +109,15 @@ function titleOf({ holds, brokenAt, modified, damage, server = [] }: Shown): str
 
 const nextStep =
   "Nothing is sent until you restore a backup ('lenden ledger restore <file>') or accept the ledger as it is ('lenden ledger check --accept').";
+
+const nextStepOfFile =
+  "Nothing is sent until you move the file ('lenden ledger move <url>') or accept it ('lenden ledger check --accept-file').";
+
+const fileTexts: Record<NonNullable<LedgerCheck["file"]>["state"], string> = {
+  "not-moved": "was not moved to this ledger",
+  moving: "was not moved to this ledger completely",
+  accepted: "was not moved to this ledger, and was accepted",
+};
 
 const headTexts: Record<LedgerCheck["head"], string> = {
   contained: "in the ledger",
@@ -97,6 +141,7 @@ function serverText(finding: NonNullable<LedgerCheck["server"]>[number]): string
 
 interface Shown extends Pick<LedgerCheck, "holds" | "brokenAt" | "damage" | "server"> {
   modified: Finding[];
+  file?: { path: string; state: NonNullable<LedgerCheck["file"]>["state"] };
 }
 
 /** One line for each text, the label on the first one. */
@@ -113,8 +158,12 @@ function findingText({ kind, name, problem, columns }: Finding): string {
 }
 
 /** Operations that the ledger lost could be sent again, so a user has to confirm that, also in a sandbox. */
-async function acceptLedger(hash: string | undefined, context: Context): Promise<void> {
-  const ledger = await (await context.ledger.maintenance()).unaccepted();
+async function acceptLedger(
+  { unaccepted }: LedgerMaintenance,
+  hash: string | undefined,
+  context: Context,
+): Promise<void> {
+  const ledger = await unaccepted();
   if (!ledger) {
     context.ui.notice("The ledger is intact: there is nothing to accept.");
     return;
@@ -140,6 +189,43 @@ async function acceptLedger(hash: string | undefined, context: Context): Promise
   await ledger.accept();
 }
 
+/** Accepts the file of this machine alone, not the ledger on the server. */
+async function acceptFileBeside(
+  { fileBeside }: LedgerMaintenance,
+  hash: string | undefined,
+  { ui }: Context,
+): Promise<void> {
+  if (!fileBeside)
+    throw usage(
+      ["--accept-file: the ledger in use is the file of this machine."],
+      "To use a ledger on PostgreSQL, set LENDEN_LEDGER_URL, or 'lenden profile set ledger <url>'.",
+    );
+  const file = await fileBeside();
+  if (!file?.failure) {
+    ui.notice("There is no ledger file on this machine that must be accepted.");
+    return;
+  }
+  const newest = file.newest?.hash ?? null;
+  if (hash !== undefined && hash !== newest) throw otherHash({ newest });
+  await ui.confirm({
+    action: "Accept the ledger file",
+    rows: [
+      ["File", `${file.path} ${fileTexts[file.state]}`],
+      ["Newest event", newest],
+      ["Effect", "lenden does not find duplicates of what the file has, and could send them again"],
+    ],
+    alwaysAsked: true,
+    ofAllAccounts: true,
+    typed: {
+      what: "accept",
+      matches: (text) => text === "accept",
+      isGiven: hash !== undefined,
+      flags: `--accept-hash ${newest}`,
+    },
+  });
+  await file.accept();
+}
+
 const stateTexts: Record<UnacceptedLedger["state"], string> = {
   empty: "is empty",
   missing: "is missing",
@@ -148,11 +234,10 @@ const stateTexts: Record<UnacceptedLedger["state"], string> = {
   modified: "was modified",
 };
 
-function otherHash({ newest }: UnacceptedLedger) {
-  const cause =
-    newest === null ? "the ledger has no events" : `the newest event has the hash ${newest}`;
+function otherHash({ newest }: Pick<UnacceptedLedger, "newest">) {
+  const cause = newest === null ? "there are no events" : `the newest event has the hash ${newest}`;
   return usage(
     [`--accept-hash: ${cause}. Nothing was accepted.`],
-    "Review the ledger with 'lenden ledger check', then use the hash that it shows.",
+    "Review the ledger with 'lenden ledger check', then use this hash.",
   );
 }

@@ -2,8 +2,28 @@ import pg from "pg";
 
 const leases = (title) => ["test/ledger/server-leases.test.ts", "-t", title];
 
+const beside = (title) => ["test/commands/unmoved-file.test.ts", "-t", title];
+
 /** Bugs of a ledger on PostgreSQL: statements without a part, and a lease that is not measured. */
 export const serverBugs = [
+  {
+    name: "server: a payout is sent beside a file that was never moved",
+    seam: "unmoved",
+    decorate: () => () => undefined,
+    tests: beside("lets no command send"),
+  },
+  {
+    name: "server: a file that was accepted stays accepted, whatever it records later",
+    seam: "unmoved",
+    decorate: (failureOf) => {
+      const accepted = new Set();
+      return (found, server) => {
+        if (found.state === "accepted") accepted.add(found.path);
+        return accepted.has(found.path) ? undefined : failureOf(found, server);
+      };
+    },
+    tests: beside("until it gets another one"),
+  },
   {
     name: "server: the ledger is not locked before facts are read",
     seam: "server",
