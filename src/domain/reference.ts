@@ -20,6 +20,9 @@ export function readReference(text: string): Result<string> {
 /** Begins every reference that lenden creates; a ULID follows. */
 export const generatedPrefix = "LD-";
 
+/** The characters of the ULID behind it, and their number. */
+export const generatedId = { alphabet: "0123456789ABCDEFGHJKMNPQRSTVWXYZ", length: 26 };
+
 /** True for a reference that lenden created itself: typing or accepting one is no decision to pay twice. */
 export function isGeneratedReference(reference: string): boolean {
   return /^LD-[0-9A-HJKMNP-TV-Z]{26}$/.test(reference);

@@ -34,7 +34,15 @@ export function isFree({ state, code }: Omit<Ended, "status">): boolean {
   return state === "NOT_SENT" || (state === "REFUSED" && code === "access");
 }
 
-/** True if the reference is retired and no payout of it exists: it is never sent again. */
+/** True if the API rejected it for what was requested: sent again, it may be corrected. */
+export function isCorrectable({ state, code }: Omit<Ended, "status">): boolean {
+  return state === "REFUSED" && !isFree({ state, code });
+}
+
+/**
+ * True if the reference is retired and no payout of it exists. Only one that lenden generated is sent again, for a day
+ * (P17).
+ */
 export function isUsedUp({ state, status, code }: Ended): boolean {
   if (state === "REFUSED") return !isFree({ state, code });
   return state === "CONFIRMED" && status === "Cancelled";

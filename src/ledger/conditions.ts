@@ -1,3 +1,4 @@
+import { generatedId, generatedPrefix } from "../domain/reference.ts";
 import { testCommand } from "../domain/state.ts";
 import type { GuardScope } from "./account.ts";
 import type { RowSet } from "./batch.ts";
@@ -31,8 +32,8 @@ type ClaimNames = Record<
 
 /**
  * For a payout that is claimed: the operation of its reference; of the others with its amount and recipient the newest
- * that is unresolved, that was accepted since a time, that has its reference in another account, and that is free;
- * and the newest cancelled one. One of each is enough, because the rule depends on nothing else.
+ * that is unresolved, that was accepted since a time, that has its reference in another account, and whose reference
+ * may be sent again; and the newest cancelled one. One of each is enough, because the rule depends on nothing else.
  *
  * @param operations the name of the table
  * @param unindexed a column of a number, so that the database does not look it up in an index
@@ -60,7 +61,7 @@ export function payoutFacts(
     accepted: newest(`${isAcceptedSince(since)} AND ${another}`),
     elsewhere: isProduction ? newest(elsewhere, `(${isUnresolved}) DESC, `) : "NULL",
     free: newest(
-      `${isFree} AND o.updated_at >= ${since} AND ${isOwn}`,
+      `(${isFree} OR ${isRepeatable}) AND o.updated_at >= ${since} AND ${isOwn}`,
       "(o.state = 'REFUSED') DESC, ",
     ),
     cancelled: newest(cancelled, "", "o.id"),
@@ -81,6 +82,12 @@ export const isOfBatch = `o.account = b.account AND o.reference = r.reference
     OR ${openedAt} <= b.cancelled_at)`;
 
 const isFree = "o.phase = 'free'";
+
+/** As `isRepeatable` of decide.ts, without the age. */
+const isRepeatable = `(o.phase = 'retired' AND o.state = 'REFUSED' AND o.batch IS NULL
+  AND length(o.reference) = ${generatedPrefix.length + generatedId.length}
+  AND substr(o.reference, 1, ${generatedPrefix.length}) = '${generatedPrefix}'
+  AND ltrim(substr(o.reference, ${generatedPrefix.length + 1}), '${generatedId.alphabet}') = '')`;
 const isUnknown = `(${isSamePayout} AND o.state IN ('INTENT', 'UNCERTAIN'))`;
 const isUnsent = `(o.state IS NULL OR (${isSamePayout} AND ${isFree}))`;
 

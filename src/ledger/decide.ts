@@ -1,5 +1,6 @@
 import type { Paisa } from "../domain/amount.ts";
 import { payeeOf, sameMobile } from "../domain/mobile.ts";
+import { isGeneratedReference } from "../domain/reference.ts";
 import {
   isFree,
   isTest,
@@ -78,7 +79,7 @@ export type ClaimDecision =
   /** `earlier`: an operation that this one may repeat, worth a warning. */
   | { kind: "new"; target: string | null; earlier: Operation | undefined }
   /**
-   * `isReopened`: it was proved not sent, or was rejected for lack of access. A payout whose
+   * `isReopened`: it was proved not sent, or was rejected and its reference may be sent again. A payout whose
    * reference was made for it may be resumed by another one.
    */
   | { kind: "resumed"; operation: Operation; isReopened: boolean; earlier: Operation | undefined }
@@ -106,7 +107,9 @@ export function decideClaim(request: ClaimRequest, facts: ClaimFacts): ClaimDeci
       if (same.keyHash !== facts.keyHash) return { kind: "other-key", operation: same };
       return { kind: "resumed", operation: same, isReopened: false, earlier: undefined };
     }
-    if (!isFree(same)) return { kind: "finished", operation: same };
+    const isRow = (intent.batch ?? null) !== null;
+    if (!isFree(same) && (isRow || !isRepeatable(same, facts.nowMs)))
+      return { kind: "finished", operation: same };
   }
   const checked = checkDuplicates(request, facts);
   if ("kind" in checked) return checked;
@@ -117,8 +120,23 @@ export function decideClaim(request: ClaimRequest, facts: ClaimFacts): ClaimDeci
 }
 
 /**
- * P18: a proxy that denied access may have let a payout through, also if its next attempt was not sent. The same
- * payout, if its reference was only made for it, takes that reference, so that the API creates it once.
+ * P17: an API may create the payout that it rejects. For a day, the same payout is sent again with the same reference,
+ * if lenden generated it: then the API returns what it created. One that a user or a file gave is retired.
+ */
+function isRepeatable(one: Operation, nowMs: number): boolean {
+  return (
+    one.state === "REFUSED" &&
+    one.batch === null &&
+    !isTest(one) &&
+    isGeneratedReference(one.reference ?? "") &&
+    one.updatedAt >= duplicatesSince(nowMs)
+  );
+}
+
+/**
+ * P17, P18: an API that rejected a payout may have created it, and a proxy that denied access may have let it through,
+ * also if its next attempt was not sent. The same payout, if its reference was only made for it, takes that
+ * reference, so that the API creates it once.
  */
 function freeBefore(
   { intent, onDuplicate, isReferenceMade }: ClaimRequest,
@@ -127,14 +145,13 @@ function freeBefore(
   if (intent.kind !== "payout" || !isReferenceMade || onDuplicate === "send") return undefined;
   const isFound = (one: Operation) =>
     one.account === account &&
-    isFree(one) &&
-    !isTest(one) &&
-    one.updatedAt >= duplicatesSince(nowMs) &&
+    (isRepeatable(one, nowMs) ||
+      (isFree(one) && !isTest(one) && one.updatedAt >= duplicatesSince(nowMs))) &&
     isSamePayout(payoutOf(one), payoutOf(intent));
-  return similar.filter(isFound).sort(deniedThenNewest)[0];
+  return similar.filter(isFound).sort(rejectedThenNewest)[0];
 }
 
-function deniedThenNewest(one: Operation, other: Operation): number {
+function rejectedThenNewest(one: Operation, other: Operation): number {
   const weight = Number(other.state === "REFUSED") - Number(one.state === "REFUSED");
   return weight || (one.number < other.number ? 1 : -1);
 }

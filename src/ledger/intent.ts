@@ -1,6 +1,6 @@
 import { Failure } from "../domain/failure.ts";
 import { payeeOf } from "../domain/mobile.ts";
-import { isUnsettled } from "../domain/state.ts";
+import { isCorrectable, isUnsettled } from "../domain/state.ts";
 import { notAfter, recipientOf } from "./decide.ts";
 import type { Intent, Operation, Outcome } from "./operation.ts";
 import type { Row } from "./rows.ts";
@@ -167,20 +167,30 @@ export function intentData(operation: Operation, { account, actor }: StoredBy): 
 }
 
 /**
- * The event of an operation that a process takes over. A reopened one is an INTENT of the key that sends it.
+ * The event of an operation that a process takes over. A reopened one is an INTENT of the key that sends it; after a
+ * rejection it is sent as it is requested now, which may be corrected.
  *
  * @param holder JSON
+ * @param intent what is requested now, if that decides about it
+ * @throws Failure `request.contains-secret`
  */
 export function takeoverEvent(
   operation: Operation,
   holder: string,
-  { actor: by, owner }: Pick<Recorder, "actor" | "owner">,
+  { actor: by, owner, scrub }: Pick<Recorder, "actor" | "owner" | "scrub">,
+  intent?: Intent,
 ): { event: string; data: string } {
   const actor = JSON.stringify(by);
-  const [event, data] = isUnsettled(operation)
-    ? ["resumed", { holder, actor, wasReleased: operation.holder === null }]
-    : ["reopened", { state: "INTENT", keyHash: owner.keyId, holder, actor }];
-  return { event, data: JSON.stringify(data) };
+  if (isUnsettled(operation)) {
+    const wasReleased = operation.holder === null;
+    return { event: "resumed", data: JSON.stringify({ holder, actor, wasReleased }) };
+  }
+  const data = { state: "INTENT", keyHash: owner.keyId, holder, actor };
+  if (!intent || !isCorrectable(operation))
+    return { event: "reopened", data: JSON.stringify(data) };
+  const asked = { ...intent.asked, merchantRef: operation.reference };
+  askedJson({ asked }, { scrub });
+  return { event: "reopened", data: JSON.stringify({ ...data, asked }) };
 }
 
 /**

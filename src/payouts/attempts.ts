@@ -2,6 +2,7 @@ import type { Data } from "../api/contract/endpoint.ts";
 import type { ServiceContract } from "../api/contract/index.ts";
 import type { Answer } from "../api/response.ts";
 import { Failure } from "../domain/failure.ts";
+import { isGeneratedReference } from "../domain/reference.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { resolveHint } from "../operations/compare.ts";
 import {
@@ -37,7 +38,7 @@ export interface CreatedPayout {
 
 interface Attempts {
   operation: Operation;
-  /** Why an earlier run may have created it. */
+  /** Why an earlier attempt may have created it. */
   whyUnknown: string | undefined;
 }
 
@@ -85,7 +86,7 @@ export async function createPayout(
     const pauseMs = isFinal ? undefined : pauseBeforeRetry(answer, retry);
     const isLate = pauseMs !== undefined && deps.now() + pauseMs >= deps.deadlineMs;
     if (pauseMs === undefined || isLate || deps.isStopping())
-      throw lastFailure(order, answer, { whyUnknown, guarantees }, deps);
+      throw lastFailure(order, answer, { operation, whyUnknown, guarantees }, deps);
     await noteAttempt(operation, answer, whyUnknown, deps);
     const why = (whyUnknown ?? "no connection").replace(/\.$/, "");
     deps.notice(
@@ -93,7 +94,7 @@ export async function createPayout(
     );
     await deps.sleep(pauseMs);
     if (deps.now() >= deps.deadlineMs)
-      throw lastFailure(order, answer, { whyUnknown, guarantees }, deps);
+      throw lastFailure(order, answer, { operation, whyUnknown, guarantees }, deps);
   }
 }
 
@@ -142,7 +143,7 @@ async function noteAttempt(
 function lastFailure(
   order: PayoutOrder,
   answer: Exclude<Answer, { kind: "data" }>,
-  { whyUnknown, guarantees }: { whyUnknown: string | undefined; guarantees: ApiGuarantees },
+  { operation, whyUnknown, guarantees }: Attempts & { guarantees: ApiGuarantees },
   deps: OperationDeps,
 ): Failure {
   const { reference } = order;
@@ -169,7 +170,11 @@ function lastFailure(
   }
   if (answer.kind === "unsent") return unsent(answer);
   if (answer.kind === "refused") {
-    const next = "Then send the payout with a new reference (--ref).";
+    // P17: its own reference is sent again.
+    const isOwn = operation.batch === null && isGeneratedReference(reference);
+    const next = isOwn
+      ? "Then run the same command again: it uses the same reference for 24 hours."
+      : "Then send the payout with a new reference (--ref).";
     return rejectedCreation(answer, { next, about: reference, clockAheadMs });
   }
   return uncertain(order, describe(answer), { evidence: evidenceOf(answer) });

@@ -64,6 +64,15 @@ export async function previewClaim(
   return { reference: referenceOf(order, decision), earlier };
 }
 
+/** The reference of the same payout that was rejected or not sent, if this one would be sent with it; else its own. */
+export async function reusedReference(
+  order: PayoutOrder,
+  ledger: Pick<Ledger, "preview">,
+): Promise<string> {
+  const how = { again: false, isReferenceMade: true };
+  return referenceOf(order, await ledger.preview(claimRequest(order, how)));
+}
+
 function claimRequest(order: PayoutOrder, { again, isReferenceMade = false }: PayoutRepeat) {
   const onDuplicate = isGeneratedReference(order.reference) ? "reject" : "reject-if-unknown";
   return {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Failure } from "../domain/failure.ts";
 import { formatTime } from "../domain/local-time.ts";
+import { isCorrectable, isUnsettled } from "../domain/state.ts";
 import type { ClaimAnswer } from "../ledger/change.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { assertFree } from "../operations/compare.ts";
@@ -9,7 +10,7 @@ import { recorded, statusIn } from "../operations/record-outcome.ts";
 import { isOlder, mayBeOlder, surelyOlderMs } from "./age.ts";
 import { createPayout } from "./attempts.ts";
 import { checkClaim, claimReference, type PayoutRepeat, sentWithOtherKey } from "./claim.ts";
-import { compare, orderOf, type PayoutOrder, payoutBody } from "./order.ts";
+import { compare, lastOrderOf, orderOf, type PayoutOrder, payoutBody } from "./order.ts";
 import { knownPayout, type Retrieved, retrievePayout, usedBefore } from "./retrieve.ts";
 import { earlierAttempt } from "./unknown.ts";
 
@@ -67,7 +68,7 @@ export async function resendPayout(
     throw await how.moved(taken.kind === "moved" ? taken.operation : read);
   const { operation } = taken;
   const claim = { kind: "resumed", operation, restsSinceMs: how.restsSinceMs } as const;
-  return sendClaimed(orderOf(operation), claim, deps);
+  return sendClaimed(await lastOrderOf(operation, deps), claim, deps);
 }
 
 function sendClaimed(order: PayoutOrder, claim: Claimed, deps: OperationDeps): Promise<SentPayout> {
@@ -146,7 +147,8 @@ interface Claimed {
 
 /**
  * Sends an order that was claimed, and compares the response with it. An order that an earlier run may have
- * sent is sent unchanged: the API may have created it, and its reference must not get another body.
+ * sent is sent unchanged: the API may have created it, and its reference must not get another body. Only after a
+ * rejection is it sent as it is given now, because its name, description or number may be what was rejected.
  */
 async function sendOrder(
   given: PayoutOrder,
@@ -154,7 +156,7 @@ async function sendOrder(
   deps: OperationDeps,
 ) {
   const isResumed = kind === "resumed";
-  const order = isResumed ? orderOf(operation) : given;
+  const order = isResumed ? await resumedOrder(given, operation, deps) : given;
   if (isResumed && !isDeepStrictEqual(payoutBody(given), payoutBody(order)))
     deps.notice(
       `Payout ${order.reference} is retried with the name, description and number of its first request.`,
@@ -165,4 +167,13 @@ async function sendOrder(
   const { payoutId, amount, merchantRef: reference } = created;
   compare(order, { payoutId, amount, reference }, deps.account);
   return { created, ...sent, whyUnknown };
+}
+
+async function resumedOrder(
+  given: PayoutOrder,
+  operation: Operation,
+  deps: OperationDeps,
+): Promise<PayoutOrder> {
+  if (isUnsettled(operation)) return lastOrderOf(operation, deps);
+  return isCorrectable(operation) ? given : orderOf(operation);
 }

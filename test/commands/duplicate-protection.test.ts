@@ -685,6 +685,124 @@ describe("on a second API that rejects what it creates:", () => {
       expect(await shop.lenden(...line)).toMatchObject({ code: 3, json: undefined, error });
     expect(await shop.created("refund")).toHaveLength(1);
   });
+
+  const create = "/payout/create-by-server";
+
+  test.each([400, 404, 422])(
+    "P17: payout send without --ref sends the rejected reference again after %i",
+    async (status) => {
+      const { shop, reject } = await openRejecting();
+      reject(create, status);
+      const first = await shop.lenden(...sending);
+      expect(first).toMatchObject({ code: 3, error: { reason: "api.rejected" } });
+      expect(first.error.hint).toMatch(/run the same command again/);
+      expect(first.error.hint).not.toMatch(/--ref|new reference/);
+      const [made] = await shop.created("payout");
+      shop.pass(23.9);
+      const again = await shop.lenden(...withFlags(sending, { "--to": "+880 1712-345678" }));
+      expect(again).toMatchObject({
+        code: 0,
+        json: { payoutId: made?.id, merchantRef: first.error.operation },
+      });
+      expect(await shop.lenden(...sending)).toMatchObject(rejected);
+      expect(await shop.created("payout")).toHaveLength(1);
+    },
+  );
+
+  test("P17: another process sends the rejected reference again", async () => {
+    const { shop, reject } = await openRejecting();
+    reject(create, 422);
+    const first = await shop.built(...sending);
+    expect(first).toMatchObject({ code: 3, error: { reason: "api.rejected" } });
+    const json = { merchantRef: first.error.operation };
+    expect(await shop.built(...sending)).toMatchObject({ code: 0, json });
+    expect(await shop.created("payout")).toHaveLength(1);
+  });
+
+  test("P17: a reference that a user gave is retired after a rejection", async () => {
+    const { shop, reject } = await openRejecting();
+    reject(create, 422);
+    const first = await shop.lenden(...referenced("GIVEN-1"));
+    expect(first).toMatchObject({ code: 3, error: { hint: expect.stringMatching(/--ref/) } });
+    const error = { reason: "payout.reference-ended" };
+    expect(await shop.lenden(...referenced("GIVEN-1"))).toMatchObject({ code: 3, error });
+    // It is not the reference of a payout without one either.
+    expect(await shop.lenden(...sending)).toMatchObject({ code: 0, json: { existing: false } });
+  });
+
+  test.each([
+    ["with another method", { "--method": "nagad" }, 0],
+    ["with another amount", { "--amount": "501" }, 0],
+    ["after 24 hours", {}, 24.1],
+  ])("P17: payout send %s is another payout", async (_, flags, hours) => {
+    const { shop, reject } = await openRejecting();
+    reject(create, 422);
+    const first = await shop.lenden(...sending);
+    expect(first).toMatchObject(rejected);
+    shop.pass(hours);
+    const other = await shop.lenden(...withFlags(sending, flags));
+    expect(other).toMatchObject({ code: 0, json: { existing: false } });
+    expect(await shop.created("payout")).toHaveLength(2);
+    if (hours === 0) return;
+    const old = ["--ref", String(first.error.operation), "--again"];
+    expect(await shop.lenden(...sending, ...old)).toMatchObject({
+      code: 3,
+      error: { reason: "payout.reference-ended" },
+    });
+  });
+
+  test("P17: payout send --again is another payout", async () => {
+    const { shop, reject } = await openRejecting();
+    reject(create, 422);
+    expect(await shop.lenden(...sending)).toMatchObject(rejected);
+    expect(await shop.lenden(...sending, "--again")).toMatchObject({ code: 0 });
+    expect(await shop.created("payout")).toHaveLength(2);
+  });
+
+  test("P17: a raw call follows the same rule", async () => {
+    const { api, shop, reject } = await openRejecting();
+    const raw = (merchantRef: string) => {
+      const recipient = { recipientNumber: "01712345678", paymentMethodId: api.methodId };
+      const body = Object.entries({ merchantRef, amount: "500", ...recipient });
+      const fields = body.flatMap(([name, value]) => ["-f", `${name}=${value}`]);
+      return ["api", "POST", create, ...fields];
+    };
+    reject(create, 422);
+    const first = await shop.lenden(...sending);
+    expect(first).toMatchObject(rejected);
+    const [made] = await shop.created("payout");
+    const again = await shop.lenden(...raw(String(first.error.operation)));
+    expect(again).toMatchObject({ code: 0, json: { data: { payoutId: made?.id } } });
+    expect(await shop.created("payout")).toHaveLength(1);
+
+    reject(create, 422);
+    expect(await shop.lenden(...raw("RAW-OWN"), "--again")).toMatchObject({ code: 3 });
+    expect(await shop.lenden(...raw("RAW-OWN"), "--again")).toMatchObject({ code: 3 });
+    expect(await shop.created("payout")).toHaveLength(2);
+  });
+
+  test("P17: a corrected payout is sent with the rejected reference, also by its retries", async () => {
+    const api = await openSecondApi((close) => closers.push(close));
+    const shop = await openShop(api);
+    const respond = (status: number, nth: number) =>
+      api.server.disturb(
+        create,
+        {
+          takesEffect: false,
+          response: () => ({ do: "answer", status, body: '{"message":"no"}' }),
+        },
+        nth,
+      );
+    respond(422, 1);
+    const first = await shop.lenden(...sending, "--name", "R*hima");
+    expect(first).toMatchObject(rejected);
+    const reference = String(first.error.operation);
+    for (const nth of [1, 2, 3, 4, 5]) respond(503, nth);
+    const corrected = [...sending, "--name", "Rahima"];
+    expect(await shop.lenden(...corrected)).toMatchObject(unknown);
+    expect(await shop.lenden("ledger", "resolve", reference)).toMatchObject({ code: 0 });
+    expect(api.server.payouts).toMatchObject([{ merchantRef: reference, recipientName: "Rahima" }]);
+  });
 });
 
 describe("on a second API behind a proxy that creates a payout and denies access:", () => {

@@ -35,9 +35,11 @@ interface Step {
 }
 
 const amount = fc.constantFrom(500n, 600n);
+const generated = ["LD-01KASW0000000000000000000Z", "LD-01KASW000000000000000000UZ"];
 const payout: fc.Arbitrary<Intent> = fc
   .record({
-    reference: fc.constantFrom("A", "B", "C", "D", "E"),
+    // One that lenden generated, and one that only looks like it.
+    reference: fc.constantFrom("A", "B", "C", "D", ...generated),
     amountPaisa: amount,
     recipientNumber: fc.constantFrom("01712345678", "+8801712345678", "01812345678"),
     paymentMethodId: fc.constantFrom("m1", "m2"),

@@ -27,6 +27,27 @@ terminalTest("pay create asks for what is missing and checks each answer", async
   );
 });
 
+test("P17: payout send offers the reference that the API rejected for the same payout", async () => {
+  const merchant = await openMerchant();
+  const send = async (to: string) => {
+    const flags = ["--amount", "5", "--method", "bkash"];
+    const terminal = openPrompts(["payout", "send", ...flags], { env: merchant.env });
+    await terminal.answer("Recipient's mobile number", to);
+    await terminal.shows(/Reference: \(LD-\w{26}\)/);
+    await terminal.press("Enter");
+    await terminal.answer("Send a payout?", "y");
+    const { code, screen } = await terminal.ended();
+    return { code, reference: /--ref (LD-\w{26})/.exec(screen)?.[1] };
+  };
+  // The sandbox rejects payouts to this number.
+  const first = await send("01955500001");
+  expect(first.code).toBe(3);
+  expect(await send("01955500001")).toEqual(first);
+  const other = await send("01712345678");
+  expect(other.code).toBe(0);
+  expect(other.reference).not.toBe(first.reference);
+});
+
 test("payout send shows a command line that is the same payout", async () => {
   const merchant = await openMerchant();
   const terminal = openPrompts(["payout", "send"], { env: merchant.env });

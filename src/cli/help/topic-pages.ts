@@ -80,7 +80,7 @@ export const topicPages: Record<TopicName, Record<string, string | Record<string
     "The same command again": {
       "payout send --ref <reference>": "Shows the existing payout.",
       "payout send":
-        "Rejected (exit 3) for 24 hours if amount and recipient are equal; longer while the outcome is unknown.",
+        "Rejected (exit 3) for 24 hours if amount and recipient are equal; longer while the outcome is unknown. If the API rejected the first one, it is sent again with the same reference.",
       "pay create":
         "Rejected (exit 3) for ten minutes while a payment of the same amount, description, method and payer is Processing; longer while its outcome is unknown.",
       "refund create":

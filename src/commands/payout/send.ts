@@ -1,8 +1,9 @@
 import { again, amount, method, readText } from "../../cli/command/common-flags.ts";
 import { type Context, defineCommand } from "../../cli/command/define-command.ts";
 import { flag } from "../../cli/command/flag.ts";
+import type { Paisa } from "../../domain/amount.ts";
 import { Failure } from "../../domain/failure.ts";
-import { mobileText, readMobile } from "../../domain/mobile.ts";
+import { type Mobile, mobileText, readMobile } from "../../domain/mobile.ts";
 import { formatPaisa } from "../../domain/money.ts";
 import { generatedPrefix, readReference } from "../../domain/reference.ts";
 import { payoutCard } from "../resources.ts";
@@ -10,7 +11,7 @@ import { endingAfter, recordAfter, waitFlags } from "../wait-options.ts";
 
 export const payoutSend = defineCommand({
   description:
-    "The reference (--ref) acts as an idempotency key: the API creates one payout per reference. If the outcome is unknown (exit 75), run the command again with the same --ref. Without --ref, the same amount to the same recipient is rejected for 24 hours, unless --again is set.",
+    "The reference (--ref) acts as an idempotency key: the API creates one payout per reference. If the outcome is unknown (exit 75), run the command again with the same --ref. Without --ref, the same amount to the same recipient is rejected for 24 hours, unless --again is set. If the API rejects it, the same command uses the same reference again.",
   examples: {
     "Send a payout with your own reference":
       "lenden payout send --amount 500 --to 01712345678 --method bkash --ref INV-7",
@@ -41,7 +42,7 @@ export const payoutSend = defineCommand({
     await context.config.account();
     await context.config.payoutSecret();
     // In the line that the dialogue shows at its end: run again, that is the same payout.
-    const preset = () => newReference(context.host);
+    const preset = (known: KnownOrder) => offeredReference(known, context);
     return {
       amount: { message: "Amount (BDT)" },
       to: { message: "Recipient's mobile number" },
@@ -95,7 +96,7 @@ export const payoutSend = defineCommand({
       context.ui.concerns(own);
       if (own !== reference)
         context.ui.notice(
-          `Reference: ${own}, that of the last attempt, which was denied or not sent.`,
+          `Reference: ${own}, that of the last attempt, which was rejected or not sent.`,
         );
       else if (input.ref === undefined) context.ui.notice(`Reference: ${own}`);
     };
@@ -119,6 +120,30 @@ export const payoutSend = defineCommand({
         })
       : endingAfter(done),
 });
+
+/** What a dialogue knows of a payout before it asks for the reference. */
+interface KnownOrder {
+  amount?: Paisa;
+  to?: Mobile;
+  method?: string | undefined;
+  methodId?: string | undefined;
+  again?: boolean;
+}
+
+/** The reference of the same payout that was rejected or not sent; else a new one. */
+async function offeredReference(
+  { amount: amountPaisa, to, method, methodId, again = false }: KnownOrder,
+  { api, config, host, ledger }: Context,
+): Promise<string> {
+  const reference = await newReference(host);
+  if (again || amountPaisa === undefined || to === undefined) return reference;
+  const { reusedReference } = await import("../../payouts/claim.ts");
+  const { numberFormat } = await config.settings();
+  const recipientNumber = mobileText(to, numberFormat.value);
+  const paymentMethodId = await api.methodId({ method, methodId, dryRun: false });
+  const order = { amountPaisa, reference, recipientNumber, paymentMethodId };
+  return reusedReference(order, await ledger.own());
+}
 
 /** Shown once it is recorded, before anything is sent: a retry needs it. */
 async function newReference({ now, randomBytes }: Context["host"]): Promise<string> {

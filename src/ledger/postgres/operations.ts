@@ -14,7 +14,7 @@ import {
   resumedAnswer,
 } from "../decide.ts";
 import { createOperation, intentData, newRow, storableOutcome, takeoverEvent } from "../intent.ts";
-import type { Holder, Operation, Outcome } from "../operation.ts";
+import type { Holder, Intent, Operation, Outcome } from "../operation.ts";
 import { changedColumns, changedRow, isTrue, operationOf, type Row } from "../rows.ts";
 import { nowIn } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
@@ -257,7 +257,7 @@ class Group {
 
   async #claim(request: ClaimRequest, decision: ClaimDecision): Promise<ClaimAnswer> {
     if (decision.kind === "resumed") {
-      await this.#takeOver(decision.operation);
+      await this.#takeOver(decision.operation, request.intent);
       return resumedAnswer(decision, this.#at, this.#parts.worker.owner.keyId);
     }
     if (decision.kind !== "new") return decision;
@@ -284,7 +284,7 @@ class Group {
   }
 
   /** Makes this process the holder. The new time shows other processes that the operation has changed. */
-  async #takeOver(operation: Operation): Promise<void> {
+  async #takeOver(operation: Operation, intent?: Intent): Promise<void> {
     const { own, account, worker } = this.#parts;
     const isReopened = !isUnsettled(operation);
     const { keyId: keyHash } = worker.owner;
@@ -298,7 +298,7 @@ class Group {
     );
     if (isTrue(taken?.is_ended)) own.lose();
     const holder = JSON.stringify(own.holder(this.#at));
-    const { event, data } = takeoverEvent(operation, holder, worker);
+    const { event, data } = takeoverEvent(operation, holder, worker, intent);
     this.#append(operation.number, event, data);
   }
 

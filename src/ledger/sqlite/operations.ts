@@ -175,7 +175,7 @@ export class Operations {
   }
 
   /** Makes this process the holder. The new time shows other processes that the operation has changed. */
-  #takeOver(operation: Operation, at: string): void {
+  #takeOver(operation: Operation, at: string, intent?: Intent): void {
     const { number } = operation;
     const isReopened = !isUnsettled(operation);
     const holder = JSON.stringify(holderNow(this.#worker, at));
@@ -185,14 +185,14 @@ export class Operations {
     this.#take.run(holder, at, isReopened ? at : null, isReopened ? keyHash : null, number);
     this.#chain.append({
       ...{ operation: number, at },
-      ...takeoverEvent(operation, holder, this.#worker),
+      ...takeoverEvent(operation, holder, this.#worker, intent),
     });
   }
 
   #claim(request: ClaimRequest, at: string): ClaimAnswer {
     const decision = decideClaim(request, this.#factsOf(request));
     if (decision.kind === "resumed") {
-      this.#takeOver(decision.operation, at);
+      this.#takeOver(decision.operation, at, request.intent);
       return resumedAnswer(decision, at, this.#worker.owner.keyId);
     }
     if (decision.kind !== "new") return decision;

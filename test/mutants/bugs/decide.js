@@ -103,6 +103,33 @@ export const decideBugs = [
     tests: protection("the denied reference again"),
   },
   {
+    name: "P17: a payout that was rejected is sent again with a new reference",
+    seam: "claimFacts",
+    decorate: withoutFacts(
+      ({ kind, state, code }) => kind === "payout" && state === "REFUSED" && code !== "access",
+    ),
+    tests: protection("sends the rejected reference again after"),
+  },
+  {
+    name: "P17: a rejected reference is sent again after a day",
+    seam: "claim",
+    decorate: byFacts(({ nowMs, same }) =>
+      same?.state === "REFUSED" ? { nowMs: nowMs - 48 * hourMs } : {},
+    ),
+    tests: protection("P17: payout send .* is another payout"),
+  },
+  {
+    name: "P17: a reference that a user gave is sent again after a rejection",
+    seam: "claim",
+    decorate: (decide) => (request, facts) => {
+      const decision = decide(request, facts);
+      const { operation } = decision;
+      const isRejected = decision.kind === "finished" && operation.state === "REFUSED";
+      return isRejected ? { kind: "resumed", operation, isReopened: true } : decision;
+    },
+    tests: protection("that a user gave is retired"),
+  },
+  {
     name: "an accepted payout is no duplicate after an hour",
     seam: "claim",
     decorate: byFacts(({ nowMs }, { intent }) =>
