@@ -113,6 +113,19 @@ function keychainFailure(answer: KeychainAnswer, entry: string): Failure {
   });
 }
 
+/** The program of one secret does not get the others. The URL of a ledger may contain a password. */
+function withoutSecrets(env: Surroundings["env"]): Surroundings["env"] {
+  const {
+    LENDEN_API_KEY: _key,
+    LENDEN_PAYOUT_SECRET: _secret,
+    LENDEN_CALLBACK_SECRET: _callback,
+    LENDEN_LEDGER_PASSWORD: _password,
+    LENDEN_LEDGER_URL: _url,
+    ...others
+  } = env;
+  return others;
+}
+
 interface ProgramCall {
   program: string;
   args: string[];
@@ -133,7 +146,7 @@ async function runProgram(
   const { spawn } = await import("node:child_process");
   return new Promise((resolve) => {
     const child = spawn(program, args, {
-      env,
+      env: withoutSecrets(env),
       stdio: ["pipe", "pipe", "ignore"],
       windowsHide: true,
     });

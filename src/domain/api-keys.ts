@@ -13,6 +13,7 @@ const prefixes = { sandbox: "sk_sandbox_", production: "public-" } as const;
 
 /** Reads a key by its prefix alone: what follows it is shown as a shape, not as a rule. */
 export function readApiKey(text: string): Result<ApiKey> {
+  if (isInQuotes(text)) return err(`The API key is in quotes. ${removeQuotes}`);
   const environment = environments.find((one) => text.startsWith(prefixes[one]));
   if (!environment)
     return err("An API key begins with sk_sandbox_ (sandbox) or public- (production).");
@@ -23,12 +24,20 @@ export function readApiKey(text: string): Result<ApiKey> {
 
 /** Reads a payout secret: any single line of visible text, since its shape is not shown. */
 export function readPayoutSecret(text: string): Result<string> {
+  if (isInQuotes(text)) return err(`The payout secret is in quotes. ${removeQuotes}`);
   if (readApiKey(text).ok) return err("The text is an API key, not the payout secret.");
   if (/^[^\p{C}]{1,512}$/u.test(text) && text.trim() === text) return ok(text);
   return err(
     "The payout secret is empty, or contains control characters or spaces at its ends. Copy it again.",
   );
 }
+
+/** True for a text whose quotes belong to a file: `docker --env-file`, unlike a shell, does not remove them. */
+export function isInQuotes(text: string): boolean {
+  return /^["'`“‘].*["'`”’]$/su.test(text);
+}
+
+export const removeQuotes = "Remove them: 'docker --env-file', for example, passes quotes on.";
 
 /** A secret as people may see it: its public prefix and its last three characters. */
 export function masked(secret: string): string {

@@ -7,6 +7,7 @@ import { entries } from "../../src/commands/index.ts";
 import { until } from "../support/helpers.ts";
 import { builtEnv, lenden } from "../support/lenden.ts";
 import { openMerchant } from "../support/merchant.ts";
+import { closedPort } from "../support/server.ts";
 import { tool } from "../tool.js";
 import { key, place, secret, url, verifyLine } from "./setup.ts";
 
@@ -170,6 +171,88 @@ describe("profile add rejects, and stores nothing", () => {
     const pid = Number(readFileSync(join(folder, "pid"), "utf8"));
     await until(() => !existsSync(`/proc/${pid}`));
   });
+});
+
+describe("a secret in quotes, as docker --env-file passes it", () => {
+  const payout = ["payout", "send", "--amount", "5", "--to", "01712345678", "--method", "bkash"];
+  const server = "postgres://ann@127.0.0.1:9/lenden";
+
+  test.each([
+    ["LENDEN_PAYOUT_SECRET", "payout secret", payout],
+    ["LENDEN_PAYOUT_SECRET", "payout secret", ["api", "POST", "/payout/create-by-server"]],
+    ["LENDEN_API_KEY", "API key", payout],
+    ["LENDEN_CALLBACK_SECRET", "callback secret", ["callback", "listen", "--port", "0"]],
+    ["LENDEN_LEDGER_PASSWORD", "LENDEN_LEDGER_PASSWORD", payout],
+  ])("in %s is named before anything is sent (exit 4): %s, %j", async (variable, what, line) => {
+    for (const quote of ['"', "'"]) {
+      const merchant = await openMerchant();
+      const { LENDEN_API_KEY: apiKey = "" } = merchant.env;
+      const text = variable === "LENDEN_API_KEY" ? apiKey : "the-secret-of-the-account";
+      const forwarding = ["--forward-to", "http://127.0.0.1:9/"];
+      const env = {
+        ...merchant.env,
+        ...(variable === "LENDEN_LEDGER_PASSWORD" ? { LENDEN_LEDGER_URL: server } : {}),
+        [variable]: quote + text + quote,
+      };
+      const body = JSON.stringify({
+        ...{ amount: 5, merchantRef: "A", recipientNumber: "01712345678", paymentMethodId: "M1" },
+      });
+      const argv =
+        line[0] === "callback"
+          ? [...line, ...forwarding]
+          : line[0] === "api"
+            ? [...line, "--input", "-"]
+            : line;
+      const { code, stderr } = await lenden([...argv, "--json"], { env, stdin: body });
+      expect({ code, stderr }).toEqual({
+        code: 4,
+        stderr: expect.stringMatching(new RegExp(`${what}.* is in quotes`)),
+      });
+      expect(stderr).not.toContain(text);
+      expect(await merchant.requests()).toEqual([]);
+    }
+  });
+
+  test("in a file or from a command is rejected too", async () => {
+    const { profile, file, folder, env, add: added } = place();
+    const secretFile = join(folder, "secret");
+    writeFileSync(secretFile, `"${secret}"\n`);
+    const fromFile = await profile([...add, "--key-stdin", "--secret-file", secretFile], key);
+    expect(fromFile).toMatchObject({ code: 2, stderr: expect.stringContaining("is in quotes") });
+    expect(existsSync(file)).toBe(false);
+    await added("shop", ["--secret-command", `cat ${secretFile}`]);
+    const printed = await lenden(verifyLine(), { env: { ...env, ...path } });
+    expect(printed).toMatchObject({ code: 4, stderr: expect.stringContaining("is in quotes") });
+  });
+});
+
+test("the programs that print secrets get none of lenden's other secrets", async () => {
+  const { profile, folder, env, stored } = place();
+  const seen = (name: string) => join(folder, name);
+  const printing = (name: string, text: string) => `sh -c "env > '${seen(name)}'; echo ${text}"`;
+  const secrets = {
+    LENDEN_PAYOUT_SECRET: "canary-one",
+    LENDEN_CALLBACK_SECRET: "canary-two",
+    LENDEN_LEDGER_PASSWORD: "canary-three",
+  };
+  const line = [...add, "--key-command", printing("key", key)];
+  expect(
+    await profile([...line, "--secret-command", printing("secret", secret)], "", path),
+  ).toMatchObject({ code: 0 });
+  const server = `postgres://ann@127.0.0.1:${await closedPort()}/lenden`;
+  const ledger = ["--ledger", server, "--ledger-password-command", printing("ledger", "five")];
+  await profile([...line, ...ledger, "--replace"], "", path);
+  expect(stored().profiles.shop).toMatchObject({ ledger: server });
+  const all = { ...env, ...path, ...secrets };
+  const { LENDEN_PAYOUT_SECRET: _, LENDEN_LEDGER_PASSWORD: __, ...others } = all;
+  await lenden([...verifyLine(), "-v"], { env: { ...others, LENDEN_API_KEY: key } });
+  await lenden(["methods", "--timeout", "2s"], { env: all });
+  await lenden(["payout", "list", "--timeout", "2s"], { env: { ...others, LENDEN_API_KEY: key } });
+  for (const name of ["key", "secret", "ledger"]) {
+    const text = readFileSync(seen(name), "utf8");
+    expect(text).toContain("PATH=");
+    expect(text).not.toMatch(/canary|LENDEN_API_KEY/);
+  }
 });
 
 test("a rejected signature names the sources of payout secret and API key", async () => {

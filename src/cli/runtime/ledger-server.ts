@@ -4,6 +4,7 @@ import { type ConnectionOptions, checkServerIdentity, rootCertificates } from "n
 import type { Account, RecordsOwner } from "../../config/account.ts";
 import { fetchSecret } from "../../config/secrets.ts";
 import type { LedgerSettings } from "../../config/settings.ts";
+import { isInQuotes, removeQuotes } from "../../domain/api-keys.ts";
 import { systemReason } from "../../domain/error-code.ts";
 import { Failure, usage, whyAndHint } from "../../domain/failure.ts";
 import { serverHeadPath } from "../../ledger/head.ts";
@@ -65,6 +66,11 @@ export async function serverLogin(
   // Before the connection: the command may wait for a person.
   const secret = password && (await fetchSecret(password, host)).value;
   if (secret !== undefined) scrubber.learnPassword(secret, text);
+  const isVariable = password?.source === "LENDEN_LEDGER_PASSWORD";
+  if (isVariable && secret !== undefined && isInQuotes(secret))
+    throw new Failure("ledger.access-denied", "LENDEN_LEDGER_PASSWORD is in quotes.", {
+      hint: `${removeQuotes} If the quotes belong to the password, use a password command.`,
+    });
   return {
     ...{ text, host: url.host, port, database, user, tls },
     password: async () => {

@@ -6,6 +6,7 @@ import type { Context } from "../../cli/command/context.ts";
 import { flag } from "../../cli/command/flag.ts";
 import { readSmallText } from "../../cli/command/small-text.ts";
 import { type Field, field, text, type View } from "../../cli/output/view.ts";
+import { isInQuotes, removeQuotes } from "../../domain/api-keys.ts";
 import { Failure } from "../../domain/failure.ts";
 import { formatTime } from "../../domain/local-time.ts";
 import { formatAmount } from "../../domain/money.ts";
@@ -39,6 +40,10 @@ export async function openHandler(
   if (given === "")
     throw new Failure("callback.no-secret", "--secret-file: the file is empty.", {
       hint: "Write the secret into the file, or omit --secret-file to use the profile's.",
+    });
+  if (given !== undefined && isInQuotes(given))
+    throw new Failure("account.invalid-secret", "The callback secret is in quotes.", {
+      hint: removeQuotes,
     });
   const secret = given ?? (await generatedSecret(context));
   const { usualLimits } = await import("../../callbacks/listener.ts");
