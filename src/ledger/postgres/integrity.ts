@@ -1,10 +1,5 @@
 import { planColumns } from "../chain.ts";
-import {
-  type Finding,
-  type Integrity,
-  type RecordedTable,
-  readIntegrity,
-} from "../integrity.ts";
+import { type Finding, type Integrity, type RecordedTable, readIntegrity } from "../integrity.ts";
 import type { Connection, Query, Row, Value } from "./connection.ts";
 import { grants } from "./schema.ts";
 
