@@ -42,7 +42,9 @@ const selections = {
   shown: "result NOT IN ('matched', 'fee', 'balance')",
   contradicting: "result IN ('differs', 'twice')",
   unlisted: "result = 'only-in-statement' AND explained IS NULL",
-  unlistedWithId: "result = 'only-in-statement' AND explained IS NULL AND id IS NOT NULL",
+  unlistedWithId:
+    "result = 'only-in-statement' AND explained IS NULL AND id IS NOT NULL AND reason IS NULL",
+  unrecorded: "result = 'only-in-statement' AND explained IS NULL AND reason IS NOT NULL",
   unlistedWithoutId: "result = 'only-in-statement' AND explained IS NULL AND id IS NULL",
   unknown: "result = 'unknown-here' AND explained IS NULL",
   proposed: "proposals <> ''",
@@ -100,9 +102,16 @@ function changesOf(database: Database) {
   return {
     add(entries: Entry[]): void {
       for (const entry of entries) {
-        const { line, result, explained, operation, differences, isNet, firstLine } = entry;
+        const { line, result, explained, operation, differences, isNet, firstLine, reason } = entry;
         insert.run(
-          ...[BigInt(line.line), result, explained ?? null, null, line.id, line.reference],
+          ...[
+            BigInt(line.line),
+            result,
+            explained ?? null,
+            reason ?? null,
+            line.id,
+            line.reference,
+          ],
           ...[line.date, line.kind, line.amountPaisa, line.movementPaisa, line.feePaisa],
           line.currency,
           ...[line.recipient, payeeIn(line.recipient), operation?.id ?? null],

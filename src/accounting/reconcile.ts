@@ -61,6 +61,8 @@ export interface Entry extends Compared {
   operation: Known | undefined;
   /** Why a line that did not match is explained all the same. */
   explained?: "resolved" | "imported";
+  /** Why the API's record of the line is not recorded. */
+  reason?: string;
   /** For a line that is there twice, the first one. */
   firstLine?: number;
 }

@@ -2,6 +2,7 @@ import type { ServiceRecord } from "../api/contract/index.ts";
 import { type Paisa, paisaOf } from "../domain/amount.ts";
 import { Failure, usage } from "../domain/failure.ts";
 import { readIdentifier } from "../domain/identifier.ts";
+import { outOfBounds } from "../domain/record-bounds.ts";
 import { isTest, isUnresolved } from "../domain/state.ts";
 import { hasEnded, isStatus, type Resource, resources } from "../domain/statuses.ts";
 import type { Requested } from "../ledger/change.ts";
@@ -155,8 +156,10 @@ function createOutside({ since, until }: Options) {
 function explainedEntry(
   entry: Entry,
   before: Entry["result"] | undefined,
-  { imported, blocked }: Retrieval,
+  { imported, blocked, unrecorded }: Retrieval,
 ): Entry {
+  const reason = entry.operation ? undefined : unrecorded.get(entry.line.id ?? "");
+  if (reason !== undefined) return { ...entry, reason };
   const wasOpen = before === "unknown-here" || before === "only-in-statement";
   const by = entry.operation ? undefined : blocked.get(entry.line.id ?? "");
   if (by) return blockedEntry(entry, by);
@@ -214,6 +217,8 @@ interface Retrieval {
   imported: Set<string>;
   /** By the IDs of records that were not: the operation that prevents it. */
   blocked: Map<string, Operation>;
+  /** By the IDs of records that are out of bounds: why. */
+  unrecorded: Map<string, string>;
   isChanged: boolean;
 }
 
@@ -251,6 +256,7 @@ async function retrieve(
   const isChanged = open.length > 0;
   const imported = new Set<string>();
   const blocked = new Map<string, Operation>();
+  const unrecorded = new Map<string, string>();
   for (let at = 0; at < open.length && !isBroken(failed); at += atOnce) {
     const some = open.slice(at, at + atOnce);
     const found = await Promise.all(some.map((entry) => find(entry, deps)));
@@ -261,6 +267,11 @@ async function retrieve(
       if (!one || one instanceof Failure) continue;
       await resolveByRecord(one, deps);
       if (!isImporting || (await ledger.ofRecord(one.kind, one.id))) continue;
+      const problems = outOfBounds(one.kind, one.id, one.record);
+      if (problems.length > 0) {
+        unrecorded.set(one.id, `in the API's record, ${problems.join(", ")}`);
+        continue;
+      }
       claims.push(claimOf(one, `Recorded from ${name}, line ${some[place]?.line.line}.`));
     }
     const requests = claims.map((one) => ({ kind: "claim" as const, ...one }));
@@ -274,7 +285,7 @@ async function retrieve(
         blocked.set(remoteId, answer.operation);
     }
   }
-  return { imported, blocked, isChanged };
+  return { imported, blocked, unrecorded, isChanged };
 }
 
 /** The amounts that the operation of a line may have: that of the line, and without its fee. */

@@ -1,5 +1,6 @@
 import type { ServiceRecord } from "../api/contract/index.ts";
 import { type Paisa, paisaOf, readAmount } from "../domain/amount.ts";
+import { outOfBounds } from "../domain/record-bounds.ts";
 import type { Resource } from "../domain/statuses.ts";
 import type { CallbackContent, CheckedRecord } from "../ledger/callback.ts";
 import { type NamedRecord, plainName, readContent } from "./content.ts";
@@ -7,7 +8,7 @@ import { type NamedRecord, plainName, readContent } from "./content.ts";
 /**
  * `verified`: the record was retrieved, and every field of the callback that has the name of one of the
  * record's fields agrees with it. `forged`: it claims Completed, and the API does not. `mismatched`: another
- * field differs. `unknown`: it names no record that the API knows, or cannot be read. `unchecked`: the API
+ * field differs, or the record itself is not valid. `unknown`: it names no record that the API knows, or cannot be read. `unchecked`: the API
  * gave no valid response.
  */
 export const verdicts = ["verified", "forged", "mismatched", "unknown", "unchecked"] as const;
@@ -68,9 +69,13 @@ export async function verify(
   }
   const wrong = claims.filter(({ agrees }) => !agrees).map(({ name }) => name);
   const differing = [...new Set([...wrong, ...unexpected(expected, record)])];
-  if (differing.length === 0) return { verdict: "verified", explanation: null, ...result };
-  const explanation = `The API's record differs in: ${differing.join(", ")}.`;
-  return { verdict: "mismatched", explanation, ...result };
+  if (differing.length > 0) {
+    const explanation = `The API's record differs in: ${differing.join(", ")}.`;
+    return { verdict: "mismatched", explanation, ...result };
+  }
+  const [invalid] = outOfBounds(named.kind, named.id, record);
+  if (invalid === undefined) return { verdict: "verified", explanation: null, ...result };
+  return { verdict: "mismatched", explanation: `In the API's record, ${invalid}.`, ...result };
 }
 
 /** The verdict as a handler gets it. */

@@ -13,7 +13,7 @@ import { amountText, readAmount } from "../domain/amount.ts";
 import { namesIn } from "../domain/collect.ts";
 import { usage } from "../domain/failure.ts";
 import { isAlmostMobile, payeeOf, readMobile } from "../domain/mobile.ts";
-import { readReference } from "../domain/reference.ts";
+import { readRecordedReference } from "../domain/record-bounds.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { isTest, states } from "../domain/state.ts";
 import { statuses } from "../domain/statuses.ts";
@@ -73,7 +73,7 @@ export const commonFilters = {
 export const payoutFilters = {
   to: flag.optional("--to <number>", "Recipient's number, in any format", readRecipient),
   method: flag.optional("--method <method>", "Method ID, code or name", readText, "method"),
-  ref: flag.optional("--ref <reference>", "Payout reference", readReference),
+  ref: flag.optional("--ref <reference>", "Payout reference", readRecordedReference),
   batch: flag.optional("--batch <batch>", "Batch ID, name or file", readText, "batch"),
 };
 

@@ -446,6 +446,11 @@ function endingOf(
           "have IDs that the API does not know",
         ),
         ...told(
+          findings.count("unrecorded"),
+          "has a record of the API that is not valid",
+          "have records of the API that are not valid",
+        ),
+        ...told(
           findings.count("unlistedWithoutId"),
           "has no ID and is not in the ledger",
           "have no ID and are not in the ledger",

@@ -1,6 +1,7 @@
 import type { ServiceRecord } from "../api/contract/index.ts";
 import { Failure, inOneLine } from "../domain/failure.ts";
 import { formatTime } from "../domain/local-time.ts";
+import { outOfBounds } from "../domain/record-bounds.ts";
 import { isTest, isUnresolved, isUnsettled } from "../domain/state.ts";
 import { type Resource, resources } from "../domain/statuses.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -121,9 +122,10 @@ async function adopt(
   deps: OperationDeps,
 ): Promise<Operation> {
   const ledger = await deps.ledger();
-  const record = await retrieveRecord(resourceOf(operation), remoteId, deps);
+  const kind = resourceOf(operation);
+  const record = await retrieveRecord(kind, remoteId, deps);
   const { different, unclear } = comparedRecord(operation, record);
-  const problems = [...different, ...unclear];
+  const problems = [...different, ...unclear, ...outOfBounds(kind, remoteId, record)];
   const other = await ledger.ofRecord(operation.kind, remoteId);
   if (other && other.number !== operation.number)
     problems.push(`${remoteId} already belongs to ${other.id}`);
@@ -215,6 +217,7 @@ export async function resolveByRecord(found: Retrieved, deps: OperationDeps): Pr
     });
     return resolved;
   }
+  if (outOfBounds(kind, id, record).length > 0) return resolved;
   const rejected = await rejectedHere(found, ledger);
   if (rejected) {
     const recordCreatedAt = timeIn(record.createdAt);

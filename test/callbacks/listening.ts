@@ -47,7 +47,10 @@ interface Ended {
 const listen = ["callback", "listen", "--print-json", "--port", "0"];
 
 /** Runs `callback listen` in this process; it ends with the test. */
-export async function listenAs(merchant: Merchant, ...flags: string[]): Promise<Listener> {
+export async function listenAs(
+  merchant: Pick<Merchant, "lenden">,
+  ...flags: string[]
+): Promise<Listener> {
   const stdout = new PassThrough();
   let kill = (_: Signal): void => {};
   const run = merchant.lenden([...listen, ...flags], {

@@ -116,6 +116,8 @@ export const seams = {
   resolution: decoratedAt("operations/resolve.ts", "resolve"),
   /** What a retrieved record shows about operations. */
   proof: decoratedAt("operations/resolve.ts", "resolveByRecord"),
+  /** Why a record is not adopted. */
+  bounds: decoratedAt("domain/record-bounds.ts", "outOfBounds"),
   rawPath: decoratedAt("operations/raw.ts", "isAmbiguous"),
   hiddenWrite: decoratedAt("operations/raw.ts", "hidesWrite"),
   repeatedKey: decoratedAt("domain/json.ts", "repeatedKey"),

@@ -44,6 +44,12 @@ export const resolveBugs = [
     tests: ["test/commands/mixed-up.test.ts", "-t", "CONFLICT"],
   },
   {
+    name: "a record with any amount and status is adopted",
+    seam: "bounds",
+    decorate: () => () => [],
+    tests: ["test/operations/record-bounds.test.ts"],
+  },
+  {
     name: "ledger resolve sends a payout again with another API key",
     seam: "ledger",
     decorate: (ledger, { database, worker }) => {
