@@ -1,6 +1,6 @@
 import type { ServiceRecord } from "../api/contract/index.ts";
 import { type Paisa, paisaOf } from "../domain/amount.ts";
-import { Failure, usage } from "../domain/failure.ts";
+import { Failure, inOneLine, usage } from "../domain/failure.ts";
 import { readIdentifier } from "../domain/identifier.ts";
 import { outOfBounds } from "../domain/record-bounds.ts";
 import { isTest, isUnresolved } from "../domain/state.ts";
@@ -55,6 +55,8 @@ export interface Reconciliation {
   named: FirstLines;
   /** Why a record could not be retrieved: the result is incomplete. */
   unseen: Failure | undefined;
+  /** The failure of records of the API that differ from what was requested. */
+  conflict: Failure | undefined;
 }
 
 interface Options {
@@ -85,7 +87,7 @@ export async function reconcile(
   const balance = createBalanceCheck(lines.isNewestFirst);
   const outside = createOutside(options);
   let strangeStatus: Line | undefined;
-  const failed: Failed = { inARow: 0, unseen: undefined };
+  const failed: Failed = { inARow: 0, unseen: undefined, conflict: undefined };
   for await (const page of lines.pages()) {
     const known = await namedBy(page, ledger);
     const before = classify(page, known, named);
@@ -111,7 +113,9 @@ export async function reconcile(
   }
   // What the ledger knows as Processing may be completed, and be missing in the statement.
   const processing = others(named, { status: "Processing", until: options.until }, ledger);
-  const refreshed = failed.unseen ? failed : await refreshStatus(processing, deps);
+  const refreshed = failed.unseen
+    ? { ...failed, conflict: undefined }
+    : await refreshStatus(processing, deps);
   const { net, gross } = findings.countNet();
   const isNet = net > gross;
   // What most lines show counts for all: the others are wrong by their own fee.
@@ -127,6 +131,7 @@ export async function reconcile(
     balance: balance.result(isNet),
     unsettled: await unsettledIn(options, named, ledger),
     unseen: isUnknown ? undefined : refreshed.unseen,
+    conflict: failed.conflict ?? refreshed.conflict,
   };
 }
 
@@ -227,6 +232,8 @@ interface Failed {
   inARow: number;
   /** The first reason. */
   unseen: Failure | undefined;
+  /** The first record that differs from what was requested. */
+  conflict: Failure | undefined;
 }
 
 /** True if the API does not respond or denies access: nothing more is retrieved. */
@@ -265,7 +272,9 @@ async function retrieve(
       failed.inARow = one instanceof Failure ? failed.inARow + 1 : 0;
       if (one instanceof Failure) failed.unseen ??= one;
       if (!one || one instanceof Failure) continue;
-      await resolveByRecord(one, deps);
+      const { conflict } = await resolveByRecord(one, deps);
+      if (conflict) deps.notice(inOneLine(conflict), conflict.reason);
+      if (conflict?.kind === "conflict") failed.conflict ??= conflict;
       if (!isImporting || (await ledger.ofRecord(one.kind, one.id))) continue;
       const problems = outOfBounds(one.kind, one.id, one.record);
       if (problems.length > 0) {

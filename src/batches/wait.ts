@@ -1,4 +1,4 @@
-import type { Failure } from "../domain/failure.ts";
+import { type Failure, inOneLine } from "../domain/failure.ts";
 import type { Batch } from "../ledger/batch.ts";
 import { withCommitQueue } from "../ledger/commit-queue.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -49,9 +49,13 @@ export async function refreshBatch(
   return (await refresh(all(), ledger, deps)).unseen;
 }
 
-function refresh(payouts: AsyncIterable<Operation>, ledger: Ledger, deps: OperationDeps) {
+/** The status of the batch has the rows whose records differ, which end it with a conflict. */
+async function refresh(payouts: AsyncIterable<Operation>, ledger: Ledger, deps: OperationDeps) {
   const shared = withCommitQueue(ledger, deps.soon);
-  return refreshStatus(payouts, { ...deps, ledger: async () => shared });
+  const refreshed = await refreshStatus(payouts, { ...deps, ledger: async () => shared });
+  const { conflict } = refreshed;
+  if (conflict) deps.notice(inOneLine(conflict), conflict.reason);
+  return refreshed;
 }
 
 async function* unfinishedOf(batch: Batch, ledger: Ledger): AsyncIterable<Operation> {

@@ -7,6 +7,7 @@ import {
   type Checked,
   type Look,
   type RetrievedRecord,
+  unlessDiffering,
   type Verified,
   verifiedHeader,
   verify,
@@ -17,6 +18,8 @@ export interface Handled extends Checked {
   callback: StoredCallback;
   /** The operations whose outcome it resolved. */
   resolved: string[];
+  /** The failure of a record that is not what its operation requested. */
+  conflict: Failure | undefined;
   /** The HTTP status for its sender. */
   status: number;
   /** True if its verdict changed, or is its first one. */
@@ -28,8 +31,8 @@ export interface Handled extends Checked {
 export interface Handling {
   callbacks: CallbackStore;
   look: Look;
-  /** Records what the retrieved record shows; returns the operations that it resolved. */
-  resolve(retrieved: RetrievedRecord): Promise<string[]>;
+  /** Records what the retrieved record shows. */
+  resolve(retrieved: RetrievedRecord): Promise<Pick<Handled, "resolved" | "conflict">>;
   handler: Handler | undefined;
   now(): number;
   /** Fires when nothing new starts; the next run continues with what is stored. */
@@ -49,10 +52,13 @@ export async function handle(
 ): Promise<Handled> {
   const { callbacks, handler, now, stopping } = handling;
   const { number, dueAt } = callback;
-  const { retrieved, ...checked } = await check(callback, handling);
+  const { retrieved, ...compared } = await check(callback, handling);
   // A check that was cut off says nothing about the API.
   if (stopping.aborted) throw stopped();
-  const resolved = retrieved ? await handling.resolve(retrieved) : [];
+  const { resolved, conflict } = retrieved
+    ? await handling.resolve(retrieved)
+    : { resolved: [], conflict: undefined };
+  const checked = unlessDiffering(compared, conflict);
   const finding = findingOf(checked, callback);
   const { judged } = callback;
   // Without a valid response an earlier verdict stays, and the handler is not told less than before.
@@ -80,6 +86,7 @@ export async function handle(
     ...checked,
     callback: current,
     resolved,
+    conflict,
     isNews,
     status: await statusFor(current, handling),
     isGivenUp: (isDue || isNews) && next.isGivenUp,

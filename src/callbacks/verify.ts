@@ -1,5 +1,6 @@
 import type { ServiceRecord } from "../api/contract/index.ts";
 import { type Paisa, paisaOf, readAmount } from "../domain/amount.ts";
+import { type Failure, whatHappened } from "../domain/failure.ts";
 import { outOfBounds } from "../domain/record-bounds.ts";
 import type { Resource } from "../domain/statuses.ts";
 import type { CallbackContent, CheckedRecord } from "../ledger/callback.ts";
@@ -76,6 +77,12 @@ export async function verify(
   const [invalid] = outOfBounds(named.kind, named.id, record);
   if (invalid === undefined) return { verdict: "verified", explanation: null, ...result };
   return { verdict: "mismatched", explanation: `In the API's record, ${invalid}.`, ...result };
+}
+
+/** I14: a callback about a record that is not what its operation requested is not verified, even if both agree. */
+export function unlessDiffering(checked: Checked, conflict: Failure | undefined): Checked {
+  if (!conflict || checked.verdict === "forged") return checked;
+  return { ...checked, verdict: "mismatched", explanation: whatHappened(conflict) };
 }
 
 /** The verdict as a handler gets it. */

@@ -17,7 +17,7 @@ type Fields = Record<string, unknown>;
 
 export const api = defineCommand({
   description:
-    "Fields (-f) become the query of a GET request, or the JSON body of others. Requests that create or change a record are checked and recorded just as lenden's commands do. Other requests are sent once and not recorded.",
+    "Fields (-f) become the query of a GET request, or the JSON body of others. Requests that create or change a record are checked and recorded just as lenden's commands do. A record that a GET retrieves is compared with the ledger. Other requests are not recorded.",
   examples: {
     "Print the body of a response": "lenden api GET /payment/methods",
     "Send a body of fields": "lenden api POST /sandbox/trigger-payment -f transactionId=TX8F3K2Q",
@@ -49,6 +49,7 @@ export const api = defineCommand({
   },
   writes: true,
   exitCodes: {
+    conflict: "the record differs from what was requested",
     cancelled: "the existing payout is Cancelled",
     uncertain: "outcome unknown; read the message before you retry",
   },
@@ -67,7 +68,9 @@ export const api = defineCommand({
     if (write) return { include, ...(await throughLedger(call.method, write, input, context)) };
     const raw = await context.api.raw(call);
     const reads = method === "GET";
-    return { ...raw, include, ending: await endingOf(raw, reads), reads };
+    const ending =
+      (await endingOf(raw, reads)) ?? (reads ? await conflictIn(call, raw, context) : undefined);
+    return { ...raw, include, ending, reads };
   },
   changed: ({ reads, ending }) =>
     !reads && (!ending || ending.kind === "uncertain" || ending.kind === "conflict"),
@@ -146,6 +149,19 @@ async function confirm(
   const warnings = accountNumberWarnings(body.accountNumber);
   const amount = amountPaisa === undefined ? {} : { amountPaisa };
   await context.ui.confirm({ action: "Make an API request", rows, warnings, ...amount });
+}
+
+/** A record that was retrieved is compared and recorded, as by the command that retrieves one. */
+async function conflictIn(
+  { method, path }: { method: string; path: string },
+  { body }: RawOutcome,
+  context: Context,
+): Promise<Failure | undefined> {
+  const { recordIn } = await import("../operations/raw.ts");
+  const found = recordIn(method, path, body);
+  if (!found) return undefined;
+  const { conflictWith } = await import("../operations/status.ts");
+  return conflictWith(found, found.record, await context.api.deps());
 }
 
 /** The body of the response is the result, so no error is thrown. */

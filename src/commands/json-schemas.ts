@@ -32,6 +32,7 @@ const retrievedPayment = record(contract.retrievePayment, {
   payment_url: z.optional(text),
   refunded: z.optional(amount),
   refundPending: z.optional(amount),
+  refundsDiffering: z.optional(count),
 });
 const createdPayment = record(contract.createPayment);
 const payout = record(contract.retrievePayout);
@@ -56,8 +57,8 @@ const listed = (idName: string, added: Record<string, z.ZodMiniType> = {}) =>
     test: z.boolean(),
     ...added,
   });
-/** Completed refunds, and those that are accepted or of unknown outcome. */
-const refunds = { refunded: amount, refundPending: amount };
+/** Completed refunds, those that are accepted or of unknown outcome, and how many have a record that differs. */
+const refunds = { refunded: amount, refundPending: amount, refundsDiffering: count };
 
 const operationFields = {
   ...each(text, "operation kind state createdAt openedAt updatedAt"),

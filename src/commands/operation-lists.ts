@@ -133,6 +133,7 @@ const listColumns = {
   amount: ["AMOUNT", ({ amountPaisa }) => money(amountPaisa)],
   refunded: ["REFUNDED", ({ refunds }) => money(refunds?.completedPaisa)],
   refundPending: ["PENDING", ({ refunds }) => money(refunds?.openPaisa)],
+  refundsDiffering: ["REFUNDS DIFFERING", ({ refunds }) => text(refunds?.differing)],
   recipientNumber: ["TO", asked("recipientNumber", idCell)],
   recipientName: ["NAME", asked("recipientName")],
   accountNumber: ["TO", asked("accountNumber", idCell)],
@@ -159,7 +160,7 @@ export const columnsOf = {
     table: namesIn("id amount description method status createdAt"),
     spare: namesIn("method"),
     all: namesIn(
-      "id amount description status createdAt account method refunded refundPending payment_url state updatedAt operation test",
+      "id amount description status createdAt account method refunded refundPending refundsDiffering payment_url state updatedAt operation test",
     ),
   },
   payout: {

@@ -216,7 +216,7 @@ function shownOf(
   { ui }: Context,
   zone: string,
 ) {
-  const { findings, netLines, unseen } = found;
+  const { findings, netLines, unseen, conflict } = found;
   if (ui.output !== "ids") for (const text of summaryOf(report, netLines, zone)) ui.notice(text);
   const count = findings.count("shown").count + findings.countMissing().count;
   const lines = findings.mostImportant(mostRows).map(lineOf);
@@ -224,7 +224,9 @@ function shownOf(
   const shown: ReportRow[] = [...lines, ...missing];
   if (ui.output === "table" && shown.length < count)
     ui.notice(`${shown.length} of ${count} shown. To list all, use --output csv.`);
-  return { count, shown, ending: unseen ?? endingOf(found, report, isImporting) };
+  const ended = endingOf(found, report, isImporting);
+  const contradiction = ended?.kind === "conflict" ? ended : conflict;
+  return { count, shown, ending: contradiction ?? unseen ?? ended };
 }
 
 function take<Item>(items: Iterable<Item>, most: number): Item[] {

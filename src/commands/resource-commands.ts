@@ -1,6 +1,7 @@
 import { type Context, defineCommand } from "../cli/command/define-command.ts";
 import { argument, flag } from "../cli/command/flag.ts";
 import { amountText } from "../domain/amount.ts";
+import { type Failure, inOneLine } from "../domain/failure.ts";
 import { readIdentifier } from "../domain/identifier.ts";
 import { isTest } from "../domain/state.ts";
 import type { Resource } from "../domain/statuses.ts";
@@ -25,15 +26,15 @@ import {
 } from "./resources.ts";
 import { endingOf, waitExits, waitOptionFlags, waitOptionsOf } from "./wait-options.ts";
 
+const differs = "the record differs from what was requested";
+
 function getCommand<Kind extends Resource>(resource: ResourceDescription<Kind>) {
   const { kind, group, exampleId, whenDone } = resource;
   return defineCommand({
     description: `Retrieves the ${kind} and stores its status in the ledger. ${whenDone}`,
     examples: { [`Show a ${kind}`]: `lenden ${group} get ${exampleId}` },
     arguments: { id: idArgument(resource) },
-    exitCodes: {
-      ...(kind === "payout" ? { conflict: "amount or recipient differs from the ledger" } : {}),
-    },
+    exitCodes: { conflict: differs },
     async run(input, context) {
       const id = await context.ledger.idOf(kind, input.id);
       const { getRecord } = await import("../operations/status.ts");
@@ -51,10 +52,7 @@ function waitCommand<Kind extends Resource>(resource: ResourceDescription<Kind>)
     examples: { "Wait at most five minutes": `lenden ${group} wait @last --wait-timeout 5m` },
     arguments: { id: idArgument(resource) },
     flags: waitOptionFlags,
-    exitCodes: {
-      ...(kind === "payout" ? { conflict: "amount or recipient differs from the ledger" } : {}),
-      ...waitExits,
-    },
+    exitCodes: { conflict: differs, ...waitExits },
     async run(input, context) {
       const id = await context.ledger.idOf(kind, input.id);
       const { waitForRecord } = await import("../operations/status.ts");
@@ -74,27 +72,40 @@ function idArgument({ kind, idName }: ResourceInfo) {
 
 const refresh = flag.toggle("--refresh", "First update Processing records from the API");
 
+interface RefreshedPage extends OperationPage {
+  /** The failure of records that differ from what was requested. */
+  conflict: Failure | undefined;
+}
+
 /** Lists what the ledger has, because the API has no list endpoint. */
 async function* listRecords(
   { kind }: ResourceInfo,
   { refresh, ...given }: Given & { refresh: boolean },
   context: Context,
-): AsyncGenerator<OperationPage> {
+): AsyncGenerator<RefreshedPage> {
   const ledger = await (refresh ? context.ledger.own() : context.ledger.records());
   const filter = await filterOf(given, ledger, context);
+  let conflict: Failure | undefined;
   if (refresh) {
     const processing = { ...filter, states: undefined, status: "Processing" };
     const limit = given.limit === undefined ? {} : { limit: given.limit };
-    await refreshAll(ledger.list(kind, { ...processing, ...limit }), context);
+    conflict = await refreshAll(ledger.list(kind, { ...processing, ...limit }), context);
   }
-  yield* listPages(columnsOf[kind], kind, { filter, given }, ledger, context);
+  for await (const page of listPages(columnsOf[kind], kind, { filter, given }, ledger, context))
+    yield { ...page, conflict };
 }
 
-async function refreshAll(processing: AsyncIterable<ListedOperation>, context: Context) {
+/** The failure of a record that differs ends the command, after the list. */
+async function refreshAll(
+  processing: AsyncIterable<ListedOperation>,
+  context: Context,
+): Promise<Failure | undefined> {
   const { refreshStatus, throwUnlessUnknown } = await import("../operations/refresh.ts");
   const deps = await context.api.deps();
-  const { unseen } = await refreshStatus(processing, deps);
-  if (unseen) throwUnlessUnknown(unseen, deps);
+  const { unseen, conflict } = await refreshStatus(processing, deps);
+  if (unseen && conflict) deps.notice(inOneLine(unseen));
+  else if (unseen) throwUnlessUnknown(unseen, deps);
+  return conflict;
 }
 
 /** What `list` of the three resources has in common. */
@@ -107,6 +118,8 @@ function listOf(resource: ResourceInfo) {
       [`List the IDs of Processing ${kind}s`]: `lenden ${group} list --status processing --refresh -q`,
     },
     list: true,
+    exitCodes: { conflict: "--refresh: a record differs from what was requested" },
+    ending: ({ conflict }: RefreshedPage) => conflict,
     json: ({ items }: OperationPage) => items.map((one) => asJson(one, resource)),
     view: (page: OperationPage) =>
       tableOf(
@@ -131,6 +144,7 @@ function asJson(operation: ListedOperation, { kind, idName }: ResourceInfo) {
       payment_url: paymentUrl,
       refunded: amountText(refunds?.completedPaisa ?? 0n),
       refundPending: amountText(refunds?.openPaisa ?? 0n),
+      refundsDiffering: refunds?.differing ?? 0,
     }),
     ...(kind !== "refund" && { method: methodName }),
     ...(kind === "payout" && { batch: batchId }),

@@ -46,12 +46,13 @@ type Payment = Shown<"payment", "transactionId" | "status" | "amount"> & {
   /** Amounts in BDT, as text. */
   refunded?: string | undefined;
   refundPending?: string | undefined;
+  refundsDiffering?: number | undefined;
 };
 type Payout = Shown<"payout", "payoutId" | "status" | "amount"> & { existing?: boolean };
 type Refund = Shown<"refund", "refundRequestId" | "status">;
 
 export function paymentCard(payment: Payment): Card {
-  const { refunded, refundPending } = payment;
+  const { refunded, refundPending, refundsDiffering } = payment;
   return card("Payment", payment.transactionId, [
     field("transactionId", "Transaction", text(payment.transactionId)),
     field("status", "Status", status(payment.status)),
@@ -62,6 +63,7 @@ export function paymentCard(payment: Payment): Card {
     field("payment_url", "Payment URL", text(payment.payment_url)),
     field("refunded", "Refunded", amount(refunded)),
     field("refundPending", "Refund pending", amount(refundPending === "0" ? null : refundPending)),
+    field("refundsDiffering", "Refunds differing", text(refundsDiffering || null)),
   ]);
 }
 

@@ -19,6 +19,17 @@ export function isUnresolved(operation: { state: State }): boolean {
   return isUnsettled(operation) || operation.state === "CONFLICT";
 }
 
+/** The code of a CONFLICT that a retrieved record has caused: the API's record of the operation's own ID. */
+export const differingCode = "record-differs";
+
+/**
+ * True if the API confirmed an operation, and its record later differed from what was requested (I14). Neither its
+ * amount nor its status is proved. A later record that agrees ends this.
+ */
+export function isDiffering({ state, code }: { state: State; code: string | null }): boolean {
+  return state === "CONFLICT" && code === differingCode;
+}
+
 /** The values of an operation that decide whether its reference can still be used. */
 interface Ended {
   state: State | null;

@@ -1,5 +1,5 @@
 import { generatedId, generatedPrefix } from "../domain/reference.ts";
-import { testCommand } from "../domain/state.ts";
+import { differingCode, testCommand } from "../domain/state.ts";
 import type { GuardScope } from "./account.ts";
 import type { RowSet } from "./batch.ts";
 
@@ -23,6 +23,10 @@ export const mayComplete = `(o.phase = 'unresolved'
 export const isNoTest = `o.command <> '${testCommand}'`;
 export const isUnresolved = "o.phase = 'unresolved'";
 export const isAcceptedSince = (since: string) => `o.phase = 'live' AND o.accepted_at >= ${since}`;
+
+/** True for an operation that `isDiffering`. */
+export const isDifferingIn = (operation: string) =>
+  `(${operation}.state = 'CONFLICT' AND coalesce(${operation}.code, '') = '${differingCode}')`;
 
 /** What a claim compares, as a statement names it: parameters or columns. Accepted payouts count `since` a time. */
 type ClaimNames = Record<

@@ -2,6 +2,7 @@ import type { Paisa } from "../domain/amount.ts";
 import { payeeOf, sameMobile } from "../domain/mobile.ts";
 import { isGeneratedReference } from "../domain/reference.ts";
 import {
+  isDiffering,
   isFree,
   isTest,
   isUnresolved,
@@ -10,6 +11,7 @@ import {
   phaseOf,
   testCommand,
 } from "../domain/state.ts";
+import { hasEnded } from "../domain/statuses.ts";
 import type { HistoryEvent, Holder, Intent, Operation, Outcome, RefundSums } from "./operation.ts";
 
 /**
@@ -341,19 +343,25 @@ export function decideRefund(
   return { earlier: same };
 }
 
-/** The refunds of a payment that were created, or may have been, oldest first, and what they leave of it. */
+/**
+ * The refunds of a payment that were created, or may have been, oldest first, and what they leave of it: nothing, if
+ * the record of one differs, because its amount is not proved.
+ */
 export function refundableOf(refunds: Operation[], paidPaisa: Paisa) {
   const live = refunds
     .filter(mayHavePaid)
     .sort((one, other) => (one.number < other.number ? -1 : 1));
   const refundedPaisa = live.reduce((sum, one) => sum + (one.amountPaisa ?? paidPaisa), 0n);
-  return { live, refundablePaisa: paidPaisa - refundedPaisa };
+  const isUnproved = live.some(isDiffering);
+  return { live, refundablePaisa: isUnproved ? 0n : paidPaisa - refundedPaisa };
 }
 
 /** What was refunded of a payment, of its refunds. */
 export function refundSumsOf(refunds: Operation[]): RefundSums {
-  const sums = { completedPaisa: 0n, openPaisa: 0n };
-  for (const { amountPaisa, state, status } of refunds.filter(mayHavePaid)) {
+  const differing = refunds.filter(isDiffering).length;
+  const sums = { completedPaisa: 0n, openPaisa: 0n, differing };
+  const proved = refunds.filter((one) => mayHavePaid(one) && !isDiffering(one));
+  for (const { amountPaisa, state, status } of proved) {
     const isCompleted = state === "CONFIRMED" && status === "Completed";
     sums[isCompleted ? "completedPaisa" : "openPaisa"] += amountPaisa ?? 0n;
   }
@@ -401,18 +409,34 @@ export type Changing = Pick<
 /** An operation after an outcome, and the event to record. */
 export interface Changed extends Changing {
   phase: Phase;
-  event: "attempt" | "look";
+  event: "attempt" | "look" | "final-status-changed";
+}
+
+/**
+ * True if a record shows that a final status was not final: money came back, or moved all the same. What the request
+ * itself shows is no status check.
+ */
+export function changesFinalStatus(
+  before: Pick<Operation, "state" | "code" | "status">,
+  { state, status, sent }: Outcome,
+): boolean {
+  const isOfRecord = before.state === "CONFIRMED" || isDiffering(before);
+  const isFinal = before.status !== null && hasEnded({ status: before.status });
+  const isChanged = status !== undefined && status !== before.status;
+  return isOfRecord && isFinal && state === "CONFIRMED" && isChanged && sent === undefined;
 }
 
 /** @param at ISO 8601 */
 export function decideOutcome(before: Changing, outcome: Outcome, at: string): Changed {
   const { state, sent } = outcome;
   const status = outcome.status ?? before.status;
-  const isAccepted = state === "CONFIRMED" && before.state !== "CONFIRMED";
+  // A record that differed and agrees again was accepted when it was confirmed first.
+  const isAccepted = state === "CONFIRMED" && before.state !== "CONFIRMED" && !isDiffering(before);
   const isCompleted = status === "Completed" && state === "CONFIRMED";
   // A status check without a message leaves the one that explains the state.
   const kept = state === before.state ? before.message : null;
-  const keptCode = state === "CONFIRMED" && state === before.state ? before.code : null;
+  const isKept = state === before.state && (state === "CONFIRMED" || state === "CONFLICT");
+  const keptCode = isKept ? before.code : null;
   const code = outcome.code ?? keptCode;
   return {
     state,
@@ -425,8 +449,13 @@ export function decideOutcome(before: Changing, outcome: Outcome, at: string): C
     completedAt: before.completedAt ?? (isCompleted ? notAfter(at, outcome.recordUpdatedAt) : null),
     paymentUrl: outcome.paymentUrl ?? before.paymentUrl,
     phase: phaseOf({ state, status, code }),
-    event: sent === undefined ? "look" : "attempt",
+    event: eventOf(before, outcome),
   };
+}
+
+function eventOf(before: Changing, outcome: Outcome): Changed["event"] {
+  if (outcome.sent !== undefined) return "attempt";
+  return changesFinalStatus(before, outcome) ? "final-status-changed" : "look";
 }
 
 /** A time of a record; the other one if there is none, or the API's clock is ahead. Both ISO 8601 in UTC. */

@@ -42,8 +42,8 @@ export interface Operation extends Intent {
   /** The last status that the API returned, and nothing else. */
   status: string | null;
   /**
-   * Why it is in this state, if there is a reason: a kind of failure and its sentence, or `existing` if the API
-   * had the payout before it was first sent.
+   * Why it is in this state, if there is a reason: a kind of failure and its sentence, `existing` if the API
+   * had the payout before it was first sent, or `record-differs`.
    */
   code: string | null;
   message: string | null;
@@ -86,6 +86,8 @@ export interface RefundSums {
   completedPaisa: Paisa;
   /** Accepted and not Completed yet, or of unknown outcome. */
   openPaisa: Paisa;
+  /** How many have a record with other values, so that their amounts are not proved. */
+  differing: number;
 }
 
 /** Selects operations; every part that is given has to match. */

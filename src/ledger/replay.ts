@@ -1,5 +1,5 @@
 import { phaseOf, states } from "../domain/state.ts";
-import { type Changing, decideOutcome } from "./decide.ts";
+import { type Changed, type Changing, decideOutcome } from "./decide.ts";
 import { listedOf, storable } from "./intent.ts";
 import type { Outcome } from "./operation.ts";
 import { changing, type TextRow, withColumns } from "./rows.ts";
@@ -41,7 +41,7 @@ function replay(events: ReplayedEvent[]): TextRow | undefined {
       columns.key_hash = text(recorded.keyHash);
       now = { ...now, state: "INTENT" };
     }
-    if (event === "attempt" || event === "look")
+    if (event === "attempt" || event === "look" || event === "final-status-changed")
       now = decideOutcome(now, outcomeIn(recorded, event), at);
   }
   columns.phase = phaseOf(now);
@@ -88,7 +88,7 @@ const textsOfOutcome = [
   ...(["recordCreatedAt", "recordUpdatedAt"] as const),
 ];
 
-function outcomeIn(told: Fields, event: "attempt" | "look"): Outcome {
+function outcomeIn(told: Fields, event: Changed["event"]): Outcome {
   const outcome: Outcome = {
     state: states.find((one) => one === told.state) ?? "UNCERTAIN",
   };

@@ -140,7 +140,11 @@ export function listedOperationOf(row: Row): ListedOperation {
   const refunds =
     row.refunded == null
       ? null
-      : { completedPaisa: numberIn(row.refunded), openPaisa: numberIn(row.refund_open) };
+      : {
+          completedPaisa: numberIn(row.refunded),
+          openPaisa: numberIn(row.refund_open),
+          differing: Number(numberIn(row.refunds_differing)),
+        };
   return { ...operationOf(row), batchId: reader(row).maybe("batch_id"), refunds };
 }
 

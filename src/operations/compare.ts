@@ -16,6 +16,7 @@ export interface Asked {
   /** The payment of a refund, and the account that receives it. */
   payment?: string | null | undefined;
   account?: string | undefined;
+  accountType?: string | undefined;
 }
 
 /** The values from the API. A value that the response never has is absent; a missing one is empty. */
@@ -25,6 +26,7 @@ export interface Theirs {
   recipient?: string;
   payment?: string;
   account?: string;
+  accountType?: string;
 }
 
 /** Lines with the requested value and the API's value. */
@@ -40,27 +42,46 @@ export function compared(asked: Asked, theirs: Theirs): Compared {
   const found: Compared = { different: [], unclear: [] };
   if (amountPaisa !== null && paisaOf(theirs.amount) !== amountPaisa)
     found.different.push(line("amount", formatPaisa(amountPaisa), formatAmount(theirs.amount)));
-  for (const field of ["reference", "payment", "account"] as const) {
+  for (const field of ["reference", "payment"] as const) {
     const [ours, other] = [asked[field], theirs[field]];
     if (typeof ours === "string" && other !== undefined && other !== ours)
       found.different.push(line(field, ours, other));
   }
+  const { account, accountType } = asked;
+  if (account !== undefined && theirs.account !== undefined) {
+    const verdict = sameAccount(account, theirs.account);
+    if (verdict !== "same") found[verdict].push(line("account", account, theirs.account));
+  }
+  if (accountType !== undefined && theirs.accountType && theirs.accountType !== accountType)
+    found.different.push(line("account type", accountType, theirs.accountType));
   if (recipient === undefined || theirs.recipient === undefined) return found;
   const verdict = sameMobile(recipient, theirs.recipient);
   if (verdict !== "same") found[verdict].push(line("recipient", recipient, theirs.recipient));
   return found;
 }
 
-/** Compares an operation with a whole record; a missing field is a difference. */
+/**
+ * Whether the API's text names our account: any text, that is a mobile number or not. A missing text proves nothing,
+ * nor does one with hidden characters.
+ */
+function sameAccount(ours: string, theirs: string): ReturnType<typeof sameMobile> {
+  const verdict = sameMobile(ours, theirs);
+  const isHidden = theirs === "" || /[*•#]/.test(theirs);
+  return verdict === "unclear" && !isHidden ? "different" : verdict;
+}
+
+/** Compares an operation with a whole record, in every field that was requested and that the record must have. */
 export function comparedRecord(
   { kind, amountPaisa, reference, target, asked }: Operation,
   record: ServiceRecord,
 ): Compared {
+  const text = (value: unknown) => (typeof value === "string" ? value : undefined);
   const own: Asked = { amountPaisa, reference };
   if (kind === "payout") own.recipient = String(asked.recipientNumber);
   if (kind === "refund") {
     own.payment = target;
-    own.account = String(asked.accountNumber);
+    own.account = text(asked.accountNumber);
+    own.accountType = text(asked.accountType);
   }
   return compared(own, {
     amount: record.amount,
@@ -68,6 +89,7 @@ export function comparedRecord(
     recipient: record.recipientNumber ?? "",
     payment: record.transactionId ?? "",
     account: record.accountNumber ?? "",
+    accountType: record.accountType ?? "",
   });
 }
 
@@ -156,6 +178,30 @@ export function anotherRecord(operation: Operation, otherId: string, different: 
       evidence: { otherId },
     },
   );
+}
+
+/**
+ * The failure of a record that differs from what its operation requested, although the API confirmed the operation
+ * earlier (I14): the record proves neither an amount nor a status.
+ */
+export function differingRecord(
+  operation: Operation,
+  { status }: Pick<ServiceRecord, "status">,
+  different: string[],
+): Failure {
+  const { kind, id, reference } = operation;
+  const remoteId = operation.remoteId ?? "";
+  const name = reference === null || reference === remoteId ? "" : `${reference}, `;
+  return new Failure(
+    "record.differs",
+    `The API's record of ${kind} ${name}${remoteId} (${status}) differs from what was requested.`,
+    { problems: different, hint: differingHint(operation), operation: reference ?? remoteId ?? id },
+  );
+}
+
+/** How the CONFLICT of a differing record ends. */
+export function differingHint({ kind, remoteId }: Pick<Operation, "kind" | "remoteId">): string {
+  return `Ask the payment provider which values are right. Once the record is corrected, 'lenden ${commandGroup(kind)} get ${remoteId}' ends the conflict.`;
 }
 
 function line(what: string, ours: string, theirs: string): string {

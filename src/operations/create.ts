@@ -5,10 +5,10 @@ import { amountNumber, type Paisa, paisaOf } from "../domain/amount.ts";
 import { Failure } from "../domain/failure.ts";
 import { formatTime } from "../domain/local-time.ts";
 import { formatAmount, formatPaisa } from "../domain/money.ts";
-import { isUnresolved, isUnsettled } from "../domain/state.ts";
+import { isDiffering, isUnresolved, isUnsettled } from "../domain/state.ts";
 import { type ClaimDecision, decideRefund, refundableOf } from "../ledger/decide.ts";
 import type { Intent, Operation } from "../ledger/operation.ts";
-import { anotherRecord, assertFree, compared, resolveHint } from "./compare.ts";
+import { anotherRecord, assertFree, compared, differingHint, resolveHint } from "./compare.ts";
 import { checkStop, type OperationDeps } from "./deps.ts";
 import { recorded } from "./record-outcome.ts";
 import {
@@ -163,6 +163,8 @@ function rejectedClaim(
 ): Failure {
   if (claim.kind === "over-limit") {
     const { live, refundablePaisa } = claim;
+    const unproved = unprovedRefund(target, live);
+    if (unproved) return unproved;
     const most =
       refundablePaisa > 0n
         ? `at most ${formatPaisa(refundablePaisa)} of its ${formatPaisa(paidPaisa)} can still be refunded`
@@ -219,10 +221,11 @@ export interface Refundable {
  */
 export async function refundable(transactionId: string, deps: OperationDeps): Promise<Refundable> {
   const { payment, paidPaisa } = await retrieveCompleted(transactionId, deps);
-  await remembered({ kind: "payment", id: transactionId }, payment, deps);
   const refunds = await (await deps.ledger()).refundsOf(transactionId);
   const { live, refundablePaisa: leftPaisa } = refundableOf(refunds, paidPaisa);
   if (leftPaisa > 0n) return { payment, paidPaisa, leftPaisa, refunds };
+  const unproved = unprovedRefund(transactionId, live);
+  if (unproved) throw unproved;
   throw new Failure(
     "refund.already-refunded",
     `Cannot refund payment ${transactionId}: nothing is left to refund of its ${formatPaisa(paidPaisa)}.`,
@@ -242,6 +245,7 @@ async function retrieveCompleted(
       deps,
     );
   const payment = answer.data;
+  await remembered({ kind: "payment", id: transactionId }, payment, deps).catch(unsentRefund);
   const { status, amount } = payment;
   const paidPaisa = paisaOf(amount);
   const cannot = `Cannot refund payment ${transactionId}`;
@@ -256,6 +260,30 @@ async function retrieveCompleted(
   throw new Failure("refund.payment-not-completed", `${cannot}: its status is ${status}.`, {
     ...(status === "Processing" ? { hint } : {}),
     operation: transactionId,
+  });
+}
+
+/** The failure of a payment with a refund whose amount is not proved; undefined if it has none. */
+function unprovedRefund(payment: string | null, live: Operation[]): Failure | undefined {
+  const refund = live.find(isDiffering);
+  if (!refund) return undefined;
+  return new Failure(
+    "record.differs",
+    `Cannot refund payment ${payment}: it is unknown how much is left. ${refund.message}`,
+    {
+      hint: differingHint(refund),
+      operation: refund.remoteId ?? refund.id,
+      effect: "nothing-sent",
+    },
+  );
+}
+
+/** A payment whose record differs from what was requested is not refunded: what was paid is not proved. */
+function unsentRefund(error: unknown): never {
+  if (!(error instanceof Failure)) throw error;
+  throw new Failure(error.reason, `Cannot create the refund: ${error.message}`, {
+    ...error.details,
+    effect: "nothing-sent",
   });
 }
 

@@ -1,8 +1,9 @@
 import type { Endpoint, Route } from "../api/contract/endpoint.ts";
-import { contract, endpointAt, patternOf } from "../api/contract/index.ts";
+import { contract, endpointAt, patternOf, type ServiceRecord } from "../api/contract/index.ts";
 import { type Paisa, readAmount } from "../domain/amount.ts";
 import { Failure } from "../domain/failure.ts";
 import { readAccountNumber, readIdentifier } from "../domain/identifier.ts";
+import { isObject } from "../domain/json.ts";
 import { readMobile } from "../domain/mobile.ts";
 import { readReference } from "../domain/reference.ts";
 import type { Result } from "../domain/result.ts";
@@ -61,6 +62,23 @@ export function writeOf(call: Call, baseUrl: string): RawWrite | undefined {
   const { name, endpoint, id } = found;
   const send: RawWrite["send"] = (how, deps) => sendAs(name, { ...call.body }, id, how, deps);
   return { endpoint, send };
+}
+
+const retrievals = {
+  retrievePayment: "payment",
+  retrievePayout: "payout",
+  retrieveRefund: "refund",
+} as const;
+
+/** The record that the response to a raw call has, if the call retrieves one by its ID. */
+export function recordIn(method: string, path: string, body: unknown) {
+  const { name, endpoint, id } = endpointAt(method, path) ?? {};
+  if (name !== "retrievePayment" && name !== "retrievePayout" && name !== "retrieveRefund")
+    return undefined;
+  const read = contract[name].data?.safeParse(isObject(body) ? body.data : undefined);
+  if (!read?.success || id === undefined) return undefined;
+  const record: ServiceRecord & Fields = read.data;
+  return record[endpoint?.about ?? ""] === id ? { kind: retrievals[name], id, record } : undefined;
 }
 
 /** True for the path of such an endpoint with another method, or with more characters that a server may ignore. */

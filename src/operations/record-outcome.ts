@@ -63,7 +63,7 @@ export function timeIn(text: unknown): string | undefined {
 const isoTime = /^(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d:\d\d)?$/i;
 
 /** The outcome that the ledger stores for a failure, with the differences of a conflict. */
-export function outcomeOf(failure: Failure): Outcome {
+function outcomeOf(failure: Failure): Outcome {
   const { kind, details } = failure;
   const message = whatHappened(failure);
   // Nothing left this machine: the kind says only why.

@@ -1,11 +1,10 @@
-import type { ServiceRecord } from "../api/contract/index.ts";
-import { Failure, inOneLine } from "../domain/failure.ts";
+import { Failure, inOneLine, whatHappened } from "../domain/failure.ts";
 import { hasEnded } from "../domain/statuses.ts";
 import type { Operation } from "../ledger/operation.ts";
 import type { OperationDeps } from "./deps.ts";
-import { outcomeOf, statusIn } from "./record-outcome.ts";
+import { conflictIn, recordShown } from "./known-record.ts";
 import { unread } from "./response-failure.ts";
-import { conflictIn, requestRecord, resourceOf } from "./status.ts";
+import { requestRecord, resourceOf } from "./status.ts";
 
 const atOnce = 8;
 /** After so many in a row without a response the API is not reachable. */
@@ -17,13 +16,15 @@ export interface Refreshed {
   open: number;
   /** Why one could not be retrieved. */
   unseen: Failure | undefined;
+  /** The failure of records that differ from what was requested. */
+  conflict: Failure | undefined;
   /** True if the run was stopped before all were retrieved. */
   isCutShort: boolean;
 }
 
 /**
- * Retrieves the status of each, a few at a time, and records what changed, also that a payout has another
- * recipient. One that cannot be retrieved does not stop the others, but an API that does not respond or
+ * Retrieves the status of each, a few at a time, and records what changed, also that a record differs from what was
+ * requested. One that differs or cannot be retrieved does not stop the others, but an API that does not respond or
  * denies access ends it.
  */
 export async function refreshStatus(
@@ -31,7 +32,11 @@ export async function refreshStatus(
   deps: OperationDeps,
 ): Promise<Refreshed> {
   const left = each(operations);
-  const refreshed: Refreshed = { open: 0, unseen: undefined, isCutShort: false };
+  const refreshed: Refreshed = {
+    ...{ open: 0, unseen: undefined, conflict: undefined, isCutShort: false },
+  };
+  const conflicts: Failure[] = [];
+  let differing = 0;
   let silent = 0;
   let isBroken = false;
   const work = async (): Promise<void> => {
@@ -44,7 +49,15 @@ export async function refreshStatus(
         : await requestRecord(resourceOf(operation), id, deps);
       if (answer?.kind === "data") {
         silent = 0;
-        if (await mayChange(operation, answer.data, deps)) refreshed.open += 1;
+        const conflict = conflictIn(operation, answer.data);
+        await recordShown(operation, answer.data, conflict, deps);
+        if (conflict?.kind === "uncertain") deps.notice(inOneLine(conflict));
+        else if (conflict) {
+          differing += 1;
+          if (conflicts.length < mostShown) conflicts.push(conflict);
+        }
+        const isOpen = conflict ? conflict.kind === "uncertain" : !hasEnded(answer.data);
+        if (isOpen) refreshed.open += 1;
         continue;
       }
       refreshed.open += 1;
@@ -68,7 +81,24 @@ export async function refreshStatus(
     }),
   );
   await Promise.all(workers);
-  return refreshed;
+  return { ...refreshed, conflict: allDiffering(conflicts, differing) };
+}
+
+/** So many differing records are shown; the ledger marks all of them. */
+const mostShown = 10;
+
+/** One failure for all differing records. */
+function allDiffering(shown: Failure[], count: number): Failure | undefined {
+  const [first] = shown;
+  if (first === undefined || count === 1) return first;
+  return new Failure(
+    first.reason,
+    `The API's records of ${count} operations differ from what was requested.`,
+    {
+      problems: shown.map(whatHappened),
+      hint: "To list all of them, run 'lenden ledger list --status conflict'.",
+    },
+  );
 }
 
 /** How much a failure says about the API. */
@@ -89,29 +119,6 @@ function outOfTime(): Failure {
       hint: "Some statuses may be old. Run the same command again with a longer limit, for example --timeout 3m.",
     },
   );
-}
-
-/** Records a status. @returns true if it may still change */
-async function mayChange(
-  operation: Operation,
-  record: ServiceRecord,
-  deps: OperationDeps,
-): Promise<boolean> {
-  const ledger = await deps.ledger();
-  const conflict = conflictIn(operation, record);
-  if (conflict?.kind === "uncertain") {
-    deps.notice(inOneLine(conflict));
-    return true;
-  }
-  if (conflict) {
-    await ledger.learn({ seen: operation, outcome: outcomeOf(conflict) });
-    deps.notice(inOneLine(conflict), "payout.record-differs");
-    return false;
-  }
-  const { state, status: known } = operation;
-  if (record.status !== known)
-    await ledger.learn({ seen: operation, outcome: { state, ...statusIn(record) } });
-  return !hasEnded(record);
 }
 
 /** An ID that the API does not know says nothing about the others: it is only reported. */

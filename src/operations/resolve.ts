@@ -1,8 +1,8 @@
 import type { ServiceRecord } from "../api/contract/index.ts";
-import { Failure, inOneLine } from "../domain/failure.ts";
+import { Failure } from "../domain/failure.ts";
 import { formatTime } from "../domain/local-time.ts";
 import { outOfBounds } from "../domain/record-bounds.ts";
-import { isTest, isUnresolved, isUnsettled } from "../domain/state.ts";
+import { isDiffering, isTest, isUnresolved, isUnsettled } from "../domain/state.ts";
 import { type Resource, resources } from "../domain/statuses.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation, Outcome } from "../ledger/operation.ts";
@@ -10,8 +10,9 @@ import { resendPayout } from "../payouts/send.ts";
 import { restMs } from "../payouts/unknown.ts";
 import { comparedRecord, resolveHint } from "./compare.ts";
 import type { OperationDeps } from "./deps.ts";
+import { conflictIn } from "./known-record.ts";
 import { lockedError, statusIn, timeIn } from "./record-outcome.ts";
-import { conflictIn, remembered, resourceOf, retrieveRecord } from "./status.ts";
+import { conflictWith, getRecord, resourceOf, retrieveRecord } from "./status.ts";
 
 /** A person's finding about an operation whose outcome is unknown. */
 export type Finding = { created: string } | "not created" | undefined;
@@ -49,8 +50,8 @@ export async function declareNotCreated(read: Operation[], ledger: Ledger): Prom
 
 /**
  * Resolves an operation whose outcome is unknown. A payout is sent again with the same reference, which
- * is safe for a day; the record of a cancel or a trigger is retrieved; for a payment, a refund or a CONFLICT
- * a person has to report what the dashboard shows.
+ * is safe for a day; the record of a cancel or a trigger is retrieved, and one that differed is compared again;
+ * for a payment, a refund or another CONFLICT a person has to report what the dashboard shows.
  *
  * @param restsSinceMs since when no process works on it, if that is known; milliseconds since 1970
  * @throws Failure that says what is still missing
@@ -75,6 +76,10 @@ export async function resolve(
   if (by) throw lockedError(reference ?? id, by);
   if (finding === "not created") return learn(operation, declaredNotCreated, ledger);
   if (finding && !isTransition) return adopt(operation, finding.created, deps);
+  if (isDiffering(operation) && operation.remoteId !== null) {
+    await getRecord(resourceOf(operation), operation.remoteId, deps);
+    return asItIsNow(operation, ledger);
+  }
   const hint = resolveHint(reference ?? id, kind, operation);
   const details = { hint, operation: reference ?? id };
   // P15: sent again it would bring the same response, so only a person can end it.
@@ -196,14 +201,19 @@ interface Retrieved {
  * it proves, and the one operation of unknown outcome that it is the record of. If it could be the record
  * of two, it resolves neither.
  *
- * @returns the operations whose outcome is known now
+ * @returns the operations whose outcome is known now, and the failure of a record that is not what its operation
+ * requested
  */
-export async function resolveByRecord(found: Retrieved, deps: OperationDeps): Promise<Operation[]> {
+export async function resolveByRecord(
+  found: Retrieved,
+  deps: OperationDeps,
+): Promise<{ resolved: Operation[]; conflict: Failure | undefined }> {
   const ledger = await deps.ledger();
   const { kind, id, record } = found;
   const outcome = { state: "CONFIRMED", ...statusIn(record) } as const;
   const unknown = await ledger.unsettled();
   const resolved: Operation[] = [];
+  const known = { resolved, conflict: undefined };
   const confirm = async (seen: Operation, more: Partial<Outcome> = {}) => {
     const learned = await ledger.learn({ seen, outcome: { ...outcome, ...more } });
     if (learned.kind === "recorded") resolved.push(seen);
@@ -211,13 +221,9 @@ export async function resolveByRecord(found: Retrieved, deps: OperationDeps): Pr
   for (const one of unknown)
     if (isTransitionTo(one, found) && !(await ledger.holderOf(one))) await confirm(one);
   if (await ledger.ofRecord(kind, id)) {
-    await remembered({ kind, id }, record, deps).catch((error) => {
-      if (!(error instanceof Failure)) throw error;
-      deps.notice(inOneLine(error), `${kind}.record-differs`);
-    });
-    return resolved;
+    return { resolved, conflict: await conflictWith({ kind, id }, record, deps) };
   }
-  if (outOfBounds(kind, id, record).length > 0) return resolved;
+  if (outOfBounds(kind, id, record).length > 0) return known;
   const rejected = await rejectedHere(found, ledger);
   if (rejected) {
     const recordCreatedAt = timeIn(record.createdAt);
@@ -226,12 +232,12 @@ export async function resolveByRecord(found: Retrieved, deps: OperationDeps): Pr
       code: "existing",
       ...(recordCreatedAt ? { recordCreatedAt } : {}),
     });
-    return resolved;
+    return known;
   }
   // The record may also belong to an operation that another process is sending.
   const [own, another] = unknown.filter((one) => one.kind === kind && hasCreated(one, record));
   if (own && !another && !(await ledger.find(id))) await confirm(own, { remoteId: id });
-  return resolved;
+  return known;
 }
 
 /** The same payout, which was rejected or not sent here, and sent from another ledger under its reference. */

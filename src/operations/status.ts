@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Client } from "../api/client.ts";
 import type { Data } from "../api/contract/endpoint.ts";
 import type { ServiceContract, ServiceRecord } from "../api/contract/index.ts";
@@ -8,9 +9,8 @@ import { commandGroup, hasEnded, type Resource, resources } from "../domain/stat
 import { refundSumsOf } from "../ledger/decide.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
-import { comparedRecord, differingPayout } from "./compare.ts";
 import type { OperationDeps } from "./deps.ts";
-import { outcomeOf, statusIn } from "./record-outcome.ts";
+import { confirmedUnseen, conflictIn, recordShown } from "./known-record.ts";
 import { dataOf, unread } from "./response-failure.ts";
 
 /** The record that the API returns of each resource. */
@@ -79,7 +79,7 @@ interface Named {
 
 /**
  * Retrieves a record until it is Completed or Cancelled, the time has elapsed, or the run is to stop, and
- * records its last status. An undocumented status does not end the wait.
+ * records each change. An undocumented status does not end the wait.
  *
  * @returns the last record
  * @throws Failure `not-found` for an unknown ID; the failure of the last status check if none succeeded; as
@@ -94,17 +94,23 @@ export async function waitForRecord<Kind extends Resource>(
   deps.waitFor(options.timeoutMs);
   const endMs = deps.now() + options.timeoutMs;
   let last: RecordOf[Kind] | undefined;
+  let mixedUp: Failure | undefined;
   for (let check = 0; ; check += 1) {
     const answer = await requestRecord(kind, id, deps);
     if (answer.kind === "data") {
-      if (last?.status !== answer.data.status)
-        deps.notice(`${titles[kind]} ${id} is ${answer.data.status}.`);
-      last = answer.data;
+      const { data } = answer;
+      if (!isDeepStrictEqual(last, data))
+        mixedUp = await remembered({ kind, id }, data, deps).then(() => undefined, ifMixedUp);
+      if (last?.status !== data.status) deps.notice(`${titles[kind]} ${id} is ${data.status}.`);
+      last = data;
     } else if (!options.justMade && (last === undefined || isFinal(answer)))
       throw await unseenFailure({ kind, id }, unread(answer, id), deps);
     const pauseMs = Math.min(pauseOf(options, check, deps), endMs - deps.now());
     const isOver = pauseMs <= 0 || deps.isStopping();
-    if (last && (isOver || hasEnded(last))) return remembered({ kind, id }, last, deps);
+    if (last && (isOver || hasEnded(last))) {
+      if (mixedUp) throw mixedUp;
+      return last;
+    }
     if (isOver)
       throw new Failure(
         "record.not-retrieved",
@@ -116,6 +122,12 @@ export async function waitForRecord<Kind extends Resource>(
       );
     await deps.sleep(pauseMs);
   }
+}
+
+/** P15b: a record of another reference is not the awaited one, and the next response may be. */
+function ifMixedUp(error: unknown): Failure {
+  if (error instanceof Failure && error.kind === "uncertain") return error;
+  throw error;
 }
 
 const titles: Record<Resource, string> = { payment: "Payment", payout: "Payout", refund: "Refund" };
@@ -138,9 +150,9 @@ export function pauseOf(
 }
 
 /**
- * Records the status of a record, if the ledger has the operation that created it.
+ * Records what a record shows, if the ledger has the operation that created it.
  *
- * @throws Failure `conflict` if it is a payout to another recipient; `uncertain` if the record is for
+ * @throws Failure `conflict` if the record differs from what was requested; `uncertain` if the record is for
  * another reference, whose status is then not stored
  */
 export async function remembered<Retrieved extends ServiceRecord>(
@@ -152,13 +164,9 @@ export async function remembered<Retrieved extends ServiceRecord>(
   try {
     const ledger = await deps.ledger();
     const operation = await ledger.ofRecord(kind, id);
-    if (operation?.state === "CONFLICT") conflict = conflictIn(operation, record);
-    if (operation?.state === "CONFIRMED") {
+    if (operation?.state === "CONFLICT" || operation?.state === "CONFIRMED") {
       conflict = conflictIn(operation, record);
-      const { state, status } = operation;
-      const outcome = conflict ? outcomeOf(conflict) : { state, ...statusIn(record) };
-      if (conflict?.kind !== "uncertain" && outcome.status !== status)
-        await ledger.learn({ seen: operation, outcome });
+      await recordShown(operation, record, conflict, deps);
     }
   } catch {
     deps.notice(
@@ -168,6 +176,21 @@ export async function remembered<Retrieved extends ServiceRecord>(
   }
   if (conflict) throw conflict;
   return record;
+}
+
+/** As `remembered`; returns the failure of a record that is not what its operation requested. */
+export async function conflictWith(
+  named: Named,
+  record: ServiceRecord,
+  deps: OperationDeps,
+): Promise<Failure | undefined> {
+  try {
+    await remembered(named, record, deps);
+    return undefined;
+  } catch (error) {
+    if (error instanceof Failure) return error;
+    throw error;
+  }
 }
 
 /**
@@ -212,11 +235,13 @@ async function otherMeaning(
 /** What the ledger knows of a payment besides its record. */
 export async function paymentInLedger(transactionId: string, ledger: Ledger) {
   const payment_url = (await ledger.ofRecord("payment", transactionId))?.paymentUrl;
-  const { completedPaisa, openPaisa } = refundSumsOf(await ledger.refundsOf(transactionId));
+  const refunds = await ledger.refundsOf(transactionId);
+  const { completedPaisa, openPaisa, differing } = refundSumsOf(refunds);
   return {
     ...(payment_url && { payment_url }),
     refunded: amountText(completedPaisa),
     refundPending: amountText(openPaisa),
+    refundsDiffering: differing,
   };
 }
 
@@ -225,33 +250,4 @@ export function resourceOf({ kind }: Pick<Operation, "kind">): Resource {
   const resource = resources.find((one) => one === kind);
   if (resource) return resource;
   throw new TypeError(`a ${kind} creates no record`);
-}
-
-/**
- * The failure of a record that is not the payout of an operation: the response to its creation does not name
- * the recipient (P16). A recipient that cannot be compared proves nothing. A record of another reference is
- * `uncertain`: it is not the record of this payout, and its status must not be stored (P15b).
- */
-export function conflictIn(operation: Operation, record: ServiceRecord): Failure | undefined {
-  const { kind, remoteId, reference, id, asked } = operation;
-  if (kind !== "payout") return undefined;
-  const payoutId = remoteId ?? "";
-  // A test of the API with a used reference is recorded without one.
-  if (record.merchantRef !== (reference ?? asked.merchantRef)) {
-    const what = `The API's response is for reference ${record.merchantRef || "none"}.`;
-    const why = new Failure("api.unusable-response", what, { hint: "Run the same command again." });
-    return confirmedUnseen(reference ?? id, payoutId, why);
-  }
-  const { different } = comparedRecord(operation, record);
-  if (different.length === 0) return undefined;
-  return differingPayout(reference ?? id, payoutId, different, operation);
-}
-
-/** The failure of a status check of a payout that the API confirmed earlier: it stays confirmed. */
-export function confirmedUnseen(reference: string, payoutId: string, why: Failure): Failure {
-  return new Failure(
-    why.kind === "access" ? "payout.status-denied" : "payout.status-unknown",
-    `The API accepted payout ${reference} (${payoutId}) earlier, but its status cannot be retrieved. ${why.message}`,
-    { ...why.details, operation: reference },
-  );
 }

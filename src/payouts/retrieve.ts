@@ -6,9 +6,8 @@ import { newReference } from "../domain/new-reference.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { resolveHint } from "../operations/compare.ts";
 import type { OperationDeps } from "../operations/deps.ts";
-import { outcomeOf, statusIn } from "../operations/record-outcome.ts";
+import { confirmedUnseen, differingOutcome, recordShown } from "../operations/known-record.ts";
 import { describe, unread } from "../operations/response-failure.ts";
-import { confirmedUnseen } from "../operations/status.ts";
 import { compare, type PayoutOrder, uncertain } from "./order.ts";
 
 type Unseen = Exclude<Answer, { kind: "data" }>;
@@ -67,11 +66,11 @@ export async function knownPayout(
     const payout = await retrievePayout(order, remoteId, deps, (answer) =>
       confirmedUnseen(order.reference, remoteId, unread(answer, remoteId)),
     );
-    await ledger.learn({ seen: operation, outcome: { state, ...statusIn(payout) } });
+    await recordShown(operation, payout, undefined, deps);
     return payout;
   } catch (error) {
     if (!(error instanceof Failure) || error.kind !== "conflict") throw error;
-    await ledger.learn({ seen: operation, outcome: outcomeOf(error) });
+    await ledger.learn({ seen: operation, outcome: differingOutcome(error) });
     throw error;
   }
 }

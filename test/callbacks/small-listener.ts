@@ -37,7 +37,7 @@ export async function smallListener(options: SmallOptions = {}) {
   const handling: Handling = {
     callbacks,
     look: options.look ?? (async () => undefined),
-    resolve: async () => [],
+    resolve: async () => ({ resolved: [], conflict: undefined }),
     handler: forwardTo
       ? { url: forwardTo, secret, transport, timeoutMs: all.forwardMs }
       : undefined,

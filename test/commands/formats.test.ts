@@ -42,7 +42,7 @@ const readings: Reading[] = [
     line: () => ["pay", "get", ids.payment],
     quiet: () => ids.payment,
     columns:
-      "transactionId,status,amount,description,paymentMethod,createdAt,updatedAt,payment_url,refunded,refundPending",
+      "transactionId,status,amount,description,paymentMethod,createdAt,updatedAt,payment_url,refunded,refundPending,refundsDiffering",
   },
   {
     name: "payout get",

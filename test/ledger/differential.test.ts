@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { State } from "../../src/domain/state.ts";
-import { testCommand } from "../../src/domain/state.ts";
+import { differingCode, testCommand } from "../../src/domain/state.ts";
 import type { ChangeRequest } from "../../src/ledger/change.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Filter, Intent, Kind, Operation, Outcome } from "../../src/ledger/operation.ts";
@@ -84,6 +84,16 @@ const outcome: fc.Arbitrary<Outcome> = fc.oneof(
     state: fc.constantFrom("UNCERTAIN", "NOT_SENT", "CONFLICT", "INTENT"),
     message: fc.constantFrom("lost", "half of \ud83d a character"),
     sent: fc.boolean(),
+  }),
+  // Status checks: a changed status, and a record that differs.
+  fc.record({
+    state: fc.constant("CONFIRMED" as const),
+    status: fc.constantFrom("Processing", "Completed", "Cancelled"),
+  }),
+  fc.record({
+    state: fc.constant("CONFLICT" as const),
+    code: fc.constant(differingCode),
+    message: fc.constant("amount"),
   }),
   fc.record({ state: fc.constant("REFUSED" as const), code: fc.constantFrom("access", "refused") }),
 );

@@ -85,6 +85,14 @@ export const seams = {
   /** Who may send what, by these facts. */
   claim: decoratedAt("ledger/decide.ts", "decideClaim"),
   refund: decoratedAt("ledger/decide.ts", "decideRefund"),
+  /** What is left of a payment to refund. */
+  refundable: decoratedAt("ledger/decide.ts", "refundableOf"),
+  /** Whether a status check contradicts a final status. */
+  finalStatus: decoratedAt("ledger/decide.ts", "changesFinalStatus"),
+  /** Whether a record is what its operation requested. */
+  recordConflict: decoratedAt("operations/known-record.ts", "conflictIn"),
+  /** What the ledger stores of a retrieved record. */
+  shownRecord: decoratedAt("operations/known-record.ts", "recordShown"),
   /** A recipient as it is compared. */
   payee: decoratedAt("domain/mobile.ts", "payeeOf"),
   /** The ledger that the workers of a batch share. */

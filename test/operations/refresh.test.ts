@@ -42,6 +42,7 @@ test("records changed statuses and counts payouts that are still open", async ()
   expect(await refreshStatus(await operations(), deps)).toEqual({
     open: 1,
     unseen: undefined,
+    conflict: undefined,
     isCutShort: false,
   });
   expect((await operations()).map(({ status }) => status)).toEqual(["Completed", "Processing"]);

@@ -74,7 +74,9 @@ test("a record that is found does not replace an outcome that another process re
   const stale = { ...ledger, unsettled: async () => [read] };
   await recordOutcome(ledger, read, { state: "CONFLICT", code: "conflict" });
   const found = { kind: "payout", id: "PO1", record: { ...retrieved, ...created } } as const;
-  expect(await resolveByRecord(found, { ...deps, ledger: async () => stale })).toEqual([]);
+  expect((await resolveByRecord(found, { ...deps, ledger: async () => stale })).resolved).toEqual(
+    [],
+  );
   expect(await ledger.find(order.reference)).toMatchObject({ state: "CONFLICT", remoteId: null });
 });
 
@@ -98,10 +100,10 @@ test("a record resolves nothing while another process sends the same", async () 
   const at = new Date(run.state.nowMs).toISOString();
   const found = { kind: "refund", id: "RF1", record: { ...record, createdAt: at } } as const;
   const deps = { ...run.deps, ledger: async () => ({ ...ledger, holderOf }) };
-  expect(await resolveByRecord(found, deps)).toEqual([]);
+  expect((await resolveByRecord(found, deps)).resolved).toEqual([]);
   expect(await ledger.find(doubted[0]?.id ?? "")).toMatchObject({ state: "UNCERTAIN" });
   await recordOutcome(ledger, sending, { state: "NOT_SENT" });
-  expect(await resolveByRecord(found, deps)).toHaveLength(1);
+  expect((await resolveByRecord(found, deps)).resolved).toHaveLength(1);
 });
 
 /** The cancellation of a refund whose outcome is unknown. */

@@ -97,7 +97,7 @@ export const topicPages: Record<TopicName, Record<string, string | Record<string
       CONFIRMED: "Accepted by the API; its status is shown",
       REFUSED: "Rejected by the API",
       NOT_SENT: "Not sent, or recorded as not created",
-      CONFLICT: "The API has a different record under this reference or ID",
+      CONFLICT: "The API has a different record, or other values in its record",
     },
     "Outcome unknown":
       "Without a valid response, money may have moved (exit 75). Retry a payout with the same --ref within 24 hours. Later, and for payments and refunds, check the merchant dashboard, then run 'lenden ledger resolve'.",

@@ -1,13 +1,13 @@
 import type { Handler } from "../../callbacks/forward.ts";
 import type { Handled, Handling } from "../../callbacks/handle.ts";
-import type { Checked, Look } from "../../callbacks/verify.ts";
+import type { Checked, Look, RetrievedRecord } from "../../callbacks/verify.ts";
 import { readText } from "../../cli/command/common-flags.ts";
 import type { Context } from "../../cli/command/context.ts";
 import { flag } from "../../cli/command/flag.ts";
 import { readSmallText } from "../../cli/command/small-text.ts";
 import { type Field, field, text, type View } from "../../cli/output/view.ts";
 import { isInQuotes, removeQuotes } from "../../domain/api-keys.ts";
-import { Failure } from "../../domain/failure.ts";
+import { Failure, inOneLine } from "../../domain/failure.ts";
 import { formatTime } from "../../domain/local-time.ts";
 import { formatAmount } from "../../domain/money.ts";
 import { readUrl } from "../../domain/url.ts";
@@ -86,11 +86,24 @@ export async function handlingFor(
   return {
     callbacks: (await context.ledger.own()).callbacks,
     look: await lookFor(context.api),
-    resolve: async (retrieved) => (await resolveByRecord(retrieved, deps)).map(({ id }) => id),
+    resolve: async (retrieved) => {
+      const { resolved, conflict } = await resolveByRecord(retrieved, deps);
+      if (conflict) context.ui.notice(inOneLine(conflict), conflict.reason);
+      return { resolved: resolved.map(({ id }) => id), conflict };
+    },
     handler,
     now: context.host.now,
     stopping: context.stopping,
   };
+}
+
+/** Records what a record shows. @returns the failure of one that is not what its operation requested */
+export async function conflictOf(
+  { kind, id, record }: RetrievedRecord,
+  { api }: Pick<Context, "api">,
+): Promise<Failure | undefined> {
+  const { conflictWith } = await import("../../operations/status.ts");
+  return conflictWith({ kind, id }, record, await api.deps());
 }
 
 /**

@@ -67,6 +67,7 @@ export const callbackListen = defineCommand({
   },
   untilStopped: true,
   exitCodes: {
+    conflict: "--for: the record differs from what was requested",
     pending: "--for: still Processing when --timeout elapsed",
     "not-found": "--for: the API does not know this payment",
     cancelled: "--for: the payment is Cancelled",
@@ -91,7 +92,9 @@ export const callbackListen = defineCommand({
       for await (const [handled] of results) {
         if (!handled) continue;
         const ended = endedStatus(awaited, handled);
-        yield { shown: eventOf(handled), ending: ended === "Cancelled" ? "cancelled" : undefined };
+        const cancelled = ended === "Cancelled" ? "cancelled" : undefined;
+        const ending = ended === undefined ? undefined : (handled.conflict ?? cancelled);
+        yield { shown: eventOf(handled), ending };
         const isFirst = given.once && awaited === undefined && handled.verdict === "verified";
         if (ended || isFirst) return;
       }

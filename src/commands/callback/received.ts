@@ -1,6 +1,6 @@
 import { readPasted } from "../../callbacks/content.ts";
 import type { Handled } from "../../callbacks/handle.ts";
-import { verdicts, verify } from "../../callbacks/verify.ts";
+import { unlessDiffering, verdicts, verify } from "../../callbacks/verify.ts";
 import { readCount, readText } from "../../cli/command/common-flags.ts";
 import { type Context, defineCommand, type Ending } from "../../cli/command/define-command.ts";
 import { argument, flag, oneOf } from "../../cli/command/flag.ts";
@@ -14,6 +14,7 @@ import { columnsFlag, type ListColumn, limit, pagesOf, pageTable } from "../list
 import { spanOf, timeFilters, zoneOf } from "../time-filters.ts";
 import {
   claimText,
+  conflictOf,
   endingOf,
   eventLine,
   eventOf,
@@ -202,12 +203,12 @@ export const callbackVerify = defineCommand({
     const name = file === "-" ? "standard input" : file;
     const written = await readSmallText(file, name, context.host);
     const expected = { amountPaisa: expectAmount, reference: expectRef };
-    const { verdict, explanation, records } = await verify(
+    const { retrieved, ...compared } = await verify(
       readPasted(written),
       await lookFor(context.api),
       expected,
     );
-    return { verdict, explanation, records };
+    return unlessDiffering(compared, retrieved && (await conflictOf(retrieved, context)));
   },
   view: (checked) => card("Callback", checked.verdict, verdictFields(checked)),
   ending: endingOf,

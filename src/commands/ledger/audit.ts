@@ -5,6 +5,7 @@ import { id, table, text } from "../../cli/output/view.ts";
 import { amountText, paisaOf } from "../../domain/amount.ts";
 import { Failure, usage } from "../../domain/failure.ts";
 import { sameMobile } from "../../domain/mobile.ts";
+import { isDiffering } from "../../domain/state.ts";
 import { type Resource, resources } from "../../domain/statuses.ts";
 import { counted } from "../../domain/text.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
@@ -99,7 +100,8 @@ async function* recordedIn(ledger: Ledger, span: Filter): AsyncIterable<Recorded
   for await (const one of ledger.list(undefined, { ...span, oldestFirst: true })) {
     const kind = resources.find((resource) => resource === one.kind);
     const { remoteId, state } = one;
-    if (kind && remoteId !== null && state === "CONFIRMED") yield { ...one, kind, remoteId };
+    const isRecorded = state === "CONFIRMED" || isDiffering(one);
+    if (kind && remoteId !== null && isRecorded) yield { ...one, kind, remoteId };
   }
 }
 

@@ -65,6 +65,7 @@ const eventLabels: Record<string, string> = {
   intent: "recorded before sending",
   attempt: "result of the request",
   look: "status check",
+  "final-status-changed": "final status changed",
   late: "late response",
 };
 

@@ -1,5 +1,5 @@
 import { guardScope } from "../account.ts";
-import { bookedAt, mayComplete, openedAt } from "../conditions.ts";
+import { bookedAt, isDifferingIn, mayComplete, openedAt } from "../conditions.ts";
 import { lastSentAt } from "../decide.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Filter, Kind, Operation } from "../operation.ts";
@@ -298,8 +298,11 @@ function selectionOf(
 const ofAnyKind = "o.kind IN ('payment', 'payout', 'refund', 'cancel', 'trigger')";
 
 /** Refunds `r` of a payment `o` that `mayHavePaid`: in production of every account, as for `refundsOf`. */
-const refundsInSql = (which: string) => `CASE WHEN o.kind = 'payment' THEN (
-  SELECT coalesce(sum(r.amount_paisa), 0) FROM lenden.operations r
+const refundsInSql = (
+  which: string,
+  what = "coalesce(sum(r.amount_paisa), 0)",
+) => `CASE WHEN o.kind = 'payment' THEN (
+  SELECT ${what} FROM lenden.operations r
   WHERE r.kind = 'refund' AND r.target = o.remote_id AND ${which} AND (r.account = o.account
     OR (o.environment = 'production' AND r.environment = 'production'))) END`;
 const isCompleted = "(r.phase = 'live' AND r.status IS NOT DISTINCT FROM 'Completed')";
@@ -307,4 +310,5 @@ const isCompleted = "(r.phase = 'live' AND r.status IS NOT DISTINCT FROM 'Comple
 const listedColumns = `${operationColumns},
   (SELECT b.id FROM lenden.batches b WHERE b.number = o.batch) AS batch_id,
   ${refundsInSql(isCompleted)} AS refunded,
-  ${refundsInSql(`r.phase IN ('unresolved', 'live') AND NOT ${isCompleted}`)} AS refund_open`;
+  ${refundsInSql(`r.phase IN ('unresolved', 'live') AND NOT ${isCompleted} AND NOT ${isDifferingIn("r")}`)} AS refund_open,
+  ${refundsInSql(isDifferingIn("r"), "count(*)")} AS refunds_differing`;

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { Database, Value } from "../../platform/sqlite/database.ts";
 import { guardScope } from "../account.ts";
-import { bookedAt, mayComplete, openedAt } from "../conditions.ts";
+import { bookedAt, isDifferingIn, mayComplete, openedAt } from "../conditions.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Filter, Kind, Operation } from "../operation.ts";
 import { listedOperationOf, numberIn, operationOf } from "../rows.ts";
@@ -218,8 +218,11 @@ function inStates(states: readonly string[]): string {
 }
 
 /** Refunds `r` of a payment `o` that `mayHavePaid`: in production of every account, as for `refundsOf`. */
-const refundsInSql = (which: string) => `CASE WHEN o.kind = 'payment' THEN (
-  SELECT coalesce(sum(r.amount_paisa), 0) FROM operations r
+const refundsInSql = (
+  which: string,
+  what = "coalesce(sum(r.amount_paisa), 0)",
+) => `CASE WHEN o.kind = 'payment' THEN (
+  SELECT ${what} FROM operations r
   WHERE r.kind = 'refund' AND r.target = o.remote_id AND ${which} AND r.account IN (
     SELECT a.number FROM accounts a WHERE a.number = o.account
       OR (o.environment = 'production' AND a.environment = 'production'))) END`;
@@ -228,4 +231,5 @@ const isCompleted = "(r.phase = 'live' AND r.status IS 'Completed')";
 const listedColumns = `${operationColumns},
   (SELECT id FROM batches WHERE number = o.batch) AS batch_id,
   ${refundsInSql(isCompleted)} AS refunded,
-  ${refundsInSql(`r.phase IN ('unresolved', 'live') AND NOT ${isCompleted}`)} AS refund_open`;
+  ${refundsInSql(`r.phase IN ('unresolved', 'live') AND NOT ${isCompleted} AND NOT ${isDifferingIn("r")}`)} AS refund_open,
+  ${refundsInSql(isDifferingIn("r"), "count(*)")} AS refunds_differing`;

@@ -6,6 +6,7 @@ import { hostBugs } from "./host.js";
 import { overlapBugs } from "./overlaps.js";
 import { payoutBugs } from "./payouts.js";
 import { rawBugs } from "./raw.js";
+import { recordBugs } from "./records.js";
 import { resolveBugs } from "./resolve.js";
 import { serverBugs } from "./server.js";
 import { verificationBugs } from "./verification.js";
@@ -28,6 +29,7 @@ export const bugs = [
   ...overlapBugs,
   ...payoutBugs,
   ...batchBugs,
+  ...recordBugs,
   ...resolveBugs,
   ...rawBugs,
   ...serverBugs,

@@ -25,7 +25,7 @@ test("P5, P16: a completed payout whose record has another recipient becomes a c
   Object.assign(own ?? {}, { recipientNumber: otherRecipient.recipientNumber });
   const { ended, tool } = await payout(order, place);
   expect([ended.code, tool.sends]).toEqual([5, 0]);
-  expect(await place.operations()).toMatchObject([{ state: "CONFLICT", code: "conflict" }]);
+  expect(await place.operations()).toMatchObject([{ state: "CONFLICT", code: "record-differs" }]);
 });
 
 test.each([

@@ -1,0 +1,364 @@
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { formatTime } from "../../src/domain/local-time.ts";
+import { listenAs, startHandler } from "../callbacks/listening.ts";
+import { openSecondApi } from "../support/either-api.ts";
+import { scratchFolder } from "../support/helpers.ts";
+import { errorOf, lenden, type RunOptions } from "../support/lenden.ts";
+
+/** A shop with a payment of BDT 500 and a refund of BDT 120 of it, at an API whose records a test can change. */
+async function shop() {
+  const { server: api, env, methodId } = await openSecondApi(onTestFinished);
+  const folder = scratchFolder();
+  const own = { ...env, LENDEN_CONFIG_DIR: folder, LENDEN_DATA_DIR: join(folder, "data") };
+  const run = (line: string[], options: Omit<RunOptions, "env"> = {}) =>
+    lenden(line, { ...options, env: own });
+  const json = async (...line: string[]) => {
+    const { code, stdout, stderr } = await run([...line, "--json"]);
+    const found: unknown = stdout === "" ? undefined : JSON.parse(stdout);
+    return { code, json: found, error: errorOf({ stderr }), stderr };
+  };
+  const pay = (description: string) =>
+    json(
+      ...["pay", "create", "--amount", "500", "--method-id", methodId],
+      "--description",
+      description,
+    );
+  const payment = async (description = "Order 41") => {
+    expect(await pay(description)).toMatchObject({ code: 0 });
+    const made = api.payments.at(-1);
+    if (!made) throw new Error("the API has no payment");
+    return made;
+  };
+  const refundOf = (id: string, amount = "120", ...more: string[]) =>
+    json(
+      ...["refund", "create", "--payment", id, "--amount", amount, ...more],
+      ...["--account-type", "personal", "--account-number", "01812345678"],
+    );
+  const refunded = async () => {
+    const paid = await payment();
+    api.set("payment", paid.transactionId, "Completed");
+    expect(await refundOf(paid.transactionId)).toMatchObject({ code: 0 });
+    const made = api.refunds.at(-1);
+    if (!made) throw new Error("the API has no refund");
+    return { paid, refund: made };
+  };
+  const payout = async (reference = "INV-1") => {
+    const what = ["--amount", "500", "--to", "01712345678", "--method-id", methodId];
+    expect(await json("payout", "send", ...what, "--ref", reference)).toMatchObject({ code: 0 });
+    const made = api.payouts.at(-1);
+    if (!made) throw new Error("the API has no payout");
+    return made;
+  };
+  return { api, run, json, payment, refunded, refundOf, payout, pay };
+}
+
+const differs = { kind: "conflict", reason: "record.differs" };
+
+describe("P16b: a record that differs from what was requested", () => {
+  test.each([["get"], ["wait"]])(
+    "of a payment ends 'pay %s' with both amounts and exit 5",
+    async (verb) => {
+      const { api, json, payment } = await shop();
+      const { transactionId: id } = Object.assign(await payment(), { amount: 5 });
+      api.set("payment", id, "Completed");
+      for (const attempt of [1, 2]) {
+        const found = await json("pay", verb, id);
+        expect({ attempt, ...found }).toMatchObject({ code: 5, json: undefined, error: differs });
+        expect(found.error.problems).toEqual([
+          "amount: requested BDT 500.00, the API has BDT 5.00",
+        ]);
+      }
+      expect(await json("pay", "list")).toMatchObject({
+        json: [{ transactionId: id, state: "CONFLICT", status: "Processing" }],
+      });
+    },
+  );
+
+  test("ends a wait although the payment is still Processing", async () => {
+    const { json, payment } = await shop();
+    const { transactionId } = Object.assign(await payment(), { amount: 0.1 });
+    const line = ["pay", "wait", transactionId, "--wait-timeout", "30s"];
+    expect(await json(...line)).toMatchObject({ code: 5, error: differs });
+  });
+
+  test.each([
+    ["amount", { amount: 60 }, "amount: requested BDT 120.00, the API has BDT 60.00"],
+    [
+      "account",
+      { accountNumber: "01912345678" },
+      "account: requested 01812345678, the API has 01912345678",
+    ],
+    ["payment", { transactionId: "TX-OTHER" }, /^payment: requested .*, the API has TX-OTHER$/],
+    [
+      "account type",
+      { accountType: "BUSINESS_ACCOUNT" },
+      "account type: requested PERSONAL_ACCOUNT, the API has BUSINESS_ACCOUNT",
+    ],
+  ])("of a refund (%s) ends 'refund get' and 'refund wait'", async (_, other, problem) => {
+    const { api, json, refunded } = await shop();
+    const { refund } = await refunded();
+    Object.assign(refund, other);
+    api.set("refund", refund.refundRequestId, "Completed");
+    for (const verb of ["get", "wait"]) {
+      const found = await json("refund", verb, refund.refundRequestId);
+      expect({ verb, ...found }).toMatchObject({ code: 5, error: differs });
+      expect(found.error.problems).toEqual([
+        typeof problem === "string" ? problem : expect.stringMatching(problem),
+      ]);
+    }
+    expect(await json("refund", "list")).toMatchObject({ json: [{ state: "CONFLICT" }] });
+  });
+
+  test("of an account number in another notation is the same", async () => {
+    const { json, refunded } = await shop();
+    const { refund } = await refunded();
+    refund.accountNumber = "+8801812345678";
+    expect(await json("refund", "get", refund.refundRequestId)).toMatchObject({ code: 0 });
+  });
+
+  test("does not keep 'list --refresh' from the others, and ends it with exit 5 after the list", async () => {
+    const { api, json, run, payment } = await shop();
+    const short = Object.assign(await payment("Order 1"), { amount: 5 });
+    const good = await payment("Order 2");
+    for (const one of [short, good]) api.set("payment", one.transactionId, "Completed");
+    const { code, json: listed, error } = await json("pay", "list", "--refresh");
+    expect({ code, error }).toMatchObject({ code: 5, error: differs });
+    expect(listed).toMatchObject([
+      { transactionId: good.transactionId, state: "CONFIRMED", status: "Completed" },
+      { transactionId: short.transactionId, state: "CONFLICT" },
+    ]);
+    const again = await run(["pay", "list", "--refresh"]);
+    expect(again.code).toBe(5);
+    expect(again.stdout).toContain("CONFLICT");
+    expect(again.stderr).toContain("requested BDT 500.00, the API has BDT 5.00");
+  });
+
+  test("of several refunds ends 'refund list --refresh' with all of them", async () => {
+    const { api, json, refunded, refundOf } = await shop();
+    const { paid } = await refunded();
+    expect(await refundOf(paid.transactionId, "130")).toMatchObject({ code: 0 });
+    for (const [index, one] of api.refunds.entries()) one.amount = index + 1;
+    const { code, error } = await json("refund", "list", "--refresh");
+    expect({ code, error }).toMatchObject({ code: 5, error: differs });
+    expect(error.problems).toHaveLength(2);
+  });
+
+  test("of a new payment or refund ends --wait after the creation", async () => {
+    const { api, json, payment, refundOf } = await shop();
+    const paid = await payment("first");
+    api.set("payment", paid.transactionId, "Completed");
+    const create = ["--amount", "500", "--method-id", api.methods[0].id, "--description", "second"];
+    const response = (body: string) => ({
+      do: "answer" as const,
+      body: body.replace(/"amount":\d+/, '"amount":7'),
+    });
+    api.disturb("/payment/retrieve", { response }, "every");
+    expect(await json("pay", "create", ...create, "--wait")).toMatchObject({
+      code: 5,
+      error: differs,
+    });
+    api.heal();
+    api.disturb("/refund/retrieve", { response }, "every");
+    const refund = await refundOf(paid.transactionId, "50", "--wait");
+    expect(refund).toMatchObject({ code: 5, error: differs });
+    expect([api.payments.length, api.refunds.length]).toEqual([2, 1]);
+  });
+
+  test("of a payment: it is not refunded, and nothing is sent", async () => {
+    const { api, json, payment, refundOf } = await shop();
+    const paid = Object.assign(await payment(), { amount: 700 });
+    api.set("payment", paid.transactionId, "Completed");
+    const found = await refundOf(paid.transactionId);
+    expect(found).toMatchObject({ code: 5, error: { ...differs, effect: "nothing-sent" } });
+    expect(api.refunds).toEqual([]);
+    expect(await json("pay", "list")).toMatchObject({ json: [{ state: "CONFLICT" }] });
+  });
+
+  test("of a refund: nothing more of its payment is refunded, because its amount is not proved", async () => {
+    const { api, json, refunded, refundOf } = await shop();
+    const { paid, refund } = await refunded();
+    refund.amount = 450;
+    expect(await json("refund", "get", refund.refundRequestId)).toMatchObject({ code: 5 });
+    const found = await refundOf(paid.transactionId, "100");
+    expect(found).toMatchObject({ code: 5, error: { ...differs, effect: "nothing-sent" } });
+    expect(api.refunds).toHaveLength(1);
+    const sums = { refunded: "0", refundPending: "0", refundsDiffering: 1 };
+    expect(await json("pay", "get", paid.transactionId)).toMatchObject({ json: sums });
+    expect(await json("pay", "list")).toMatchObject({ json: [sums] });
+  });
+
+  test("ends when a later record agrees: with its status and the first acceptance", async () => {
+    const { api, json, payment } = await shop();
+    const paid = Object.assign(await payment(), { amount: 5 });
+    const { transactionId: id } = paid;
+    const before = await json("ledger", "show", id);
+    api.set("payment", id, "Completed");
+    expect(await json("pay", "get", id)).toMatchObject({ code: 5 });
+    paid.amount = 500;
+    expect(await json("pay", "get", id)).toMatchObject({
+      code: 0,
+      json: { status: "Completed", warnings: [{ reason: "record.agrees-again" }] },
+    });
+    const shown = await json("ledger", "show", id);
+    const { acceptedAt } = Object(before.json);
+    const now = { state: "CONFIRMED", status: "Completed", code: null, message: null, acceptedAt };
+    expect(shown.json).toMatchObject(now);
+    expect(await json("pay", "get", id)).toMatchObject({
+      code: 0,
+      json: expect.not.objectContaining({ warnings: expect.anything() }),
+    });
+    expect(await json("ledger", "check")).toMatchObject({ code: 0, json: { holds: true } });
+  });
+
+  test("ends with 'ledger resolve' too, and only if the record agrees", async () => {
+    const { json, payout } = await shop();
+    const sent = Object.assign(await payout(), { amount: 5 });
+    expect(await json("payout", "get", sent.payoutId)).toMatchObject({ code: 5, error: differs });
+    expect(await json("ledger", "resolve", "INV-1")).toMatchObject({ code: 5, error: differs });
+    sent.amount = 500;
+    expect(await json("ledger", "resolve", "INV-1")).toMatchObject({
+      code: 0,
+      json: [{ state: "CONFIRMED" }],
+    });
+  });
+
+  test("ends a trigger of the sandbox", async () => {
+    const { json, payment } = await shop();
+    const { transactionId } = Object.assign(await payment(), { amount: 5 });
+    const found = await json("sandbox", "trigger", "payment", transactionId);
+    expect(found).toMatchObject({ code: 5, error: differs });
+  });
+
+  test("ends a raw call that retrieves it, with the record as the result", async () => {
+    const { api, run, json, payment } = await shop();
+    const { transactionId } = Object.assign(await payment(), { amount: 5 });
+    api.set("payment", transactionId, "Completed");
+    const line = ["api", "GET", `/payment/retrieve/${transactionId}`, "--json"];
+    const { code, stdout, stderr } = await run(line);
+    expect({ code, error: errorOf({ stderr }) }).toMatchObject({ code: 5, error: differs });
+    expect(JSON.parse(stdout)).toMatchObject({ data: { amount: 5 } });
+    expect(await json("pay", "list")).toMatchObject({ json: [{ state: "CONFLICT" }] });
+  });
+
+  test("makes a callback unverified, and its handler is told so", async () => {
+    const { api, run, json, payment } = await shop();
+    const { url, handled } = await startHandler(() => 200);
+    const paid = Object.assign(await payment(), { amount: 5 });
+    api.set("payment", paid.transactionId, "Completed");
+    const listener = await listenAs({ lenden: run }, "--forward-to", url);
+    expect(await listener.send(JSON.stringify(paid))).toBe(200);
+    const [event] = await listener.seen(1);
+    expect(event).toMatchObject({ verdict: "mismatched", forwarded: { status: 200 } });
+    expect(handled[0]?.headers["x-lenden-verified"]).toBe("false");
+    expect(await json("callback", "list")).toMatchObject({
+      json: [{ verdict: "mismatched", explanation: expect.stringContaining("BDT 500.00") }],
+    });
+    expect(await json("pay", "list")).toMatchObject({ json: [{ state: "CONFLICT" }] });
+  });
+
+  test("ends 'callback listen --for' with exit 5, and 'callback verify' with 11", async () => {
+    const { api, run, json, payment } = await shop();
+    const paid = Object.assign(await payment(), { amount: 5 });
+    api.set("payment", paid.transactionId, "Completed");
+    const text = JSON.stringify(paid);
+    const verified = await run(["callback", "verify", "--json"], { stdin: text });
+    expect(verified.code).toBe(11);
+    expect(JSON.parse(verified.stdout)).toMatchObject({ verdict: "mismatched" });
+    const line = ["callback", "listen", "--poll", "--for", paid.transactionId];
+    expect((await run(line)).code).toBe(5);
+    expect(await json("callback", "list")).toMatchObject({ json: [{ verdict: "mismatched" }] });
+  });
+
+  test("is not proved by a bad read alone: 'ledger audit' lists it", async () => {
+    const { json, payment } = await shop();
+    const paid = Object.assign(await payment(), { amount: 5 });
+    expect(await json("pay", "get", paid.transactionId)).toMatchObject({ code: 5 });
+    expect(await json("ledger", "audit")).toMatchObject({
+      code: 5,
+      json: [{ result: "differs", differences: [{ field: "amount", ledger: "500", api: "5" }] }],
+    });
+  });
+});
+
+describe("P24b: a final status that changes", () => {
+  const changed = { reason: "operation.final-status-changed" };
+
+  test.each([
+    ["Completed", "Cancelled"],
+    ["Cancelled", "Completed"],
+    ["Completed", "Processing"],
+  ] as const)(
+    "from %s to %s warns with the time of the first one, and is in the history",
+    async (first, then) => {
+      const { api, run, json, payout } = await shop();
+      const { payoutId: id } = await payout();
+      api.set("payout", id, first);
+      expect((await json("payout", "get", id)).json).not.toHaveProperty("warnings");
+      const [made] = api.payouts;
+      const finalAt = Date.parse(made?.updatedAt ?? "");
+      api.set("payout", id, then);
+      const host = { now: () => finalAt + 40 * 86_400_000 };
+      const { code, stdout } = await run(["payout", "get", id, "--json"], { host });
+      expect({ code, json: JSON.parse(stdout) }).toMatchObject({
+        code: 0,
+        json: { status: then, warnings: [changed] },
+      });
+      const { message } = JSON.parse(stdout).warnings[0];
+      expect(message).toContain(`was ${first} on ${formatTime(new Date(finalAt).toISOString())}`);
+      const history = Object((await json("ledger", "show", id)).json).history;
+      expect(history.at(-1)).toMatchObject({
+        event: "final-status-changed",
+        data: { status: then },
+      });
+      expect(await json("ledger", "check")).toMatchObject({ code: 0, json: { holds: true } });
+    },
+  );
+
+  test("is a warning on stderr, and a wait ends as for the new status", async () => {
+    const { api, run, payment } = await shop();
+    const { transactionId: id } = await payment();
+    api.set("payment", id, "Completed");
+    expect((await run(["pay", "wait", id])).code).toBe(0);
+    api.set("payment", id, "Cancelled");
+    const { code, stderr } = await run(["pay", "wait", id]);
+    expect(code).toBe(10);
+    expect(stderr).toContain("A final status changed: payment ");
+    expect((await run(["pay", "wait", id])).stderr).not.toContain("A final status changed");
+  });
+
+  test("is found by a new refund, a raw call and a callback", async () => {
+    const { api, run, json, payment, refundOf } = await shop();
+    const change = async (description: string) => {
+      const { transactionId: id } = await payment(description);
+      api.set("payment", id, "Completed");
+      expect((await json("pay", "get", id)).code).toBe(0);
+      api.set("payment", id, "Cancelled");
+      return id;
+    };
+    const refund = await refundOf(await change("for a refund"));
+    expect(refund).toMatchObject({ code: 3, error: { warnings: [changed] } });
+    const raw = await json("api", "GET", `/payment/retrieve/${await change("for a raw call")}`);
+    expect(raw).toMatchObject({ code: 0, json: { warnings: [changed] } });
+    const id = await change("for a callback");
+    const listener = await listenAs({ lenden: run });
+    await listener.send(JSON.stringify({ transactionId: id, status: "Cancelled" }));
+    expect(await listener.seen(1)).toMatchObject([{ verdict: "verified", warnings: [changed] }]);
+  });
+
+  test("of a record that differed meanwhile is found when it agrees again", async () => {
+    const { api, json, payment } = await shop();
+    const paid = await payment();
+    const { transactionId: id } = paid;
+    api.set("payment", id, "Completed");
+    expect(await json("pay", "get", id)).toMatchObject({ code: 0 });
+    paid.amount = 5;
+    expect(await json("pay", "get", id)).toMatchObject({ code: 5 });
+    Object.assign(paid, { amount: 500 });
+    api.set("payment", id, "Cancelled");
+    expect(await json("pay", "get", id)).toMatchObject({
+      code: 0,
+      json: { warnings: [changed, { reason: "record.agrees-again" }] },
+    });
+  });
+});
