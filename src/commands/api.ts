@@ -180,6 +180,10 @@ async function endingOf({ answer, status }: RawOutcome, reads: boolean) {
 
 /** Reads a path that stays below the base URL. */
 function readPath(text: string): Result<string> {
+  if (/^[A-Za-z]:[\\/]/.test(text))
+    return err(
+      "This is a path of a file. Git Bash on Windows makes one of a path that begins with a slash. Omit the leading slash, for example payment/methods.",
+    );
   const path = text.startsWith("/") ? text : `/${text}`;
   const climbs = path.split(/[/?]/).some((one) => /^(?:\.|%2e){1,2}$/i.test(one));
   const isPlain = /^[\x21-\x7e]+$/.test(path) && !/\/\/|\\|#/.test(path);

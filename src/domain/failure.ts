@@ -118,6 +118,7 @@ const reasons = {
   "batch.clock-differs": { kind: "access", effect: "partly-sent" },
   "batch.does-not-add-up": { kind: "internal", effect: "nothing-sent" },
   "batch.duplicates": { kind: "usage", effect: "nothing-sent" },
+  "batch.expectation-differs": { kind: "usage", effect: "nothing-sent" },
   "batch.in-conflict": { kind: "conflict", effect: "outcome-unknown" },
   "batch.incomplete": { kind: "unreachable", effect: "partly-sent" },
   "batch.invalid-file": { kind: "usage", effect: "nothing-sent" },

@@ -17,6 +17,12 @@ export function readUrl(text: string, example = "https://shop.example/callback")
   return ok(text);
 }
 
+/** The same; without a protocol, a URL of this machine is one with `http:`. */
+export function readHandlerUrl(text: string, example?: string): Result<string> {
+  const isHere = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?=[:/?#]|$)/i.test(text);
+  return readUrl(isHere ? `http://${text}` : text, example);
+}
+
 /** A URL in quotation marks; undefined if it may contain a secret: a user, a password, a query, or just that. */
 export function shownUrl(text: string): string | undefined {
   const isPlain =

@@ -54,6 +54,30 @@ test("verifies and stores each callback, forwards its bytes, and responds as the
   expect(JSON.parse(list.stdout)).toMatchObject([{ verdict: "forged" }, { verdict: "verified" }]);
 });
 
+test("forwards to a handler on this machine whose URL has no protocol", async () => {
+  const merchant = await openMerchant();
+  const { url, handled } = await startHandler();
+  const { host, pathname } = new URL(url);
+  const listener = await listenAs(merchant, "--forward-to", host + pathname);
+  await listener.send(said(await paidPayment(merchant)));
+  expect(handled.map(({ path }) => path)).toEqual(["/own"]);
+});
+
+test.each([
+  ["localhost:3000/hook", 7],
+  ["[::1]:3000/hook", 7],
+  ["localhost", 7],
+  ["shop.example:3000/hook", 2],
+  ["localhost.shop.example/hook", 2],
+  ["localhost:3000@shop.example/hook", 2],
+  ["127.0.0.1.shop.example/hook", 2],
+])("reads the handler %s: exit %i while another process listens", async (handler, code) => {
+  const merchant = await openMerchant();
+  await listenAs(merchant);
+  const line = ["callback", "listen", "--port", "0", "--forward-to", handler];
+  expect((await merchant.lenden(line)).code).toBe(code);
+});
+
 test("stores a callback once, also if it is sent many times at once", async () => {
   const merchant = await openMerchant();
   const id = await paidPayment(merchant);

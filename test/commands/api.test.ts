@@ -131,6 +131,22 @@ test.each([
 });
 
 test.each([
+  "C:/Program Files/Git/payment/methods",
+  "C:/Git/payment/methods",
+  "D:/msys64/payment/methods?a=b",
+  "c:\\Git\\payment\\methods",
+])("api names Git Bash for the path %j, and what to type", async (path) => {
+  const before = await account.asked();
+  const { code, stderr } = await account.run(["api", "GET", path]);
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: expect.stringContaining("Omit the leading slash"),
+  });
+  expect(await account.asked()).toEqual(before);
+  expect(await account.run(["api", "GET", "payment/methods"])).toMatchObject({ code: 0 });
+});
+
+test.each([
   [["POST", "/x", "-f", "amount=1,250"], "--field amount"],
   [["POST", "/x", "-f", "timestamp=now"], "--field timestamp"],
   [["POST", "/x", "-f", "=5"], "--field: Write a field as key=value"],

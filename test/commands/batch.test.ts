@@ -6,7 +6,7 @@ import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { fileOf } from "../batch/files.ts";
 import { faults } from "../sandbox/running.ts";
 import { scratchFolder } from "../support/helpers.ts";
-import { jumpingHost, lenden } from "../support/lenden.ts";
+import { errorOf, jumpingHost, lenden } from "../support/lenden.ts";
 import { openMerchant, testAccount } from "../support/merchant.ts";
 
 const account = testAccount();
@@ -222,6 +222,12 @@ test.each([
   const before = (await sent()).length;
   const { code, stderr } = await batch(["send", payroll("EXPECT"), ...flags]);
   expect([code, stderr]).toEqual([2, expect.stringContaining(says)]);
+  const asJson = await batch(["send", payroll("EXPECT"), ...flags, "--json"]);
+  expect(errorOf(asJson)).toMatchObject({
+    kind: "usage",
+    reason: "batch.expectation-differs",
+    effect: "nothing-sent",
+  });
   expect(await sent()).toHaveLength(before);
 });
 

@@ -1,5 +1,6 @@
 import { parseArgsStringToArgv } from "string-argv";
 import { expect, test } from "vitest";
+import { lenden } from "../support/lenden.ts";
 import { openMerchant, paymentOf, refundOf } from "../support/merchant.ts";
 import { answerAll, openShop } from "./shop.ts";
 import { openPrompts, terminalTest } from "./terminal.ts";
@@ -179,6 +180,43 @@ test.each([
   expect(code).toBe(2);
   expect(screen).toContain("Missing required flag --payment");
   expect(screen).not.toContain("? ");
+});
+
+test.each([{ CI: "false" }, { CI: "0", LENDEN_NO_INPUT: "0" }, { LENDEN_NO_INPUT: "False" }])(
+  "prompts are on with %j",
+  async (env) => {
+    const args = [
+      "payout",
+      "verify",
+      "--amount",
+      "5",
+      "--timestamp",
+      "1763614800",
+      "--signature",
+      "0".repeat(64),
+    ];
+    const more = { ...account, LENDEN_PAYOUT_SECRET: "a-payout-secret", ...env };
+    const terminal = openPrompts(args, { env: more });
+    await terminal.answer("Reference", "A");
+    expect((await terminal.ended()).code).toBe(11);
+  },
+);
+
+test.each([
+  ["pay", "get"],
+  ["pay", "wait"],
+  ["pay", "link"],
+  ["payout", "get"],
+  ["payout", "wait"],
+  ["payout", "batch", "status"],
+  ["refund", "get"],
+  ["refund", "cancel"],
+])("%s %s without an argument says how PowerShell takes @last", async (...args) => {
+  const { code, stderr } = await lenden(args, { env: account });
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: expect.stringMatching(/Missing required argument <.*'@last'.*PowerShell/),
+  });
 });
 
 test.each([

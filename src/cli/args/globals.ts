@@ -63,8 +63,13 @@ export function readGlobals(
   const format = json
     ? "json"
     : (output ?? formatOf(env.LENDEN_OUTPUT, flags.output.read, problems));
-  const noInput = given.noInput || env.LENDEN_NO_INPUT !== undefined || env.CI !== undefined;
+  const noInput = given.noInput || isOn(env.LENDEN_NO_INPUT) || isOn(env.CI);
   return { globals: { ...given, format, timeoutMs, noInput }, problems };
+}
+
+/** True for a variable that is set, to anything but a no. */
+function isOn(variable: string | undefined): boolean {
+  return variable !== undefined && !/^\s*(?:false|0)\s*$/i.test(variable);
 }
 
 function formatOf(

@@ -246,6 +246,13 @@ async function withSettings(flags: Record<string, Flag>, typed: TypedFlags, { co
   return all;
 }
 
+/** PowerShell passes nothing for `@last` without quotes. */
+function newest({ names = "file" }: Argument): string {
+  return ["payment", "payout", "refund", "batch"].includes(names)
+    ? " The newest is '@last'; PowerShell needs the quotes."
+    : "";
+}
+
 /** @param replaced by which flag it can be, and whether it is */
 function readArgument(
   name: string,
@@ -263,7 +270,10 @@ function readArgument(
     problems.push(`${label} and ${other} cannot be used together.`);
   const isNeeded = one.presence === "required" || one.presence === "many";
   if (isNeeded && !replaced.is && texts.length === 0)
-    missing.set(name, `Missing required argument ${label}${other ? ` (or use ${other})` : ""}.`);
+    missing.set(
+      name,
+      `Missing required argument ${label}${other ? ` (or use ${other})` : ""}.${newest(one)}`,
+    );
   const values = texts.map((text) => readText(label, one.read, text, found));
   return isList ? values : values[0];
 }

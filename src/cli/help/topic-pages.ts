@@ -21,7 +21,7 @@ const account = {
 
 const behavior = {
   LENDEN_OUTPUT: "Output format, as for --output",
-  "LENDEN_NO_INPUT, CI": "Any value: never prompt",
+  "LENDEN_NO_INPUT, CI": "Any value but false or 0: never prompt",
   LENDEN_DEBUG: "1: print stack traces",
   NO_COLOR: "Any value: no color",
   FORCE_COLOR: "Use color, except if 0 or false",
@@ -119,7 +119,7 @@ export const topicPages: Record<TopicName, Record<string, string | Record<string
       "<refund-request-id>": "Refund",
       "<operation>": "Entry of the ledger: OP… or a payout's reference",
       "<batch>": "Batch: B…, its name or its file",
-      "@last, @2, @3 …": "The newest of its kind, the one before it …",
+      "@last, @2, @3 …": "The newest of its kind, the one before it … (PowerShell: '@last')",
     },
     "Durations and times": {
       "500ms, 30s, 10m, 2h": "Durations",

@@ -10,14 +10,14 @@ import { isInQuotes, removeQuotes } from "../../domain/api-keys.ts";
 import { Failure, inOneLine } from "../../domain/failure.ts";
 import { formatTime } from "../../domain/local-time.ts";
 import { formatAmount } from "../../domain/money.ts";
-import { readUrl } from "../../domain/url.ts";
+import { readHandlerUrl } from "../../domain/url.ts";
 import type { CheckedRecord, StoredCallback } from "../../ledger/callback.ts";
 
 export const forwardingFlags = {
   forwardTo: flag.optional(
     "--forward-to <url>",
     "URL of your handler, which gets each callback",
-    readUrl,
+    readHandlerUrl,
   ),
   secretFile: flag.optional(
     "--secret-file <file>",

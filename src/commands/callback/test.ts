@@ -9,7 +9,7 @@ import type { Paisa } from "../../domain/amount.ts";
 import { systemReason } from "../../domain/error-code.ts";
 import { Failure } from "../../domain/failure.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
-import { readUrl } from "../../domain/url.ts";
+import { readHandlerUrl } from "../../domain/url.ts";
 import { localPages } from "../sandbox/exchanges.ts";
 
 const url = "http://127.0.0.1:3000";
@@ -24,7 +24,7 @@ export const callbackTest = defineCommand({
     url: argument.required(
       "url",
       "URL of your handler; {order} stands for the payment's description",
-      readUrl,
+      readHandlerUrl,
     ),
   },
   flags: {
@@ -193,6 +193,6 @@ function escaped(text: string): string {
 }
 
 function readTemplate(text: string): Result<string> {
-  const read = readUrl(text, "http://127.0.0.1:3000/orders/{id}");
+  const read = readHandlerUrl(text, "http://127.0.0.1:3000/orders/{id}");
   return !read.ok || text.includes("{id}") ? read : err("Add {id} for the transaction ID.");
 }

@@ -30,7 +30,7 @@ import type { Context } from "../../../cli/command/context.ts";
 import { argument, flag, type Input, notOneOf, takes } from "../../../cli/command/flag.ts";
 import { rowsText } from "../../../cli/output/view.ts";
 import { amountText, type Paisa, readAmount } from "../../../domain/amount.ts";
-import { usage } from "../../../domain/failure.ts";
+import { Failure, usage } from "../../../domain/failure.ts";
 import { formatPaisa } from "../../../domain/money.ts";
 import { didYouMean } from "../../../domain/nearest.ts";
 import { err, ok, quoted, type Result } from "../../../domain/result.ts";
@@ -306,7 +306,12 @@ export function checkExpected({ expectTotal, expectCount }: PlanInput, { count, 
     );
   if (expectCount !== undefined && expectCount !== count)
     problems.push(`--expect-count: the file has ${rowsText(count)}, not ${expectCount}.`);
-  if (problems.length > 0) throw usage(problems, "Check the file, or correct the flag.");
+  const [first, ...others] = problems;
+  if (first !== undefined)
+    throw new Failure("batch.expectation-differs", first, {
+      problems: others,
+      hint: "Check the file, or correct the flag.",
+    });
 }
 
 /**
