@@ -61,6 +61,8 @@ const mayImport: Record<string, string[]> = {
     "api/proxy.ts",
     "ledger/head.ts",
     "ledger/health.ts",
+    "platform/compile-cache.ts",
+    "types:platform",
     "types:ledger",
     "verification/stored.ts",
     "types:cli",

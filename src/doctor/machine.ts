@@ -8,6 +8,8 @@ import { errorCode, systemReason } from "../domain/error-code.ts";
 import { headPath, ledgerPath } from "../ledger/head.ts";
 import { checkHealth } from "../ledger/health.ts";
 import type { ServerHealth } from "../ledger/postgres/health.ts";
+import { findCompileCache } from "../platform/compile-cache.ts";
+import type { Exposure } from "../platform/files.ts";
 import {
   type CheckContext,
   check,
@@ -31,6 +33,7 @@ export async function* checkMachine(context: CheckContext): AsyncIterable<Findin
   const { ledger: server } = await config.settings().catch(() => ({ ledger: undefined }));
   if (server) yield* checkLedgerServer(server, context);
   else yield await check("ledger", () => ledger(host));
+  yield await check("compile-cache", () => compileCache(host));
   yield await check("ca-certificates", () => caCertificates(env.NODE_EXTRA_CA_CERTS));
 }
 
@@ -91,6 +94,28 @@ async function ledger({ folders, mounts }: CheckContext["host"]): Promise<Verdic
     "Run 'lenden ledger resolve'.",
   );
 }
+
+/** Also each start checks it: the cache is not used if others could have changed a part of it. */
+function compileCache({ folders, keepsCompiled, nodeVersion }: CheckContext["host"]): Verdict {
+  if (!keepsCompiled || nodeVersion.startsWith("v20."))
+    return passed("lenden caches no compiled code on this Node.");
+  const { directory, trouble } = findCompileCache(folders.cache, nodeVersion);
+  if (!trouble) return passed(`Only you can change the compiled code in ${directory}.`);
+  const { path = directory, why } = trouble;
+  return warning(
+    `The compiled code in ${directory} is not used, because ${exposures[why](path)}. Each command starts more slowly.`,
+    why === "unusable"
+      ? `Make ${directory} writable, or set XDG_CACHE_HOME to another directory.`
+      : `Check who wrote it. Then delete ${directory}: lenden creates it again.`,
+  );
+}
+
+const exposures: Record<Exposure | "unusable", (path: string) => string> = {
+  link: (path) => `${path} is a symbolic link`,
+  "other-owner": (path) => `${path} belongs to another user`,
+  "others-can-write": (path) => `others can write to ${path}`,
+  unusable: () => "the directory cannot be used",
+};
 
 /** Node ignores a file that it cannot use, with a warning on stderr only. */
 async function caCertificates(file: string | undefined): Promise<Verdict> {

@@ -44,10 +44,31 @@ export function isOwnFile(path: string): boolean {
   return ownEntry(path)?.isFile() === true;
 }
 
-/** True for a directory of this user, and not for a link, that no one else can write into. */
-export function isOwnDirectory(path: string): boolean {
-  const found = ownEntry(path);
-  return found?.isDirectory() === true && (userInfo().uid === -1 || (found.mode & 0o022) === 0);
+/** What keeps an entry of the file system from being this user's alone. */
+export type Exposure = "link" | "other-owner" | "others-can-write";
+
+/**
+ * The first of these paths that is not this user's alone. What does not exist is exposed to no one.
+ *
+ * @param uid the number of this user; -1 on Windows, which has none
+ */
+export function firstExposed(
+  paths: Iterable<string>,
+  uid: number,
+): { path: string; why: Exposure } | undefined {
+  for (const path of paths) {
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    const why = found && exposureOf(found, uid);
+    if (why) return { path, why };
+  }
+  return undefined;
+}
+
+function exposureOf(found: Stats, uid: number): Exposure | undefined {
+  if (found.isSymbolicLink()) return "link";
+  if (uid === -1) return undefined;
+  if (found.uid !== uid) return "other-owner";
+  return (found.mode & 0o022) === 0 ? undefined : "others-can-write";
 }
 
 /** Windows has no user numbers: `uid` is -1. */

@@ -3,7 +3,7 @@ import { homedir, hostname, userInfo } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { errorCode } from "../domain/error-code.ts";
-import { isOwnDirectory, makeDirectory } from "./files.ts";
+import { findCompileCache } from "./compile-cache.ts";
 
 export type Signal = "SIGINT" | "SIGTERM" | "SIGHUP";
 
@@ -150,29 +150,13 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return delay(ms, undefined, signal && { signal }).catch(() => {});
 }
 
-/**
- * Node's own compile cache, a quarter of what a command takes to start; Node 20 has none. Whoever
- * can write into its directory can run code as this user, so only a private one is used.
- *
- * @param cache the directory of lenden's caches
- */
+/** Without a cache that is this user's alone, lenden starts without one. */
 export function enableCompileCache(cache: string): void {
   const nodeModule = process.getBuiltinModule("node:module");
   if (!("enableCompileCache" in nodeModule)) return;
-  if (typeof nodeModule.enableCompileCache !== "function" || !isAbsolute(cache)) return;
-  const directory = join(cache, "compile-cache");
-  // Also the parent: anyone who can write into it could put another directory in this one's place.
-  if (isPrivate(cache) && isPrivate(directory)) nodeModule.enableCompileCache(directory);
-}
-
-/** Creates the directory if it is missing; without a private one, lenden starts without a cache. */
-function isPrivate(directory: string): boolean {
-  try {
-    makeDirectory(directory, 0o700);
-    return isOwnDirectory(directory);
-  } catch {
-    return false;
-  }
+  if (typeof nodeModule.enableCompileCache !== "function") return;
+  const { directory, trouble } = findCompileCache(cache, process.version, process.getuid?.() ?? -1);
+  if (!trouble) nodeModule.enableCompileCache(directory);
 }
 
 /** Node 22 prints a warning that its SQLite is experimental. All other warnings stay. */

@@ -10,7 +10,7 @@ import { apiKey, doctor, envOf } from "./running.ts";
 
 const account = testAccount();
 const checks = [
-  ...["lenden", "node", "config", "data", "ledger", "ca-certificates"],
+  ...["lenden", "node", "config", "data", "ledger", "compile-cache", "ca-certificates"],
   ...["profile", "key", "payout-secret", "base-url"],
   ...["connection", "access", "clock", "ip-allowlist", "verification"],
 ];

@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -10,8 +11,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import nodeModule from "node:module";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { Finding } from "../../src/doctor/finding.ts";
 import { scratchFolder } from "../support/helpers.ts";
 import { built } from "../support/lenden.ts";
 import { openMerchantApart, paidPayment, refundOf } from "../support/merchant.ts";
@@ -96,6 +99,42 @@ describe("the compile cache", () => {
       const cacheHome = scratchFolder();
       expect(await sign(cacheHome)).toMatchObject({ code: 0, stderr: "" });
       expect(readdirSync(cacheHome)).toEqual([]);
+    });
+  }
+
+  if (hasCache) {
+    /** Runs once, changes a file that this stored, and runs again. */
+    const usedAfter = async (change: (file: string) => void) => {
+      const cacheHome = scratchFolder();
+      await sign(cacheHome);
+      for (const file of filesIn(cacheIn(cacheHome)).slice(-1)) change(file);
+      const env = { ...secret, XDG_CACHE_HOME: cacheHome };
+      // Node then prints each file that it loads from the cache.
+      const again = await built(signing, { env: { ...env, NODE_DEBUG_NATIVE: "COMPILE_CACHE" } });
+      const { stdout } = await built(["doctor", "--json"], { env });
+      const findings: Finding[] = JSON.parse(stdout);
+      const found = findings.find(({ check }) => check === "compile-cache");
+      return { code: again.code, isUsed: again.stderr.includes("[compile cache]"), found };
+    };
+
+    test("is used if it is private, and doctor says so", async () => {
+      const { found, ...run } = await usedAfter(() => {});
+      expect(run).toEqual({ code: 0, isUsed: true });
+      expect(found?.state).toBe("passed");
+    });
+
+    const foreign: [string, (file: string) => void][] =
+      userInfo().uid === 0
+        ? [["belongs to another user", (file) => chownSync(file, 65_534, 65_534)]]
+        : [];
+    test.each<[string, (file: string) => void]>([
+      ["others can write to", (file) => chmodSync(file, 0o666)],
+      ["is a symbolic link", (file) => symlinkSync(file, `${file}.link`)],
+      ...foreign,
+    ])("is not used if a file is not private, and doctor says: %s", async (why, change) => {
+      const { found, ...run } = await usedAfter(change);
+      expect(run).toEqual({ code: 0, isUsed: false });
+      expect(found).toMatchObject({ state: "warning", message: expect.stringContaining(why) });
     });
   }
 
