@@ -18,7 +18,7 @@ const long = [
   "test/config/{keychain,profiles-file}.test.ts",
   "test/crash/**/*.test.ts",
   "test/http/hostile.test.ts",
-  "test/ledger/{copies,differential,file,head,lost,move,read-only}.test.ts",
+  "test/ledger/{copies,differential,file,head,lost,move,position,read-only}.test.ts",
   "test/ledger/server-{commits,durability,pooler}.test.ts",
   "test/linear.test.ts",
   "test/package/package.test.ts",

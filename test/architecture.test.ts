@@ -61,6 +61,7 @@ const mayImport: Record<string, string[]> = {
     "api/proxy.ts",
     "ledger/head.ts",
     "ledger/health.ts",
+    "ledger/position.ts",
     "platform/compile-cache.ts",
     "types:platform",
     "types:ledger",

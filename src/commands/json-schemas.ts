@@ -144,7 +144,11 @@ const callbackEvent = z.strictObject({
   warnings,
 });
 
-const step = z.strictObject({ ...each(text, "check state message"), hint: textOrNull });
+const step = z.strictObject({
+  ...each(text, "check state message"),
+  hint: textOrNull,
+  reason: z.optional(text),
+});
 const ledgerContent = { operations: count, events: count, newestAt: textOrNull };
 /** `kept` has the names of the settings that a replaced profile kept. */
 const profileFields = z.looseObject({ name: text, kept: z.optional(z.array(text)), warnings });

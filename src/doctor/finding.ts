@@ -9,6 +9,8 @@ export interface Verdict {
   message: string;
   /** What to do; null if there is nothing to do. */
   hint: string | null;
+  /** The reason of the error that a command would end with, if there is one. */
+  reason?: string;
 }
 
 export interface Finding extends Verdict {
@@ -45,10 +47,13 @@ export async function check(
 
 function verdictOf(error: unknown): Verdict {
   if (error instanceof Failure)
-    return failed(
-      error.message,
-      error.details.hint ?? "Fix the problem above, then run 'lenden doctor' again.",
-    );
+    return {
+      ...failed(
+        error.message,
+        error.details.hint ?? "Fix the problem above, then run 'lenden doctor' again.",
+      ),
+      reason: error.reason,
+    };
   const code = errorCode(error);
   if (code?.startsWith("SQLITE_"))
     return failed(

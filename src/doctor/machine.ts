@@ -2,11 +2,13 @@ import { X509Certificate } from "node:crypto";
 import { constants } from "node:fs";
 import { access, lstat, readFile } from "node:fs/promises";
 import { arch } from "node:os";
+import { dirname } from "node:path";
 import type { FileBeside } from "../cli/runtime/ledger-maintenance.ts";
 import type { LedgerSettings } from "../config/settings.ts";
 import { errorCode, systemReason } from "../domain/error-code.ts";
-import { headPath, ledgerPath } from "../ledger/head.ts";
-import { checkHealth } from "../ledger/health.ts";
+import { headPath, ledgerPath, serverHeadPath } from "../ledger/head.ts";
+import { checkHealth, notPersistent } from "../ledger/health.ts";
+import { noPosition } from "../ledger/position.ts";
 import type { ServerHealth } from "../ledger/postgres/health.ts";
 import { findCompileCache } from "../platform/compile-cache.ts";
 import type { Exposure } from "../platform/files.ts";
@@ -32,7 +34,19 @@ export async function* checkMachine(context: CheckContext): AsyncIterable<Findin
   // The check of the profile reports settings that cannot be read.
   const { ledger: server } = await config.settings().catch(() => ({ ledger: undefined }));
   if (server) yield* checkLedgerServer(server, context);
-  else yield await check("ledger", () => ledger(host));
+  else {
+    yield await check("ledger", () => ledger(host));
+    const { environment } = await config.recordsOwner().catch(() => ({ environment: undefined }));
+    yield await check("ledger-storage", () => storage(host, environment));
+  }
+  yield await check("ledger-position", () =>
+    position(
+      server
+        ? serverHeadPath(folders, server.url.value.ledger)
+        : headPath(folders, ledgerPath(folders.data)),
+      folders,
+    ),
+  );
   yield await check("compile-cache", () => compileCache(host));
   yield await check("ca-certificates", () => caCertificates(env.NODE_EXTRA_CA_CERTS));
 }
@@ -63,10 +77,26 @@ async function directory(path: string, variable: string, platform: string): Prom
   }
 }
 
+function storage(
+  { folders, mounts }: CheckContext["host"],
+  environment: string | undefined,
+): Verdict {
+  const failure = notPersistent(ledgerPath(folders.data), mounts());
+  if (!failure) return passed("The ledger is not on a layer that is lost with a container.");
+  if (environment !== "sandbox") throw failure;
+  return warning(`${failure.message} In production, nothing is sent.`, failure.details.hint ?? "");
+}
+
+/** Where the newest event of the ledger is stored, so that an older copy is noticed. */
+function position(file: string, folders: CheckContext["host"]["folders"]): Verdict {
+  const failure = noPosition(file, folders);
+  if (failure) throw failure;
+  return passed(`The position of the ledger is stored in ${dirname(file)}.`);
+}
+
 async function ledger({ folders, mounts }: CheckContext["host"]): Promise<Verdict> {
-  const { config, data } = folders;
-  const path = ledgerPath(data);
-  const health = await checkHealth(path, headPath(config, path), mounts());
+  const path = ledgerPath(folders.data);
+  const health = await checkHealth(path, headPath(folders, path), mounts());
   if (!health) return passed("No ledger exists yet. lenden creates it before it moves money.");
   const { faults, uncertainCount, containsHead, isModified, bytes } = health;
   const size = `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
@@ -175,11 +205,7 @@ function content({ unaccepted, uncertainCount }: ServerHealth): Verdict {
 function fileBeside(file: FileBeside | undefined): Verdict {
   if (!file) return passed("The ledger has everything that this machine sent.");
   const { path, failure } = file;
-  if (failure)
-    return failed(
-      failure.message,
-      failure.details.hint ?? "Run 'lenden ledger check --accept-file'.",
-    );
+  if (failure) throw failure;
   return warning(
     `${path} was not moved to the ledger. A person accepted that.`,
     "To find duplicates of its operations too, run 'lenden ledger move <url>'.",

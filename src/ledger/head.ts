@@ -5,6 +5,7 @@ import { errorCode } from "../domain/error-code.ts";
 import { Failure } from "../domain/failure.ts";
 import { makeDirectory } from "../platform/files.ts";
 import type { Database } from "../platform/sqlite/database.ts";
+import { type PositionFolders, positionFile } from "./position.ts";
 
 /** The place of an event in the chain, and its hash. */
 export interface Head {
@@ -30,9 +31,9 @@ export function ledgerPath(folder: string): string {
   return join(folder, "ledger.db");
 }
 
-/** The file of a ledger's head. Several ledgers may share a config directory. */
-export function headPath(configFolder: string, ledger: string): string {
-  return serverHeadPath(configFolder, join(realFolder(dirname(ledger)), basename(ledger)));
+/** The file of a ledger's head. Several ledgers may share a directory. */
+export function headPath(folders: PositionFolders, ledger: string): string {
+  return serverHeadPath(folders, join(realFolder(dirname(ledger)), basename(ledger)));
 }
 
 /**
@@ -59,8 +60,8 @@ export function storedHead(database: Database, path: string): StoredHead {
 }
 
 /** The head of a ledger on a server. */
-export function serverHeadPath(configFolder: string, ledger: string): string {
-  return join(configFolder, `ledger-head-${hash("sha256", ledger).slice(0, 24)}.json`);
+export function serverHeadPath(folders: PositionFolders, ledger: string): string {
+  return positionFile(folders, `ledger-head-${hash("sha256", ledger).slice(0, 24)}.json`);
 }
 
 export function readHead(

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { Failure } from "../domain/failure.ts";
-import { networkFileSystemOf } from "../platform/network-file-system.ts";
+import { containerLayerOf, networkFileSystemOf } from "../platform/file-system.ts";
 import type { Database } from "../platform/sqlite/database.ts";
 import { openDatabase } from "../platform/sqlite/open.ts";
 import { type StoredHead, storedHead } from "./head.ts";
@@ -71,6 +71,19 @@ export function rejectNetworkFileSystem(path: string, mounts: string): void {
     `Cannot use the ledger ${path}: it is on a network file system (${type}), which can lose or mix up records.`,
     {
       hint: "Run 'lenden ledger backup <file>', set LENDEN_DATA_DIR to a local directory, then run 'lenden ledger restore <file>'. To share a ledger between machines, see 'lenden ledger init --help'.",
+    },
+  );
+}
+
+/** Why production sends nothing with a file: it is lost with its container. Undefined for a file that is kept. */
+export function notPersistent(path: string, mounts: string): Failure | undefined {
+  const type = containerLayerOf(dirname(path), mounts);
+  if (type === undefined) return undefined;
+  return new Failure(
+    "ledger.not-persistent",
+    `The ledger ${path} is on a container's own layer (${type}), and is lost with the container.`,
+    {
+      hint: "Set LENDEN_DATA_DIR to a directory on a volume or a bind mount, or use PostgreSQL ('lenden ledger init --help'). To keep the operations of this file, run 'lenden ledger backup <file>' before, and 'lenden ledger restore <file>' after.",
     },
   );
 }

@@ -186,12 +186,14 @@ export interface Folders {
   config: string;
   /** The ledger, and what can be retrieved again. */
   data: string;
+  /** For the ledger's position, if `config` cannot be written. */
+  state: string | undefined;
   home: string;
   /** For files that may be deleted at any time. */
   cache: string;
 }
 
-/** Named by LENDEN_CONFIG_DIR and LENDEN_DATA_DIR, or else by the platform's custom. */
+/** Named by LENDEN_CONFIG_DIR, LENDEN_DATA_DIR and LENDEN_STATE_DIR, or else by the platform's custom. */
 export function foldersOf(
   env: Record<string, string | undefined>,
   { platform, home }: { platform: NodeJS.Platform; home: string },
@@ -208,6 +210,7 @@ export function foldersOf(
   return {
     config: env.LENDEN_CONFIG_DIR ?? join(config, "lenden"),
     data: env.LENDEN_DATA_DIR ?? join(data, "lenden"),
+    state: env.LENDEN_STATE_DIR,
     cache: join(cache, "lenden"),
     home,
   };

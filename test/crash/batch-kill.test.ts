@@ -106,7 +106,10 @@ async function phaseOf({ env, ledgerFile }: Merchant): Promise<Phase> {
   copyFileSync(ledgerFile, copy);
   for (const [from, to] of [
     [`${ledgerFile}-wal`, `${copy}-wal`],
-    [headPath(env.LENDEN_CONFIG_DIR ?? "", ledgerFile), headPath(folder, copy)],
+    [
+      headPath({ config: env.LENDEN_CONFIG_DIR ?? "", state: undefined }, ledgerFile),
+      headPath({ config: folder, state: undefined }, copy),
+    ],
   ] as const)
     if (existsSync(from)) copyFileSync(from, to);
   const check = await lenden(["ledger", "check"], {

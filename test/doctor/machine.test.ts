@@ -10,7 +10,8 @@ import { apiKey, doctor, envOf } from "./running.ts";
 
 const account = testAccount();
 const checks = [
-  ...["lenden", "node", "config", "data", "ledger", "compile-cache", "ca-certificates"],
+  ...["lenden", "node", "config", "data", "ledger", "ledger-storage", "ledger-position"],
+  ...["compile-cache", "ca-certificates"],
   ...["profile", "key", "payout-secret", "base-url"],
   ...["connection", "access", "clock", "ip-allowlist", "verification"],
 ];

@@ -15,7 +15,13 @@ test.each([
   expect(await merchant.lenden(refundOf(paid, "60"))).toMatchObject({ code: 0 });
   for (const name of readdirSync(merchant.dataFolder))
     if (name.startsWith(basename(merchant.ledgerFile))) rmSync(join(merchant.dataFolder, name));
-  leave(merchant.ledgerFile, headPath(merchant.env.LENDEN_CONFIG_DIR ?? "", merchant.ledgerFile));
+  leave(
+    merchant.ledgerFile,
+    headPath(
+      { config: merchant.env.LENDEN_CONFIG_DIR ?? "", state: undefined },
+      merchant.ledgerFile,
+    ),
+  );
 
   const second = await merchant.lenden(refundOf(paid, "60"));
 

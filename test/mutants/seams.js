@@ -101,6 +101,11 @@ export const seams = {
   ledgerFile: decoratedAt("ledger/health.ts", "ledgerFileState"),
   /** Why nothing is sent with a server's ledger beside this machine's file. */
   unmoved: decoratedAt("ledger/sqlite/unmoved.ts", "unmovedFailure"),
+  /** Why a ledger file does not outlast its container. */
+  notPersistent: decoratedAt("ledger/health.ts", "notPersistent"),
+  /** Where the head is stored, and why it cannot be. */
+  positionFile: decoratedAt("ledger/position.ts", "positionFile"),
+  noPosition: decoratedAt("ledger/position.ts", "noPosition"),
   /** What the stored head says about the ledger. */
   storedHead: decoratedAt("ledger/head.ts", "storedHead"),
   /** What a command does with the answer to a claim. */

@@ -76,6 +76,7 @@ export async function lenden(args: string[], options: RunOptions = {}): Promise<
     folders: {
       config: folder,
       data: options.env?.LENDEN_DATA_DIR ?? join(folder, "data"),
+      state: options.env?.LENDEN_STATE_DIR,
       cache: join(folder, "cache"),
       home: folder,
     },

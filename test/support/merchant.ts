@@ -193,6 +193,7 @@ const productionKey = "public-ABC-ABCDEFGHIJKL-XYZ";
 
 /** A merchant whose account is a production one, behind TLS, with the sandbox's books. */
 export interface ProductionMerchant {
+  env: Record<string, string>;
   books: Merchant["books"];
   inLedger: Merchant["inLedger"];
   /** Runs lenden in this process with --yes; another base URL or API key of the same merchant can be given. */
@@ -250,6 +251,7 @@ export async function openProductionMerchant(
   const lendenUnasked: ProductionMerchant["lendenUnasked"] = (args, more = {}) =>
     lenden(args, { env: { ...env, ...more } });
   return {
+    env,
     books: merchant.books,
     inLedger: merchant.inLedger,
     lenden: (args, more) => lendenUnasked([...args, "--yes"], more),

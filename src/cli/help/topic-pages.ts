@@ -32,6 +32,7 @@ const behavior = {
 const directories = {
   LENDEN_CONFIG_DIR: "Profiles (default: ~/.config/lenden)",
   LENDEN_DATA_DIR: "Ledger (default: ~/.local/share/lenden)",
+  LENDEN_STATE_DIR: "Ledger's position, if LENDEN_CONFIG_DIR cannot be written",
   "XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_CACHE_HOME": "Replace ~/.config, ~/.local/share, ~/.cache",
   BASH_COMPLETION_USER_DIR: "Directory of bash completions",
   "APPDATA, LOCALAPPDATA": "On Windows, both directories are below these",

@@ -15,9 +15,10 @@ import { isImported, isTest, states } from "../../domain/state.ts";
 import { commandGroup, type Resource } from "../../domain/statuses.ts";
 import { isLocalSandbox } from "../../domain/url.ts";
 import { createHeadKeeper, headPath, ledgerPath, withCommitCallback } from "../../ledger/head.ts";
-import { rejectNetworkFileSystem } from "../../ledger/health.ts";
+import { notPersistent, rejectNetworkFileSystem } from "../../ledger/health.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Actor, Operation } from "../../ledger/operation.ts";
+import { noPosition } from "../../ledger/position.ts";
 import { openLedger } from "../../ledger/sqlite/ledger.ts";
 import type { Recorder } from "../../ledger/worker.ts";
 import type { Host } from "../../platform/host.ts";
@@ -137,6 +138,8 @@ function openersOf(parts: RunParts, { settings }: ConfigAccess) {
     if (parts.finishes && "baseUrl" in owned) {
       const failure = await unmovedBeside(parts, owned.environment, server.url.value.text);
       if (failure) throw failure;
+      const { serverHeadFile } = await import("./ledger-server.ts");
+      requirePosition(serverHeadFile(parts.host, server), owned, parts);
     }
     return openAt(server, owned);
   };
@@ -225,9 +228,8 @@ async function openFile(parts: RunParts, owned: Owned, path: string): Promise<Le
   const { host, notice, closing } = parts;
   const isFile = path !== ":memory:";
   const opened = await openDatabase(path);
-  const keeper = isFile
-    ? createHeadKeeper(opened, headPath(host.folders.config, path), host.now)
-    : undefined;
+  const headFile = isFile ? headPath(host.folders, path) : undefined;
+  const keeper = headFile ? createHeadKeeper(opened, headFile, host.now) : undefined;
   const database = keeper ? withCommitCallback(opened, keeper.committed) : opened;
   try {
     if (isFile) prepareFile(database, path);
@@ -241,9 +243,14 @@ async function openFile(parts: RunParts, owned: Owned, path: string): Promise<Le
   // Each command that sends something needs the lock first, and no other command does.
   let isChecked = false;
   const ownLock = (): string => {
-    const failure = isChecked ? undefined : keeper?.unaccepted();
-    if (failure) throw failure;
-    if (warning && !isChecked) notice(warning, "ledger.head-lost");
+    if (!isChecked && keeper && headFile) {
+      const isTrial = owned.environment === "sandbox";
+      const lost = isTrial ? undefined : notPersistent(path, host.mounts());
+      const failure = keeper.unaccepted() ?? lost;
+      if (failure) throw failure;
+      const isStored = requirePosition(headFile, owned, parts);
+      if (warning && isStored) notice(warning, "ledger.head-lost");
+    }
     isChecked = true;
     return processLock.take();
   };
@@ -274,6 +281,24 @@ async function openFile(parts: RunParts, owned: Owned, path: string): Promise<Le
   if (opened.readOnly?.lacksLog)
     notice(`The ledger ${path} is read-only, and its newest changes cannot be read.`);
   return ledger;
+}
+
+/**
+ * Production sends nothing if the ledger's position cannot be stored.
+ *
+ * @returns false if it cannot be stored, of which a sandbox account is warned
+ * @throws Failure `ledger.no-position`
+ */
+function requirePosition(
+  file: string,
+  { environment }: Owned,
+  { host, notice }: RunParts,
+): boolean {
+  const failure = noPosition(file, host.folders);
+  if (!failure) return true;
+  if (environment !== "sandbox") throw failure;
+  notice(whyAndHint(failure), failure.reason);
+  return false;
 }
 
 /** This process, as every ledger records it. */

@@ -39,7 +39,7 @@ export function ledgerFile({ folders: { data } }: Host): string {
  * @throws Failure `internal` if it is empty, or missing although it was used before
  */
 export async function requireLedger(path: string, { folders }: Host): Promise<void> {
-  const state = ledgerFileState(path, headPath(folders.config, path));
+  const state = ledgerFileState(path, headPath(folders, path));
   const loss = lossOf(state, path);
   if (loss) throw loss;
   if (state.kind === "new") await createLedger(path);

@@ -29,6 +29,7 @@ import {
   isComplete,
   isIntact,
 } from "../../ledger/integrity.ts";
+import { noPosition } from "../../ledger/position.ts";
 import type { ServerHealth } from "../../ledger/postgres/health.ts";
 import type { ServerIntegrity } from "../../ledger/postgres/integrity.ts";
 import type { WorkingProcess } from "../../ledger/process-list.ts";
@@ -66,6 +67,8 @@ export interface LedgerCheck extends Integrity {
   lacksLog: boolean;
   /** What weakens the protection of a ledger on a server. */
   server?: ServerIntegrity["server"];
+  /** Why its position cannot be stored outside of it, if it cannot. */
+  position: Failure | undefined;
   /** The file of this machine whose operations the ledger on a server does not know, if there is one. */
   file?: UnmovedFile | undefined;
 }
@@ -134,7 +137,7 @@ type ConfirmRestore = (
 /** The ledger as a file: of all accounts at once, and without a key. */
 export function createLedgerMaintenance(host: Host): LedgerMaintenance {
   const path = ledgerFile(host);
-  const headFile = headPath(host.folders.config, path);
+  const headFile = headPath(host.folders, path);
   const kind = () => ledgerFileState(path, headFile).kind;
   const rejectNetwork = () => rejectNetworkFileSystem(path, host.mounts());
   /** Works in a ledger that was brought to the newest schema. */
@@ -150,7 +153,8 @@ export function createLedgerMaintenance(host: Host): LedgerMaintenance {
       return inLedger(async (database) => {
         const stored = storedHead(database, headFile);
         const lacksLog = database.readOnly?.lacksLog === true;
-        return { ...checked(await integrityOf(database), stored, headFile), lacksLog };
+        const position = noPosition(headFile, host.folders);
+        return { ...checked(await integrityOf(database), stored, headFile), lacksLog, position };
       });
     },
     backup: async (file) => {

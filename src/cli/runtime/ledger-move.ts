@@ -37,7 +37,7 @@ export async function withMovableLedger<Result>(
 ): Promise<Result> {
   const { host } = parts;
   const path = ledgerFile(host);
-  const headFile = headPath(host.folders.config, path);
+  const headFile = headPath(host.folders, path);
   const state = ledgerFileState(path, headFile);
   if (state.kind === "new") throw usage([`There is no ledger to move: ${path} does not exist.`]);
   const loss = lossOf(state, path);

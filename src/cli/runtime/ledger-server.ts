@@ -53,7 +53,7 @@ export async function createServerLedger(
 
 /** All logins of this machine share the stored head of a ledger. */
 export function serverHeadFile({ folders }: Pick<Host, "folders">, { url }: LedgerSettings) {
-  return serverHeadPath(folders.config, url.value.ledger);
+  return serverHeadPath(folders, url.value.ledger);
 }
 
 /** How this run logs in. Every value is given, so that no variable of PostgreSQL's own tools replaces one. */

@@ -288,8 +288,9 @@ function rejectRelativeDirectories({ env, folders, platform }: Host): void {
   const problems = [
     { variable: "LENDEN_CONFIG_DIR", base: bases[0] ?? "", path: folders.config },
     { variable: "LENDEN_DATA_DIR", base: bases[1] ?? "", path: folders.data },
+    { variable: "LENDEN_STATE_DIR", base: "", path: folders.state },
   ]
-    .filter(({ path }) => !isAbsolute(path))
+    .filter(({ path }) => path !== undefined && !isAbsolute(path))
     .map(({ variable, base, path }) => {
       const name = env[variable] === undefined ? base : variable;
       return `${name}: ${JSON.stringify(env[name] ?? path)} is not an absolute path.`;

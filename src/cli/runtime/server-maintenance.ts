@@ -2,6 +2,7 @@ import type { LedgerSettings } from "../../config/settings.ts";
 import { usage } from "../../domain/failure.ts";
 import { acceptanceEvent } from "../../ledger/chain.ts";
 import { type Head, ledgerPath, readHead, type StoredHead } from "../../ledger/head.ts";
+import { noPosition } from "../../ledger/position.ts";
 import type { Connection, Query } from "../../ledger/postgres/connection.ts";
 import { serverHealth } from "../../ledger/postgres/health.ts";
 import { serverIntegrityOf } from "../../ledger/postgres/integrity.ts";
@@ -53,7 +54,8 @@ export function createServerMaintenance(
         const stored = await storedHeadOf(connection, headFile);
         const integrity = await serverIntegrityOf(connection);
         const file = await findFile();
-        return { ...checked(integrity, stored, headFile), lacksLog: false, file };
+        const position = noPosition(headFile, host.folders);
+        return { ...checked(integrity, stored, headFile), lacksLog: false, file, position };
       }),
     fileBeside: async () => {
       const found = await findFile();

@@ -19,7 +19,7 @@ function readHash(typed: string): Result<string> {
 
 export const ledgerCheck = defineCommand({
   description:
-    "Verifies the events, one for each change, and the tables. On PostgreSQL, also verifies your login's rights, the server's settings, and that this machine has no ledger file that was not moved. A copy of the newest event in the config directory reveals a truncated, rolled back or replaced ledger. After a failed check, nothing is sent until you restore or accept the ledger.",
+    "Verifies the events, one for each change, and the tables. On PostgreSQL, also verifies your login's rights, the server's settings, and that this machine has no ledger file that was not moved. A copy of the newest event in the config directory (or LENDEN_STATE_DIR) reveals a truncated, rolled back or replaced ledger. After a failed check, nothing is sent until you restore or accept the ledger.",
   examples: { "Accept a ledger that was lost or rolled back": "lenden ledger check --accept" },
   flags: {
     accept: {
@@ -52,6 +52,7 @@ export const ledgerCheck = defineCommand({
       newest: newest ? { number: Number(newest.number), hash: newest.hash } : null,
     };
   },
+  json: ({ position: _, ...checked }) => checked,
   view: ({ accepted, ...checked }) =>
     card(titleOf(checked), "", [
       field("events", "Verified events", text(checked.events)),
@@ -90,8 +91,8 @@ export const ledgerCheck = defineCommand({
         ? [field("next", "Next step", text(nextStepOfFile))]
         : []),
     ]),
-  ending: ({ holds, server = [], file }) =>
-    holds && server.length === 0 && !isOpen(file) ? undefined : "internal",
+  ending: ({ holds, server = [], file, position }) =>
+    holds && server.length === 0 && !isOpen(file) ? position : "internal",
 });
 
 /** True for a file beside which nothing is sent. */

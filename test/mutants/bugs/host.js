@@ -2,9 +2,31 @@ import { resolve } from "node:path";
 import { override } from "../override.js";
 
 const lost = ["test/ledger/lost-in-process.test.ts"];
+const position = (title) => ["test/ledger/position.test.ts", "-t", title];
 
 /** Bugs of the machine, its clock and its files, and of what a person confirms. */
 export const hostBugs = [
+  {
+    name: "production sends although the position of the ledger cannot be stored",
+    seam: "noPosition",
+    decorate: () => () => undefined,
+    tests: position("production sends nothing"),
+  },
+  {
+    name: "production sends with a ledger that is lost with its container",
+    seam: "notPersistent",
+    decorate: () => () => undefined,
+    tests: ["test/ledger/file-system.test.ts", "-t", "lost with its container"],
+  },
+  {
+    name: "the position of the ledger is not stored in LENDEN_STATE_DIR",
+    seam: "positionFile",
+    decorate:
+      (fileOf) =>
+      ({ config }, name) =>
+        fileOf({ config, state: undefined }, name),
+    tests: position("reveals an older ledger"),
+  },
   {
     name: "10 s are not waited before the next run",
     seam: "host",

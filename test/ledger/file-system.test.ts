@@ -1,10 +1,10 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { networkFileSystemOf } from "../../src/platform/network-file-system.ts";
+import { networkFileSystemOf } from "../../src/platform/file-system.ts";
 import { scratchFolder } from "../support/helpers.ts";
-import { lenden } from "../support/lenden.ts";
-import { openMerchant, payoutOf } from "../support/merchant.ts";
+import { errorOf, lenden } from "../support/lenden.ts";
+import { openMerchant, openProductionMerchant, payoutOf } from "../support/merchant.ts";
 
 function mount(at: string, type: string): string {
   return `40 30 0:50 / ${at} rw,relatime shared:1 - ${type} server:/export rw`;
@@ -48,4 +48,36 @@ test("a ledger on a network file system is rejected before anything is sent, and
   const { newest } = JSON.parse((await lenden(["ledger", "check", "--json"], moved)).stdout);
   expect((await lenden([...accept, newest.hash], moved)).code).toBe(0);
   expect((await lenden(["ledger", "show", "A"], moved)).code).toBe(0);
+});
+
+test("production sends nothing with a ledger that is lost with its container", async () => {
+  const { env, books } = await openProductionMerchant();
+  const layer = { env, host: { mounts: () => mount("/", "overlay") } };
+  const denied = await lenden([...payoutOf("A"), "--yes", "--again", "--json"], layer);
+  expect([denied.code, errorOf(denied)]).toMatchObject([
+    1,
+    { reason: "ledger.not-persistent", effect: "nothing-sent" },
+  ]);
+  expect(await books("payouts")).toEqual([]);
+  expect((await lenden(["payout", "list"], layer)).code).toBe(0);
+  const doctor = await lenden(["doctor", "--json"], layer);
+  expect([doctor.code, JSON.parse(doctor.stdout)]).toMatchObject([
+    1,
+    expect.arrayContaining([
+      expect.objectContaining({ state: "failed", reason: "ledger.not-persistent" }),
+    ]),
+  ]);
+  const volume = `${mount("/", "overlay")}\n${mount(env.LENDEN_DATA_DIR ?? "", "ext4")}`;
+  const kept = { env, host: { mounts: () => volume } };
+  expect(await lenden([...payoutOf("A"), "--yes"], kept)).toMatchObject({ code: 0 });
+});
+
+test("a sandbox account may use a ledger that is lost with its container, and doctor warns", async () => {
+  const merchant = await openMerchant();
+  const layer = { env: merchant.env, host: { mounts: () => mount("/", "overlay") } };
+  expect(await lenden(payoutOf("A"), layer)).toMatchObject({ code: 0 });
+  const { stdout } = await lenden(["doctor", "--json"], layer);
+  expect(JSON.parse(stdout)).toContainEqual(
+    expect.objectContaining({ check: "ledger-storage", state: "warning" }),
+  );
 });

@@ -5,12 +5,23 @@ import { dirname, sep } from "node:path";
 const networked =
   /^(?:nfs\d?|cifs|smb\d?|smbfs|ncpfs|afs|ceph|lustre|gpfs|glusterfs|fuse\.(?:sshfs|s3fs|rclone|gcsfuse|glusterfs|ceph.*|davfs.*|juicefs))$/;
 
-/**
- * The type of the network file system that a directory is on, such as `nfs4`; undefined if it is on none.
- *
- * @param mounts as in /proc/self/mountinfo; of several mounts on one path, the last one counts
- */
+/** The layers of a container image, of which the topmost one is deleted with the container. */
+const layered = /^(?:overlay|overlayfs|aufs|fuse\.(?:fuse-overlayfs|unionfs.*))$/;
+
+/** The type of the network file system that a directory is on, such as `nfs4`; undefined if it is on none. */
 export function networkFileSystemOf(directory: string, mounts: string): string | undefined {
+  const type = fileSystemOf(directory, mounts);
+  return networked.test(type) ? type : undefined;
+}
+
+/** The type of a container's own layer that a directory is on, such as `overlay`; undefined if it is on none. */
+export function containerLayerOf(directory: string, mounts: string): string | undefined {
+  const type = fileSystemOf(directory, mounts);
+  return layered.test(type) ? type : undefined;
+}
+
+/** @param mounts as in /proc/self/mountinfo; of several mounts on one path, the last one counts */
+function fileSystemOf(directory: string, mounts: string): string {
   const path = withEnd(existing(directory));
   let found = { at: "", type: "" };
   for (const line of mounts.split("\n")) {
@@ -19,7 +30,7 @@ export function networkFileSystemOf(directory: string, mounts: string): string |
     if (at.length >= found.at.length && path.startsWith(at))
       found = { at, type: source.split(" ")[0] ?? "" };
   }
-  return networked.test(found.type) ? found.type : undefined;
+  return found.type;
 }
 
 /** The real path of a directory, or of its nearest parent that exists. */
