@@ -81,7 +81,7 @@ export async function verify(
 
 /** I14: a callback about a record that is not what its operation requested is not verified, even if both agree. */
 export function unlessDiffering(checked: Checked, conflict: Failure | undefined): Checked {
-  if (!conflict || checked.verdict === "forged") return checked;
+  if (!conflict || checked.verdict !== "verified") return checked;
   return { ...checked, verdict: "mismatched", explanation: whatHappened(conflict) };
 }
 
