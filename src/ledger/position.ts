@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { accessSync, constants, copyFileSync, existsSync, rmSync, writeFileSync } from "node:fs";
+import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { systemReason } from "../domain/error-code.ts";
 import { Failure } from "../domain/failure.ts";
-import { isOwnDirectory, makeDirectory } from "../platform/files.ts";
+import { firstExposed, makeDirectory } from "../platform/files.ts";
 import type { Folders } from "../platform/host.ts";
 
 /** Where the newest event of a ledger is stored outside of it: `LENDEN_STATE_DIR` if the other one cannot be written. */
@@ -65,6 +66,15 @@ function canStoreIn(folder: string): boolean {
   }
 }
 
+/** No one, if the system does not know this user. */
+function ownUid(): number {
+  try {
+    return userInfo().uid;
+  } catch {
+    return Number.NaN;
+  }
+}
+
 function isPrivate(folder: string): boolean {
-  return canStoreIn(folder) && isOwnDirectory(folder);
+  return canStoreIn(folder) && firstExposed([folder], ownUid()) === undefined;
 }
