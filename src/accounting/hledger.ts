@@ -1,7 +1,7 @@
 import { decimalText } from "../domain/amount.ts";
 import { localIso } from "../domain/local-time.ts";
 import type { Kind, ListedOperation } from "../ledger/operation.ts";
-import { bucketOf } from "./report.ts";
+import { type Bucket, bucketOf } from "./report.ts";
 
 /** The other side of what an operation adds to the money at the payment provider, or takes from it. */
 const accounts: Partial<Record<Kind, string>> = {
@@ -15,7 +15,7 @@ const accounts: Partial<Record<Kind, string>> = {
  * count a pending entry, so operations of unknown outcome are comments. The same ledger gives the same bytes.
  */
 export function createJournal(zone: string) {
-  const unknown: string[] = [];
+  const comments = new Map<Bucket, string[]>();
   return {
     start: "commodity BDT 1000.00",
 
@@ -27,8 +27,12 @@ export function createJournal(zone: string) {
       const at = localIso(completedAt ?? createdAt, zone);
       const [day] = at.split("T");
       const amount = decimalText(amountPaisa ?? 0n);
-      if (bucket === "unknown")
-        unknown.push(`; ${day} ${titleOf(operation)}: BDT ${amount} (${id})`);
+      if (bucket in notCounted) {
+        const own = comments.get(bucket) ?? [];
+        comments.set(bucket, own);
+        const what = bucket === "differing" ? oneLine(operation.message ?? "") : `BDT ${amount}`;
+        own.push(`; ${day} ${titleOf(operation)}: ${what} (${id})`);
+      }
       if (bucket !== "completed") return undefined;
       const tags = { operation: id, completed: at, method: methodName, batch: batchId };
       const tagged = Object.entries(tags).flatMap(([name, value]) =>
@@ -44,12 +48,26 @@ ${day} * (${remoteId?.replace(/[();]/g, "")}) ${titleOf(operation)}
     ${accounts[kind]}:${owner}  BDT ${from}${amount}`;
     },
 
-    /** The operations that may have moved money. */
+    /** The operations that may have moved money, or that did before. */
     *end(): Iterable<string> {
-      if (unknown.length > 0) yield "\n; Outcome unknown, not counted:";
-      yield* unknown;
+      for (const [bucket, heading] of Object.entries(notCounted)) {
+        const found = [...comments].find(([one]) => one === bucket)?.[1] ?? [];
+        if (found.length > 0) yield `\n; ${heading}, not counted:`;
+        yield* found;
+      }
     },
   };
+}
+
+/** The comments of a journal: what is not counted, and why. */
+const notCounted: Partial<Record<Bucket, string>> = {
+  unknown: "Outcome unknown",
+  differing: "The API's record differs from what was requested",
+  noLongerCompleted: "Completed before, and not any more",
+};
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, " ");
 }
 
 function titleOf({ kind, reference, target, asked }: ListedOperation): string {

@@ -5,6 +5,8 @@ import {
   type AccountReport,
   type Group,
   labelOf,
+  listedBuckets,
+  listedText,
   netOf,
   periodText,
   type Scope,
@@ -77,7 +79,8 @@ ${accounts.map((one) => sectionOf(one, scope)).join("\n") || "<section>No operat
 </html>`;
 }
 
-function sectionOf({ account, environment, total, groups }: AccountReport, scope: Scope): string {
+function sectionOf(report: AccountReport, scope: Scope): string {
+  const { account, environment, total, groups } = report;
   const { by } = scope;
   const isByDay = by === "day";
   const tiles = kinds.map(([kind, heading]) => {
@@ -90,7 +93,7 @@ function sectionOf({ account, environment, total, groups }: AccountReport, scope
   return `<section>
 <h2>${escaped(account)} <span class="soft">${escaped(environment)}</span></h2>
 <dl class="tiles">${tiles.join("")}<div><dt>Net</dt><dd><b>${formatPaisa(netOf(total))}</b></dd></div></dl>
-${openNote(total)}${isByDay ? dayChart(moved) : ""}
+${openNote(report, scope.zone)}${isByDay ? dayChart(moved) : ""}
 <div class="wide" tabindex="0" role="region" aria-label="Sums by ${by}">
 <table>
 <thead><tr><th scope="col" class="first">${by}</th>${headings}<th scope="col">Net</th></tr></thead>
@@ -121,19 +124,26 @@ function amountCells(sums: Sums): string {
     .join("");
 }
 
-/** What may have moved money, or will. */
-function openNote(total: Sums): string {
-  const lines = kinds.flatMap(([kind]) =>
+/** What may have moved money, or will, and what is not proved or not Completed any more. */
+function openNote({ total, listed }: AccountReport, zone: string): string {
+  const open = kinds.flatMap(([kind]) =>
     (
       [
         ["unknown", "outcome unknown"],
         ["inProgress", "in progress"],
+        ["noLongerCompleted", "not Completed any more"],
       ] as const
     ).flatMap(([bucket, words]) => {
       const { count, paisa } = sumIn(total, bucket, [kind]);
       return count === 0 ? [] : `<li>${countOf(count, kind)}, ${words}: ${formatPaisa(paisa)}</li>`;
     }),
   );
+  const { count } = sumIn(total, "differing");
+  const differing = count === 0 ? [] : [`<li>${count} with a record that differs</li>`];
+  const each = listedBuckets.flatMap((bucket) =>
+    listed[bucket].map((one) => `<li>${escaped(listedText(one, zone))}</li>`),
+  );
+  const lines = [...open, ...differing, ...each];
   return lines.length === 0
     ? ""
     : `<div class="note">Not in these sums:<ul>${lines.join("")}</ul></div>\n`;

@@ -1,7 +1,8 @@
 import type { Paisa } from "../domain/amount.ts";
-import { formatDay, localIso } from "../domain/local-time.ts";
+import { formatDay, formatTime, localIso } from "../domain/local-time.ts";
 import { readMobile } from "../domain/mobile.ts";
-import { isTest, isUnresolved } from "../domain/state.ts";
+import { formatPaisa } from "../domain/money.ts";
+import { isDiffering, isTest, isUnresolved } from "../domain/state.ts";
 import { bookedAt } from "../ledger/decide.ts";
 import type { Kind, Operation } from "../ledger/operation.ts";
 import type { Database } from "../platform/sqlite/database.ts";
@@ -12,15 +13,23 @@ export const groupings = ["day", "method", "recipient", "user", "profile"] as co
 type Grouping = (typeof groupings)[number];
 
 /**
- * `completed`: it moved money. `unknown`: it may have. `inProgress`: the API accepted it, and it is neither
- * Completed nor Cancelled. `notCounted`: it moved no money, or only tested the API.
+ * `completed`: it moved money. `differing`: its record differs from what was requested, so that its amount is not
+ * proved. `noLongerCompleted`: it was Completed in the period, and is not any more. `unknown`: it may have moved money.
+ * `inProgress`: the API accepted it, and it is neither Completed nor Cancelled. `notCounted`: it moved no money, or
+ * only tested the API.
  */
-export type Bucket = "completed" | "unknown" | "inProgress" | "notCounted";
+export type Bucket =
+  | ("completed" | "differing" | "noLongerCompleted")
+  | ("unknown" | "inProgress" | "notCounted");
 
-export function bucketOf(operation: Operation): Bucket {
-  const { kind, state, status, amountPaisa } = operation;
+/** @param since the start of the period, ISO 8601 */
+export function bucketOf(operation: Operation, since = ""): Bucket {
+  const { kind, state, status, amountPaisa, completedAt } = operation;
   if (isTest(operation) || kind === "cancel" || kind === "trigger") return "notCounted";
+  if (isDiffering(operation)) return "differing";
   if (isUnresolved(operation)) return "unknown";
+  const wasCompleted = completedAt !== null && completedAt >= since;
+  if (state === "CONFIRMED" && status !== "Completed" && wasCompleted) return "noLongerCompleted";
   if (state !== "CONFIRMED" || status === "Cancelled") return "notCounted";
   if (status !== "Completed") return "inProgress";
   // The amount of a body that was written by hand may be unreadable.
@@ -49,7 +58,14 @@ export interface AccountReport<Groups extends Iterable<Group> = Group[]>
   extends Pick<Operation, "account" | "environment"> {
   groups: Groups;
   total: Sums;
+  /** Operations that are in no total and that a person has to look at, oldest first; at most `mostListed` of each. */
+  listed: Record<ListedBucket, Operation[]>;
 }
+
+/** The buckets whose operations a report lists one by one. */
+export const listedBuckets = ["differing", "noLongerCompleted"] as const;
+export type ListedBucket = (typeof listedBuckets)[number];
+const mostListed = 1_000;
 
 /** The period of a report, and how it is grouped. */
 export interface Scope {
@@ -81,7 +97,8 @@ export function createReport(scope: Scope) {
   const accountOf = ({ account, environment }: Operation) => {
     const id = `${environment} ${account}`;
     let own = accounts.get(id);
-    own ??= { account, environment, groups: [], total: {}, byKey: new Map() };
+    const listed = { differing: [], noLongerCompleted: [] };
+    own ??= { account, environment, groups: [], total: {}, listed, byKey: new Map() };
     accounts.set(id, own);
     return own;
   };
@@ -97,7 +114,7 @@ export function createReport(scope: Scope) {
 
   return {
     async add(operation: Operation): Promise<void> {
-      const { total, byKey } = accountOf(operation);
+      const { total, byKey, listed } = accountOf(operation);
       const { key, name } = placeOf(operation, scope);
       let group = byKey.get(key);
       if (!group) {
@@ -107,10 +124,14 @@ export function createReport(scope: Scope) {
         inMemory += 1;
       }
       group.name = name ?? group.name;
-      const cell = `${bucketOf(operation)} ${operation.kind}` as const;
+      const bucket = bucketOf(operation, scope.since);
+      if (isListed(bucket) && listed[bucket].length < mostListed) listed[bucket].push(operation);
+      const cell = `${bucket} ${operation.kind}` as const;
+      // I14: the amount of a record that differs is not proved.
+      const paisa = bucket === "differing" ? 0n : (operation.amountPaisa ?? 0n);
       for (const sums of [group.sums, total]) {
         sums[cell] ??= { count: 0, paisa: 0n };
-        add(sums[cell], { count: 1, paisa: operation.amountPaisa ?? 0n });
+        add(sums[cell], { count: 1, paisa });
       }
     },
 
@@ -118,11 +139,11 @@ export function createReport(scope: Scope) {
     async accounts(): Promise<AccountReport<Iterable<Group>>[]> {
       if (stored) await store();
       const found = [...accounts].sort(([one], [other]) => (one < other ? -1 : 1));
-      return found.map(([id, { account, environment, total, byKey }]) => {
+      return found.map(([id, { account, environment, total, listed, byKey }]) => {
         const groups = [...byKey.values()];
         const all = scope.by === "method" ? joined(groups) : groups;
         const sorted = scope.by === "day" ? all.sort(byDay) : byAmount(all);
-        return { account, environment, total, groups: stored?.groupsOf(id) ?? sorted };
+        return { account, environment, total, listed, groups: stored?.groupsOf(id) ?? sorted };
       });
     },
   };
@@ -181,7 +202,23 @@ function createStore(database: Database) {
 }
 
 const kinds = ["payment", "refund", "payout", "cancel", "trigger"] as const;
-const buckets = ["completed", "unknown", "inProgress", "notCounted"] as const;
+const buckets = [
+  ...(["completed", ...listedBuckets] as const),
+  ...(["unknown", "inProgress", "notCounted"] as const),
+];
+
+function isListed(bucket: Bucket): bucket is ListedBucket {
+  return listedBuckets.some((one) => one === bucket);
+}
+
+/** A sentence about an operation that is in no total, without its account. */
+export function listedText(operation: Operation, zone: string): string {
+  const { kind, id, remoteId, reference, amountPaisa, completedAt, status, message } = operation;
+  const name = `${kind} ${[reference, remoteId ?? id].filter(Boolean).join(", ")}`;
+  if (isDiffering(operation)) return `Record differs: ${name}. ${message}`;
+  const amount = amountPaisa === null ? "" : ` of ${formatPaisa(amountPaisa)}`;
+  return `Not Completed any more: ${name}${amount} was Completed on ${formatTime(completedAt ?? "", zone)}, and is ${status} now.`;
+}
 
 /** The sum of a bucket, by default of all kinds. */
 export function sumIn(sums: Sums, bucket: Bucket, of: readonly Kind[] = kinds): Sum {

@@ -158,8 +158,14 @@ const byKind = each(counted, "payments refunds payouts");
 const reportSums = {
   ...byKind,
   net: signed,
-  ...each(z.strictObject(byKind), "unknown inProgress"),
-  notCounted: count,
+  ...each(z.strictObject(byKind), "unknown inProgress noLongerCompleted"),
+  ...each(count, "differing notCounted"),
+};
+/** An operation that is in no total, with the amount that was requested. */
+const listedInReport = {
+  ...each(text, "operation kind"),
+  ...each(textOrNull, "remoteId reference"),
+  requested: amountOrNull,
 };
 
 /** The document on stderr for every exit code other than 0. */
@@ -314,6 +320,11 @@ export const jsonSchemas: Record<string, z.ZodMiniType> = {
         ...each(text, "account environment"),
         groups: z.array(z.strictObject({ key: text, name: textOrNull, ...reportSums })),
         total: z.strictObject(reportSums),
+        /** At most 1,000 of each. */
+        differing: z.array(z.strictObject({ ...listedInReport, message: textOrNull })),
+        noLongerCompleted: z.array(
+          z.strictObject({ ...listedInReport, ...each(textOrNull, "completedAt status") }),
+        ),
       }),
     ),
     warnings,

@@ -6,6 +6,8 @@ import {
   groupings,
   labelOf,
   largest,
+  listedBuckets,
+  listedText,
   netOf,
   periodText,
   type Scope,
@@ -22,7 +24,7 @@ import { usage } from "../domain/failure.ts";
 import { formatPaisa } from "../domain/money.ts";
 import { err, ok, quoted, type Result } from "../domain/result.ts";
 import { clockIn, whenClockShows } from "../domain/time-zone.ts";
-import type { Kind } from "../ledger/operation.ts";
+import type { Kind, Operation } from "../ledger/operation.ts";
 import { spanOf, timeFilters, zoneOf } from "./time-filters.ts";
 
 const flags = {
@@ -43,7 +45,7 @@ type ReportInput = Input<typeof flags>;
 
 export const report = defineCommand({
   description:
-    "The totals include operations that were completed in the period. Operations in progress or with an unknown outcome are shown separately.",
+    "The totals include operations that were completed in the period. Operations in progress, with an unknown outcome, with a record that differs, or not Completed any more are shown separately.",
   examples: {
     "Report the current month by day": "lenden report",
     "Write a page with charts": "lenden report --month 2026-11 --by method -o html > report.html",
@@ -53,7 +55,8 @@ export const report = defineCommand({
 
   run(input, context) {
     const { output } = context.ui;
-    return output === "csv" || output === "ids" ? pagesOf(input, context) : sumsOf(input, context);
+    if (output === "csv" || output === "ids") return pagesOf(input, context);
+    return output === "table" ? withListed(input, context) : sumsOf(input, context);
   },
 
   /** There may be a million groups, so they are read while they are printed. */
@@ -62,14 +65,22 @@ export const report = defineCommand({
     since: scope.since ?? null,
     until: scope.until ?? null,
     timeZone: scope.zone,
-    accounts: accounts.map(({ groups, total, ...account }) => ({
+    accounts: accounts.map(({ groups, total, listed, ...account }) => ({
       ...account,
       groups: jsonGroups(groups),
       total: jsonOf(total),
+      differing: listed.differing.map(({ message, ...one }) => ({ ...jsonListed(one), message })),
+      noLongerCompleted: listed.noLongerCompleted.map(({ completedAt, status, ...one }) => ({
+        ...jsonListed(one),
+        completedAt,
+        status,
+      })),
     })),
   }),
 
-  view: ({ scope, accounts, output, now, room }) => {
+  view: (result) => {
+    const { scope, accounts, output, now, room, line } = result;
+    if (line !== undefined) return { kind: "line", text: line, id: "" };
     const shown = accounts.map((one) => ({ ...one, groups: [...largest(one.groups, pageSize)] }));
     if (output === "html") return { kind: "raw", text: reportPage(shown, scope, now) };
     return tableOf(shown, scope, { output, room });
@@ -78,6 +89,26 @@ export const report = defineCommand({
 
 /** Rows that are shown at once. A table and a page have the largest groups, and the sum of the others. */
 const pageSize = 1_000;
+
+/** The table, and below it the operations that are in no total and that a person has to look at. */
+async function* withListed(input: ReportInput, context: Context) {
+  const report = await sumsOf(input, context);
+  yield report;
+  for (const { account, listed } of report.accounts)
+    for (const bucket of listedBuckets)
+      for (const one of listed[bucket]) {
+        const owner = report.accounts.length > 1 ? `${account}: ` : "";
+        yield { ...report, line: `${owner}${listedText(one, report.scope.zone)}` };
+      }
+}
+
+function jsonListed(
+  one: Pick<Operation, "id" | "kind" | "remoteId" | "reference" | "amountPaisa">,
+) {
+  const { id, kind, remoteId, reference, amountPaisa } = one;
+  const requested = amountPaisa === null ? null : amountText(amountPaisa);
+  return { operation: id, kind, remoteId, reference, requested };
+}
 
 /** Each page of an account by itself; an empty one if there is no account. */
 async function* pagesOf(input: ReportInput, context: Context) {
@@ -99,7 +130,22 @@ function* jsonGroups(groups: Iterable<Group>) {
   for (const { sums, ...group } of groups) yield { ...group, ...jsonOf(sums) };
 }
 
-async function sumsOf({ month, by = "day", ...times }: ReportInput, context: Context) {
+interface Reported {
+  scope: Scope;
+  accounts: AccountReport<Iterable<Group>>[];
+  output: Output;
+  /** ISO 8601. */
+  now: string;
+  /** The columns of the terminal; 0 without one. */
+  room: number;
+  /** In place of the table, a sentence below it. */
+  line?: string;
+}
+
+async function sumsOf(
+  { month, by = "day", ...times }: ReportInput,
+  context: Context,
+): Promise<Reported> {
   const { host, ui } = context;
   const zone = await zoneOf(context);
   const isGiven = times.since !== undefined || times.until !== undefined;
@@ -121,11 +167,18 @@ async function sumsOf({ month, by = "day", ...times }: ReportInput, context: Con
     ui.notice(`Period: ${periodText(scope)} (${zone}). Account: ${named.join(", ")}.`);
   }
   const [unknown, inProgress] = [countOf("unknown"), countOf("inProgress")];
+  const [differing, changed] = [countOf("differing"), countOf("noLongerCompleted")];
   if (inProgress > 0) ui.notice(`Not included: ${inProgress} in progress.`);
   if (unknown > 0)
     ui.notice(
       `Not included: ${unknown} with an unknown outcome. To list them, run 'lenden ledger list --unknown'.`,
     );
+  if (differing > 0)
+    ui.notice(
+      `Not included: ${differing} with a record that differs from what was requested. To list them, run 'lenden ledger list --status conflict'.`,
+    );
+  if (changed > 0)
+    ui.notice(`Not included: ${changed} completed in the period and not Completed any more.`);
   const room = host.stdout.isTTY ? (host.stdout.columns ?? 80) : 0;
   return { scope, accounts, output: ui.output, now: new Date(host.now()).toISOString(), room };
 }
@@ -164,6 +217,9 @@ function jsonOf(sums: Sums) {
     net: net < 0n ? `-${amountText(-net)}` : amountText(net),
     unknown: each("unknown"),
     inProgress: each("inProgress"),
+    noLongerCompleted: each("noLongerCompleted"),
+    // Their amounts are not proved.
+    differing: sumIn(sums, "differing").count,
     notCounted: sumIn(sums, "notCounted").count,
   };
 }
@@ -208,6 +264,16 @@ function tableOf(
     const shown = { ...amount(key, label, (sums) => sumOf(sums).paisa), isSpare };
     return isTable ? [shown] : [shown, count];
   };
+  const differing = ({ sums }: Line) => sumIn(sums, "differing").count;
+  const countedOnly: ReportColumn[] =
+    isTable && lines.every((line) => differing(line) === 0)
+      ? []
+      : [
+          {
+            ...{ key: "differingCount", label: "DIFFERING", isRight: true, isSpare: true },
+            cell: (line) => text(isTable ? differing(line) || null : differing(line)),
+          },
+        ];
   const inWords: ReportColumn[] = [
     { key: "environment", label: "ENVIRONMENT", cell: ({ account }) => text(account.environment) },
     { key: "account", label: "ACCOUNT", cell: ({ account }) => text(account.account) },
@@ -234,6 +300,8 @@ function tableOf(
     amount("net", "NET", netOf),
     ...counted("unknown", "UNKNOWN", "unknown"),
     ...counted("inProgress", "IN PROGRESS", "inProgress"),
+    ...counted("noLongerCompleted", "CHANGED", "noLongerCompleted"),
+    ...countedOnly,
   ];
   const lengthOf = ({ value }: Cell) =>
     typeof value === "bigint" ? formatPaisa(value).length : `${value ?? "-"}`.length;

@@ -362,3 +362,76 @@ describe("P24b: a final status that changes", () => {
     });
   });
 });
+
+describe("a report", () => {
+  test("counts no record that differs and no status that changed, and lists both", async () => {
+    const { api, run, json, payment } = await shop();
+    const [short, back, good] = [
+      await payment("short"),
+      await payment("back"),
+      await payment("good"),
+    ];
+    for (const one of [short, back, good]) api.set("payment", one.transactionId, "Completed");
+    expect(await json("pay", "list", "--refresh")).toMatchObject({ code: 0 });
+    short.amount = 5;
+    api.set("payment", back.transactionId, "Cancelled");
+    expect((await json("pay", "get", short.transactionId)).code).toBe(5);
+    expect((await json("pay", "get", back.transactionId)).code).toBe(0);
+    const of = (one: typeof short) => ({ remoteId: one.transactionId, requested: "500" });
+    const total = {
+      payments: { count: 1, amount: "500" },
+      net: "500",
+      unknown: { payments: { count: 0, amount: "0" } },
+      noLongerCompleted: { payments: { count: 1, amount: "500" } },
+      differing: 1,
+    };
+    expect(await json("report")).toMatchObject({
+      code: 0,
+      json: {
+        accounts: [
+          {
+            total,
+            differing: [{ ...of(short), message: expect.stringContaining("BDT 5.00") }],
+            noLongerCompleted: [
+              { ...of(back), completedAt: expect.any(String), status: "Cancelled" },
+            ],
+          },
+        ],
+      },
+    });
+    const table = await run(["report"]);
+    expect(table.stdout).toMatch(/^Record differs: payment .*BDT 5\.00/m);
+    expect(table.stdout).toMatch(/^Not Completed any more: payment .* is Cancelled now\.$/m);
+    const csv = await run(["report", "-o", "csv"]);
+    const [header = "", line = ""] = csv.stdout.split("\r\n");
+    const cells = new Map(header.split(",").map((name, at) => [name, line.split(",")[at]]));
+    expect(
+      ["payments", "unknown", "noLongerCompleted", "noLongerCompletedCount", "differingCount"].map(
+        (name) => cells.get(name),
+      ),
+    ).toEqual(["500.00", "0.00", "500.00", "1", "1"]);
+    const page = await run(["report", "-o", "html"]);
+    expect(page.stdout).toContain(`payment ${short.transactionId}`);
+    expect(page.stdout).toContain(`payment ${back.transactionId}`);
+    const journal = (await run(["ledger", "export", "-o", "hledger"])).stdout;
+    expect(journal.match(/^ +assets:provider.*$/gm)).toEqual([
+      expect.stringMatching(/BDT 500\.00$/),
+    ]);
+    expect(journal).toMatch(/^; .*short: .*the API has BDT 5\.00/m);
+    expect(journal).toMatch(/^; .*back: BDT 500\.00/m);
+  });
+
+  test("of a later month does not list what was completed before", async () => {
+    const { api, json, payment } = await shop();
+    const { transactionId: id } = await payment();
+    api.set("payment", id, "Completed");
+    expect((await json("pay", "get", id)).code).toBe(0);
+    api.set("payment", id, "Processing");
+    expect((await json("pay", "get", id)).code).toBe(0);
+    expect(await json("report", "--month", "2099-01")).toMatchObject({
+      json: {
+        accounts: [{ total: { inProgress: { payments: { count: 1 } } }, noLongerCompleted: [] }],
+      },
+    });
+  });
+});
