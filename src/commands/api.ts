@@ -9,6 +9,7 @@ import { Failure, usage } from "../domain/failure.ts";
 import { isObject, jsonIn, repeatedKey } from "../domain/json.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { readTimestamp } from "../domain/timestamp.ts";
+import type { Operation } from "../ledger/operation.ts";
 import { isWaiting } from "../operations/response-failure.ts";
 import { accountNumberWarnings } from "./resources.ts";
 
@@ -112,8 +113,7 @@ async function throughLedger(
     const deps = await context.api.watchedDeps((response) => responses.push(response));
     const sent = await send(how, deps);
     record = sent.record;
-    const { possibleDuplicate } = await import("../payouts/claim.ts");
-    if (sent.earlier) context.ui.notice(...possibleDuplicate(sent.earlier));
+    if (sent.earlier) context.ui.notice(...(await warningOf(sent.earlier)));
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     ending = error;
@@ -135,6 +135,12 @@ async function throughLedger(
       hint: "For a new payout, use a new merchantRef.",
     });
   return { ...shown, ending, reads: exists };
+}
+
+async function warningOf(earlier: Operation): Promise<[message: string, reason: string]> {
+  if (earlier.kind === "payment")
+    return (await import("../operations/create.ts")).possibleDuplicatePayment(earlier);
+  return (await import("../payouts/claim.ts")).possibleDuplicate(earlier);
 }
 
 async function confirm(

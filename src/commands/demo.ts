@@ -80,7 +80,7 @@ async function* pay(
   const { triggerPayment } = await import("../operations/status-transition.ts");
   const urls = { redirect_url: `${origin}/return`, callback_url: `${origin}/callback` };
   const order = { description: "Order 42", paymentMethodId, ...urls };
-  const payment = await createPayment(125_050n, order, { again: false }, deps);
+  const { payment } = await createPayment(125_050n, order, { again: false }, deps);
   const { transactionId } = payment;
   const create = 'pay create --amount 1250.50 --description "Order 42" --method bkash';
   yield shown("Create a payment, which the customer pays at its URL", create, payment, paymentCard);

@@ -89,13 +89,14 @@ export const payCreate = defineCommand({
         ...request,
         amount: amountNumber(input.amount),
       });
-    const { createPayment } = await import("../operations/create.ts");
+    const { createPayment, possibleDuplicatePayment } = await import("../operations/create.ts");
     const how = {
       again: input.again,
       methodName: input.methodId === undefined ? input.method : undefined,
     };
     const deps = await context.api.deps();
-    const created = await createPayment(input.amount, request, how, deps);
+    const { payment: created, earlier } = await createPayment(input.amount, request, how, deps);
+    if (earlier) context.ui.notice(...possibleDuplicatePayment(earlier));
     await showPage(created.payment_url, input, context);
     const { payment_url } = created;
     if (input.wait) context.ui.notice(`Payment URL: ${payment_url}`);

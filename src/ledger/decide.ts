@@ -370,27 +370,42 @@ export function refundSumsOf(refunds: Operation[]): RefundSums {
 
 /** Rejects the same amount, description, method and payer. */
 function checkPayment({ intent, onDuplicate }: ClaimRequest, facts: ClaimFacts): Checked {
-  const since = new Date(facts.nowMs - paymentWindowMs).toISOString();
+  const { nowMs } = facts;
+  const since = new Date(nowMs - paymentWindowMs).toISOString();
   const same = facts.similar
     .filter((one) => isSamePayment(one, intent))
-    .find(
-      (one) =>
-        isUnresolved(one) ||
-        (one.state === "CONFIRMED" && one.status === "Processing" && one.createdAt >= since),
-    );
-  if (same && onDuplicate !== "send") return { kind: "duplicate", earlier: same };
-  return { earlier: same };
+    .sort((one, other) => unresolvedThenNewest({ one }, { one: other }));
+  const hasStatus = (status: string, one: Operation) =>
+    one.state === "CONFIRMED" && one.status === status;
+  const open = same.find(
+    (one) => isUnresolved(one) || (hasStatus("Processing", one) && one.createdAt >= since),
+  );
+  const paid = same.find(
+    (one) => hasStatus("Completed", one) && one.createdAt >= duplicatesSince(nowMs),
+  );
+  // Two customers may buy the same thing: without a payer, a completed payment is only worth a warning.
+  const rejecting = open ?? (payerOf(intent) === "" ? undefined : paid);
+  if (rejecting && onDuplicate !== "send") return { kind: "duplicate", earlier: rejecting };
+  return { earlier: rejecting ?? paid };
+}
+
+function payerOf({ asked }: Pick<Intent, "asked">): string {
+  return String(asked.suggestedPayerNumber ?? "");
+}
+
+/** The payer of a payment as a database finds it: the last eleven digits; null without digits. */
+export function payerKeyOf(intent: Pick<Intent, "asked">): string | null {
+  return payeeOf(payerOf(intent)) || null;
 }
 
 function isSamePayment(one: Operation, intent: Intent): boolean {
-  const payer = ({ asked }: Intent) => String(asked.suggestedPayerNumber ?? "");
   return (
     one.kind === "payment" &&
     one.amountPaisa === intent.amountPaisa &&
     (one.amountPaisa !== null || one.asked.amount === intent.asked.amount) &&
     one.asked.description === intent.asked.description &&
     one.asked.paymentMethodId === intent.asked.paymentMethodId &&
-    sameMobile(payer(one), payer(intent)) === "same"
+    sameMobile(payerOf(one), payerOf(intent)) === "same"
   );
 }
 

@@ -1,7 +1,7 @@
 import { Failure } from "../domain/failure.ts";
 import { payeeOf } from "../domain/mobile.ts";
 import { isCorrectable, isUnsettled } from "../domain/state.ts";
-import { notAfter, recipientOf } from "./decide.ts";
+import { notAfter, payerKeyOf, recipientOf } from "./decide.ts";
 import type { Intent, Operation, Outcome } from "./operation.ts";
 import type { Row } from "./rows.ts";
 import type { Recorder } from "./worker.ts";
@@ -20,6 +20,7 @@ export function listedOf({ kind, asked }: Pick<Intent, "kind" | "asked">) {
     recipientName: text(asked.recipientName),
     methodId: text(asked.paymentMethodId),
     description: text(asked.description),
+    payer: kind === "payment" ? payerKeyOf({ asked }) : null,
   };
 }
 
@@ -109,7 +110,7 @@ export function newRow(
 ): Row {
   const { number, id, kind, profile, environment, reference, target, state } = operation;
   const { user, command, batch } = operation;
-  const { recipient, recipientName, methodId, description } = listedOf(operation);
+  const { recipient, recipientName, methodId, description, payer } = listedOf(operation);
   return {
     number,
     id,
@@ -135,6 +136,7 @@ export function newRow(
     method_id: methodId,
     method_name: operation.methodName,
     description,
+    payer_key: payer,
     batch,
     phase: "unresolved",
   };

@@ -2,7 +2,7 @@ import { phaseOf, states } from "../domain/state.ts";
 import { type Changed, type Changing, decideOutcome } from "./decide.ts";
 import { listedOf, storable } from "./intent.ts";
 import type { Outcome } from "./operation.ts";
-import { changing, type TextRow, withColumns } from "./rows.ts";
+import { changing, kinds, type TextRow, withColumns } from "./rows.ts";
 
 /** An event of one operation, as it is stored. */
 interface ReplayedEvent {
@@ -70,14 +70,15 @@ const stored = withColumns(
 /** The columns that never change. */
 function intended(data: Fields): TextRow {
   const asked = isFields(data.asked) ? data.asked : {};
-  const kind = data.kind === "payout" || data.kind === "refund" ? data.kind : "payment";
-  const { recipient, recipientName, methodId, description } = listedOf({ kind, asked });
+  const kind = kinds.find((one) => one === data.kind) ?? "cancel";
+  const { recipient, recipientName, methodId, description, payer } = listedOf({ kind, asked });
   const columns: TextRow = {
     asked: JSON.stringify(data.asked),
     recipient_key: recipient,
     recipient_name: recipientName,
     method_id: methodId,
     description,
+    payer_key: payer,
   };
   for (const [field, column] of stored) columns[column] = text(data[field]);
   return columns;

@@ -46,7 +46,7 @@ export function holderIn({ holder }: Row): Holder | null {
   return holder ? JSON.parse(String(holder)) : null;
 }
 
-const kinds: readonly Kind[] = ["payment", "payout", "refund", "cancel", "trigger"];
+export const kinds: readonly Kind[] = ["payment", "payout", "refund", "cancel", "trigger"];
 
 function kindIn(text: string): Kind {
   return known(kinds, text);

@@ -43,13 +43,20 @@ export interface Repeat {
   again: boolean;
 }
 
+/** A payment that was created. */
+export interface CreatedPayment {
+  payment: Payment;
+  /** An equal payment that is worth a warning. */
+  earlier: Operation | undefined;
+}
+
 /** Creates a payment, at most once. `methodName`: the method as it was given. */
 export async function createPayment(
   amountPaisa: Paisa,
   input: PaymentInput,
   { again, methodName }: Repeat & { methodName?: string | undefined },
   deps: OperationDeps,
-): Promise<Payment> {
+): Promise<CreatedPayment> {
   const asked = { ...input, amount: amountNumber(amountPaisa) };
   const intent = {
     ...({ kind: "payment", reference: null, target: null } as const),
@@ -57,12 +64,12 @@ export async function createPayment(
     asked,
     methodName: methodName ?? null,
   };
-  const operation = await claimIntent(intent, { again }, deps);
+  const { operation, earlier } = await claimIntent(intent, { again }, deps);
   return recorded(operation, deps, async () => {
     const payment = await createOnce(operation, () => deps.client.createPayment(asked), deps);
     const { transactionId: remoteId, status, payment_url: paymentUrl, amount } = payment;
     await assertSame(operation, remoteId, { amount }, deps);
-    return { result: payment, remoteId, status, paymentUrl };
+    return { result: { payment, earlier }, remoteId, status, paymentUrl };
   });
 }
 
@@ -77,7 +84,7 @@ export async function createRefund(
   const { transactionId: target } = input;
   const { paidPaisa } = await retrieveCompleted(target, deps);
   const intent = { kind: "refund", reference: null, target, amountPaisa, asked } as const;
-  const operation = await claimIntent(intent, { again, paidPaisa }, deps);
+  const { operation } = await claimIntent(intent, { again, paidPaisa }, deps);
   return recorded(operation, deps, async () => {
     const refund = await createOnce(operation, () => deps.client.createRefund(asked), deps);
     const { refundRequestId: remoteId, status, transactionId: payment, amount } = refund;
@@ -140,16 +147,17 @@ async function createOnce<Created>(
  * Records an intent. The checks for duplicates and limits are part of the claim.
  *
  * @param paidPaisa of a refund: the amount of its payment
+ * @returns the operation, and an earlier one that it may repeat
  * @throws Failure `refused`: nothing was sent
  */
 async function claimIntent(
   intent: Intent,
   { again, paidPaisa = 0n }: Repeat & { paidPaisa?: Paisa },
   deps: OperationDeps,
-): Promise<Operation> {
+): Promise<{ operation: Operation; earlier: Operation | undefined }> {
   const ledger = await deps.ledger();
   const claim = await ledger.claim({ intent, onDuplicate: again ? "send" : "reject", paidPaisa });
-  if (claim.kind === "new") return claim.operation;
+  if (claim.kind === "new") return claim;
   if (claim.kind === "duplicate" || claim.kind === "over-limit")
     throw rejectedClaim(intent, paidPaisa, claim);
   throw new Error(`a ${intent.kind} cannot be ${claim.kind}`);
@@ -203,6 +211,18 @@ function rejectedClaim(
     `Duplicate ${kind}: the same ${kind} was ${kind === "payment" ? "created" : "sent"} on ${formatTime(createdAt)} (${id})${state === "CONFIRMED" ? "" : ended}.`,
     { hint, operation: id },
   );
+}
+
+/** The warning about an equal payment, which another customer may have paid. */
+export function possibleDuplicatePayment({
+  id,
+  remoteId,
+  status,
+  createdAt,
+}: Operation): [message: string, reason: string] {
+  const known = status === null ? "its outcome is unknown" : `it is ${status}`;
+  const text = `Possible duplicate: the same payment was created on ${formatTime(createdAt)} (${remoteId ?? id}), and ${known}.`;
+  return [text, "payment.possible-duplicate"];
 }
 
 /** A payment that can be refunded, and the amount that can still be refunded. */

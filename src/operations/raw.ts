@@ -31,7 +31,7 @@ type Readings = Record<string, Result<unknown>>;
 
 interface SentWrite {
   record: { status: string };
-  /** An earlier payout of the same amount to the same recipient. */
+  /** An earlier payout of the same amount to the same recipient, or an equal payment. */
   earlier?: Operation | undefined;
 }
 
@@ -136,7 +136,9 @@ async function sendAs(
     }
     case "createPayment": {
       const { amount, ...input } = read(contract[name], given, "pay create");
-      return { record: await createPayment(amountOf(amount, "pay create"), input, how, deps) };
+      const amountPaisa = amountOf(amount, "pay create");
+      const { payment: record, earlier } = await createPayment(amountPaisa, input, how, deps);
+      return { record, earlier };
     }
     case "createRefund": {
       const { amount, ...input } = read(contract[name], given, "refund create");

@@ -131,7 +131,8 @@ function createRefunded(
   const payment = once(async () => {
     const paymentMethodId = (await methods())[0].id;
     const request = { description: run, paymentMethodId, note: run, ...urls };
-    const { transactionId } = await createPayment(amountPaisa, request, { again: true }, deps);
+    const created = await createPayment(amountPaisa, request, { again: true }, deps);
+    const { transactionId } = created.payment;
     await triggerPayment(transactionId, deps);
     return transactionId;
   });

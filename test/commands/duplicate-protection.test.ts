@@ -273,14 +273,57 @@ describe.each(apis)("on $name:", ({ open }) => {
       expect(await shop.created("payment")).toHaveLength(7);
     });
 
-    test("creates the same payment once the first is known to be Completed", async () => {
-      const shop = await openShop(api);
-      const id = await shop.id(...line);
+    /** Creates a payment, and learns that the customer paid it. */
+    const complete = async (shop: Shop, ...create: string[]) => {
+      const id = await shop.id(...create);
       await api.set("payment", id, "Completed");
-      expect(await shop.lenden(...line)).toMatchObject(rejected);
       expect(await shop.lenden("pay", "get", id)).toMatchObject({ code: 0 });
-      expect(await shop.lenden(...line)).toMatchObject({ code: 0 });
+      return id;
+    };
+
+    test("rejects for 24 hours what the same payer has paid, unless --again is given", async () => {
+      const shop = await openShop(api);
+      await complete(shop, ...line);
+      const error = {
+        reason: "payment.duplicate",
+        effect: "nothing-sent",
+        hint: expect.stringContaining("--again"),
+      };
+      const spelled = withFlags(line, { "--payer": "+880 1712-345678" });
+      for (const same of [line, spelled])
+        expect(await shop.lenden(...same)).toMatchObject({ code: 3, json: undefined, error });
+      const other = await shop.lenden(...withFlags(line, { "--payer": "01812345678" }));
+      expect(other).toMatchObject({ code: 0 });
+      expect(other.json).not.toHaveProperty("warnings");
+      shop.pass(23.9);
+      expect(await shop.lenden(...line)).toMatchObject({ code: 3, error });
       expect(await shop.created("payment")).toHaveLength(2);
+      expect(await shop.lenden(...line, "--again")).toMatchObject({
+        code: 0,
+        json: { warnings: [{ reason: "payment.possible-duplicate" }] },
+      });
+      shop.pass(0.2);
+      const late = await shop.lenden(...line);
+      expect(late).toMatchObject({ code: 0 });
+      expect(late.json).not.toHaveProperty("warnings");
+      expect(await shop.created("payment")).toHaveLength(4);
+    });
+
+    test("warns of an equal payment that was paid, if no payer is given", async () => {
+      const shop = await openShop(api);
+      const id = await complete(shop, ...paymentOf("Order 5"));
+      expect(await shop.lenden(...paymentOf("Order 5"))).toMatchObject({
+        code: 0,
+        json: {
+          warnings: [
+            { reason: "payment.possible-duplicate", message: expect.stringContaining(id) },
+          ],
+        },
+      });
+      expect(await shop.created("payment")).toHaveLength(2);
+      const other = await shop.lenden(...paymentOf("Order 6"));
+      expect(other).toMatchObject({ code: 0 });
+      expect(other.json).not.toHaveProperty("warnings");
     });
 
     test("rejects a payment whose outcome is unknown at any age", async () => {
@@ -552,6 +595,14 @@ describe.each(apis)("on $name:", ({ open }) => {
         expect(await shop.lenden(...same)).toMatchObject(rejected);
       expect(await shop.created("payment")).toHaveLength(1);
       expect(await shop.lenden(...rawPayment("--again"))).toMatchObject({ code: 0 });
+      expect(await shop.created("payment")).toHaveLength(2);
+      for (const { id } of await shop.created("payment")) {
+        await api.set("payment", id, "Completed");
+        expect(await shop.lenden("pay", "get", id)).toMatchObject({ code: 0 });
+      }
+      shop.pass(1);
+      for (const same of [rawPayment(), line])
+        expect(await shop.lenden(...same)).toMatchObject(rejected);
       expect(await shop.created("payment")).toHaveLength(2);
     });
 

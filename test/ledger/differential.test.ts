@@ -52,8 +52,10 @@ const payment: fc.Arbitrary<Intent> = fc
     amountPaisa: amount,
     description: fc.constantFrom("tea", "rice"),
     paymentMethodId: fc.constantFrom("m1", "m2"),
+    payer: fc.constantFrom(undefined, undefined, "01712345678", "+8801712345678", "01812345678"),
   })
-  .map(({ amountPaisa, ...asked }) => {
+  .map(({ amountPaisa, payer, ...rest }) => {
+    const asked = payer === undefined ? rest : { ...rest, suggestedPayerNumber: payer };
     return { kind: "payment", reference: null, amountPaisa, target: null, asked };
   });
 const refund: fc.Arbitrary<Intent> = fc

@@ -3,8 +3,10 @@ import type { State } from "../../src/domain/state.ts";
 import type { ChangeRequest } from "../../src/ledger/change.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Intent, Outcome } from "../../src/ledger/operation.ts";
+import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
+import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { collect } from "../support/helpers.ts";
-import { claim, claimed, owner, payment, payout, record, refund } from "./small-ledger.ts";
+import { claim, claimed, owner, payment, payout, record, refund, worker } from "./small-ledger.ts";
 import { databases, describeEach, type Shared, stores } from "./stores.ts";
 
 describeEach(stores, "a claim", ({ share }) => {
@@ -37,6 +39,34 @@ describeEach(stores, "a claim", ({ share }) => {
     expect(answers.map(({ kind }) => kind)).toEqual([
       ...["new", "duplicate", "locked", "new", "over-limit", "new", "duplicate"],
     ]);
+  });
+
+  test("of a payment finds that of its payer, however many others bought the same since", async () => {
+    const ledger = await (await share()).open();
+    const by = (payer: string): Intent => {
+      const { asked, ...tea } = payment("tea");
+      return { ...tea, asked: { ...asked, suggestedPayerNumber: payer } };
+    };
+    const sell = async (status: string, ...payers: string[]) => {
+      const answers = await ledger.change(
+        payers.map((payer) => ({ kind: "claim", intent: by(payer), onDuplicate: "send" })),
+      );
+      const numbers = answers.flatMap((one) => (one.kind === "new" ? one.operation.number : []));
+      await ledger.change(
+        numbers.map((operation) => {
+          const outcome = { state: "CONFIRMED", remoteId: `TX${operation}`, status } as const;
+          return { kind: "record", operation, outcome, release: true };
+        }),
+      );
+    };
+    await sell("Completed", "+8801712345678");
+    await sell("Completed", ...Array.from({ length: 60 }, (_, one) => `018${10_000_000 + one}`));
+    expect(await claim(ledger, by("01712345678"))).toMatchObject({ kind: "duplicate" });
+    const lost = await claimed(ledger, by("01912345678"));
+    await record(ledger, lost, { state: "UNCERTAIN", sent: true });
+    await sell("Processing", ...Array.from({ length: 60 }, () => "01912345678"));
+    const earlier = { number: lost.number };
+    expect(await claim(ledger, by("01912345678"))).toMatchObject({ kind: "duplicate", earlier });
   });
 
   test("I9: is a duplicate of an accepted payout without a reference", async () => {
@@ -554,4 +584,27 @@ describeEach(stores, "I10: an ID of the API belongs to one operation", ({ share 
     await record(ledger, one, confirmed("PO1"));
     expect(await record(ledger, other, confirmed("PO1"))).toMatchObject({ kind: "recorded" });
   });
+});
+
+test("a claim of a payment reads at most 50 equal ones", async () => {
+  const database = await openDatabase(":memory:");
+  let most = 0;
+  const prepare = (sql: string) => {
+    const statement = database.prepare(sql);
+    const all: typeof statement.all = (...values) => {
+      const rows = statement.all(...values);
+      most = Math.max(most, rows.length);
+      return rows;
+    };
+    return { ...statement, all, get: statement.get, run: statement.run };
+  };
+  const ledger = openLedger({ ...database, prepare }, worker({ now: () => Date.now() }));
+  for (let index = 0; index < 70; index += 1) {
+    const { number } = await claimed(ledger, payment("tea"));
+    const status = index < 60 ? "Completed" : "Processing";
+    const outcome = { state: "CONFIRMED", remoteId: `TX${number}`, status, sent: true } as const;
+    await ledger.record({ operation: number, outcome, release: true });
+  }
+  expect(await claim(ledger, payment("tea"))).toMatchObject({ kind: "duplicate" });
+  expect(most).toBe(50);
 });

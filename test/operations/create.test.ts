@@ -53,8 +53,10 @@ const creations = [
     what: "payment",
     name: "createPayment",
     script: (...answers: unknown[]) => ({ createPayment: answers }) as Script,
-    run: (deps: OperationDeps, { again = false, ...more }: More = {}) =>
-      createPayment(paisa("1250.50"), { ...paymentInput, ...more }, { again }, deps),
+    run: async (deps: OperationDeps, { again = false, ...more }: More = {}) => {
+      const input = { ...paymentInput, ...more };
+      return (await createPayment(paisa("1250.50"), input, { again }, deps)).payment;
+    },
     made: paymentMade,
   },
   {

@@ -111,7 +111,9 @@ export function payment(
       { subject, again },
       place,
     );
-  return start(subject, place, (deps) => createPayment(amountPaisa, input, { again }, deps), again);
+  const create = async (deps: OperationDeps) =>
+    (await createPayment(amountPaisa, input, { again }, deps)).payment;
+  return start(subject, place, create, again);
 }
 
 type Refund = Extract<lists.Command, { does: "refund" }>;

@@ -83,7 +83,7 @@ export const topicPages: Record<TopicName, Record<string, string | Record<string
       "payout send":
         "Rejected (exit 3) for 24 hours if amount and recipient are equal; longer while the outcome is unknown. If the API rejected the first one, it is sent again with the same reference.",
       "pay create":
-        "Rejected (exit 3) for ten minutes while a payment of the same amount, description, method and payer is Processing; longer while its outcome is unknown.",
+        "Rejected (exit 3) for ten minutes while a payment of the same amount, description, method and payer is Processing; longer while its outcome is unknown. For 24 hours after the same payer paid it; without --payer, a warning.",
       "refund create":
         "Rejected (exit 3) if payment and amount are equal, whatever the account number, unless the earlier refund was cancelled, or was rejected by the API more than ten minutes ago.",
       "payout batch send": "The batch resumes without the accepted rows.",

@@ -146,7 +146,8 @@ async function sandboxFor(context: Context) {
   const run = Buffer.from(context.host.randomBytes(4)).toString("hex");
   const pay = async (name: string, amountPaisa: Paisa, isPaid: boolean) => {
     const order = { ...urls, paymentMethodId, description: `test-${run}-${name}` };
-    const { transactionId } = await createPayment(amountPaisa, order, { again: false }, deps);
+    const { payment } = await createPayment(amountPaisa, order, { again: false }, deps);
+    const { transactionId } = payment;
     if (isPaid) await triggerPayment(transactionId, deps);
     return { ...(await retrieveRecord("payment", transactionId, deps)) };
   };

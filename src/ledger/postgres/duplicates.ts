@@ -1,6 +1,7 @@
 import { payeeOf } from "../../domain/mobile.ts";
 import { type GuardScope, guardScope } from "../account.ts";
 import {
+  equalPayments,
   isAcceptedSince,
   isNoTest,
   isOpenRow,
@@ -10,6 +11,7 @@ import {
   payoutFacts,
 } from "../conditions.ts";
 import { type ClaimFacts, type ClaimRequest, duplicatesSince, recipientOf } from "../decide.ts";
+import { listedOf } from "../intent.ts";
 import type { BatchReads } from "../ledger.ts";
 import type { Holder, Intent, Operation } from "../operation.ts";
 import {
@@ -64,7 +66,7 @@ export async function claimFacts(
   const found = (number: string | null | undefined) =>
     number == null ? undefined : operations.get(number);
   const facts: ClaimFacts[] = [];
-  for (const [place, { intent }] of requests.entries()) {
+  for (const [place, request] of requests.entries()) {
     const row = payouts.find((one) => one.place === String(place));
     const same = found(row?.same);
     facts.push({
@@ -76,7 +78,7 @@ export async function claimFacts(
       ofRecord: found(records.find((one) => one.place === String(place))?.same),
       similar: row
         ? [row.unresolved, row.accepted, row.elsewhere, row.free].flatMap((one) => found(one) ?? [])
-        : await similarTo(query, intent, scope),
+        : await similarTo(query, request, scope),
       planned: row?.planned_batch
         ? { batch: row.planned_batch, reference: row.planned_reference ?? "" }
         : undefined,
@@ -129,26 +131,41 @@ async function operationsOf(query: Query, numbers: string[]): Promise<Map<string
 
 async function similarTo(
   query: Query,
-  intent: Intent,
-  { owner, account }: FactsScope,
+  { intent, found }: ClaimRequest,
+  { owner, account, nowMs }: FactsScope,
 ): Promise<Operation[]> {
-  const { inSql, value } = scopeOf(owner);
-  const { kind, target, amountPaisa, asked } = intent;
-  const description = typeof asked.description === "string" ? asked.description : null;
+  const scope = scopeOf(owner);
+  const { kind, target } = intent;
   const [where, values]: [string, Value[]] =
-    kind === "payment"
-      ? [
-          `o.kind = 'payment' AND ${sameInSql("o.amount_paisa", "$2::bigint")}
-             AND ${sameInSql("o.description", "$3::text")}`,
-          [amountPaisa, description],
-        ]
-      : ["o.kind = $2 AND o.target = $3", [kind, target]];
+    kind !== "payment"
+      ? [`${scope.inSql("o", "$1")} AND o.kind = $2 AND o.target = $3`, [kind, target]]
+      : found
+        ? unresolvedPayments(intent, scope)
+        : equalPaymentsOf(intent, scope, duplicatesSince(nowMs));
   const rows = await query(
-    `SELECT ${operationColumns} FROM lenden.operations o
-     WHERE ${inSql("o", "$1")} AND ${where} ORDER BY o.number`,
-    ...[value(account.number), ...values],
+    `SELECT ${operationColumns} FROM lenden.operations o WHERE ${where}`,
+    ...[scope.value(account.number), ...values],
   );
   return rows.map(operationOf);
+}
+
+/** The record of the API names neither the payer nor the ID of the method. */
+function unresolvedPayments(intent: Intent, { inSql }: GuardScope): [string, Value[]] {
+  const where = `${inSql("o", "$1")} AND o.kind = 'payment' AND ${isUnresolved}
+    AND ${sameInSql("o.amount_paisa", "$2::bigint")} AND ${sameInSql("o.description", "$3::text")}
+    LIMIT 1`;
+  return [where, [intent.amountPaisa, listedOf(intent).description]];
+}
+
+function equalPaymentsOf(intent: Intent, scope: GuardScope, since: string): [string, Value[]] {
+  const names = {
+    ...{ scope: "$1", since: "$2::text", amount: "$3::bigint", description: "$4::text" },
+    ...{ payer: "$5::text", method: "$6::text" },
+  };
+  const { description, payer, methodId } = listedOf(intent);
+  const numbers = equalPayments("lenden.operations", scope, names, sameInSql);
+  const values = [since, intent.amountPaisa, description, payer, methodId];
+  return [`o.number = ANY (ARRAY(${numbers}))`, values];
 }
 
 /** As `IS NOT DISTINCT FROM`, which uses no index. */

@@ -66,6 +66,7 @@ CREATE TABLE lenden.operations (
   method_id ${text},
   method_name ${text},
   description ${text},
+  payer_key ${text},
   batch bigint,
   "user" ${text} NOT NULL,
   command ${text} NOT NULL,
@@ -101,7 +102,8 @@ CREATE INDEX by_recipient ON lenden.operations (recipient_key, amount_paisa, pha
   WHERE recipient_key IS NOT NULL;
 CREATE INDEX by_batch ON lenden.operations (batch, number) WHERE batch IS NOT NULL;
 CREATE INDEX by_any_reference ON lenden.operations (reference) WHERE reference IS NOT NULL;
-CREATE INDEX same_payment ON lenden.operations (amount_paisa, description) WHERE kind = 'payment';
+CREATE INDEX same_payment ON lenden.operations (amount_paisa, description, payer_key, phase, created_at)
+  WHERE kind = 'payment';
 CREATE INDEX by_process ON lenden.operations (process) WHERE process IS NOT NULL;
 
 CREATE TABLE lenden.events (

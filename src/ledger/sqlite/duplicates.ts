@@ -2,6 +2,7 @@ import { payeeOf } from "../../domain/mobile.ts";
 import type { Database, Row, Value } from "../../platform/sqlite/database.ts";
 import { type GuardScope, guardScope } from "../account.ts";
 import {
+  equalPayments,
   isAcceptedSince,
   isNoTest,
   isOpenRow,
@@ -42,8 +43,10 @@ export function createClaimFacts(database: Database, worker: Worker, account: Ru
   const inScope = scope.inSql("o", "?");
   const byNumber = select("number = ?");
   const payouts = database.prepare(payoutsInSql(scope));
-  const payments = select(
-    `${inScope} AND kind = 'payment' AND amount_paisa IS ? AND description IS ? ORDER BY +number`,
+  const payments = select(`number IN (${equalPaymentsInSql(scope)})`);
+  // The record of the API names neither the payer nor the ID of the method.
+  const unresolvedPayments = select(
+    `${inScope} AND kind = 'payment' AND amount_paisa IS ? AND description IS ? AND ${isUnresolved} LIMIT 1`,
   );
   const accounts = scope.isProduction ? "SELECT number FROM accounts WHERE environment = ?" : "?";
   const ofRecord = select(
@@ -57,16 +60,18 @@ export function createClaimFacts(database: Database, worker: Worker, account: Ru
   };
   const recordOf = ({ remoteId = "" }: Outcome, { kind }: Intent, whose: Value) =>
     ofRecord.all(whose, remoteId, kind).map(operationOf)[0];
-  const similarTo = (intent: Intent, whose: Value): Operation[] => {
+  const similarTo = ({ intent, found }: ClaimRequest, whose: Value, nowMs: number): Operation[] => {
     const { kind, target, amountPaisa } = intent;
-    const rows =
-      kind === "payment"
-        ? payments.all(whose, amountPaisa, listedOf(intent).description)
-        : ofTarget.all(whose, kind, target);
+    if (kind !== "payment") return ofTarget.all(whose, kind, target).map(operationOf);
+    const { description, payer, methodId } = listedOf(intent);
+    const rows = found
+      ? unresolvedPayments.all(whose, amountPaisa, description)
+      : payments.all(whose, duplicatesSince(nowMs), amountPaisa, description, payer, methodId);
     return rows.map(operationOf);
   };
 
-  return ({ intent, found: record }: ClaimRequest): ClaimFacts => {
+  return (request: ClaimRequest): ClaimFacts => {
+    const { intent, found: record } = request;
     const nowMs = worker.now();
     const own = account.read();
     const whose = scope.value(own.number);
@@ -82,7 +87,7 @@ export function createClaimFacts(database: Database, worker: Worker, account: Ru
     };
     if (record) facts.ofRecord = recordOf(record, intent, whose);
     if (intent.kind !== "payout") {
-      facts.similar = similarTo(intent, whose);
+      facts.similar = similarTo(request, whose, nowMs);
       return facts;
     }
     const { reference, amountPaisa, asked, batch = null } = intent;
@@ -101,6 +106,14 @@ export function createClaimFacts(database: Database, worker: Worker, account: Ru
     if (found.cancelled) facts.cancelled = String(found.cancelled);
     return facts;
   };
+}
+
+function equalPaymentsInSql(scope: GuardScope): string {
+  const names = {
+    ...{ scope: "?1", since: "?2", amount: "?3", description: "?4", payer: "?5" },
+    method: "?6",
+  };
+  return equalPayments("operations", scope, names, (column, value) => `${column} IS ${value}`);
 }
 
 function plannedIn({ planned }: Row): PlannedRow | undefined {

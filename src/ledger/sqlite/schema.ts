@@ -39,6 +39,7 @@ export const schema = `
     method_id TEXT,
     method_name TEXT,
     description TEXT,
+    payer_key TEXT,
     batch INTEGER REFERENCES batches (number),
     user TEXT NOT NULL,
     command TEXT NOT NULL,
@@ -71,7 +72,8 @@ export const schema = `
   CREATE INDEX by_recipient ON operations (recipient_key, amount_paisa, phase)
     WHERE recipient_key IS NOT NULL;
   CREATE INDEX by_batch ON operations (batch, number) WHERE batch IS NOT NULL;
-  CREATE INDEX same_payment ON operations (amount_paisa, description) WHERE kind = 'payment';
+  CREATE INDEX same_payment ON operations (amount_paisa, description, payer_key, phase, created_at)
+    WHERE kind = 'payment';
 
   CREATE TABLE events (
     number INTEGER PRIMARY KEY,

@@ -36,6 +36,12 @@ export const decideBugs = [
     tests: protection("for ten minutes after the API rejected the same refund"),
   },
   {
+    name: "what the same payer has paid is created again",
+    seam: "claim",
+    decorate: withoutSimilar(({ kind, status }) => kind === "payment" && status === "Completed"),
+    tests: protection("what the same payer has paid"),
+  },
+  {
     name: "a payout whose outcome is unknown is sent again with another API key",
     seam: "claim",
     decorate: byFacts(({ same, keyHash }) => ({ keyHash: same?.keyHash ?? keyHash })),
