@@ -11,6 +11,7 @@ import { readLedgerUrl } from "../domain/ledger-url.ts";
 import { numberFormats } from "../domain/mobile.ts";
 import { didYouMean } from "../domain/nearest.ts";
 import { makeDirectory } from "../platform/files.ts";
+import { userNumber } from "../platform/host.ts";
 import type { Database } from "../platform/sqlite/database.ts";
 
 /** Where a secret is stored: in the file itself, in the keychain, or with a program that prints it. */
@@ -77,20 +78,25 @@ export function profilesFile(directory: string): string {
 /**
  * Reads all profiles; there are none without a file. Read without conf, which would cost each start 14 ms.
  * The file contains keys: links are rejected, others lose their access, and no error shows the content.
+ *
+ * @param warn called if others can read a file whose mode cannot be changed, as of a mounted one
  */
-export function readProfiles(directory: string): Profiles {
+export function readProfiles(
+  directory: string,
+  warn: (message: string) => void = () => {},
+): Profiles {
   const file = profilesFile(directory);
   try {
     if (!exists(directory, "directory") || !exists(file, "file"))
       return { version: 1, profiles: {} };
-    makePrivate(file, 0o600);
+    requireTrusted(file, warn);
     const read = profilesSchema.safeParse(jsonIn(readFileSync(file, "utf8"))?.value);
     if (read.success) return read.data;
   } catch (cause) {
     if (cause instanceof Failure) throw cause;
     throw new Failure(
       "profiles.unreadable",
-      `Cannot read the profiles in ${directory}: ${systemReason(cause)}.`,
+      `Cannot read the profiles in ${directory}: ${systemReason(cause)}${ownerAndMode(file)}.`,
       {
         hint: "Check the permissions of the directory and of profiles.json, or set LENDEN_CONFIG_DIR to another one.",
         cause,
@@ -213,6 +219,50 @@ function exists(path: string, kind: "file" | "directory"): boolean {
   throw new Failure("profiles.link", `${path} is a link or not a ${kind}.`, {
     hint: `Replace it with a ${kind}: lenden does not follow symbolic links to stored keys.`,
   });
+}
+
+/**
+ * Takes the access of others from the user's own file. The mode of a mounted file may be fixed: it is read if no
+ * one but root or the user can have written it, because it names programs to run and where keys are sent.
+ */
+function requireTrusted(file: string, warn: (message: string) => void): void {
+  const { mode, uid } = lstatSync(file);
+  const user = userNumber();
+  const isOwn = user === undefined || uid === user;
+  if (isOwn && isMadePrivate(file)) return;
+  if (!(isOwn || uid === 0) || (mode & 0o022) !== 0)
+    throw new Failure(
+      "profiles.not-trusted",
+      `Cannot use the profiles: someone else may have written ${file}${ownerAndMode(file)}.`,
+      {
+        hint: "The file must belong to you or to root, and no one else may write it. Correct its owner and mode, or set LENDEN_CONFIG_DIR to another directory.",
+      },
+    );
+  if ((mode & 0o004) !== 0)
+    warn(
+      `All users of this machine can read ${file}, which may contain keys${ownerAndMode(file)}.`,
+    );
+}
+
+function isMadePrivate(file: string): boolean {
+  try {
+    makePrivate(file, 0o600);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** For an error about a file; empty if there is none, and on Windows. */
+function ownerAndMode(file: string): string {
+  try {
+    const { uid, mode } = lstatSync(file);
+    if (userNumber() === undefined) return "";
+    const owner = uid === 0 ? "root" : `user ${uid}`;
+    return ` (owner ${owner}, mode ${(mode & 0o777).toString(8).padStart(4, "0")})`;
+  } catch {
+    return "";
+  }
 }
 
 /** Removes what others may do with it. Windows has no modes: there nothing happens. */

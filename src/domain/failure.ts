@@ -229,6 +229,7 @@ const reasons = {
   "profiles.damaged": { kind: "access", effect: "nothing-sent" },
   "profiles.link": { kind: "access", effect: "nothing-sent" },
   "profiles.locked": { kind: "locked", effect: "nothing-sent" },
+  "profiles.not-trusted": { kind: "access", effect: "nothing-sent" },
   "profiles.not-written": { kind: "internal", effect: "nothing-sent" },
   "profiles.unreadable": { kind: "access", effect: "nothing-sent" },
   "proxy.invalid-url": { kind: "usage", effect: "nothing-sent" },

@@ -96,6 +96,11 @@ export function processHost(parts: Parts = packageParts()): Host {
   };
 }
 
+/** The number of this user, also of one that the system does not know by name; Windows has none. */
+export function userNumber(): number | undefined {
+  return process.geteuid?.();
+}
+
 /** The parts of the installed package. */
 export function packageParts(): Parts {
   const file = (name: string): string => join(packageRoot(), name);

@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import {
   chmodSync,
+  chownSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -16,7 +17,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { runs, scratchFolder, until } from "../support/helpers.ts";
-import { built, ended, lenden, startBuilt } from "../support/lenden.ts";
+import { built, builtEnv, ended, lenden, runProgram, startBuilt } from "../support/lenden.ts";
 import { canMount, mounted } from "../support/small-disk.ts";
 import { tool } from "../tool.js";
 import { key, place, url } from "./setup.ts";
@@ -236,3 +237,76 @@ function fillBut(folder: string, pagesLeft: number): void {
   }
   truncateSync(filler, statSync(filler).size - pagesLeft * 4096);
 }
+
+/** Runs the built tool as an ordinary user, whom the system does not know by name: as in a container. */
+function asUser(user: number, line: string[], env: Record<string, string>) {
+  const ids = [`--reuid=${user}`, `--regid=${user}`, "--clear-groups"];
+  return runProgram(["setpriv", ...ids, ...tool, ...line], { env: builtEnv(env) });
+}
+
+describe.skipIf(process.getuid?.() !== 0)("a mounted file of profiles", () => {
+  const user = 4711;
+
+  /** A file that the user who runs lenden cannot change. */
+  async function mountedFile(owner: number, mode: number) {
+    const { folder, file, add } = place();
+    expect(await add("shop")).toMatchObject({ code: 0 });
+    chownSync(file, owner, owner);
+    chmodSync(file, mode);
+    chmodSync(folder, 0o755);
+    return { file, env: { LENDEN_CONFIG_DIR: folder, LENDEN_DATA_DIR: join(folder, "data") } };
+  }
+
+  test.each([
+    ["belongs to root, and all can read it", 0, 0o644, "mode 0644"],
+    ["belongs to root, and all can only read it", 0, 0o444, "mode 0444"],
+    ["belongs to the user", user, 0o600, ""],
+  ])("that %s is read, with a warning if others can read it", async (_, owner, mode, warns) => {
+    const { env, file } = await mountedFile(owner, mode);
+    const { code, stdout, stderr } = await asUser(user, ["profile", "list", "-q"], env);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "shop\n" });
+    if (warns === "") expect(stderr).toBe("");
+    else {
+      expect(stderr).toContain("All users of this machine can read");
+      expect(stderr).toContain(warns);
+      const json = await asUser(user, ["methods", "--json", "--timeout", "1ms"], env);
+      expect(json.stderr).toContain("profiles.readable-by-all");
+    }
+    expect(modes(file)).toEqual([mode.toString(8)]);
+  });
+
+  test.each([
+    ["belongs to another user", 1234, 0o644, "owner user 1234, mode 0644"],
+    ["all can write", 0, 0o666, "owner root, mode 0666"],
+    ["a group can write", 0, 0o664, "owner root, mode 0664"],
+    ["belongs to root alone", 0, 0o600, "owner root, mode 0600"],
+  ])("that %s is rejected with owner and mode", async (_, owner, mode, why) => {
+    const { env } = await mountedFile(owner, mode);
+    const { code, stderr } = await asUser(user, ["methods"], env);
+    expect({ code, stderr: stderr.replace(/\s+/g, " ") }).toEqual({
+      code: 4,
+      stderr: expect.stringContaining(why),
+    });
+    expect(stderr).not.toContain("ABCDEFGH");
+  });
+
+  test("of another user is not read by root either", async () => {
+    const { env } = await mountedFile(1234, 0o600);
+    const { code, stderr } = await lenden(["methods"], { env });
+    expect({ code, stderr }).toEqual({
+      code: 4,
+      stderr: expect.stringContaining("owner user 1234, mode 0600"),
+    });
+  });
+
+  test.skipIf(!canMount)("of the user on a read-only disk is read", async () => {
+    const disk = mounted("64k");
+    const { add, profile, file } = place(join(disk, "lenden"));
+    expect((await add("shop")).code).toBe(0);
+    chmodSync(file, 0o644);
+    execFileSync("mount", ["-o", "remount,ro", disk]);
+    const { code, stdout, stderr } = await profile(["list", "-q"]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "shop\n" });
+    expect(stderr).toContain("mode 0644");
+  });
+});

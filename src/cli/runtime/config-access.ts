@@ -35,7 +35,7 @@ export function createConfigAccess({
   notice,
 }: Pick<RunParts, "host" | "globals" | "scrubber" | "notice">) {
   const directory = host.folders.config;
-  const stored = once(async () => readProfiles(directory));
+  const stored = once(async () => readWithWarning(directory, notice));
   const settings = async (profile = globals.profile): Promise<Settings> =>
     settingsOf(profile, globals, host.env, await stored());
   const fetched = async (source: Settings["apiKey"], what: string, variable: string) => {
@@ -50,7 +50,8 @@ export function createConfigAccess({
   };
   const learnSecrets = once(async () => {
     const { apiKey, payoutSecret } = await settings();
-    for (const source of [apiKey?.value, payoutSecret?.value]) learnIfText(source);
+    learnIfText(apiKey?.value);
+    learnIfText(payoutSecret?.value);
   });
   let sourcesOfSignature: string | undefined;
 
@@ -116,6 +117,10 @@ export function createConfigAccess({
       },
     },
   };
+}
+
+function readWithWarning(directory: string, notice: RunParts["notice"]): Profiles {
+  return readProfiles(directory, (message) => notice(message, "profiles.readable-by-all"));
 }
 
 /** The settings of a profile. People read times in the zone of the one that the run is for. */
