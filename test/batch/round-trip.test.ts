@@ -15,7 +15,7 @@ const results = [
 const peculiar = [
   ["ref", "amount", "to", "method", "name", "description"],
   ["000123", "5.50", "01712345678", "bkash", 'Mina "Moon" Das', "one, two; three"],
-  ["-A-1", "6", "+8801712345678", "bKash ", "=HYPERLINK(1)", "+1 @ 2"],
+  ["_A-1", "6", "+8801712345678", "bKash ", "=HYPERLINK(1)", "+1 @ 2"],
   ["A2", "7", " 01812-345 678 ", "Nagad", "@Mina", "-"],
   ["A3", "8.00", "8801912345678", "rocket", " রহি\u200dমা 🎉 ", "'"],
   ["A4", "9", "01312345678", "bkash", "", "0123"],
