@@ -11,7 +11,7 @@ const isOneFile = process.env.LENDEN_BUILT !== undefined;
 const long = [
   "**/*.deep.test.ts",
   "test/accounting/{memory,month-end,report-command}.test.ts",
-  "test/batch/{corpus,generated}.test.ts",
+  "test/batch/{corpus,generated,long-line}.test.ts",
   "test/callbacks/{conformance,hostile}.test.ts",
   "test/commands/{round-trip,sandbox-callbacks,sandbox-start,team-ledger,time-zone,unmoved-file}.test.ts",
   "test/completions/tab.test.ts",

@@ -4,7 +4,6 @@ import { stat } from "node:fs/promises";
 import { finished } from "node:stream/promises";
 import { setImmediate } from "node:timers/promises";
 import { CsvError, parse } from "csv-parse";
-import { collect } from "../domain/collect.ts";
 import { errorCode, systemReason } from "../domain/error-code.ts";
 import { Failure, usage } from "../domain/failure.ts";
 
@@ -34,10 +33,52 @@ export interface CsvFile {
   hash: string;
 }
 
-/** @throws Failure `usage` if there is no such file, or if it is too large */
+/** @throws Failure `usage` if there is no such file, or if the file or one of its lines is too large */
 export async function readCsvFile(path: string): Promise<CsvFile> {
-  const bytes = Buffer.concat(await collect(openBytes(path, ofBatch)()));
+  const pieces: Uint8Array[] = [];
+  /** Of the last line so far. */
+  let length = 0;
+  for await (const piece of openBytes(path, ofBatch)()) {
+    const breaks = lineBreaks.map((one) => piece.indexOf(one)).filter((at) => at >= 0);
+    const lastBreak = Math.max(...lineBreaks.map((one) => piece.lastIndexOf(one)));
+    const longest = length + Math.min(...breaks, piece.byteLength);
+    // Before the rest of the line is in memory.
+    if (longest > longestLine) throw tooLongLine(path, pieces);
+    length = lastBreak < 0 ? longest : piece.byteLength - 1 - lastBreak;
+    pieces.push(piece);
+  }
+  const bytes = Buffer.concat(pieces);
   return { path, bytes, hash: hash("sha256", bytes) };
+}
+
+const longestLine = 1024 * 1024;
+/** LF and CR. */
+const lineBreaks = [10, 13];
+
+/** @param before the bytes before the end of the line, in pieces */
+function tooLongLine(path: string, before: Uint8Array[]): Failure {
+  const { line, message } = problemBefore(before);
+  return usage(
+    [`${path}, line ${line}: ${message}`],
+    "Correct the file, then run the same command again.",
+  );
+}
+
+/** The line that is too long; a workbook or UTF-16 has no lines. */
+function problemBefore(pieces: Uint8Array[]): Pick<Unreadable, "line" | "message"> {
+  let [line, end] = [1, ""];
+  try {
+    rejectOtherFormats(pieces[0] ?? Uint8Array.of());
+  } catch (error) {
+    if (error instanceof Unreadable) return error;
+    throw error;
+  }
+  for (const piece of pieces) {
+    const text = Buffer.from(piece).toString("latin1");
+    line += lineBreaksIn(text) - Number(end === "\r" && text.startsWith("\n"));
+    end = text.at(-1) ?? end;
+  }
+  return { line, message: "This line is longer than 1 MiB. A row of payouts is one short line." };
 }
 
 /** A file that is read from the disk each time, so that it is not in memory. */

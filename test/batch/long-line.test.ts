@@ -1,0 +1,62 @@
+import { closeSync, openSync, writeFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { scratchFolder } from "../support/helpers.ts";
+import { built } from "../support/lenden.ts";
+import { openMerchantApart } from "../support/merchant.ts";
+
+const row = "A-1,5,01712345678,bkash";
+const start = `ref,amount,to,method\r\n${row}\r\n`;
+const mebibyte = 1024 * 1024;
+
+/** Prints the most memory that the process had, in megabytes. */
+const printsPeak = `--import=data:text/javascript,${encodeURIComponent(
+  'process.on("exit", () => console.error("peak " + process.resourceUsage().maxRSS / 1024))',
+)}`;
+
+async function checked(file: string, env: Record<string, string>) {
+  const args = ["payout", "batch", "check", file, "--method", "bkash"];
+  const ended = await built(args, { env: { ...env, NODE_OPTIONS: printsPeak } });
+  const peak = Number(/^peak ([\d.]+)$/m.exec(ended.stderr)?.[1]);
+  return { ...ended, peak };
+}
+
+test("batch check names a line of more than 1 MiB, and never has it in memory", async () => {
+  const { env } = await openMerchantApart();
+  const file = join(scratchFolder(), "long.csv");
+  const open = openSync(file, "w");
+  writeSync(open, `${start}A-2,5,01812345678,`);
+  for (let at = 0; at < 200; at += 1) writeSync(open, Buffer.alloc(mebibyte, "x"));
+  closeSync(open);
+  const { code, stdout, stderr, peak } = await checked(file, env);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toContain(`${file}, line 3: This line is longer than 1 MiB.`);
+  expect(peak).toBeGreaterThan(20);
+  expect(peak).toBeLessThan(150);
+});
+
+test.each([
+  ["the header", `ref,${"x".repeat(mebibyte)}\n${row}\n`, "line 1: This line is longer"],
+  ["a line after LF", `ref,amount\n\n${"x".repeat(mebibyte + 1)}`, "line 3: This line is longer"],
+  ["a line after CR", `ref\ra\r\r${"x".repeat(mebibyte + 1)}\r`, "line 4: This line is longer"],
+  ["a workbook", `PK\u0003\u0004${"\0".repeat(2 * mebibyte)}`, "line 1: This is a workbook"],
+  ["UTF-16", Buffer.from(`\ufeff${"x".repeat(mebibyte)}`, "utf16le"), "line 1: The file is UTF-16"],
+])("batch check names %s that is too long by its line", async (_, text, says) => {
+  const { env } = await openMerchantApart();
+  const file = join(scratchFolder(), "long.csv");
+  writeFileSync(file, text);
+  const { code, stderr } = await checked(file, env);
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(says) });
+});
+
+test("batch check reads lines that together are longer than 1 MiB", async () => {
+  const { env } = await openMerchantApart();
+  const file = join(scratchFolder(), "many.csv");
+  const rows = Array.from({ length: 4_000 }, (_, at) => `A-${at},5,017${10_000_000 + at},\r`);
+  const note = "n".repeat(300);
+  writeFileSync(
+    file,
+    `ref,amount,to,name\r${rows.map((one) => one.replace("\r", `${note}\r`)).join("")}`,
+  );
+  expect(await checked(file, env)).toMatchObject({ code: 0 });
+});
