@@ -31,9 +31,15 @@ import { spanOf, timeFilters, zoneOf } from "./time-filters.ts";
 
 type StatusFilter = Pick<Filter, "status" | "states">;
 
+/** I14: the last status of a record that is in conflict is not proved, so no status selects it. */
+const proved = states.filter((one) => one !== "CONFLICT");
+
 /** The words of --status in lower case: the statuses of the API, and states of the ledger by their words. */
 const statusFilters = new Map<string, StatusFilter>([
-  ...statuses.map((one): [string, StatusFilter] => [one.toLowerCase(), { status: one }]),
+  ...statuses.map((one): [string, StatusFilter] => [
+    one.toLowerCase(),
+    { status: one, states: proved },
+  ]),
   ...states.map((one): [string, StatusFilter] => [wordOf(one), { states: [one] }]),
   ["rejected", { states: ["REFUSED"] }],
   ["unknown", { states: ["INTENT", "UNCERTAIN"] }],

@@ -4,7 +4,7 @@ import { type Context, defineCommand } from "../cli/command/define-command.ts";
 import { argument, flag, notOneOf, takes } from "../cli/command/flag.ts";
 import { field, text } from "../cli/output/view.ts";
 import { amountNumber, amountText } from "../domain/amount.ts";
-import { Failure } from "../domain/failure.ts";
+import { Failure, inOneLine } from "../domain/failure.ts";
 import { readAccountNumber, readIdentifier } from "../domain/identifier.ts";
 import { formatPaisa } from "../domain/money.ts";
 import { err, ok, type Result } from "../domain/result.ts";
@@ -171,9 +171,13 @@ export const refundCancel = defineCommand({
 /** A dialogue asks nothing more about a refund that cannot be cancelled. */
 async function showIfCancellable(typed: string, context: Context): Promise<void> {
   const id = await context.ledger.idOf("refund", typed);
-  const { retrieveRecord } = await import("../operations/status.ts");
-  const found = await retrieveRecord("refund", id, await context.api.deps());
+  const { conflictWith, retrieveRecord } = await import("../operations/status.ts");
+  const deps = await context.api.deps();
+  const found = await retrieveRecord("refund", id, deps);
   await context.ui.show(refundCard(found));
+  const conflict = await conflictWith({ kind: "refund", id }, found, deps);
+  // A refund with other values is one more reason to cancel it.
+  if (conflict) context.ui.notice(inOneLine(conflict), conflict.reason);
   if (found.status === "Processing") return;
   throw new Failure(
     "transition.already-ended",

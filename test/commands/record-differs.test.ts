@@ -223,6 +223,24 @@ describe("P16b: a record that differs from what was requested", () => {
     });
   });
 
+  test("is listed by 'ledger list --unknown' and by no status, with a command that works", async () => {
+    const { api, json, payment } = await shop();
+    const paid = await payment();
+    const { transactionId: id } = paid;
+    api.set("payment", id, "Completed");
+    expect(await json("pay", "get", id)).toMatchObject({ code: 0 });
+    paid.amount = 5;
+    expect(await json("pay", "get", id)).toMatchObject({ code: 5 });
+    expect(await json("pay", "list", "--status", "Completed")).toMatchObject({ json: [] });
+    const unknown = await json("ledger", "list", "--unknown");
+    const [command = ""]: string[] = Object(unknown.json)[0].resolveWith;
+    paid.amount = 500;
+    expect((await json(...command.split(" ").slice(1))).code).toBe(0);
+    expect(await json("pay", "list", "--status", "Completed")).toMatchObject({
+      json: [{ transactionId: id }],
+    });
+  });
+
   test("ends a trigger of the sandbox", async () => {
     const { json, payment } = await shop();
     const { transactionId } = Object.assign(await payment(), { amount: 5 });

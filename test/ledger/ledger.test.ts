@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { State } from "../../src/domain/state.ts";
+import { differingCode, type State } from "../../src/domain/state.ts";
 import type { ChangeRequest } from "../../src/ledger/change.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Intent, Outcome } from "../../src/ledger/operation.ts";
@@ -607,4 +607,54 @@ test("a claim of a payment reads at most 50 equal ones", async () => {
   }
   expect(await claim(ledger, payment("tea"))).toMatchObject({ kind: "duplicate" });
   expect(most).toBe(50);
+});
+
+describeEach(databases, "a retrieved record", ({ share }) => {
+  test("P24b: that changes a final status is an event, and the ledger checks", async () => {
+    const shared = await share();
+    const ledger = await shared.open();
+    const seen = await claimed(ledger, payment("tea"));
+    const confirmed = { state: "CONFIRMED", remoteId: "TX1", status: "Processing" } as const;
+    await record(ledger, seen, { ...confirmed, sent: true });
+    const look = async (outcome: Outcome) => {
+      const now = await ledger.find("TX1");
+      if (!now) throw new Error("the ledger lost a payment");
+      expect(await ledger.learn({ seen: now, outcome })).toEqual({ kind: "recorded" });
+      return ledger.find("TX1");
+    };
+    const completed = await look({ state: "CONFIRMED", status: "Completed" });
+    expect(await look({ state: "CONFLICT", code: differingCode, message: "amount" })).toMatchObject(
+      { state: "CONFLICT", code: differingCode, status: "Completed" },
+    );
+    const { acceptedAt, completedAt } = completed ?? {};
+    expect(await look({ state: "CONFIRMED", status: "Cancelled" })).toMatchObject({
+      ...{ state: "CONFIRMED", code: null, message: null, status: "Cancelled" },
+      ...{ acceptedAt, completedAt },
+    });
+    expect((await ledger.historyOf(seen)).map(({ event }) => event)).toEqual([
+      ...["intent", "attempt", "look", "look", "final-status-changed"],
+    ]);
+    expect(await shared.findings()).toEqual([]);
+  });
+
+  test("P16b: of a refund that differs is in no sum of its payment", async () => {
+    const ledger = await (await share()).open();
+    const paid = await claimed(ledger, payment("tea"));
+    await record(ledger, paid, { state: "CONFIRMED", remoteId: "TX1", sent: true });
+    for (const [at, amountPaisa] of [500n, 300n].entries()) {
+      const seen = await claimed(ledger, refund("TX1", amountPaisa));
+      const confirmed = { state: "CONFIRMED", remoteId: `RF${at}`, status: "Completed" } as const;
+      await record(ledger, seen, { ...confirmed, sent: true });
+    }
+    const seen = await ledger.find("RF1");
+    if (!seen) throw new Error("the ledger lost a refund");
+    await ledger.learn({ seen, outcome: { state: "CONFLICT", code: differingCode } });
+    expect(await collect(ledger.list("payment"))).toMatchObject([
+      { refunds: { completedPaisa: 500n, openPaisa: 0n, differing: 1 } },
+    ]);
+    expect(await claim(ledger, refund("TX1", 100n))).toMatchObject({
+      kind: "over-limit",
+      refundablePaisa: 0n,
+    });
+  });
 });

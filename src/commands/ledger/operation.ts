@@ -1,10 +1,10 @@
 import { placeIn } from "../../cli/command/common-flags.ts";
 import { amountText } from "../../domain/amount.ts";
 import { Failure } from "../../domain/failure.ts";
-import { isImported, isTest, isUnresolved } from "../../domain/state.ts";
+import { isDiffering, isImported, isTest, isUnresolved } from "../../domain/state.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { ListedOperation, Operation } from "../../ledger/operation.ts";
-import { resolveHint } from "../../operations/compare.ts";
+import { differingHint, resolveHint } from "../../operations/compare.ts";
 import { isForgotten } from "../../payouts/unknown.ts";
 
 /** The operation with this ID or reference, or among the newest. */
@@ -69,6 +69,8 @@ function commandsFor(operation: Operation, { ledger, now }: Where): string[] {
     !isTest(operation) &&
     ledger.isOfThisKey(operation) &&
     !isForgotten(openedAt, { now });
+  // Its record is compared again.
+  if (isDiffering(operation)) return [resolve];
   return state !== "CONFLICT" && (isMove || isResent)
     ? [resolve]
     : [`${resolve} --created <id>`, `${resolve} --not-created`];
@@ -81,6 +83,7 @@ function nameOf({ id, reference }: Operation): string {
 
 /** The next step for an operation whose outcome is unknown. */
 export function nextStep(operation: Operation, where: Where): string {
+  if (isDiffering(operation)) return differingHint(operation);
   const [first, second] = commandsFor(operation, where);
   return second === undefined
     ? `To resolve it, run '${first}'.`

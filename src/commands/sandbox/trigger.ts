@@ -157,7 +157,7 @@ async function moveAll<Record>(ids: string[], move: (id: string) => Promise<Reco
         moved.set(id, await move(id));
       } catch (error) {
         const isOfRecord =
-          error instanceof Failure && ["refused", "not-found"].includes(error.kind);
+          error instanceof Failure && ["refused", "not-found", "conflict"].includes(error.kind);
         isOver ||= !isOfRecord;
         if (!(error instanceof Failure)) throw error;
         failures.splice(isOfRecord ? failures.length : 0, 0, error);
