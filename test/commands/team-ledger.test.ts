@@ -4,6 +4,7 @@ import { hostname, userInfo } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { fileOf } from "../batch/files.ts";
 import { faults } from "../sandbox/running.ts";
 import { scratchFolder, until } from "../support/helpers.ts";
 import { built, ended, errorOf, lenden, startBuilt } from "../support/lenden.ts";
@@ -11,6 +12,7 @@ import {
   type Merchant,
   openMerchant,
   openMerchantApart,
+  openProductionMerchant,
   payoutNumber,
   payoutOf,
 } from "../support/merchant.ts";
@@ -23,6 +25,45 @@ import { makeCertificates } from "../support/tls.ts";
 function files(folder: string): string[] {
   return existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: "utf8" }) : [];
 }
+
+describe("a machine whose profile names the ledger of the team", () => {
+  const newKey = "public-NEW-ABCDEFGHIJKL-KEY";
+  const order = ["payout", "send", "--amount", "5", "--to", "01712345678", "--method", "bkash"];
+
+  serverTest.for([
+    ["profile add --replace", ["profile", "add", "shop", "--replace"]],
+    ["profile rotate", ["profile", "rotate"]],
+  ] as const)("does not pay again after %s", async ([, replace]) => {
+    const cluster = await sharedCluster();
+    const { url } = await teamLedger(cluster, "ann", "ben");
+    const merchant = await openProductionMerchant();
+    const secrets = ["--key-file", fileOf("public-ABC-ABCDEFGHIJKL-XYZ")];
+    const add = ["profile", "add", "shop", "--base-url", merchant.baseUrl, ...secrets];
+    const payoutSecret = ["--secret-file", fileOf(merchant.payoutSecret)];
+    const joined = async (login: string) => {
+      const folder = scratchFolder();
+      const env = {
+        ...{ LENDEN_API_KEY: undefined, LENDEN_PAYOUT_SECRET: undefined },
+        ...{ LENDEN_BASE_URL: undefined, LENDEN_CONFIG_DIR: folder },
+        LENDEN_DATA_DIR: join(folder, "data"),
+      };
+      const run = (...line: string[]) => merchant.lenden(line, env);
+      const all = [...add, ...payoutSecret, "--ledger", url(login)];
+      expect(await run(...all)).toMatchObject({ code: 0 });
+      return run;
+    };
+    const [ann, ben] = [await joined("ann"), await joined("ben")];
+    expect(await ann(...order)).toMatchObject({ code: 0 });
+    await merchant.rotateKey(newKey);
+    const rotated = [...replace, "--key-file", fileOf(newKey), ...payoutSecret];
+    expect(await ben(...rotated)).toMatchObject({ code: 0 });
+
+    const again = await ben(...order, "--json");
+
+    expect([again.code, errorOf(again)]).toMatchObject([3, { reason: "payout.duplicate" }]);
+    expect(await merchant.books("payouts")).toHaveLength(1);
+  });
+});
 
 describe("ledger init", () => {
   serverTest("creates a ledger, names the role of its users, and repairs its rights", async () => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { fileOf } from "../batch/files.ts";
 import { faults } from "../sandbox/running.ts";
-import { errorOf, lenden } from "../support/lenden.ts";
+import { errorOf, jumpingHost, lenden } from "../support/lenden.ts";
 import { openMerchant, openProductionMerchant, payoutOf } from "../support/merchant.ts";
 import { openPrompts } from "../terminal/terminal.ts";
 import { key, liveKey } from "./setup.ts";
@@ -20,8 +20,8 @@ async function openShop() {
   const ill = faults("createPayout:status-500");
   const rules = ill.splice(0);
   const merchant = await openProductionMerchant({ faults: ill });
-  const run = (args: string[], more: Record<string, string | undefined> = {}) =>
-    merchant.lendenUnasked(args, { ...withoutVariables, ...more });
+  const run = (args: string[]) =>
+    merchant.lendenUnasked(args, withoutVariables, { ...jumpingHost() });
   const file = join(merchant.folder, "profiles.json");
   const stored = () => JSON.parse(readFileSync(file, "utf8")).profiles.shop;
   const add = ["profile", "add", "shop", "--base-url", merchant.baseUrl];
@@ -136,13 +136,11 @@ describe("P25b: a new key in a production profile", () => {
     const shop = await openShop();
     const { run, merchant, breaks } = shop;
     breaks(true);
-    expect(await run([...payoutOf("DOUBT"), "--yes", "--timeout", "1s"])).toMatchObject({
-      code: 75,
-    });
+    expect(await run([...payoutOf("DOUBT"), "--yes"])).toMatchObject({ code: 75 });
     const rows = ["ref,amount,to", "ROW-1,5,01812345678", "ROW-2,5,01912345678", ""].join("\n");
     const expected = ["--expect-total", "10", "--expect-count", "2", "--concurrency", "1"];
     const send = ["payout", "batch", "send", fileOf(rows), "--yes", ...expected];
-    expect(await run([...send, "--timeout", "1s"])).toMatchObject({ code: 75 });
+    expect(await run(send)).toMatchObject({ code: 75 });
     breaks(false);
     await merchant.rotateKey(newKey);
     return shop;

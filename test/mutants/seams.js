@@ -154,6 +154,13 @@ export const seams = {
   rowStatus: decoratedAt("batches/status.ts", "rowStatusOf"),
   /** How a row that was not paid can be sent again. */
   retryPlan: decoratedAt("batches/retries.ts", "createRetryPlanner"),
+  /** Changes the stored profiles. */
+  profiles: decoratedAt("config/profiles.ts", "changeProfiles"),
+  /** What is confirmed before a profile gets a new key, or another ledger. */
+  newKey: decoratedAt("commands/profile/key-change.ts", "confirmNewKey"),
+  otherLedger: decoratedAt("commands/profile/key-change.ts", "confirmOtherLedger"),
+  /** Tests a key before it is stored. */
+  keyTest: decoratedAt("commands/profile/credentials.ts", "requireAccepted"),
 };
 
 /** A seam at which `decorate` gets the right function itself. */

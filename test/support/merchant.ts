@@ -199,7 +199,11 @@ export interface ProductionMerchant {
   /** Runs lenden in this process with --yes; another base URL or API key of the same merchant can be given. */
   lenden(args: string[], more?: Record<string, string | undefined>): Promise<Outcome>;
   /** Without --yes, for commands that ask nothing. */
-  lendenUnasked(args: string[], more?: Record<string, string | undefined>): Promise<Outcome>;
+  lendenUnasked(
+    args: string[],
+    more?: Record<string, string | undefined>,
+    host?: RunOptions["host"],
+  ): Promise<Outcome>;
   baseUrl: string;
   payoutSecret: string;
   /** Its configuration is in it. */
@@ -248,8 +252,8 @@ export async function openProductionMerchant(
     LENDEN_BASE_URL: `https://localhost:${port}${basePath}`,
     LENDEN_API_KEY: productionKey,
   };
-  const lendenUnasked: ProductionMerchant["lendenUnasked"] = (args, more = {}) =>
-    lenden(args, { env: { ...env, ...more } });
+  const lendenUnasked: ProductionMerchant["lendenUnasked"] = (args, more = {}, host = {}) =>
+    lenden(args, { env: { ...env, ...more }, host });
   return {
     env,
     books: merchant.books,

@@ -5,6 +5,7 @@ import { decideBugs } from "./decide.js";
 import { hostBugs } from "./host.js";
 import { overlapBugs } from "./overlaps.js";
 import { payoutBugs } from "./payouts.js";
+import { profileBugs } from "./profiles.js";
 import { rawBugs } from "./raw.js";
 import { recordBugs } from "./records.js";
 import { resolveBugs } from "./resolve.js";
@@ -31,6 +32,7 @@ export const bugs = [
   ...batchBugs,
   ...recordBugs,
   ...resolveBugs,
+  ...profileBugs,
   ...rawBugs,
   ...serverBugs,
   ...verificationBugs,
