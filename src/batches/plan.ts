@@ -2,6 +2,7 @@ import { Failure, usage } from "../domain/failure.ts";
 import { formatTime } from "../domain/local-time.ts";
 import { payeeOf } from "../domain/mobile.ts";
 import { ok } from "../domain/result.ts";
+import { isFree, isUnsettled, isUsedUp } from "../domain/state.ts";
 import type { Batch, BatchClaim, BatchFile, PlannedRow } from "../ledger/batch.ts";
 import { duplicatesSince } from "../ledger/decide.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -58,22 +59,47 @@ export async function findBatch(
   const failure = before && (await otherRows(before, file, rows, ledger));
   if (failure?.details.problems?.length) throw failure;
   if (before) return before;
-  await rejectSamePayouts(file, rows, ledger);
+  await rejectPaidRows(file, rows, ledger);
   return undefined;
 }
 
+/** Older batches are compared only if they have the name of the file. */
+const mostCompared = 50;
+
 /**
- * Rejects the payouts of an ended batch of the same file name, if both lack references: another method, a corrected
- * name, or flags that read other columns would pay everyone again. Other descriptions are other payouts.
+ * Rejects a file without references that has all payouts of a finished batch, alone or with more: another method, a
+ * corrected name, flags that read other columns, or rows that were added would pay everyone again. Other descriptions
+ * are other payouts, and a name that no batch has is a decision.
  */
-async function rejectSamePayouts(
+async function rejectPaidRows(
   { name, fileName, columns }: BatchFile,
   rows: FileRow[],
   ledger: Ledger,
 ): Promise<void> {
-  const batch = name === fileName ? await ledger.batches.find(name) : undefined;
-  if (batch?.plan?.rowCount !== rows.length || batch.cancelledAt !== null) return;
-  if (hasReferenceColumn(batch.columns) || hasReferenceColumn(columns)) return;
+  if (hasReferenceColumn(columns)) return;
+  const named = await ledger.batches.find(name);
+  const hasOwnName = name !== fileName;
+  const others = hasOwnName ? [] : await ledger.batches.list(mostCompared);
+  const { count, sumPaisa } = totalsOf(rows).total;
+  for (const batch of [...(named ? [named] : []), ...others]) {
+    const { plan, cancelledAt } = batch;
+    if (!plan || cancelledAt !== null || (hasOwnName && batch.name !== name)) continue;
+    if (plan.rowCount > count || plan.totalPaisa > sumPaisa) continue;
+    // Exactly the same payouts are a new batch in a file of another name, or without their references.
+    const isSameCount = plan.rowCount === count;
+    if (isSameCount && (batch !== named || hasReferenceColumn(batch.columns))) continue;
+    if (await wasPaidBy(batch, { rows, columns }, ledger)) throw paidRows(name, batch, count);
+  }
+}
+
+type ComparedPayout = Pick<FileRow, "amountPaisa" | "recipient" | "description">;
+
+/** True if no row of a batch is open, some were accepted, and a file has the payouts of all of them. */
+async function wasPaidBy(
+  batch: Batch,
+  { rows, columns }: { rows: FileRow[]; columns: string[] },
+  ledger: Ledger,
+): Promise<boolean> {
   const read = (some: string[]) =>
     JSON.stringify(fieldsOf(some).filter((field) => field === "name" || field === "description"));
   const isReadAlike = read(batch.columns) === read(columns);
@@ -83,22 +109,32 @@ async function rejectSamePayouts(
   };
   const left = new Map<string, number>();
   for (const row of rows) left.set(payoutOf(row), (left.get(payoutOf(row)) ?? 0) + 1);
+  let isPaid = false;
   for await (const row of ledger.batches.rows(batch, "all")) {
-    const count = left.get(payoutOf(row)) ?? 0;
-    if (count === 0) return;
-    left.set(payoutOf(row), count - 1);
+    const key = payoutOf(row);
+    const more = left.get(key) ?? 0;
+    if (more === 0 || row.state === null || isUnsettled(row) || isFree(row)) return false;
+    left.set(key, more - 1);
+    if (!isUsedUp(row)) isPaid = true;
   }
-  throw new Failure(
+  return isPaid;
+}
+
+function paidRows(name: string, { id, createdAt, plan }: Batch, count: number): Failure {
+  const more = count - (plan?.rowCount ?? 0);
+  const remove = "To pay only the new rows, remove the others from the file. ";
+  const of = `batch ${id} of ${formatTime(createdAt)}`;
+  return new Failure(
     "batch.other-rows",
-    `${name} has the same payouts as batch ${batch.id} of ${formatTime(batch.createdAt)}.`,
+    more === 0
+      ? `${name} has the same payouts as ${of}.`
+      : `${name} has all rows of ${of}, and ${more} more.`,
     {
-      hint: `To see that batch, run 'lenden payout batch status ${batch.id}'. To pay all rows again as a new batch, add --name <name>.`,
-      operation: batch.id,
+      hint: `${more === 0 ? "" : remove}To see that batch, run 'lenden payout batch status ${id}'. To pay all rows again as a new batch, add --name <name>.`,
+      operation: id,
     },
   );
 }
-
-type ComparedPayout = Pick<FileRow, "amountPaisa" | "recipient" | "description">;
 
 function withoutExtraSpace(text: string | null): string {
   return (text ?? "").replace(/\s+/g, " ").trim();

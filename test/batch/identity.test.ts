@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { errorOf } from "../support/lenden.ts";
 import { openMerchant } from "../support/merchant.ts";
 import { examiner, fileOf } from "./files.ts";
 
@@ -109,6 +110,64 @@ describe("batch send", () => {
     expect(await send(csv(rows[0] ?? ""))).toMatchObject({ code: 0 });
     expect(await send(csv(rows[1] ?? ""))).toMatchObject({ code: 0 });
     expect(await merchant.books("payouts")).toHaveLength(2);
+  });
+
+  test.each([
+    { name: "payroll.csv", flags: [] },
+    { name: "payroll.csv", flags: ["--allow-duplicates"] },
+    { name: "payroll-2.csv", flags: ["--allow-duplicates"] },
+  ])("rejects all rows of a finished batch and more as $name $flags", async ({ name, flags }) => {
+    const merchant = await openMerchant();
+    const rows = ["amount,to,name", "5,01712345678,Rahim", "6,01812345678,Karim"];
+    const run = (does: string, lines: string[], file: string, ...more: string[]) =>
+      merchant.lenden([
+        ...["payout", "batch", does, fileOf(`${lines.join("\n")}\n`, file), "--method", "bkash"],
+        ...[...more, "--json"],
+      ]);
+    expect(await run("send", rows, "payroll.csv")).toMatchObject({ code: 0 });
+    const longer = [...rows, "7,01912345678,Selim"];
+    for (const line of [
+      () => run("check", longer, name, ...flags),
+      () => run("send", longer, name, ...flags),
+      () => run("send", longer, name, ...flags, "--dry-run"),
+    ]) {
+      const outcome = await line();
+      expect(outcome.code).toBe(5);
+      expect(errorOf(outcome)).toMatchObject({
+        reason: "batch.other-rows",
+        message: expect.stringContaining("has all rows of batch"),
+        hint: expect.stringContaining("--name"),
+      });
+    }
+    expect(await merchant.books("payouts")).toHaveLength(2);
+    const onlyNew = [rows[0] ?? "", ...longer.slice(3)];
+    expect(await run("send", onlyNew, name, ...flags)).toMatchObject({ code: 0 });
+    expect(await merchant.books("payouts")).toHaveLength(3);
+    const all = ["--allow-duplicates", "--name", "again"];
+    expect(await run("send", longer, name, ...all)).toMatchObject({ code: 0 });
+    expect(await merchant.books("payouts")).toHaveLength(6);
+    // The name is no decision any more.
+    const longest = [...longer, "8,01612345678,Jamal"];
+    expect(await run("send", longest, name, ...all)).toMatchObject({ code: 5 });
+    expect(await merchant.books("payouts")).toHaveLength(6);
+  });
+
+  test("accepts all rows of a finished batch and more with references or other descriptions", async () => {
+    const merchant = await openMerchant();
+    const send = (header: string, ...lines: string[]) => {
+      const file = fileOf(`${[header, ...lines].join("\n")}\n`);
+      const flags = ["--method", "bkash", "--allow-duplicates"];
+      return merchant.lenden(["payout", "batch", "send", file, ...flags]);
+    };
+    const [a, b] = ["A,5,01712345678", "B,6,01812345678"];
+    expect(await send("ref,amount,to", a)).toMatchObject({ code: 0 });
+    expect(await send("ref,amount,to", a, b)).toMatchObject({ code: 0 });
+    expect(await merchant.books("payouts")).toHaveLength(2);
+    const november = "7,01912345678,November";
+    expect(await send("amount,to,description", november)).toMatchObject({ code: 0 });
+    const december = ["7,01912345678,December", "9,01612345678,December"];
+    expect(await send("amount,to,description", ...december)).toMatchObject({ code: 0 });
+    expect(await merchant.books("payouts")).toHaveLength(5);
   });
 
   test("without references is not paid again by another method, or with a corrected name", async () => {

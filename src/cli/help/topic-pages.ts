@@ -143,7 +143,7 @@ export const topicPages: Record<TopicName, Record<string, string | Record<string
     Resume:
       "After Ctrl-C or a crash, run the same command again. lenden recognizes the batch by its rows, and by --name if you set it. File name, row order and number format may change.",
     "Next month":
-      "To send the same rows again, set another --name, and change the references if the file has any.",
+      "To send the same rows again, alone or with more, set another --name, and change the references if the file has any.",
     "Failed rows":
       "'lenden payout batch export payroll.csv --only failed' prints the rows that can be sent again. Rejected and cancelled rows get new references. Correct the rows, then send them as a new file.",
   },

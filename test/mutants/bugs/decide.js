@@ -122,7 +122,7 @@ export const decideBugs = [
     decorate: byFacts(({ nowMs, same }) =>
       same?.state === "REFUSED" ? { nowMs: nowMs - 48 * hourMs } : {},
     ),
-    tests: protection("P17: payout send .* is another payout"),
+    tests: protection("after 24 hours"),
   },
   {
     name: "P17: a reference that a user gave is sent again after a rejection",
