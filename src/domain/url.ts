@@ -49,9 +49,13 @@ export function isLoopback(url: URL): boolean {
   return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(url.hostname);
 }
 
-/** True for a sandbox on this machine: it gives the same IDs again after a restart. */
+/**
+ * True for a sandbox on this machine: it gives the same IDs again after a restart. An operation of a ledger may
+ * have any text as its base URL.
+ */
 export function isLocalSandbox(account: { baseUrl: string; environment: string }): boolean {
-  return account.environment === "sandbox" && isLoopback(new URL(account.baseUrl));
+  const url = parseUrl(account.baseUrl);
+  return account.environment === "sandbox" && url !== undefined && isLoopback(url);
 }
 
 /** True for two URLs of one host. On this machine each port is a separate server. */

@@ -52,6 +52,41 @@ test("P25: a payout whose outcome is unknown for over 24 hours is not sent again
   expect(await merchant.books("payouts")).toHaveLength(1);
 });
 
+test("an operation with a base URL that is none is shown as it is, and hinders no other", async () => {
+  const ill = faults("createPayout:status-500");
+  const merchant = await openMerchant({ faults: ill });
+  const quick = { host: jumpingHost() };
+  for (const [index, name] of ["BROKEN", "OTHER"].entries())
+    expect(await merchant.lenden(payoutNumber(index, name), quick)).toMatchObject({ code: 75 });
+  ill.splice(0, 1, ...faults("createPayment:lost-reply"));
+  expect(await merchant.lenden(paymentOf("broken"), quick)).toMatchObject({ code: 75 });
+  ill.splice(0);
+  await merchant.inLedger((ledger) =>
+    ledger.exec(`
+      UPDATE operations SET base_url = 'no URL';
+      UPDATE operations SET key_hash = 'another key' WHERE reference = 'BROKEN'`),
+  );
+  expect(await merchant.json(["ledger", "show", "BROKEN"])).toMatchObject({ baseUrl: "no URL" });
+  for (const line of [
+    ["ledger", "list", "--unknown"],
+    ["payout", "list"],
+    ["ledger", "export"],
+  ])
+    expect([line, (await merchant.lenden(line)).code]).toEqual([line, 0]);
+  const resolved = await merchant.lenden(["ledger", "resolve", "--json"], quick);
+  expect([resolved.code, JSON.parse(resolved.stdout)]).toMatchObject([
+    75,
+    expect.arrayContaining([
+      expect.objectContaining({ reference: "OTHER", state: "CONFIRMED" }),
+      expect.objectContaining({ reference: "BROKEN", state: "UNCERTAIN" }),
+    ]),
+  ]);
+  const again = await merchant.lenden(paymentOf("broken"), quick);
+  expect([again.code, again.stderr]).toEqual([3, expect.stringContaining("ledger resolve")]);
+  expect(await merchant.lenden(payoutNumber(0, "BROKEN"), quick)).toMatchObject({ code: 75 });
+  expect(await merchant.count("payouts")).toBe(1);
+});
+
 /** An uncertain payment of 100 taka that the service has: its operation, and its id there. */
 async function doubtfulPayment(description = "Order 42") {
   const ill: Fault[] = faults("createPayment:lost-reply");
