@@ -348,6 +348,23 @@ async function compare(query: Query, page: TextRow[], accounts: Numbers): Promis
 
 const renumbered = ["number", "account", "batch", "holder"];
 
+/** True if a ledger file was completely copied to a server. */
+export async function hasLedger(file: Database, { read }: Connection): Promise<boolean> {
+  return isImported(sourceOf(file), read);
+}
+
+/** The hash of its first event, which tells ledger files apart. */
+function sourceOf(file: Database): string | null {
+  const first = file.prepare("SELECT hash FROM events ORDER BY number LIMIT 1").get();
+  return textOrNull(first?.hash);
+}
+
+async function isImported(source: string | null, query: Query): Promise<boolean> {
+  const sql =
+    "SELECT 1 FROM lenden.events WHERE operation IS NULL AND event = 'imported' AND data::json ->> 'source' = $1";
+  return (await query(sql, source)).length > 0;
+}
+
 /** Once: they have no IDs of their own. The event shows that it was done. */
 async function copyCallbacks(
   file: Database,
@@ -355,14 +372,9 @@ async function copyCallbacks(
   { accounts, by }: { accounts: Numbers; by: MovedBy },
 ): Promise<number> {
   const { at, ...who } = by;
-  const head = file.prepare("SELECT hash FROM events ORDER BY number LIMIT 1").get();
-  const source = textOrNull(head?.hash);
+  const source = sourceOf(file);
   const data = JSON.stringify({ ...who, source });
-  const isDone = async (query: Query) => {
-    const sql =
-      "SELECT 1 FROM lenden.events WHERE operation IS NULL AND event = 'imported' AND data::json ->> 'source' = $1";
-    return (await query(sql, source)).length > 0;
-  };
+  const isDone = (query: Query) => isImported(source, query);
   let count = 0;
   return connection.write(
     async (write) => {

@@ -138,6 +138,23 @@ describe("ledger move", () => {
     expect(await merchant.count("payouts")).toBe(2);
   });
 
+  serverTest("ends with 0 after it was completed, if the server has the ledger", async () => {
+    const { merchant, url, cluster, rows } = await merchantWithServer();
+    await merchant.id(payoutOf("INV-1"));
+    await merchant.json(move(url));
+    for (const line of [move(url), move(url).slice(0, -1)])
+      expect(await merchant.json(line)).toMatchObject({ operations: 0, existing: 1 });
+    expect(await rows("SELECT number::int FROM lenden.operations")).toHaveLength(1);
+    const other = await teamLedger(cluster, "mover");
+    const elsewhere = await merchant.lenden(move(other.url("mover")));
+    expect([elsewhere.code, elsewhere.stderr]).toEqual([
+      1,
+      expect.stringContaining("was moved to"),
+    ]);
+    await rows("DELETE FROM lenden.events WHERE event = 'imported'");
+    expect(await merchant.lenden(move(url))).toMatchObject({ code: 1 });
+  });
+
   serverTest(
     "ends what keeps this machine from using the server, as does another environment",
     async () => {

@@ -3,10 +3,10 @@ import { Failure, usage } from "../../domain/failure.ts";
 import { headOf, headPath, storedHead, writeHead } from "../../ledger/head.ts";
 import { ledgerFileState, lossOf } from "../../ledger/health.ts";
 import { isAccepted } from "../../ledger/integrity.ts";
-import { type Moved, moveLedger, rejectConflicts } from "../../ledger/move.ts";
+import { hasLedger, type Moved, moveLedger, rejectConflicts } from "../../ledger/move.ts";
 import { connectTo } from "../../ledger/postgres/ledger.ts";
 import { integrityOf } from "../../ledger/sqlite/integrity.ts";
-import { movedFailure, moveOf, recordMove } from "../../ledger/sqlite/moved.ts";
+import { type Move, movedFailure, moveOf, recordMove } from "../../ledger/sqlite/moved.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
 import { openDatabase } from "../../platform/sqlite/open.ts";
 import { ledgerFile, prepareFile } from "./ledger-file.ts";
@@ -19,9 +19,14 @@ export interface MovableLedger {
   path: string;
   url: string;
   operations: number;
-  /** True if an earlier run started the move, and did not end. */
-  isContinued: boolean;
-  /** @throws Failure; from the first copied row on, nothing is sent with the file */
+  /** True if an earlier run completed the move: there is nothing to confirm. */
+  isMoved: boolean;
+  /**
+   * From the first copied row on, nothing is sent with the file. After a complete move, checks that the server has
+   * the ledger.
+   *
+   * @throws Failure
+   */
   move(): Promise<Moved>;
 }
 
@@ -47,22 +52,28 @@ export async function withMovableLedger<Result>(
     requireUnused(path, file);
     const url = server.url.value.text;
     const earlier = moveOf(file);
-    if (earlier && (earlier.state === "moved" || earlier.to !== url)) throw movedFailure(earlier);
+    const isMoved = earlier?.state === "moved";
+    if (earlier && !isMoved && earlier.to !== url) throw movedFailure(earlier);
     if (!earlier) {
       prepareFile(file, path);
       await requireIntact(file, headFile);
     }
     const count = file.prepare("SELECT count(*) AS count FROM operations").get()?.count;
+    const operations = Number(count ?? 0n);
     const by = { at: new Date(host.now()).toISOString(), user: host.user };
     return await work({
       path,
       url,
-      operations: Number(count ?? 0n),
-      isContinued: earlier !== undefined,
+      operations,
+      isMoved,
       move: async () => {
         const login = await serverLogin(server, parts);
         const { connection, storeHead } = connectTo(login, host.now, serverHeadFile(host, server));
         try {
+          if (earlier && isMoved) {
+            if (!(await hasLedger(file, connection))) throw lostMove(earlier, url);
+            return { operations: 0, existing: operations, batches: 0, callbacks: 0 };
+          }
           // A server that cannot be used, or has other payouts, is found before the file is marked.
           await connection.write(async () => {});
           await rejectConflicts(file, connection);
@@ -84,6 +95,18 @@ export async function withMovableLedger<Result>(
   } finally {
     file.close();
   }
+}
+
+/** The file was moved to another server, or to an older copy of this one. */
+function lostMove(move: Move, url: string): Failure {
+  if (move.to !== url) return movedFailure(move);
+  return new Failure(
+    "ledger.moved",
+    `The ledger ${url} has no record of the move of this machine's file.`,
+    {
+      hint: "Check that the server was not restored from a backup that is older than the move.",
+    },
+  );
 }
 
 async function requireIntact(file: Database, headFile: string): Promise<void> {

@@ -55,17 +55,19 @@ export const ledgerMove = defineCommand({
 
   async run({ url, ...login }, { ledger, ui }) {
     return ledger.moveToServer(url, login, async (movable) => {
-      await ui.confirm({
-        action: "Move the ledger",
-        rows: [
-          ["File", movable.path],
-          ["Server", movable.url],
-          ["Operations", String(movable.operations)],
-          ["Effect", "nothing is sent with the file any more"],
-        ],
-        alwaysAsked: true,
-        ofAllAccounts: true,
-      });
+      if (movable.isMoved) ui.notice(`${movable.path} was moved before.`);
+      else
+        await ui.confirm({
+          action: "Move the ledger",
+          rows: [
+            ["File", movable.path],
+            ["Server", movable.url],
+            ["Operations", String(movable.operations)],
+            ["Effect", "nothing is sent with the file any more"],
+          ],
+          alwaysAsked: true,
+          ofAllAccounts: true,
+        });
       return { url: movable.url, file: movable.path, ...(await movable.move()) };
     });
   },
