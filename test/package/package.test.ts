@@ -1,10 +1,12 @@
 import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
 import { scratchFolder } from "../support/helpers.ts";
+import { nodeFromNpm, runProgram } from "../support/lenden.ts";
+import { launcher } from "../tool.js";
 import { pack, root } from "./packing.ts";
 
 const packed = pack();
@@ -63,6 +65,44 @@ test("what builds and tests the package is pinned: actions by commit, the binary
   expect(actions.length).toBeGreaterThan(0);
   for (const [, action] of actions) expect(action).toMatch(/@[0-9a-f]{40}$/);
   expect(manifest.scripts["build:binary"]).toMatch(/ -p node@\d+\.\d+\.\d+ node /);
+});
+
+describe("the launcher", () => {
+  /** The package without its build, in another directory. */
+  const unbuilt = () => {
+    const directory = scratchFolder();
+    for (const name of ["bin", "scripts"])
+      cpSync(join(root, name), join(directory, name), { recursive: true });
+    cpSync(join(root, "package.json"), join(directory, "package.json"));
+    return directory;
+  };
+
+  test("says how to build a clone without a build, without a stack trace", async () => {
+    const directory = unbuilt();
+    const outcome = await runProgram([process.execPath, join(directory, "bin/lenden.js")], {});
+    expect(outcome).toMatchObject({ code: 1, stdout: "" });
+    expect(outcome.stderr.split("\n")).toHaveLength(3);
+    expect(outcome.stderr).toContain(`'npm ci && npm run build' in ${directory}`);
+  });
+
+  // Downloaded from npm. Without a network there is no old Node, and nothing to test.
+  test.each([16, 18])(
+    "Node %i, in the launcher and in 'npm ci' of a clone, names the Node that is needed",
+    async (major) => {
+      const node = await nodeFromNpm(`${major}`);
+      if (node === undefined) return;
+      const directory = unbuilt();
+      const needed = manifest.engines.node.replace(">=", "");
+      for (const script of [launcher, join(directory, manifest.scripts.prepare.split(" ")[1])]) {
+        const outcome = await runProgram([node, script], {});
+        expect(outcome).toMatchObject({ code: 1, stdout: "" });
+        expect(outcome.stderr).toContain(
+          `lenden needs Node ${needed} or later, but Node ${major}.`,
+        );
+        expect(outcome.stderr).not.toMatch(/^ +at /m);
+      }
+    },
+  );
 });
 
 interface Component {

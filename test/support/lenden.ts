@@ -133,7 +133,12 @@ export async function nodeWithOtherEngine(): Promise<string | undefined> {
     () => true,
     () => false,
   );
-  const args = ["-y", "-p", hasOwn ? "node@20" : "node@24", "node", "-p", "process.execPath"];
+  return nodeFromNpm(hasOwn ? "20" : "24");
+}
+
+/** The path of a Node from npm; undefined offline. */
+export async function nodeFromNpm(version: string): Promise<string | undefined> {
+  const args = ["-y", "-p", `node@${version}`, "node", "-p", "process.execPath"];
   return promisify(execFile)("npx", args).then(
     ({ stdout }) => stdout.trim(),
     () => undefined,
