@@ -2,7 +2,10 @@ import type { Context } from "../cli/command/context.ts";
 import { errorCode } from "../domain/error-code.ts";
 import { Failure } from "../domain/failure.ts";
 
-export type CheckContext = Pick<Context, "host" | "version" | "config" | "api" | "ledger">;
+export type CheckContext = Pick<
+  Context,
+  "host" | "version" | "config" | "api" | "ledger" | "leftMs"
+>;
 
 export interface Verdict {
   state: "passed" | "warning" | "failed" | "skipped";

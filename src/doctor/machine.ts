@@ -35,7 +35,7 @@ export async function* checkMachine(context: CheckContext): AsyncIterable<Findin
   const { ledger: server } = await config.settings().catch(() => ({ ledger: undefined }));
   if (server) yield* checkLedgerServer(server, context);
   else {
-    yield await check("ledger", () => ledger(host));
+    yield await check("ledger", () => ledger(context));
     const { environment } = await config.recordsOwner().catch(() => ({ environment: undefined }));
     yield await check("ledger-storage", () => storage(host, environment));
   }
@@ -94,9 +94,9 @@ function position(file: string, folders: CheckContext["host"]["folders"]): Verdi
   return passed(`The position of the ledger is stored in ${dirname(file)}.`);
 }
 
-async function ledger({ folders, mounts }: CheckContext["host"]): Promise<Verdict> {
+async function ledger({ host: { folders, mounts }, leftMs }: CheckContext): Promise<Verdict> {
   const path = ledgerPath(folders.data);
-  const health = await checkHealth(path, headPath(folders, path), mounts());
+  const health = await checkHealth(path, headPath(folders, path), { mounts: mounts(), leftMs });
   if (!health) return passed("No ledger exists yet. lenden creates it before it moves money.");
   const { faults, uncertainCount, containsHead, isModified, bytes } = health;
   const size = `${(bytes / 1024 / 1024).toFixed(1)} MiB`;

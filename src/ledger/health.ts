@@ -138,14 +138,14 @@ const faultsShown = 3;
 export async function checkHealth(
   path: string,
   head: string,
-  mounts: string,
+  { mounts, leftMs }: { mounts: string; leftMs(): number },
 ): Promise<Health | undefined> {
   rejectNetworkFileSystem(path, mounts);
   const state = ledgerFileState(path, head);
   const loss = lossOf(state, path);
   if (loss) throw loss;
   if (state.kind === "new") return undefined;
-  const database = await openDatabase(path);
+  const database = await openDatabase(path, leftMs);
   try {
     rejectWithoutTables(database, path);
     const faults = faultsIn(database);

@@ -1,5 +1,4 @@
-import { execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
+import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   closeSync,
@@ -17,6 +16,7 @@ import { expect, test } from "vitest";
 import { faults } from "../sandbox/running.ts";
 import { scratchFolder, until } from "../support/helpers.ts";
 import { built, ended } from "../support/lenden.ts";
+import { lockFile } from "../support/locked-file.ts";
 import { type Merchant, openMerchantApart, payoutOf } from "../support/merchant.ts";
 import { canMount, fill, mounted } from "../support/small-disk.ts";
 
@@ -168,7 +168,7 @@ test.concurrent("P21: a ledger that is locked when the outcome is recorded ends 
   expect(await merchant.lenden(["methods"])).toMatchObject({ code: 0 });
   const sending = ended(merchant.start(payoutOf("LATE")));
   await until(async () => (await merchant.count("payouts")) === 1);
-  const unlock = await lock(merchant.ledgerFile);
+  const unlock = await lockFile(merchant.ledgerFile);
   const { code, stdout, stderr } = await sending;
   unlock();
   expect({ code, stdout }).toEqual({ code: 75, stdout: "" });
@@ -188,32 +188,11 @@ test.concurrent("P7: nothing is sent if the ledger is locked before the intent (
 }) => {
   const merchant = await openMerchantApart({}, onTestFinished);
   expect(await merchant.lenden(["ledger", "check"])).toMatchObject({ code: 0 });
-  const unlock = await lock(merchant.ledgerFile);
+  const unlock = await lockFile(merchant.ledgerFile);
   const { code, stderr } = await merchant.built(payoutOf("BUSY"));
   unlock();
   expect(code).toBe(1);
-  expect(stderr).toMatch(/Cannot use the ledger: another process has locked it\./);
+  expect(stderr).toMatch(/Cannot use .*ledger\.db: another process has locked it\./);
   expect(stderr).not.toMatch(/\n +at /);
   expect(await merchant.moneyRequests()).toEqual([]);
 }); // SQLite waits 15 seconds for the lock
-
-/** Another process holds SQLite's write lock until it is told to let go. */
-async function lock(path: string): Promise<() => void> {
-  const holder = spawn(process.execPath, ["-e", locking, path], {
-    stdio: ["pipe", "pipe", "inherit"],
-    cwd: import.meta.dirname,
-  });
-  await once(holder.stdout, "data");
-  return () => holder.kill();
-}
-
-const locking = `
-  const take = (database) => {
-    database.exec("PRAGMA busy_timeout = 2000; BEGIN IMMEDIATE");
-    console.log("locked");
-    setInterval(() => database, 1000);
-  };
-  import("node:sqlite").then(
-    ({ DatabaseSync }) => take(new DatabaseSync(process.argv[1])),
-    () => take(new (require("libsql"))(process.argv[1])),
-  );`;

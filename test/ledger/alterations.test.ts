@@ -15,6 +15,7 @@ import { openDatabase, writeCopy } from "../../src/platform/sqlite/open.ts";
 import { scratchFolder } from "../support/helpers.ts";
 import { inDatabase } from "../support/merchant.ts";
 import { isSkipped, serverTest, sharedCluster } from "../support/postgres.ts";
+import { patient } from "./server-ledger.ts";
 import {
   batchFile,
   claimed,
@@ -97,6 +98,8 @@ const postgres = {
   },
 } satisfies Altered;
 
+const clock = { now: Date.now, leftMs: patient };
+
 beforeAll(async () => {
   original = await openDatabase(":memory:");
   await fill(openLedger(original, worker()));
@@ -110,7 +113,7 @@ beforeAll(async () => {
     ...{ text: "the server", host, port, database, user: "app" },
     ...{ password: async () => "", tls: false },
   };
-  const clocks = { now: Date.now, wallMs: Date.now, monotonicMs: () => performance.now() };
+  const clocks = { ...clock, wallMs: Date.now, monotonicMs: () => performance.now() };
   const head = join(scratchFolder(), "head");
   const { ledger, close } = await openServerLedger(login, { ...worker(), ...clocks }, head);
   await fill(ledger);
@@ -325,7 +328,7 @@ describe.each([
 });
 
 serverTest("ledger check of PostgreSQL needs no more rights than sending", async () => {
-  const { connection } = connectTo(login, Date.now, join(scratchFolder(), "head"));
+  const { connection } = connectTo(login, clock, join(scratchFolder(), "head"));
   onTestFinished(() => connection.close());
   expect(await serverIntegrityOf(connection)).toMatchObject({ modified: [], server: [] });
 });

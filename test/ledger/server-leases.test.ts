@@ -4,7 +4,7 @@ import type { Ledger } from "../../src/ledger/ledger.ts";
 import { ServerProcess } from "../../src/ledger/postgres/processes.ts";
 import { until } from "../support/helpers.ts";
 import { serverTest } from "../support/postgres.ts";
-import { ledgerDatabase } from "./server-ledger.ts";
+import { ledgerDatabase, patient } from "./server-ledger.ts";
 import { claim, claimed, payout, record, refund, worker } from "./small-ledger.ts";
 
 /** Why a process may send nothing more; undefined if it may. */
@@ -126,7 +126,7 @@ serverTest("a heartbeat renews the lease every five seconds", async () => {
 serverTest("a process whose work was taken over cannot renew its lease", async () => {
   const { open, run } = await ledgerDatabase();
   const { connection } = await open();
-  const clocks = { monotonicMs: () => 0, wallMs: () => 0 };
+  const clocks = { monotonicMs: () => 0, wallMs: () => 0, leftMs: patient };
   const own = new ServerProcess(connection, { ...worker(), ...clocks });
   await own.register();
   await run("UPDATE processes SET lease_until = clock_timestamp() - interval '59 seconds'");

@@ -27,6 +27,9 @@ interface OpenOptions extends ServerWorker {
   headFile: string;
 }
 
+/** Without --timeout. */
+export const patient = () => Number.POSITIVE_INFINITY;
+
 /** The login that the tests use for lenden. */
 const writer = "writer";
 
@@ -63,7 +66,7 @@ function ledgerOn(cluster: Cluster, name: string): Omit<LedgerDatabase, "run"> {
     login,
     open: async ({ login: own = login(), headFile = newHeadFile(), ...more } = {}) => {
       // The lease is measured by clocks that stand still, whatever the time of the records is.
-      const clocks = { monotonicMs: () => 0, wallMs: () => 0 };
+      const clocks = { monotonicMs: () => 0, wallMs: () => 0, leftMs: patient };
       const opened = await openServerLedger(own, { ...worker(), ...clocks, ...more }, headFile);
       onTestFinished(() => opened.close());
       return opened;
@@ -104,7 +107,7 @@ function templateOf(cluster: Cluster): Promise<string> {
 
 async function createTemplate(cluster: Cluster): Promise<string> {
   const name = await cluster.create();
-  await createSchema({ ...loginTo(cluster, name), user: "postgres" });
+  await createSchema({ ...loginTo(cluster, name), user: "postgres" }, patient);
   await cluster.run(`CREATE ROLE ${writer} LOGIN; GRANT ${writerRole} TO ${writer}`);
   return name;
 }

@@ -15,7 +15,7 @@ export const seams = {
   file: {
     file: "platform/sqlite/open.ts",
     name: "openDatabase",
-    lift: (open, decorate) => async (path) => decorate(await open(path)),
+    lift: (open, decorate) => async (path, leftMs) => decorate(await open(path, leftMs)),
   },
   /** The database of the ledger. `decorate` also gets the worker, for its clock. */
   database: {

@@ -9,6 +9,7 @@ function openClock() {
   const listeners = new Set<(signal: Signal) => void>();
   return {
     now: () => nowMs,
+    monotonicMs: () => nowMs,
     sleep: (ms: number) =>
       new Promise<void>((wake) => {
         sleepers.push({ atMs: nowMs + ms, wake });

@@ -221,12 +221,15 @@ function sourcesOf(chosen: Chosen, host: Host): Sources {
   };
 }
 
+/** A person waits for the list. */
+const tabWaitMs = 500;
+
 /** Opens the ledger to list what is in it. Creates, migrates and locks nothing. */
 async function openToList(directory: string, owned: RecordsOwner): ReturnType<Sources["ledger"]> {
   const path = ledgerPath(directory);
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (!isAbsolute(path) || size === 0) throw new Error("no ledger");
-  const database = await openDatabase(path);
+  const database = await openDatabase(path, () => tabWaitMs);
   const owner = ownerOf(owned);
   const account = createRunAccount(database, owner);
   return {

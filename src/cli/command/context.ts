@@ -18,4 +18,6 @@ export interface Context {
   stopping: AbortSignal;
   /** Aborts at the deadline of the run, and at the signal that ends requests in flight. */
   cutOff: AbortSignal;
+  /** How long the ledger may still be waited for, in milliseconds. */
+  leftMs(): number;
 }

@@ -14,6 +14,7 @@ import { formatTime } from "../../domain/local-time.ts";
 import { isImported, isTest, states } from "../../domain/state.ts";
 import { commandGroup, type Resource } from "../../domain/statuses.ts";
 import { isLocalSandbox } from "../../domain/url.ts";
+import { createSingleChanges } from "../../ledger/change.ts";
 import { createHeadKeeper, headPath, ledgerPath, withCommitCallback } from "../../ledger/head.ts";
 import { notPersistent, rejectNetworkFileSystem } from "../../ledger/health.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
@@ -42,7 +43,7 @@ export function createLedgerAccess(parts: RunParts, config: ConfigAccess) {
   const { open, openAt } = openersOf(parts, config);
   const own = once(async () => {
     const account = await config.account();
-    return openOwn(account, await open(account), parts, config);
+    return noting(parts, await openOwn(account, await open(account), parts, config));
   });
   const records = once(async () => open(await config.recordsOwner()));
   return {
@@ -77,7 +78,7 @@ export function createLedgerAccess(parts: RunParts, config: ConfigAccess) {
           (await config.recordsOwner()).environment,
         );
       const { createLedgerMaintenance } = await import("./ledger-maintenance.ts");
-      return createLedgerMaintenance(parts.host);
+      return createLedgerMaintenance(parts);
     },
     ...serverAccess(parts, config),
   };
@@ -148,18 +149,28 @@ function openersOf(parts: RunParts, { settings }: ConfigAccess) {
 
 /** Why nothing may be sent beside this machine's ledger file; undefined if there is no reason. */
 async function unmovedBeside(
-  { host }: RunParts,
+  { host, leftMs }: RunParts,
   environment: string,
   server: string,
 ): Promise<Failure | undefined> {
   const { findUnmoved, unmovedFailure } = await import("../../ledger/sqlite/unmoved.ts");
-  const found = await findUnmoved(ledgerPath(host.folders.data), environment);
+  const found = await findUnmoved(ledgerPath(host.folders.data), leftMs, environment);
   return found && unmovedFailure(found, server);
 }
 
 function onlyFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;
   throw error;
+}
+
+/** From the first intent on, an outcome may have to be recorded after the deadline. */
+function noting({ noteIntent }: RunParts, ledger: Ledger): Ledger {
+  const change: Ledger["change"] = async (requests) => {
+    const answers = await ledger.change(requests);
+    noteIntent();
+    return answers;
+  };
+  return { ...ledger, change, ...createSingleChanges(change) };
 }
 
 /** Prepares the ledger of the account that the run is for, which may be new to the ledger. */
@@ -227,7 +238,7 @@ function unknownPlace(typed: string, { kind, id, reference, createdAt }: Operati
 async function openFile(parts: RunParts, owned: Owned, path: string): Promise<Ledger> {
   const { host, notice, closing } = parts;
   const isFile = path !== ":memory:";
-  const opened = await openDatabase(path);
+  const opened = await openDatabase(path, parts.leftMs);
   const headFile = isFile ? headPath(host.folders, path) : undefined;
   const keeper = headFile ? createHeadKeeper(opened, headFile, host.now) : undefined;
   const database = keeper ? withCommitCallback(opened, keeper.committed) : opened;

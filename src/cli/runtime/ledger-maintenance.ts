@@ -58,6 +58,7 @@ import {
   setAside,
   sync,
 } from "./ledger-file.ts";
+import type { RunParts } from "./parts.ts";
 
 export interface LedgerCheck extends Integrity {
   holds: boolean;
@@ -135,14 +136,18 @@ type ConfirmRestore = (
 ) => Promise<void>;
 
 /** The ledger as a file: of all accounts at once, and without a key. */
-export function createLedgerMaintenance(host: Host): LedgerMaintenance {
+export function createLedgerMaintenance({
+  host,
+  leftMs,
+}: Pick<RunParts, "host" | "leftMs">): LedgerMaintenance {
   const path = ledgerFile(host);
   const headFile = headPath(host.folders, path);
+  const place = { path, headFile, leftMs };
   const kind = () => ledgerFileState(path, headFile).kind;
   const rejectNetwork = () => rejectNetworkFileSystem(path, host.mounts());
   /** Works in a ledger that was brought to the newest schema. */
   const inLedger = async <Result>(work: (database: Database) => Result | Promise<Result>) =>
-    using(openDatabase(path), async (database) => {
+    using(openDatabase(path, leftMs), async (database) => {
       prepareFile(database, path);
       return work(database);
     });
@@ -161,11 +166,11 @@ export function createLedgerMaintenance(host: Host): LedgerMaintenance {
       if (kind() === "new")
         throw usage([`There is no ledger yet: ${path} is created when something is first sent.`]);
       await requireLedger(path, host);
-      return backUp(path, file);
+      return backUp(place, file);
     },
     restore: async (file, confirm) => {
       rejectNetwork();
-      return restore(path, file, { now: host.now, confirm });
+      return restore(place, file, { now: host.now, confirm });
     },
     processes: async () => {
       rejectNetwork();
@@ -178,9 +183,9 @@ export function createLedgerMaintenance(host: Host): LedgerMaintenance {
       const state = kind();
       if (state === "new") return undefined;
       const by = { at: new Date(host.now()).toISOString(), user: host.user };
-      if (state === "present" && (await using(openDatabase(path), hasTables)))
-        return inLedger((database) => unacceptedFile(database, { path, headFile }, by));
-      return lostLedger(state === "missing" ? "missing" : "empty", { path, headFile }, by);
+      if (state === "present" && (await using(openDatabase(path, leftMs), hasTables)))
+        return inLedger((database) => unacceptedFile(database, place, by));
+      return lostLedger(state === "missing" ? "missing" : "empty", place, by);
     },
   };
 }
@@ -195,6 +200,8 @@ interface LedgerPlace {
   path: string;
   /** The file with the head that is stored outside the ledger. */
   headFile: string;
+  /** How long the ledger may still be waited for, in milliseconds. */
+  leftMs(): number;
 }
 
 type By = Pick<Acceptance, "at" | "user">;
@@ -212,7 +219,7 @@ async function using<Result>(
 }
 
 /** A user has to accept a new ledger in place of a lost one. */
-function lostLedger(state: "empty" | "missing", { path, headFile }: LedgerPlace, by: By) {
+function lostLedger(state: "empty" | "missing", { path, headFile, leftMs }: LedgerPlace, by: By) {
   return {
     path,
     state,
@@ -221,13 +228,15 @@ function lostLedger(state: "empty" | "missing", { path, headFile }: LedgerPlace,
       setAside(path);
       if (state === "empty") (await newLedger(path, { ...by, state })).close();
       else await createLedger(path, { ...by, state });
-      await using(openDatabase(path), (database) => storeAccepted(headOf(database), headFile));
+      await using(openDatabase(path, leftMs), (database) =>
+        storeAccepted(headOf(database), headFile),
+      );
       rmSync(restoredPath(path), { force: true });
     },
   };
 }
 
-async function unacceptedFile(database: Database, { path, headFile }: LedgerPlace, by: By) {
+async function unacceptedFile(database: Database, { path, headFile, leftMs }: LedgerPlace, by: By) {
   const newest = headOf(database);
   const stored = storedHead(database, headFile);
   const found = await unacceptedContent(stored, newest, () => integrityOf(database));
@@ -237,7 +246,7 @@ async function unacceptedFile(database: Database, { path, headFile }: LedgerPlac
     state: found.state,
     newest: newest?.hash ?? null,
     accept: () =>
-      using(openDatabase(path), (opened) => {
+      using(openDatabase(path, leftMs), (opened) => {
         opened.transaction(() => {
           if (headOf(opened)?.hash !== newest?.hash) throw changedMeanwhile(path);
           recordAcceptance(opened, { ...by, ...found });
@@ -252,7 +261,7 @@ async function unacceptedFile(database: Database, { path, headFile }: LedgerPlac
  * Copies a ledger while other processes write it. Only SQLite opens the ledger's files: a plain copy
  * would miss its log, and drop the locks of this process.
  */
-async function backUp(ledger: string, file: string): Promise<LedgerContent> {
+async function backUp(ledger: LedgerPlace, file: string): Promise<LedgerContent> {
   const path = resolve(file);
   try {
     // An existing file is never replaced, and no link is followed.
@@ -265,7 +274,9 @@ async function backUp(ledger: string, file: string): Promise<LedgerContent> {
     );
   }
   try {
-    await using(openDatabase(ledger), (database) => database.prepare("VACUUM INTO ?").run(path));
+    await using(openDatabase(ledger.path, ledger.leftMs), (database) =>
+      database.prepare("VACUUM INTO ?").run(path),
+    );
     sync(path, "r+");
     // The copy is counted, because other processes may write the ledger meanwhile.
     return await using(openUnchanging(path), contentOf);
@@ -287,14 +298,14 @@ const createErrors: Record<string, string> = {
 };
 
 async function restore(
-  path: string,
+  { path, leftMs }: LedgerPlace,
   file: string,
   { now, confirm }: { now(): number; confirm: ConfirmRestore },
 ): Promise<LedgerContent & { kept: string | null }> {
   const draft = `${path}.${ulid(now())}.new`;
   try {
     const { newest, ...backup } = await copyChecked(file, draft);
-    const earlier = await openEarlier(path);
+    const earlier = await openEarlier(path, leftMs);
     try {
       if (earlier) requireNotMoved(earlier);
       const current = earlier && contentIfReadable(earlier);
@@ -354,10 +365,13 @@ function modifiedBackup(file: string, { brokenAt, modified, damage }: Integrity)
 }
 
 /** Uses one connection: libsql closes it late, and SQLite would treat a second one as another process. */
-async function openEarlier(path: string): Promise<Database | null> {
+async function openEarlier(path: string, leftMs: LedgerPlace["leftMs"]): Promise<Database | null> {
   if (!lstatSync(path, { throwIfNoEntry: false })?.size) return null;
-  // A file that is no database is used by no process.
-  return openDatabase(path).catch(() => null);
+  return openDatabase(path, leftMs).catch((error: unknown) => {
+    if (error instanceof Failure && error.reason === "ledger.locked") throw error;
+    // A file that is no database is used by no process.
+    return null;
+  });
 }
 
 /** @throws Failure `locked` if another process works on the ledger, or only has it open */

@@ -37,7 +37,7 @@ export interface MovableLedger {
  */
 export async function withMovableLedger<Result>(
   server: LedgerSettings,
-  parts: Pick<RunParts, "host" | "scrubber">,
+  parts: Pick<RunParts, "host" | "scrubber" | "leftMs">,
   work: (ledger: MovableLedger) => Promise<Result>,
 ): Promise<Result> {
   const { host } = parts;
@@ -47,7 +47,7 @@ export async function withMovableLedger<Result>(
   if (state.kind === "new") throw usage([`There is no ledger to move: ${path} does not exist.`]);
   const loss = lossOf(state, path);
   if (loss) throw loss;
-  const file = await openDatabase(path);
+  const file = await openDatabase(path, parts.leftMs);
   try {
     requireUnused(path, file);
     const url = server.url.value.text;
@@ -68,7 +68,8 @@ export async function withMovableLedger<Result>(
       isMoved,
       move: async () => {
         const login = await serverLogin(server, parts);
-        const { connection, storeHead } = connectTo(login, host.now, serverHeadFile(host, server));
+        const clock = { now: host.now, leftMs: parts.leftMs };
+        const { connection, storeHead } = connectTo(login, clock, serverHeadFile(host, server));
         try {
           if (earlier && isMoved) {
             if (!(await hasLedger(file, connection))) throw lostMove(earlier, url);

@@ -17,7 +17,7 @@ import type { Recorder } from "../../ledger/worker.ts";
 import type { Host } from "../../platform/host.ts";
 import type { RunParts } from "./parts.ts";
 
-type ServerParts = Pick<RunParts, "host" | "scrubber" | "notice" | "closing">;
+type ServerParts = Pick<RunParts, "host" | "scrubber" | "notice" | "closing" | "leftMs">;
 
 /**
  * Opens a ledger on PostgreSQL. Nothing is created on this machine but the file of its stored head.
@@ -25,13 +25,14 @@ type ServerParts = Pick<RunParts, "host" | "scrubber" | "notice" | "closing">;
  * @throws Failure if it cannot be reached or used; nothing was sent then
  */
 export async function openServer(
-  { host, scrubber, notice, closing }: ServerParts,
+  { host, scrubber, notice, closing, leftMs }: ServerParts,
   settings: LedgerSettings,
   owned: Account | RecordsOwner,
   recorder: Recorder,
 ): Promise<Ledger> {
   const login = await serverLogin(settings, { host, scrubber });
-  const worker = { ...recorder, monotonicMs: host.monotonicMs, wallMs: host.now };
+  const { monotonicMs, now: wallMs } = host;
+  const worker = { ...recorder, monotonicMs, wallMs, leftMs };
   const headFile = serverHeadFile(host, settings);
   const { ledger, connection, close } = await openServerLedger(login, worker, headFile);
   closing.push(close);
@@ -44,9 +45,9 @@ export async function openServer(
 /** @returns also the role that each login has to be a member of, and the statement that makes it one */
 export async function createServerLedger(
   settings: LedgerSettings,
-  parts: Pick<RunParts, "host" | "scrubber">,
+  parts: Pick<RunParts, "host" | "scrubber" | "leftMs">,
 ) {
-  const isNew = await createSchema(await serverLogin(settings, parts));
+  const isNew = await createSchema(await serverLogin(settings, parts), parts.leftMs);
   const grant = `GRANT ${writerRole} TO <login>`;
   return { url: settings.url.value.text, isNew, role: writerRole, grant };
 }

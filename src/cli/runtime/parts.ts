@@ -15,6 +15,10 @@ export interface RunParts extends SessionOptions {
   trace(text: string): void;
   /** Called when a request that may change something at the API left this machine. */
   noteWrite(): void;
+  /** Called when the ledger has recorded something that this run may send, or has sent. */
+  noteIntent(): void;
+  /** How long the ledger may still be waited for, in milliseconds. */
+  leftMs(): number;
 }
 
 /** The options of a run. */
@@ -46,7 +50,7 @@ type Stop = ReturnType<typeof listenForStop>;
  * @param finishes true if requests in flight may end after the first signal, because they move money
  */
 export function listenForStop(
-  host: Pick<Host, "now" | "sleep" | "onSignal" | "raise">,
+  host: Pick<Host, "now" | "monotonicMs" | "sleep" | "onSignal" | "raise">,
   { finishes, notice }: { finishes: boolean; notice: (text: string) => void },
 ) {
   const stopping = new AbortController();
@@ -55,7 +59,10 @@ export function listenForStop(
   setMaxListeners(0, stopping.signal, cutOff.signal);
   let timer = new AbortController();
   let cutOffAtMs = Number.POSITIVE_INFINITY;
-  let heldSinceMs: number | undefined;
+  /** The same moment by the clock that is never set. */
+  let endsAtMs = Number.POSITIVE_INFINITY;
+  /** What is left of the time while a prompt is open. */
+  let heldLeftMs: number | undefined;
   let first: Signal | undefined;
   let isOver = false;
   const stopListening = host.onSignal((signal) => {
@@ -64,8 +71,8 @@ export function listenForStop(
     if (!isFirst) stopListening();
     if (isOver) return;
     if (!isFirst || !finishes) cutOff.abort();
-    if (signal === "SIGHUP" && heldSinceMs !== undefined) hangUp();
-    if (isFirst && finishes && heldSinceMs === undefined)
+    if (signal === "SIGHUP" && heldLeftMs !== undefined) hangUp();
+    if (isFirst && finishes && heldLeftMs === undefined)
       notice(
         "Stopping after the requests in flight. Press Ctrl-C again to stop at once: their outcome is then unknown.",
       );
@@ -75,9 +82,11 @@ export function listenForStop(
     stopListening();
     host.raise("SIGHUP");
   };
+  const leftMs = (): number => heldLeftMs ?? endsAtMs - host.monotonicMs();
   const cutOffAfter = (ms: number): void => {
     timer.abort();
     cutOffAtMs = host.now() + ms;
+    endsAtMs = host.monotonicMs() + ms;
     if (!Number.isFinite(ms)) return;
     const own = new AbortController();
     timer = own;
@@ -96,11 +105,13 @@ export function listenForStop(
     cutOffAfter,
     /** The deadline, in milliseconds since 1970. */
     cutOffAtMs: () => cutOffAtMs,
+    /** The time until the deadline, in milliseconds; negative after it. */
+    leftMs,
     /** Stops the clock of the deadline while a prompt is open. */
     hold: (isHeld: boolean): void => {
       if (isHeld) timer.abort();
-      else if (heldSinceMs !== undefined) cutOffAfter(cutOffAtMs - heldSinceMs);
-      heldSinceMs = isHeld ? host.now() : undefined;
+      else if (heldLeftMs !== undefined) cutOffAfter(heldLeftMs);
+      heldLeftMs = isHeld ? leftMs() : undefined;
     },
     /** Ends the process because the terminal was closed at a prompt: no request is in flight then. */
     hangUp,

@@ -22,18 +22,18 @@ import type { RunParts } from "./parts.ts";
 /** A ledger on PostgreSQL as a whole. */
 export function createServerMaintenance(
   settings: LedgerSettings,
-  parts: Pick<RunParts, "host" | "scrubber">,
+  parts: Pick<RunParts, "host" | "scrubber" | "leftMs">,
   environment: string | undefined,
 ): LedgerMaintenance {
   const { host } = parts;
   const server = settings.url.value.text;
-  const findFile = () => findUnmoved(ledgerPath(host.folders.data), environment);
+  const findFile = () => findUnmoved(ledgerPath(host.folders.data), parts.leftMs, environment);
   const headFile = serverHeadFile(host, settings);
   const connected = async <Result>(
     work: (connection: Connection) => Promise<Result>,
   ): Promise<Result> => {
     const login = await serverLogin(settings, parts);
-    const { connection } = connectTo(login, host.now, headFile);
+    const { connection } = connectTo(login, { now: host.now, leftMs: parts.leftMs }, headFile);
     try {
       return await work(connection);
     } finally {
@@ -61,7 +61,8 @@ export function createServerMaintenance(
       const found = await findFile();
       if (!found) return undefined;
       const by = { at: new Date(host.now()).toISOString(), user: host.user, server };
-      const accept = () => acceptFile(found, by, () => changedMeanwhile(found.path));
+      const changed = () => changedMeanwhile(found.path);
+      const accept = () => acceptFile(found, by, { changed, leftMs: parts.leftMs });
       return { ...found, failure: unmovedFailure(found, server), accept };
     },
     unaccepted: () =>

@@ -7,6 +7,8 @@ import { createConfigAccess } from "./config-access.ts";
 import { listenForStop, type RunParts, type SessionOptions } from "./parts.ts";
 
 const defaultTimeoutMs = 60_000;
+/** An outcome may be recorded so much later than the run may take: it must not be lost. */
+const recordingMs = 3_000;
 
 /**
  * Creates the context of a run, and what ends the run. The parts that reach the ledger and the API are loaded
@@ -25,6 +27,7 @@ export function createSession(options: SessionOptions) {
 
   const closing: (() => void | Promise<void>)[] = [];
   let hasWritten = false;
+  let hasIntent = false;
   let operation: string | undefined;
   let closed: { signal: Signal | undefined } | undefined;
   const parts = {
@@ -37,6 +40,10 @@ export function createSession(options: SessionOptions) {
     noteWrite: () => {
       hasWritten = true;
     },
+    noteIntent: () => {
+      hasIntent = true;
+    },
+    leftMs: () => Math.max(0, stop.leftMs() + (hasIntent ? recordingMs : 0)),
   };
   const config = createConfigAccess(parts);
   const concerns = (reference: string): void => {
@@ -52,7 +59,10 @@ export function createSession(options: SessionOptions) {
   );
 
   return {
-    context: { host, version: options.version, config, ledger, api, ui, stopping, cutOff },
+    context: {
+      ...{ host, version: options.version, config, ledger, api, ui },
+      ...{ stopping, cutOff, leftMs: parts.leftMs },
+    },
     /** The signal that stopped the run, if one did; one that arrives while it closes changes nothing. */
     stoppedBy: () => (closed ? closed.signal : stop.signal()),
     /** True once a request that may change something at the API left this machine. */

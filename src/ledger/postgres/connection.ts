@@ -88,8 +88,14 @@ export interface ServerFacts {
   also: string | null;
 }
 
-interface ConnectionOptions {
+/** What a connection needs of the run. */
+export interface ConnectionClock {
   now(): number;
+  /** How long the server may still be waited for, in milliseconds; never negative. */
+  leftMs(): number;
+}
+
+interface ConnectionOptions extends ConnectionClock {
   /** One more value of the first statement of each connection, which spares a round trip; $2 is its first parameter. */
   also?: { sql: string; values: Value[] } | undefined;
   /** The stored head of this machine, if there is one, and whether a check found the ledger modified. */
@@ -111,6 +117,12 @@ interface Session {
   socket: Socket;
   /** A warning of the server since the last statement. */
   warning: string | undefined;
+  /** Why the server ended the session, if it said so between two statements. */
+  ending: string | undefined;
+  /** How long the server may still be waited for, in milliseconds. */
+  leftMs(): number;
+  /** When the session must be ready for use, by `performance.now()`. */
+  readyMs: number;
 }
 
 interface Opened extends Session {
@@ -120,11 +132,19 @@ interface Opened extends Session {
 const connectMs = 10_000;
 /** For each address of the host but the last. Node's own 250 ms cut off a long or a mobile line. */
 const addressMs = 2_000;
-/** Longer than the server may wait for a lock. */
-const statementMs = 20_000;
-const lockSeconds = 10;
-/** A lost connection is replaced within this time. */
-const reconnectMs = 10_000;
+/** A server that does not respond for so long is lost, unless it waits for a lock. */
+const silentMs = 8_000;
+/** For reads of a whole ledger. */
+const longReadMs = 20_000;
+const lockMs = 10_000;
+/** A response may arrive so much later than a lock may be waited for. */
+const responseMs = 1_000;
+/** A lost connection is replaced within this time, counted from the last sign of the server. */
+const reconnectMs = 12_000;
+/** During an outage that is longer, what needs the server fails at once, with one attempt to connect in this time. */
+const outagePauseMs = 5_000;
+/** One of those attempts, which others wait for. */
+const attemptMs = 4_000;
 
 /**
  * One connection to the server of a ledger, used by one statement or transaction at a time, and opened again
@@ -137,6 +157,8 @@ export class Connection {
   #turn: Promise<unknown> = Promise.resolve();
   #isClosed = false;
   #wasOpen = false;
+  /** While the server cannot be reached: when it counts as gone, and since when it does. */
+  #outage: { untilMs: number; failed?: { atMs: number; failure: Failure } } | undefined;
   /** The newest event that this process or machine has seen. A server that lacks it is not the same ledger. */
   #seen: Head | undefined;
   #containsSeen = true;
@@ -165,8 +187,8 @@ export class Connection {
   snapshot<Result>(work: (query: Query) => Promise<Result>): Promise<Result> {
     return this.#alone(() =>
       this.#retrying(async (opened) => {
-        await run(opened, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
-        const result = await work((sql, ...values) => run(opened, sql, values));
+        await run(opened, `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${mayPause}`);
+        const result = await work((sql, ...values) => run(opened, sql, values, longReadMs));
         await run(opened, "COMMIT");
         return result;
       }),
@@ -184,35 +206,29 @@ export class Connection {
     work: (write: Write) => Promise<Result>,
     options: WriteOptions = {},
   ): Promise<Result> {
-    return this.#alone(async () => {
-      for (let attempt = 1; ; attempt += 1) {
-        const opened = await this.#open();
-        this.#requireWritable(opened.facts, options.isAcceptance === true);
+    const isAcceptance = options.isAcceptance === true;
+    return this.#alone(() =>
+      this.#retrying(async (opened) => {
+        this.#requireWritable(opened.facts, isAcceptance);
         const transaction = new Transaction(opened, this.#seen);
         let result: { value: Result } | undefined;
         try {
           await transaction.begin(options.before);
           // Behind a pooler, another server can have taken the place of the one that was asked before.
           this.#containsSeen = transaction.containsSeen;
-          this.#requireAccepted(options.isAcceptance === true);
+          this.#requireAccepted(isAcceptance);
           result = { value: await work(transaction) };
           await transaction.commit();
-          this.#saw(transaction.head);
-          return result.value;
         } catch (error) {
-          if (!(error instanceof LostConnection)) {
-            await run(opened, "ROLLBACK").catch(() => this.#drop());
-            throw error instanceof LockTimeout ? await this.#busy(opened) : error;
-          }
-          this.#drop();
-          if (result && transaction.isCommitting && (await this.#wasCommitted(transaction))) {
-            this.#saw(transaction.head);
-            return result.value;
-          }
-          if (attempt === 2) throw unreachable(this.#login, error);
+          const mayBeCommitted = error instanceof LostConnection && transaction.isCommitting;
+          if (!result || !mayBeCommitted) throw error;
+          this.#lose(opened, error);
+          if (!(await this.#wasCommitted(transaction))) throw error;
         }
-      }
-    });
+        this.#saw(transaction.head);
+        return result.value;
+      }),
+    );
   }
 
   async close(): Promise<void> {
@@ -233,16 +249,20 @@ export class Connection {
     return turn;
   }
 
+  /** Runs work, and once more if the connection is lost: it must repeat only what certainly did not happen. */
   async #retrying<Result>(work: (opened: Opened) => Promise<Result>): Promise<Result> {
     for (let attempt = 1; ; attempt += 1) {
       const opened = await this.#open();
       try {
         return await work(opened);
       } catch (error) {
-        if (error instanceof LostConnection) this.#drop();
-        else await run(opened, "ROLLBACK").catch(() => this.#drop());
-        if (!(error instanceof LostConnection)) throw error;
-        if (attempt === 2) throw unreachable(this.#login, error);
+        if (error instanceof LostConnection) {
+          this.#lose(opened, error);
+          if (attempt === 2) throw unreachable(this.#login, error);
+          continue;
+        }
+        await run(opened, "ROLLBACK").catch(() => opened.socket.destroy());
+        throw error instanceof LockTimeout ? await this.#busy(opened) : error;
       }
     }
   }
@@ -262,7 +282,7 @@ export class Connection {
       await check.commit();
       return true;
     } catch (error) {
-      this.#drop();
+      opened.socket.destroy();
       const isUnknown = error instanceof LostConnection || error instanceof LockTimeout;
       throw isUnknown ? unreachable(this.#login, error) : error;
     }
@@ -279,10 +299,7 @@ export class Connection {
     ).catch(() => []);
     // Since when is shown to the same login alone.
     const since = row?.since == null ? "" : ` since ${row.since} UTC`;
-    const by = row ? ` by login ${row.usename} (server process ${row.pid})${since}` : "";
-    return new Failure("ledger.server-busy", `The ledger is locked${by}.`, {
-      hint: "Run the command again when that process has ended.",
-    });
+    return busy(row ? ` by login ${row.usename} (server process ${row.pid})${since}` : "");
   }
 
   /** @throws Failure if nothing may be written there */
@@ -306,43 +323,48 @@ export class Connection {
 
   async #open(): Promise<Opened> {
     if (this.#isClosed) throw new Error("the connection to the ledger is closed");
-    if (this.#opened) return this.#opened;
-    const until = this.#options.now() + reconnectMs;
-    for (let pauseMs = 100; ; pauseMs *= 2) {
+    if (this.#opened && !this.#opened.socket.destroyed) return this.#opened;
+    const { now, leftMs } = this.#options;
+    const failed = this.#outage?.failed;
+    if (failed && Math.abs(now() - failed.atMs) < outagePauseMs) throw failed.failure;
+    for (let pauseMs = 100; ; pauseMs = Math.min(1_000, pauseMs * 2)) {
       try {
         this.#opened = await this.#connect();
         this.#wasOpen = true;
+        this.#outage = undefined;
         return this.#opened;
       } catch (error) {
         if (!(error instanceof LostConnection)) throw error;
+        const failure = unreachable(this.#login, error);
         // At the start, a server that cannot be reached is reported at once.
-        if (!this.#wasOpen || this.#options.now() + pauseMs > until)
-          throw unreachable(this.#login, error);
+        if (!this.#wasOpen) throw failure;
+        this.#outage ??= { untilMs: now() + reconnectMs - error.silentMs };
+        if (now() + pauseMs > this.#outage.untilMs || pauseMs > leftMs()) {
+          this.#outage.failed = { atMs: now(), failure };
+          throw failure;
+        }
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
       }
     }
   }
 
   async #connect(): Promise<Opened> {
-    const session = await connect(this.#login);
+    const limitMs = this.#outage ? attemptMs : connectMs;
+    const session = await connect(this.#login, this.#options.leftMs, limitMs);
     try {
       const facts = await readFacts(session, this.#options, this.#seen);
       this.#containsSeen = facts.containsSeen;
       if (facts.containsSeen) this.#saw(facts.newest);
-      const opened = Object.assign(session, { facts });
-      opened.client.once("end", () => {
-        if (this.#opened === opened) this.#opened = undefined;
-      });
-      return opened;
+      return Object.assign(session, { facts, readyMs: Number.POSITIVE_INFINITY });
     } catch (error) {
       session.socket.destroy();
       throw error;
     }
   }
 
-  #drop(): void {
-    this.#opened?.socket.destroy();
-    this.#opened = undefined;
+  #lose(opened: Opened, { silentMs }: LostConnection): void {
+    opened.socket.destroy();
+    this.#outage ??= { untilMs: this.#options.now() + reconnectMs - silentMs };
   }
 }
 
@@ -370,11 +392,18 @@ class Transaction implements Write {
     const opened = this.#opened;
     const seen = hashAt(`${this.#seen?.number ?? 0n}`);
     const lockSql = `SELECT h.*, ${seen} AS seen, pg_current_xact_id() AS server_id FROM lenden.head h FOR UPDATE`;
+    const waitsMs = lockWaitMs(opened);
+    const begins = run(opened, beginSql(opened.facts, waitsMs));
     if (before) {
-      await run(opened, beginSql(opened.facts));
+      await begins;
       await before(this.query);
-      await this.#lock(lockSql);
-    } else await this.#lock(`${beginSql(opened.facts)}; ${lockSql}`);
+      await this.#lock(lockSql, waitsMs);
+      return;
+    }
+    // Sent together. The response to the first shows that the server is there while the second waits for the lock.
+    const [first, second] = await Promise.allSettled([begins, this.#lock(lockSql, waitsMs)]);
+    if (first.status === "rejected") throw first.reason;
+    if (second.status === "rejected") throw second.reason;
   }
 
   query: Query = (sql, ...values) => run(this.#opened, sql, values);
@@ -475,8 +504,8 @@ class Transaction implements Write {
     ];
   }
 
-  async #lock(sql: string): Promise<void> {
-    const [row] = await run(this.#opened, sql);
+  async #lock(sql: string, waitsMs: number): Promise<void> {
+    const [row] = await run(this.#opened, sql, [], waitsMs + responseMs);
     if (!row) throw new Error("the ledger has no head");
     requireKnown(row);
     this.containsSeen = hasSeen(row, this.#seen);
@@ -515,13 +544,21 @@ export function rejectOldServer({ server_version: version }: Row): void {
   });
 }
 
+/** How long a transaction waits for a lock: the rest of the time is for the message that names who has it. */
+function lockWaitMs({ leftMs }: Session): number {
+  const leftToWaitMs = leftMs();
+  return Math.max(1, Math.floor(Math.min(lockMs, leftToWaitMs - Math.min(300, leftToWaitMs / 2))));
+}
+
+const mayPause = "SET LOCAL idle_in_transaction_session_timeout = '30s'";
+
 /** Settings of one transaction, because a pooler gives each transaction another session. */
-function beginSql({ synchronousCommit }: ServerFacts): string {
+function beginSql({ synchronousCommit }: ServerFacts, waitsMs: number): string {
   const isWeak = ["off", "local", "remote_write"].includes(synchronousCommit);
   return [
     "BEGIN",
-    `SET LOCAL lock_timeout = '${lockSeconds}s'`,
-    "SET LOCAL idle_in_transaction_session_timeout = '30s'",
+    `SET LOCAL lock_timeout = '${waitsMs / 1_000}s'`,
+    mayPause,
     ...(isWeak ? ["SET LOCAL synchronous_commit = on"] : []),
   ].join("; ");
 }
@@ -535,7 +572,24 @@ export function rowsJson(rows: readonly object[]): string {
 }
 
 /** Without an answer of the server: it is unknown what became of the statement. */
-class LostConnection extends Error {}
+class LostConnection extends Error {
+  /** How long there was no sign of the server, in milliseconds. */
+  readonly silentMs: number;
+
+  constructor(why: string, silentMs = 0) {
+    super(why);
+    this.silentMs = silentMs;
+  }
+}
+
+/** The server did not respond within a time, or within what is left of the run's. */
+function noResponse(limitMs: number, { leftMs }: Pick<Session, "leftMs">): LostConnection {
+  const isOver = leftMs() <= 0;
+  const within = isOver
+    ? "within the time limit (--timeout)"
+    : `in ${Math.ceil(limitMs / 1_000)} s`;
+  return new LostConnection(`no response ${within}`, limitMs);
+}
 
 /** Sends only these parameters: pg would add those of PGOPTIONS, PGREPLICATION and PGAPPNAME. */
 class Client extends pg.Client {
@@ -544,7 +598,12 @@ class Client extends pg.Client {
   }
 }
 
-async function connect(login: ServerLogin): Promise<Session> {
+/** Also of the first statement, until `readyMs` is changed, because a pooler may have no server. */
+async function connect(
+  login: ServerLogin,
+  leftMs: () => number,
+  limitMs: number,
+): Promise<Session> {
   setDefaultAutoSelectFamilyAttemptTimeout(addressMs); // pg connects the socket without options
   const socket = new Socket();
   const client = new Client({
@@ -560,17 +619,24 @@ async function connect(login: ServerLogin): Promise<Session> {
     pipeline: true,
     // Else PGSSLNEGOTIATION would decide.
     sslnegotiation: "postgres",
-    connectionTimeoutMillis: connectMs,
     types: { getTypeParser: () => (text: string) => text },
   });
-  const session: Session = { client, socket, warning: undefined };
+  const readyMs = performance.now() + limitMs;
+  const session: Session = {
+    ...{ client, socket, leftMs, readyMs },
+    warning: undefined,
+    ending: undefined,
+  };
   // Without a listener, an idle connection that is lost would end the process.
-  client.on("error", () => socket.destroy());
+  client.on("error", (error) => {
+    session.ending ??= reasonOf(error);
+    socket.destroy();
+  });
   client.on("notice", ({ code, message }) => {
     if (code === "01000") session.warning = message ?? "";
   });
   try {
-    await client.connect();
+    await withinTime(session, limitMs, () => client.connect());
     return session;
   } catch (error) {
     socket.destroy();
@@ -581,35 +647,70 @@ async function connect(login: ServerLogin): Promise<Session> {
 /** Works at a server that may have no ledger, on a connection of its own. */
 export async function atServer<Result>(
   login: ServerLogin,
+  leftMs: () => number,
   work: (query: Query) => Promise<Result>,
 ): Promise<Result> {
   let opened: Session | undefined;
   try {
-    const own = await connect(login);
+    const own = await connect(login, leftMs, connectMs);
+    own.readyMs = Number.POSITIVE_INFINITY;
     opened = own;
-    return await work((sql, ...values) => run(own, sql, values));
+    return await work((sql, ...values) => run(own, sql, values, longReadMs));
   } catch (error) {
+    if (error instanceof LockTimeout) throw busy("");
     throw error instanceof LostConnection ? unreachable(login, error) : error;
   } finally {
     opened?.socket.destroy();
   }
 }
 
-async function run(session: Session, sql: string, values: readonly Value[] = []): Promise<Row[]> {
-  return (await execute(session, sql, values)).rows;
+async function run(
+  session: Session,
+  sql: string,
+  values: readonly Value[] = [],
+  limitMs = silentMs,
+): Promise<Row[]> {
+  return (await execute(session, sql, values, limitMs)).rows;
 }
 
-async function execute({ client, socket }: Session, sql: string, values: readonly Value[]) {
-  // The server may continue, so nothing else is sent on this connection.
-  const timer = setTimeout(() => socket.destroy(), statementMs);
+async function execute(
+  session: Session,
+  sql: string,
+  values: readonly Value[],
+  limitMs = silentMs,
+) {
+  const { client } = session;
   try {
     const sent = values.map(parameterOf);
-    const found: pg.QueryResult<Row> | pg.QueryResult<Row>[] =
-      sent.length === 0 ? await client.query(sql) : await client.query(sql, sent);
+    const found: pg.QueryResult<Row> | pg.QueryResult<Row>[] = await withinTime(
+      session,
+      limitMs,
+      () => (sent.length === 0 ? client.query(sql) : client.query(sql, sent)),
+    );
     const last = Array.isArray(found) ? found.at(-1) : found;
     return { rows: last?.rows ?? [], command: last?.command };
   } catch (error) {
-    throw statementFailure(error);
+    throw statementFailure(error, session);
+  }
+}
+
+/** Waits for the server. If it is late, it may continue, so nothing else is sent on this connection. */
+async function withinTime<Result>(
+  session: Session,
+  limitMs: number,
+  wait: () => Promise<Result>,
+): Promise<Result> {
+  const ms = Math.min(limitMs, session.leftMs(), session.readyMs - performance.now());
+  if (ms <= 0) throw noResponse(0, session);
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    session.socket.destroy();
+  }, ms);
+  try {
+    return await wait();
+  } catch (error) {
+    throw isLate ? noResponse(ms, session) : error;
   } finally {
     clearTimeout(timer);
   }
@@ -625,9 +726,11 @@ function parameterOf(value: Value) {
 /** SQLSTATEs of a session that the server ended. */
 const endedSession = /^(?:08|57P0|25P03|25P04)/;
 
-function statementFailure(error: unknown): unknown {
+function statementFailure(error: unknown, { ending }: Session): unknown {
+  if (error instanceof LostConnection) return error;
   const code = error instanceof pg.DatabaseError ? error.code : undefined;
-  if (code === undefined || endedSession.test(code)) return new LostConnection(String(error));
+  if (code === undefined || endedSession.test(code))
+    return new LostConnection(ending ?? reasonOf(error));
   if (code === "55P03") return new LockTimeout();
   if (code === "25006") return readOnly();
   if (code === "42501") return accessDenied("the login may not use the ledger", grantHint);
@@ -646,7 +749,7 @@ class LockTimeout extends Error {
 const grantHint = `Ask the database's administrator for 'GRANT ${writerRole} TO <login>'.`;
 
 function connectFailure(login: ServerLogin, error: unknown): unknown {
-  if (error instanceof Failure) return error;
+  if (error instanceof Failure || error instanceof LostConnection) return error;
   const code = error instanceof pg.DatabaseError ? error.code : undefined;
   if (code?.startsWith("28"))
     return accessDenied(
@@ -724,6 +827,12 @@ const factsSql = (also: string) => `
     extract(epoch FROM clock_timestamp()) * 1000 AS now_ms, h.version, h.number, h.hash,
     ${hashAt("$1")} AS seen, ${also} AS also
   FROM lenden.head h`;
+
+function busy(by: string): Failure {
+  return new Failure("ledger.server-busy", `The ledger is locked${by}.`, {
+    hint: "Run the command again when that process has ended.",
+  });
+}
 
 function unreachable({ text }: ServerLogin, cause: unknown): Failure {
   const why = cause instanceof Error ? `: ${cause.message}` : "";

@@ -9,9 +9,9 @@ import { schemaSql } from "./schema.ts";
  * @returns true if there was no ledger
  * @throws Failure `ledger.access-denied` if the login may not do that
  */
-export async function createSchema(login: ServerLogin): Promise<boolean> {
+export async function createSchema(login: ServerLogin, leftMs: () => number): Promise<boolean> {
   try {
-    return await atServer(login, async (query) => {
+    return await atServer(login, leftMs, async (query) => {
       const [row = {}] = await query(
         `SELECT current_setting('server_version_num') AS server_version,
            to_regnamespace('lenden') IS NOT NULL AS is_used, to_regclass('lenden.head') IS NOT NULL AS has_head,

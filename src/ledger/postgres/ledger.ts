@@ -5,7 +5,7 @@ import type { Ledger } from "../ledger.ts";
 import { RunAccount } from "./accounts.ts";
 import { createBatches } from "./batches.ts";
 import { createCallbacks } from "./callbacks.ts";
-import { Connection, type ServerLogin, type Value } from "./connection.ts";
+import { Connection, type ConnectionClock, type ServerLogin, type Value } from "./connection.ts";
 import { createOverlaps } from "./duplicates.ts";
 import { Operations } from "./operations.ts";
 import { ServerProcess, type ServerWorker } from "./processes.ts";
@@ -31,7 +31,7 @@ export async function openServerLedger(
   headFile: string,
 ): Promise<ServerLedger> {
   const account = new RunAccount(worker.owner);
-  const { connection, storeHead } = connectTo(login, worker.now, headFile, account.inSql(2));
+  const { connection, storeHead } = connectTo(login, worker, headFile, account.inSql(2));
   const { login: ledgerLogin, also } = await connection.facts();
   account.know(also);
   const recorder = { ...worker, actor: { ...worker.actor, ledgerLogin } };
@@ -74,7 +74,7 @@ function byOwnClock(at: string, nowMs: number): string {
 /** A connection that stores the newest event that it saw in a file of this machine, at most once a second and when asked. */
 export function connectTo(
   login: ServerLogin,
-  now: () => number,
+  { now, leftMs }: ConnectionClock,
   headFile: string,
   also?: { sql: string; values: Value[] },
 ) {
@@ -95,6 +95,7 @@ export function connectTo(
   };
   const connection: Connection = new Connection(login, {
     now,
+    leftMs,
     also,
     seen: known.head,
     isModified: known.isModified,

@@ -1,10 +1,16 @@
 import { Failure } from "../../domain/failure.ts";
 import type { Holder } from "../operation.ts";
 import type { Recorder } from "../worker.ts";
-import { type Bind, type Connection, parameters, type Query } from "./connection.ts";
+import {
+  type Bind,
+  type Connection,
+  type ConnectionClock,
+  parameters,
+  type Query,
+} from "./connection.ts";
 
 /** The process that works with a ledger on a server. */
-export interface ServerWorker extends Recorder {
+export interface ServerWorker extends Recorder, ConnectionClock {
   /** Milliseconds of a clock that is never set; it may stand still while the machine sleeps. */
   monotonicMs(): number;
   /** Milliseconds of the machine's clock, which measures the lease too. */

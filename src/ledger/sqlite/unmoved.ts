@@ -23,16 +23,18 @@ export interface UnmovedFile {
  * The ledger file of this machine, unless it was moved, or has nothing of the environment. Its operations protect
  * against no duplicate on a server.
  *
+ * @param leftMs how long a lock may be waited for
  * @param environment default: any
  * @throws Failure `ledger.not-moved` if the file cannot be read
  */
 export async function findUnmoved(
   path: string,
+  leftMs: () => number,
   environment?: string,
 ): Promise<UnmovedFile | undefined> {
   try {
     if (!sizeOf(path)) return undefined;
-    const database = await openDatabase(path);
+    const database = await openDatabase(path, leftMs);
     try {
       const move = moveOf(database);
       if (move?.state === "moved" || !hasOperations(database, environment)) return undefined;
@@ -73,9 +75,9 @@ export function unmovedFailure(found: UnmovedFile, server: string): Failure | un
 export async function acceptFile(
   { path, newest }: UnmovedFile,
   by: { at: string; user: string; server: string },
-  changed: () => Failure,
+  { changed, leftMs }: { changed: () => Failure; leftMs(): number },
 ): Promise<void> {
-  const database = await openDatabase(path);
+  const database = await openDatabase(path, leftMs);
   try {
     database.transaction(() => {
       if (headOf(database)?.hash !== newest?.hash) throw changed();

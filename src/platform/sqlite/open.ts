@@ -11,27 +11,28 @@ import { loadEngine, type OpenEngine } from "./engines.ts";
  * later use Node's own SQLite, earlier ones the optional package `libsql`; both read each other's files. A file
  * that this process may not write, or whose disk is full, is opened read-only.
  *
- * @throws Failure `internal` if the file cannot be used
+ * @param leftMs how long a lock of another process may still be waited for; at most 15 seconds
+ * @throws Failure `internal` if the file cannot be used, `ledger.locked` if it stays locked
  */
-export async function openDatabase(path: string): Promise<Database> {
+export async function openDatabase(path: string, leftMs: LeftMs = unlimited): Promise<Database> {
   const open = await loadEngine();
   let restoreMode = (): void => {};
   if (path !== ":memory:") {
-    if (isReadOnly(path)) return opened(path, () => readOnly(path, open));
+    if (isReadOnly(path)) return opened(path, () => readOnly(path, open, leftMs));
     restoreMode = makePrivateFile(path);
   }
   return opened(path, async () => {
     const engine = open(path);
     try {
-      engine.exec(`${settings}; PRAGMA wal_autocheckpoint = 2000`);
-      if (path !== ":memory:") await makeDurable(engine);
+      engine.exec(`${waitFor(leftMs)}; ${settings}; PRAGMA wal_autocheckpoint = 2000`);
+      if (path !== ":memory:") await makeDurable(engine, leftMs);
     } catch (error) {
       engine.close();
       if (/not a database/.test(String(error))) restoreMode();
       if (!hasNoRoom(path, error)) throw error;
-      return readOnly(path, open, "there is no room on its disk");
+      return readOnly(path, open, leftMs, "there is no room on its disk");
     }
-    return { ...engine, ...transactionsOn(engine), ...locksWith(open) };
+    return { ...engine, ...transactionsOn(engine, path, leftMs), ...locksWith(open) };
   });
 }
 
@@ -61,7 +62,7 @@ export async function openUnshared(path: string): Promise<Database> {
   return opened(path, () => {
     const engine = open(path);
     engine.exec(`${settings}; PRAGMA journal_mode = MEMORY`);
-    return { ...engine, ...transactionsOn(engine), ...locksWith(open) };
+    return { ...engine, ...transactionsOn(engine, path, unlimited), ...locksWith(open) };
   });
 }
 
@@ -81,12 +82,35 @@ export async function openUnchanging(path: string): Promise<Database> {
   return opened(path, () => unchanging(path, open));
 }
 
-const settings = "PRAGMA busy_timeout = 15000; PRAGMA foreign_keys = ON; PRAGMA cache_size = -8000";
+const settings = "PRAGMA foreign_keys = ON; PRAGMA cache_size = -8000";
+
+/** How long a lock of another process may still be waited for, in milliseconds; never negative. */
+type LeftMs = () => number;
+
+const unlimited: LeftMs = () => Number.POSITIVE_INFINITY;
+const longestWaitMs = 15_000;
+
+/** Makes SQLite wait for a lock, but not longer than is left. */
+function waitFor(leftMs: LeftMs): string {
+  return `PRAGMA busy_timeout = ${Math.ceil(Math.min(longestWaitMs, leftMs()))}`;
+}
+
+function isLockedError(error: unknown): boolean {
+  return /locked/.test(String(error));
+}
+
+function locked(path: string, cause: unknown): Failure {
+  return new Failure("ledger.locked", `Cannot use ${path}: another process has locked it.`, {
+    hint: "Wait until that process ends, then run the same command again.",
+    cause,
+  });
+}
 
 async function opened(path: string, open: () => Database | Promise<Database>): Promise<Database> {
   try {
     return await open();
   } catch (error) {
+    if (isLockedError(error)) throw locked(path, error);
     throw new Failure("ledger.unreadable", `Cannot open ${path} as a database.`, {
       hint: "Check its permissions and the free space on its disk. If the file is damaged, restore a backup with 'lenden ledger restore <file>'.",
       cause: error,
@@ -101,15 +125,21 @@ function isReadOnly(path: string): boolean {
 }
 
 /** With the log of a process that writes it, if there is one that can be read. */
-function readOnly(path: string, open: OpenEngine, why = "it is read-only"): Database {
+function readOnly(
+  path: string,
+  open: OpenEngine,
+  leftMs: LeftMs,
+  why = "it is read-only",
+): Database {
   const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
   const engine = open(path);
   try {
-    engine.exec(`${settings}; PRAGMA query_only = ON`);
+    engine.exec(`${waitFor(leftMs)}; ${settings}; PRAGMA query_only = ON`);
     engine.prepare("SELECT count(*) FROM sqlite_schema").all();
     return reading(path, engine, { open, why });
-  } catch {
+  } catch (error) {
     engine.close();
+    if (isLockedError(error)) throw error;
     return { ...unchanging(path, open, why), readOnly: { lacksLog: (log?.size ?? 0) > 0 } };
   }
 }
@@ -145,32 +175,51 @@ function locksWith(open: OpenEngine): Pick<Database, "lock" | "isLocked"> {
   return { lock: (file) => lockFile(file, open), isLocked: (file) => isLocked(file, open) };
 }
 
-const lockedTurns = 1_000;
 const lockedMs = 15;
 
 /**
  * If two processes create a file at once, SQLite reports to the second one that it is locked. SQLite does not
  * wait here, as it does everywhere else.
  */
-async function makeDurable(engine: Engine): Promise<void> {
-  for (let turn = 1; ; turn += 1) {
+async function makeDurable(engine: Engine, leftMs: LeftMs): Promise<void> {
+  const untilMs = performance.now() + longestWaitMs;
+  const ownLeftMs: LeftMs = () => Math.max(0, Math.min(untilMs - performance.now(), leftMs()));
+  for (;;) {
     try {
-      return engine.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
+      return engine.exec(
+        `${waitFor(ownLeftMs)}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`,
+      );
     } catch (error) {
-      if (turn === lockedTurns || !/locked/.test(String(error))) throw error;
+      const isOver = ownLeftMs() <= 0;
+      if (isOver || !isLockedError(error)) throw error;
       await new Promise((resolve) => setTimeout(resolve, lockedMs));
     }
   }
 }
 
-function transactionsOn(engine: Engine): Pick<Database, "transaction" | "transactionCount"> {
+function transactionsOn(
+  engine: Engine,
+  path: string,
+  leftMs: LeftMs,
+): Pick<Database, "transaction" | "transactionCount"> {
   let isOpen = false;
   let count = 0;
+  let waiting = "";
+  const begin = (): void => {
+    const now = waitFor(leftMs);
+    if (now !== waiting) engine.exec(now);
+    waiting = now;
+    try {
+      engine.exec("BEGIN IMMEDIATE");
+    } catch (error) {
+      throw isLockedError(error) ? locked(path, error) : error;
+    }
+  };
   return {
     transactionCount: () => count,
     transaction: (work) => {
       if (isOpen) return work();
-      engine.exec("BEGIN IMMEDIATE");
+      begin();
       isOpen = true;
       count += 1;
       try {
@@ -221,7 +270,7 @@ function tryLock(path: string, sql: string, open: OpenEngine): (() => void) | un
     return () => engine.close();
   } catch (error) {
     engine.close();
-    if (/locked/.test(String(error))) return undefined;
+    if (isLockedError(error)) return undefined;
     throw error;
   }
 }

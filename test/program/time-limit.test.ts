@@ -1,0 +1,113 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { faults } from "../sandbox/running.ts";
+import { until } from "../support/helpers.ts";
+import { ended } from "../support/lenden.ts";
+import { lockFile } from "../support/locked-file.ts";
+import { openMerchantApart, paymentOf, payoutOf } from "../support/merchant.ts";
+
+const limit = ["--timeout", "4s"];
+/** For a machine that is slow; without the limit, SQLite waits for 15 seconds. */
+const slackMs = 12_000;
+
+async function timed<Result>(work: () => Promise<Result>): Promise<[Result, number]> {
+  const startedMs = performance.now();
+  const result = await work();
+  return [result, performance.now() - startedMs];
+}
+
+/** A merchant with a ledger, and files that commands name. */
+async function withLedger() {
+  const merchant = await openMerchantApart();
+  expect(await merchant.built(payoutOf("FIRST"))).toMatchObject({ code: 0 });
+  const folder = String(merchant.env.LENDEN_CONFIG_DIR);
+  const backup = join(folder, "backup.db");
+  expect(await merchant.built(["ledger", "backup", backup])).toMatchObject({ code: 0 });
+  const payroll = join(folder, "payroll.csv");
+  writeFileSync(payroll, "ref,amount,to,method\nROW-1,7,01812345678,bkash\n");
+  return { merchant, backup, payroll, folder };
+}
+
+describe("--timeout limits the wait for a ledger that another program has locked", () => {
+  test("against writers: nothing is sent, and the file is named", async () => {
+    const { merchant, payroll } = await withLedger();
+    const before = await merchant.moneyRequests();
+    const unlock = await lockFile(merchant.ledgerFile);
+    const lines = [payoutOf("SECOND"), paymentOf("a lamp"), ["payout", "batch", "send", payroll]];
+    const ends = await Promise.all(
+      lines.map(
+        async (line) =>
+          [line, ...(await timed(() => merchant.built([...line, ...limit])))] as const,
+      ),
+    );
+    unlock();
+    for (const [line, { code, stderr }, ms] of ends) {
+      expect([line, code, stderr]).toEqual([
+        line,
+        1,
+        expect.stringContaining(`Cannot use ${merchant.ledgerFile}`),
+      ]);
+      expect(stderr).toContain("another process has locked it. Nothing was sent.");
+      expect([line, ms < slackMs]).toEqual([line, true]);
+    }
+    expect(await merchant.moneyRequests()).toEqual(before);
+  });
+
+  test("against everyone: also what only reads ends, and a restore replaces nothing", async () => {
+    const { merchant, backup, folder } = await withLedger();
+    const unlock = await lockFile(merchant.ledgerFile, "all");
+    const lines = [
+      payoutOf("SECOND"),
+      ["payout", "list"],
+      ["ledger", "check"],
+      ["ledger", "list"],
+      ["ledger", "processes"],
+      ["ledger", "backup", join(folder, "another.db")],
+      ["ledger", "restore", backup, "--yes"],
+    ];
+    const ends = await Promise.all(
+      lines.map(
+        async (line) =>
+          [line, ...(await timed(() => merchant.built([...line, ...limit])))] as const,
+      ),
+    );
+    const [{ code, stdout }, ms] = await timed(() => merchant.built(["doctor", ...limit]));
+    unlock();
+    for (const [line, outcome, ms] of ends) {
+      const locked = expect.stringContaining(`Cannot use ${merchant.ledgerFile}: another process`);
+      expect([line, outcome.code, outcome.stderr]).toEqual([line, 1, locked]);
+      expect([line, ms < slackMs]).toEqual([line, true]);
+    }
+    expect([code, stdout, ms < slackMs]).toEqual([
+      1,
+      expect.stringContaining("has locked it"),
+      true,
+    ]);
+    expect(await merchant.built(payoutOf("THIRD"))).toMatchObject({ code: 0 });
+    expect(await merchant.json(["ledger", "show", "FIRST"])).toMatchObject({ state: "CONFIRMED" });
+  });
+});
+
+test("P21: --timeout limits the wait with the outcome of a payout too, which is not lost", async () => {
+  const merchant = await openMerchantApart({ faults: faults("createPayout:latency-3000") });
+  expect(await merchant.built(["methods"])).toMatchObject({ code: 0 });
+  const sending = ended(merchant.start(payoutOf("LATE", "--timeout", "4s")));
+  await until(async () => (await merchant.count("payouts")) === 1);
+  const unlock = await lockFile(merchant.ledgerFile);
+  const [{ code, stderr }, ms] = await timed(() => sending);
+  unlock();
+  expect([code, ms < 12_000]).toEqual([75, true]);
+  expect(stderr).toMatch(/could not store the outcome of LATE \((?:CONFIRMED|UNCERTAIN)/);
+  expect(stderr).toContain("another process has locked it. Outcome unknown: money may have moved.");
+  expect(await merchant.built(payoutOf("LATE"))).toMatchObject({ code: 0 });
+  expect(await merchant.books("payouts")).toHaveLength(1);
+});
+
+test("an outcome is recorded although the time is over", async () => {
+  const merchant = await openMerchantApart({ faults: faults("createPayout:latency-9000") });
+  expect(await merchant.built(["methods"])).toMatchObject({ code: 0 });
+  const [{ code }, ms] = await timed(() => merchant.built(payoutOf("LATE", ...limit)));
+  expect([code, ms < slackMs]).toEqual([75, true]);
+  expect(await merchant.json(["ledger", "show", "LATE"])).toMatchObject({ state: "UNCERTAIN" });
+});
