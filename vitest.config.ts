@@ -19,7 +19,7 @@ const long = [
   "test/crash/**/*.test.ts",
   "test/http/hostile.test.ts",
   "test/ledger/{copies,differential,file,head,lost,move,position,read-only}.test.ts",
-  "test/ledger/server-{commits,durability,outage,pooler}.test.ts",
+  "test/ledger/server-{commits,durability,outage,pooler,settings}.test.ts",
   "test/linear.test.ts",
   "test/package/package.test.ts",
   "test/pipes.test.ts",

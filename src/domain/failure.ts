@@ -191,6 +191,7 @@ const reasons = {
   "ledger.replaced": { kind: "internal", effect: "nothing-sent" },
   "ledger.schema-modified": { kind: "internal", effect: "nothing-sent" },
   "ledger.server-busy": { kind: "locked", effect: "nothing-sent" },
+  "ledger.server-error": { kind: "internal", effect: "nothing-sent" },
   "ledger.server-not-durable": { kind: "internal", effect: "nothing-sent" },
   "ledger.server-read-only": { kind: "internal", effect: "nothing-sent" },
   "ledger.server-replica": { kind: "internal", effect: "nothing-sent" },

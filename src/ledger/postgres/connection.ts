@@ -262,7 +262,7 @@ export class Connection {
           continue;
         }
         await run(opened, "ROLLBACK").catch(() => opened.socket.destroy());
-        throw error instanceof LockTimeout ? await this.#busy(opened) : error;
+        throw error instanceof LockTimeout ? await this.#busy(opened) : serverFailure(error);
       }
     }
   }
@@ -334,7 +334,7 @@ export class Connection {
         this.#outage = undefined;
         return this.#opened;
       } catch (error) {
-        if (!(error instanceof LostConnection)) throw error;
+        if (!(error instanceof LostConnection)) throw serverFailure(error);
         const failure = unreachable(this.#login, error);
         // At the start, a server that cannot be reached is reported at once.
         if (!this.#wasOpen) throw failure;
@@ -556,7 +556,8 @@ const mayPause = "SET LOCAL idle_in_transaction_session_timeout = '30s'";
 function beginSql({ synchronousCommit }: ServerFacts, waitsMs: number): string {
   const isWeak = ["off", "local", "remote_write"].includes(synchronousCommit);
   return [
-    "BEGIN",
+    // Not the login's default: in a serializable one, whoever waited for the lock would fail.
+    "BEGIN ISOLATION LEVEL READ COMMITTED",
     `SET LOCAL lock_timeout = '${waitsMs / 1_000}s'`,
     mayPause,
     ...(isWeak ? ["SET LOCAL synchronous_commit = on"] : []),
@@ -658,7 +659,7 @@ export async function atServer<Result>(
     return await work((sql, ...values) => run(own, sql, values, longReadMs));
   } catch (error) {
     if (error instanceof LockTimeout) throw busy("");
-    throw error instanceof LostConnection ? unreachable(login, error) : error;
+    throw error instanceof LostConnection ? unreachable(login, error) : serverFailure(error);
   } finally {
     opened?.socket.destroy();
   }
@@ -747,6 +748,31 @@ class LockTimeout extends Error {
 }
 
 const grantHint = `Ask the database's administrator for 'GRANT ${writerRole} TO <login>'.`;
+
+/** What the administrator of the server has set, or a fault of the server: no error of lenden. */
+function serverFailure(error: unknown): unknown {
+  if (!(error instanceof pg.DatabaseError)) return error;
+  const { code = "", message } = error;
+  return new Failure(
+    "ledger.server-error",
+    `The ledger's server rejected a statement: ${message} (SQLSTATE ${code}).`,
+    {
+      hint:
+        serverHints[code] ??
+        "Ask the database's administrator to fix it, then run the same command again.",
+      cause: error,
+    },
+  );
+}
+
+/** What an administrator can do, by SQLSTATE. */
+const serverHints: Record<string, string> = {
+  "57014":
+    "Ask the database's administrator to raise the statement_timeout of the login, then run the same command again.",
+  "0A000":
+    "Ask the database's administrator to drop rules that were added to the ledger's tables, then run the same command again.",
+  "53100": "Make room on the disk of the server, then run the same command again.",
+};
 
 function connectFailure(login: ServerLogin, error: unknown): unknown {
   if (error instanceof Failure || error instanceof LostConnection) return error;
