@@ -54,6 +54,8 @@ export interface ColumnMapping {
 export interface StatementTable {
   path: string;
   header: string[];
+  /** The currency that a line above the header names if it is not BDT. */
+  currency: string | undefined;
   /** The first records below the header. */
   sample: CsvRecord[];
   /** All records below the header, read from the file again, so that they are not in memory. */
@@ -105,7 +107,8 @@ export async function readTable(
     for await (const page of allPages()) yield page.filter(({ line }) => line > headerLine);
   }
   const sample = first.slice(place + 1, place + 1 + sampled);
-  return { path, header, sample, pages };
+  const currency = head.slice(0, place).map(currencyAbove).find(Boolean);
+  return { path, header, currency, sample, pages };
 }
 
 /**
@@ -119,10 +122,12 @@ function placeOfHeader(
   given: string[],
   names: Set<string>,
 ): number {
-  const isGiven = (cell: string) => given.some((name) => isSame(name, cell));
+  // `Ref 2` and `Tel1` may be headings.
+  const isHeading = (cell: string) =>
+    given.some((name) => isSame(name, cell)) || (columnsIn([cell], []) > 0 && !/\d{3}/.test(cell));
   const valuesIn = (record: CsvRecord | undefined) =>
     (record?.cells ?? []).map((cell) => {
-      if (isGiven(cell)) return undefined;
+      if (isHeading(cell)) return undefined;
       return names.has(cell) ? "number" : valueIn(cell);
     });
   const ranks = head.slice(0, mostPreamble).map((record) => {
@@ -140,6 +145,13 @@ function placeOfHeader(
   const above = head.slice(0, place).find(isLikeBelow);
   if (above) throw withoutHeader(`${path} has no header above its first line of values`, above);
   return place;
+}
+
+/** The other currency in `Currency: USD`, in one cell or in two. */
+function currencyAbove({ cells }: CsvRecord): string | undefined {
+  const [, named] =
+    /^(?:account )?(?:currency|মুদ্রা)\s*:?\s+(\S+)$/iu.exec(cells.filter(Boolean).join(" ")) ?? [];
+  return otherCurrencyOf(named ?? "");
 }
 
 function withoutHeader(what: string, { line, cells }: CsvRecord): Failure {
@@ -532,7 +544,7 @@ function createSigns() {
 
 /** Reads a record. What cannot be read is reported. */
 function createLineReader(
-  { path, header }: StatementTable,
+  { path, header, currency: currencyOfFile }: StatementTable,
   mapping: ColumnMapping[],
   zone: string,
   report: (problem: string) => void,
@@ -581,7 +593,8 @@ function createLineReader(
       const money = readMoney(text(field) ?? "");
       return money.ok && money.value !== 0n;
     };
-    const currency = otherCurrencyOf(text("currency") ?? "") ?? currencies.find(isOther)?.currency;
+    const cell = text("currency");
+    const currency = cell === null ? currencyOfFile : otherCurrencyOf(cell);
     return [
       {
         line: {
@@ -593,7 +606,7 @@ function createLineReader(
           kind,
           feePaisa: read("fee", readMoney),
           balancePaisa: read("balance", readMoney),
-          currency: currency ?? null,
+          currency: currency ?? currencies.find(isOther)?.currency ?? null,
           status: statusIn(text("status") ?? "") ?? text("status"),
           recipient: text("recipient"),
         },

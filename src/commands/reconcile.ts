@@ -12,7 +12,8 @@ import { readText } from "../cli/command/common-flags.ts";
 import type { Context } from "../cli/command/context.ts";
 import { defineCommand } from "../cli/command/define-command.ts";
 import { argument, flag, type Input } from "../cli/command/flag.ts";
-import { id, money, table, text } from "../cli/output/view.ts";
+import { type Cell, id, money, table, text } from "../cli/output/view.ts";
+import type { Paisa } from "../domain/amount.ts";
 import { Failure, usage } from "../domain/failure.ts";
 import { formatDay, formatTime } from "../domain/local-time.ts";
 import { formatPaisa } from "../domain/money.ts";
@@ -124,7 +125,7 @@ export const reconcile = defineCommand({
         result: ["RESULT", ({ result }) => text(result)],
         line: ["LINE", ({ line }) => text(line)],
         id: ["ID", (row) => id(row.id ?? row.reference)],
-        amount: ["AMOUNT", ({ amount }) => money(amount)],
+        amount: ["AMOUNT", amountCell],
         operation: ["OPERATION", ({ operation }) => id(operation)],
         detail: ["DETAIL", (row) => text(detailOf(row, zone) || null)],
       },
@@ -398,6 +399,18 @@ function missingOf({ id, kind, remoteId, reference, amountPaisa, completedAt }: 
 
 type ReportRow = ReturnType<typeof lineOf> | ReturnType<typeof missingOf>;
 
+function amountCell(row: ReportRow): Cell {
+  const { amount } = row;
+  const currency = "currency" in row ? row.currency : null;
+  if (currency === null || amount === null) return money(amount);
+  return text(amountIn(currency, amount));
+}
+
+/** In the currency of the line. */
+function amountIn(currency: string, paisa: Paisa): string {
+  return formatPaisa(paisa).replace("BDT", () => currency);
+}
+
 function detailOf(row: ReportRow, zone: string): string {
   if (row.result === "only-in-ledger")
     return `completed ${formatTime(row.completedAt ?? "", zone)}`;
@@ -431,8 +444,7 @@ function endingOf(
   ) =>
     sentences(count, `line of ${name} ${one}`, `lines of ${name} ${many}`, () => {
       const { line, movementPaisa = null, amountPaisa = null, currency } = first?.line ?? {};
-      const amount = formatPaisa(movementPaisa ?? amountPaisa ?? 0n);
-      return `line ${line}, ${currency ? amount.replace("BDT", currency) : amount}`;
+      return `line ${line}, ${amountIn(currency ?? "BDT", movementPaisa ?? amountPaisa ?? 0n)}`;
     });
   const missing = findings.countMissing();
   const toldMissing = (count: number, first: Missing | undefined, one: string, many: string) =>

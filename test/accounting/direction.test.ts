@@ -37,6 +37,13 @@ async function reconciled(lines: string[], ...more: string[]) {
   return { code, stderr: stderr.replaceAll('\\"', '"'), fieldOf, lines: found.lines };
 }
 
+async function reconciledAs(output: string, lines: string[]): Promise<string> {
+  const file = join(scratchFolder(), "s.csv");
+  writeFileSync(file, lines.join("\n"));
+  const days = ["--since", "today", "--until", "today"];
+  return (await merchant.lenden(["reconcile", file, ...days, "--yes", "-o", output])).stdout;
+}
+
 interface Difference {
   field: string;
   statement: string;
@@ -221,6 +228,15 @@ describe("reconcile, for another currency", () => {
     },
   );
 
+  test.each([["Currency: USD,"], ["Currency,USD"], ["Account currency:,US$"]])(
+    "the line %s above the header differs for all lines",
+    async (above) => {
+      const lines = ["Reference,Amount", "FLD-1,-1250.50", "FLD-2,-500", "FLD-3,-125000"];
+      expect((await reconciled([above, ...lines])).code).toBe(5);
+      expect((await reconciled(["Currency,BDT", ...lines])).code).toBe(0);
+    },
+  );
+
   test("a fee and an unknown line in another currency are open, and no sum has them", async () => {
     const ours = ["FLD-1,-1250.50,,BDT", "FLD-2,-500,,BDT", "FLD-3,-125000,,BDT"];
     const lines = ["Reference,Amount,Type,Currency", ...ours, ",-7,Charge,USD", "X-9,-8,,USD"];
@@ -231,5 +247,7 @@ describe("reconcile, for another currency", () => {
       { line: 6, result: "only-in-statement", currency: "USD" },
     ]);
     expect(found.stderr).toContain("2 lines of s.csv are not in the ledger (first: line 5, USD");
+    const csv = await reconciledAs("csv", lines);
+    expect(csv.split("\n").filter((line) => line.includes("USD -7.00"))).toHaveLength(1);
   });
 });

@@ -63,6 +63,11 @@ describe("reconcile, for headings that lenden does not know", () => {
     expect(await reconciled(lines)).toMatchObject({ code: 0 });
   });
 
+  test("reads headings with a number", async () => {
+    const lines = ["Date,Ref1,Amount,Ref 2", `${today},FLD-1,-5.00,x`, `${today},FLD-2,-5.00,`];
+    expect(await reconciled(lines)).toMatchObject({ code: 0 });
+  });
+
   test("reads a heading that looks like a number if --map names it", async () => {
     const lines = ["Date,Reference,Amount,2026", `${today},FLD-1,-5.00,x`, `${today},FLD-2,-5.00,`];
     expect(await reconciled(lines)).toMatchObject({ code: 2 });

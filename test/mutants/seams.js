@@ -129,6 +129,12 @@ export const seams = {
   resolution: decoratedAt("operations/resolve.ts", "resolve"),
   /** What a retrieved record shows about operations. */
   proof: decoratedAt("operations/resolve.ts", "resolveByRecord"),
+  /** Whether a cell of a statement is certainly not a heading. */
+  headingValue: decoratedAt("accounting/cells.ts", "valueIn"),
+  /** The direction that a cell of a statement shows. */
+  direction: decoratedAt("accounting/cells.ts", "directionIn"),
+  /** The currency of a cell of a statement, if it is not BDT. */
+  otherCurrency: decoratedAt("accounting/cells.ts", "otherCurrencyOf"),
   /** Why a record is not adopted. */
   bounds: decoratedAt("domain/record-bounds.ts", "outOfBounds"),
   rawPath: decoratedAt("operations/raw.ts", "isAmbiguous"),

@@ -10,6 +10,7 @@ import { rawBugs } from "./raw.js";
 import { recordBugs } from "./records.js";
 import { resolveBugs } from "./resolve.js";
 import { serverBugs } from "./server.js";
+import { statementBugs } from "./statements.js";
 import { verificationBugs } from "./verification.js";
 import { wireBugs } from "./wire.js";
 
@@ -35,5 +36,6 @@ export const bugs = [
   ...profileBugs,
   ...rawBugs,
   ...serverBugs,
+  ...statementBugs,
   ...verificationBugs,
 ];
