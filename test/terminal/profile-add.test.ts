@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openSecretService, secretServiceTest } from "../config/keychains.ts";
@@ -131,6 +131,41 @@ describe("profile add in a terminal", () => {
     await terminal.press("C-c");
     expect((await terminal.ended()).code).toBe(130);
     expect(existsSync(file)).toBe(false);
+  });
+
+  test.each([
+    ["named", ["shop"]],
+    ["typed", []],
+  ])("with --replace keeps what is not typed of the profile that is %s", async (how, name) => {
+    const { apiKey, payoutSecret, baseUrl } = account.sandbox();
+    const { folder, file, env, stored } = newProfile();
+    const secretFile = join(folder, "secret");
+    writeFileSync(secretFile, payoutSecret);
+    const settings = ["--method", "bkash", "--callback-url", "https://shop.example/callback"];
+    const add = ["profile", "add", "shop", "--key-stdin", "--secret-file", secretFile, ...settings];
+    await lenden([...add, "--base-url", baseUrl], { env, stdin: apiKey });
+    const before = stored();
+    const line = ["profile", "add", ...name, "--replace"];
+    const terminal = openPrompts([...line, "--time-zone", "Asia/Kolkata"], { env, columns: 100 });
+    await terminal.answer(/\? API key/, apiKey);
+    await terminal.answer("Payout secret (", "");
+    if (how === "typed") await terminal.answer("Profile name", "shop");
+    await terminal.answer("Base URL of the API", "");
+    const { code, screen } = await terminal.ended();
+    expect(code).toBe(0);
+    expect(screen).toMatch(/Profile shop keeps: .*payout-secret.*method/s);
+    const { profiles } = JSON.parse(JSON.stringify(before));
+    expect(JSON.parse(readFileSync(file, "utf8")).profiles.shop).toEqual({
+      ...profiles.shop,
+      timeZone: "Asia/Kolkata",
+    });
+    const again = /without prompts:\n {2}lenden (.*)$/m.exec(screen)?.[1] ?? "";
+    expect(again).toContain("--replace");
+    execFileSync("sh", ["-c", `${toolLine} ${again}`], {
+      env: { ...process.env, ...env },
+      input: apiKey,
+    });
+    expect(stored()).toMatchObject({ profiles: { shop: { method: "bkash" } } });
   });
 
   test("asks nothing if the name is taken", async () => {

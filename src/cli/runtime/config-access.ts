@@ -111,12 +111,16 @@ export function createConfigAccess({
       check: async (candidate: ProfileCandidate) => {
         const { apiKey: value, payoutSecret, baseUrl = baseUrlGiven } = candidate;
         learnIfText(payoutSecret);
-        const apiKey = await fetchSecret({ value, source: "the profile" }, host);
+        const apiKey = await fetchSecret({ value, source: givenBy(value) }, host);
         scrubber.learn(apiKey.value);
         return candidateAccount({ ...candidate, apiKey, baseUrl }, await stored(), notice);
       },
     },
   };
+}
+
+function givenBy(source: SecretSource): string {
+  return "text" in source ? "your input" : "the profile";
 }
 
 function readWithWarning(directory: string, notice: RunParts["notice"]): Profiles {
@@ -142,7 +146,10 @@ async function knownMethods(directory: string, settings: Settings) {
 
 function invalidSecret(source: string, problem: string): Failure {
   const message = `Cannot use the payout secret from ${source}. ${problem}`;
-  const hint = "Replace it with 'lenden profile rotate <name>'.";
+  const hint =
+    source === "LENDEN_PAYOUT_SECRET"
+      ? `Set ${source} again.`
+      : "Replace it with 'lenden profile rotate'.";
   return new Failure("account.invalid-secret", message, { hint });
 }
 

@@ -183,7 +183,11 @@ async function askProfile(given: Given, ask: Ask, context: Context): Promise<New
   requireEnvironment(given.name, existing, given.environment);
   ui.notice(whereStored(given.keychain, context));
   const required = existing?.environment ?? given.environment;
-  const typed = await askCredentials(ask, { before: existing, required }, context);
+  const typed = await askCredentials(
+    ask,
+    { before: existing, required, replaces: given.replace },
+    context,
+  );
   const environment = environmentOf(typed.apiKey) ?? existing?.environment;
   const checkName = (text: string) => {
     const found = findProfile(text, stored);

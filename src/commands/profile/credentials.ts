@@ -126,15 +126,22 @@ export function rejectProblems({ problems, failures }: CredentialProblems, comma
   if (problems.length > 0) throw usage(problems, `For all flags, run 'lenden ${command} --help'.`);
 }
 
+interface Replacing {
+  /** The profile that keeps what is not typed. */
+  before: Profile | undefined;
+  /** The environment that the key must be of. */
+  required: Environment | undefined;
+  /** True if a profile is replaced, perhaps one that is named later. */
+  replaces: boolean;
+}
+
 /**
  * Asks for key and secret. Nothing is stored here: to leave at any question changes nothing.
  *
- * @param before the profile that keeps what is not typed
- * @param required the environment that the key must be of
  */
 export async function askCredentials(
   ask: Ask,
-  { before, required }: { before?: Profile | undefined; required?: Environment | undefined },
+  { before, required, replaces }: Replacing,
   { ui }: Pick<Context, "ui">,
 ): Promise<Credentials> {
   ui.notice("Find both in the merchant dashboard: Settings → Development Info.");
@@ -152,7 +159,8 @@ export async function askCredentials(
   });
   const key = readApiKey(typedKey.trim());
   if (key.ok) ui.notice(`This is a ${key.value.environment} key.`);
-  const skips = before?.payoutSecret ? "Enter keeps the stored one" : "Enter skips it";
+  const keepsSecret = before ? before.payoutSecret !== undefined : replaces;
+  const skips = keepsSecret ? "Enter keeps the stored one" : "Enter skips it";
   const typedSecret = await ask.secret(`Payout secret (only for payouts; ${skips}):`, (text) =>
     text.trim() === "" ? undefined : problemOf(readPayoutSecret(text.trim())),
   );

@@ -87,7 +87,11 @@ async function credentialsOf(
   }
   context.ui.notice(`Profile ${name} (${before.environment}), ${before.baseUrl}.`);
   context.ui.notice(whereStored(usesKeychain(input, before), context));
-  const given = await askCredentials(ask, { before, required: before.environment }, context);
+  const given = await askCredentials(
+    ask,
+    { before, required: before.environment, replaces: true },
+    context,
+  );
   if (!given.apiKey && !given.payoutSecret)
     throw usage([`No key and no secret was typed. Profile ${name} is unchanged.`]);
   const line = [
