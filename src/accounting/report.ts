@@ -214,8 +214,9 @@ function isListed(bucket: Bucket): bucket is ListedBucket {
 /** A sentence about an operation that is in no total, without its account. */
 export function listedText(operation: Operation, zone: string): string {
   const { kind, id, remoteId, reference, amountPaisa, completedAt, status, message } = operation;
+  // It names the operation.
+  if (isDiffering(operation)) return message ?? "";
   const name = `${kind} ${[reference, remoteId ?? id].filter(Boolean).join(", ")}`;
-  if (isDiffering(operation)) return `Record differs: ${name}. ${message}`;
   const amount = amountPaisa === null ? "" : ` of ${formatPaisa(amountPaisa)}`;
   return `Not Completed any more: ${name}${amount} was Completed on ${formatTime(completedAt ?? "", zone)}, and is ${status} now.`;
 }

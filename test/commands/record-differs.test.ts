@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { formatTime } from "../../src/domain/local-time.ts";
@@ -223,6 +224,41 @@ describe("P16b: a record that differs from what was requested", () => {
     });
   });
 
+  test("ends a reconciliation with exit 5, whether the statement has it or not", async () => {
+    const { api, json, payment } = await shop();
+    const [shown, missing] = [await payment("shown"), await payment("missing")];
+    for (const one of [shown, missing]) {
+      one.amount = 5;
+      api.set("payment", one.transactionId, "Completed");
+    }
+    const file = join(scratchFolder(), "statement.csv");
+    const [day] = new Date(shown.createdAt).toISOString().split("T");
+    const reconcile = ["reconcile", file, "--yes", "--since", "yesterday", "--until", "today"];
+    writeFileSync(file, `Date,Transaction ID,Amount\n${day},TX-NONE,1\n`);
+    expect(await json(...reconcile)).toMatchObject({ code: 5, error: differs });
+    writeFileSync(file, `Date,Transaction ID,Amount\n${day},${shown.transactionId},500\n`);
+    expect(await json(...reconcile)).toMatchObject({ code: 5 });
+    expect(await json("pay", "list", "--status", "conflict", "--limit", "9")).toMatchObject({
+      json: [{ transactionId: missing.transactionId }, { transactionId: shown.transactionId }],
+    });
+  });
+
+  test("of a row of a batch ends 'payout batch status --refresh'", async () => {
+    const { api, json } = await shop();
+    const file = join(scratchFolder(), "payroll.csv");
+    const method = api.methods[0].id;
+    writeFileSync(file, `amount,to,method\n50,01712345678,${method}\n60,01812345678,${method}\n`);
+    expect((await json("payout", "batch", "send", file, "--yes")).code).toBe(0);
+    const [first, second] = api.payouts;
+    if (!first || !second) throw new Error("the API has no payouts");
+    Object.assign(first, { recipientNumber: "01912345678" });
+    api.set("payout", second.payoutId, "Completed");
+    expect(await json("payout", "batch", "status", file, "--refresh")).toMatchObject({
+      code: 5,
+      json: { states: { conflict: { rows: 1 }, completed: { rows: 1 } } },
+    });
+  });
+
   test("is listed by 'ledger list --unknown' and by no status, with a command that works", async () => {
     const { api, json, payment } = await shop();
     const paid = await payment();
@@ -418,7 +454,7 @@ describe("a report", () => {
       },
     });
     const table = await run(["report"]);
-    expect(table.stdout).toMatch(/^Record differs: payment .*BDT 5\.00/m);
+    expect(table.stdout).toMatch(/^The API's record of payment .*BDT 5\.00/m);
     expect(table.stdout).toMatch(/^Not Completed any more: payment .* is Cancelled now\.$/m);
     const csv = await run(["report", "-o", "csv"]);
     const [header = "", line = ""] = csv.stdout.split("\r\n");
