@@ -1,5 +1,5 @@
 import type { ServiceRecord } from "../api/contract/index.ts";
-import { Failure } from "../domain/failure.ts";
+import { Failure, inOneLine } from "../domain/failure.ts";
 import { formatTime } from "../domain/local-time.ts";
 import { outOfBounds } from "../domain/record-bounds.ts";
 import { isDiffering, isTest, isUnresolved, isUnsettled } from "../domain/state.ts";
@@ -166,6 +166,8 @@ async function checkTransition(
     });
   const resource = resources.find((one) => one === asked.resource) ?? "payment";
   const record = await retrieveRecord(resource, target ?? "", deps);
+  const conflict = await conflictWith({ kind: resource, id: target ?? "" }, record, deps);
+  if (conflict) deps.notice(inOneLine(conflict), conflict.reason);
   const state = record.status === asked.target ? "CONFIRMED" : "NOT_SENT";
   return learn(operation, { state, ...statusIn(record) }, await deps.ledger());
 }

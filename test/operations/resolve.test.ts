@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { differingCode } from "../../src/domain/state.ts";
 import { type Finding, resolve, resolveByRecord } from "../../src/operations/resolve.ts";
 import { payoutIntent } from "../../src/payouts/claim.ts";
 import { claimed } from "../ledger/small-ledger.ts";
@@ -135,4 +136,17 @@ test("a cancel of unknown outcome is checked after the API had time to finish it
   await resolve(read, undefined, deps);
   expect(of("retrieveRefund").map(({ atMs }) => atMs - startedMs)).toEqual([10_000]);
   expect(await ledger.find(read.id)).toMatchObject({ state: "CONFIRMED", status: "Cancelled" });
+});
+
+test("P16b: a cancel that is checked marks its refund, if the record differs", async () => {
+  const record = { refundRequestId: "RF1", transactionId: "TX1", amount: 60, status: "Cancelled" };
+  const { deps, ledger, read, notices } = await doubtfulCancel({ retrieveRefund: [data(record)] });
+  const asked = { accountNumber: "01812345678", accountType: "PERSONAL_ACCOUNT" };
+  const refund = { kind: "refund", reference: null, target: "TX1", amountPaisa: 1_000n } as const;
+  const made = { state: "CONFIRMED", remoteId: "RF1", status: "Processing", sent: true } as const;
+  await recordOutcome(ledger, await claimed(ledger, { ...refund, asked }), made);
+  await resolve(read, undefined, deps);
+  expect(await ledger.find("RF1")).toMatchObject({ state: "CONFLICT", code: differingCode });
+  expect(await ledger.find(read.id)).toMatchObject({ state: "CONFIRMED", status: "Cancelled" });
+  expect(notices).toHaveLength(1);
 });
