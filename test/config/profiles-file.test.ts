@@ -17,7 +17,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { runs, scratchFolder, until } from "../support/helpers.ts";
-import { built, builtEnv, ended, lenden, runProgram, startBuilt } from "../support/lenden.ts";
+import { built, ended, lenden, startBuilt } from "../support/lenden.ts";
 import { canMount, mounted } from "../support/small-disk.ts";
 import { tool } from "../tool.js";
 import { key, place, url } from "./setup.ts";
@@ -238,10 +238,15 @@ function fillBut(folder: string, pagesLeft: number): void {
   truncateSync(filler, statSync(filler).size - pagesLeft * 4096);
 }
 
-/** Runs the built tool as an ordinary user, whom the system does not know by name: as in a container. */
-function asUser(user: number, line: string[], env: Record<string, string>) {
-  const ids = [`--reuid=${user}`, `--regid=${user}`, "--clear-groups"];
-  return runProgram(["setpriv", ...ids, ...tool, ...line], { env: builtEnv(env) });
+/** Runs lenden as an ordinary user, whom the system does not know by name: as in a container. */
+async function asUser(user: number, line: string[], env: Record<string, string>) {
+  await lenden(line); // loads its modules, which this user may be unable to read
+  process.seteuid?.(user);
+  try {
+    return await lenden(line, { env });
+  } finally {
+    process.seteuid?.(0);
+  }
 }
 
 describe.skipIf(process.getuid?.() !== 0)("a mounted file of profiles", () => {

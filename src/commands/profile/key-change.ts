@@ -70,7 +70,7 @@ export async function confirmOtherLedger(
   const rows: [string, string][] = [
     ["Ledger now", ledger],
     ["Ledger afterwards", after ?? "a file of this machine"],
-    ["Effect", "payouts in the ledger of now are no longer found as duplicates"],
+    ["Effect", "duplicates of its payouts are no longer found"],
   ];
   await confirmChange(`${action} profile ${name}`, name, before, rows, context);
 }
