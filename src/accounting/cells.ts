@@ -119,6 +119,19 @@ export function directionIn(text: string): Direction | undefined {
   return directionWords.in.test(word) ? "in" : undefined;
 }
 
+/** The direction in `Credit Transfer` or `Withdrawal to bank`; undefined without one, or with both. */
+export function directionAmong(text: string): Direction | undefined {
+  const words = text.normalize("NFC").match(/[\p{L}\p{M}]+/gu) ?? [];
+  const found = new Set(words.filter(isClearDirection).flatMap((word) => directionIn(word) ?? []));
+  const [direction] = found;
+  return found.size === 1 && !/card/i.test(text) ? direction : undefined;
+}
+
+/** Of the words of a text, `in` and `sent` may mean anything. */
+function isClearDirection(word: string): boolean {
+  return /^(?:dr|cr|debit|credit|withdraw|deposit|ডেবিট|ক্রেডিট|উত্তোলন|জমা)/i.test(word);
+}
+
 const besideDirections = /^(?:or|and|amount|flag|indicator|ind|mark|side|sign|type)$/;
 
 /** True for `Dr/Cr`, `D/C`, `Debit or Credit`, `+/-`, `In/Out`, `Withdrawal / Deposit`, `জমা/উত্তোলন`. */

@@ -12,6 +12,7 @@ import {
   currencyOfHeading,
   type Direction,
   dayFirst,
+  directionAmong,
   directionIn,
   isCurrency,
   kindIn,
@@ -183,8 +184,9 @@ const columnNames: Record<Read, RegExp> = {
   date: /date|time|completed|created/i,
   type: /type|kind|particular/i,
   amount: /amount/i,
-  debit: /debit|withdraw|(?:paid|money|amount|cash) out|^(?:dr|out|outflow)\b/i,
-  credit: /credit|deposit|(?:paid|money|amount|cash) in|^(?:cr|in|inflow)\b(?! )/i,
+  debit: /debit|withdraw|(?:paid|money|amount|cash) out|^(?:out|outflow)\b|^(?!.*\bcr\b).*\bdr\b/i,
+  credit:
+    /credit|deposit|(?:paid|money|amount|cash) in|^(?:in|inflow)\b(?! )|^(?!.*\bdr\b).*\bcr\b/i,
   direction:
     /^direction$|^(?:dr ?cr|cr ?dr)\b|^(?:debit ?credit|in ?out)$|^(?:amount )?sign$|দিক$/i,
   currency: /currency|^ccy$|^cur\.?$|মুদ্রা/i,
@@ -506,6 +508,8 @@ interface ReadLine {
   /** By its column or by its word. */
   debitPaisa: Paisa | null;
   creditPaisa: Paisa | null;
+  /** Of a word among others in its type. Signs of the file say more. */
+  typeDirection: Direction | undefined;
   /** True if the file has a column of directions, and this line has none. */
   lacksDirection: boolean;
 }
@@ -526,17 +530,19 @@ function createSigns() {
     /** The lines that show their direction neither by a word nor by a sign. */
     withoutDirection: (): number[] => (isSigned ? [] : without),
 
-    lineOf({ line, amountPaisa, debitPaisa, creditPaisa }: ReadLine): Line {
+    lineOf({ line, amountPaisa, debitPaisa, creditPaisa, typeDirection }: ReadLine): Line {
       // Some statements write all debits below zero. A debit with another sign than most is one that came back.
       const debit = debits.below > debits.above ? -(debitPaisa ?? 0n) : (debitPaisa ?? 0n);
       // A line with only a balance may have an amount of zero.
       const moved = (amountPaisa ?? (creditPaisa ?? 0n) - debit) || null;
       // Without any sign in the whole file, the direction follows from what a line is.
-      const hasDirection = amountPaisa === null || isSigned;
+      const hasDirection = amountPaisa === null || isSigned || typeDirection !== undefined;
+      const isOut = amountPaisa !== null && !isSigned && typeDirection === "out";
+      const movement = isOut && moved !== null ? -moved : moved;
       return {
         ...line,
         amountPaisa: moved === null ? null : magnitude(moved),
-        movementPaisa: hasDirection ? moved : null,
+        movementPaisa: hasDirection ? movement : null,
       };
     },
   };
@@ -611,6 +617,7 @@ function createLineReader(
           recipient: text("recipient"),
         },
         amountPaisa: direction ? null : amount,
+        typeDirection: places.has("direction") ? undefined : directionAmong(text("type") ?? ""),
         debitPaisa: direction === "out" ? amount : debit,
         creditPaisa: direction === "in" ? amount : credit,
         lacksDirection:

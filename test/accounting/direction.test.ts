@@ -90,6 +90,9 @@ describe("reconcile, for a column of directions", () => {
   test.each([
     ["Trx Type", ["Payout", "Credit", "Payout"]],
     ["Trx Type", ["Payout", "Cr.", "Charge"]],
+    ["Trx Type", ["Debit Transfer", "Credit - Transfer", "Debit Transfer"]],
+    ["Trx Type", ["Payout", "Transfer (Cr)", "Payout"]],
+    ["Particulars", ["Withdrawal to bank", "Bank deposit", "Withdrawal to bank"]],
   ])("reads a direction among the words of %s: %j", async (column, [one, other, last]) => {
     const lines = [`FLD-1,1250.50,${one}`, `FLD-2,500.00,${other}`, `FLD-3,125000.00,${last}`];
     const found = await reconciled([`Reference,Amount,${column}`, ...lines]);
@@ -162,11 +165,18 @@ describe("reconcile, for amounts with other signs or in other columns", () => {
     ["Reference,Debit,Credit", ["FLD-1,1250.50,0.00", "FLD-2,0.00,500", "FLD-3,125000,0.00"]],
     ["Reference,Dr,Cr", ["FLD-1,1250.50,0", "FLD-2,0,500", "FLD-3,125000,0"]],
     ["Reference,Amount Out,Amount In", ["FLD-1,1250.50,", "FLD-2,,500", "FLD-3,125000,"]],
+    ["Reference,Amount (Dr),Amount (Cr)", ["FLD-1,1250.50,", "FLD-2,,500", "FLD-3,125000,"]],
+    ["Reference,Dr. Amount,Cr. Amount", ["FLD-1,1250.50,", "FLD-2,,500", "FLD-3,125000,"]],
     ["Reference,Out,In", ["FLD-1,1250.50,", "FLD-2,,500", "FLD-3,125000,"]],
     ["Reference,Debit/Credit,Note", ["FLD-1,-1250.50,", "FLD-2,500,", "FLD-3,-125000,"]],
     ["Reference,Amount,Dr/Cr", ["FLD-1,1250.50,Dr", "FLD-2,-500,Dr", "FLD-3,125000,Dr"]],
   ])("shows money that came back: %s %j", async (header, lines) => {
     expect(await reconciled([header, ...lines])).toMatchObject({ code: 5, lines: cameBack });
+  });
+
+  test("believes the signs of a file more than a word among others in its types", async () => {
+    const lines = ["FLD-1,-1250.50,Credit to wallet", "FLD-2,-500,Payout", "FLD-3,-125000,Payout"];
+    expect(await reconciled(["Reference,Amount,Trx Type", ...lines])).toMatchObject({ code: 0 });
   });
 
   test("reads debits that are all below zero", async () => {
