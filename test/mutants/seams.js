@@ -89,6 +89,8 @@ export const seams = {
   refundable: decoratedAt("ledger/decide.ts", "refundableOf"),
   /** Whether a status check contradicts a final status. */
   finalStatus: decoratedAt("ledger/decide.ts", "changesFinalStatus"),
+  /** What an operation counts as in a report. */
+  bucket: decoratedAt("accounting/report.ts", "bucketOf"),
   /** Whether a record is what its operation requested. */
   recordConflict: decoratedAt("operations/known-record.ts", "conflictIn"),
   /** What the ledger stores of a retrieved record. */

@@ -35,6 +35,19 @@ export const recordBugs = [
     tests: tests("makes a callback unverified"),
   },
   {
+    name: "a report counts a record that differs as what was requested",
+    seam: "bucket",
+    decorate: (bucketOf) => (operation, since) => bucketOf({ ...operation, code: null }, since),
+    tests: tests("counts no record that differs"),
+  },
+  {
+    name: "a report does not list what is not Completed any more",
+    seam: "bucket",
+    decorate: (bucketOf) => (operation, since) =>
+      bucketOf({ ...operation, completedAt: null }, since),
+    tests: tests("counts no record that differs"),
+  },
+  {
     name: "a final status changes in silence",
     seam: "finalStatus",
     decorate: () => () => false,
