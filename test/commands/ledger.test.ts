@@ -1,5 +1,7 @@
 import Sqlite from "libsql";
 import { expect, test } from "vitest";
+import { errorOf } from "../support/lenden.ts";
+import { openMerchant, payoutNumber } from "../support/merchant.ts";
 import { busyMerchant } from "./busy-merchant.ts";
 
 test("ledger show and ledger export show everything except secrets", async () => {
@@ -52,4 +54,19 @@ test("ledger check ends with 1 if an index lacks a row of its table", async () =
   const { code, stdout } = await merchant.lenden(["ledger", "check", "--json"]);
   expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 1, holds: false, brokenAt: null });
   expect(JSON.parse(stdout).damage[0]).toMatch(/index by_target/);
+});
+
+test("nothing is sent with a ledger whose trigger reads what only SQLite itself may read", async () => {
+  const merchant = await openMerchant();
+  expect(await merchant.lenden(payoutNumber(1, "A"))).toMatchObject({ code: 0 });
+  await merchant.inLedger((ledger) =>
+    ledger.exec(`
+      CREATE TRIGGER added AFTER INSERT ON operations BEGIN
+        UPDATE operations SET description = (SELECT file FROM pragma_database_list)
+          WHERE number = new.number;
+      END`),
+  );
+  const sent = await merchant.lenden([...payoutNumber(2, "B"), "--json"]);
+  expect([sent.code, errorOf(sent)]).toMatchObject([1, { effect: "nothing-sent" }]);
+  expect(await merchant.count("payouts")).toBe(1);
 });

@@ -6,7 +6,13 @@ export type OpenEngine = (path: string) => Engine;
 /** Imported only here, when a database is first needed: both cost start-up time. */
 export async function loadEngine(): Promise<OpenEngine> {
   const open = await loadUncached();
-  return (path) => withStatementCache(open(path));
+  return (path) => withStatementCache(distrusting(open(path)));
+}
+
+/** Views, triggers and indexes of a file call no function and read no virtual table that could do harm. */
+function distrusting(engine: Engine): Engine {
+  engine.exec("PRAGMA trusted_schema = OFF");
+  return engine;
 }
 
 /** Prepares each statement once, so that the code can prepare it where it is used. */
@@ -45,6 +51,8 @@ async function loadUncached(): Promise<OpenEngine> {
 }
 
 function nodeEngine(database: import("node:sqlite").DatabaseSync): Engine {
+  // Node 24.12 and later: no statement can damage the file. Earlier ones and libsql have no such mode.
+  database.enableDefensive?.(true);
   return {
     exec: (sql) => database.exec(sql),
     prepare(sql) {

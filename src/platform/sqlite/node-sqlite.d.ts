@@ -7,6 +7,7 @@ declare module "node:sqlite" {
     exec(sql: string): void;
     prepare(sql: string): StatementSync;
     close(): void;
+    enableDefensive?(active: boolean): void;
   }
 
   export interface StatementSync {

@@ -145,12 +145,21 @@ function readOnly(
 }
 
 function unchanging(path: string, open: OpenEngine, why = "it is read-only"): Database {
+  const engine = openImmutable(path, open);
+  engine.exec(`${settings}; PRAGMA query_only = ON`);
+  return reading(path, engine, { open, why });
+}
+
+function openImmutable(path: string, open: OpenEngine): Engine {
   const url = new URL("file:///");
   url.pathname = path.replaceAll("%", "%25");
   url.search = "immutable=1";
-  const engine = open(url.href);
-  engine.exec(settings);
-  return reading(path, engine, { open, why });
+  try {
+    return open(url.href);
+  } catch {
+    // Node before 22.15 opens no URL. A copy that lenden wrote has no log, so it is read without one.
+    return open(path);
+  }
 }
 
 function reading(

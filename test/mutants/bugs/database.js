@@ -238,6 +238,15 @@ export const databaseBugs = [
     tests: safety("P4: a batch is locked"),
   },
   {
+    name: "a trigger that another program added to the ledger is trusted",
+    seam: "file",
+    decorate: (database) => {
+      database.exec("PRAGMA trusted_schema = ON");
+      return database;
+    },
+    tests: ["test/commands/ledger.test.ts", "-t", "trigger reads"],
+  },
+  {
     name: "batch: a process that lost it releases and cancels what another one took",
     seam: "database",
     decorate: (database) =>
