@@ -23,7 +23,7 @@ const long = [
   "test/linear.test.ts",
   "test/package/package.test.ts",
   "test/pipes.test.ts",
-  "test/program/{closing,compile-cache,directories,few-files,man,time-limit,timeout}.test.ts",
+  "test/program/{closing,compile-cache,directories,few-files,man,surroundings,time-limit,timeout}.test.ts",
   "test/secrets.test.ts",
   "test/simulator/!(found).test.ts",
   "test/terminal/leaving.test.ts",

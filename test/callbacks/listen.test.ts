@@ -1,4 +1,7 @@
-import { expect, test } from "vitest";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { networkInterfaces } from "node:os";
+import { expect, onTestFinished, test } from "vitest";
 import type { Fault } from "../../src/api/contract/fault.ts";
 import { scratchFolder, until } from "../support/helpers.ts";
 import { jumpingHost, lenden } from "../support/lenden.ts";
@@ -10,6 +13,7 @@ import {
   refundOf,
 } from "../support/merchant.ts";
 import { closedPort } from "../support/server.ts";
+import { resolveName } from "../support/slow-line.ts";
 import { listenApart, listenAs, startHandler } from "./listening.ts";
 
 const said = (id: string, status = "Completed") =>
@@ -52,6 +56,32 @@ test("verifies and stores each callback, forwards its bytes, and responds as the
   expect((await listener.ended).code).toBe(0);
   const list = await merchant.lenden(["callback", "list", "--json"]);
   expect(JSON.parse(list.stdout)).toMatchObject([{ verdict: "forged" }, { verdict: "verified" }]);
+});
+
+test("accepts a callback through a tunnel, whose Host is the tunnel's", async () => {
+  const merchant = await openMerchant();
+  const listener = await listenAs(merchant);
+  const body = said(await paidPayment(merchant));
+  const head = `POST /callback HTTP/1.1\r\nHost: shop.tunnel.example\r\nConnection: close\r\n`;
+  const type = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
+  expect(await listener.raw(head + type + body)).toMatch(/^HTTP\/1\.1 200 /);
+  expect(await listener.seen(1)).toMatchObject([{ verdict: "verified" }]);
+});
+
+const hasIpv6 = Object.values(networkInterfaces()).some((all) =>
+  all?.some(({ address }) => address === "::1"),
+);
+
+test.skipIf(!hasIpv6)("forwards to localhost if the handler listens on ::1 alone", async () => {
+  const handler = createServer((_, response) => void response.writeHead(202).end());
+  await once(handler.listen(0, "::1"), "listening");
+  onTestFinished(() => void handler.close());
+  resolveName("localhost", ["127.0.0.1", "::1"]);
+  const merchant = await openMerchant();
+  const address = handler.address();
+  const port = typeof address === "object" ? address?.port : undefined;
+  const listener = await listenAs(merchant, "--forward-to", `http://localhost:${port}/hook`);
+  expect(await listener.send(said(await paidPayment(merchant)))).toBe(202);
 });
 
 test("forwards to a handler on this machine whose URL has no protocol", async () => {

@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -11,7 +12,8 @@ import { dirname, join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { scriptNames, shells } from "../../src/commands/completion.ts";
 import { scratchFolder } from "../support/helpers.ts";
-import { lenden } from "../support/lenden.ts";
+import { builtEnv, lenden, runProgram } from "../support/lenden.ts";
+import { toolLine } from "../tool.js";
 
 const packaged = resolve(import.meta.dirname, "../../completions");
 
@@ -110,6 +112,27 @@ test("completion scripts go to the directories of the environment, unless they a
     join(own, "fish/completions/lenden.fish"),
   );
   expect(await file("zsh", { XDG_DATA_HOME: "own" })).toBe(join(folder, places.zsh));
+});
+
+test("completion bash --install leaves a .bashrc that is a link, with its text", async () => {
+  const { folder, env } = home();
+  const dotfile = join(scratchFolder(), "bashrc");
+  writeFileSync(dotfile, "PS1='$ '\n");
+  symlinkSync(dotfile, join(folder, ".bashrc"));
+  expect(await lenden(["completion", "bash", "--install"], { env })).toMatchObject({ code: 0 });
+  expect(readlinkSync(join(folder, ".bashrc"))).toBe(dotfile);
+  expect(readFileSync(dotfile, "utf8")).toBe("PS1='$ '\n");
+});
+
+test("the script completes in a bash with 'set -u' and without bash-completion", async () => {
+  const script = `set -u; . "${join(packaged, scriptNames.bash)}"
+    lenden() { ${toolLine} "$@"; }
+    COMP_WORDS=(lenden payout ba); COMP_CWORD=2; COMP_LINE="lenden payout ba"; COMP_POINT=16
+    $(complete -p lenden | grep -o -- '-F [^ ]*' | cut -c4-) lenden ba payout
+    echo "\${COMPREPLY[@]}"`;
+  const bash = ["bash", "--norc", "--noprofile", "-c", script] as const;
+  const { stdout, stderr } = await runProgram([...bash], { env: builtEnv() });
+  expect({ stdout: stdout.trim(), stderr }).toEqual({ stdout: "batch", stderr: "" });
 });
 
 test("completion --install quotes the lines to add", async () => {

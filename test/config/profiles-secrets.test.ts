@@ -43,6 +43,26 @@ describe("profile add takes key and secret", () => {
     expect(stored().profiles.shop).toMatchObject(expected);
   });
 
+  test.each([`${key}\r\n`, `  ${key} \t\r\n`, `\ufeff${key}\r\n\r\n`])(
+    "from a file that Windows or a person wrote: %j",
+    async (text) => {
+      const { folder, profile, stored } = place();
+      const file = join(folder, "key.txt");
+      writeFileSync(file, text);
+      expect((await profile([...add, "--key-file", file])).code).toBe(0);
+      expect(stored().profiles.shop).toMatchObject({ apiKey: { text: key } });
+    },
+  );
+
+  test("and names UTF-16, which it does not read", async () => {
+    const { folder, profile } = place();
+    const file = join(folder, "key.txt");
+    writeFileSync(file, `\ufeff${key}\r\n`, "utf16le");
+    const { code, stderr } = await profile([...add, "--key-file", file]);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("not UTF-8") });
+    expect(stderr).not.toContain("ABCDEFGH");
+  });
+
   test("from a pipe of the shell, and rejects a named pipe, which could hang", async () => {
     const { folder, env, stored } = place();
     const pipe = join(folder, "pipe");
