@@ -44,6 +44,11 @@ export interface Host extends Parts {
   folders: Folders;
   /** The mounted file systems, as in Linux's /proc/self/mountinfo; empty elsewhere. */
   mounts(): string;
+  /**
+   * Makes lookups of host names end in about this time. A lookup in progress cannot be cancelled, and a process
+   * waits for it at its end: for ten seconds if no name server responds.
+   */
+  limitLookups(ms: number): void;
   /** Listens to SIGINT, SIGTERM and SIGHUP, which then do not end the process; returns how to stop that. */
   onSignal(listener: (signal: Signal) => void): () => void;
   /** Ends this process by a signal, also if it is listened to. */
@@ -88,6 +93,7 @@ export function processHost(parts: Parts = packageParts()): Host {
         return "";
       }
     },
+    limitLookups,
     onSignal: listen,
     raise: (signal) => {
       process.removeAllListeners(signal);
@@ -148,6 +154,17 @@ const lastOutput: Host["lastOutput"] = {
 function isAboutReader(error: unknown): boolean {
   const code = errorCode(error);
   return code === "EAGAIN" || code === "EPIPE";
+}
+
+/** Without a response, a lookup takes two attempts of five seconds. */
+const usualLookupMs = 10_000;
+
+/** The system's library reads its options at the first lookup; elsewhere than on Linux the variable has no effect. */
+function limitLookups(ms: number): void {
+  if (ms >= usualLookupMs || process.env.RES_OPTIONS) return;
+  // The last of several lookups may start right before the end.
+  const seconds = Math.max(1, Math.floor(ms / 4_000));
+  process.env.RES_OPTIONS = `timeout:${seconds} attempts:${ms < 2_000 ? 1 : 2}`;
 }
 
 /** An abort ends the sleep early, and is the only reason for which it can be rejected. */

@@ -1,11 +1,15 @@
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { faults } from "../sandbox/running.ts";
-import { until } from "../support/helpers.ts";
-import { ended } from "../support/lenden.ts";
+import { scratchFolder, until } from "../support/helpers.ts";
+import { builtEnv, ended, runProgram } from "../support/lenden.ts";
 import { lockFile } from "../support/locked-file.ts";
 import { openMerchantApart, paymentOf, payoutOf } from "../support/merchant.ts";
+import { canMount } from "../support/small-disk.ts";
+import { tool } from "../tool.js";
 
 const limit = ["--timeout", "4s"];
 /** For a machine that is slow; without the limit, SQLite waits for 15 seconds. */
@@ -111,3 +115,25 @@ test("an outcome is recorded although the time is over", async () => {
   expect([code, ms < slackMs]).toEqual([75, true]);
   expect(await merchant.json(["ledger", "show", "LATE"])).toMatchObject({ state: "UNCERTAIN" });
 });
+
+test.skipIf(!canMount).each([
+  ["a ledger", { LENDEN_LEDGER_URL: "postgres://ann@db.example.org/lenden" }, ["ledger", "list"]],
+  ["an API", { LENDEN_BASE_URL: "https://shop.example.org/cp/api/v1" }, ["methods"]],
+])(
+  "--timeout limits the lookup of the name of %s if no name server responds",
+  async (_, env, line) => {
+    const silent = createSocket("udp4").bind(53, "127.0.0.9");
+    onTestFinished(() => void silent.close());
+    await once(silent, "listening");
+    const resolver = join(scratchFolder(), "resolv.conf");
+    writeFileSync(resolver, "nameserver 127.0.0.9\n");
+    const script = 'mount --bind "$1" /etc/resolv.conf && shift && exec "$@"';
+    const command = ["-m", "sh", "-c", script, "sh", resolver, ...tool, ...line, "--timeout", "2s"];
+    const key = { LENDEN_API_KEY: "sk_sandbox_ABC-ABCDEFGHIJKL-XYZ" };
+    const [{ code }, ms] = await timed(() =>
+      runProgram(["unshare", ...command], { env: builtEnv({ ...key, ...env }) }),
+    );
+    expect(code).toBe(69);
+    expect(ms).toBeLessThan(9_000);
+  },
+);

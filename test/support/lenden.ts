@@ -81,6 +81,7 @@ export async function lenden(args: string[], options: RunOptions = {}): Promise<
       home: folder,
     },
     mounts: () => "",
+    limitLookups: () => {},
     raise: () => {},
     onSignal: (listener) => {
       listeners.add(listener);

@@ -24,6 +24,7 @@ export function createSession(options: SessionOptions) {
   const { stopping, cutOff } = stop;
   const unlimited = options.patient ? Number.POSITIVE_INFINITY : defaultTimeoutMs;
   stop.cutOffAfter(globals.timeoutMs ?? unlimited);
+  if (globals.timeoutMs !== undefined) host.limitLookups(globals.timeoutMs);
 
   const closing: (() => void | Promise<void>)[] = [];
   let hasWritten = false;
