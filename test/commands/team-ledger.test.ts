@@ -376,6 +376,35 @@ describe("a server that cannot be used", () => {
     expect(await at(url("ann"))).toEqual([1, "ledger.server-read-only"]);
   });
 
+  serverTest("names a role that may only read, and ignores its other settings", async () => {
+    const cluster = await sharedCluster();
+    const merchant = await openMerchant();
+    const { url } = await teamLedger(cluster, "ann");
+    const env = { ...merchant.env, LENDEN_LEDGER_URL: url("ann") };
+    const settings = {
+      ...{ search_path: "pg_catalog", DateStyle: "'SQL, DMY'", TimeZone: "'America/New_York'" },
+      ...{ client_encoding: "LATIN1", standard_conforming_strings: "off", bytea_output: "escape" },
+    };
+    const change = (sql: string) => cluster.run(`ALTER ROLE ann ${sql}`);
+    const list = async () => (await lenden(["payout", "list", "--json"], { env })).stdout;
+    const line = payoutOf("ROLE-1", "--name", "রহিমা \\ 'ñ'");
+    expect(await lenden(line, { env })).toMatchObject({ code: 0 });
+    const before = await list();
+    for (const [name, value] of Object.entries(settings)) await change(`SET ${name} = ${value}`);
+    try {
+      expect(await list()).toBe(before);
+      expect(await lenden(payoutOf("ROLE-2", "--again"), { env })).toMatchObject({ code: 0 });
+      expect(await lenden(["ledger", "check"], { env })).toMatchObject({ code: 0 });
+      await change("SET default_transaction_read_only = on");
+      const sent = await merchant.moneyRequests();
+      const third = await lenden(payoutOf("ROLE-3", "--again", "--json"), { env });
+      expect([third.code, errorOf(third).reason]).toEqual([1, "ledger.server-read-only"]);
+      expect(await merchant.moneyRequests()).toEqual(sent);
+    } finally {
+      await change("RESET ALL");
+    }
+  });
+
   serverTest(
     "takes a password from its sources, and no variable of PostgreSQL's tools",
     async () => {

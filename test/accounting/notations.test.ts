@@ -1,0 +1,64 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { scratchFolder } from "../support/helpers.ts";
+import { type Merchant, openMerchant, paidPayout } from "../support/merchant.ts";
+
+let merchant: Merchant;
+
+beforeAll(async () => {
+  merchant = await openMerchant({}, afterAll);
+  const send = ["payout", "send", "--to", "01712345678", "--method", "bkash"];
+  for (const [ref = "", amount = ""] of [
+    ["NOT-1", "125000.50"],
+    ["NOT-2", "110.7"],
+    ["NOT-3", "1250.50"],
+  ])
+    await paidPayout(merchant, [...send, "--ref", ref, "--amount", amount]);
+});
+
+/** Today in Dhaka, as a statement may write it. */
+function today(style: "28-NOV-2026" | "28/11/2026 10:30:15 PM"): string {
+  const parts = new Intl.DateTimeFormat("en-GB", {
+    ...{ day: "2-digit", month: style === "28-NOV-2026" ? "short" : "2-digit" },
+    ...{ year: "numeric", timeZone: "Asia/Dhaka" },
+  }).formatToParts();
+  const of = (type: string) => parts.find((part) => part.type === type)?.value ?? "";
+  if (style === "28-NOV-2026")
+    return `${of("day")}-${of("month").slice(0, 3).toUpperCase()}-${of("year")}`;
+  return `${of("day")}/${of("month")}/${of("year")} 10:30:15 PM`;
+}
+
+/** Lines of the three payouts, below their header, with the amount of one of them. */
+function statement(ref: string, amount: string, date = today("28-NOV-2026")): string[] {
+  const amounts = { "NOT-1": "-125000.50", "NOT-2": "-110.70", "NOT-3": "-1250.50", [ref]: amount };
+  const lines = Object.entries(amounts).map(([one, cell]) => `${one},"${cell}",${date}`);
+  return ["Reference,Amount,Date", ...lines];
+}
+
+const plain = statement("", "").filter((line) => !line.startsWith(","));
+
+test.each<[string, string]>([
+  ["1,25,000.50 of lakhs", statement("NOT-1", "-1,25,000.50").join("\n")],
+  ["-110.7", statement("NOT-2", "-110.7").join("\n")],
+  ["BDT1250.50", statement("NOT-3", "-BDT1250.50").join("\n")],
+  ["Tk.1,250.50", statement("NOT-3", "-Tk.1,250.50").join("\n")],
+  ["full-width digits", statement("NOT-3", "-\uff11\uff12\uff15\uff10.\uff15\uff10").join("\n")],
+  ["Bengali digits", statement("NOT-3", "-১২৫০.৫০").join("\n")],
+  ["a time with PM", statement("NOT-2", "-110.7", today("28/11/2026 10:30:15 PM")).join("\n")],
+  ["a line sep=", `sep=,\n${plain.join("\n")}`],
+  ["tabs", plain.join("\n").replaceAll(",", "\t")],
+  ["lines above the header", `Statement of account\n\n${plain.join("\n")}`],
+  ["line ends of CR", plain.join("\r")],
+])("reconcile reads %s", async (_, text) => {
+  const file = join(scratchFolder(), "s.csv");
+  writeFileSync(file, text);
+  const days = ["--since", "today", "--until", "today"];
+  const { code, stderr, stdout } = await merchant.lenden([
+    ...["reconcile", file, "--yes", "--json", ...days],
+  ]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(JSON.parse(stdout).lines.map(({ result }: { result: string }) => result)).toEqual(
+    Array(3).fill("matched"),
+  );
+});
