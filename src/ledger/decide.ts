@@ -1,4 +1,5 @@
 import type { Paisa } from "../domain/amount.ts";
+import { isObject } from "../domain/json.ts";
 import { payeeOf, sameMobile } from "../domain/mobile.ts";
 import { isGeneratedReference } from "../domain/reference.ts";
 import {
@@ -492,6 +493,21 @@ export function lastSentAt(history: HistoryEvent[]): string {
   });
   if (!last) throw new Error("an operation of the ledger has no intent");
   return last.at;
+}
+
+/**
+ * The request of an operation as it was last sent, by its events: a rejected payout may have been corrected. An event
+ * with another payout is not believed.
+ */
+export function lastAsked(operation: Operation, history: HistoryEvent[]): Operation["asked"] {
+  const data = history.findLast(({ event }) => event === "reopened")?.data;
+  const asked = isObject(data) ? data.asked : undefined;
+  if (!isObject(asked)) return operation.asked;
+  const isSame =
+    asked.amount === operation.asked.amount &&
+    asked.merchantRef === operation.asked.merchantRef &&
+    isSamePayout(payoutOf({ ...operation, asked }), payoutOf(operation));
+  return isSame ? asked : operation.asked;
 }
 
 /** The answer to a claim whose operation was taken over: as it was before, which decides how it is sent again. */

@@ -1,7 +1,5 @@
 import { amountNumber, type Paisa, paisaOf } from "../domain/amount.ts";
 import { Failure, type FailureDetails } from "../domain/failure.ts";
-import { isObject } from "../domain/json.ts";
-import { isSamePayout, payoutOf } from "../ledger/decide.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { compared, differingPayout, resendHint, type Theirs } from "../operations/compare.ts";
 import type { OperationDeps } from "../operations/deps.ts";
@@ -56,17 +54,9 @@ export async function lastOrderOf(
   operation: Operation,
   deps: Pick<OperationDeps, "ledger">,
 ): Promise<PayoutOrder> {
-  const first = orderOf(operation);
-  if (operation.openedAt === operation.createdAt) return first;
-  const history = await (await deps.ledger()).historyOf(operation);
-  const reopened = history.findLast(({ event }) => event === "reopened")?.data;
-  const asked = isObject(reopened) ? reopened.asked : undefined;
-  if (!isObject(asked)) return first;
-  const last = orderOf({ id: operation.id, asked });
-  const isSame = isSamePayout(payoutOf(operation), payoutOf({ ...operation, asked }));
-  return isSame && last.amountPaisa === first.amountPaisa && last.reference === first.reference
-    ? last
-    : first;
+  if (operation.openedAt === operation.createdAt) return orderOf(operation);
+  const asked = await (await deps.ledger()).lastAsked(operation);
+  return orderOf({ id: operation.id, asked });
 }
 
 /**

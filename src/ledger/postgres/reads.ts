@@ -1,6 +1,6 @@
 import { guardScope } from "../account.ts";
 import { bookedAt, isDifferingIn, mayComplete, openedAt } from "../conditions.ts";
-import { lastSentAt } from "../decide.ts";
+import { lastAsked, lastSentAt } from "../decide.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Filter, Kind, Operation } from "../operation.ts";
 import { eventOf, holderIn, isTrue, listedOperationOf, numberIn, operationOf } from "../rows.ts";
@@ -26,6 +26,7 @@ type Reads = Pick<
   | "unsettled"
   | "historyOf"
   | "lastSentAt"
+  | "lastAsked"
   | "holderOf"
 >;
 
@@ -109,6 +110,7 @@ export function createReads(read: Query, { environment }: Owner, account: RunAcc
 
     historyOf,
     lastSentAt: async (operation) => lastSentAt(await historyOf(operation)),
+    lastAsked: async (operation) => lastAsked(operation, await historyOf(operation)),
 
     holderOf: async ({ number }) => {
       const [row] = await read(

@@ -1,6 +1,6 @@
 import type { Database } from "../../platform/sqlite/database.ts";
 import { type ChangeAnswer, type ChangeRequest, createSingleChanges } from "../change.ts";
-import { lastSentAt } from "../decide.ts";
+import { lastAsked, lastSentAt } from "../decide.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Worker } from "../worker.ts";
 import { createRunAccount } from "./accounts.ts";
@@ -35,6 +35,7 @@ export function openLedger(database: Database, worker: Worker): Ledger {
     ...createReads(database, worker, account),
     historyOf: async ({ number }) => chain.of(number),
     lastSentAt: async ({ number }) => lastSentAt(chain.of(number)),
+    lastAsked: async (operation) => lastAsked(operation, chain.of(operation.number)),
     holderOf: async ({ number }) => operations.holderOf(operations.operation(number)),
     ...createOverlaps(database, worker.owner, account),
     account: async () => account.read().name,
