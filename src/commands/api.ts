@@ -1,4 +1,4 @@
-import { again, readText } from "../cli/command/common-flags.ts";
+import { accountNumberAsIs, again, readText } from "../cli/command/common-flags.ts";
 import { type Context, defineCommand } from "../cli/command/define-command.ts";
 import { argument, flag, oneOf, takes } from "../cli/command/flag.ts";
 import { readSmallText } from "../cli/command/small-text.ts";
@@ -11,7 +11,7 @@ import { err, ok, type Result } from "../domain/result.ts";
 import { readTimestamp } from "../domain/timestamp.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { isWaiting } from "../operations/response-failure.ts";
-import { accountNumberWarnings } from "./resources.ts";
+import { warnOfAccountNumber } from "./resources.ts";
 
 const verbs = ["GET", "POST", "PATCH", "PUT", "DELETE"] as const;
 type Fields = Record<string, unknown>;
@@ -46,6 +46,7 @@ export const api = defineCommand({
       { names: "file", unless: "field" },
     ),
     include: flag.toggle("--include", "Show status and headers of the response too"),
+    accountNumberAsIs,
     again,
   },
   writes: true,
@@ -66,6 +67,7 @@ export const api = defineCommand({
     await context.config.refuseSecrets(call.path, JSON.stringify(call.body ?? {}));
     if (input.dryRun) return context.api.previewRaw(call);
     if (call.body) await confirm({ ...call, body: call.body }, context);
+    if (input.accountNumberAsIs) warnOfAccountNumber(call.body?.accountNumber, context);
     if (write) return { include, ...(await throughLedger(call.method, write, input, context)) };
     const raw = await context.api.raw(call);
     const reads = method === "GET";
@@ -93,7 +95,7 @@ type Write = NonNullable<ReturnType<typeof import("../operations/raw.ts")["write
 async function throughLedger(
   method: string,
   { endpoint, send }: Write,
-  how: { again: boolean },
+  how: { again: boolean; accountNumberAsIs: boolean },
   context: Context,
 ) {
   if (endpoint.access === "signature") await context.config.payoutSecret();
@@ -152,9 +154,8 @@ async function confirm(
     ["Body", JSON.stringify(body)],
   ];
   const amountPaisa = typeof body.amount === "number" ? paisaOf(body.amount) : undefined;
-  const warnings = accountNumberWarnings(body.accountNumber);
   const amount = amountPaisa === undefined ? {} : { amountPaisa };
-  await context.ui.confirm({ action: "Make an API request", rows, warnings, ...amount });
+  await context.ui.confirm({ action: "Make an API request", rows, ...amount });
 }
 
 /** A record that was retrieved is compared and recorded, as by the command that retrieves one. */

@@ -1,15 +1,15 @@
 import type { AccountType } from "../api/contract/index.ts";
-import { again, amount, note } from "../cli/command/common-flags.ts";
+import { accountNumberAsIs, again, amount, note } from "../cli/command/common-flags.ts";
 import { type Context, defineCommand } from "../cli/command/define-command.ts";
 import { argument, flag, notOneOf, takes } from "../cli/command/flag.ts";
 import { field, text } from "../cli/output/view.ts";
 import { amountNumber, amountText } from "../domain/amount.ts";
-import { Failure, inOneLine } from "../domain/failure.ts";
-import { readAccountNumber, readIdentifier } from "../domain/identifier.ts";
+import { Failure, inOneLine, usage } from "../domain/failure.ts";
+import { readAccountNumber, readIdentifier, readRefundAccount } from "../domain/identifier.ts";
 import { formatPaisa } from "../domain/money.ts";
-import { err, ok, type Result } from "../domain/result.ts";
+import { err, ok, problemOf, type Result } from "../domain/result.ts";
 import type { Refundable } from "../operations/create.ts";
-import { accountNumberWarnings, paymentCard, refund, refundCard } from "./resources.ts";
+import { paymentCard, refund, refundCard, warnOfAccountNumber } from "./resources.ts";
 import { endingAfter, recordAfter, waitFlags } from "./wait-options.ts";
 
 const accountTypes = ["personal", "business"];
@@ -40,11 +40,14 @@ export const refundCreate = defineCommand({
       "Account that receives the refund, sent as typed",
       readAccountNumber,
     ),
+    accountNumberAsIs,
     note,
     again,
     ...waitFlags,
   },
   writes: true,
+  problems: ({ accountNumber = "", accountNumberAsIs: asIs = false }) =>
+    accountProblems(accountNumber, { asIs }),
   exitCodes: {
     refused: "payment not Completed, amount too high, or a duplicate; nothing changed",
     uncertain: "outcome unknown; check the dashboard before you retry",
@@ -67,7 +70,13 @@ export const refundCreate = defineCommand({
         preset: async ({ payment = "" }) => amountText((await show(payment)).leftPaisa),
         look: (asked, { payment = "", again: isAgain = false }) => check(payment, asked, isAgain),
       },
-      accountNumber: { message: "Refund to account number" },
+      accountNumber: {
+        message: "Refund to account number",
+        look: async (number, { accountNumberAsIs: asIs = false }) => {
+          const problems = accountProblems(number, { asIs });
+          if (problems.length > 0) throw usage(problems);
+        },
+      },
       note: { isOffered: true },
     };
   },
@@ -93,8 +102,8 @@ export const refundCreate = defineCommand({
         ["Account", `${input.accountNumber} (${typeName})`],
         ["Note", input.note],
       ],
-      warnings: accountNumberWarnings(input.accountNumber),
     });
+    warnOfAccountNumber(input.accountNumber, context);
     const { createRefund } = await import("../operations/create.ts");
     const deps = await context.api.deps();
     const created = await createRefund(input.amount, request, input, deps);
@@ -104,6 +113,12 @@ export const refundCreate = defineCommand({
   view: ({ record }) => refundCard(record),
   ending: (done) => endingAfter(done),
 });
+
+/** An absent number is reported as missing, and one that cannot be read by its flag. */
+function accountProblems(accountNumber: string, how: { asIs: boolean }): string[] {
+  const problem = accountNumber && problemOf(readRefundAccount(accountNumber, how));
+  return problem ? [`--account-number: ${problem}`] : [];
+}
 
 /** Retrieves and shows each payment once. @throws Failure if it cannot be refunded */
 function refundableOnce(context: Context): (typed: string) => Promise<Refundable> {

@@ -9,8 +9,7 @@ import {
   text,
   time,
 } from "../cli/output/view.ts";
-import type { Warning } from "../cli/terminal/confirm.ts";
-import { isAlmostMobile } from "../domain/mobile.ts";
+import { almostMobileProblem } from "../domain/identifier.ts";
 import type { Resource } from "../domain/statuses.ts";
 import type { RecordOf } from "../operations/status.ts";
 
@@ -150,17 +149,8 @@ export const refund: ResourceDescription<"refund"> = {
   card: refundCard,
 };
 
-/**
- * The warnings about a refund's account number. The API accepts any text, so a number with a digit
- * missing would be sent as it is.
- */
-export function accountNumberWarnings(accountNumber: unknown): Warning[] {
-  if (typeof accountNumber !== "string" || !isAlmostMobile(accountNumber)) return [];
-  return [
-    {
-      reason: "refund.account-number-length",
-      message: `The account number "${accountNumber}" looks like a mobile number with a digit missing or added. A mobile number is 01XXXXXXXXX.`,
-      question: `Send the refund to ${accountNumber} anyway?`,
-    },
-  ];
+/** Warns of an account number that is sent as it is, although a digit may be missing. */
+export function warnOfAccountNumber(accountNumber: unknown, { ui }: Pick<Context, "ui">): void {
+  const problem = typeof accountNumber === "string" && almostMobileProblem(accountNumber);
+  if (problem) ui.notice(`The account number ${problem}`, "refund.account-number-length");
 }

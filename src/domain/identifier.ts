@@ -1,3 +1,4 @@
+import { isAlmostMobile } from "./mobile.ts";
 import { err, ok, quoted, type Result, withoutEnds } from "./result.ts";
 
 /** Reads an id that becomes one segment of a path; what could lead elsewhere is refused. */
@@ -17,3 +18,18 @@ export function readAccountNumber(text: string): Result<string> {
   if (/^[^\s\p{C}]{1,256}$/u.test(trimmed)) return ok(trimmed);
   return err(`${quoted(text)} has a space or a control character. Example: 01812345678.`);
 }
+
+/** What is wrong with an account number that is probably a mobile number; undefined of any other one. */
+export function almostMobileProblem(accountNumber: string): string | undefined {
+  if (!isAlmostMobile(accountNumber)) return undefined;
+  return `${quoted(accountNumber)} looks like a mobile number with a digit missing or added. A mobile number is 01XXXXXXXXX.`;
+}
+
+/** Reads an account number that receives a refund. `asIs`: one that is probably a mobile number is accepted too. */
+export function readRefundAccount(text: string, { asIs }: { asIs: boolean }): Result<string> {
+  const reading = readAccountNumber(text);
+  const problem = reading.ok && !asIs ? almostMobileProblem(reading.value) : undefined;
+  return problem === undefined ? reading : err(`${problem} ${asIsAdvice}`);
+}
+
+const asIsAdvice = "If the number is right, add --account-number-as-is.";

@@ -2,7 +2,7 @@ import type { Endpoint, Route } from "../api/contract/endpoint.ts";
 import { contract, endpointAt, patternOf, type ServiceRecord } from "../api/contract/index.ts";
 import { type Paisa, readAmount } from "../domain/amount.ts";
 import { Failure } from "../domain/failure.ts";
-import { readAccountNumber, readIdentifier } from "../domain/identifier.ts";
+import { readIdentifier, readRefundAccount } from "../domain/identifier.ts";
 import { isObject } from "../domain/json.ts";
 import { readMobile } from "../domain/mobile.ts";
 import { readReference } from "../domain/reference.ts";
@@ -20,10 +20,16 @@ interface Call {
   body: Fields | undefined;
 }
 
+/** What the flags of a raw call decide. */
+interface RawChoices extends Repeat {
+  /** Accepts an account number that looks like a mobile number with a digit missing or added. */
+  accountNumberAsIs?: boolean;
+}
+
 /** A raw call that does what a command does. It runs the same function, so that the same checks apply. */
 export interface RawWrite {
   endpoint: Endpoint;
-  send(how: Repeat, deps: OperationDeps): Promise<SentWrite>;
+  send(how: RawChoices, deps: OperationDeps): Promise<SentWrite>;
 }
 
 type Fields = Record<string, unknown>;
@@ -119,7 +125,7 @@ async function sendAs(
   name: keyof typeof contract,
   given: Fields,
   id: string,
-  how: Repeat,
+  how: RawChoices,
   deps: OperationDeps,
 ): Promise<SentWrite> {
   switch (name) {
@@ -144,7 +150,9 @@ async function sendAs(
       const { amount, ...input } = read(contract[name], given, "refund create");
       const amountPaisa = amountOf(amount, "refund create", {
         transactionId: readIdentifier(input.transactionId),
-        accountNumber: readAccountNumber(input.accountNumber),
+        accountNumber: readRefundAccount(input.accountNumber, {
+          asIs: how.accountNumberAsIs ?? false,
+        }),
       });
       return { record: await createRefund(amountPaisa, input, how, deps) };
     }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { errorOf } from "../support/lenden.ts";
 import { openMerchant, paidPayment } from "../support/merchant.ts";
 import { openPrompts } from "../terminal/terminal.ts";
 
@@ -20,12 +21,42 @@ async function setup() {
   };
 }
 
+const asIs = "--account-number-as-is";
+const rejection = {
+  reason: "usage.invalid",
+  effect: "nothing-sent",
+  message: expect.stringMatching(
+    /^--account-number: .* looks like a mobile number with a digit missing or added\..* --account-number-as-is\.$/,
+  ),
+};
+
 describe("refund create to an account number with a digit missing or added", () => {
-  test("prints a warning non-interactively and sends the number as typed", async () => {
+  test("is rejected non-interactively, also with --yes, and in a dry run", async () => {
+    const { lenden, refundTo, books, requests } = await setup();
+    const { length } = await requests();
+    const lines = almostMobile.split(" ").map((accountNumber) => refundTo(accountNumber));
+    for (const line of [...lines, [...refundTo("0171234567"), "--dry-run"]])
+      for (const more of [[], ["--yes"]]) {
+        const outcome = await lenden([...line, ...more, "--json"]);
+        expect(outcome).toMatchObject({ code: 2, stdout: "" });
+        expect(errorOf(outcome)).toMatchObject(rejection);
+      }
+    expect(await books("refunds")).toEqual([]);
+    expect(await requests()).toHaveLength(length);
+  });
+
+  test("is reported with all other problems", async () => {
+    const { lenden, refundTo } = await setup();
+    const { code, stderr } = await lenden(refundTo("0171234567", "1,250"));
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/--amount: [\s\S]*--account-number: /);
+  });
+
+  test("is sent as typed with --account-number-as-is, with a warning", async () => {
     const { lenden, refundTo, books } = await setup();
     const numbers = almostMobile.split(" ");
     for (const [index, accountNumber] of numbers.entries()) {
-      const { code, stderr } = await lenden(refundTo(accountNumber, `${index + 1}`));
+      const { code, stderr } = await lenden([...refundTo(accountNumber, `${index + 1}`), asIs]);
       expect({ code, stderr }).toEqual({
         code: 0,
         stderr: `The account number "${accountNumber}" looks like a mobile number with a digit missing or added. A mobile number is 01XXXXXXXXX.\n`,
@@ -35,45 +66,52 @@ describe("refund create to an account number with a digit missing or added", () 
     expect(sent).toEqual(numbers);
   });
 
-  test("shows the warning in a JSON result, or on stderr beside an ID alone", async () => {
+  test("has the warning in a JSON result, or on stderr beside an ID alone", async () => {
     const { lenden, refundTo } = await setup();
-    const json = await lenden([...refundTo("0171234567"), "--json"]);
+    const json = await lenden([...refundTo("0171234567"), asIs, "--json"]);
     expect(json.stderr).toBe("");
     expect(JSON.parse(json.stdout)).toMatchObject({ warnings: [{ reason }] });
-    const quiet = await lenden([...refundTo("0171234567", "2"), "--quiet"]);
+    const quiet = await lenden([...refundTo("0171234567", "2"), asIs, "--quiet"]);
     expect(quiet.stdout).toMatch(/^\S+\n$/);
     expect(quiet.stderr).toMatch(/^The account number /);
-    const both = await lenden([...refundTo("0171234567", "3"), "--quiet", "--json"]);
+    const both = await lenden([...refundTo("0171234567", "3"), asIs, "--quiet", "--json"]);
     expect(both.stdout).toMatch(/^\S+\n$/);
     expect(JSON.parse(both.stderr)).toMatchObject({ warnings: [{ reason }] });
   });
 
-  test("prints the warning for a raw call too", async () => {
-    const { lenden, payment } = await setup();
+  test("is rejected in a raw call too", async () => {
+    const { lenden, payment, books } = await setup();
     const fields = { transactionId: payment, amount: "5", accountType: "PERSONAL_ACCOUNT" };
-    const { code, stderr } = await lenden([
+    const raw = [
       ...["api", "POST", "/refund/create-a-request", "-f", "accountNumber=0171234567"],
       ...Object.entries(fields).flatMap(([name, value]) => ["-f", `${name}=${value}`]),
-    ]);
+    ];
+    const rejected = await lenden([...raw, "--json"]);
+    expect(rejected.code).toBe(2);
+    expect(errorOf(rejected)).toMatchObject({
+      reason: "raw.invalid-body",
+      message: expect.stringContaining(asIs),
+    });
+    expect(await books("refunds")).toEqual([]);
+    const { code, stderr } = await lenden([...raw, asIs]);
     expect(code).toBe(0);
     expect(stderr).toMatch(/^The account number "0171234567"/);
+    expect(await books("refunds")).toMatchObject([{ accountNumber: "0171234567" }]);
   });
 
-  test("is sent in a terminal only after a yes, or with --yes", async () => {
-    const { env, refundTo, books } = await setup();
-    const no = openPrompts(refundTo("0171234567"), { env });
-    await no.answer("Send the refund to 0171234567 anyway? (y/N)", "");
-    const { code, screen } = await no.ended();
-    expect(code).toBe(4);
-    expect(screen).toContain("error: Not confirmed. Nothing was sent.");
-    expect(await books("refunds")).toEqual([]);
-
-    const yes = openPrompts(refundTo("0171234567"), { env });
-    await yes.answer("Send the refund to 0171234567 anyway? (y/N)", "y");
-    expect((await yes.ended()).code).toBe(0);
-    const given = openPrompts([...refundTo("0171234567", "2"), "--yes"], { env });
-    expect((await given.ended()).screen).not.toContain("?");
-    expect(await books("refunds")).toHaveLength(2);
+  test("is rejected in a terminal, and asked for again at its prompt", async () => {
+    const { env, payment, refundTo, books } = await setup();
+    const given = await openPrompts(refundTo("0171234567"), { env }).ended();
+    expect(given.code).toBe(2);
+    expect(given.screen).toContain("--account-number-as-is");
+    const line = ["refund", "create", "--payment", payment, "--amount", "1"];
+    const terminal = openPrompts([...line, "--account-type", "personal"], { env });
+    await terminal.answer("Refund to account number", "0171234567");
+    await terminal.answer(/a digit missing[\s\S]*\n\? Refund to account/, "01712345678");
+    await terminal.answer("Note", "");
+    await terminal.answer("Create a refund?", "y");
+    expect((await terminal.ended()).code).toBe(0);
+    expect(await books("refunds")).toMatchObject([{ accountNumber: "01712345678" }]);
   });
 });
 

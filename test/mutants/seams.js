@@ -95,6 +95,8 @@ export const seams = {
   recordConflict: decoratedAt("operations/known-record.ts", "conflictIn"),
   /** What the ledger stores of a retrieved record. */
   shownRecord: decoratedAt("operations/known-record.ts", "recordShown"),
+  /** The account number of a refund. */
+  refundAccount: decoratedAt("domain/identifier.ts", "readRefundAccount"),
   /** A recipient as it is compared. */
   payee: decoratedAt("domain/mobile.ts", "payeeOf"),
   /** The ledger that the workers of a batch share. */

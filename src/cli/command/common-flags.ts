@@ -39,6 +39,11 @@ export const note = flag.optional("--note <text>", "Your note, stored by the API
 
 export const again = flag.toggle("--again", "Send even if lenden finds a duplicate");
 
+export const accountNumberAsIs = flag.toggle(
+  "--account-number-as-is",
+  "Accept a refund's account number that looks mistyped",
+);
+
 /** How to log in to a ledger on PostgreSQL that the command line names. */
 export const ledgerLoginFlags = {
   ledgerPasswordCommand: flag.optional(

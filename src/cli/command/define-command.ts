@@ -52,6 +52,8 @@ export interface Spec<F extends Record<string, Flag>, A extends Record<string, A
   sandboxOnly?: boolean;
   /** The exit codes that are special to this command, each in at most 12 words. */
   exitCodes?: Partial<Record<FailureKind, string>>;
+  /** Problems of values that depend on each other, each with its flag; reported with all others. */
+  problems?(input: Partial<Input<F & A>>): string[];
   /** Called before the first question. @throws Failure if it must not be asked */
   guide?(context: Context): Promise<Guide<F & A>>;
   run(
@@ -98,7 +100,7 @@ export interface Shown {
 export interface Command
   extends Omit<
     Spec<Record<string, Flag>, Record<string, Argument>, unknown>,
-    "run" | "changed" | "view" | "json" | "ending" | "arguments" | "flags" | "guide"
+    "run" | "changed" | "view" | "json" | "ending" | "arguments" | "flags" | "guide" | "problems"
   > {
   arguments: Record<string, Argument>;
   flags: Record<string, Flag>;
@@ -119,8 +121,9 @@ export function defineCommand<
     flags,
     arguments: args,
     async *start(given, context) {
-      const { guide } = spec;
-      const values = await readInput({ flags, arguments: args, guide }, given, context);
+      const { guide, problems } = spec;
+      const definition = { flags, arguments: args, guide, ...(problems && { problems }) };
+      const values = await readInput(definition, given, context);
       if (spec.sandboxOnly) await refuseProduction(context);
       // The values were read by the very flags that the type is mapped from.
       const input = values as Input<F & A> & { dryRun: boolean };
@@ -176,6 +179,7 @@ interface Definition {
   flags: Record<string, Flag>;
   arguments: Record<string, Argument>;
   guide?: ((context: Context) => Promise<AnyGuide>) | undefined;
+  problems?(values: Record<string, unknown>): string[];
 }
 
 /**
@@ -202,6 +206,7 @@ async function readInput(definition: Definition, given: Given, context: Context)
       found,
     );
   }
+  problems.push(...(definition.problems?.(values) ?? []));
   if (left.length > 0) problems.push(unexpected(left, given, Object.values(args)));
   if (problems.length === 0 && missing.size === 0) return values;
   const ask = problems.length === 0 ? await context.ui.ask() : undefined;

@@ -22,8 +22,6 @@ export interface Confirmation {
   ofAllAccounts?: boolean;
   /** The stored profile that is about to change. No request is sent to its account. */
   profile?: { name: string; environment: Environment; key: string };
-  /** Each is confirmed in a terminal, in the sandbox too. Otherwise, and with --yes, it is printed. */
-  warnings?: Warning[];
   /** True if a sandbox account requires the confirmation too. */
   alwaysAsked?: boolean;
   /** The text that confirms a large amount. */
@@ -37,22 +35,12 @@ export interface Confirmation {
   };
 }
 
-/** A warning about money that requires a confirmation. */
-export interface Warning {
-  /** A stable identifier for scripts. */
-  reason: string;
-  message: string;
-  /** The question that confirms it in a terminal. */
-  question: string;
-}
-
 interface Surroundings {
   config: Pick<ConfigAccess, "account" | "settings">;
   globals: Globals;
   reporter: Reporter;
   /** Undefined if a person cannot be asked. `head` is shown before each prompt. */
   ask(head: string): Promise<Ask | undefined>;
-  notice(text: string, reason?: string): void;
   /** True if the command was composed in a dialogue: it is confirmed as a whole, in a sandbox too. */
   isDialogue: boolean;
 }
@@ -91,7 +79,6 @@ export async function confirm(question: Confirmation, around: Surroundings): Pro
     const which = account.name === withoutProfile ? "account from" : "profile";
     reporter.say(`${action}, ${which} ${account.name}`, head);
   }
-  await confirmWarnings(question, head, around);
   if (profile) await confirmProfileChange(action, ask, globals);
   else if (isProduction || alwaysAsked) await confirmWrite(question, ask, around);
   else if (isDialogue) await requireYes(question, ask);
@@ -112,24 +99,6 @@ function titleOf(
   if (profile) return head ? `${action}:` : `${action} (${profile.environment}):`;
   if (head) return isProduction ? `${action} with real money:` : `${action}:`;
   return `${action} — ${isProduction ? "production, real money" : "sandbox"}:`;
-}
-
-/** Asks about each warning in a terminal; otherwise, and with --yes, prints it. */
-async function confirmWarnings(
-  { warnings = [] }: Confirmation,
-  head: string,
-  { globals, reporter, notice, ...around }: Surroundings,
-): Promise<void> {
-  const ask = globals.yes || warnings.length === 0 ? undefined : await around.ask(head);
-  for (const { message, reason, question } of warnings) {
-    if (ask === undefined) {
-      notice(message, reason);
-      continue;
-    }
-    reporter.say(`Warning: ${message}`);
-    if (!(await ask.yes(question)))
-      throw declined("Correct the value, then run the command again.");
-  }
 }
 
 /** A change of a profile sends nothing, so the error names another effect. */

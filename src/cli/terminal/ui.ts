@@ -58,7 +58,7 @@ export function createUi(options: UiOptions) {
      * @throws Failure `access` if the confirmation is missing or declined; nothing was sent
      */
     confirm: (question: Confirmation): Promise<void> =>
-      confirm(question, { config, globals, reporter, ask, notice, isDialogue: hasAsked }),
+      confirm(question, { config, globals, reporter, ask, isDialogue: hasAsked }),
     /** Undefined if no prompt is possible: non-interactively, in CI, with --no-input. */
     ask: () => ask(),
     /** Names the operation of this run for errors that do not name it: a generated reference. */
