@@ -45,7 +45,7 @@ test.each(["SIGINT", "SIGTERM"] as const)(
   },
 );
 
-test("a sandbox that is started again on its --data is the same account, on whatever port", async () => {
+test("a sandbox that is started again on its --data after kill -9 is the same account, on whatever port", async () => {
   const folder = scratchFolder();
   const run = async (line: string[]) => {
     const env = { LENDEN_CONFIG_DIR: folder, LENDEN_DATA_DIR: join(folder, "data") };
@@ -59,7 +59,7 @@ test("a sandbox that is started again on its --data is the same account, on what
     await run(payoutNumber(day, `DAY-${day}`, "--json"));
     await run(["payout", "get", `@${day}`, "--json"]);
     seen.push(started);
-    await stop();
+    await stop(day === 1 ? "SIGKILL" : "SIGINT");
   }
   const [first, second] = seen;
   expect(second).toMatchObject({ apiKey: first?.apiKey, payoutSecret: first?.payoutSecret });

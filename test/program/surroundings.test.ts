@@ -5,7 +5,7 @@ import { userInfo } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { scratchFolder } from "../support/helpers.ts";
-import { builtEnv, runProgram } from "../support/lenden.ts";
+import { built, builtEnv, runProgram } from "../support/lenden.ts";
 import { openMerchantApart, payoutOf, testAccount } from "../support/merchant.ts";
 import { tool, toolLine } from "../tool.js";
 
@@ -82,6 +82,14 @@ test.runIf(userInfo().uid === 0)(
     expect(await merchant.moneyRequests()).toEqual(before);
   },
 );
+
+test("rejects a wrong key with exit 4, and moves nothing", async () => {
+  const merchant = await openMerchantApart();
+  const wrong = { ...merchant.env, LENDEN_API_KEY: "sk_sandbox_AbC-0123456789ab-XyZ" };
+  for (const line of [["methods"], payoutOf("KEY-1")])
+    expect(await built(line, { env: wrong })).toMatchObject({ code: 4 });
+  expect(await merchant.books("payouts")).toEqual([]);
+});
 
 test("writes a negative total as a number in CSV", async () => {
   const merchant = await openMerchantApart();
