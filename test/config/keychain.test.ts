@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Host } from "../../src/platform/host.ts";
 import { soon, until } from "../support/helpers.ts";
 import { lenden } from "../support/lenden.ts";
+import { openMerchant } from "../support/merchant.ts";
 import { createFakeKeychain, type Mood } from "./keychains.ts";
 import { key, place, secret, url, verifyLine } from "./setup.ts";
 
@@ -76,7 +77,8 @@ describe("a profile with secrets in the keychain", () => {
       expect(stored()).not.toContain(key);
       expect(Object.keys(entries())).toHaveLength(2);
     }
-    await profile(...addLine, "--replace");
+    const { stderr } = await profile(...addLine, "--replace");
+    expect(stderr.match(/no longer in the keychain/g)).toHaveLength(2);
     expect(stored()).toContain(key);
     expect(entries()).toEqual({});
     await add("--replace");
@@ -105,6 +107,24 @@ const moods: [string, Mood, string][] = [
   ["answers without end", { reply: "x".repeat(100_000) }, "(more than 64 KiB)"],
   ["sends terminal escapes", { reply: { refused: "\u001b[2J\u202e" } }, "([2J)"],
 ];
+
+test("profile rotate stores a new secret of the keychain there, and keeps the other", async () => {
+  const merchant = await openMerchant();
+  const { add, run, entries, stored } = setup();
+  const keys = `${merchant.apiKey}\n${secret}\n`;
+  const addLive = [...addLine.slice(0, -1), merchant.baseUrl, "--keychain"];
+  expect(await run(["profile", ...addLive], keys)).toMatchObject({ code: 0 });
+  const [keyEntry = ""] = Object.keys(entries());
+  const rotate = ["profile", "rotate", "shop", "--secret-stdin"];
+  expect(await run(rotate, "another-payout-secret")).toMatchObject({ code: 0 });
+  expect(Object.values(entries()).toSorted()).toEqual(
+    [merchant.apiKey, "another-payout-secret"].toSorted(),
+  );
+  expect(entries()).toHaveProperty([keyEntry], merchant.apiKey);
+  expect(stored()).not.toMatch(/another-payout|sk_sandbox_/);
+  expect(await run(verifyLine("another-payout-secret"))).toMatchObject({ code: 0 });
+  expect((await add()).code).toBe(2);
+});
 
 describe("a keychain that fails", () => {
   test.each(moods)(

@@ -53,9 +53,22 @@ export async function storeProfile(
     if (keychain) await tidyEntries(secrets, merged, context);
     throw error;
   }
-  if (replaced) await tidyEntries(replaced, stored, context);
+  if (replaced) {
+    noteOtherPlace(replaced, stored, context);
+    await tidyEntries(replaced, stored, context);
+  }
   const { account: _, ...shown } = stored;
   return { stored: shown, kept: replaced ? keptOf(replaced, stored) : [] };
+}
+
+/** Without --keychain, a secret that is given is stored in the file, wherever the earlier one was. */
+function noteOtherPlace(earlier: Profile, stored: Profile, { config, ui }: Context): void {
+  const { file } = config.profiles;
+  for (const key of ["apiKey", "payoutSecret"] as const)
+    if (earlier[key] && "keychain" in earlier[key] && stored[key] && "text" in stored[key])
+      ui.notice(
+        `The new ${settingNames[key]} is in ${file}, and no longer in the keychain. To store it there, add --keychain.`,
+      );
 }
 
 /** An absent value is not given, so the earlier one stays. */
