@@ -146,7 +146,7 @@ function readOnly(
 
 function unchanging(path: string, open: OpenEngine, why = "it is read-only"): Database {
   const engine = openImmutable(path, open);
-  engine.exec(`${settings}; PRAGMA query_only = ON`);
+  engine.exec(settings);
   return reading(path, engine, { open, why });
 }
 
