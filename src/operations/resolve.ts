@@ -74,6 +74,7 @@ export async function resolve(
   }
   const by = await ledger.holderOf(operation);
   if (by) throw lockedError(reference ?? id, by);
+  if (finding === "not created" && isDiffering(operation)) throw hasRecord(operation);
   if (finding === "not created") return learn(operation, declaredNotCreated, ledger);
   if (finding && !isTransition) return adopt(operation, finding.created, deps);
   if (isDiffering(operation) && operation.remoteId !== null) {
@@ -118,6 +119,15 @@ function alreadyKnown(operation: Operation): Failure {
     : `The outcome of ${name} is already known: ${state}`;
   const hint = `To see its history, run 'lenden ledger show ${id}'.`;
   return new Failure("operation.known", `${why}.`, { hint, operation: id });
+}
+
+/** I14: its record proves that it was created, with other values; declared not created, it could be sent again. */
+function hasRecord({ id, kind, remoteId }: Operation): Failure {
+  return new Failure(
+    "operation.known",
+    `Cannot record ${kind} ${id} as not created: the API has its record ${remoteId}, with other values.`,
+    { hint: `To compare the record again, run 'lenden ledger resolve ${id}'.`, operation: id },
+  );
 }
 
 /** Records the ID that a person found, if its record is what the operation requested. */

@@ -111,6 +111,17 @@ describe("P16b: a record that differs from what was requested", () => {
     expect(await json("refund", "list")).toMatchObject({ json: [{ state: "CONFLICT" }] });
   });
 
+  test("is not recorded as not created, so that the payout is not sent again", async () => {
+    const { api, json, payout } = await shop();
+    const { payoutId } = Object.assign(await payout("INV-1"), { amount: 5 });
+    expect(await json("payout", "get", payoutId)).toMatchObject({ code: 5, error: differs });
+    const declared = await json("ledger", "resolve", "INV-1", "--not-created", "--yes");
+    expect(declared).toMatchObject({ code: 2, error: { reason: "operation.known" } });
+    const what = ["--amount", "500", "--to", "01712345678", "--method", "bkash", "--ref", "INV-1"];
+    expect(await json("payout", "send", ...what)).toMatchObject({ code: 5 });
+    expect(api.payouts).toHaveLength(1);
+  });
+
   test("of an account number in another notation is the same", async () => {
     const { json, refunded } = await shop();
     const { refund } = await refunded();
