@@ -15,14 +15,7 @@ const mayImport: Record<string, string[]> = {
   api: ["api/contract", "domain", "undici", "types:zod/mini"],
   config: ["api/contract", "domain", "platform", "conf", "zod/mini", "string-argv"],
   ledger: ["domain", "platform", "pg"],
-  payouts: [
-    "operations",
-    "domain",
-    "ledger/decide.ts",
-    "types:ledger",
-    "types:api",
-    "types:api/contract",
-  ],
+  payouts: ["operations", "domain", "types:ledger", "types:api", "types:api/contract"],
   operations: [
     "payouts",
     "api/contract",
