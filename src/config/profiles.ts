@@ -108,17 +108,24 @@ export function readProfiles(
   });
 }
 
+/** How to wait for a lock. */
+interface Waiting {
+  sleep(ms: number): Promise<void>;
+  /** How long the run may still take, in milliseconds. */
+  leftMs(): number;
+}
+
 /**
  * Reads the profiles under a lock, changes them, and writes them.
  *
- * @param sleep waits between two attempts to lock
+ * @param time waits between two attempts to lock
  * @throws Failure `profiles.locked` if another process is writing, `profiles.not-written` if the disk is full
  *   or read-only; the earlier profiles stay
  */
 export async function changeProfiles(
   directory: string,
   change: (now: Profiles) => Profiles,
-  sleep: (ms: number) => Promise<void>,
+  time: Waiting,
 ): Promise<void> {
   const { openDatabase } = await import("../platform/sqlite/open.ts");
   const locking = await openDatabase(":memory:");
@@ -126,7 +133,7 @@ export async function changeProfiles(
     makeDirectory(directory, 0o700);
     exists(directory, "directory");
     makePrivate(directory, 0o700);
-    const unlock = await lockProfiles(directory, locking, sleep);
+    const unlock = await lockProfiles(directory, locking, time);
     try {
       await writeVerified(directory, change(readProfiles(directory)));
     } finally {
@@ -158,11 +165,12 @@ const lockPauseMs = 100;
 async function lockProfiles(
   directory: string,
   { lock }: Pick<Database, "lock">,
-  sleep: (ms: number) => Promise<void>,
+  { sleep, leftMs }: Waiting,
 ): Promise<() => void> {
   for (let attempt = 1; attempt <= lockAttempts; attempt += 1) {
     const unlock = lock(join(directory, ".profiles.lock"));
     if (unlock) return unlock;
+    if (leftMs() <= 0) break;
     await sleep(lockPauseMs);
   }
   throw new Failure(

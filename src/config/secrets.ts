@@ -11,6 +11,8 @@ interface Surroundings {
   env: Record<string, string | undefined>;
   /** Ends early when the signal fires. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
+  /** How long the run may still take, in milliseconds. */
+  leftMs(): number;
 }
 
 /** The single-file binary has no program for the keychain. */
@@ -140,7 +142,7 @@ interface ProgramCall {
  */
 async function runProgram(
   { program, args, input = "", timeoutMs }: ProgramCall,
-  { env, sleep }: Surroundings,
+  { env, sleep, leftMs }: Surroundings,
 ): Promise<{ text: string } | { problem: string }> {
   if (program === "") return { problem: "no program is named" };
   const { spawn } = await import("node:child_process");
@@ -159,8 +161,9 @@ async function runProgram(
       child.stdout.destroy();
       resolve(result);
     };
-    void sleep(timeoutMs, ended.signal).then(() =>
-      end({ problem: `no response in ${timeoutMs / 1000} s` }),
+    const limitMs = Math.min(timeoutMs, leftMs());
+    void sleep(limitMs, ended.signal).then(() =>
+      end({ problem: `no response in ${Math.ceil(limitMs / 1000)} s` }),
     );
     child.stdout.on("data", (chunk: Buffer) => {
       chunks.push(chunk);

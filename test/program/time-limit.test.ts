@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { faults } from "../sandbox/running.ts";
 import { scratchFolder, until } from "../support/helpers.ts";
-import { builtEnv, ended, runProgram } from "../support/lenden.ts";
+import { built, builtEnv, ended, runProgram } from "../support/lenden.ts";
 import { lockFile } from "../support/locked-file.ts";
 import { openMerchantApart, paymentOf, payoutOf } from "../support/merchant.ts";
 import { canMount } from "../support/small-disk.ts";
@@ -114,6 +114,27 @@ test("an outcome is recorded although the time is over", async () => {
   const [{ code }, ms] = await timed(() => merchant.built(payoutOf("LATE", ...limit)));
   expect([code, ms < slackMs]).toEqual([75, true]);
   expect(await merchant.json(["ledger", "show", "LATE"])).toMatchObject({ state: "UNCERTAIN" });
+});
+
+test("--timeout limits the wait for a program that prints a secret, and for the lock of the profiles", async () => {
+  const merchant = await openMerchantApart();
+  const folder = scratchFolder();
+  const env = { LENDEN_CONFIG_DIR: folder };
+  const slow = join(folder, "slow");
+  const script = `test -e ${slow} && exec sleep 60; echo ${merchant.apiKey}`;
+  const add = ["profile", "add", "shop", "--key-command", `sh -c "${script}"`];
+  expect(await built([...add, "--base-url", merchant.baseUrl], { env })).toMatchObject({ code: 0 });
+  const unlock = await lockFile(join(folder, ".profiles.lock"), "all");
+  const [locked, lockedMs] = await timed(() =>
+    built(["profile", "set", "method", "bkash", ...limit], { env }),
+  );
+  unlock();
+  expect([locked.code, locked.stderr]).toEqual([7, expect.stringContaining("Another lenden")]);
+  expect(lockedMs).toBeLessThan(slackMs);
+  writeFileSync(slow, "");
+  const [{ code, stderr }, ms] = await timed(() => built(["methods", ...limit], { env }));
+  expect([code, stderr]).toEqual([4, expect.stringContaining("did not print a secret")]);
+  expect(ms).toBeLessThan(slackMs);
 });
 
 test.skipIf(!canMount).each([

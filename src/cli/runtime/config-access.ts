@@ -7,7 +7,7 @@ import {
   requireProfile,
   type SecretSource,
 } from "../../config/profiles.ts";
-import { createKeychain, fetchSecret } from "../../config/secrets.ts";
+import { createKeychain, fetchSecret, type KeychainSource } from "../../config/secrets.ts";
 import { resolveSettings, type Settings } from "../../config/settings.ts";
 import { type Environment, readPayoutSecret } from "../../domain/api-keys.ts";
 import { once } from "../../domain/collect.ts";
@@ -33,14 +33,16 @@ export function createConfigAccess({
   globals,
   scrubber,
   notice,
-}: Pick<RunParts, "host" | "globals" | "scrubber" | "notice">) {
+  leftMs,
+}: Pick<RunParts, "host" | "globals" | "scrubber" | "notice" | "leftMs">) {
+  const around = secretSurroundings(host, leftMs);
   const directory = host.folders.config;
   const stored = once(async () => readWithWarning(directory, notice));
   const settings = async (profile = globals.profile): Promise<Settings> =>
     settingsOf(profile, globals, host.env, await stored());
   const fetched = async (source: Settings["apiKey"], what: string, variable: string) => {
     if (!source) throw missing(what, variable, await settings());
-    const secret = await fetchSecret(source, host);
+    const secret = await fetchSecret(source, around);
     scrubber.learn(secret.value);
     return secret;
   };
@@ -96,13 +98,12 @@ export function createConfigAccess({
     },
     /** True if a text contains a secret that this run has read. */
     holdsSecret: (text: string): boolean => scrubber.scrub(text) !== text,
-    keychain: () => createKeychain(host),
+    keychain: () => createKeychain(around),
     profiles: {
       read: stored,
       /** @throws Failure `profile.not-found` */
       require: requireProfile,
-      change: (change: (now: Profiles) => Profiles) =>
-        changeProfiles(directory, change, (ms) => host.sleep(ms)),
+      change: (change: (now: Profiles) => Profiles) => changeProfiles(directory, change, around),
       /** The path of the profile file. */
       file: profilesFile(directory),
       /** The base URL of the command line or the environment. */
@@ -111,7 +112,7 @@ export function createConfigAccess({
       check: async (candidate: ProfileCandidate) => {
         const { apiKey: value, payoutSecret, baseUrl = baseUrlGiven } = candidate;
         learnIfText(payoutSecret);
-        const apiKey = await fetchSecret({ value, source: givenBy(value) }, host);
+        const apiKey = await fetchSecret({ value, source: givenBy(value) }, around);
         scrubber.learn(apiKey.value);
         return candidateAccount({ ...candidate, apiKey, baseUrl }, await stored(), notice);
       },
@@ -125,6 +126,14 @@ function givenBy(source: SecretSource): string {
 
 function readWithWarning(directory: string, notice: RunParts["notice"]): Profiles {
   return readProfiles(directory, (message) => notice(message, "profiles.readable-by-all"));
+}
+
+/** What fetching a secret needs of a run. */
+export function secretSurroundings(
+  { env, sleep, keychain }: RunParts["host"],
+  leftMs: RunParts["leftMs"],
+): KeychainSource & { sleep(ms: number): Promise<void> } {
+  return { env, sleep, leftMs, ...(keychain && { keychain }) };
 }
 
 /** The settings of a profile. People read times in the zone of the one that the run is for. */

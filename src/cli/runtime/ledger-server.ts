@@ -15,6 +15,7 @@ import { openServerLedger } from "../../ledger/postgres/ledger.ts";
 import { writerRole } from "../../ledger/postgres/schema.ts";
 import type { Recorder } from "../../ledger/worker.ts";
 import type { Host } from "../../platform/host.ts";
+import { secretSurroundings } from "./config-access.ts";
 import type { RunParts } from "./parts.ts";
 
 type ServerParts = Pick<RunParts, "host" | "scrubber" | "notice" | "closing" | "leftMs">;
@@ -30,7 +31,7 @@ export async function openServer(
   owned: Account | RecordsOwner,
   recorder: Recorder,
 ): Promise<Ledger> {
-  const login = await serverLogin(settings, { host, scrubber });
+  const login = await serverLogin(settings, { host, scrubber, leftMs });
   const { monotonicMs, now: wallMs } = host;
   const worker = { ...recorder, monotonicMs, wallMs, leftMs };
   const headFile = serverHeadFile(host, settings);
@@ -60,12 +61,12 @@ export function serverHeadFile({ folders }: Pick<Host, "folders">, { url }: Ledg
 /** How this run logs in. Every value is given, so that no variable of PostgreSQL's own tools replaces one. */
 export async function serverLogin(
   { url: { value: url }, password, ca }: LedgerSettings,
-  { host, scrubber }: Pick<RunParts, "host" | "scrubber">,
+  { host, scrubber, leftMs }: Pick<RunParts, "host" | "scrubber" | "leftMs">,
 ): Promise<ServerLogin> {
   const tls = url.isLocal ? false : tlsOptions(url.host, ca?.value);
   const { text, port, database, user } = url;
   // Before the connection: the command may wait for a person.
-  const secret = password && (await fetchSecret(password, host)).value;
+  const secret = password && (await fetchSecret(password, secretSurroundings(host, leftMs))).value;
   if (secret !== undefined) scrubber.learnPassword(secret, text);
   const isVariable = password?.source === "LENDEN_LEDGER_PASSWORD";
   if (isVariable && secret !== undefined && isInQuotes(secret))
