@@ -3,6 +3,7 @@ import { errorOf, lenden } from "../support/lenden.ts";
 import { openMerchant, paidPayment, payoutNumber, refundOf } from "../support/merchant.ts";
 import { serverTest, sharedCluster } from "../support/postgres.ts";
 import { teamLedger } from "../support/team-ledger.ts";
+import { openPrompts } from "../terminal/terminal.ts";
 
 const order = [
   ...["amount=5", "description=y", "paymentMethodId=m"],
@@ -26,7 +27,7 @@ describe("a ledger file that was not moved", () => {
       );
     const accept = async (...more: string[]) =>
       run(["ledger", "check", "--accept-file", "--json", ...more]);
-    return { database, url: url("ann"), merchant, run, again, newest, accept };
+    return { env, database, url: url("ann"), merchant, run, again, newest, accept };
   }
 
   serverTest("lets no command send anything, whatever names the server", async () => {
@@ -90,6 +91,18 @@ describe("a ledger file that was not moved", () => {
     expect(await merchant.lenden(payoutNumber(2, "FILE"))).toMatchObject({ code: 0 });
     expect(errorOf(await again()).reason).toBe("ledger.not-moved");
     expect(await accept("--yes", "--accept-hash", hash)).toMatchObject({ code: 2 });
+  });
+
+  serverTest("is accepted in a terminal by typing it", async () => {
+    const { env, run } = await setup();
+    const send = async () => (await run(payoutNumber(1, "NEW"))).code;
+    const accept = async (word: string) => {
+      const prompts = openPrompts(["ledger", "check", "--accept-file"], { env });
+      await prompts.answer("Type accept", word);
+      return (await prompts.ended()).code;
+    };
+    expect([await accept("yes"), await send()]).toEqual([4, 1]);
+    expect([await accept("accept"), await send()]).toEqual([0, 0]);
   });
 
   test("is accepted beside a server only", async () => {
