@@ -42,6 +42,7 @@ const network = {
   "HTTPS_PROXY, HTTP_PROXY": "Proxy for requests to other machines",
   NO_PROXY: "Hosts that need no proxy",
   NODE_EXTRA_CA_CERTS: "File of extra CA certificates",
+  RES_OPTIONS: "How names are looked up; if unset, within --timeout",
   NODE_TLS_REJECT_UNAUTHORIZED: "Ignored: certificates are always verified",
 };
 
