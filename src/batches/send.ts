@@ -6,11 +6,11 @@ import type { ClaimAnswer } from "../ledger/change.ts";
 import { withCommitQueue } from "../ledger/commit-queue.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { clockFailure, type OperationDeps } from "../operations/deps.ts";
+import { payoutIntent } from "../operations/payout/claim.ts";
+import type { PayoutOrder } from "../operations/payout/order.ts";
+import { sendPlannedPayout } from "../operations/payout/send.ts";
+import { isUnresendable, restStarts } from "../operations/payout/unknown.ts";
 import { accessHint } from "../operations/response-failure.ts";
-import { payoutIntent } from "../payouts/claim.ts";
-import type { PayoutOrder } from "../payouts/order.ts";
-import { sendPlannedPayout } from "../payouts/send.ts";
-import { isUnresendable, restStarts } from "../payouts/unknown.ts";
 import { createThrottle, type RowDeps } from "./throttle.ts";
 
 /** How a row ended; `existing`: the API had its payout before this run. */

@@ -1,5 +1,5 @@
 import type { OperationDeps } from "../operations/deps.ts";
-import { isForgotten } from "../payouts/unknown.ts";
+import { isForgotten } from "../operations/payout/unknown.ts";
 
 /** The dependencies of a worker, with what concerns the row that it sends. */
 export interface RowDeps extends OperationDeps {

@@ -142,7 +142,7 @@ async function throughLedger(
 async function warningOf(earlier: Operation): Promise<[message: string, reason: string]> {
   if (earlier.kind === "payment")
     return (await import("../operations/create.ts")).possibleDuplicatePayment(earlier);
-  return (await import("../payouts/claim.ts")).possibleDuplicate(earlier);
+  return (await import("../operations/payout/claim.ts")).possibleDuplicate(earlier);
 }
 
 async function confirm(

@@ -92,7 +92,7 @@ async function* pay(
 
 async function* sendPayouts(paymentMethodId: string, deps: OperationDeps): AsyncIterable<Shown> {
   const { triggerPayout } = await import("../operations/status-transition.ts");
-  const { sendPayout } = await import("../payouts/send.ts");
+  const { sendPayout } = await import("../operations/payout/send.ts");
   const recipient = { recipientNumber: "01712345678", recipientName: "Rahima" };
   const order = { amountPaisa: 50_000n, reference: "INV-7", ...recipient, paymentMethodId };
   const command =

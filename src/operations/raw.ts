@@ -9,9 +9,9 @@ import { readReference } from "../domain/reference.ts";
 import type { Result } from "../domain/result.ts";
 import { decodedPath } from "../domain/url.ts";
 import type { Operation } from "../ledger/operation.ts";
-import { sendPayout } from "../payouts/send.ts";
 import { createPayment, createRefund, type Repeat } from "./create.ts";
 import type { OperationDeps } from "./deps.ts";
+import { sendPayout } from "./payout/send.ts";
 import { cancelRefund, triggerPayment, triggerPayout } from "./status-transition.ts";
 
 interface Call {

@@ -6,11 +6,11 @@ import { isDiffering, isTest, isUnresolved, isUnsettled } from "../domain/state.
 import { type Resource, resources } from "../domain/statuses.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation, Outcome } from "../ledger/operation.ts";
-import { resendPayout } from "../payouts/send.ts";
-import { restMs } from "../payouts/unknown.ts";
 import { comparedRecord, resolveHint } from "./compare.ts";
 import type { OperationDeps } from "./deps.ts";
 import { conflictIn } from "./known-record.ts";
+import { resendPayout } from "./payout/send.ts";
+import { restMs } from "./payout/unknown.ts";
 import { lockedError, statusIn, timeIn } from "./record-outcome.ts";
 import { conflictWith, getRecord, resourceOf, retrieveRecord } from "./status.ts";
 

@@ -5,7 +5,7 @@ import type { Batch } from "../../src/ledger/batch.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Outcome } from "../../src/ledger/operation.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
-import { payoutIntent } from "../../src/payouts/claim.ts";
+import { payoutIntent } from "../../src/operations/payout/claim.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { batchFile, claimed, owner, plannedRow, record, worker } from "../ledger/small-ledger.ts";
 import { order } from "../operations/scripted.ts";

@@ -4,7 +4,7 @@ import { acceptRows, checkOpenRows, planBatch } from "../../src/batches/plan.ts"
 import type { FileRow } from "../../src/batches/rows.ts";
 import type { Batch } from "../../src/ledger/batch.ts";
 import { duplicatesSince } from "../../src/ledger/decide.ts";
-import { payoutIntent } from "../../src/payouts/claim.ts";
+import { payoutIntent } from "../../src/operations/payout/claim.ts";
 import { batchFile, claimed, memoryLedger, plannedRow, record } from "../ledger/small-ledger.ts";
 import { order, startMs } from "../operations/scripted.ts";
 import { collect } from "../support/helpers.ts";

@@ -3,7 +3,7 @@ import { exportedRows, retryRows } from "../../src/batches/export.ts";
 import { noRetries } from "../../src/batches/retries.ts";
 import { orderOfRow } from "../../src/batches/send.ts";
 import { Failure } from "../../src/domain/failure.ts";
-import { payoutIntent } from "../../src/payouts/claim.ts";
+import { payoutIntent } from "../../src/operations/payout/claim.ts";
 import { created, data, refused, startMs, unclear } from "../operations/scripted.ts";
 import { collect } from "../support/helpers.ts";
 import { type Timed, timed } from "./timed.ts";

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { openTransport } from "../../src/api/transport.ts";
 import { Failure } from "../../src/domain/failure.ts";
 import { createPayment, createRefund } from "../../src/operations/create.ts";
-import { sendPayout } from "../../src/payouts/send.ts";
+import { sendPayout } from "../../src/operations/payout/send.ts";
 import { order, paisa, scripted } from "../operations/scripted.ts";
 import { runs, soon } from "../support/helpers.ts";
 import { lenden } from "../support/lenden.ts";

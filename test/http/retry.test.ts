@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { pauseBeforeReading } from "../../src/api/client.ts";
 import type { Answer } from "../../src/api/response.ts";
-import { pauseBeforeRetry } from "../../src/payouts/retry-policy.ts";
+import { pauseBeforeRetry } from "../../src/operations/payout/retry-policy.ts";
 import { data, refused, unclear, unsent } from "../operations/scripted.ts";
 import { runs } from "../support/helpers.ts";
 import { serve, success } from "../support/server.ts";

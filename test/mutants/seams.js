@@ -113,22 +113,22 @@ export const seams = {
   /** What the stored head says about the ledger. */
   storedHead: decoratedAt("ledger/head.ts", "storedHead"),
   /** What a command does with the answer to a claim. */
-  claimAnswer: decoratedAt("payouts/claim.ts", "checkClaim"),
+  claimAnswer: decoratedAt("operations/payout/claim.ts", "checkClaim"),
   /** Sends a payout until a response decides its outcome. */
-  attempts: decoratedAt("payouts/attempts.ts", "createPayout"),
+  attempts: decoratedAt("operations/payout/attempts.ts", "createPayout"),
   /** Whether a payout of unknown outcome may be sent again. */
-  resendable: decoratedAt("payouts/unknown.ts", "assertResendable"),
+  resendable: decoratedAt("operations/payout/unknown.ts", "assertResendable"),
   /** Whether a rejection proves that nothing was done. */
   rejectionProof: decoratedAt("operations/response-failure.ts", "provesNothingDone"),
   /** What `verify-api` found, and what lenden relies on because of it. */
   storedVerification: decoratedAt("verification/stored.ts", "storeVerification"),
   guarantees: decoratedAt("verification/stored.ts", "guaranteesOf"),
   /** Compares a payout with the response or the record. */
-  comparison: decoratedAt("payouts/order.ts", "compare"),
+  comparison: decoratedAt("operations/payout/order.ts", "compare"),
   /** Sends one row of a batch. */
-  row: decoratedAt("payouts/send.ts", "sendPlannedPayout"),
-  surelyOlder: decoratedAt("payouts/age.ts", "isOlder"),
-  maybeOlder: decoratedAt("payouts/age.ts", "mayBeOlder"),
+  row: decoratedAt("operations/payout/send.ts", "sendPlannedPayout"),
+  surelyOlder: decoratedAt("operations/payout/age.ts", "isOlder"),
+  maybeOlder: decoratedAt("operations/payout/age.ts", "mayBeOlder"),
   /** What `ledger resolve` does with an operation. */
   resolution: decoratedAt("operations/resolve.ts", "resolve"),
   /** What a retrieved record shows about operations. */

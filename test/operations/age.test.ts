@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isOlder } from "../../src/payouts/age.ts";
+import { isOlder } from "../../src/operations/payout/age.ts";
 
 const firstMs = Date.parse("2026-11-20T06:00:00Z");
 const at = (offsetMs: number) => new Date(firstMs + offsetMs).toISOString();

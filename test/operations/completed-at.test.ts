@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
+import { payoutIntent } from "../../src/operations/payout/claim.ts";
+import { sendPayout, sendPlannedPayout } from "../../src/operations/payout/send.ts";
 import { refreshStatus } from "../../src/operations/refresh.ts";
 import { resolve, resolveByRecord } from "../../src/operations/resolve.ts";
 import { getRecord, waitForRecord } from "../../src/operations/status.ts";
 import { triggerPayout } from "../../src/operations/status-transition.ts";
-import { payoutIntent } from "../../src/payouts/claim.ts";
-import { sendPayout, sendPlannedPayout } from "../../src/payouts/send.ts";
 import { claimed } from "../ledger/small-ledger.ts";
 import { collect } from "../support/helpers.ts";
 import {

@@ -8,8 +8,8 @@ import { createSingleChanges } from "../../src/ledger/change.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { createPayment, createRefund } from "../../src/operations/create.ts";
 import type { OperationDeps } from "../../src/operations/deps.ts";
+import { sendPayout } from "../../src/operations/payout/send.ts";
 import { cancelRefund } from "../../src/operations/status-transition.ts";
-import { sendPayout } from "../../src/payouts/send.ts";
 import { created, data, failure, order, paisa, retrieved, scripted, startMs } from "./scripted.ts";
 
 /** How a ledger can fail: by a failure that alone would prove that nothing was sent, or by any exception. */

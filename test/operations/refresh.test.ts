@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Operation } from "../../src/ledger/operation.ts";
+import { payoutIntent } from "../../src/operations/payout/claim.ts";
 import { refreshStatus } from "../../src/operations/refresh.ts";
-import { payoutIntent } from "../../src/payouts/claim.ts";
 import { claimed } from "../ledger/small-ledger.ts";
 import { collect } from "../support/helpers.ts";
 import { created, data, order, recordOutcome, refused, scripted, unsent } from "./scripted.ts";

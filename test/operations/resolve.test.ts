@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { differingCode } from "../../src/domain/state.ts";
+import { payoutIntent } from "../../src/operations/payout/claim.ts";
 import { type Finding, resolve, resolveByRecord } from "../../src/operations/resolve.ts";
-import { payoutIntent } from "../../src/payouts/claim.ts";
 import { claimed } from "../ledger/small-ledger.ts";
 import { created, data, failure, order, recordOutcome, retrieved, scripted } from "./scripted.ts";
 

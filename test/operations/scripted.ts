@@ -8,7 +8,7 @@ import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Operation, Outcome } from "../../src/ledger/operation.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import type { OperationDeps } from "../../src/operations/deps.ts";
-import type { PayoutOrder } from "../../src/payouts/order.ts";
+import type { PayoutOrder } from "../../src/operations/payout/order.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { worker } from "../ledger/small-ledger.ts";
 

@@ -9,7 +9,7 @@ import type { Batch } from "../../src/ledger/batch.ts";
 import { duplicatesSince } from "../../src/ledger/decide.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { OperationDeps } from "../../src/operations/deps.ts";
-import type { PayoutOrder } from "../../src/payouts/order.ts";
+import type { PayoutOrder } from "../../src/operations/payout/order.ts";
 import type { Place, Ran } from "./commands.ts";
 import { Tool } from "./tool.ts";
 

@@ -1,5 +1,5 @@
 import { type RowStatus, rowStatusOf } from "../../src/batches/status.ts";
-import type { PayoutOrder } from "../../src/payouts/order.ts";
+import type { PayoutOrder } from "../../src/operations/payout/order.ts";
 import { collect } from "../support/helpers.ts";
 import type { PaidFile } from "./batch-run.ts";
 import type { Ran } from "./commands.ts";

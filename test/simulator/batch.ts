@@ -1,5 +1,5 @@
 import { amountNumber } from "../../src/domain/amount.ts";
-import type { PayoutOrder } from "../../src/payouts/order.ts";
+import type { PayoutOrder } from "../../src/operations/payout/order.ts";
 import { type PaidFile, sendsBatch } from "./batch-run.ts";
 import type { BatchScenario } from "./batch-scenario.ts";
 import { judgeBatch, rowStatuses } from "./batch-verdict.ts";

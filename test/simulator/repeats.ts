@@ -1,5 +1,5 @@
 import { isGeneratedReference } from "../../src/domain/reference.ts";
-import type { PayoutOrder } from "../../src/payouts/order.ts";
+import type { PayoutOrder } from "../../src/operations/payout/order.ts";
 import type { Row } from "../../src/platform/sqlite/database.ts";
 import type { Ran } from "./commands.ts";
 import type { Tool } from "./tool.ts";

@@ -1,5 +1,5 @@
 import { amountNumber } from "../../src/domain/amount.ts";
-import type { PayoutOrder } from "../../src/payouts/order.ts";
+import type { PayoutOrder } from "../../src/operations/payout/order.ts";
 import type { PayoutShown, Ran } from "./commands.ts";
 import { payeeOf } from "./repeats.ts";
 import type { PayoutRecord } from "./service.ts";

@@ -5,7 +5,7 @@ import { isDiffering, isImported, isTest, isUnresolved } from "../../domain/stat
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { ListedOperation, Operation } from "../../ledger/operation.ts";
 import { differingHint, resolveHint } from "../../operations/compare.ts";
-import { isForgotten } from "../../payouts/unknown.ts";
+import { isForgotten } from "../../operations/payout/unknown.ts";
 
 /** The operation with this ID or reference, or among the newest. */
 export async function operationNamed(name: string, ledger: Ledger): Promise<Operation> {

@@ -109,7 +109,7 @@ async function resolveEach(
   context: Context,
 ): Promise<Operation[]> {
   const { resolve } = await import("../../operations/resolve.ts");
-  const { restStarts } = await import("../../payouts/unknown.ts");
+  const { restStarts } = await import("../../operations/payout/unknown.ts");
   const deps = await context.api.deps();
   const ledger = await context.ledger.own();
   const starts = await restStarts(all, ledger, deps);

@@ -63,12 +63,12 @@ export const payoutSend = defineCommand({
       methodName: input.methodId === undefined ? input.method : undefined,
     };
     if (input.dryRun) {
-      const { payoutBody } = await import("../../payouts/order.ts");
+      const { payoutBody } = await import("../../operations/payout/order.ts");
       const paymentMethodId = await context.api.methodId(input);
       return context.api.preview("createPayout", payoutBody({ ...order, paymentMethodId }));
     }
     const { previewClaim, describeEarlier, possibleDuplicate } = await import(
-      "../../payouts/claim.ts"
+      "../../operations/payout/claim.ts"
     );
     // A duplicate is rejected before there is anything to confirm, and before the method's ID is requested.
     const how = { again: input.again, isReferenceMade: input.ref === undefined };
@@ -87,7 +87,7 @@ export const payoutSend = defineCommand({
         ["Earlier payout", expected.earlier && describeEarlier(expected.earlier)],
       ],
     });
-    const { sendPayout } = await import("../../payouts/send.ts");
+    const { sendPayout } = await import("../../operations/payout/send.ts");
     const paid = { ...order, paymentMethodId: await context.api.methodId(input) };
     const deps = await context.api.deps();
     let claimed = reference;
@@ -137,7 +137,7 @@ async function offeredReference(
 ): Promise<string> {
   const reference = await newReference(host);
   if (again || amountPaisa === undefined || to === undefined) return reference;
-  const { reusedReference } = await import("../../payouts/claim.ts");
+  const { reusedReference } = await import("../../operations/payout/claim.ts");
   const { numberFormat } = await config.settings();
   const recipientNumber = mobileText(to, numberFormat.value);
   const paymentMethodId = await api.methodId({ method, methodId, dryRun: false });

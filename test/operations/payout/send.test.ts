@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Answer } from "../../../src/api/response.ts";
 import { Failure } from "../../../src/domain/failure.ts";
 import { formatTime } from "../../../src/domain/local-time.ts";
-import { sendPayout } from "../../../src/payouts/send.ts";
+import { sendPayout } from "../../../src/operations/payout/send.ts";
 import { apiKey, client, payoutSecret } from "../../http/answering.ts";
 import { refusal, serve, success } from "../../support/server.ts";
 import {

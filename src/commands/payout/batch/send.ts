@@ -126,7 +126,7 @@ function failedAfterSending(cause: unknown, { id }: Batch): unknown {
 
 /** Checks the file, and returns the request of its first row; nothing is sent or stored. */
 async function previewOf(input: PlanInput, csv: CsvFile, ledger: Ledger, context: Context) {
-  const { payoutBody } = await import("../../../payouts/order.ts");
+  const { payoutBody } = await import("../../../operations/payout/order.ts");
   const { orderOfRow } = await import("../../../batches/send.ts");
   const { isComplete } = await import("../../../batches/identity.ts");
   const planned = await ledger.batches.ofFile(csv.hash, input.name);

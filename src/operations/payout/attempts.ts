@@ -1,17 +1,17 @@
-import type { Data } from "../api/contract/endpoint.ts";
-import type { ServiceContract } from "../api/contract/index.ts";
-import type { Answer } from "../api/response.ts";
-import { Failure } from "../domain/failure.ts";
-import { isGeneratedReference } from "../domain/reference.ts";
-import type { Operation } from "../ledger/operation.ts";
-import { resolveHint } from "../operations/compare.ts";
+import type { Data } from "../../api/contract/endpoint.ts";
+import type { ServiceContract } from "../../api/contract/index.ts";
+import type { Answer } from "../../api/response.ts";
+import { Failure } from "../../domain/failure.ts";
+import { isGeneratedReference } from "../../domain/reference.ts";
+import type { Operation } from "../../ledger/operation.ts";
+import { resolveHint } from "../compare.ts";
 import {
   type ApiGuarantees,
   checkStop,
   clockTrouble,
   type OperationDeps,
   stopCause,
-} from "../operations/deps.ts";
+} from "../deps.ts";
 import {
   accessHint,
   attempted,
@@ -23,7 +23,7 @@ import {
   rejectedCreation,
   rejectedLater,
   unsent,
-} from "../operations/response-failure.ts";
+} from "../response-failure.ts";
 import { type PayoutOrder, payoutBody, uncertain } from "./order.ts";
 import { isUnreadable, pauseBeforeRetry } from "./retry-policy.ts";
 import { assertResendable } from "./unknown.ts";

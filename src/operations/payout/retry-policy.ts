@@ -1,5 +1,5 @@
-import type { Answer } from "../api/response.ts";
-import { isHopeless, isWaiting } from "../operations/response-failure.ts";
+import type { Answer } from "../../api/response.ts";
+import { isHopeless, isWaiting } from "../response-failure.ts";
 
 /** After a timeout the API may still process a request for so long (I3). */
 export const atWorkMs = 10_000;

@@ -1,17 +1,17 @@
-import { Failure } from "../domain/failure.ts";
-import { formatTime } from "../domain/local-time.ts";
-import { formatAmount } from "../domain/money.ts";
-import { newReference } from "../domain/new-reference.ts";
-import { isGeneratedReference } from "../domain/reference.ts";
-import { isUnresolved, isUnsettled, isUsedUp } from "../domain/state.ts";
-import type { ClaimAnswer } from "../ledger/change.ts";
-import type { ClaimDecision, PlannedRow } from "../ledger/decide.ts";
-import type { Ledger } from "../ledger/ledger.ts";
-import type { Operation, ReferencedIntent } from "../ledger/operation.ts";
-import { resolveHint } from "../operations/compare.ts";
-import type { Repeat } from "../operations/create.ts";
-import type { OperationDeps } from "../operations/deps.ts";
-import { lockedError } from "../operations/record-outcome.ts";
+import { Failure } from "../../domain/failure.ts";
+import { formatTime } from "../../domain/local-time.ts";
+import { formatAmount } from "../../domain/money.ts";
+import { newReference } from "../../domain/new-reference.ts";
+import { isGeneratedReference } from "../../domain/reference.ts";
+import { isUnresolved, isUnsettled, isUsedUp } from "../../domain/state.ts";
+import type { ClaimAnswer } from "../../ledger/change.ts";
+import type { ClaimDecision, PlannedRow } from "../../ledger/decide.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import type { Operation, ReferencedIntent } from "../../ledger/operation.ts";
+import { resolveHint } from "../compare.ts";
+import type { Repeat } from "../create.ts";
+import type { OperationDeps } from "../deps.ts";
+import { lockedError } from "../record-outcome.ts";
 import { type PayoutOrder, payoutBody } from "./order.ts";
 
 /** How a payout may repeat an earlier one. */

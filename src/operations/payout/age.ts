@@ -1,4 +1,4 @@
-import type { OperationDeps } from "../operations/deps.ts";
+import type { OperationDeps } from "../deps.ts";
 
 type Clocks = Pick<OperationDeps, "now" | "clockAheadMs" | "clockAheadLeastMs">;
 

@@ -1,8 +1,8 @@
-import { amountNumber, type Paisa, paisaOf } from "../domain/amount.ts";
-import { Failure, type FailureDetails } from "../domain/failure.ts";
-import type { Operation } from "../ledger/operation.ts";
-import { compared, differingPayout, resendHint, type Theirs } from "../operations/compare.ts";
-import type { OperationDeps } from "../operations/deps.ts";
+import { amountNumber, type Paisa, paisaOf } from "../../domain/amount.ts";
+import { Failure, type FailureDetails } from "../../domain/failure.ts";
+import type { Operation } from "../../ledger/operation.ts";
+import { compared, differingPayout, resendHint, type Theirs } from "../compare.ts";
+import type { OperationDeps } from "../deps.ts";
 
 /** A payout as it was decided; nothing in it changes between attempts. */
 export interface PayoutOrder {

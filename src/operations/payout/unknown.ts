@@ -1,10 +1,10 @@
-import { Failure } from "../domain/failure.ts";
-import { formatTime } from "../domain/local-time.ts";
-import { isUnsettled } from "../domain/state.ts";
-import type { Ledger } from "../ledger/ledger.ts";
-import type { Operation } from "../ledger/operation.ts";
-import { resolveHint } from "../operations/compare.ts";
-import type { ApiGuarantees, OperationDeps } from "../operations/deps.ts";
+import { Failure } from "../../domain/failure.ts";
+import { formatTime } from "../../domain/local-time.ts";
+import { isUnsettled } from "../../domain/state.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import type { Operation } from "../../ledger/operation.ts";
+import { resolveHint } from "../compare.ts";
+import type { ApiGuarantees, OperationDeps } from "../deps.ts";
 import { atWorkMs } from "./retry-policy.ts";
 
 const longestUnknownMs = 24 * 60 * 60_000;
