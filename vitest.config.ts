@@ -10,7 +10,8 @@ const isOneFile = process.env.LENDEN_BUILT !== undefined;
 /** Tests that take long, for `npm run test:deep`. The simulator's known cases stay in `npm test`. */
 const long = [
   "**/*.deep.test.ts",
-  "test/accounting/{memory,month-end,report-command}.test.ts",
+  "test/reconcile/{memory,month-end}.test.ts",
+  "test/report/report-command.test.ts",
   "test/batch/{corpus,generated,long-line}.test.ts",
   "test/callbacks/{conformance,hostile}.test.ts",
   "test/commands/{round-trip,sandbox-callbacks,sandbox-start,team-ledger,time-zone,unmoved-file}.test.ts",

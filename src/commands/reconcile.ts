@@ -1,13 +1,4 @@
 import { basename } from "node:path";
-import type { Finding, Findings, Missing } from "../accounting/findings.ts";
-import { type Balance, signedText } from "../accounting/reconcile.ts";
-import type { Acceptance, Reconciliation } from "../accounting/retrieve.ts";
-import {
-  type ColumnMapping,
-  type Lines,
-  type StatementTable,
-  statementFields,
-} from "../accounting/statement.ts";
 import { readText } from "../cli/command/common-flags.ts";
 import type { Context } from "../cli/command/context.ts";
 import { defineCommand } from "../cli/command/define-command.ts";
@@ -21,6 +12,15 @@ import { didYouMean } from "../domain/nearest.ts";
 import { err, ok, quoted, type Result } from "../domain/result.ts";
 import { isStatus } from "../domain/statuses.ts";
 import { clockIn, whenClockShows } from "../domain/time-zone.ts";
+import { type Balance, signedText } from "../reconcile/classify.ts";
+import type { Finding, Findings, Missing } from "../reconcile/findings.ts";
+import type { Acceptance, Reconciliation } from "../reconcile/reconcile.ts";
+import {
+  type ColumnMapping,
+  type Lines,
+  type StatementTable,
+  statementFields,
+} from "../reconcile/statement.ts";
 import { fileFlags } from "./payout/batch/file.ts";
 import { spanOf, timeFilters, zoneOf } from "./time-filters.ts";
 
@@ -161,9 +161,9 @@ function* rowsOf(findings: Findings): Iterable<ReportRow> {
 
 async function resultOf(input: ReconcileInput, context: Context) {
   const { openCsvFile } = await import("../batches/csv.ts");
-  const { checkColumns, merged, readTable, readLines } = await import("../accounting/statement.ts");
-  const retrieval = await import("../accounting/retrieve.ts");
-  const { openMappings } = await import("../accounting/mappings.ts");
+  const { checkColumns, merged, readTable, readLines } = await import("../reconcile/statement.ts");
+  const retrieval = await import("../reconcile/reconcile.ts");
+  const { openMappings } = await import("../reconcile/mappings.ts");
   const mappings = openMappings(context.host.folders.config);
   const { file, mapping: name, map, removeMapping: removed } = input;
   if (removed !== undefined && !mappings.names().includes(removed))
@@ -271,7 +271,7 @@ async function columnsOf(
   context: Context,
 ): Promise<{ columns: ColumnMapping[]; isNew: boolean }> {
   const { recognize, recognizeMeaning, requireColumns, textsOf, withDateOrder } = await import(
-    "../accounting/statement.ts"
+    "../reconcile/statement.ts"
   );
   let columns = await withDateOrder(statement, given);
   const has = (...fields: string[]) => columns.some(({ field }) => fields.includes(field));

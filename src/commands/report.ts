@@ -1,3 +1,13 @@
+import { type Context, defineCommand } from "../cli/command/define-command.ts";
+import { flag, type Input, oneOf } from "../cli/command/flag.ts";
+import type { Output } from "../cli/output/render.ts";
+import { type Cell, type Column, id, money, type Table, text } from "../cli/output/view.ts";
+import { amountText, type Paisa } from "../domain/amount.ts";
+import { usage } from "../domain/failure.ts";
+import { formatPaisa } from "../domain/money.ts";
+import { err, ok, quoted, type Result } from "../domain/result.ts";
+import { clockIn, whenClockShows } from "../domain/time-zone.ts";
+import type { Kind, Operation } from "../ledger/operation.ts";
 import {
   type AccountReport,
   type Bucket,
@@ -13,18 +23,8 @@ import {
   type Scope,
   type Sums,
   sumIn,
-} from "../accounting/report.ts";
-import { reportPage } from "../accounting/report-page.ts";
-import { type Context, defineCommand } from "../cli/command/define-command.ts";
-import { flag, type Input, oneOf } from "../cli/command/flag.ts";
-import type { Output } from "../cli/output/render.ts";
-import { type Cell, type Column, id, money, type Table, text } from "../cli/output/view.ts";
-import { amountText, type Paisa } from "../domain/amount.ts";
-import { usage } from "../domain/failure.ts";
-import { formatPaisa } from "../domain/money.ts";
-import { err, ok, quoted, type Result } from "../domain/result.ts";
-import { clockIn, whenClockShows } from "../domain/time-zone.ts";
-import type { Kind, Operation } from "../ledger/operation.ts";
+} from "../report/report.ts";
+import { reportPage } from "../report/report-page.ts";
 import { spanOf, timeFilters, zoneOf } from "./time-filters.ts";
 
 const flags = {

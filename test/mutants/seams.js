@@ -90,7 +90,7 @@ export const seams = {
   /** Whether a status check contradicts a final status. */
   finalStatus: decoratedAt("ledger/decide.ts", "changesFinalStatus"),
   /** What an operation counts as in a report. */
-  bucket: decoratedAt("accounting/report.ts", "bucketOf"),
+  bucket: decoratedAt("report/report.ts", "bucketOf"),
   /** Whether a record is what its operation requested. */
   recordConflict: decoratedAt("operations/known-record.ts", "conflictIn"),
   /** What the ledger stores of a retrieved record. */
@@ -134,11 +134,11 @@ export const seams = {
   /** What a retrieved record shows about operations. */
   proof: decoratedAt("operations/resolve.ts", "resolveByRecord"),
   /** Whether a cell of a statement is certainly not a heading. */
-  headingValue: decoratedAt("accounting/cells.ts", "valueIn"),
+  headingValue: decoratedAt("reconcile/cells.ts", "valueIn"),
   /** The direction that a cell of a statement shows. */
-  direction: decoratedAt("accounting/cells.ts", "directionIn"),
+  direction: decoratedAt("reconcile/cells.ts", "directionIn"),
   /** The currency of a cell of a statement, if it is not BDT. */
-  otherCurrency: decoratedAt("accounting/cells.ts", "otherCurrencyOf"),
+  otherCurrency: decoratedAt("reconcile/cells.ts", "otherCurrencyOf"),
   /** Why a record is not adopted. */
   bounds: decoratedAt("domain/record-bounds.ts", "outOfBounds"),
   rawPath: decoratedAt("operations/raw.ts", "isAmbiguous"),

@@ -205,7 +205,7 @@ function sourcesOf(chosen: Chosen, host: Host): Sources {
   return {
     profiles: { read: async () => profiles() },
     mappings: async () => {
-      const { openMappings } = await import("../../accounting/mappings.ts");
+      const { openMappings } = await import("../../reconcile/mappings.ts");
       return openMappings(host.folders.config).names();
     },
     methods: async () => {

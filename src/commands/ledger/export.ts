@@ -1,10 +1,10 @@
-import { createJournal } from "../../accounting/hledger.ts";
 import { exact } from "../../cli/command/common-flags.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { text, type View } from "../../cli/output/view.ts";
 import { usage } from "../../domain/failure.ts";
 import { localIso } from "../../domain/local-time.ts";
 import type { ListedOperation } from "../../ledger/operation.ts";
+import { createJournal } from "../../report/hledger.ts";
 import { itemsOf } from "../lists.ts";
 import { spanOf, timeFilters, zoneOf } from "../time-filters.ts";
 import { exported } from "./operation.ts";

@@ -1,4 +1,3 @@
-import { signedText } from "../../accounting/reconcile.ts";
 import type { Context } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { flag } from "../../cli/command/flag.ts";
@@ -7,6 +6,7 @@ import { paisaOf, readAmount } from "../../domain/amount.ts";
 import { collect } from "../../domain/collect.ts";
 import { usage } from "../../domain/failure.ts";
 import { clockIn } from "../../domain/time-zone.ts";
+import { signedText } from "../../reconcile/classify.ts";
 import { spanOf, timeFilters, zoneOf } from "../time-filters.ts";
 import { localPages } from "./exchanges.ts";
 

@@ -4,24 +4,24 @@ export const statementBugs = [
     name: "reconcile: the first line of money is the header",
     seam: "headingValue",
     decorate: () => () => undefined,
-    tests: ["test/accounting/header.test.ts"],
+    tests: ["test/reconcile/header.test.ts"],
   },
   {
     name: "reconcile: a direction is not read",
     seam: "direction",
     decorate: () => () => undefined,
-    tests: ["test/accounting/direction.test.ts"],
+    tests: ["test/reconcile/direction.test.ts"],
   },
   {
     name: "reconcile: every direction is out",
     seam: "direction",
     decorate: (read) => (text) => read(text) && "out",
-    tests: ["test/accounting/direction.test.ts"],
+    tests: ["test/reconcile/direction.test.ts"],
   },
   {
     name: "reconcile: dollars are BDT",
     seam: "otherCurrency",
     decorate: () => () => undefined,
-    tests: ["test/accounting/direction.test.ts"],
+    tests: ["test/reconcile/direction.test.ts"],
   },
 ];

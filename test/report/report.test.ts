@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { differingCode, type State, states, testCommand } from "../../src/domain/state.ts";
+import type { Kind, Operation } from "../../src/ledger/operation.ts";
 import {
   type Bucket,
   createReport,
   groupings,
   labelOf,
   type Sums,
-} from "../../src/accounting/report.ts";
-import { differingCode, type State, states, testCommand } from "../../src/domain/state.ts";
-import type { Kind, Operation } from "../../src/ledger/operation.ts";
-import { paid } from "./operations.ts";
+} from "../../src/report/report.ts";
+import { paid } from "../reconcile/operations.ts";
 
 const kinds: Kind[] = ["payment", "payout", "refund", "cancel", "trigger"];
 const buckets: Bucket[] = [

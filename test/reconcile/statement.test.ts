@@ -1,12 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readMoney } from "../../src/accounting/cells.ts";
+import { collect } from "../../src/domain/collect.ts";
+import type { State } from "../../src/domain/state.ts";
+import { createOperation } from "../../src/ledger/intent.ts";
+import type { Operation } from "../../src/ledger/operation.ts";
+import { readMoney } from "../../src/reconcile/cells.ts";
 import {
   classify as classifyPage,
   createBalanceCheck,
   createFirstLines,
   type Entry,
-} from "../../src/accounting/reconcile.ts";
+} from "../../src/reconcile/classify.ts";
 import {
   type Line,
   readLines,
@@ -14,11 +18,7 @@ import {
   recognize,
   type StatementField,
   withDateOrder,
-} from "../../src/accounting/statement.ts";
-import { collect } from "../../src/domain/collect.ts";
-import type { State } from "../../src/domain/state.ts";
-import { createOperation } from "../../src/ledger/intent.ts";
-import type { Operation } from "../../src/ledger/operation.ts";
+} from "../../src/reconcile/statement.ts";
 import { worker } from "../ledger/small-ledger.ts";
 
 test.each([

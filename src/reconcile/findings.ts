@@ -7,14 +7,7 @@ import { resources } from "../domain/statuses.ts";
 import type { Operation } from "../ledger/operation.ts";
 import type { Database, Row, Value } from "../platform/sqlite/database.ts";
 import { openTemporary } from "../platform/sqlite/open.ts";
-import {
-  type Compared,
-  differenceFields,
-  type Entry,
-  isOpen,
-  mayBe,
-  results,
-} from "./reconcile.ts";
+import { type Compared, differenceFields, type Entry, isOpen, mayBe, results } from "./classify.ts";
 import { type Line, recipientOf } from "./statement.ts";
 
 /** The result of a line, as it is stored. */

@@ -15,7 +15,6 @@ import { resolveByRecord } from "../operations/resolve.ts";
 import { unread } from "../operations/response-failure.ts";
 import { requestRecord } from "../operations/status.ts";
 import { magnitude } from "./cells.ts";
-import { createFindings, type Finding, type Findings } from "./findings.ts";
 import {
   type Balance,
   classify,
@@ -28,7 +27,8 @@ import {
   mayBe,
   namesIn,
   signedText,
-} from "./reconcile.ts";
+} from "./classify.ts";
+import { createFindings, type Finding, type Findings } from "./findings.ts";
 import type { Line, Lines } from "./statement.ts";
 
 /** A person's decision that a line is an operation, although no ID or reference says so. */

@@ -1,8 +1,8 @@
 import { expect } from "vitest";
-import { createReport, groupings } from "../../src/accounting/report.ts";
-import { reportPage } from "../../src/accounting/report-page.ts";
+import { createReport, groupings } from "../../src/report/report.ts";
+import { reportPage } from "../../src/report/report-page.ts";
+import { paid } from "../reconcile/operations.ts";
 import { browserTest, expectAccessible, openWindow } from "../support/browser.ts";
-import { paid } from "./operations.ts";
 
 browserTest.for(groupings)(
   "the page of a report by %s is accessible on a phone, in light and dark, and asks for nothing",
