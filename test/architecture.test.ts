@@ -14,7 +14,7 @@ const mayImport: Record<string, string[]> = {
   "api/contract": ["domain", "zod/mini"],
   api: ["api/contract", "domain", "undici", "types:zod/mini"],
   config: ["api/contract", "domain", "platform", "conf", "zod/mini", "string-argv"],
-  ledger: ["domain", "platform", "pg"],
+  ledger: ["domain", "platform", "pg", "ulid"],
   operations: ["api/contract", "domain", "ledger/decide.ts", "types:ledger", "types:api"],
   batches: ["operations", "ledger", "domain", "csv-parse"],
   reconcile: [

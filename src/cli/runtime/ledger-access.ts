@@ -18,8 +18,11 @@ import { createSingleChanges } from "../../ledger/change.ts";
 import { createHeadKeeper, headPath, ledgerPath, withCommitCallback } from "../../ledger/head.ts";
 import { notPersistent, rejectNetworkFileSystem } from "../../ledger/health.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
+import type { LedgerMaintenance } from "../../ledger/maintenance.ts";
+import type { MovableLedger } from "../../ledger/movable-file.ts";
 import type { Actor, Operation } from "../../ledger/operation.ts";
 import { noPosition } from "../../ledger/position.ts";
+import { ledgerFile, prepareFile, requireLedger } from "../../ledger/sqlite/file.ts";
 import { openLedger } from "../../ledger/sqlite/ledger.ts";
 import type { Recorder } from "../../ledger/worker.ts";
 import type { Host } from "../../platform/host.ts";
@@ -27,9 +30,6 @@ import { alone, createProcessLock } from "../../platform/process-locks.ts";
 import { openDatabase } from "../../platform/sqlite/open.ts";
 import { placeIn } from "../command/common-flags.ts";
 import type { ConfigAccess } from "./config-access.ts";
-import { ledgerFile, prepareFile, requireLedger } from "./ledger-file.ts";
-import type { LedgerMaintenance } from "./ledger-maintenance.ts";
-import type { MovableLedger } from "./ledger-move.ts";
 import { ownerOf } from "./ledger-owner.ts";
 import type { RunParts } from "./parts.ts";
 
@@ -71,13 +71,13 @@ export function createLedgerAccess(parts: RunParts, config: ConfigAccess) {
     /** The ledger as a whole: of all accounts, without an API key. */
     maintenance: async (): Promise<LedgerMaintenance> => {
       const { ledger: server } = await config.settings();
-      if (server)
-        return (await import("./server-maintenance.ts")).createServerMaintenance(
-          server,
-          parts,
-          (await config.recordsOwner()).environment,
-        );
-      const { createLedgerMaintenance } = await import("./ledger-maintenance.ts");
+      if (server) {
+        const { createServerMaintenance } = await import("../../ledger/postgres/maintenance.ts");
+        const { serverPlace } = await import("./ledger-server.ts");
+        const { environment } = await config.recordsOwner();
+        return createServerMaintenance(serverPlace(server, parts), environment);
+      }
+      const { createLedgerMaintenance } = await import("../../ledger/sqlite/maintenance.ts");
       return createLedgerMaintenance(parts);
     },
     ...serverAccess(parts, config),
@@ -109,9 +109,10 @@ function serverAccess(parts: RunParts, { settings }: ConfigAccess) {
       flags: LedgerLoginFlags,
       work: (ledger: MovableLedger) => Promise<Result>,
     ): Promise<Result> => {
-      const { withMovableLedger } = await import("./ledger-move.ts");
+      const { withMovableLedger } = await import("../../ledger/movable-file.ts");
       const server = withLoginOf((await settings()).ledger, namedLedger(url, flags, env));
-      return withMovableLedger(server, parts, work);
+      const { serverPlace } = await import("./ledger-server.ts");
+      return withMovableLedger(serverPlace(server, parts), work);
     },
     /** Warns if this machine's ledger file has operations that a ledger on a server does not know. */
     warnIfUnmoved: async (environment: string, server: string) => {

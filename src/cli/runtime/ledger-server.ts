@@ -12,6 +12,7 @@ import type { Ledger } from "../../ledger/ledger.ts";
 import type { ServerLogin } from "../../ledger/postgres/connection.ts";
 import { createSchema } from "../../ledger/postgres/init.ts";
 import { openServerLedger } from "../../ledger/postgres/ledger.ts";
+import type { ServerPlace } from "../../ledger/postgres/place.ts";
 import { writerRole } from "../../ledger/postgres/schema.ts";
 import type { Recorder } from "../../ledger/worker.ts";
 import type { Host } from "../../platform/host.ts";
@@ -53,13 +54,28 @@ export async function createServerLedger(
   return { url: settings.url.value.text, isNew, role: writerRole, grant };
 }
 
+/** The ledger of the settings, for work on it as a whole. */
+export function serverPlace(
+  settings: LedgerSettings,
+  parts: Pick<RunParts, "host" | "scrubber" | "leftMs">,
+): ServerPlace {
+  const { host, leftMs } = parts;
+  return {
+    url: settings.url.value.text,
+    headFile: serverHeadFile(host, settings),
+    login: () => serverLogin(settings, parts),
+    host,
+    leftMs,
+  };
+}
+
 /** All logins of this machine share the stored head of a ledger. */
 export function serverHeadFile({ folders }: Pick<Host, "folders">, { url }: LedgerSettings) {
   return serverHeadPath(folders, url.value.ledger);
 }
 
 /** How this run logs in. Every value is given, so that no variable of PostgreSQL's own tools replaces one. */
-export async function serverLogin(
+async function serverLogin(
   { url: { value: url }, password, ca }: LedgerSettings,
   { host, scrubber, leftMs }: Pick<RunParts, "host" | "scrubber" | "leftMs">,
 ): Promise<ServerLogin> {

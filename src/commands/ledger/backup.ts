@@ -1,10 +1,10 @@
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument } from "../../cli/command/flag.ts";
 import { card, field, text, time } from "../../cli/output/view.ts";
-import type { LedgerContent } from "../../cli/runtime/ledger-maintenance.ts";
 import { formatTime } from "../../domain/local-time.ts";
 import { ok } from "../../domain/result.ts";
 import { counted } from "../../domain/text.ts";
+import type { LedgerContent } from "../../ledger/maintenance.ts";
 
 export const ledgerBackup = defineCommand({
   description:

@@ -1,14 +1,10 @@
 import { type Context, defineCommand } from "../../cli/command/define-command.ts";
 import { flag } from "../../cli/command/flag.ts";
 import { card, type Field, field, text } from "../../cli/output/view.ts";
-import type {
-  LedgerCheck,
-  LedgerMaintenance,
-  UnacceptedLedger,
-} from "../../cli/runtime/ledger-maintenance.ts";
 import { usage } from "../../domain/failure.ts";
 import { formatTime } from "../../domain/local-time.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
+import type { LedgerCheck, LedgerMaintenance, UnacceptedLedger } from "../../ledger/maintenance.ts";
 
 function readHash(typed: string): Result<string> {
   const hash = typed.toLowerCase();

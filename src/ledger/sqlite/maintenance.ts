@@ -11,34 +11,6 @@ import { resolve } from "node:path";
 import { ulid } from "ulid";
 import { errorCode, systemReason } from "../../domain/error-code.ts";
 import { Failure, usage } from "../../domain/failure.ts";
-import type { Acceptance } from "../../ledger/chain.ts";
-import {
-  type Head,
-  headOf,
-  headPath,
-  restoredPath,
-  type StoredHead,
-  storedHead,
-  writeHead,
-} from "../../ledger/head.ts";
-import { hasTables, ledgerFileState, rejectNetworkFileSystem } from "../../ledger/health.ts";
-import {
-  findingsDigest,
-  type Integrity,
-  isAccepted,
-  isComplete,
-  isIntact,
-} from "../../ledger/integrity.ts";
-import { noPosition } from "../../ledger/position.ts";
-import type { ServerHealth } from "../../ledger/postgres/health.ts";
-import type { ServerIntegrity } from "../../ledger/postgres/integrity.ts";
-import type { WorkingProcess } from "../../ledger/process-list.ts";
-import { recordAcceptance } from "../../ledger/sqlite/chain.ts";
-import { integrityOf } from "../../ledger/sqlite/integrity.ts";
-import { type Move, movedFailure, moveOf } from "../../ledger/sqlite/moved.ts";
-import { listProcesses } from "../../ledger/sqlite/process-list.ts";
-import { migrate } from "../../ledger/sqlite/schema.ts";
-import type { UnmovedFile } from "../../ledger/sqlite/unmoved.ts";
 import type { Host } from "../../platform/host.ts";
 import { createProcessLock, isInUse } from "../../platform/process-locks.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
@@ -48,6 +20,22 @@ import {
   openUnshared,
   writeCopy,
 } from "../../platform/sqlite/open.ts";
+import type { Acceptance } from "../chain.ts";
+import { type Head, headOf, headPath, restoredPath, storedHead } from "../head.ts";
+import { hasTables, ledgerFileState, rejectNetworkFileSystem } from "../health.ts";
+import { type Integrity, isAccepted } from "../integrity.ts";
+import {
+  type ConfirmRestore,
+  changedMeanwhile,
+  checked,
+  type LedgerContent,
+  type LedgerMaintenance,
+  storeAccepted,
+  unacceptedContent,
+} from "../maintenance.ts";
+import { noPosition } from "../position.ts";
+import type { WorkingProcess } from "../process-list.ts";
+import { recordAcceptance } from "./chain.ts";
 import {
   createLedger,
   ledgerFile,
@@ -57,89 +45,21 @@ import {
   requireLedger,
   setAside,
   sync,
-} from "./ledger-file.ts";
-import type { RunParts } from "./parts.ts";
-
-export interface LedgerCheck extends Integrity {
-  holds: boolean;
-  /** Shows whether the ledger contains its stored head, if that is known. */
-  head: StoredHead["state"];
-  /** True if newer changes in the log of a read-only ledger could not be read. */
-  lacksLog: boolean;
-  /** What weakens the protection of a ledger on a server. */
-  server?: ServerIntegrity["server"];
-  /** Why its position cannot be stored outside of it, if it cannot. */
-  position: Failure | undefined;
-  /** The file of this machine whose operations the ledger on a server does not know, if there is one. */
-  file?: UnmovedFile | undefined;
-}
-
-/** A ledger that knows less than an earlier one did, or that was modified. */
-export interface UnacceptedLedger {
-  /** A file, or a URL without a password. */
-  path: string;
-  /** Truncated: also by a rollback to an older copy. */
-  state: "empty" | "missing" | "truncated" | "replaced" | "modified";
-  /** The hash of its newest event; null if it has none. */
-  newest: string | null;
-  /** Records that a user accepted it; starts a new ledger in place of an empty or missing one. */
-  accept(): Promise<void>;
-}
-
-export interface LedgerMaintenance {
-  /** Reads the whole ledger; it is created if there was none so far. */
-  check(): Promise<LedgerCheck>;
-  /** Writes a consistent copy while others write the ledger. */
-  backup(file: string): Promise<LedgerContent>;
-  /**
-   * Checks a copy of a backup, and puts it in place of the ledger; a user has to accept it before anything is
-   * sent.
-   *
-   * @returns `kept`: the new name of the earlier ledger, if there was one
-   * @throws Failure `locked` if another process uses the ledger; nothing was changed
-   */
-  restore(file: string, confirm: ConfirmRestore): Promise<LedgerContent & { kept: string | null }>;
-  /** The processes that work on it, and those that ended without completing their work. */
-  processes(): Promise<WorkingProcess[]>;
-  /** Only of a ledger on a server. */
-  serverHealth?(): Promise<ServerHealth>;
-  /** Only of a ledger on a server: the file of this machine beside it. */
-  fileBeside?(): Promise<FileBeside | undefined>;
-  /** Why a user has to accept the ledger before anything is sent; undefined if there is no reason. */
-  unaccepted(): Promise<UnacceptedLedger | undefined>;
-}
-
-/** A file whose operations a ledger on a server does not know. */
-export interface FileBeside extends UnmovedFile {
-  /** Why nothing is sent beside it. */
-  failure: Failure | undefined;
-  /** Records in the file that a user accepted it. */
-  accept(): Promise<void>;
-}
-
-export interface LedgerContent {
-  operations: number;
-  events: number;
-  /** When the newest event was; null without events. */
-  newestAt: string | null;
-}
-
-/**
- * Throws unless the user replaces the current ledger, which is null if there is none that can be read.
- *
- * @param isOfLedger true if the backup was made of the current ledger
- */
-type ConfirmRestore = (
-  backup: LedgerContent,
-  current: LedgerContent | null,
-  isOfLedger: boolean,
-) => Promise<void>;
+} from "./file.ts";
+import { integrityOf } from "./integrity.ts";
+import { type Move, movedFailure, moveOf } from "./moved.ts";
+import { listProcesses } from "./process-list.ts";
+import { migrate } from "./schema.ts";
 
 /** The ledger as a file: of all accounts at once, and without a key. */
 export function createLedgerMaintenance({
   host,
   leftMs,
-}: Pick<RunParts, "host" | "leftMs">): LedgerMaintenance {
+}: {
+  host: Host;
+  /** How long the ledger may still be waited for, in milliseconds. */
+  leftMs(): number;
+}): LedgerMaintenance {
   const path = ledgerFile(host);
   const headFile = headPath(host.folders, path);
   const place = { path, headFile, leftMs };
@@ -435,57 +355,4 @@ function requireAcceptance(path: string): void {
   const mark = restoredPath(path);
   writeFileSync(mark, "", { mode: 0o600 });
   sync(mark, "r+");
-}
-
-/** The result of a check. Only a check of the whole ledger finds modified rows, so it is stored beside the head. */
-export function checked<Checked extends Integrity>(
-  integrity: Checked,
-  stored: StoredHead,
-  headFile: string,
-) {
-  const isModified = !isAccepted(integrity);
-  const { head = integrity.newest } = stored;
-  try {
-    if (head && stored.isModified !== isModified) writeHead(headFile, head, isModified);
-  } catch {
-    // The check itself reports what it found.
-  }
-  const isVerified = !isModified && (isIntact(integrity) || isComplete(integrity));
-  const holds = stored.state !== "not-contained" && isVerified;
-  return { holds, ...integrity, head: stored.state };
-}
-
-/** Why a user has to accept a ledger: it does not contain its stored head, or its rows are not as its events tell. */
-export async function unacceptedContent(
-  stored: StoredHead,
-  newest: Head | undefined,
-  readIntegrity: () => Promise<Integrity>,
-): Promise<
-  (Pick<Acceptance, "findings" | "stored"> & Pick<UnacceptedLedger, "state">) | undefined
-> {
-  if (stored.state === "not-contained") {
-    const isShorter = (newest?.number ?? 0n) < stored.head.number;
-    return { state: isShorter ? "truncated" : "replaced", stored: stored.head };
-  }
-  const integrity = await readIntegrity();
-  if (isAccepted(integrity)) return undefined;
-  return { state: "modified", findings: findingsDigest(integrity) };
-}
-
-/** From here on, the ledger has to contain the event of the acceptance. */
-export function storeAccepted(head: Head | undefined, headFile: string): void {
-  try {
-    if (head) writeHead(headFile, head);
-  } catch (cause) {
-    throw new Failure("ledger.not-written", `Cannot write ${headFile}.`, {
-      hint: "Check the permissions of its directory, then accept the ledger again.",
-      cause,
-    });
-  }
-}
-
-export function changedMeanwhile(path: string): Failure {
-  const message = `Cannot accept ${path}: another process changed it.`;
-  const hint = "Review it with 'lenden ledger check', then accept it again.";
-  return new Failure("ledger.in-use", message, { hint });
 }

@@ -1,39 +1,32 @@
-import type { LedgerSettings } from "../../config/settings.ts";
 import { usage } from "../../domain/failure.ts";
-import { acceptanceEvent } from "../../ledger/chain.ts";
-import { type Head, ledgerPath, readHead, type StoredHead } from "../../ledger/head.ts";
-import { noPosition } from "../../ledger/position.ts";
-import type { Connection, Query } from "../../ledger/postgres/connection.ts";
-import { serverHealth } from "../../ledger/postgres/health.ts";
-import { serverIntegrityOf } from "../../ledger/postgres/integrity.ts";
-import { connectTo } from "../../ledger/postgres/ledger.ts";
-import { listProcesses } from "../../ledger/postgres/process-list.ts";
-import { acceptFile, findUnmoved, unmovedFailure } from "../../ledger/sqlite/unmoved.ts";
+import { acceptanceEvent } from "../chain.ts";
+import { type Head, ledgerPath, readHead, type StoredHead } from "../head.ts";
 import {
   changedMeanwhile,
   checked,
   type LedgerMaintenance,
   storeAccepted,
   unacceptedContent,
-} from "./ledger-maintenance.ts";
-import { serverHeadFile, serverLogin } from "./ledger-server.ts";
-import type { RunParts } from "./parts.ts";
+} from "../maintenance.ts";
+import { noPosition } from "../position.ts";
+import { acceptFile, findUnmoved, unmovedFailure } from "../sqlite/unmoved.ts";
+import type { Connection, Query } from "./connection.ts";
+import { serverHealth } from "./health.ts";
+import { serverIntegrityOf } from "./integrity.ts";
+import { connectTo } from "./ledger.ts";
+import type { ServerPlace } from "./place.ts";
+import { listProcesses } from "./process-list.ts";
 
 /** A ledger on PostgreSQL as a whole. */
 export function createServerMaintenance(
-  settings: LedgerSettings,
-  parts: Pick<RunParts, "host" | "scrubber" | "leftMs">,
+  { url: server, headFile, login, host, leftMs }: ServerPlace,
   environment: string | undefined,
 ): LedgerMaintenance {
-  const { host } = parts;
-  const server = settings.url.value.text;
-  const findFile = () => findUnmoved(ledgerPath(host.folders.data), parts.leftMs, environment);
-  const headFile = serverHeadFile(host, settings);
+  const findFile = () => findUnmoved(ledgerPath(host.folders.data), leftMs, environment);
   const connected = async <Result>(
     work: (connection: Connection) => Promise<Result>,
   ): Promise<Result> => {
-    const login = await serverLogin(settings, parts);
-    const { connection } = connectTo(login, { now: host.now, leftMs: parts.leftMs }, headFile);
+    const { connection } = connectTo(await login(), { now: host.now, leftMs }, headFile);
     try {
       return await work(connection);
     } finally {
@@ -62,7 +55,7 @@ export function createServerMaintenance(
       if (!found) return undefined;
       const by = { at: new Date(host.now()).toISOString(), user: host.user, server };
       const changed = () => changedMeanwhile(found.path);
-      const accept = () => acceptFile(found, by, { changed, leftMs: parts.leftMs });
+      const accept = () => acceptFile(found, by, { changed, leftMs });
       return { ...found, failure: unmovedFailure(found, server), accept };
     },
     unaccepted: () =>

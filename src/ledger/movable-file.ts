@@ -1,18 +1,16 @@
-import type { LedgerSettings } from "../../config/settings.ts";
-import { Failure, usage } from "../../domain/failure.ts";
-import { headOf, headPath, storedHead, writeHead } from "../../ledger/head.ts";
-import { ledgerFileState, lossOf } from "../../ledger/health.ts";
-import { isAccepted } from "../../ledger/integrity.ts";
-import { hasLedger, type Moved, moveLedger, rejectConflicts } from "../../ledger/move.ts";
-import { connectTo } from "../../ledger/postgres/ledger.ts";
-import { integrityOf } from "../../ledger/sqlite/integrity.ts";
-import { type Move, movedFailure, moveOf, recordMove } from "../../ledger/sqlite/moved.ts";
-import type { Database } from "../../platform/sqlite/database.ts";
-import { openDatabase } from "../../platform/sqlite/open.ts";
-import { ledgerFile, prepareFile } from "./ledger-file.ts";
-import { requireUnused } from "./ledger-maintenance.ts";
-import { serverHeadFile, serverLogin } from "./ledger-server.ts";
-import type { RunParts } from "./parts.ts";
+import { Failure, usage } from "../domain/failure.ts";
+import type { Database } from "../platform/sqlite/database.ts";
+import { openDatabase } from "../platform/sqlite/open.ts";
+import { headOf, headPath, storedHead, writeHead } from "./head.ts";
+import { ledgerFileState, lossOf } from "./health.ts";
+import { isAccepted } from "./integrity.ts";
+import { hasLedger, type Moved, moveLedger, rejectConflicts } from "./move.ts";
+import { connectTo } from "./postgres/ledger.ts";
+import type { ServerPlace } from "./postgres/place.ts";
+import { ledgerFile, prepareFile } from "./sqlite/file.ts";
+import { integrityOf } from "./sqlite/integrity.ts";
+import { requireUnused } from "./sqlite/maintenance.ts";
+import { type Move, movedFailure, moveOf, recordMove } from "./sqlite/moved.ts";
 
 /** A ledger file that can be moved to a server. */
 export interface MovableLedger {
@@ -36,21 +34,18 @@ export interface MovableLedger {
  * @throws Failure if there is no such ledger, or if it is not intact
  */
 export async function withMovableLedger<Result>(
-  server: LedgerSettings,
-  parts: Pick<RunParts, "host" | "scrubber" | "leftMs">,
+  { url, headFile: serverHeadFile, login, host, leftMs }: ServerPlace,
   work: (ledger: MovableLedger) => Promise<Result>,
 ): Promise<Result> {
-  const { host } = parts;
   const path = ledgerFile(host);
   const headFile = headPath(host.folders, path);
   const state = ledgerFileState(path, headFile);
   if (state.kind === "new") throw usage([`There is no ledger to move: ${path} does not exist.`]);
   const loss = lossOf(state, path);
   if (loss) throw loss;
-  const file = await openDatabase(path, parts.leftMs);
+  const file = await openDatabase(path, leftMs);
   try {
     requireUnused(path, file);
-    const url = server.url.value.text;
     const earlier = moveOf(file);
     const isMoved = earlier?.state === "moved";
     if (earlier && !isMoved && earlier.to !== url) throw movedFailure(earlier);
@@ -67,9 +62,8 @@ export async function withMovableLedger<Result>(
       operations,
       isMoved,
       move: async () => {
-        const login = await serverLogin(server, parts);
-        const clock = { now: host.now, leftMs: parts.leftMs };
-        const { connection, storeHead } = connectTo(login, clock, serverHeadFile(host, server));
+        const clock = { now: host.now, leftMs };
+        const { connection, storeHead } = connectTo(await login(), clock, serverHeadFile);
         try {
           if (earlier && isMoved) {
             if (!(await hasLedger(file, connection))) throw lostMove(earlier, url);

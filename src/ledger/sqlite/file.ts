@@ -3,16 +3,16 @@ import { basename, dirname, join } from "node:path";
 import { ulid } from "ulid";
 import { errorCode, systemReason } from "../../domain/error-code.ts";
 import { Failure } from "../../domain/failure.ts";
-import type { Acceptance } from "../../ledger/chain.ts";
-import { headPath, ledgerPath } from "../../ledger/head.ts";
-import { ledgerFileState, lossOf, rejectWithoutTables } from "../../ledger/health.ts";
-import { recordAcceptance } from "../../ledger/sqlite/chain.ts";
-import { movedFailure, moveOf } from "../../ledger/sqlite/moved.ts";
-import { migrate } from "../../ledger/sqlite/schema.ts";
 import { isWritable, makeDirectory } from "../../platform/files.ts";
 import type { Host } from "../../platform/host.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
 import { openDatabase, writeCopy } from "../../platform/sqlite/open.ts";
+import type { Acceptance } from "../chain.ts";
+import { headPath, ledgerPath } from "../head.ts";
+import { ledgerFileState, lossOf, rejectWithoutTables } from "../health.ts";
+import { recordAcceptance } from "./chain.ts";
+import { movedFailure, moveOf } from "./moved.ts";
+import { migrate } from "./schema.ts";
 
 /** The one file of all accounts, in a directory that only you can read. */
 export function ledgerFile({ folders: { data } }: Host): string {
