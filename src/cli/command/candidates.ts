@@ -1,7 +1,5 @@
-import { statSync } from "node:fs";
-import { isAbsolute } from "node:path";
 import type { PaymentMethod } from "../../api/contract/index.ts";
-import { type RecordsOwner, recordsOwner } from "../../config/account.ts";
+import { recordsOwner } from "../../config/account.ts";
 import { readProfiles } from "../../config/profiles.ts";
 import { resolveSettings } from "../../config/settings.ts";
 import { amountText } from "../../domain/amount.ts";
@@ -10,12 +8,9 @@ import { formatTime } from "../../domain/local-time.ts";
 import { formatPaisa } from "../../domain/money.ts";
 import { isImported, isTest, isUnsettled } from "../../domain/state.ts";
 import type { Batch } from "../../ledger/batch.ts";
-import { ledgerPath } from "../../ledger/head.ts";
-import type { Kind, Operation } from "../../ledger/operation.ts";
-import { createRunAccount } from "../../ledger/sqlite/accounts.ts";
-import { createReads } from "../../ledger/sqlite/reads.ts";
+import type { Operation } from "../../ledger/operation.ts";
+import { type Listing, openListing } from "../../ledger/sqlite/listing.ts";
 import type { Host } from "../../platform/host.ts";
-import { openDatabase } from "../../platform/sqlite/open.ts";
 import { clean } from "../output/terminal-text.ts";
 import { rowsText } from "../output/view.ts";
 import type { ConfigAccess } from "../runtime/config-access.ts";
@@ -39,10 +34,7 @@ export interface Candidate {
 
 /** The sources of candidates. Tab opens a ledger that can only list. */
 export interface Sources {
-  ledger(): Promise<{
-    list(kind: Kind | undefined, filter: { limit: number }): AsyncIterable<Operation>;
-    batches: { list(limit: number): Promise<Batch[]> };
-  }>;
+  ledger(): Promise<Listing>;
   methods(): Promise<PaymentMethod[]>;
   profiles: Pick<ConfigAccess["profiles"], "read">;
   /** The names of saved columns of statements. */
@@ -216,29 +208,10 @@ function sourcesOf(chosen: Chosen, host: Host): Sources {
       const own = settings();
       // Tab sends nothing over the network.
       if (own.ledger) throw new Error("the ledger is on a server");
-      return openToList(host.folders.data, recordsOwner(own));
+      return openListing(host.folders.data, ownerOf(recordsOwner(own)), tabWaitMs);
     },
   };
 }
 
 /** A person waits for the list. */
 const tabWaitMs = 500;
-
-/** Opens the ledger to list what is in it. Creates, migrates and locks nothing. */
-async function openToList(directory: string, owned: RecordsOwner): ReturnType<Sources["ledger"]> {
-  const path = ledgerPath(directory);
-  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  if (!isAbsolute(path) || size === 0) throw new Error("no ledger");
-  const database = await openDatabase(path, () => tabWaitMs);
-  const owner = ownerOf(owned);
-  const account = createRunAccount(database, owner);
-  return {
-    ...createReads(database, { owner }, account),
-    batches: {
-      list: async (limit) => {
-        const { listBatches } = await import("../../ledger/sqlite/batches.ts");
-        return listBatches(database, account, limit);
-      },
-    },
-  };
-}
