@@ -500,9 +500,11 @@ export function lastSentAt(history: HistoryEvent[]): string {
  * with another payout is not believed.
  */
 export function lastAsked(operation: Operation, history: HistoryEvent[]): Operation["asked"] {
-  const data = history.findLast(({ event }) => event === "reopened")?.data;
-  const asked = isObject(data) ? data.asked : undefined;
-  if (!isObject(asked)) return operation.asked;
+  const corrected = history.flatMap(({ event, data }) =>
+    event === "reopened" && isObject(data) && isObject(data.asked) ? [data.asked] : [],
+  );
+  const asked = corrected.at(-1);
+  if (!asked) return operation.asked;
   const isSame =
     asked.amount === operation.asked.amount &&
     asked.merchantRef === operation.asked.merchantRef &&

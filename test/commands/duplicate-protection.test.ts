@@ -854,6 +854,19 @@ describe("on a second API that rejects what it creates:", () => {
     expect(await shop.lenden("ledger", "resolve", reference)).toMatchObject({ code: 0 });
     expect(api.server.payouts).toMatchObject([{ merchantRef: reference, recipientName: "Rahima" }]);
   });
+
+  test("P17: a corrected payout that was denied access is sent as it was corrected", async () => {
+    const api = await openSecondApi((close) => closers.push(close));
+    const shop = await openShop(api);
+    for (const status of [422, 403]) {
+      const response = () => ({ do: "answer", status, body: '{"message":"no"}' }) as const;
+      api.server.disturb(create, { takesEffect: false, response }, 1);
+      const name = status === 422 ? "R*hima" : "Rahima";
+      expect((await shop.lenden(...sending, "--name", name)).code).not.toBe(0);
+    }
+    expect(await shop.lenden(...sending, "--name", "Rahima")).toMatchObject({ code: 0 });
+    expect(api.server.payouts).toMatchObject([{ recipientName: "Rahima" }]);
+  });
 });
 
 describe("on a second API behind a proxy that creates a payout and denies access:", () => {

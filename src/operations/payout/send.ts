@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Failure } from "../../domain/failure.ts";
 import { formatTime } from "../../domain/local-time.ts";
-import { isCorrectable, isUnsettled } from "../../domain/state.ts";
+import { isCorrectable } from "../../domain/state.ts";
 import type { ClaimAnswer } from "../../ledger/change.ts";
 import type { Operation } from "../../ledger/operation.ts";
 import { assertFree } from "../compare.ts";
@@ -10,7 +10,7 @@ import { recorded, statusIn } from "../record-outcome.ts";
 import { isOlder, mayBeOlder, surelyOlderMs } from "./age.ts";
 import { createPayout } from "./attempts.ts";
 import { checkClaim, claimReference, type PayoutRepeat, sentWithOtherKey } from "./claim.ts";
-import { compare, lastOrderOf, orderOf, type PayoutOrder, payoutBody } from "./order.ts";
+import { compare, lastOrderOf, type PayoutOrder, payoutBody } from "./order.ts";
 import { knownPayout, type Retrieved, retrievePayout, usedBefore } from "./retrieve.ts";
 import { earlierAttempt } from "./unknown.ts";
 
@@ -159,8 +159,8 @@ async function sendOrder(
   const order = isResumed ? await resumedOrder(given, operation, deps) : given;
   if (isResumed && !isDeepStrictEqual(payoutBody(given), payoutBody(order)))
     deps.notice(
-      `Payout ${order.reference} is retried with the name, description and number of its first request.`,
-      "payout.first-order-kept",
+      `Payout ${order.reference} is retried with the name, description and number of its last request.`,
+      "payout.order-kept",
     );
   const whyUnknown = isResumed ? await earlierAttempt(operation, deps, restsSinceMs) : undefined;
   const { created, ...sent } = await createPayout(order, { operation, whyUnknown }, deps);
@@ -174,6 +174,5 @@ async function resumedOrder(
   operation: Operation,
   deps: OperationDeps,
 ): Promise<PayoutOrder> {
-  if (isUnsettled(operation)) return lastOrderOf(operation, deps);
-  return isCorrectable(operation) ? given : orderOf(operation);
+  return isCorrectable(operation) ? given : lastOrderOf(operation, deps);
 }

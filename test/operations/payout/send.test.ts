@@ -69,7 +69,7 @@ test("P9: resends the order of an earlier run unchanged, and reports that", asyn
   const bodies = run.of("createPayout").map(({ input }) => JSON.stringify(input));
   expect(new Set(bodies).size).toBe(1);
   expect(run.notices).toContain(
-    "Payout INV-7 is retried with the name, description and number of its first request.",
+    "Payout INV-7 is retried with the name, description and number of its last request.",
   );
 });
 
