@@ -12,7 +12,7 @@ const long = [
   "**/*.deep.test.ts",
   "test/reconcile/{memory,month-end}.test.ts",
   "test/report/report-command.test.ts",
-  "test/batch/{corpus,generated,long-line}.test.ts",
+  "test/batch/{corpus,generated,large-file}.test.ts",
   "test/callbacks/{conformance,hostile}.test.ts",
   "test/commands/{round-trip,sandbox-callbacks,sandbox-start,team-ledger,time-zone,unmoved-file}.test.ts",
   "test/completions/tab.test.ts",

@@ -59,7 +59,7 @@ export interface LedgerFindings {
 
 type StopDeps = Pick<OperationDeps, "isStopping" | "isOutOfTime">;
 
-const mostRows = 1_000_000;
+const mostRows = 500_000;
 const rowsPerTurn = 1_000;
 const rowsPerQuery = 500;
 /** The largest whole number that SQLite can store. */
@@ -134,7 +134,7 @@ export async function readRows(source: Source, rules: RowRules, deps: StopDeps):
   return read;
 }
 
-const tooManyRows = "A batch has at most 1,000,000 rows. Split the file, and send each part.";
+const tooManyRows = "A batch has at most 500,000 rows. Split the file, and send each part.";
 const noRow = "The file has a header but no rows.";
 const noContent = "The file is empty. 'lenden payout batch template' creates an example.";
 

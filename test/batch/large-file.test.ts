@@ -9,9 +9,11 @@ const row = "A-1,5,01712345678,bkash";
 const start = `ref,amount,to,method\r\n${row}\r\n`;
 const mebibyte = 1024 * 1024;
 
-/** Prints the most memory that the process had, in megabytes. */
+/** Prints the most memory that the process had, in megabytes. `maxRSS` would count what its parent had. */
 const printsPeak = `--import=data:text/javascript,${encodeURIComponent(
-  'process.on("exit", () => console.error("peak " + process.resourceUsage().maxRSS / 1024))',
+  `import { readFileSync } from "node:fs";
+  process.on("exit", () =>
+    console.error("peak " + /VmHWM:\\s*(\\d+)/.exec(readFileSync("/proc/self/status", "utf8"))[1] / 1024));`,
 )}`;
 
 async function checked(file: string, env: Record<string, string>) {
@@ -59,4 +61,14 @@ test("batch check reads lines that together are longer than 1 MiB", async () => 
     `ref,amount,to,name\r${rows.map((one) => one.replace("\r", `${note}\r`)).join("")}`,
   );
   expect(await checked(file, env)).toMatchObject({ code: 0 });
+});
+
+test("batch check rejects more than 500,000 rows, and advises to split the file", async () => {
+  const { env } = await openMerchantApart();
+  const file = join(scratchFolder(), "many.csv");
+  const rows = Array.from({ length: 500_001 }, (_, at) => `5,017${10_000_000 + at}\n`);
+  writeFileSync(file, `amount,to\n${rows.join("")}`);
+  const { code, stdout } = await checked(file, env);
+  expect(code).toBe(2);
+  expect(stdout).toMatch(/\b500002\b.*at most 500,000 rows/s);
 });
