@@ -34,7 +34,12 @@ const termsIn = (text) =>
   );
 
 /** @param {string[]} args */
-const git = (...args) => spawnSync("git", args, { encoding: "utf8", maxBuffer: 2 ** 28 }).stdout;
+function git(...args) {
+  const { error, stdout } = spawnSync("git", args, { encoding: "utf8", maxBuffer: 2 ** 28 });
+  if (!error) return stdout;
+  process.stderr.write("The language check needs git, and a git repository.\n");
+  process.exit(1);
+}
 
 const isTest = /^test\/.*\.test\.ts$/;
 const title = /^ *(?:test|describe|\w+Test)[.\w]*\([^"`]*(?:"[^"\n]+"|`[^`]+`)/gm;
@@ -58,7 +63,7 @@ const inFiles = files.flatMap((path) => {
 const base = "09651d8938";
 const hasBase = git("rev-parse", "-q", "--verify", `${base}^{commit}`) !== "";
 const log = git("log", "--no-merges", "--format=%h %s", ...(hasBase ? [`${base}..HEAD`] : []));
-const commits = log.trimEnd().split("\n");
+const commits = log.split("\n").filter(Boolean);
 const form = /^\w{7,} [a-z0-9][a-z0-9/_, -]*: (?<verb>[a-z][a-z-]*) (?<rest>.*[^.])$/;
 const inCommits = commits.flatMap((line) => {
   const { verb = "" } = form.exec(line)?.groups ?? {};

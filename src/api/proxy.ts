@@ -35,7 +35,7 @@ export function checkProxy({ http, https }: ProxySettings): void {
   }
 }
 
-/** False if a `%` is no encoded character, or if a `/`, `?` or `#` of the password ended the host early. */
+/** False if a `%` does not encode a character, or if a `/`, `?` or `#` of the password ended the host early. */
 function hasEncodedLogin({ username, password, pathname, search, hash }: URL): boolean {
   try {
     decodeURIComponent(username + password);

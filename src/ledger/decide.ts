@@ -430,7 +430,7 @@ export interface Changed extends Changing {
 
 /**
  * True if a record shows that a final status was not final: money came back, or moved all the same. What the request
- * itself shows is no status check.
+ * itself shows does not count as a status check.
  */
 export function changesFinalStatus(
   before: Pick<Operation, "state" | "code" | "status">,

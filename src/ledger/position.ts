@@ -49,7 +49,7 @@ export function noPosition(file: string, { config, state }: PositionFolders): Fa
         hint:
           state === undefined
             ? `Make ${config} writable, or set LENDEN_STATE_DIR to a private directory that is kept between runs.`
-            : `Set LENDEN_STATE_DIR to a writable directory that belongs to you and that no other user can write into. It is ${state}.`,
+            : `Set LENDEN_STATE_DIR to a writable directory that belongs to you and that no other user can write into. Now the variable names ${state}.`,
         cause,
       },
     );

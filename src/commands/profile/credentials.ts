@@ -137,7 +137,6 @@ interface Replacing {
 
 /**
  * Asks for key and secret. Nothing is stored here: to leave at any question changes nothing.
- *
  */
 export async function askCredentials(
   ask: Ask,

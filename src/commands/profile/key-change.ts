@@ -116,7 +116,7 @@ async function isOpen(batch: Batch, { batches }: Ledger): Promise<boolean> {
 function warn(name: string, { payouts, batches }: Unfinished, { ui }: Context): void {
   if (payouts.length > 0)
     ui.notice(
-      `The outcome of ${counted(payouts.length, "payout")} of profile ${name} is unknown: ${listed(payouts)}. A new key does not send them again. Before the change, run 'lenden ledger resolve ${payouts[0]}'; afterwards it only records what the dashboard shows.`,
+      `The outcome of ${counted(payouts.length, "payout")} of profile ${name} is unknown: ${listed(payouts)}. A new key does not send them again. Run 'lenden ledger resolve ${payouts[0]}' before the change. Afterwards, that command only records what the dashboard shows.`,
       "profile.payouts-unknown",
     );
   if (batches.length > 0)

@@ -114,7 +114,7 @@ function noteSecret(given: Credentials, { payoutSecret }: Profile, { ui }: Conte
   ui.notice(
     given.payoutSecret
       ? "The payout secret cannot be tested without a payout: the API has not confirmed it."
-      : "The payout secret is the earlier one. It cannot be tested with the new key without a payout.",
+      : "The payout secret is the earlier one. Only a payout can test it with the new key.",
     "profile.secret-untested",
   );
 }

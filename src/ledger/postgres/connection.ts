@@ -749,7 +749,7 @@ class LockTimeout extends Error {
 
 const grantHint = `Ask the database's administrator for 'GRANT ${writerRole} TO <login>'.`;
 
-/** What the administrator of the server has set, or a fault of the server: no error of lenden. */
+/** What the administrator of the server has set, or a fault of the server. lenden is not the cause. */
 function serverFailure(error: unknown): unknown {
   if (!(error instanceof pg.DatabaseError)) return error;
   const { code = "", message } = error;

@@ -32,7 +32,7 @@ export function payoutBody(order: PayoutOrder) {
 }
 
 /** The order of a payout that the ledger has. */
-export function orderOf({ id, asked }: Pick<Operation, "id" | "asked">): PayoutOrder {
+function orderOf({ id, asked }: Pick<Operation, "id" | "asked">): PayoutOrder {
   const text = (name: string) => (typeof asked[name] === "string" ? asked[name] : undefined);
   const amountPaisa = typeof asked.amount === "number" ? paisaOf(asked.amount) : undefined;
   const [reference, recipientNumber] = [text("merchantRef"), text("recipientNumber")];
