@@ -765,8 +765,13 @@ function serverFailure(error: unknown): unknown {
   );
 }
 
-/** What an administrator can do, by SQLSTATE. */
+const otherTables =
+  "The tables are not those of this version of lenden. Use the version that created them.";
+
+/** What to do, by SQLSTATE. */
 const serverHints: Record<string, string> = {
+  "42703": otherTables,
+  "42P01": otherTables,
   "57014":
     "Ask the database's administrator to raise the statement_timeout of the login, then run the same command again.",
   "0A000":
