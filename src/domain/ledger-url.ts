@@ -63,6 +63,16 @@ export function readLedgerUrl(text: string, takesPassword = false): Result<Ledge
   });
 }
 
+/** True if two URLs name one ledger, whoever logs in. A text that is not a URL is compared as it is. */
+export function isSameLedger(one: string, other: string): boolean {
+  return ledgerOf(one) === ledgerOf(other);
+}
+
+function ledgerOf(text: string): string {
+  const url = readLedgerUrl(text);
+  return url.ok ? url.value.ledger : text;
+}
+
 function readLogin(login: string, problems: string[]): Pick<LedgerUrl, "user" | "password"> {
   const [, user = "", password] = /^([^:]*)(?::(.*))?$/.exec(login) ?? [];
   const name = decoded(user);

@@ -111,8 +111,16 @@ export function acceptanceEvent({ at, user, state, findings, stored }: Acceptanc
 }
 
 /** A user accepted that a ledger on a server does not know the operations of this ledger file. */
-export function fileAcceptanceEvent(by: { at: string; user: string; server: string }): Event {
-  const { at, ...data } = by;
+export interface FileAcceptance {
+  /** ISO 8601. */
+  at: string;
+  user: string;
+  /** The URL without a password. */
+  server: string;
+  environment: string;
+}
+
+export function fileAcceptanceEvent({ at, ...data }: FileAcceptance): Event {
   return { operation: null, at, event: "file-accepted", data: JSON.stringify(data) };
 }
 

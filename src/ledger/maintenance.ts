@@ -58,10 +58,12 @@ export interface LedgerMaintenance {
 
 /** A file whose operations a ledger on a server does not know. */
 export interface FileBeside extends UnmovedFile {
+  /** The URL of the ledger on the server. */
+  server: string;
   /** Why nothing is sent beside it. */
   failure: Failure | undefined;
-  /** Records in the file that a user accepted it. */
-  accept(): Promise<void>;
+  /** Records in the file that a user accepted it, for this server. */
+  accept(environment: string): Promise<void>;
 }
 
 export interface LedgerContent {

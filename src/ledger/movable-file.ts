@@ -10,7 +10,7 @@ import type { ServerPlace } from "./postgres/place.ts";
 import { ledgerFile, prepareFile } from "./sqlite/file.ts";
 import { integrityOf } from "./sqlite/integrity.ts";
 import { requireUnused } from "./sqlite/maintenance.ts";
-import { type Move, movedFailure, moveOf, recordMove } from "./sqlite/moved.ts";
+import { isMovedTo, type Move, movedFailure, moveOf, recordMove } from "./sqlite/moved.ts";
 
 /** A ledger file that can be moved to a server. */
 export interface MovableLedger {
@@ -67,7 +67,9 @@ export async function withMovableLedger<Result>(
         try {
           if (earlier && isMoved) {
             if (!(await hasLedger(file, connection))) throw lostMove(earlier, url);
-            return { operations: 0, existing: operations, batches: 0, callbacks: 0 };
+            if (isMovedTo(file, url))
+              return { operations: 0, existing: operations, batches: 0, callbacks: 0 };
+            // The same ledger by another URL, or a copy of it, which may lack something.
           }
           // A server that cannot be used, or has other payouts, is found before the file is marked.
           await connection.write(async () => {});

@@ -1,6 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { errorOf, lenden } from "../support/lenden.ts";
-import { openMerchant, paidPayment, payoutNumber, refundOf } from "../support/merchant.ts";
+import {
+  openMerchant,
+  openProductionMerchant,
+  paidPayment,
+  payoutNumber,
+  refundOf,
+} from "../support/merchant.ts";
 import { serverTest, sharedCluster } from "../support/postgres.ts";
 import { teamLedger } from "../support/team-ledger.ts";
 import { openPrompts } from "../terminal/terminal.ts";
@@ -91,6 +97,51 @@ describe("a ledger file that was not moved", () => {
     expect(await merchant.lenden(payoutNumber(2, "FILE"))).toMatchObject({ code: 0 });
     expect(errorOf(await again()).reason).toBe("ledger.not-moved");
     expect(await accept("--yes", "--accept-hash", hash)).toMatchObject({ code: 2 });
+  });
+
+  serverTest("is accepted for one server and one environment", async () => {
+    const cluster = await sharedCluster();
+    const [url, otherUrl] = [
+      await teamLedger(cluster, "ann"),
+      await teamLedger(cluster, "ann"),
+    ].map((ledger) => ledger.url("ann"));
+    const [trial, production] = [await openMerchant(), await openProductionMerchant()];
+    const { LENDEN_DATA_DIR = "", LENDEN_CONFIG_DIR = "" } = production.env;
+    const folders = { LENDEN_DATA_DIR, LENDEN_CONFIG_DIR };
+    const run = (of: { env: Record<string, string> }, server: string | undefined, line: string[]) =>
+      lenden(line, {
+        env: { ...of.env, ...folders, ...(server ? { LENDEN_LEDGER_URL: server } : {}) },
+      });
+    let sent = 0;
+    const send = async (of: { env: Record<string, string> }, server?: string) => {
+      sent += 1;
+      const line = [...payoutNumber(sent, `SENT-${sent}`), "--yes", "--json"];
+      const outcome = await run(of, server, line);
+      return outcome.code === 0 ? 0 : errorOf(outcome).reason;
+    };
+    const accept = async (of: { env: Record<string, string> }, server: string | undefined) => {
+      const { stdout } = await run(of, server, ["ledger", "check", "--json"]);
+      const hash = JSON.parse(stdout).file.newest;
+      const line = ["ledger", "check", "--accept-file", "--yes", "--accept-hash", hash];
+      return (await run(of, server, line)).code;
+    };
+    expect([await send(trial), await send(production)]).toEqual([0, 0]);
+    const keyless = { env: { LENDEN_BASE_URL: trial.baseUrl } };
+    expect(await accept(keyless, url)).toBe(2);
+    expect(await accept(trial, url)).toBe(0);
+    expect(await send(trial, url)).toBe(0);
+    expect(await send(trial, otherUrl)).toBe("ledger.not-moved");
+    expect(await send(production, url)).toBe("ledger.not-moved");
+    // Each acceptance keeps its effect beside the others.
+    expect(await accept(production, url)).toBe(0);
+    expect(await accept(trial, otherUrl)).toBe(0);
+    expect(await send(production, otherUrl)).toBe("ledger.not-moved");
+    for (const [of, server] of [
+      [production, url],
+      [trial, url],
+      [trial, otherUrl],
+    ] as const)
+      expect(await send(of, server)).toBe(0);
   });
 
   serverTest("is accepted in a terminal by typing it", async () => {

@@ -1,10 +1,11 @@
 import { once } from "node:events";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { moveLedger } from "../../src/ledger/move.ts";
 import { startCutProxy } from "../support/cut-proxy.ts";
+import { scratchFolder } from "../support/helpers.ts";
 import { built, type Child, errorOf, lenden } from "../support/lenden.ts";
 import {
   type Merchant,
@@ -178,6 +179,41 @@ describe("ledger move", () => {
       expect(await merchant.count("refunds")).toBe(1);
     },
   );
+
+  serverTest("to one server does not open another one, however its URL is written", async () => {
+    const { merchant, url, cluster, database } = await merchantWithServer();
+    const payment = await paidPayment(merchant);
+    await merchant.id(refundOf(payment, "60"));
+    await merchant.json(move(url));
+    const refund = async (ledger: string, run: typeof lenden = built) => {
+      const line = [...refundOf(payment, "60"), "--json"];
+      const outcome = await run(line, { env: beside(merchant, ledger) });
+      return [outcome.code, errorOf(outcome).reason];
+    };
+    const other = await teamLedger(cluster, "mover", "second");
+    expect(await refund(other.url("mover"))).toEqual([1, "ledger.not-moved"]);
+    expect(await merchant.lenden(move(other.url("mover")))).toMatchObject({ code: 1 });
+    expect(await refund(other.url("mover"))).toEqual([1, "ledger.not-moved"]);
+    expect(await merchant.count("refunds")).toBe(1);
+    // The same server, with another login, and by another way that only the server can tell.
+    const known = [3, "refund.amount-too-large"];
+    for (const login of ["mover", "second"])
+      expect(await refund(cluster.url(database, login))).toEqual(known);
+    const link = join(scratchFolder(), "link");
+    symlinkSync(cluster.folder, link);
+    const linked = url.replace(encodeURIComponent(cluster.folder), encodeURIComponent(link));
+    expect(await refund(linked)).toEqual([1, "ledger.not-moved"]);
+    expect(await merchant.json(move(linked))).toMatchObject({ operations: 0 });
+    for (const one of [linked, url]) expect(await refund(one)).toEqual(known);
+    expect(await refund(other.url("mover"), lenden)).toEqual([1, "ledger.not-moved"]);
+    const env = beside(merchant, other.url("mover"));
+    const { stdout } = await built(["ledger", "check", "--json"], { env });
+    const { file } = JSON.parse(stdout);
+    expect(file).toMatchObject({ state: "moved-elsewhere" });
+    const accept = ["ledger", "check", "--accept-file", "--yes", "--accept-hash", file.newest];
+    expect(await built(accept, { env })).toMatchObject({ code: 0 });
+    expect(await built(payoutOf("ACCEPTED"), { env })).toMatchObject({ code: 0 });
+  });
 
   serverTest("is needed if the file beside the server cannot be read", async () => {
     const { merchant, url } = await merchantWithServer();

@@ -105,6 +105,8 @@ export const seams = {
   ledgerFile: decoratedAt("ledger/health.ts", "ledgerFileState"),
   /** Why nothing is sent with a server's ledger beside this machine's file. */
   unmoved: decoratedAt("ledger/sqlite/unmoved.ts", "unmovedFailure"),
+  /** Whether two URLs name one ledger on a server. */
+  sameLedger: decoratedAt("domain/ledger-url.ts", "isSameLedger"),
   /** Why a ledger file does not outlast its container. */
   notPersistent: decoratedAt("ledger/health.ts", "notPersistent"),
   /** Where the head is stored, and why it cannot be. */

@@ -155,7 +155,7 @@ async function unmovedBeside(
   server: string,
 ): Promise<Failure | undefined> {
   const { findUnmoved, unmovedFailure } = await import("../../ledger/sqlite/unmoved.ts");
-  const found = await findUnmoved(ledgerPath(host.folders.data), leftMs, environment);
+  const found = await findUnmoved(ledgerPath(host.folders.data), { server, environment }, leftMs);
   return found && unmovedFailure(found, server);
 }
 

@@ -113,6 +113,7 @@ const nextStepOfFile =
 const fileTexts: Record<NonNullable<LedgerCheck["file"]>["state"], string> = {
   "not-moved": "was not moved to this ledger",
   moving: "was not moved to this ledger completely",
+  "moved-elsewhere": "was moved to another ledger",
   accepted: "was not moved to this ledger, and was accepted",
 };
 
@@ -190,7 +191,7 @@ async function acceptLedger(
 async function acceptFileBeside(
   { fileBeside }: LedgerMaintenance,
   hash: string | undefined,
-  { ui }: Context,
+  { ui, config }: Context,
 ): Promise<void> {
   if (!fileBeside)
     throw usage(
@@ -204,11 +205,19 @@ async function acceptFileBeside(
   }
   const newest = file.newest?.hash ?? null;
   if (hash !== undefined && hash !== newest) throw otherHash({ newest });
+  const { environment } = await config.recordsOwner();
+  if (environment === undefined)
+    throw usage(
+      ["--accept-file: the environment is unknown, and an acceptance is for one environment."],
+      "Add '--profile <name>', or set LENDEN_API_KEY.",
+    );
   await ui.confirm({
     action: "Accept the ledger file",
     rows: [
       ["File", `${file.path} ${fileTexts[file.state]}`],
       ["Newest event", newest],
+      ["Server", file.server],
+      ["Environment", environment],
       ["Effect", "lenden does not find duplicates of what the file has, and could send them again"],
     ],
     alwaysAsked: true,
@@ -220,7 +229,7 @@ async function acceptFileBeside(
       flags: `--accept-hash ${newest}`,
     },
   });
-  await file.accept();
+  await file.accept(environment);
 }
 
 const stateTexts: Record<UnacceptedLedger["state"], string> = {

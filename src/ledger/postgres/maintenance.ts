@@ -22,7 +22,8 @@ export function createServerMaintenance(
   { url: server, headFile, login, host, leftMs }: ServerPlace,
   environment: string | undefined,
 ): LedgerMaintenance {
-  const findFile = () => findUnmoved(ledgerPath(host.folders.data), leftMs, environment);
+  const findFile = () =>
+    findUnmoved(ledgerPath(host.folders.data), { server, environment }, leftMs);
   const connected = async <Result>(
     work: (connection: Connection) => Promise<Result>,
   ): Promise<Result> => {
@@ -53,10 +54,12 @@ export function createServerMaintenance(
     fileBeside: async () => {
       const found = await findFile();
       if (!found) return undefined;
-      const by = { at: new Date(host.now()).toISOString(), user: host.user, server };
       const changed = () => changedMeanwhile(found.path);
-      const accept = () => acceptFile(found, by, { changed, leftMs });
-      return { ...found, failure: unmovedFailure(found, server), accept };
+      const accept = (environment: string) => {
+        const by = { at: new Date(host.now()).toISOString(), user: host.user, server, environment };
+        return acceptFile(found, by, { changed, leftMs });
+      };
+      return { ...found, server, failure: unmovedFailure(found, server), accept };
     },
     unaccepted: () =>
       connected(async (connection) => {

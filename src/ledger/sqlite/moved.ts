@@ -1,4 +1,5 @@
 import { Failure } from "../../domain/failure.ts";
+import { isSameLedger } from "../../domain/ledger-url.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
 import { createChain } from "./chain.ts";
 import { versionOf } from "./schema.ts";
@@ -23,6 +24,18 @@ export function moveOf(database: Database): Move | undefined {
     .get();
   const { to }: { to?: unknown } = JSON.parse(String(row?.data ?? "{}"));
   return { state: row?.event === "moved" ? "moved" : "moving", to: String(to) };
+}
+
+/** True if the file was moved completely to this server. */
+export function isMovedTo(database: Database, server: string): boolean {
+  if (moveOf(database)?.state !== "moved") return false;
+  return database
+    .prepare("SELECT data FROM events WHERE operation IS NULL AND event = 'moved'")
+    .all()
+    .some(({ data }) => {
+      const { to }: { to?: unknown } = JSON.parse(String(data));
+      return isSameLedger(String(to), server);
+    });
 }
 
 /** From here on nothing is sent with the file. */

@@ -1,44 +1,59 @@
 import { statSync } from "node:fs";
 import { errorCode } from "../../domain/error-code.ts";
 import { Failure } from "../../domain/failure.ts";
+import { isSameLedger } from "../../domain/ledger-url.ts";
 import { testCommand } from "../../domain/state.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
 import { openDatabase } from "../../platform/sqlite/open.ts";
-import { fileAcceptanceEvent } from "../chain.ts";
+import { type FileAcceptance, fileAcceptanceEvent } from "../chain.ts";
 import { type Head, headOf } from "../head.ts";
 import { createChain } from "./chain.ts";
-import { type Move, moveOf } from "./moved.ts";
+import { isMovedTo, moveOf } from "./moved.ts";
 
 /** A ledger file of this machine whose operations a ledger on a server does not know. */
 export interface UnmovedFile {
   path: string;
-  /** `moving`: a move was started and did not end. `accepted`: by a person, and nothing was added since. */
-  state: "not-moved" | "moving" | "accepted";
-  /** Where a started move leads. */
+  /**
+   * `moving`: a move was started and did not end. `moved-elsewhere`: to another server. `accepted`: by a person, for
+   * this server and environment, and nothing was added since.
+   */
+  state: "not-moved" | "moving" | "moved-elsewhere" | "accepted";
+  /** Where a move leads. */
   to: string | undefined;
   newest: Head | undefined;
 }
 
+/** The ledger on a server that a file is beside. */
+export interface ServerBeside {
+  /** The URL without a password. */
+  server: string;
+  /** Undefined: any. */
+  environment: string | undefined;
+}
+
 /**
- * The ledger file of this machine, unless it was moved, or has nothing of the environment. Its operations protect
- * against no duplicate on a server.
+ * The ledger file of this machine, unless it was moved to the server, or has nothing of the environment. Its
+ * operations protect against no duplicate on the server.
  *
  * @param leftMs how long a lock may be waited for
- * @param environment default: any
  * @throws Failure `ledger.not-moved` if the file cannot be read
  */
 export async function findUnmoved(
   path: string,
+  { server, environment }: ServerBeside,
   leftMs: () => number,
-  environment?: string,
 ): Promise<UnmovedFile | undefined> {
   try {
     if (!sizeOf(path)) return undefined;
     const database = await openDatabase(path, leftMs);
     try {
+      const environments = environmentsIn(database, environment);
+      if (environments.length === 0 || isMovedTo(database, server)) return undefined;
       const move = moveOf(database);
-      if (move?.state === "moved" || !hasOperations(database, environment)) return undefined;
-      return { path, to: move?.to, newest: headOf(database), state: stateOf(database, move) };
+      const accepted = acceptedEnvironments(database, server);
+      const isAccepted = environments.every((one) => accepted.has(one));
+      const state = isAccepted ? "accepted" : (move && moveStates[move.state]) || "not-moved";
+      return { path, to: move?.to, newest: headOf(database), state };
     } finally {
       database.close();
     }
@@ -58,23 +73,28 @@ export async function findUnmoved(
 export function unmovedFailure(found: UnmovedFile, server: string): Failure | undefined {
   const { path, state, newest, to = server } = found;
   if (state === "accepted") return undefined;
+  const why = {
+    moving: `the move of ${path} to ${to} is not complete.`,
+    "moved-elsewhere": `${path} was moved to another one, ${to}.`,
+    "not-moved": `it does not know the operations of ${path}, so it cannot find their duplicates.`,
+  }[state];
+  const use =
+    state === "moved-elsewhere"
+      ? `To use that ledger, run 'lenden profile set ledger ${to}', or set LENDEN_LEDGER_URL. If both URLs lead to the same ledger, run 'lenden ledger move ${server}'.`
+      : `To copy the operations, run 'lenden ledger move ${to}'.`;
   const accept = `To send without them, run 'lenden ledger check --accept-file' (non-interactively with '--accept-hash ${newest?.hash} --yes').`;
-  return new Failure(
-    "ledger.not-moved",
-    state === "moving"
-      ? `Cannot use the ledger ${server}: the move of ${path} to ${to} is not complete.`
-      : `Cannot use the ledger ${server}: it does not know the operations of ${path}, so it cannot find their duplicates.`,
-    { hint: `To copy the operations, run 'lenden ledger move ${to}'. ${accept}` },
-  );
+  return new Failure("ledger.not-moved", `Cannot use the ledger ${server}: ${why}`, {
+    hint: `${use} ${accept}`,
+  });
 }
 
 /**
- * Records in the file that a person accepted it. Every later event follows this one, so the file then needs a new
- * acceptance.
+ * Records in the file that a person accepted it. Every later event but another acceptance ends this one, so the file
+ * then needs a new acceptance.
  */
 export async function acceptFile(
   { path, newest }: UnmovedFile,
-  by: { at: string; user: string; server: string },
+  by: FileAcceptance,
   { changed, leftMs }: { changed: () => Failure; leftMs(): number },
 ): Promise<void> {
   const database = await openDatabase(path, leftMs);
@@ -88,19 +108,30 @@ export async function acceptFile(
   }
 }
 
-function stateOf(database: Database, move: Move | undefined): UnmovedFile["state"] {
-  const last = database.prepare("SELECT event FROM events ORDER BY number DESC LIMIT 1").get();
-  if (last?.event === "file-accepted") return "accepted";
-  return move ? "moving" : "not-moved";
+const moveStates = { moving: "moving", moved: "moved-elsewhere" } as const;
+
+/** The environments for which a person accepted the file beside this server, since anything else was added. */
+function acceptedEnvironments(database: Database, server: string): Set<string> {
+  const sql = `
+    SELECT data FROM events WHERE event = 'file-accepted' AND number > coalesce(
+      (SELECT number FROM events WHERE event <> 'file-accepted' ORDER BY number DESC LIMIT 1), 0)`;
+  const accepted = database
+    .prepare(sql)
+    .all()
+    .map(({ data }): Partial<Record<string, unknown>> => JSON.parse(String(data)))
+    .filter((one) => isSameLedger(String(one.server), server));
+  return new Set(accepted.map((one) => String(one.environment)));
 }
 
-function hasOperations(database: Database, environment: string | undefined): boolean {
+/** The environments with operations, or only the given one. */
+function environmentsIn(database: Database, environment: string | undefined): string[] {
   const sql = `
-    SELECT 1 FROM accounts a WHERE a.environment = coalesce(?1, a.environment) AND (
+    SELECT DISTINCT a.environment FROM accounts a WHERE a.environment = coalesce(?1, a.environment) AND (
       EXISTS (SELECT 1 FROM operations o WHERE o.account = a.number AND o.command <> ?2)
       OR EXISTS (SELECT 1 FROM batches b
-        WHERE b.account = a.number AND b.digest IS NOT NULL AND b.cancelled_at IS NULL)) LIMIT 1`;
-  return database.prepare(sql).get(environment ?? null, testCommand) !== undefined;
+        WHERE b.account = a.number AND b.digest IS NOT NULL AND b.cancelled_at IS NULL))`;
+  const rows = database.prepare(sql).all(environment ?? null, testCommand);
+  return rows.map((row) => String(row.environment));
 }
 
 /** Undefined only if there certainly is no file. */

@@ -25,6 +25,19 @@ export const serverBugs = [
     tests: beside("until it gets another one"),
   },
   {
+    name: "server: a file that was moved to one server counts as moved to each",
+    seam: "unmoved",
+    decorate: (failureOf) => (found, server) =>
+      found.state === "moved-elsewhere" ? undefined : failureOf(found, server),
+    tests: ["test/ledger/move.test.ts", "-t", "to one server does not open another one"],
+  },
+  {
+    name: "server: a file that was accepted beside one server is accepted beside each",
+    seam: "sameLedger",
+    decorate: () => () => true,
+    tests: beside("for one server and one environment"),
+  },
+  {
     name: "server: the ledger is not locked before facts are read",
     seam: "server",
     decorate: withStatements((sql) => sql.replace(/(FROM lenden\.head\b[^;]*) FOR UPDATE/, "$1")),
