@@ -74,23 +74,24 @@ export function payoutFacts(
 
 /** A payment that is claimed, as a statement names it: parameters. */
 type PaymentNames = Record<
-  "scope" | "since" | "amount" | "description" | "payer" | "method",
+  "scope" | "processingSince" | "completedSince" | "amount" | "description" | "payer" | "method",
   string
 >;
 
-/** More equal payments than these are not read: one of them is enough to decide. */
+/** More equal payments of one status are not read: one of them is enough to decide. */
 const mostPayments = 50;
 
 /**
- * The numbers of the payments that one may repeat, newest first: of unknown outcome, or accepted and created since a
- * time. Each part is read from an index, so that the time does not grow with the equal payments of all time.
+ * The numbers of the payments that one may repeat: the newest of unknown outcome, of those that are Processing and of
+ * those that are Completed, created since a time. Each part has its own bound, so that none hides another. Each is read
+ * from an index, so that the time does not grow with the equal payments of all time.
  *
  * @param isSame compares a column with a parameter; both may be NULL
  */
 export function equalPayments(
   operations: string,
   { inSql }: GuardScope,
-  { scope, since, amount, description, payer, method }: PaymentNames,
+  { scope, processingSince, completedSince, amount, description, payer, method }: PaymentNames,
   isSame: (column: string, parameter: string) => string,
 ): string {
   const equal = [
@@ -101,11 +102,15 @@ export function equalPayments(
     isSame("o.method_id", method),
     inSql("o", scope),
   ].join(" AND ");
-  const newest = (which: string) => `SELECT * FROM (SELECT o.number, o.phase
+  const newest = (which: string) => `SELECT * FROM (SELECT o.number
     FROM ${operations} o WHERE ${equal} AND ${which} ORDER BY o.created_at DESC LIMIT ${mostPayments}) newest`;
-  return `SELECT number FROM (
-    ${newest(isUnresolved)} UNION ALL ${newest(`o.phase = 'live' AND o.created_at >= ${since}`)}) equal
-    ORDER BY (phase = 'unresolved') DESC, number DESC LIMIT ${mostPayments}`;
+  const accepted = (status: string, since: string) =>
+    newest(`o.phase = 'live' AND o.status = '${status}' AND o.created_at >= ${since}`);
+  return [
+    newest(isUnresolved),
+    accepted("Processing", processingSince),
+    accepted("Completed", completedSince),
+  ].join(" UNION ALL ");
 }
 
 /** True for a row that was not sent, of a plan that still sends its rows. */

@@ -369,10 +369,15 @@ export function refundSumsOf(refunds: Operation[]): RefundSums {
   return sums;
 }
 
+/** A payment that is still Processing counts as a duplicate if it was created since then. ISO 8601. */
+export function processingSince(nowMs: number): string {
+  return new Date(nowMs - paymentWindowMs).toISOString();
+}
+
 /** Rejects the same amount, description, method and payer. */
 function checkPayment({ intent, onDuplicate }: ClaimRequest, facts: ClaimFacts): Checked {
   const { nowMs } = facts;
-  const since = new Date(nowMs - paymentWindowMs).toISOString();
+  const since = processingSince(nowMs);
   const same = facts.similar
     .filter((one) => isSamePayment(one, intent))
     .sort((one, other) => unresolvedThenNewest({ one }, { one: other }));

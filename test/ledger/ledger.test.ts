@@ -69,6 +69,35 @@ describeEach(stores, "a claim", ({ share }) => {
     expect(await claim(ledger, by("01912345678"))).toMatchObject({ kind: "duplicate", earlier });
   });
 
+  test("of a payment finds each kind that decides, however many of the other kinds are newer", async () => {
+    let nowMs = Date.parse("2026-11-20T10:00:00.000Z");
+    const ledger = await (await share()).open({ now: () => (nowMs += 1) });
+    const { asked, ...tea } = payment("tea");
+    const intent = { ...tea, asked: { ...asked, suggestedPayerNumber: "01712345678" } };
+    const sell = async (outcome: Outcome) => {
+      const operation = await claimed(ledger, intent);
+      const remoteId = outcome.state === "CONFIRMED" ? { remoteId: `TX${operation.number}` } : {};
+      await record(ledger, operation, { ...remoteId, ...outcome });
+      return operation.number;
+    };
+    const abandon = async () => {
+      for (let count = 0; count < 55; count += 1)
+        await sell({ state: "CONFIRMED", status: "Processing" });
+    };
+    const earlier = async () => {
+      const answer = await claim(ledger, intent);
+      return answer.kind === "duplicate" ? answer.earlier.number : answer.kind;
+    };
+    const paid = await sell({ state: "CONFIRMED", status: "Completed" });
+    await abandon();
+    nowMs += 11 * 60_000;
+    expect(await earlier()).toBe(paid);
+    const lost = await sell({ state: "UNCERTAIN", sent: true });
+    await abandon();
+    nowMs += 25 * 3_600_000;
+    expect(await earlier()).toBe(lost);
+  });
+
   test("I9: is a duplicate of an accepted payout without a reference", async () => {
     const ledger = await (await share()).open();
     const earlier = await claimed(ledger, { ...payout("A"), reference: null });
@@ -586,7 +615,7 @@ describeEach(stores, "I10: an ID of the API belongs to one operation", ({ share 
   });
 });
 
-test("a claim of a payment reads at most 50 equal ones", async () => {
+test("a claim of a payment reads at most 50 equal ones of each status", async () => {
   const database = await openDatabase(":memory:");
   let most = 0;
   const prepare = (sql: string) => {
@@ -599,14 +628,14 @@ test("a claim of a payment reads at most 50 equal ones", async () => {
     return { ...statement, all, get: statement.get, run: statement.run };
   };
   const ledger = openLedger({ ...database, prepare }, worker({ now: () => Date.now() }));
-  for (let index = 0; index < 70; index += 1) {
+  for (let index = 0; index < 120; index += 1) {
     const { number } = await claimed(ledger, payment("tea"));
     const status = index < 60 ? "Completed" : "Processing";
     const outcome = { state: "CONFIRMED", remoteId: `TX${number}`, status, sent: true } as const;
     await ledger.record({ operation: number, outcome, release: true });
   }
   expect(await claim(ledger, payment("tea"))).toMatchObject({ kind: "duplicate" });
-  expect(most).toBe(50);
+  expect(most).toBe(100);
 });
 
 describeEach(databases, "a retrieved record", ({ share }) => {

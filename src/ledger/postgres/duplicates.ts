@@ -10,7 +10,13 @@ import {
   lastTakenAt,
   payoutFacts,
 } from "../conditions.ts";
-import { type ClaimFacts, type ClaimRequest, duplicatesSince, recipientOf } from "../decide.ts";
+import {
+  type ClaimFacts,
+  type ClaimRequest,
+  duplicatesSince,
+  processingSince,
+  recipientOf,
+} from "../decide.ts";
 import { listedOf } from "../intent.ts";
 import type { BatchReads } from "../ledger.ts";
 import type { Holder, Intent, Operation } from "../operation.ts";
@@ -141,7 +147,7 @@ async function similarTo(
       ? [`${scope.inSql("o", "$1")} AND o.kind = $2 AND o.target = $3`, [kind, target]]
       : found
         ? unresolvedPayments(intent, scope)
-        : equalPaymentsOf(intent, scope, duplicatesSince(nowMs));
+        : equalPaymentsOf(intent, scope, nowMs);
   const rows = await query(
     `SELECT ${operationColumns} FROM lenden.operations o WHERE ${where}`,
     ...[scope.value(account.number), ...values],
@@ -157,15 +163,16 @@ function unresolvedPayments(intent: Intent, { inSql }: GuardScope): [string, Val
   return [where, [intent.amountPaisa, listedOf(intent).description]];
 }
 
-function equalPaymentsOf(intent: Intent, scope: GuardScope, since: string): [string, Value[]] {
+function equalPaymentsOf(intent: Intent, scope: GuardScope, nowMs: number): [string, Value[]] {
   const names = {
-    ...{ scope: "$1", since: "$2::text", amount: "$3::bigint", description: "$4::text" },
-    ...{ payer: "$5::text", method: "$6::text" },
+    ...{ scope: "$1", processingSince: "$2::text", completedSince: "$3::text" },
+    ...{ amount: "$4::bigint", description: "$5::text", payer: "$6::text", method: "$7::text" },
   };
   const { description, payer, methodId } = listedOf(intent);
   const numbers = equalPayments("lenden.operations", scope, names, sameInSql);
-  const values = [since, intent.amountPaisa, description, payer, methodId];
-  return [`o.number = ANY (ARRAY(${numbers}))`, values];
+  const since = [processingSince(nowMs), duplicatesSince(nowMs)];
+  const values = [intent.amountPaisa, description, payer, methodId];
+  return [`o.number = ANY (ARRAY(${numbers}))`, [...since, ...values]];
 }
 
 /** As `IS NOT DISTINCT FROM`, which uses no index. */

@@ -16,6 +16,7 @@ import {
   type ClaimRequest,
   duplicatesSince,
   type PlannedRow,
+  processingSince,
   recipientOf,
 } from "../decide.ts";
 import { listedOf } from "../intent.ts";
@@ -66,7 +67,10 @@ export function createClaimFacts(database: Database, worker: Worker, account: Ru
     const { description, payer, methodId } = listedOf(intent);
     const rows = found
       ? unresolvedPayments.all(whose, amountPaisa, description)
-      : payments.all(whose, duplicatesSince(nowMs), amountPaisa, description, payer, methodId);
+      : payments.all(
+          ...[whose, processingSince(nowMs), duplicatesSince(nowMs)],
+          ...[amountPaisa, description, payer, methodId],
+        );
     return rows.map(operationOf);
   };
 
@@ -110,8 +114,8 @@ export function createClaimFacts(database: Database, worker: Worker, account: Ru
 
 function equalPaymentsInSql(scope: GuardScope): string {
   const names = {
-    ...{ scope: "?1", since: "?2", amount: "?3", description: "?4", payer: "?5" },
-    method: "?6",
+    ...{ scope: "?1", processingSince: "?2", completedSince: "?3", amount: "?4" },
+    ...{ description: "?5", payer: "?6", method: "?7" },
   };
   return equalPayments("operations", scope, names, (column, value) => `${column} IS ${value}`);
 }
