@@ -3,7 +3,7 @@ import { formatTime } from "../domain/local-time.ts";
 import { payeeOf } from "../domain/mobile.ts";
 import { ok } from "../domain/result.ts";
 import { isFree, isUnsettled, isUsedUp } from "../domain/state.ts";
-import type { Batch, BatchClaim, BatchFile, PlannedRow } from "../ledger/batch.ts";
+import type { Batch, BatchClaim, BatchFile, FoundPlan, PlannedRow } from "../ledger/batch.ts";
 import { duplicatesSince } from "../ledger/decide.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { lockedError } from "../operations/record-outcome.ts";
@@ -63,74 +63,101 @@ export async function findBatch(
   return undefined;
 }
 
-/** Older batches are compared only if they have the name of the file. */
-const mostCompared = 50;
-
 /**
  * Rejects a file without references that has all payouts of a finished batch, alone or with more: another method, a
  * corrected name, flags that read other columns, or rows that were added would pay everyone again. Other descriptions
  * are other payouts, and a name that no batch has is a decision.
  */
 async function rejectPaidRows(
-  { name, fileName, columns }: BatchFile,
+  { name, fileName, identity, columns }: BatchFile,
   rows: FileRow[],
   ledger: Ledger,
 ): Promise<void> {
   if (hasReferenceColumn(columns)) return;
-  const named = await ledger.batches.find(name);
   const hasOwnName = name !== fileName;
-  const others = hasOwnName ? [] : await ledger.batches.list(mostCompared);
-  const { count, sumPaisa } = totalsOf(rows).total;
-  for (const batch of [...(named ? [named] : []), ...others]) {
-    const { plan, cancelledAt } = batch;
-    if (!plan || cancelledAt !== null || (hasOwnName && batch.name !== name)) continue;
-    if (plan.rowCount > count || plan.totalPaisa > sumPaisa) continue;
+  const { total } = totalsOf(rows);
+  const payoutsFor = countedFor(rows, columns);
+  for await (const found of ledger.batches.plansWithin(total)) {
+    const { batch } = found;
+    const isNamed = batch.name === name || (!hasOwnName && batch.fileName === name);
+    // In another account the same rows have the same references, which are compared one by one.
+    if ((hasOwnName && !isNamed) || batch.identity === identity) continue;
     // Exactly the same payouts are a new batch in a file of another name, or without their references.
-    const isSameCount = plan.rowCount === count;
-    if (isSameCount && (batch !== named || hasReferenceColumn(batch.columns))) continue;
-    if (await wasPaidBy(batch, { rows, columns }, ledger)) throw paidRows(name, batch, count);
+    const isSameCount = batch.plan?.rowCount === total.count;
+    if (isSameCount && (!isNamed || hasReferenceColumn(batch.columns))) continue;
+    if (await wasPaidBy(found, payoutsFor(batch.columns), ledger))
+      throw paidRows(name, found, total.count);
   }
 }
 
 type ComparedPayout = Pick<FileRow, "amountPaisa" | "recipient" | "description">;
 
-/** True if no row of a batch is open, some were accepted, and a file has the payouts of all of them. */
-async function wasPaidBy(
-  batch: Batch,
-  { rows, columns }: { rows: FileRow[]; columns: string[] },
-  ledger: Ledger,
-): Promise<boolean> {
-  const read = (some: string[]) =>
-    JSON.stringify(fieldsOf(some).filter((field) => field === "name" || field === "description"));
-  const isReadAlike = read(batch.columns) === read(columns);
-  const payoutOf = ({ amountPaisa, recipient, description }: ComparedPayout) => {
-    const text = isReadAlike ? withoutExtraSpace(description) : "";
+/** The payouts of a file, counted by a key that is equal for equal payouts. */
+interface CountedPayouts {
+  keyOf(payout: ComparedPayout): string;
+  counts: Map<string, number>;
+}
+
+/** The payouts of a file as they are compared with those of a plan with other columns. */
+function countedFor(rows: FileRow[], own: string[]): (columns: string[]) => CountedPayouts {
+  const textsIn = (columns: string[]) =>
+    JSON.stringify(fieldsOf(columns).filter((one) => one === "name" || one === "description"));
+  const known = new Map<boolean, CountedPayouts>();
+  return (columns) => {
+    const isReadAlike = textsIn(columns) === textsIn(own);
+    const counted = known.get(isReadAlike) ?? countPayouts(rows, isReadAlike);
+    known.set(isReadAlike, counted);
+    return counted;
+  };
+}
+
+function countPayouts(rows: FileRow[], hasDescription: boolean): CountedPayouts {
+  const keyOf = ({ amountPaisa, recipient, description }: ComparedPayout) => {
+    const text = hasDescription ? withoutExtraSpace(description) : "";
     return JSON.stringify([payeeOf(recipient ?? ""), String(amountPaisa), text]);
   };
-  const left = new Map<string, number>();
-  for (const row of rows) left.set(payoutOf(row), (left.get(payoutOf(row)) ?? 0) + 1);
+  const counts = new Map<string, number>();
+  for (const row of rows) counts.set(keyOf(row), (counts.get(keyOf(row)) ?? 0) + 1);
+  return { keyOf, counts };
+}
+
+/** True if no row of a batch is open, some were accepted, and a file has the payouts of all of them. */
+async function wasPaidBy(
+  { batch, ends }: FoundPlan,
+  { keyOf, counts }: CountedPayouts,
+  ledger: Ledger,
+): Promise<boolean> {
+  if (!ends.every((row) => counts.has(keyOf(row)))) return false;
+  const found = new Map<string, number>();
   let isPaid = false;
   for await (const row of ledger.batches.rows(batch, "all")) {
-    const key = payoutOf(row);
-    const more = left.get(key) ?? 0;
-    if (more === 0 || row.state === null || isUnsettled(row) || isFree(row)) return false;
-    left.set(key, more - 1);
+    const key = keyOf(row);
+    const count = (found.get(key) ?? 0) + 1;
+    const isMissing = count > (counts.get(key) ?? 0);
+    if (isMissing || row.state === null || isUnsettled(row) || isFree(row)) return false;
+    found.set(key, count);
     if (!isUsedUp(row)) isPaid = true;
   }
   return isPaid;
 }
 
-function paidRows(name: string, { id, createdAt, plan }: Batch, count: number): Failure {
+function paidRows(name: string, { batch, otherAccount }: FoundPlan, count: number): Failure {
+  const { id, createdAt, plan } = batch;
   const more = count - (plan?.rowCount ?? 0);
   const remove = "To pay only the new rows, remove the others from the file. ";
-  const of = `batch ${id} of ${formatTime(createdAt)}`;
+  const account = otherAccount === null ? "" : ` in account ${otherAccount}`;
+  const of = `batch ${id} of ${formatTime(createdAt)}${account}`;
+  const inspect =
+    otherAccount === null
+      ? `To see that batch, run 'lenden payout batch status ${id}'.`
+      : `To see that batch, run 'lenden payout batch status ${id}' with the API key of account ${otherAccount}.`;
   return new Failure(
     "batch.other-rows",
     more === 0
       ? `${name} has the same payouts as ${of}.`
       : `${name} has all rows of ${of}, and ${more} more.`,
     {
-      hint: `${more === 0 ? "" : remove}To see that batch, run 'lenden payout batch status ${id}'. To pay all rows again as a new batch, add --name <name>.`,
+      hint: `${more === 0 ? "" : remove}${inspect} To pay all rows again as a new batch, add --name <name>.`,
       operation: id,
     },
   );

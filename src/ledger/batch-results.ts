@@ -1,5 +1,5 @@
 import { payeeOf } from "../domain/mobile.ts";
-import type { Batch, BatchResults, PlannedRow, RowResult, Tally } from "./batch.ts";
+import type { Batch, BatchResults, FoundPlan, PlannedRow, RowResult, Tally } from "./batch.ts";
 import { batchSums, rowColumns, rowSets } from "./conditions.ts";
 import { holderIn, isTrue, numberIn, type Row, reader, stateIn } from "./rows.ts";
 
@@ -25,6 +25,41 @@ export function batchOf(row: Row): Batch {
     holder: holderIn(row),
     plan: row.digest ? plan : null,
   };
+}
+
+const plansPerPage = 500;
+/** No batch has such a number. */
+const endOfNumbers = 2n ** 63n - 1n;
+
+/**
+ * Plans page by page, so that memory does not grow with the ledger.
+ *
+ * @param read reads the plans with lower numbers
+ */
+export async function* foundPlans(
+  read: (before: bigint, limit: number) => Promise<Row[]>,
+): AsyncIterable<FoundPlan> {
+  for (let before = endOfNumbers; ; ) {
+    const rows = await read(before, plansPerPage);
+    for (const row of rows) yield foundPlanOf(row);
+    if (rows.length < plansPerPage) return;
+    before = numberIn(rows.at(-1)?.number);
+  }
+}
+
+function foundPlanOf(row: Row): FoundPlan {
+  const { maybe } = reader(row);
+  const ends = ["first_row", "last_row"].flatMap((name) => {
+    const text = maybe(name);
+    if (text === null) return [];
+    const [recipient, amount, description]: (string | null)[] = JSON.parse(text);
+    return {
+      recipient: recipient ?? "",
+      amountPaisa: BigInt(amount ?? 0),
+      description: description ?? null,
+    };
+  });
+  return { batch: batchOf(row), otherAccount: maybe("other_account"), ends };
 }
 
 /** A row of a plan with the result of its payout. */

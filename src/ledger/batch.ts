@@ -24,6 +24,11 @@ export interface BatchStore extends BatchResults {
    * rows under its name may be the same payouts, corrected, and would be sent a second time.
    */
   unfinishedNamed(name: string): Promise<Batch | undefined>;
+  /**
+   * The plans of which a file may have all rows: planned, not cancelled, with at most this number of rows and this
+   * total; newest first. In production those of all accounts of the environment.
+   */
+  plansWithin(most: { count: number; sumPaisa: Paisa }): AsyncIterable<FoundPlan>;
   /** The process that works on it, if it still runs. */
   holderOf(batch: Batch): Promise<Holder | undefined>;
 
@@ -124,6 +129,15 @@ export interface BatchFile {
   identity: string;
   columns: string[];
   method: string | null;
+}
+
+/** A plan that guards see. */
+export interface FoundPlan {
+  batch: Batch;
+  /** The name of its account, if that is not the account of the run. */
+  otherAccount: string | null;
+  /** Its first and its last row: most plans differ from a file in one of them. */
+  ends: Pick<PlannedPayout, "amountPaisa" | "recipient" | "description">[];
 }
 
 interface Plan {

@@ -126,6 +126,40 @@ export const isOfBatch = `o.account = b.account AND o.reference = r.reference
   AND (b.cancelled_at IS NULL OR o.batch IS NULL OR o.batch = b.number
     OR ${openedAt} <= b.cancelled_at)`;
 
+/** What differs between the databases in `plansWithin`. */
+interface PlanSource {
+  tables: Record<"accounts" | "batches" | "rows", string>;
+  /** The columns that `batchOf` reads. */
+  columns: string;
+  /** The function that makes its arguments a JSON array. */
+  jsonArray: string;
+}
+
+/** Parameters of `plansWithin`. */
+type PlanNames = Record<"scope" | "own" | "count" | "sum" | "before" | "limit", string>;
+
+/**
+ * A page of plans with at most a number of rows and a total, newest first, with their first and last row. Subqueries of
+ * one row each are read by the key of the rows, whatever the database expects.
+ */
+export function plansWithin(
+  { tables, columns, jsonArray }: PlanSource,
+  { inSql }: GuardScope,
+  { scope, own, count, sum, before, limit }: PlanNames,
+): string {
+  const end = (
+    row: string,
+  ) => `(SELECT ${jsonArray}(r.recipient, CAST(r.amount_paisa AS text), r.description)
+      FROM ${tables.rows} r WHERE r.batch = b.number AND r.row = ${row})`;
+  return `
+    SELECT ${columns}, ${end("1")} AS first_row, ${end("b.row_count")} AS last_row,
+      (SELECT a.name FROM ${tables.accounts} a WHERE a.number = b.account AND a.number <> ${own}) AS other_account
+    FROM ${tables.batches} b
+    WHERE ${inSql("b", scope)} AND b.digest IS NOT NULL AND b.cancelled_at IS NULL
+      AND b.row_count <= ${count} AND b.total_paisa <= ${sum} AND b.number < ${before}
+    ORDER BY b.number DESC LIMIT ${limit}`;
+}
+
 const isFree = "o.phase = 'free'";
 
 /** As `isRepeatable` of decide.ts, without the age. */

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { errorOf } from "../support/lenden.ts";
-import { openMerchant } from "../support/merchant.ts";
+import { errorOf, lenden, type Outcome } from "../support/lenden.ts";
+import { openMerchant, openProductionMerchant } from "../support/merchant.ts";
+import { serverTest, sharedCluster } from "../support/postgres.ts";
+import { machine, teamLedger } from "../support/team-ledger.ts";
 import { examiner, fileOf } from "./files.ts";
 
 const csv = (...rows: string[]) => `amount,to,method,name\n${rows.join("\n")}\n`;
@@ -9,6 +11,9 @@ const rows = [
   "19000,01812345678,nagad,Mita",
   "500,01712345678,bkash,Rahima",
 ];
+/** So many rows to recipients of their own: BDT 5, 6, 7 and so on. */
+const rowsOf = (count: number) =>
+  `amount,to\n${Array.from({ length: count }, (_, row) => `${5 + row},017${12_345_678 + row}\n`).join("")}`;
 const withReferences = ["ref,amount,to,method", "A,5,01712345678,bkash", "B,6,01812345678,bkash"];
 
 /** The identity of a file, and its references by name. */
@@ -150,6 +155,70 @@ describe("batch send", () => {
     const longest = [...longer, "8,01612345678,Jamal"];
     expect(await run("send", longest, name, ...all)).toMatchObject({ code: 5 });
     expect(await merchant.books("payouts")).toHaveLength(6);
+  });
+
+  /** Adds newer batches of the same account, each of one row: some are not planned, and some are cancelled. */
+  const newerBatches = `
+    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1700)
+    INSERT INTO batches (id, environment, account, profile, name, file_name, file_hash, identity, columns, method,
+      "user", row_count, total_paisa, digest, created_at, cancelled_at)
+    SELECT id || i, environment, account, profile, 'other.csv', 'other.csv', file_hash, identity || i, columns, method,
+      "user", 1, 100, CASE WHEN i % 3 > 0 THEN digest END, created_at, CASE WHEN i % 3 > 1 THEN created_at END
+    FROM batches, n;
+    INSERT INTO batch_rows (batch, row, line, reference, amount_paisa, recipient, recipient_key, method_id, method,
+      cells, accepted)
+    SELECT number, 1, 2, 'R' || number, 100, '01912345678', '01912345678', 'm', 'bkash', '[]', 0
+    FROM batches WHERE name = 'other.csv'`;
+  const expectRejected = async (run: (...line: string[]) => Promise<Outcome>, file: string) => {
+    const line = [file, "--method", "bkash", "--allow-duplicates", "--json"];
+    for (const does of ["check", "send"]) {
+      const outcome = await run("payout", "batch", does, ...line);
+      expect(outcome.code).toBe(5);
+      expect(errorOf(outcome)).toMatchObject({ reason: "batch.other-rows" });
+    }
+  };
+
+  test("rejects all rows of a finished batch and more, however many batches are newer", async () => {
+    const merchant = await openMerchant();
+    const run = (...line: string[]) => merchant.lenden(line);
+    const send = ["payout", "batch", "send", fileOf(rowsOf(2), "a.csv"), "--method", "bkash"];
+    expect(await run(...send)).toMatchObject({ code: 0 });
+    await merchant.inLedger((ledger) => ledger.exec(newerBatches));
+    await expectRejected(run, fileOf(rowsOf(3), "b.csv"));
+    expect(await merchant.books("payouts")).toHaveLength(2);
+  });
+
+  serverTest("a ledger on PostgreSQL compares a file with all finished batches", async () => {
+    const cluster = await sharedCluster();
+    const merchant = await openMerchant();
+    const { database, url } = await teamLedger(cluster, "ann");
+    const env = machine(merchant, url("ann"));
+    const run = (...line: string[]) => lenden(line, { env });
+    const send = ["payout", "batch", "send", fileOf(rowsOf(2), "a.csv"), "--method", "bkash"];
+    expect(await run(...send)).toMatchObject({ code: 0 });
+    await cluster.run(`SET search_path = lenden; ${newerBatches}`, database);
+    await expectRejected(run, fileOf(rowsOf(3), "b.csv"));
+    expect(await merchant.books("payouts")).toHaveLength(2);
+  });
+
+  test("rejects all rows of a batch that another production account finished, and more", async () => {
+    const merchant = await openProductionMerchant();
+    const expected = (count: number, total: number) =>
+      ["--method", "bkash"].concat("--expect-count", `${count}`, "--expect-total", `${total}`);
+    const send = (rows: number, name: string, ...flags: string[]) => [
+      "payout",
+      "batch",
+      "send",
+      fileOf(rowsOf(rows), name),
+      ...flags,
+    ];
+    expect(await merchant.lenden(send(2, "a.csv", ...expected(2, 11)))).toMatchObject({ code: 0 });
+    const newKey = "public-NEW-ABCDEFGHIJKL-NEW";
+    await merchant.rotateKey(newKey);
+    const allowed = [...expected(3, 18), "--allow-duplicates"];
+    const outcome = await merchant.lenden(send(3, "b.csv", ...allowed), { LENDEN_API_KEY: newKey });
+    expect(outcome).toMatchObject({ code: 5, stderr: expect.stringContaining("in account") });
+    expect(await merchant.books("payouts")).toHaveLength(2);
   });
 
   test("accepts all rows of a finished batch and more with references or other descriptions", async () => {

@@ -1,3 +1,4 @@
+import { guardScope } from "../account.ts";
 import {
   type Batch,
   type BatchClaim,
@@ -7,9 +8,9 @@ import {
   idsOf,
   type PlannedRow,
 } from "../batch.ts";
-import { batchOf, createBatchResults, planRowOf } from "../batch-results.ts";
+import { batchOf, createBatchResults, foundPlans, planRowOf } from "../batch-results.ts";
 import { planColumns, planDigest, rowEvent, rowsDigest } from "../chain.ts";
-import { isOfBatch, isSamePayout } from "../conditions.ts";
+import { isOfBatch, isSamePayout, plansWithin } from "../conditions.ts";
 import { numberIn, type Row } from "../rows.ts";
 import { nowIn } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
@@ -42,6 +43,14 @@ export function createBatches(
     find: async (name) => (await withId(name.toUpperCase())) ?? (await named(name)),
     list: (limit) => all(`${isPlanned} ORDER BY b.number DESC LIMIT $2`, limit),
     unfinishedNamed,
+    plansWithin: ({ count, sumPaisa }) => {
+      const scope = guardScope(worker.owner);
+      const page = plansWithin(planSource, scope, planNames);
+      return foundPlans(async (before, limit) => {
+        const { number } = await account.readOnce(read);
+        return read(page, scope.value(number), number, count, sumPaisa, before, limit);
+      });
+    },
   };
 }
 
@@ -293,6 +302,13 @@ const newest = "b.number DESC LIMIT 1";
 
 const selectBatches = `SELECT b.*, ${holderColumn("b")} FROM lenden.batches b
   WHERE ($1::bigint IS NULL OR b.account = $1)`;
+
+const planSource = {
+  tables: { accounts: "lenden.accounts", batches: "lenden.batches", rows: "lenden.batch_rows" },
+  columns: `b.*, ${holderColumn("b")}`,
+  jsonArray: "json_build_array",
+};
+const planNames = { scope: "$1", own: "$2", count: "$3", sum: "$4", before: "$5", limit: "$6" };
 
 const selectIds = "SELECT id FROM lenden.batches WHERE account = $1 AND id = ANY ($2::text[])";
 

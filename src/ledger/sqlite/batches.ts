@@ -1,5 +1,6 @@
 import { Failure } from "../../domain/failure.ts";
 import type { Database, Value } from "../../platform/sqlite/database.ts";
+import { guardScope } from "../account.ts";
 import {
   type Batch,
   type BatchClaim,
@@ -9,9 +10,9 @@ import {
   idsOf,
   type PlannedRow,
 } from "../batch.ts";
-import { batchOf, createBatchResults, planRowOf } from "../batch-results.ts";
+import { batchOf, createBatchResults, foundPlans, planRowOf } from "../batch-results.ts";
 import { planColumns, planDigest, sentColumns } from "../chain.ts";
-import { isOfBatch, isSamePayout } from "../conditions.ts";
+import { isOfBatch, isSamePayout, plansWithin } from "../conditions.ts";
 import type { Holder } from "../operation.ts";
 import { holderNow, nowIn, type Worker } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
@@ -55,6 +56,14 @@ export function createBatches(database: Database, worker: Worker, account: RunAc
     find: async (name) => withId(name.toUpperCase()) ?? named(name),
     list: async (limit) => listBatches(database, account, limit),
     unfinishedNamed: async (name) => unfinishedNamed(name),
+    plansWithin: ({ count, sumPaisa }) => {
+      const scope = guardScope(worker.owner);
+      const page = database.prepare(plansWithin(planSource, scope, planNames));
+      return foundPlans(async (before, limit) => {
+        const own = account.number();
+        return page.all(scope.value(own), own, BigInt(count), sumPaisa, before, BigInt(limit));
+      });
+    },
   };
 }
 
@@ -254,6 +263,13 @@ const isOwnUnplanned = `SELECT 1 FROM batches WHERE number = ? AND ${isHeld} AND
 
 const isPlanned = "digest IS NOT NULL";
 const newest = "number DESC LIMIT 1";
+
+const planSource = {
+  tables: { accounts: "accounts", batches: "batches", rows: "batch_rows" },
+  columns: "b.*",
+  jsonArray: "json_array",
+};
+const planNames = { scope: "?1", own: "?2", count: "?3", sum: "?4", before: "?5", limit: "?6" };
 
 const hasOpenRow = `
   SELECT 1 FROM batch_rows r JOIN batches b ON b.number = r.batch

@@ -96,6 +96,26 @@ export const batchBugs = [
     tests: [...identity, "-t", "all rows of a finished batch"],
   },
   {
+    name: "batch: a file is compared with the newest batches alone",
+    seam: "batchOfFile",
+    decorate: (find) => (file, rows, ledger) =>
+      find(file, rows, withBatches(ledger, { plansWithin: comparing((place) => place < 500) })),
+    tests: [...identity, "-t", "however many batches are newer"],
+  },
+  {
+    name: "batch: a file is compared with batches of its own account alone",
+    seam: "batchOfFile",
+    decorate: (find) => (file, rows, ledger) =>
+      find(
+        file,
+        rows,
+        withBatches(ledger, {
+          plansWithin: comparing((_, { otherAccount }) => otherAccount === null),
+        }),
+      ),
+    tests: [...identity, "-t", "another production account finished"],
+  },
+  {
     name: "batch: other flags of a planned file are ignored",
     seam: "rowsOfBatch",
     decorate: () => async () => true,
@@ -317,4 +337,16 @@ async function tallyOf(rows) {
 /** True if nothing was created by a reference and it is never sent again. */
 function isUsedUp({ state, status, code }) {
   return state === "REFUSED" ? code !== "access" : state === "CONFIRMED" && status === "Cancelled";
+}
+
+/** Compares a file with some of the plans. */
+function comparing(isCompared) {
+  return (plansWithin) =>
+    async function* (most) {
+      let place = 0;
+      for await (const found of plansWithin(most)) {
+        if (isCompared(place, found)) yield found;
+        place += 1;
+      }
+    };
 }
