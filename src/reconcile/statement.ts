@@ -14,7 +14,10 @@ import {
   dayFirst,
   directionAmong,
   directionIn,
+  hasDigit,
+  isAboutStatement,
   isCurrency,
+  isHeadingWithNumber,
   kindIn,
   magnitude,
   namesBothDirections,
@@ -123,28 +126,41 @@ function placeOfHeader(
   given: string[],
   names: Set<string>,
 ): number {
-  // `Ref 2` and `Tel1` may be headings.
-  const isHeading = (cell: string) =>
-    given.some((name) => isSame(name, cell)) || (columnsIn([cell], []) > 0 && !/\d{3}/.test(cell));
-  const valuesIn = (record: CsvRecord | undefined) =>
-    (record?.cells ?? []).map((cell) => {
-      if (isHeading(cell)) return undefined;
-      return names.has(cell) ? "number" : valueIn(cell);
-    });
+  // Amounts have many notations, so that any number is a value unless it is part of a heading.
+  const isValue = (cell: string) =>
+    !given.some((name) => isSame(name, cell)) &&
+    (names.has(cell) || (hasDigit(cell) && !isHeadingWithNumber(cell)));
   const ranks = head.slice(0, mostPreamble).map((record) => {
-    if (valuesIn(record).some((value) => value !== undefined)) return -1;
+    if (record.cells.some(isValue)) return -1;
     const isTitle = record.cells.filter(Boolean).length < 2;
     return isTitle ? 0 : 1 + columnsIn(record.cells, given);
   });
   const best = Math.max(...ranks);
   const place = ranks.indexOf(best);
-  const [first] = head;
-  if (first && best < 0) throw withoutHeader(`${path} has no header`, first);
-  const below = valuesIn(head[place + 1]);
+  const first = head.find(({ cells }) => cells.filter(Boolean).length > 1 && cells.some(isValue));
+  if (first && best < 1) {
+    const column = first.cells.find(isValue) ?? "";
+    const map = shellLine(["--map", `${column}=ignore`]);
+    const hint = `If line ${first.line} is the header, map its columns, for example ${map}. If not, add a first line that names the columns, such as Date,Reference,Amount.`;
+    throw withValues(`${path} has no header`, first, hint);
+  }
+  const kindsOf = ({ cells }: CsvRecord) =>
+    cells.map((cell) => (isValue(cell) ? valueIn(cell) : undefined));
+  const below = head[place + 1];
+  const kindsBelow = below ? kindsOf(below) : [];
   const isLikeBelow = (record: CsvRecord) =>
-    valuesIn(record).filter((value, at) => value && value === below[at]).length > 1;
-  const above = head.slice(0, place).find(isLikeBelow);
-  if (above) throw withoutHeader(`${path} has no header above its first line of values`, above);
+    kindsOf(record).filter((kind, at) => kind && kind === kindsBelow[at]).length > 1;
+  const isAmount = (cell: string) => {
+    const kind = valueIn(cell);
+    return isValue(cell) && kind !== "date" && kind !== "mobile";
+  };
+  const isLine = ({ cells }: CsvRecord) =>
+    cells.some(isAmount) && !isAboutStatement(cells.filter(Boolean));
+  const above = head.slice(0, place).find((one) => isLine(one) || isLikeBelow(one));
+  if (above) {
+    const hint = `If line ${above.line} is a transaction, move it below the header. If not, delete it.`;
+    throw withValues(`${path} has values above its header`, above, hint);
+  }
   return place;
 }
 
@@ -155,15 +171,12 @@ function currencyAbove({ cells }: CsvRecord): string | undefined {
   return otherCurrencyOf(named ?? "");
 }
 
-function withoutHeader(what: string, { line, cells }: CsvRecord): Failure {
+function withValues(what: string, { line, cells }: CsvRecord, hint: string): Failure {
   const shown = cells
     .filter(Boolean)
     .slice(0, 8)
     .map((cell) => quoted(cell));
-  return usage(
-    [`${what}: line ${line} has the values ${shown.join(", ")}.`],
-    "Add a first line that names the columns, such as Date,Reference,Amount.",
-  );
+  return usage([`${what}: line ${line} has the values ${shown.join(", ")}.`], hint);
 }
 
 /** A cell without what spreadsheets and web pages add: an apostrophe, a formula of a text, and invisible marks. */

@@ -23,6 +23,8 @@ function reconciled(lines: string[], ...more: string[]) {
 
 const rows = [`${today},FLD-1,-5.00,Completed`, `${today},FLD-2,-5.00,Completed`];
 
+const withoutStatus = (row: string) => row.replace(/,Completed$/, "");
+
 describe("reconcile, for a statement without a header", () => {
   test.each([
     ["a date and an amount", `${today},X-9,-2000.00,কাজ`],
@@ -32,6 +34,12 @@ describe("reconcile, for a statement without a header", () => {
     ["a mobile number", "X-9,Withdrawal,017-1234-5678,two thousand"],
     ["a known reference", "FLD-1,Withdrawal,Completed,two thousand"],
     ["words of many headings", "Ref X-9,Cash withdrawal,Mobile recharge,2000"],
+    ...["2 000", "2\u00a0000", "2000-", "2000.00-", "2'000", "2000 টাকা", "Tk. 5", "Dr 50"].map(
+      (amount) => [`the amount ${amount}`, `ZZZ,${amount},Completed`],
+    ),
+    ["a date of two digits", "29-Nov-26,ZZZ,two thousand"],
+    ["a time of such a date", "29/11/26 10:30 PM,ZZZ,2 000"],
+    ["a reference with a number", "INV-7,ZZZ,two thousand"],
   ])("rejects a first line that has %s, and shows it", async (_, first) => {
     const { code, stdout, stderr } = await reconciled([first, ...rows]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
@@ -42,11 +50,26 @@ describe("reconcile, for a statement without a header", () => {
   test.each([
     ["Date,Reference,Amount,", `${today},X-9,-2000.00,`, (row: string) => row],
     ["Reference,Amount", "X-9,-2000.00", (row: string) => row.split(",").slice(1, 3).join(",")],
+    ["Date,Reference,Amount", "My Bank\n\nZZZ,-2000.00", withoutStatus],
+    ["Date,Reference,Amount", "My Bank,,\n\n,ZZZ,-2000.00-", withoutStatus],
+    ["Date,Reference,Amount", ",,-2000.00", withoutStatus],
+    ["Date,Reference,Amount", "Account transfer,-2000.00", withoutStatus],
+    ["Date,Reference,Amount", "Debit,ZZZ,-2000.00", withoutStatus],
   ])("rejects lines of money above the header %s", async (header, above, rowOf) => {
     const { code, stdout, stderr } = await reconciled([above, header, ...rows.map(rowOf)]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toContain("line 1");
+    expect(stderr).toContain(`line ${above.split("\n").length}`);
     expect(stderr).toContain("-2000.00");
+  });
+
+  test("shows a first line below a title, and how to say that it is the header", async () => {
+    const header = "Date,Reference,Amount,Balance 2000";
+    const lines = ["My Shop,,,", header, ...rows.map((row) => row.replace("Completed", "7"))];
+    const { code, stderr } = await reconciled(lines);
+    expect(code).toBe(2);
+    const [, map = ""] = /--map '([^']+)'/.exec(stderr) ?? [];
+    expect(map).toBe("Balance 2000=ignore");
+    expect(await reconciled(lines, "--map", map)).toMatchObject({ code: 0 });
   });
 });
 
@@ -63,8 +86,13 @@ describe("reconcile, for headings that lenden does not know", () => {
     expect(await reconciled(lines)).toMatchObject({ code: 0 });
   });
 
-  test("reads headings with a number", async () => {
-    const lines = ["Date,Ref1,Amount,Ref 2", `${today},FLD-1,-5.00,x`, `${today},FLD-2,-5.00,`];
+  test.each([
+    "Date,Ref1,Amount,Ref 2",
+    "Date (UTC+6),Reference,Amount (2026),Address 2",
+    "Date (GMT+06:00),B2C Reference,Amount,VAT 15%",
+    "Date,Reference,Amount,শাখা ২",
+  ])("reads the headings %s", async (header) => {
+    const lines = [header, `${today},FLD-1,-5.00,x`, `${today},FLD-2,-5.00,`];
     expect(await reconciled(lines)).toMatchObject({ code: 0 });
   });
 
@@ -80,6 +108,12 @@ test("reconcile reads a header below a period, a number and a balance", async ()
     "Statement of My Shop,,",
     `Period,${today},${today}`,
     "Account,01712345678,",
+    "A/C No.,2050 1234 5678,",
+    "Print Date: 29/11/26,10:30 PM,",
+    "মোট,২০০০,",
+    "My Shop,01712345678",
+    "20501234567890,,",
+    "12 Motijheel,,",
     `Closing balance on,${today},"73,249.50"`,
   ];
   const lines = ["Date,Reference,Amount", ...rows.map((row) => row.replace(/,Completed$/, ""))];
