@@ -82,6 +82,21 @@ describe("profile rotate", () => {
     expect(readFileSync(file, "utf8")).toBe(text);
   });
 
+  test.each([
+    ["profile", "rotate", "shop", "--key-file", fileOf(newKey)],
+    ["profile", "set", "method", "nagad"],
+  ])("rejects --base-url, because it uses the stored one: %s %s", async (...line) => {
+    const { merchant, run, file } = await openShop();
+    await merchant.rotateKey(newKey);
+    const before = readFileSync(file, "utf8");
+    const outcome = await run([...line, "--base-url", "https://other.example", "--json"]);
+    expect({ code: outcome.code, error: errorOf(outcome) }).toMatchObject({
+      code: 2,
+      error: { reason: "usage.invalid" },
+    });
+    expect(readFileSync(file, "utf8")).toBe(before);
+  });
+
   test("replaces the payout secret alone, and says that it is not tested", async () => {
     const { run, stored } = await openShop();
     const before = stored();

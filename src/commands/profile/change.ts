@@ -12,6 +12,7 @@ import {
   profileCard,
   profileInUse,
   readProfileName,
+  rejectUrlFlag,
   removeEntries,
   requireFreeName,
   settable,
@@ -51,6 +52,7 @@ export const profileSet = defineCommand({
   async run({ key, value }, context) {
     const { config, ledger } = context;
     const { profiles } = config;
+    await rejectUrlFlag(context);
     const name = await profileInUse("set", context);
     const setting = settable[key];
     const read = value === "" ? ok(undefined) : setting?.read(value);

@@ -115,6 +115,15 @@ export function requireFreeName(name: string, stored: Profiles, hint = "Choose a
   if (findProfile(name, stored)) throw usage([`Profile ${name} already exists.`], hint);
 }
 
+/** @throws Failure `usage` if the command line has a base URL, for a command that uses the stored one */
+export async function rejectUrlFlag({ config }: Pick<Context, "config">): Promise<void> {
+  if ((await config.settings()).baseUrl?.source === "--base-url")
+    throw usage(
+      ["--base-url: this command uses the base URL of the profile."],
+      "To change it, run 'lenden profile set base-url <url>'.",
+    );
+}
+
 /**
  * The name of the profile that a command without a name changes.
  *

@@ -16,7 +16,13 @@ import {
   whereStored,
 } from "./credentials.ts";
 import { confirmNewKey } from "./key-change.ts";
-import { profileCard, profileInUse, readProfileName, shownProfile } from "./profiles.ts";
+import {
+  profileCard,
+  profileInUse,
+  readProfileName,
+  rejectUrlFlag,
+  shownProfile,
+} from "./profiles.ts";
 import { storeProfile } from "./store.ts";
 
 type Given = Input<typeof credentialFlags>;
@@ -40,6 +46,7 @@ export const profileRotate = defineCommand({
   sameFlagsAs: "profile add",
   async run(input, context) {
     const { profiles } = context.config;
+    await rejectUrlFlag(context);
     const name = input.name ?? (await profileInUse("rotate", context));
     const before = profiles.require(name, await profiles.read());
     const given = await credentialsOf(input, name, before, context);
