@@ -207,7 +207,7 @@ function checkHost(
         "account.host-differs",
         `Profile ${own[0]} has a production key for a different host, not for ${url.host}.`,
         {
-          hint: "Omit --base-url and LENDEN_BASE_URL, or set a new URL with 'lenden profile set base-url <url>'.",
+          hint: `Omit --base-url and LENDEN_BASE_URL. To move the profile, run 'lenden profile add ${own[0]} --replace --base-url <url> --key-file <file>', with --secret-file <file> for its payout secret.`,
         },
       );
     if (url.protocol !== "https:")

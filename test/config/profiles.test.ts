@@ -224,6 +224,60 @@ describe("profile add --replace", () => {
   });
 });
 
+describe("a production profile that moves to another host", () => {
+  const other = "https://evil.example/cp/api/v1";
+  const replace = ["add", "live", "--replace", "--base-url", other];
+  const own = ["--key-stdin", "--secret-stdin"];
+
+  async function withSecrets() {
+    const opened = place();
+    const line = ["add", "live", ...own, "--base-url", "https://pay.example"];
+    expect(await opened.profile(line, `${liveKey}\n${secret}`)).toMatchObject({ code: 0 });
+    return opened;
+  }
+
+  test.each([
+    ["neither is given", replace],
+    ["the API tests the key", [...replace, "--check"]],
+    ["the payout secret is not given", [...replace, "--key-stdin"]],
+    ["the key is not given", [...replace, "--secret-stdin"]],
+    ["the base URL is set", ["set", "base-url", other]],
+  ])("keeps key and secret from it if %s, also with --yes", async (_, line) => {
+    const { profile, file } = await withSecrets();
+    const before = readFileSync(file, "utf8");
+    const given = line.includes("--secret-stdin") ? secret : liveKey;
+    const { code, stderr } = await profile([...line, "--yes", "--json"], given);
+    expect({ code, error: JSON.parse(stderr).error }).toMatchObject({
+      code: 4,
+      error: { reason: "account.host-differs" },
+    });
+    expect(readFileSync(file, "utf8")).toBe(before);
+  });
+
+  test("needs both again, and the other paths of its host need none", async () => {
+    const { profile, stored } = await withSecrets();
+    const path = "https://pay.example/v2";
+    expect(await profile(["set", "base-url", path])).toMatchObject({ code: 0 });
+    expect(stored().profiles.live?.baseUrl).toBe(path);
+    const moved = await profile([...replace, ...own], `${liveKey}\n${secret}`);
+    expect(moved).toMatchObject({ code: 0 });
+    expect(stored().profiles.live?.baseUrl).toBe(other);
+  });
+
+  test("is asked for another URL in a terminal if Enter kept its key", async () => {
+    const { env, file } = await withSecrets();
+    const before = readFileSync(file, "utf8");
+    const terminal = openPrompts(["profile", "add", "live", "--replace"], { env, columns: 200 });
+    await terminal.answer("API key (Enter keeps", "");
+    await terminal.answer("Payout secret (", "");
+    await terminal.answer("Base URL of the API:", other);
+    await terminal.shows(/must be given again for another host, evil.example/);
+    await terminal.press("C-c");
+    expect((await terminal.ended()).code).toBe(130);
+    expect(readFileSync(file, "utf8")).toBe(before);
+  });
+});
+
 describe("the ledger of a production profile", () => {
   const ledger = "postgres://ann@db.example/lenden";
   const live = ["add", "live", "--key-stdin", "--base-url", "https://pay.example"];

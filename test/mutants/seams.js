@@ -171,6 +171,8 @@ export const seams = {
   /** What is confirmed before a profile gets a new key, or another ledger. */
   newKey: decoratedAt("commands/profile/key-change.ts", "confirmNewKey"),
   otherLedger: decoratedAt("commands/profile/key-change.ts", "confirmOtherLedger"),
+  /** What keeps a stored key and payout secret from another host. */
+  otherHost: decoratedAt("commands/profile/key-change.ts", "requireOwnCredentials"),
   /** Tests a key before it is stored. */
   keyTest: decoratedAt("commands/profile/credentials.ts", "requireAccepted"),
 };

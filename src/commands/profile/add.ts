@@ -20,7 +20,7 @@ import {
   testKey,
   whereStored,
 } from "./credentials.ts";
-import { confirmNewKey, confirmOtherLedger } from "./key-change.ts";
+import { confirmNewKey, confirmOtherLedger, requireOwnCredentials } from "./key-change.ts";
 import {
   findProfile,
   profileCard,
@@ -130,6 +130,8 @@ async function givenProfile(given: Given, context: Context): Promise<NewProfile>
     environment: before?.environment ?? given.environment,
     ...(givenUrl === undefined ? {} : { baseUrl: givenUrl }),
   });
+  const checked = { ...agreed(account), apiKey, payoutSecret };
+  requireOwnCredentials(account.name, before, checked);
   if (given.check)
     await requireAccepted(
       account,
@@ -139,7 +141,7 @@ async function givenProfile(given: Given, context: Context): Promise<NewProfile>
       },
       context,
     );
-  const profile = { ...settingsIn(given), ...agreed(account), apiKey, payoutSecret };
+  const profile = { ...settingsIn(given), ...checked };
   return { name: name ?? account.environment, before, profile };
 }
 
@@ -203,7 +205,9 @@ async function askProfile(given: Given, ask: Ask, context: Context): Promise<New
   const apiKey = typed.apiKey ?? before?.apiKey;
   if (!apiKey) throw new TypeError("the prompt accepted no key");
   const candidate = { name, environment, apiKey, payoutSecret: typed.payoutSecret };
-  const account = await askAccount(candidate, before?.baseUrl, ask, context);
+  const requireOwn = (account: Account) =>
+    requireOwnCredentials(name, before, { ...typed, baseUrl: account.baseUrl });
+  const account = await askAccount(candidate, before?.baseUrl, requireOwn, ask, context);
   await tryKey(account, ask, context);
   return { name, before, profile: { ...settingsIn(given), ...agreed(account), ...typed } };
 }
@@ -214,17 +218,23 @@ type Candidate = Omit<Parameters<Context["config"]["profiles"]["check"]>[0], "ba
 async function askAccount(
   candidate: Candidate,
   preset: string | undefined,
+  requireOwn: (account: Account) => void,
   ask: Ask,
   { config: { profiles }, ui }: Context,
 ) {
-  if (profiles.baseUrlGiven !== undefined) return profiles.check(candidate);
+  const check = async (baseUrl: { baseUrl?: string }) => {
+    const account = await profiles.check({ ...candidate, ...baseUrl });
+    requireOwn(account);
+    return account;
+  };
+  if (profiles.baseUrlGiven !== undefined) return check({});
   for (;;) {
     const baseUrl = await ask.text("Base URL of the API:", {
       ...(preset === undefined ? {} : { preset }),
       check: (text) => problemOf(readUrl(text, exampleBaseUrl)),
     });
     try {
-      return await profiles.check({ ...candidate, baseUrl });
+      return await check({ baseUrl });
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       ui.notice(whyAndHint(error));

@@ -7,7 +7,7 @@ import { amountText } from "../../domain/amount.ts";
 import { usage } from "../../domain/failure.ts";
 import { ok } from "../../domain/result.ts";
 import { isSameServer } from "../../domain/url.ts";
-import { confirmOtherLedger } from "./key-change.ts";
+import { confirmOtherLedger, requireOwnCredentials } from "./key-change.ts";
 import {
   profileCard,
   profileInUse,
@@ -87,10 +87,11 @@ export const profileSet = defineCommand({
 
 async function checkedUrl(
   name: string,
-  { apiKey, environment }: Profile,
+  before: Profile,
   baseUrl: string | undefined,
   { check }: Context["config"]["profiles"],
 ): Promise<string> {
+  const { apiKey, environment } = before;
   if (baseUrl === undefined)
     throw usage(["Cannot remove the base URL of a profile: each profile needs one."]);
   if (!apiKey)
@@ -98,7 +99,9 @@ async function checkedUrl(
       [`Cannot check the new base URL: profile ${name} has no API key.`],
       `Add the key with 'lenden profile rotate ${name}'.`,
     );
-  return (await check({ name, apiKey, environment, baseUrl })).baseUrl;
+  const checked = await check({ name, apiKey, environment, baseUrl });
+  requireOwnCredentials(name, before, { baseUrl: checked.baseUrl });
+  return checked.baseUrl;
 }
 
 export const profileRename = defineCommand({

@@ -5,8 +5,10 @@ import { Failure, whyAndHint } from "../../domain/failure.ts";
 import { readLedgerUrl } from "../../domain/ledger-url.ts";
 import { isTest } from "../../domain/state.ts";
 import { counted } from "../../domain/text.ts";
+import { isSameServer } from "../../domain/url.ts";
 import type { Batch } from "../../ledger/batch.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
+import type { Credentials } from "./credentials.ts";
 import { shownSecret } from "./profiles.ts";
 
 /** What the key that is stored now leaves behind in the ledger. */
@@ -14,6 +16,34 @@ interface Unfinished {
   /** The payouts whose outcome is unknown: another key does not send them again (P25b). */
   payouts: string[];
   batches: string[];
+}
+
+/**
+ * Called before a new base URL gets a request. A production key and payout secret are sent to another host only if
+ * they are given for it: after a wrong URL, its server could use them.
+ *
+ * @param after what a command gives; an absent secret is the stored one
+ * @throws Failure `account.host-differs`; the profile is unchanged
+ */
+export function requireOwnCredentials(
+  name: string,
+  before: Profile | undefined,
+  after: Pick<Profile, "baseUrl"> & Partial<Credentials>,
+): void {
+  if (before?.environment !== "production" || isSameServer(before.baseUrl, after.baseUrl)) return;
+  const kept = [
+    ...(before.apiKey && !after.apiKey ? ["API key"] : []),
+    ...(before.payoutSecret && !after.payoutSecret ? ["payout secret"] : []),
+  ];
+  if (kept.length === 0) return;
+  const secret = before.payoutSecret ? " --secret-file <file>" : "";
+  throw new Failure(
+    "account.host-differs",
+    `The production ${kept.join(" and ")} of profile ${name} must be given again for another host, ${new URL(after.baseUrl).host}. The profile is unchanged.`,
+    {
+      hint: `Run 'lenden profile add ${name} --replace --base-url ${after.baseUrl} --key-file <file>${secret}'.`,
+    },
+  );
 }
 
 /**

@@ -16,6 +16,12 @@ export const profileBugs = [
     tests: ["test/config/profiles.test.ts", "-t", "only after a confirmation"],
   },
   {
+    name: "profile: a stored key of production is sent to another host",
+    seam: "otherHost",
+    decorate: () => () => {},
+    tests: ["test/config/profiles.test.ts", "-t", "keeps key and secret from it"],
+  },
+  {
     name: "profile, P25b: a new key replaces one that sent payouts of unknown outcome, without a word",
     seam: "newKey",
     decorate: () => async () => undefined,
