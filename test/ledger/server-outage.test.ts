@@ -1,9 +1,11 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, onTestFinished } from "vitest";
+import { fileOf } from "../batch/files.ts";
 import { type CutProxy, startCutProxy } from "../support/cut-proxy.ts";
 import { runs, until } from "../support/helpers.ts";
-import { built, ended, errorOf, startBuilt } from "../support/lenden.ts";
+import { built, ended, errorOf, lenden, startBuilt } from "../support/lenden.ts";
 import { openMerchant, paymentOf, payoutOf } from "../support/merchant.ts";
 import { expectPaidOnce, payeesOf, sendOf } from "../support/payees.ts";
 import { type Cluster, serverTest, sharedCluster, startCluster } from "../support/postgres.ts";
@@ -160,4 +162,28 @@ serverTest("a batch survives a server that comes back within ten seconds", async
   await cluster.start();
   expect(await end).toMatchObject({ code: 0 });
   await expectPaidOnce(merchant, payees);
+});
+
+serverTest("work on a large plan may take longer than the server may be silent", async () => {
+  const cluster = await sharedCluster();
+  const { database, url } = await teamLedger(cluster, "ann");
+  const merchant = await openMerchant();
+  const admin = await cluster.connect(database);
+  const waiting = async () => {
+    const { rows } = await admin.query(
+      "SELECT pid FROM pg_locks WHERE NOT granted AND relation = 'lenden.batch_rows'::regclass",
+    );
+    return rows;
+  };
+  // Rows of plans can be read, and storing them takes as long as this transaction does.
+  await admin.query("BEGIN; LOCK TABLE lenden.batch_rows IN SHARE MODE");
+  const file = fileOf("amount,to,method\n5,01712345678,bkash\n");
+  const sent = lenden(["payout", "batch", "send", file], { env: machine(merchant, url("ann")) });
+  await until(async () => (await waiting()).length > 0);
+  const first = await waiting();
+  await delay(8_600);
+  expect(await waiting()).toEqual(first);
+  await admin.query("COMMIT");
+  expect(await sent).toMatchObject({ code: 0 });
+  expect(await merchant.books("payouts")).toHaveLength(1);
 });

@@ -175,12 +175,14 @@ function createPlans({
     plan: (batch, rows, checkedUpTo) => {
       const { number, name } = batch;
       let inserted: Inserted;
+      let checked: { isChanged: boolean; upTo: bigint };
       return connection.write(
         async (write) => {
           const { rowCount, totalPaisa, digest, allDigest } = inserted;
           const other = await findsWithin(write, account).unfinishedNamed(name);
-          const changes = other ? [] : await write.query(changedSince, number, checkedUpTo);
-          if (other || changes.length > 0) {
+          const isChanged =
+            checked.isChanged || (await isChangedSince(write.query, number, checked.upTo));
+          if (other || isChanged) {
             await write.query("ROLLBACK TO SAVEPOINT no_rows");
             return other ? { kind: "other-rows", batch: other } : { kind: "changed" };
           }
@@ -196,6 +198,10 @@ function createPlans({
             if ((await query(isOwnUnplanned, number, own.id)).length === 0) throw leaseEnded();
             await query("SAVEPOINT no_rows");
             inserted = await insertRows(query, number, rows());
+            // Beside another large plan this takes seconds, so only what is newer is compared under the lock.
+            const [newest] = await query("SELECT max(number) AS number FROM lenden.events");
+            const upTo = numberIn(newest?.number);
+            checked = { upTo, isChanged: await isChangedSince(query, number, checkedUpTo) };
           },
         },
       );
@@ -211,7 +217,10 @@ function createPlans({
         },
         {
           before: async (query) => {
-            await query(setAccepted, batch.number, lines.map(String));
+            for (let from = 0; from < lines.length; from += linesPerStatement) {
+              const some = lines.slice(from, from + linesPerStatement);
+              await query(setAccepted, batch.number, some.map(String));
+            }
             digests = await digestsOf(query, batch.number);
           },
         },
@@ -242,6 +251,10 @@ function createPlans({
   };
 }
 
+async function isChangedSince(query: Query, number: bigint, upTo: bigint): Promise<boolean> {
+  return (await query(changedSince, number, upTo)).length > 0;
+}
+
 interface Digests {
   /** Of what is sent, and of every column. */
   digest: string;
@@ -254,6 +267,8 @@ interface Inserted extends Digests {
 }
 
 const rowsPerStatement = 2_000;
+/** More, because each statement looks for its lines in all rows of the batch. */
+const linesPerStatement = 20_000;
 
 async function insertRows(
   query: Query,

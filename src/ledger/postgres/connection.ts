@@ -106,7 +106,7 @@ interface ConnectionOptions extends ConnectionClock {
 }
 
 interface WriteOptions {
-  /** Work that needs no lock on the ledger, before it is locked. */
+  /** Work that needs no lock on the ledger, before it is locked. Its statements may take long. */
   before?: (query: Query) => Promise<void>;
   /** Writes although a user has to accept the ledger first. */
   isAcceptance?: boolean;
@@ -134,7 +134,7 @@ const connectMs = 10_000;
 const addressMs = 2_000;
 /** A server that does not respond for so long is lost, unless it waits for a lock. */
 const silentMs = 8_000;
-/** For reads of a whole ledger. */
+/** For reads of a whole ledger, and for work on a whole plan, which nothing waits for. */
 const longReadMs = 20_000;
 const lockMs = 10_000;
 /** A response may arrive so much later than a lock may be waited for. */
@@ -396,7 +396,7 @@ class Transaction implements Write {
     const begins = run(opened, beginSql(opened.facts, waitsMs));
     if (before) {
       await begins;
-      await before(this.query);
+      await before((sql, ...values) => run(opened, sql, values, longReadMs));
       await this.#lock(lockSql, waitsMs);
       return;
     }
