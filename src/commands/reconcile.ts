@@ -11,6 +11,7 @@ import { formatPaisa } from "../domain/money.ts";
 import { didYouMean } from "../domain/nearest.ts";
 import { err, ok, quoted, type Result } from "../domain/result.ts";
 import { isStatus } from "../domain/statuses.ts";
+import { shellLine } from "../domain/text.ts";
 import { clockIn, whenClockShows } from "../domain/time-zone.ts";
 import { type Balance, signedText } from "../reconcile/classify.ts";
 import type { Finding, Findings, Missing } from "../reconcile/findings.ts";
@@ -500,7 +501,7 @@ function endingOf(
 }
 
 function hintsOf(
-  { findings, outside, strangeStatus, unsettled }: Reconciliation,
+  { findings, outside, strangeStatus, strangeWords, unsettled }: Reconciliation,
   { columns }: Report,
   isImporting: boolean,
 ): string[] {
@@ -510,6 +511,12 @@ function hintsOf(
     const column = columns.find(({ field }) => field === "status")?.column;
     hints.push(
       `lenden does not know the status ${quoted(status ?? "")} (line ${line}). If all lines moved money, ignore the column: --map '${column}=ignore'.`,
+    );
+  }
+  if (strangeWords) {
+    const { column, text: words, line } = strangeWords;
+    hints.push(
+      `The direction of line ${line} is read from ${quoted(words)}. If the words of this column are not directions, ignore it: ${shellLine(["--map", `${column}=ignore`])}.`,
     );
   }
   if (findings.count("unlistedWithId").count > 0)

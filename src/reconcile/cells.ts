@@ -81,7 +81,7 @@ export function statusIn(text: string): Status | undefined {
 const kindWords: [Resource | "fee", RegExp][] = [
   ["fee", /\b(?:fees?|charges?|commission)\b/i],
   ["refund", /refund/i],
-  ["payout", /pay-?out|disburse|withdraw|cash ?out|send money/i],
+  ["payout", /pay-?out|disburse|withdraw|cash ?out|send money|\bb2c\b/i],
   ["payment", /payment|collect|receive|cash ?in|sale/i],
 ];
 
@@ -141,8 +141,8 @@ export function isAboutStatement(cells: string[]): boolean {
 
 /** The directions of an amount. */
 const directionWords = {
-  out: /^(?:dr?|db|debit(?:ed|s)?|out|outgoing|outward|outflow|withdraw(?:n|als?)?|sent|minus|(?:money|paid)out|-|ডেবিট|খরচ|উত্তোলন|প্রদান)$/,
-  in: /^(?:cr?|credit(?:ed|s)?|in|incoming|inward|inflow|deposit(?:ed|s)?|received|plus|(?:money|paid)in|\+|ক্রেডিট|জমা|প্রাপ্তি)$/,
+  out: /^(?:dr?|db|debit(?:ed|s)?|out|outgoing|outward|outflow|withdraw(?:n|als?)?|w\/?d|sent|minus|(?:money|paid)out|moneysent|-|ডেবিট|খরচ|উত্তোলন|প্রদান)$/,
+  in: /^(?:cr?|credit(?:ed|s)?|in|incoming|inward|inflow|deposit(?:ed|s)?|dep|received|plus|(?:money|paid)in|moneyreceived|\+|ক্রেডিট|জমা|প্রাপ্তি)$/,
 };
 export type Direction = keyof typeof directionWords;
 
@@ -157,10 +157,18 @@ export function directionIn(text: string): Direction | undefined {
   return directionWords.in.test(word) ? "in" : undefined;
 }
 
+/** Words that show a direction only together, or beside others. */
+const directionPhrases = {
+  out: /\b(?:w\/d|outgoing|outward|outflow|(?:money|cash|funds?|amount) sent|(?:sent|paid|transferred) to|(?:money|cash|funds?|paid|transfer|trf) out(?= *(?:$|[^\w ])))(?!\w)/i,
+  in: /\b(?:c2b|incoming|inward|inflow|(?:money|cash|funds?|amount|payment) received(?! by)|(?:received|transferred) from|(?:money|cash|funds?|paid|transfer|trf) in(?= *(?:$|[^\w ])))(?!\w)/i,
+};
+
 /** The direction in `Credit Transfer` or `Withdrawal to bank`; undefined without one, or with both. */
 export function directionAmong(text: string): Direction | undefined {
   const words = text.normalize("NFC").match(/[\p{L}\p{M}]+/gu) ?? [];
   const found = new Set(words.filter(isClearDirection).flatMap((word) => directionIn(word) ?? []));
+  if (directionPhrases.out.test(text)) found.add("out");
+  if (directionPhrases.in.test(text)) found.add("in");
   const [direction] = found;
   return found.size === 1 && !/card/i.test(text) ? direction : undefined;
 }
@@ -169,6 +177,20 @@ export function directionAmong(text: string): Direction | undefined {
 function isClearDirection(word: string): boolean {
   return /^(?:dr|cr|debit|credit|withdraw|deposit|ডেবিট|ক্রেডিট|উত্তোলন|জমা)/i.test(word);
 }
+
+/**
+ * What the words of a cell show of the direction: that of the amount; or a reversal, which is the opposite of what the
+ * operation is. A refund is one unless the operation is a refund.
+ */
+export function wordsIn(text: string): Direction | "reversal" | "refund" | undefined {
+  const plain = text.normalize("NFC");
+  if (reversalWords.test(plain)) return "reversal";
+  if (/\brefund|ফেরত/i.test(plain)) return "refund";
+  return (text.length > 1 ? directionIn(text) : undefined) ?? directionAmong(plain);
+}
+
+const reversalWords =
+  /\b(?:revers|return|bounce|charge ?back|cancel|fail|declin|reject|unsuccess)|\b(?:sent|paid|came|gave|given) back\b/i;
 
 const besideDirections = /^(?:or|and|amount|flag|indicator|ind|mark|side|sign|type)$/;
 
@@ -181,7 +203,7 @@ export function namesBothDirections(heading: string): boolean {
   // In `Debit in $`, no direction is in.
   const isPair = !named.includes("in") || named.includes("out");
   const hasBoth = directions.includes("out") && directions.includes("in");
-  return isPair && hasBoth && !directions.includes(undefined);
+  return (isPair && hasBoth && !directions.includes(undefined)) || /^w ?\/ ?d$/.test(plain);
 }
 
 /** Currency names, codes and signs, in any case and beside other words. */

@@ -146,7 +146,7 @@ export function classify(
       named[0] ??
       byReference.get(line.id ?? " ") ??
       byReference.get(line.reference ?? " ");
-    // Money in another currency is no fee and no balance of this account.
+    // Money in another currency is neither a fee nor a balance of this account.
     if (!operation && line.currency !== null) return entry;
     if (!operation && line.amountPaisa === null) return { ...entry, result: "balance" };
     if (!operation) return line.kind === "fee" ? { ...entry, result: "fee" } : entry;
@@ -227,7 +227,11 @@ function compare(line: Line, operation: Known): Pick<Entry, "differences" | "isN
   const { fromMs, toMs } = spanOf(operation);
   if (line.span && (line.span.toMs < fromMs - marginMs || line.span.fromMs > toMs + marginMs))
     add("date", line.date ?? "", operation.completedAt ?? operation.createdAt);
-  if (line.kind !== null && line.kind !== "fee") add("type", line.kind, kind);
+  const { words } = line;
+  const isOdd = words?.isOdd || (words?.isRefund && kind !== "refund");
+  // A reversal is what a cancelled operation has. Its status is compared.
+  if (isOdd && status !== "Cancelled") add("type", words?.text || "none", kind);
+  else if (line.kind !== null && line.kind !== "fee") add("type", line.kind, kind);
   const shown = line.movementPaisa ?? directed(line.amountPaisa ?? 0n, kind);
   const ours = amountPaisa === null ? null : directed(amountPaisa, kind);
   const fee = magnitude(line.feePaisa ?? 0n);

@@ -12,7 +12,7 @@ import { type Line, recipientOf } from "./statement.ts";
 
 /** The result of a line, as it is stored. */
 export interface Finding extends Compared {
-  line: Omit<Line, "span" | "balancePaisa" | "status">;
+  line: Omit<Line, "span" | "balancePaisa" | "status" | "words">;
   explained: string | null;
   reason: string | null;
   firstLine: number | null;

@@ -49,6 +49,8 @@ export interface Reconciliation {
   outside: { count: number; first: Line | undefined };
   /** The first line with a status that lenden does not know. */
   strangeStatus: Line | undefined;
+  /** The first line that differs from the ledger in what its words show. */
+  strangeWords: (Line["words"] & { line: number }) | undefined;
   /** Operations that were sent in the period, and that have an unknown outcome and no line. */
   unsettled: Operation[];
   /** The lines of operations that are in the statement. */
@@ -87,6 +89,7 @@ export async function reconcile(
   const balance = createBalanceCheck(lines.isNewestFirst);
   const outside = createOutside(options);
   let strangeStatus: Line | undefined;
+  let strangeWords: Reconciliation["strangeWords"];
   const failed: Failed = { inARow: 0, unseen: undefined, conflict: undefined };
   for await (const page of lines.pages()) {
     const known = await namedBy(page, ledger);
@@ -103,11 +106,14 @@ export async function reconcile(
     findings.add(explained);
     findings.change(changed);
     for (const [number, line] of first) named.set(number, line);
-    for (const { operation, line } of explained) {
+    for (const { operation, line, result, differences } of explained) {
       const number = Number(operation?.number ?? 0n);
       if (operation && named.get(number) === undefined) named.set(number, line.line);
       outside.add(line);
       if (line.status !== null && !isStatus(line.status)) strangeStatus ??= line;
+      const isByWords = differences.some(({ field }) => field === "type" || field === "amount");
+      if (line.words && result === "differs" && isByWords)
+        strangeWords ??= { ...line.words, line: line.line };
     }
     balance.add(explained);
   }
@@ -127,7 +133,14 @@ export async function reconcile(
   const isUnknown = refreshed.unseen?.kind === "not-found";
   if (refreshed.unseen && isUnknown) throwUnlessUnknown(refreshed.unseen, deps);
   return {
-    ...{ findings, named, netLines: isNet ? net : 0, outside: outside.found, strangeStatus },
+    ...{
+      findings,
+      named,
+      netLines: isNet ? net : 0,
+      outside: outside.found,
+      strangeStatus,
+      strangeWords,
+    },
     balance: balance.result(isNet),
     unsettled: await unsettledIn(options, named, ledger),
     unseen: isUnknown ? undefined : refreshed.unseen,
@@ -404,7 +417,7 @@ async function acceptedAs(
 /**
  * Records that a person accepted proposals. The state of an operation does not change: only its history has it.
  *
- * @throws Failure `usage` if one of them is no proposal; then none is recorded
+ * @throws Failure `usage` if one of them is not proposed; then none is recorded
  */
 export async function accept(
   { findings, named }: Reconciliation,

@@ -26,6 +26,7 @@ import {
   readMoney,
   statusIn,
   valueIn,
+  wordsIn,
 } from "./cells.ts";
 
 /** What a column of a statement can hold. */
@@ -42,10 +43,12 @@ export const statementFields = [
     "direction",
     "currency",
   ] as const),
-  ...(["fee", "balance", "status", "recipient", "ignore"] as const),
+  ...(["fee", "balance", "status", "recipient", "narration", "ignore"] as const),
 ] as const;
 export type StatementField = (typeof statementFields)[number];
-type Read = Exclude<StatementField, "ignore" | "date-month-first">;
+/** Fields that more than one column can have. */
+type Shared = "narration" | "ignore";
+type Read = Exclude<StatementField, Shared | "date-month-first">;
 
 export interface ColumnMapping {
   column: string;
@@ -75,7 +78,7 @@ const sampled = 1_000;
  * value, such as a date or an amount, is a line of the table: taken for the header, it would be lost.
  *
  * @param namesIn those of the texts that are IDs or references of the ledger
- * @throws Failure `usage` if the file is no CSV file with a header
+ * @throws Failure `usage` if the file is not a CSV file with a header
  */
 export async function readTable(
   { path, pieces }: CsvText,
@@ -257,7 +260,7 @@ const namedAnyhow: Read[] = ["status", "currency"];
 /** Columns that can change what an amount means, and that are neither read nor ignored. */
 export function recognizeMeaning(table: StatementTable, given: ColumnMapping[]): ColumnMapping[] {
   const others = recognize(table, given, []).slice(given.length);
-  return others.filter(({ field }) => field === "direction" || field === "currency");
+  return others.filter(({ field }) => ["direction", "narration", "currency"].includes(field));
 }
 
 /**
@@ -333,7 +336,54 @@ export function recognize(
     const why = best.hits > 0 ? `${best.hits} of ${best.filled} cells are ${what}` : "by its name";
     found.push({ column: best.column, field, why });
   }
-  return found;
+  return [...found, ...recognizeWords({ header, sample }, found)];
+}
+
+/**
+ * The columns with words of directions among others, such as `Credit transfer`, in a file whose amounts have no signs.
+ * There may be more than one. A wrong direction is seen, and a payout that came back must not match.
+ */
+function recognizeWords(
+  table: Pick<StatementTable, "header" | "sample">,
+  found: ColumnMapping[],
+): ColumnMapping[] {
+  const { header, sample } = table;
+  const amount = found.find(({ field }) => field === "amount")?.column ?? " ";
+  const place = header.findIndex((one) => isSame(one, amount));
+  const isSigned = sample.some(({ cells }) => isNegative(cells[place] ?? ""));
+  const hasDirection = found.some(({ field }) => field === "direction");
+  if (place < 0 || isSigned || hasDirection) return [];
+  return unread(header, found)
+    .filter(({ column }) => column && header.filter((one) => isSame(one, column)).length === 1)
+    .flatMap(({ column }) => {
+      const cells = cellsOf(table, column);
+      const hits = cells.filter((cell) => wordsIn(cell) !== undefined).length;
+      if (hits === 0) return [];
+      const why = `${hits} of ${cells.length} cells contain words of directions`;
+      return [{ column, field: "narration" as const, why }];
+    });
+}
+
+/** The columns that are neither read nor ignored. */
+function unread(header: string[], mapping: ColumnMapping[]): { column: string; place: number }[] {
+  return header.flatMap((column, place) =>
+    mapping.some((one) => isSame(one.column, column)) ? [] : [{ column, place }],
+  );
+}
+
+/** The cells of the sample that are not empty. */
+function cellsOf(
+  { header, sample }: Pick<StatementTable, "header" | "sample">,
+  column: string,
+): string[] {
+  const place = header.findIndex((one) => isSame(one, column));
+  return sample.flatMap(({ cells }) => cells[place] || []);
+}
+
+/** True if most texts of a column show a direction, and not all the same: then the others are odd. */
+function areMostDirected(cells: string[]): boolean {
+  const found = cells.flatMap((cell) => wordsIn(cell) ?? (kindIn(cell) === "payout" ? "out" : []));
+  return found.length * 2 > cells.length && new Set(found).size > 1;
 }
 
 function isNegative(cell: string): boolean {
@@ -380,14 +430,17 @@ export function merged(earlier: ColumnMapping[], later: ColumnMapping[]): Column
   const isReplaced = (one: ColumnMapping) =>
     later.some(
       (other) =>
-        isSame(other.column, one.column) ||
-        (readAs(other) === readAs(one) && other.field !== "ignore"),
+        isSame(other.column, one.column) || (readAs(other) === readAs(one) && !isShared(other)),
     );
   return [...earlier.filter((one) => !isReplaced(one)), ...later];
 }
 
-function readAs({ field }: ColumnMapping): Read | "ignore" {
+function readAs({ field }: ColumnMapping): Read | Shared {
   return field === "date-month-first" ? "date" : field;
+}
+
+function isShared({ field }: ColumnMapping): boolean {
+  return field === "narration" || field === "ignore";
 }
 
 /**
@@ -443,6 +496,19 @@ export interface Line {
   /** The API's status, or the word of the statement if that means none of them. */
   status: string | null;
   recipient: string | null;
+  /** The words that show its direction, in a file without signs. */
+  words?: DirectionWords | undefined;
+}
+
+/** A cell whose words show the direction of an amount. */
+interface DirectionWords {
+  column: string;
+  text: string;
+  direction: Direction | undefined;
+  /** True for a reversal, for no direction among directions, and for another one than in another column. */
+  isOdd: boolean;
+  /** True for a refund, which is odd for other operations. */
+  isRefund: boolean;
 }
 
 /** The lines of a statement. All cells were read once, and can be read. */
@@ -496,6 +562,7 @@ export async function readLines(
     report(
       `${table.path}, line ${line} has an amount without a direction. ${ignoring(mapping, "direction")}`,
     );
+  for (const problem of signs.unreadWords()) report(problem);
   if (more > 0) problems.push(`And ${counted(more, "more problem")}.`);
   if (problems.length > 0) throw usage(problems, "Correct the cells, then run the command again.");
   async function* pages() {
@@ -521,8 +588,10 @@ interface ReadLine {
   /** By its column or by its word. */
   debitPaisa: Paisa | null;
   creditPaisa: Paisa | null;
-  /** Of a word among others in its type. Signs of the file say more. */
-  typeDirection: Direction | undefined;
+  /** Words among others. Signs of the file say more. */
+  words: DirectionWords | undefined;
+  /** The problem of such words in a column that is not read. */
+  unreadWords: string | undefined;
   /** True if the file has a column of directions, and this line has none. */
   lacksDirection: boolean;
 }
@@ -532,30 +601,35 @@ function createSigns() {
   let isSigned = false;
   const debits = { above: 0, below: 0 };
   const without: number[] = [];
+  const unreadWords: string[] = [];
   return {
-    add({ line, amountPaisa, debitPaisa, lacksDirection }: ReadLine): void {
+    add({ line, amountPaisa, debitPaisa, lacksDirection, ...one }: ReadLine): void {
       isSigned ||= (amountPaisa ?? 0n) < 0n;
       if ((debitPaisa ?? 0n) > 0n) debits.above += 1;
       if ((debitPaisa ?? 0n) < 0n) debits.below += 1;
       if (lacksDirection && without.length <= mostProblems) without.push(line.line);
+      if (one.unreadWords && unreadWords.length <= mostProblems) unreadWords.push(one.unreadWords);
     },
 
     /** The lines that show their direction neither by a word nor by a sign. */
     withoutDirection: (): number[] => (isSigned ? [] : without),
+    unreadWords: (): string[] => (isSigned ? [] : unreadWords),
 
-    lineOf({ line, amountPaisa, debitPaisa, creditPaisa, typeDirection }: ReadLine): Line {
+    lineOf({ line, amountPaisa, debitPaisa, creditPaisa, words }: ReadLine): Line {
       // Some statements write all debits below zero. A debit with another sign than most is one that came back.
       const debit = debits.below > debits.above ? -(debitPaisa ?? 0n) : (debitPaisa ?? 0n);
       // A line with only a balance may have an amount of zero.
       const moved = (amountPaisa ?? (creditPaisa ?? 0n) - debit) || null;
       // Without any sign in the whole file, the direction follows from what a line is.
-      const hasDirection = amountPaisa === null || isSigned || typeDirection !== undefined;
-      const isOut = amountPaisa !== null && !isSigned && typeDirection === "out";
+      const shown = amountPaisa === null || isSigned ? undefined : words;
+      const hasDirection = amountPaisa === null || isSigned || shown?.direction !== undefined;
+      const isOut = shown?.direction === "out";
       const movement = isOut && moved !== null ? -moved : moved;
       return {
         ...line,
         amountPaisa: moved === null ? null : magnitude(moved),
         movementPaisa: hasDirection ? movement : null,
+        words: shown,
       };
     },
   };
@@ -563,14 +637,17 @@ function createSigns() {
 
 /** Reads a record. What cannot be read is reported. */
 function createLineReader(
-  { path, header, currency: currencyOfFile }: StatementTable,
+  table: StatementTable,
   mapping: ColumnMapping[],
   zone: string,
   report: (problem: string) => void,
 ) {
+  const { path, header, currency: currencyOfFile } = table;
   const places = new Map(
     mapping.map((one) => [readAs(one), header.findIndex((name) => isSame(name, one.column))]),
   );
+  const isUndirected = places.has("amount") && !places.has("direction");
+  const words = createWordReader(table, isUndirected ? mapping : undefined);
   const isMonthFirst = mapping.some(({ field }) => field === "date-month-first");
   const currencies = (["amount", "debit", "credit", "fee", "balance"] as const).flatMap((field) => {
     const currency = currencyOfHeading(header[places.get(field) ?? -1] ?? "");
@@ -591,7 +668,7 @@ function createLineReader(
       return reading?.ok ? reading.value : null;
     };
     const readDirection = (cell: string): Result<Direction> => {
-      const direction = directionIn(cell);
+      const direction = directionIn(cell) ?? directionAmong(cell);
       const problem = `${quoted(cell)} is not a direction. Examples: Dr, Cr, Debit, Credit, In, Out. ${ignoring(mapping, "direction")}`;
       return direction ? ok(direction) : err(problem);
     };
@@ -630,7 +707,8 @@ function createLineReader(
           recipient: text("recipient"),
         },
         amountPaisa: direction ? null : amount,
-        typeDirection: places.has("direction") ? undefined : directionAmong(text("type") ?? ""),
+        words: words.shownBy(cells),
+        unreadWords: isNamed && amount ? words.unreadIn({ line, cells }) : undefined,
         debitPaisa: direction === "out" ? amount : debit,
         creditPaisa: direction === "in" ? amount : credit,
         lacksDirection:
@@ -638,6 +716,71 @@ function createLineReader(
       },
     ];
   };
+}
+
+/**
+ * Reads the words of a line's direction: in its type and its narrations.
+ *
+ * @param mapping undefined if the file shows its directions otherwise
+ */
+function createWordReader(table: StatementTable, mapping: ColumnMapping[] | undefined) {
+  const { path, header } = table;
+  const texts = (mapping ?? []).filter(({ field }) => field === "type" || field === "narration");
+  const others = mapping ? unread(header, mapping) : [];
+  const all = texts.map(({ column, field }) => {
+    const cells = cellsOf(table, column);
+    const place = header.findIndex((name) => isSame(name, column));
+    const hits = cells.filter((cell) => wordsIn(cell) !== undefined).length;
+    return { column, place, hits, isStrict: field === "narration" && areMostDirected(cells) };
+  });
+  // A word by chance is in a column with few of them: that column is shown.
+  const columns = all.sort((one, other) => other.hits - one.hits);
+  const wordsOf = (cells: string[]) =>
+    columns.flatMap(({ column, place, isStrict }): DirectionWords[] => {
+      const text = cells[place] ?? "";
+      const shown = wordsIn(text);
+      const kind = kindIn(text);
+      const isUnclear = isStrict && shown === undefined && kind !== "payout" && kind !== "fee";
+      if (shown === undefined && !isUnclear) return [];
+      const direction = shown === "out" || shown === "in" ? shown : undefined;
+      const isRefund = shown === "refund";
+      return [{ column, text, direction, isOdd: isUnclear || shown === "reversal", isRefund }];
+    });
+  return {
+    shownBy(cells: string[]): DirectionWords | undefined {
+      const found = wordsOf(cells);
+      const directed = found.filter(({ direction }) => direction);
+      const [first] = directed;
+      const differing = directed.find(({ direction }) => direction !== first?.direction);
+      const back = found.find(({ text }) => wordsIn(text) === "reversal");
+      return (
+        back ??
+        found.find(({ isRefund }) => isRefund) ??
+        (differing && { ...differing, direction: undefined, isOdd: true }) ??
+        first ??
+        found[0]
+      );
+    },
+    /** The problem of words in a column that is not read: they are below the sample. */
+    unreadIn({ line, cells }: CsvRecord): string | undefined {
+      const other = others.find(({ place }) => wordsIn(cells[place] ?? ""));
+      if (!other) return undefined;
+      const { column, place } = other;
+      const isUnique = header.filter((one) => isSame(one, column)).length === 1 && column !== "";
+      const named = column || `column ${place + 1}`;
+      const way = isUnique
+        ? readingOrIgnoring(column)
+        : "Give the column a unique name in the header.";
+      return `${path}, line ${line}, ${named}: ${quoted(cells[place] ?? "")} may be a direction. ${way}`;
+    },
+  };
+}
+
+function readingOrIgnoring(column: string): string {
+  const [read, ignored] = ["narration", "ignore"].map((field) =>
+    shellLine(["--map", `${column}=${field}`]),
+  );
+  return `To read the column: ${read}. To ignore it: ${ignored}.`;
 }
 
 const mapExample = "Map one column of the file to each field, for example --map 'Trx ID=id'.";
@@ -658,7 +801,7 @@ function* problemsOfColumns(
     const earlier = mapping.slice(0, place);
     const sameColumn = earlier.find((other) => isSame(other.column, column));
     const sameField = earlier.find(
-      (other) => field !== "ignore" && readAs(other) === readAs(one) && other !== sameColumn,
+      (other) => !isShared(one) && readAs(other) === readAs(one) && other !== sameColumn,
     );
     if (sameColumn)
       yield `The column ${quoted(column)} is mapped twice: to ${sameColumn.field} and to ${field}.`;

@@ -139,6 +139,8 @@ export const seams = {
   headingValue: decoratedAt("reconcile/cells.ts", "valueIn"),
   /** The direction that a cell of a statement shows. */
   direction: decoratedAt("reconcile/cells.ts", "directionIn"),
+  /** What the words of a cell of a statement show of the direction. */
+  directionWords: decoratedAt("reconcile/cells.ts", "wordsIn"),
   /** The currency of a cell of a statement, if it is not BDT. */
   otherCurrency: decoratedAt("reconcile/cells.ts", "otherCurrencyOf"),
   /** Why a record is not adopted. */

@@ -76,6 +76,8 @@ describe("reconcile, for a column of directions", () => {
     ["Trx Type", "Sent", "Received"],
     ["Particulars", "(Dr)", "(Cr)"],
     ["Nature", "Money out", "Money in"],
+    ["Nature", "Money sent", "Money received"],
+    ["Entry", "W/D", "Dep."],
     ["জমা/উত্তোলন", "উত্তোলন", "জমা"],
     ["ধরন", "ডেবিট", "ক্রেডিট"],
   ])("reads %s with %s and %s as the sign of the amount", async (column, out, into) => {
@@ -93,6 +95,12 @@ describe("reconcile, for a column of directions", () => {
     ["Trx Type", ["Debit Transfer", "Credit - Transfer", "Debit Transfer"]],
     ["Trx Type", ["Payout", "Transfer (Cr)", "Payout"]],
     ["Particulars", ["Withdrawal to bank", "Bank deposit", "Withdrawal to bank"]],
+    ["Description", ["Debit transfer", "Credit transfer", "Debit transfer"]],
+    ["Remarks", ["Debited from account", "Credited to account", "Debited from account"]],
+    ["Details", ["Salary of May", "CR TRF 0171", "Bonus of May"]],
+    ["Details", ["Payout", "Transfer in", "Payout"]],
+    ["Nature", ["B2C", "Cr", "B2C"]],
+    ["বিবরণ", ["হিসাব থেকে উত্তোলন", "হিসাবে জমা", "হিসাব থেকে উত্তোলন"]],
   ])("reads a direction among the words of %s: %j", async (column, [one, other, last]) => {
     const lines = [`FLD-1,1250.50,${one}`, `FLD-2,500.00,${other}`, `FLD-3,125000.00,${last}`];
     const found = await reconciled([`Reference,Amount,${column}`, ...lines]);
@@ -155,6 +163,121 @@ describe("reconcile, for a column of directions", () => {
     const two = ["FLD-1,1250.50,,9000,Cr", "FLD-2,500,,8500,Cr", "FLD-3,125000,,7000,Cr"];
     const lines = ["Reference,Debit,Credit,Running,Dr/Cr", ...two];
     expect(await reconciled(lines)).toMatchObject({ code: 0 });
+  });
+});
+
+describe("reconcile, for words of directions among others", () => {
+  const isOdd = (statement: string) => [
+    { line: 2, result: "matched" },
+    {
+      ...{ line: 3, result: "differs" },
+      differences: [{ field: "type", statement, ledger: "payout" }],
+    },
+    { line: 4, result: "matched" },
+  ];
+  const linesOf = (header: string, cells: string[]) => [
+    `Reference,Amount,${header}`,
+    ...["FLD-1,1250.50", "FLD-2,500", "FLD-3,125000"].map((row, at) => `${row},${cells[at]}`),
+  ];
+  /** What a message says to type. */
+  const ignoredIn = (stderr: string) => /--map '?([^'=]+=ignore)'?/.exec(stderr)?.[1] ?? "";
+
+  test.each([
+    ["Trx Type", ["B2C", "Reversal", "B2C"]],
+    ["Trx Type", ["B2C", "Returned", "B2C"]],
+    ["Description", ["B2C", "Refunded", "B2C"]],
+    ["Description", ["Salary of May", "Payment sent back", "Salary of May"]],
+    ["Remarks", ["", "Reversal of debit", ""]],
+    ["Remarks", ["", "Transfer bounced", ""]],
+    ["Remarks", ["Debit transfer", "Adjustment", "Debit transfer"]],
+  ])("shows a line that may have come back: %s %j", async (column, cells) => {
+    // A column of directions has both.
+    const lines = [...linesOf(column, cells), `X-9,7,${cells[0] && "Credit transfer"}`];
+    const found = await reconciled(lines);
+    expect(found).toMatchObject({ code: 5, lines: [...isOdd(cells[1] ?? ""), { line: 5 }] });
+    const ignoring = ignoredIn(found.stderr);
+    expect(ignoring).toBe(`${column}=ignore`);
+    // Only the line that the ledger does not know is left.
+    expect(await reconciled(lines, "--map", ignoring)).toMatchObject({ code: 6 });
+  });
+
+  test("reads B2C Payment as a payout", async () => {
+    const cells = ["B2C Payment", "B2C Payment", "B2C Payment"];
+    expect(await reconciled(linesOf("Trx Type", cells))).toMatchObject({ code: 0 });
+  });
+
+  test.each([
+    ["Remarks", ["Out Fashion", "In Style", "Best Western"]],
+    ["Remarks", ["B2C", "B2C", "B2C"]],
+    ["Remarks", ["Dr. Karim", "Payment received by Rahim", "Salary in May"]],
+  ])("matches %s %j", async (column, cells) => {
+    expect(await reconciled(linesOf(column, cells))).toMatchObject({ code: 0 });
+  });
+
+  test("shows the column of a name with such a word, and how to ignore it", async () => {
+    const lines = linesOf("Remarks", ["Out Fashion", "Credit Suisse", "Rahim Store"]);
+    const found = await reconciled(lines);
+    expect(found).toMatchObject({ code: 5, lines: cameBack });
+    expect(found.fieldOf("Remarks")).toBe("narration");
+    expect(ignoredIn(found.stderr)).toBe("Remarks=ignore");
+    expect(await reconciled(lines, "--no-input")).toMatchObject({ code: 4, lines: [] });
+    expect(await reconciled(lines, "--map", "Remarks=ignore")).toMatchObject({ code: 0 });
+  });
+
+  test("reads several columns, and shows the one that contradicts", async () => {
+    const cells = ["Rahim,Debit transfer", "Credit Suisse,Debit transfer", "Dr Ali,Debit to B"];
+    const lines = linesOf("Name,Description", cells);
+    const found = await reconciled(lines);
+    expect(found).toMatchObject({ code: 5, lines: isOdd("Credit Suisse") });
+    expect(found.fieldOf("Description")).toBe("narration");
+    expect(ignoredIn(found.stderr)).toBe("Name=ignore");
+    expect(await reconciled(lines, "--map", "Name=ignore")).toMatchObject({ code: 0 });
+  });
+
+  test.each([["Reference,Amount,"], ["Reference,Amount,Note,Note"]])(
+    "rejects them in a column without a unique name: %s",
+    async (header) => {
+      const cells = header.endsWith("Note") ? ",Credit transfer" : "Credit transfer";
+      const rows = ["FLD-1,1250.50", "FLD-2,500", "FLD-3,125000"].map((row) => `${row},${cells}`);
+      const found = await reconciled([header, ...rows]);
+      expect(found.code).toBe(2);
+      expect(found.stderr).toContain("Give the column a unique name in the header.");
+      const named = [`Reference,Amount,${header.endsWith("Note") ? "A,B" : "A"}`, ...rows];
+      expect(await reconciled(named)).toMatchObject({ code: 5 });
+    },
+  );
+
+  test("is stored in a mapping, and asks only for a new column", async () => {
+    const odd = linesOf("Remarks,Note", ["Rahim,a", "Credit Suisse,b", "Karim,c"]);
+    const plain = linesOf("Remarks,Note", ["Rahim,a", "Ali,b", "Karim,c"]);
+    const other = linesOf("Remarks,Note", ["Rahim,a", "Ali,Reversal", "Karim,c"]);
+    const mapping = ["--mapping", "words"];
+    expect(await reconciled(odd, ...mapping)).toMatchObject({ code: 5 });
+    expect(await reconciled(plain, ...mapping, "--no-input")).toMatchObject({ code: 0 });
+    expect(await reconciled(other, ...mapping, "--no-input")).toMatchObject({ code: 4 });
+    expect(await reconciled(other, ...mapping)).toMatchObject({
+      code: 5,
+      lines: isOdd("Reversal"),
+    });
+  });
+
+  test("believes the signs of a file more", async () => {
+    const lines = linesOf("Remarks", ["Credit Suisse", "Reversal", "Debit transfer"]);
+    const signed = lines.map((line) => line.replace(/^(FLD-.),/, "$1,-"));
+    expect(await reconciled(signed)).toMatchObject({ code: 0 });
+  });
+
+  test("rejects such a word below the lines by which columns are recognized", async () => {
+    const rows = Array.from({ length: 1_000 }, (_, at) => `X-${at},7,Salary`);
+    const cells = ["Salary", "Credit transfer", "Salary"];
+    const [header = "", ...ours] = linesOf("Remarks", cells);
+    const lines = [header, ...rows, ...ours];
+    const found = await reconciled(lines);
+    expect(found.code).toBe(2);
+    expect(found.stderr).toContain('line 1003, Remarks: "Credit transfer" may be a direction.');
+    expect(ignoredIn(found.stderr)).toBe("Remarks=ignore");
+    expect(await reconciled(lines, "--map", "Remarks=ignore")).toMatchObject({ code: 6 });
+    expect(await reconciled(lines, "--map", "Remarks=narration")).toMatchObject({ code: 5 });
   });
 });
 

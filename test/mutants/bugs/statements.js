@@ -19,6 +19,21 @@ export const statementBugs = [
     tests: ["test/reconcile/direction.test.ts"],
   },
   {
+    name: "reconcile: words of directions among others are not read",
+    seam: "directionWords",
+    decorate: () => () => undefined,
+    tests: ["test/reconcile/direction.test.ts"],
+  },
+  {
+    name: "reconcile: a reversal is not read",
+    seam: "directionWords",
+    decorate: (read) => (text) => {
+      const shown = read(text);
+      return shown === "reversal" ? undefined : shown;
+    },
+    tests: ["test/reconcile/direction.test.ts"],
+  },
+  {
     name: "reconcile: dollars are BDT",
     seam: "otherCurrency",
     decorate: () => () => undefined,
