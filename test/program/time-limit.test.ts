@@ -1,6 +1,6 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { faults } from "../sandbox/running.ts";
@@ -90,6 +90,20 @@ describe("--timeout limits the wait for a ledger that another program has locked
     ]);
     expect(await merchant.built(payoutOf("THIRD"))).toMatchObject({ code: 0 });
     expect(await merchant.json(["ledger", "show", "FIRST"])).toMatchObject({ state: "CONFIRMED" });
+  });
+
+  test("against everyone, and empty: its acceptance ends", async () => {
+    const { merchant } = await withLedger();
+    truncateSync(merchant.ledgerFile);
+    const unlock = await lockFile(merchant.ledgerFile, "all");
+    const accept = ["ledger", "check", "--accept", "--yes", "--timeout", "1s"];
+    const [{ code, stderr }, ms] = await timed(() => merchant.built(accept));
+    unlock();
+    expect([code, stderr, ms < slackMs]).toEqual([
+      1,
+      expect.stringContaining(`Cannot use ${merchant.ledgerFile}: another process`),
+      true,
+    ]);
   });
 });
 

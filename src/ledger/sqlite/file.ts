@@ -65,8 +65,12 @@ function rejectOtherLinks(path: string): void {
 }
 
 /** An open ledger with its tables, and with the acceptance of it, if one is given. */
-export async function newLedger(path: string, acceptance?: Acceptance): Promise<Database> {
-  const database = await openDatabase(path);
+export async function newLedger(
+  path: string,
+  leftMs: (() => number) | undefined,
+  acceptance?: Acceptance,
+): Promise<Database> {
+  const database = await openDatabase(path, leftMs);
   try {
     database.transaction(() => {
       migrate(database);
@@ -88,7 +92,7 @@ export async function createLedger(path: string, acceptance?: Acceptance): Promi
   // No connection may be open to the draft: SQLite would share its log with that of the ledger.
   let database: Database | undefined;
   try {
-    database = await newLedger(":memory:", acceptance);
+    database = await newLedger(":memory:", undefined, acceptance);
     writeCopy(database, draft);
     publish(draft, path);
   } catch (error) {

@@ -146,7 +146,7 @@ function lostLedger(state: "empty" | "missing", { path, headFile, leftMs }: Ledg
     newest: null,
     accept: async () => {
       setAside(path);
-      if (state === "empty") (await newLedger(path, { ...by, state })).close();
+      if (state === "empty") (await newLedger(path, leftMs, { ...by, state })).close();
       else await createLedger(path, { ...by, state });
       await using(openDatabase(path, leftMs), (database) =>
         storeAccepted(headOf(database), headFile),
