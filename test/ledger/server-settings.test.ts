@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished } from "vitest";
+import { until } from "../support/helpers.ts";
 import { errorOf, lenden } from "../support/lenden.ts";
 import { openMerchant, paymentOf, payoutOf } from "../support/merchant.ts";
 import { type Cluster, serverTest, sharedCluster } from "../support/postgres.ts";
@@ -159,7 +160,7 @@ serverTest(
     await other.query("BEGIN; SELECT 1 FROM lenden.head FOR UPDATE");
     const sending = lenden(payoutOf("WAITED", "--again"), { env });
     const waits = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
-    while ((await cluster.run(waits)).length === 0);
+    await until(async () => (await cluster.run(waits)).length > 0);
     await other.query("UPDATE lenden.head SET number = number; COMMIT");
     expect(await sending).toMatchObject({ code: 0 });
   },
