@@ -62,6 +62,7 @@ const mayImport: Record<string, string[]> = {
     "ledger/health.ts",
     "ledger/position.ts",
     "platform/compile-cache.ts",
+    "platform/host.ts",
     "types:platform",
     "types:ledger",
     "verification/stored.ts",

@@ -5,6 +5,7 @@ import * as z from "zod/mini";
 import { methodList, type PaymentMethod } from "../api/contract/index.ts";
 import { jsonIn } from "../domain/json.ts";
 import { isOwnFile, makeDirectory } from "../platform/files.ts";
+import { userNumber } from "../platform/host.ts";
 import { type Account, baseUrlText, readBaseUrl, withoutProfile } from "./account.ts";
 import type { Settings } from "./settings.ts";
 
@@ -95,6 +96,6 @@ function methodFiles(folder: string): string[] {
 
 /** Each start of a local sandbox is another account. */
 function removeOld(folder: string, nowMs: number): void {
-  for (const file of methodFiles(folder).filter(isOwnFile))
+  for (const file of methodFiles(folder).filter((file) => isOwnFile(file, userNumber())))
     if (nowMs - statSync(file).mtimeMs > maxAgeMs) rmSync(file, { force: true });
 }

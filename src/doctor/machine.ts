@@ -12,6 +12,7 @@ import { noPosition } from "../ledger/position.ts";
 import type { ServerHealth } from "../ledger/postgres/health.ts";
 import { findCompileCache } from "../platform/compile-cache.ts";
 import type { Exposure } from "../platform/files.ts";
+import { type Folders, userNumber } from "../platform/host.ts";
 import {
   type CheckContext,
   check,
@@ -29,7 +30,7 @@ export async function* checkMachine(context: CheckContext): AsyncIterable<Findin
   const { folders, platform, env } = host;
   yield await check("lenden", () => passed(`lenden ${version} runs on ${platform} ${arch()}.`));
   yield await check("node", () => nodeVersion(host.nodeVersion));
-  yield await check("config", () => directory(folders.config, "LENDEN_CONFIG_DIR", platform));
+  yield await check("config", () => configDirectory(folders, platform));
   yield await check("data", () => directory(folders.data, "LENDEN_DATA_DIR", platform));
   // The check of the profile reports settings that cannot be read.
   const { ledger: server } = await config.settings().catch(() => ({ ledger: undefined }));
@@ -56,6 +57,27 @@ function nodeVersion(version: string): Verdict {
   return major > 20 || (major === 20 && minor >= 19)
     ? passed(`Node ${version} is supported.`)
     : failed(`Node ${version} is too old.`, "Install Node 20.19 or later.");
+}
+
+/** One that cannot be written is no problem if the position of the ledger is stored in `LENDEN_STATE_DIR`. */
+async function configDirectory(folders: Folders, platform: string): Promise<Verdict> {
+  const { config, state } = folders;
+  const found = await directory(config, "LENDEN_CONFIG_DIR", platform);
+  if (found.state !== "failed" || state === undefined || !(await isReadable(config))) return found;
+  const position = headPath(folders, ledgerPath(folders.data));
+  if (dirname(position) !== state || noPosition(position, folders)) return found;
+  return passed(`${config} cannot be written. The position of the ledger is stored in ${state}.`);
+}
+
+/** True also for a directory that does not exist. */
+async function isReadable(path: string): Promise<boolean> {
+  try {
+    if (!(await lstat(path)).isDirectory()) return false;
+    await access(path, constants.R_OK | constants.X_OK);
+    return true;
+  } catch (error) {
+    return ["ENOENT", "ENOTDIR"].includes(errorCode(error) ?? "");
+  }
 }
 
 /** Its files are checked by whoever opens them. */
@@ -88,7 +110,7 @@ function storage(
 }
 
 /** Where the newest event of the ledger is stored, so that an older copy is noticed. */
-function position(file: string, folders: CheckContext["host"]["folders"]): Verdict {
+function position(file: string, folders: Folders): Verdict {
   const failure = noPosition(file, folders);
   if (failure) throw failure;
   return passed(`The position of the ledger is stored in ${dirname(file)}.`);
@@ -129,7 +151,7 @@ async function ledger({ host: { folders, mounts }, leftMs }: CheckContext): Prom
 function compileCache({ folders, keepsCompiled, nodeVersion }: CheckContext["host"]): Verdict {
   if (!keepsCompiled || nodeVersion.startsWith("v20."))
     return passed("lenden caches no compiled code on this Node.");
-  const { directory, trouble } = findCompileCache(folders.cache, nodeVersion);
+  const { directory, trouble } = findCompileCache(folders.cache, nodeVersion, userNumber());
   if (!trouble) return passed(`Only you can change the compiled code in ${directory}.`);
   const { path = directory, why } = trouble;
   return warning(

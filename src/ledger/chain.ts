@@ -1,5 +1,5 @@
 import { createHash, hash } from "node:crypto";
-import type { Head } from "./head.ts";
+import type { Head } from "./position.ts";
 import { numberIn, type Row, type TextRow, textOrNull, textRow } from "./rows.ts";
 
 /** An event of an operation or of the ledger as a whole. Events are never changed or deleted. */

@@ -1,17 +1,9 @@
-import { hash, randomUUID } from "node:crypto";
-import { existsSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { hash } from "node:crypto";
+import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { errorCode } from "../domain/error-code.ts";
 import { Failure } from "../domain/failure.ts";
-import { makeDirectory } from "../platform/files.ts";
 import type { Database } from "../platform/sqlite/database.ts";
-import { type PositionFolders, positionFile } from "./position.ts";
-
-/** The place of an event in the chain, and its hash. */
-export interface Head {
-  number: bigint;
-  hash: string;
-}
+import { type Head, type PositionFolders, positionFile, readHead, writeHead } from "./position.ts";
 
 /**
  * The head that is stored outside the ledger, compared with the ledger. Not contained: the ledger was
@@ -62,40 +54,6 @@ export function storedHead(database: Database, path: string): StoredHead {
 /** The head of a ledger on a server. */
 export function serverHeadPath(folders: PositionFolders, ledger: string): string {
   return positionFile(folders, `ledger-head-${hash("sha256", ledger).slice(0, 24)}.json`);
-}
-
-export function readHead(
-  path: string,
-): "missing" | "unreadable" | { head: Head; isModified: boolean } {
-  try {
-    const { number, hash, modified }: { number?: unknown; hash?: unknown; modified?: unknown } =
-      JSON.parse(readFileSync(path, "utf8"));
-    const isNumber = typeof number === "string" && /^[1-9][0-9]{0,17}$/.test(number);
-    if (!isNumber || typeof hash !== "string") return "unreadable";
-    return { head: { number: BigInt(number), hash }, isModified: modified !== undefined };
-  } catch (error) {
-    return errorCode(error) === "ENOENT" ? "missing" : "unreadable";
-  }
-}
-
-/**
- * Replaces the file as a whole, and does not sync it: after a power cut it may be old or torn, which is
- * no reason to stop.
- *
- * @throws the system's error
- */
-export function writeHead(path: string, { number, hash }: Head, isModified = false): void {
-  const draft = `${path}.${randomUUID()}.new`;
-  makeDirectory(dirname(path), 0o700);
-  try {
-    const modified = isModified ? { modified: true } : {};
-    const text = JSON.stringify({ number: String(number), hash, ...modified });
-    writeFileSync(draft, text, { mode: 0o600 });
-    renameSync(draft, path);
-  } catch (error) {
-    rmSync(draft, { force: true });
-    throw error;
-  }
 }
 
 /** The newest event of a ledger; undefined if it has none. */

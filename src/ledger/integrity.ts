@@ -8,7 +8,7 @@ import {
   immutableColumns,
   rowsDigest,
 } from "./chain.ts";
-import type { Head } from "./head.ts";
+import type { Head } from "./position.ts";
 import { replayOf } from "./replay.ts";
 import type { Row, TextRow } from "./rows.ts";
 

@@ -1,7 +1,8 @@
 import { Failure } from "../domain/failure.ts";
 import type { Acceptance } from "./chain.ts";
-import { type Head, type StoredHead, writeHead } from "./head.ts";
+import type { StoredHead } from "./head.ts";
 import { findingsDigest, type Integrity, isAccepted, isComplete, isIntact } from "./integrity.ts";
+import { type Head, type PositionPlace, replacePosition } from "./position.ts";
 import type { ServerHealth } from "./postgres/health.ts";
 import type { ServerIntegrity } from "./postgres/integrity.ts";
 import type { WorkingProcess } from "./process-list.ts";
@@ -88,12 +89,12 @@ export type ConfirmRestore = (
 export function checked<Checked extends Integrity>(
   integrity: Checked,
   stored: StoredHead,
-  headFile: string,
+  place: PositionPlace,
 ) {
   const isModified = !isAccepted(integrity);
   const { head = integrity.newest } = stored;
   try {
-    if (head && stored.isModified !== isModified) writeHead(headFile, head, isModified);
+    if (head && stored.isModified !== isModified) replacePosition(place, head, isModified);
   } catch {
     // The check itself reports what it found.
   }
@@ -120,15 +121,8 @@ export async function unacceptedContent(
 }
 
 /** From here on, the ledger has to contain the event of the acceptance. */
-export function storeAccepted(head: Head | undefined, headFile: string): void {
-  try {
-    if (head) writeHead(headFile, head);
-  } catch (cause) {
-    throw new Failure("ledger.not-written", `Cannot write ${headFile}.`, {
-      hint: "Check the permissions of its directory, then accept the ledger again.",
-      cause,
-    });
-  }
+export function storeAccepted(head: Head | undefined, place: PositionPlace): void {
+  if (head) replacePosition(place, head);
 }
 
 export function changedMeanwhile(path: string): Failure {

@@ -1,10 +1,11 @@
 import { Failure, usage } from "../domain/failure.ts";
 import type { Database } from "../platform/sqlite/database.ts";
 import { openDatabase } from "../platform/sqlite/open.ts";
-import { headOf, headPath, storedHead, writeHead } from "./head.ts";
+import { headOf, headPath, storedHead } from "./head.ts";
 import { ledgerFileState, lossOf } from "./health.ts";
 import { isAccepted } from "./integrity.ts";
 import { hasLedger, type Moved, moveLedger, rejectConflicts } from "./move.ts";
+import { writeHead } from "./position.ts";
 import { connectTo } from "./postgres/ledger.ts";
 import type { ServerPlace } from "./postgres/place.ts";
 import { ledgerFile, prepareFile } from "./sqlite/file.ts";

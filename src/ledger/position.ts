@@ -1,29 +1,114 @@
 import { randomUUID } from "node:crypto";
-import { accessSync, constants, copyFileSync, existsSync, rmSync, writeFileSync } from "node:fs";
-import { userInfo } from "node:os";
-import { dirname, join } from "node:path";
-import { systemReason } from "../domain/error-code.ts";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { errorCode, systemReason } from "../domain/error-code.ts";
 import { Failure } from "../domain/failure.ts";
 import { firstExposed, makeDirectory } from "../platform/files.ts";
-import type { Folders } from "../platform/host.ts";
+import { type Folders, userNumber } from "../platform/host.ts";
+
+/** The place of an event in the chain, and its hash. */
+export interface Head {
+  number: bigint;
+  hash: string;
+}
 
 /** Where the newest event of a ledger is stored outside of it: `LENDEN_STATE_DIR` if the other one cannot be written. */
 export type PositionFolders = Pick<Folders, "config" | "state">;
 
-/** The file of a name in the directory that can be written. A file in the other one is copied there first. */
+export interface PositionPlace {
+  /** Of `positionFile`. */
+  headFile: string;
+  folders: PositionFolders;
+}
+
+/** The file of a name in the directory that can be written. A newer one in the other directory is copied there first. */
 export function positionFile({ config, state }: PositionFolders, name: string): string {
   const own = join(config, name);
-  if (state === undefined) return own;
+  if (state === undefined || !isPrivate(state)) return own;
   const other = join(state, name);
-  const [file, earlier] = canStoreIn(config) || !isPrivate(state) ? [own, other] : [other, own];
-  if (!existsSync(file) && existsSync(earlier)) {
-    try {
-      copyFileSync(earlier, file, constants.COPYFILE_EXCL);
-    } catch {
-      return earlier;
-    }
+  const [file, second] = canStoreIn(config) || !canStoreIn(state) ? [own, other] : [other, own];
+  if (rankOf(second) <= rankOf(file)) return file;
+  try {
+    replaceFile(file, readFileSync(second, "utf8"));
+    return file;
+  } catch {
+    return second;
   }
-  return file;
+}
+
+/**
+ * Stores a head in place of whatever is stored of the ledger: a newer one in the other directory would be used later.
+ *
+ * @throws Failure `ledger.not-written`
+ */
+export function replacePosition(
+  { headFile, folders: { config, state } }: PositionPlace,
+  head: Head,
+  isModified = false,
+): void {
+  const folders = state === undefined || !isPrivate(state) ? [] : [config, state];
+  const others = folders.map((folder) => join(folder, basename(headFile)));
+  let path = headFile;
+  try {
+    writeHead(path, head, isModified);
+    for (path of others) if (rankOf(path) > rankOf(headFile)) writeHead(path, head, isModified);
+  } catch (cause) {
+    throw new Failure("ledger.not-written", `Cannot write ${path}.`, {
+      hint: "Check the permissions of its directory, then accept the ledger again.",
+      cause,
+    });
+  }
+}
+
+/** Orders two positions of one ledger: the higher event counts, also one that `ledger check` found modified. */
+function rankOf(file: string): bigint {
+  const read = readHead(file);
+  return typeof read === "string" ? 0n : read.head.number * 2n + (read.isModified ? 1n : 0n);
+}
+
+export function readHead(
+  path: string,
+): "missing" | "unreadable" | { head: Head; isModified: boolean } {
+  try {
+    const { number, hash, modified }: { number?: unknown; hash?: unknown; modified?: unknown } =
+      JSON.parse(readFileSync(path, "utf8"));
+    const isNumber = typeof number === "string" && /^[1-9][0-9]{0,17}$/.test(number);
+    if (!isNumber || typeof hash !== "string") return "unreadable";
+    return { head: { number: BigInt(number), hash }, isModified: modified !== undefined };
+  } catch (error) {
+    return errorCode(error) === "ENOENT" ? "missing" : "unreadable";
+  }
+}
+
+/**
+ * Replaces the file as a whole, and does not sync it: after a power cut it may be old or torn, which is
+ * no reason to stop.
+ *
+ * @throws the system's error
+ */
+export function writeHead(path: string, { number, hash }: Head, isModified = false): void {
+  makeDirectory(dirname(path), 0o700);
+  const modified = isModified ? { modified: true } : {};
+  replaceFile(path, JSON.stringify({ number: String(number), hash, ...modified }));
+}
+
+function replaceFile(path: string, text: string): void {
+  const draft = `${path}.${randomUUID()}.new`;
+  try {
+    writeFileSync(draft, text, { mode: 0o600 });
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
 }
 
 /**
@@ -66,15 +151,10 @@ function canStoreIn(folder: string): boolean {
   }
 }
 
-/** No one, if the system does not know this user. */
-function ownUid(): number {
-  try {
-    return userInfo().uid;
-  } catch {
-    return Number.NaN;
-  }
-}
-
 function isPrivate(folder: string): boolean {
-  return canStoreIn(folder) && firstExposed([folder], ownUid()) === undefined;
+  try {
+    return firstExposed([folder], userNumber()) === undefined;
+  } catch {
+    return false;
+  }
 }

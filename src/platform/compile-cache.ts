@@ -1,5 +1,4 @@
 import { readdirSync } from "node:fs";
-import { userInfo } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { type Exposure, firstExposed, makeDirectory } from "./files.ts";
 
@@ -15,17 +14,17 @@ export interface CompileCache {
  * created.
  *
  * @param cache the directory of lenden's caches
- * @param uid the number of this user; -1 on Windows, which has none
+ * @param user of `userNumber`
  */
 export function findCompileCache(
   cache: string,
   nodeVersion: string,
-  uid = userInfo().uid,
+  user: number | undefined,
 ): CompileCache {
   const directory = join(cache, "compile-cache");
   if (!isAbsolute(cache)) return { directory, trouble: { why: "unusable" } };
   try {
-    const trouble = firstExposed(entriesOf(cache, directory, nodeVersion), uid);
+    const trouble = firstExposed(entriesOf(cache, directory, nodeVersion), user);
     return { directory, ...(trouble ? { trouble } : {}) };
   } catch {
     return { directory, trouble: { why: "unusable" } };

@@ -1,5 +1,4 @@
 import { accessSync, constants, lstatSync, mkdirSync, type Stats, statSync } from "node:fs";
-import { userInfo } from "node:os";
 import { dirname } from "node:path";
 import { errorCode } from "../domain/error-code.ts";
 
@@ -40,8 +39,13 @@ function isDirectory(path: string): boolean {
 }
 
 /** True for a regular file of this user, and not for a link: required before lenden deletes a file. */
-export function isOwnFile(path: string): boolean {
-  return ownEntry(path)?.isFile() === true;
+export function isOwnFile(path: string, user: number | undefined): boolean {
+  try {
+    const found = lstatSync(path);
+    return found.isFile() && (user === undefined || found.uid === user);
+  } catch {
+    return false;
+  }
 }
 
 /** What keeps an entry of the file system from being this user's alone. */
@@ -50,34 +54,23 @@ export type Exposure = "link" | "other-owner" | "others-can-write";
 /**
  * The first of these paths that is not this user's alone. What does not exist is exposed to no one.
  *
- * @param uid the number of this user; -1 on Windows, which has none
+ * @param user of `userNumber`
  */
 export function firstExposed(
   paths: Iterable<string>,
-  uid: number,
+  user: number | undefined,
 ): { path: string; why: Exposure } | undefined {
   for (const path of paths) {
     const found = lstatSync(path, { throwIfNoEntry: false });
-    const why = found && exposureOf(found, uid);
+    const why = found && exposureOf(found, user);
     if (why) return { path, why };
   }
   return undefined;
 }
 
-function exposureOf(found: Stats, uid: number): Exposure | undefined {
+function exposureOf(found: Stats, user: number | undefined): Exposure | undefined {
   if (found.isSymbolicLink()) return "link";
-  if (uid === -1) return undefined;
-  if (found.uid !== uid) return "other-owner";
+  if (user === undefined) return undefined;
+  if (found.uid !== user) return "other-owner";
   return (found.mode & 0o022) === 0 ? undefined : "others-can-write";
-}
-
-/** Windows has no user numbers: `uid` is -1. */
-function ownEntry(path: string): Stats | undefined {
-  try {
-    const found = lstatSync(path);
-    const { uid } = userInfo(); // throws for a user whom the system does not know
-    return uid === -1 || found.uid === uid ? found : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -76,7 +76,7 @@ export function processHost(parts: Parts = packageParts()): Host {
     nodeVersion: process.version,
     pid: process.pid,
     get user() {
-      return userInfo().username;
+      return userName();
     },
     get machine() {
       return hostname();
@@ -167,6 +167,15 @@ function limitLookups(ms: number): void {
   process.env.RES_OPTIONS = `timeout:${seconds} attempts:${ms < 2_000 ? 1 : 2}`;
 }
 
+/** The number of a user whom the system does not know by name, as in a container. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(userNumber());
+  }
+}
+
 /** An abort ends the sleep early, and is the only reason for which it can be rejected. */
 function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return delay(ms, undefined, signal && { signal }).catch(() => {});
@@ -177,7 +186,7 @@ export function enableCompileCache(cache: string): void {
   const nodeModule = process.getBuiltinModule("node:module");
   if (!("enableCompileCache" in nodeModule)) return;
   if (typeof nodeModule.enableCompileCache !== "function") return;
-  const { directory, trouble } = findCompileCache(cache, process.version, process.getuid?.() ?? -1);
+  const { directory, trouble } = findCompileCache(cache, process.version, userNumber());
   if (!trouble) nodeModule.enableCompileCache(directory);
 }
 

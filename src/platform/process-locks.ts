@@ -4,6 +4,7 @@ import { ulid } from "ulid";
 import { errorCode, systemReason } from "../domain/error-code.ts";
 import { Failure } from "../domain/failure.ts";
 import { isOwnFile, makeDirectory } from "./files.ts";
+import { userNumber } from "./host.ts";
 import type { Database } from "./sqlite/database.ts";
 
 /**
@@ -131,7 +132,7 @@ function mayBeHeld(path: string, { isLocked }: Locking): boolean {
 
 function remove(path: string): void {
   try {
-    if (isOwnFile(path)) rmSync(path, { force: true });
+    if (isOwnFile(path, userNumber())) rmSync(path, { force: true });
   } catch {}
 }
 

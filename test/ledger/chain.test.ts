@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { storedHead, writeHead } from "../../src/ledger/head.ts";
+import { storedHead } from "../../src/ledger/head.ts";
+import { writeHead } from "../../src/ledger/position.ts";
 import { integrityOf } from "../../src/ledger/sqlite/integrity.ts";
 import { scratchFolder } from "../support/helpers.ts";
 import { claim, claimed, memoryLedger, payout, record } from "./small-ledger.ts";

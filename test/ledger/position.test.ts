@@ -1,8 +1,8 @@
-import { chmodSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { scratchFolder } from "../support/helpers.ts";
-import { errorOf, lenden } from "../support/lenden.ts";
+import { builtEnv, errorOf, lenden, runProgram } from "../support/lenden.ts";
 import {
   openMerchant,
   openProductionMerchant,
@@ -11,8 +11,9 @@ import {
 } from "../support/merchant.ts";
 import { serverTest, sharedCluster } from "../support/postgres.ts";
 import { teamLedger } from "../support/team-ledger.ts";
+import { tool } from "../tool.js";
 
-/** A config directory that nobody can create, root included. */
+/** A config directory that no user can create, root included. */
 function unwritable(): string {
   const file = join(scratchFolder(), "file");
   writeFileSync(file, "");
@@ -92,6 +93,63 @@ describe("without a config directory that can be written", () => {
     const moved = await run([...payoutNumber(2, "OTHER"), "--json"], config);
     expect([moved.code, errorOf(moved).reason]).toEqual([1, "ledger.truncated"]);
   });
+
+  test("the newer position counts, whichever directory has it, until a person accepts", async () => {
+    const { merchant, run, rollBack } = await setup({ LENDEN_STATE_DIR: scratchFolder() });
+    const unwritten = { LENDEN_CONFIG_DIR: unwritable() };
+    expect(await run(payoutNumber(1, "ONE"))).toMatchObject({ code: 0 });
+    expect(await run(payoutNumber(2, "TWO"), unwritten)).toMatchObject({ code: 0 });
+    await rollBack();
+    for (const config of [unwritten, {}, unwritten]) {
+      const again = await run([...payoutNumber(2, "OTHER"), "--json"], config);
+      expect([again.code, errorOf(again).reason]).toEqual([1, "ledger.truncated"]);
+    }
+    expect(await merchant.count("payouts")).toBe(2);
+    const accept = async (config: Record<string, string>) => {
+      const { stdout } = await run(["ledger", "check", "--json"], config);
+      const { hash } = JSON.parse(stdout).newest;
+      return (await run(["ledger", "check", "--accept-hash", hash, "--yes"], config)).code;
+    };
+    expect(await accept({})).toBe(0);
+    expect(await run(payoutNumber(3, "THREE"), unwritten)).toMatchObject({ code: 0 });
+    expect(await run(payoutNumber(4, "FOUR"))).toMatchObject({ code: 0 });
+    await rollBack();
+    expect(await accept(unwritten)).toBe(0);
+    expect(await run(payoutNumber(5, "FIVE"), unwritten)).toMatchObject({ code: 0 });
+  });
+
+  test.runIf(process.getuid?.() === 0)(
+    "LENDEN_STATE_DIR suits a user whom the system does not know, and doctor reports no failure",
+    async () => {
+      const user = 47_110;
+      const { env, count } = await openMerchant();
+      const own = () => {
+        const folder = scratchFolder();
+        chownSync(folder, user, user);
+        return folder;
+      };
+      const [config, state] = [scratchFolder(), own()];
+      chmodSync(config, 0o755);
+      const folders = { LENDEN_DATA_DIR: own(), LENDEN_STATE_DIR: state, XDG_CACHE_HOME: own() };
+      const as = [`--reuid=${user}`, `--regid=${user}`, "--clear-groups"];
+      const run = (line: string[]) =>
+        runProgram(["setpriv", ...as, ...tool, ...line], {
+          env: builtEnv({ ...env, ...folders, LENDEN_CONFIG_DIR: config }),
+        });
+      const sent = await run([...payoutNumber(1, "A"), "--json"]);
+      expect([sent.code, sent.stderr]).toEqual([0, ""]);
+      expect(await count("payouts")).toBe(1);
+      expect(readdirSync(state)).toEqual([expect.stringMatching(/^ledger-head-/)]);
+      const findings: { check: string; state: string }[] = JSON.parse(
+        (await run(["doctor", "--json"])).stdout,
+      );
+      const found = Object.fromEntries(findings.map(({ check, state }) => [check, state]));
+      expect(found).toMatchObject({
+        ...{ config: "passed", data: "passed" },
+        ...{ "ledger-position": "passed", "compile-cache": "passed" },
+      });
+    },
+  );
 
   test("LENDEN_STATE_DIR has to be an absolute path to a private directory", async () => {
     const { run } = await setup({ LENDEN_CONFIG_DIR: unwritable() });

@@ -1,7 +1,8 @@
 import { toleratedClockMs } from "../../domain/timestamp.ts";
 import { createSingleChanges } from "../change.ts";
-import { readHead, storedEveryMs, writeHead } from "../head.ts";
+import { storedEveryMs } from "../head.ts";
 import type { Ledger } from "../ledger.ts";
+import { readHead, writeHead } from "../position.ts";
 import { RunAccount } from "./accounts.ts";
 import { createBatches } from "./batches.ts";
 import { createCallbacks } from "./callbacks.ts";

@@ -1,6 +1,6 @@
 import { usage } from "../../domain/failure.ts";
 import { acceptanceEvent } from "../chain.ts";
-import { type Head, ledgerPath, readHead, type StoredHead } from "../head.ts";
+import { ledgerPath, type StoredHead } from "../head.ts";
 import {
   changedMeanwhile,
   checked,
@@ -8,7 +8,7 @@ import {
   storeAccepted,
   unacceptedContent,
 } from "../maintenance.ts";
-import { noPosition } from "../position.ts";
+import { type Head, noPosition, readHead } from "../position.ts";
 import { acceptFile, findUnmoved, unmovedFailure } from "../sqlite/unmoved.ts";
 import type { Connection, Query } from "./connection.ts";
 import { serverHealth } from "./health.ts";
@@ -24,6 +24,7 @@ export function createServerMaintenance(
 ): LedgerMaintenance {
   const findFile = () =>
     findUnmoved(ledgerPath(host.folders.data), { server, environment }, leftMs);
+  const positionPlace = { headFile, folders: host.folders };
   const connected = async <Result>(
     work: (connection: Connection) => Promise<Result>,
   ): Promise<Result> => {
@@ -49,7 +50,7 @@ export function createServerMaintenance(
         const integrity = await serverIntegrityOf(connection);
         const file = await findFile();
         const position = noPosition(headFile, host.folders);
-        return { ...checked(integrity, stored, headFile), lacksLog: false, file, position };
+        return { ...checked(integrity, stored, positionPlace), lacksLog: false, file, position };
       }),
     fileBeside: async () => {
       const found = await findFile();
@@ -85,7 +86,7 @@ export function createServerMaintenance(
           accept: () =>
             connected(async (connection) => {
               await accept(connection);
-              storeAccepted(await headOf(connection.read), headFile);
+              storeAccepted(await headOf(connection.read), positionPlace);
             }),
         };
       }),

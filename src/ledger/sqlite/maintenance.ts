@@ -21,7 +21,7 @@ import {
   writeCopy,
 } from "../../platform/sqlite/open.ts";
 import type { Acceptance } from "../chain.ts";
-import { type Head, headOf, headPath, restoredPath, storedHead } from "../head.ts";
+import { headOf, headPath, restoredPath, storedHead } from "../head.ts";
 import { hasTables, ledgerFileState, rejectNetworkFileSystem } from "../health.ts";
 import { type Integrity, isAccepted } from "../integrity.ts";
 import {
@@ -33,7 +33,7 @@ import {
   storeAccepted,
   unacceptedContent,
 } from "../maintenance.ts";
-import { noPosition } from "../position.ts";
+import { type Head, noPosition, type PositionPlace } from "../position.ts";
 import type { WorkingProcess } from "../process-list.ts";
 import { recordAcceptance } from "./chain.ts";
 import {
@@ -62,7 +62,7 @@ export function createLedgerMaintenance({
 }): LedgerMaintenance {
   const path = ledgerFile(host);
   const headFile = headPath(host.folders, path);
-  const place = { path, headFile, leftMs };
+  const place = { path, headFile, folders: host.folders, leftMs };
   const kind = () => ledgerFileState(path, headFile).kind;
   const rejectNetwork = () => rejectNetworkFileSystem(path, host.mounts());
   /** Works in a ledger that was brought to the newest schema. */
@@ -79,7 +79,7 @@ export function createLedgerMaintenance({
         const stored = storedHead(database, headFile);
         const lacksLog = database.readOnly?.lacksLog === true;
         const position = noPosition(headFile, host.folders);
-        return { ...checked(await integrityOf(database), stored, headFile), lacksLog, position };
+        return { ...checked(await integrityOf(database), stored, place), lacksLog, position };
       });
     },
     backup: async (file) => {
@@ -116,10 +116,8 @@ function processesOf(database: Database, path: string, { now, user }: Host): Wor
   return listProcesses(database, isAlive).map((one) => ({ ...one, user: one.user || user }));
 }
 
-interface LedgerPlace {
+interface LedgerPlace extends PositionPlace {
   path: string;
-  /** The file with the head that is stored outside the ledger. */
-  headFile: string;
   /** How long the ledger may still be waited for, in milliseconds. */
   leftMs(): number;
 }
@@ -139,7 +137,8 @@ async function using<Result>(
 }
 
 /** A user has to accept a new ledger in place of a lost one. */
-function lostLedger(state: "empty" | "missing", { path, headFile, leftMs }: LedgerPlace, by: By) {
+function lostLedger(state: "empty" | "missing", place: LedgerPlace, by: By) {
+  const { path, leftMs } = place;
   return {
     path,
     state,
@@ -148,15 +147,14 @@ function lostLedger(state: "empty" | "missing", { path, headFile, leftMs }: Ledg
       setAside(path);
       if (state === "empty") (await newLedger(path, leftMs, { ...by, state })).close();
       else await createLedger(path, { ...by, state });
-      await using(openDatabase(path, leftMs), (database) =>
-        storeAccepted(headOf(database), headFile),
-      );
+      await using(openDatabase(path, leftMs), (database) => storeAccepted(headOf(database), place));
       rmSync(restoredPath(path), { force: true });
     },
   };
 }
 
-async function unacceptedFile(database: Database, { path, headFile, leftMs }: LedgerPlace, by: By) {
+async function unacceptedFile(database: Database, place: LedgerPlace, by: By) {
+  const { path, headFile, leftMs } = place;
   const newest = headOf(database);
   const stored = storedHead(database, headFile);
   const found = await unacceptedContent(stored, newest, () => integrityOf(database));
@@ -171,7 +169,7 @@ async function unacceptedFile(database: Database, { path, headFile, leftMs }: Le
           if (headOf(opened)?.hash !== newest?.hash) throw changedMeanwhile(path);
           recordAcceptance(opened, { ...by, ...found });
         });
-        storeAccepted(headOf(opened), headFile);
+        storeAccepted(headOf(opened), place);
         rmSync(restoredPath(path), { force: true });
       }),
   };

@@ -6,7 +6,8 @@ import { testCommand } from "../../domain/state.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
 import { openDatabase } from "../../platform/sqlite/open.ts";
 import { type FileAcceptance, fileAcceptanceEvent } from "../chain.ts";
-import { type Head, headOf } from "../head.ts";
+import { headOf } from "../head.ts";
+import type { Head } from "../position.ts";
 import { createChain } from "./chain.ts";
 import { isMovedTo, moveOf } from "./moved.ts";
 

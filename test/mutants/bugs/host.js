@@ -1,4 +1,5 @@
-import { resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { override } from "../override.js";
 
 const lost = ["test/ledger/lost-in-process.test.ts"];
@@ -26,6 +27,15 @@ export const hostBugs = [
       ({ config }, name) =>
         fileOf({ config, state: undefined }, name),
     tests: position("reveals an older ledger"),
+  },
+  {
+    name: "an older position of the ledger wins over a newer one in LENDEN_STATE_DIR",
+    seam: "positionFile",
+    decorate: (fileOf) => (folders, name) => {
+      const own = join(folders.config, name);
+      return existsSync(own) ? own : fileOf(folders, name);
+    },
+    tests: position("the newer position counts"),
   },
   {
     name: "10 s are not waited before the next run",
