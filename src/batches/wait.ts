@@ -1,5 +1,5 @@
 import { type Failure, inOneLine } from "../domain/failure.ts";
-import type { Batch } from "../ledger/batch.ts";
+import type { Batch, RowSet } from "../ledger/batch.ts";
 import { withCommitQueue } from "../ledger/commit-queue.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
@@ -23,7 +23,11 @@ export async function waitForBatch(
 ): Promise<Failure | undefined> {
   const endMs = deps.now() + waitOptions.timeoutMs;
   for (let round = 0; ; round += 1) {
-    const { open, unseen, isCutShort } = await refresh(unfinishedOf(batch, ledger), ledger, deps);
+    const { open, unseen, isCutShort } = await refresh(
+      payoutsOf("unfinished", batch, ledger),
+      ledger,
+      deps,
+    );
     if (!isCutShort) onCheck(open);
     const pauseMs = Math.min(pauseOf(waitOptions, round, deps), endMs - deps.now());
     const isHopeless = unseen?.kind === "access";
@@ -33,7 +37,8 @@ export async function waitForBatch(
 }
 
 /**
- * Retrieves the status of every accepted row once, also of rows that were sent again by new references.
+ * Retrieves the status of every accepted row once, also of rows that were sent again by new references, and of those
+ * whose record differed.
  *
  * @returns why a status could not be retrieved, if one could not
  */
@@ -44,7 +49,8 @@ export async function refreshBatch(
 ): Promise<Failure | undefined> {
   async function* all() {
     yield* processingRetries(batch, ledger);
-    yield* unfinishedOf(batch, ledger);
+    yield* payoutsOf("differing", batch, ledger);
+    yield* payoutsOf("unfinished", batch, ledger);
   }
   return (await refresh(all(), ledger, deps)).unseen;
 }
@@ -58,8 +64,8 @@ async function refresh(payouts: AsyncIterable<Operation>, ledger: Ledger, deps: 
   return refreshed;
 }
 
-async function* unfinishedOf(batch: Batch, ledger: Ledger): AsyncIterable<Operation> {
-  for await (const { reference } of ledger.batches.rows(batch, "unfinished")) {
+async function* payoutsOf(set: RowSet, batch: Batch, ledger: Ledger): AsyncIterable<Operation> {
+  for await (const { reference } of ledger.batches.rows(batch, set)) {
     const payout = await ledger.find(reference);
     if (payout) yield payout;
   }

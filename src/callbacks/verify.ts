@@ -2,15 +2,15 @@ import type { ServiceRecord } from "../api/contract/index.ts";
 import { type Paisa, paisaOf, readAmount } from "../domain/amount.ts";
 import { type Failure, whatHappened } from "../domain/failure.ts";
 import { outOfBounds } from "../domain/record-bounds.ts";
-import type { Resource } from "../domain/statuses.ts";
+import { isStatus, type Resource } from "../domain/statuses.ts";
 import type { CallbackContent, CheckedRecord } from "../ledger/callback.ts";
 import { type NamedRecord, plainName, readContent } from "./content.ts";
 
 /**
  * `verified`: the record was retrieved, and every field of the callback that has the name of one of the
- * record's fields agrees with it. `forged`: it claims Completed, and the API does not. `mismatched`: another
- * field differs, or the record itself is not valid. `unknown`: it names no record that the API knows, or cannot be read. `unchecked`: the API
- * gave no valid response.
+ * record's fields agrees with it. `forged`: it claims Completed, and the API does not; an undocumented status
+ * refutes nothing. `mismatched`: another field differs, or the record itself is not valid. `unknown`: it names no
+ * record that the API knows, or cannot be read. `unchecked`: the API gave no valid response.
  */
 export const verdicts = ["verified", "forged", "mismatched", "unknown", "unchecked"] as const;
 export type Verdict = (typeof verdicts)[number];
@@ -64,19 +64,20 @@ export async function verify(
   const claimsCompleted = claims.some(
     ({ name, value }) => name === "status" && /^completed$/i.test(textOf(value)),
   );
-  if (claimsCompleted && record.status !== "Completed") {
+  if (claimsCompleted && record.status !== "Completed" && isStatus(record.status)) {
     const explanation = `The callback claims Completed, but the API returns ${record.status}.`;
     return { verdict: "forged", explanation, ...result };
   }
+  const [invalid] = outOfBounds(named.kind, named.id, record);
+  if (invalid !== undefined)
+    return { verdict: "mismatched", explanation: `In the API's record, ${invalid}.`, ...result };
   const wrong = claims.filter(({ agrees }) => !agrees).map(({ name }) => name);
   const differing = [...new Set([...wrong, ...unexpected(expected, record)])];
   if (differing.length > 0) {
     const explanation = `The API's record differs in: ${differing.join(", ")}.`;
     return { verdict: "mismatched", explanation, ...result };
   }
-  const [invalid] = outOfBounds(named.kind, named.id, record);
-  if (invalid === undefined) return { verdict: "verified", explanation: null, ...result };
-  return { verdict: "mismatched", explanation: `In the API's record, ${invalid}.`, ...result };
+  return { verdict: "verified", explanation: null, ...result };
 }
 
 /** I14: a callback about a record that is not what its operation requested is not verified, even if both agree. */

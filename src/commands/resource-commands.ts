@@ -70,7 +70,10 @@ function idArgument({ kind, idName }: ResourceInfo) {
   return argument.required(idName, about, readIdentifier, kind);
 }
 
-const refresh = flag.toggle("--refresh", "First update Processing records from the API");
+const refresh = flag.toggle(
+  "--refresh",
+  "First update Processing and differing records from the API",
+);
 
 interface RefreshedPage extends OperationPage {
   /** The failure of records that differ from what was requested. */
@@ -87,9 +90,9 @@ async function* listRecords(
   const filter = await filterOf(given, ledger, context);
   let conflict: Failure | undefined;
   if (refresh) {
-    const processing = { ...filter, states: undefined, status: "Processing" };
     const limit = given.limit === undefined ? {} : { limit: given.limit };
-    conflict = await refreshAll(ledger.list(kind, { ...processing, ...limit }), context);
+    const { changeable } = await import("../operations/refresh.ts");
+    conflict = await refreshAll(changeable(kind, { ...filter, ...limit }, ledger), context);
   }
   for await (const page of listPages(columnsOf[kind], kind, { filter, given }, ledger, context))
     yield { ...page, conflict };
@@ -97,12 +100,12 @@ async function* listRecords(
 
 /** The failure of a record that differs ends the command, after the list. */
 async function refreshAll(
-  processing: AsyncIterable<ListedOperation>,
+  operations: AsyncIterable<ListedOperation>,
   context: Context,
 ): Promise<Failure | undefined> {
   const { refreshStatus, throwUnlessUnknown } = await import("../operations/refresh.ts");
   const deps = await context.api.deps();
-  const { unseen, conflict } = await refreshStatus(processing, deps);
+  const { unseen, conflict } = await refreshStatus(operations, deps);
   if (unseen && conflict) deps.notice(inOneLine(unseen));
   else if (unseen) throwUnlessUnknown(unseen, deps);
   return conflict;

@@ -13,6 +13,11 @@ export function formatAmount(amount: number): string {
   return amountPaisa === undefined ? `BDT ${amount}` : formatPaisa(amountPaisa);
 }
 
+/** True for a name of the currency, as the API or a statement may write it: `BDT`, `Tk`, `৳`. */
+export function isTaka(text: string): boolean {
+  return /^(?:bdt|tk\.?|takas?|৳|টাকা)$/iu.test(text.normalize("NFC").trim());
+}
+
 /** The last three digits together, then two by two. */
 function lakhGrouped(taka: string): string {
   const head = taka.slice(0, -3);

@@ -1,4 +1,5 @@
 import { paisaOf } from "./amount.ts";
+import { isTaka } from "./money.ts";
 import { err, ok, quoted, type Result } from "./result.ts";
 import { isStatus, type Resource, statuses } from "./statuses.ts";
 
@@ -10,6 +11,7 @@ interface RecordValues {
   recipientNumber?: string | undefined;
   transactionId?: string | undefined;
   accountNumber?: string | null | undefined;
+  currency?: unknown;
 }
 
 /** 256 characters that can be printed, and that are not only spaces. */
@@ -32,10 +34,13 @@ export function outOfBounds(kind: Resource, id: string, record: RecordValues): s
   };
   const checkText = (field: string, value: string | null | undefined) =>
     check(printable.test(value ?? ""), field, value ?? "", "1 to 256 printable characters");
-  const { amount, status, merchantRef, recipientNumber, transactionId, accountNumber } = record;
+  const { amount, status, merchantRef, recipientNumber, transactionId, accountNumber, currency } =
+    record;
   const isAmount = (paisaOf(amount) ?? 0n) > 0n;
   check(isAmount, "amount", amount, "a positive amount with at most two decimals");
   check(isStatus(status), "status", status, statuses.join(", ").replace(/, (\w+)$/, " or $1"));
+  const isOther = typeof currency === "string" && currency !== "" && !isTaka(currency);
+  check(!isOther, "currency", currency, "BDT");
   checkText("ID", id);
   if (kind === "payout") checkText("reference", merchantRef);
   if (kind === "payout" && recipientNumber) checkText("recipient", recipientNumber);

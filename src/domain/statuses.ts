@@ -7,6 +7,12 @@ export function isStatus(text: string): text is Status {
   return statuses.some((one) => one === text);
 }
 
+/** True if a status shows nothing new: it is the known one, also if the API now writes it in another case. */
+export function isSameStatus(known: string | null, shown: string): boolean {
+  if (known === null || !isStatus(known)) return shown === known;
+  return shown.toLowerCase() === known.toLowerCase();
+}
+
 /** True if a record cannot change any more. An undocumented status is not final. */
 export function hasEnded({ status }: { status: string }): boolean {
   return status === "Completed" || status === "Cancelled";

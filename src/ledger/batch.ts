@@ -76,7 +76,7 @@ export interface BatchResults {
  * `unknown`: their outcome is unknown. `unsent`: they were not sent, and can be. `open`: both. `used`: their
  * payouts were rejected or cancelled. `unfinished`: accepted, and neither Completed nor Cancelled.
  */
-export type RowSet = "all" | "unknown" | "unsent" | "open" | "used" | "unfinished";
+export type RowSet = "all" | "unknown" | "unsent" | "open" | "used" | "unfinished" | "differing";
 
 /** The answer to a claim of a batch. */
 export type BatchClaim =

@@ -177,6 +177,7 @@ export const rowSets: Record<RowSet, string> = {
   open: `(${isUnsent} OR ${isUnknown})`,
   used: `${isSamePayout} AND o.phase = 'retired'`,
   unfinished: `${isSamePayout} AND o.state = 'CONFIRMED' AND o.status NOT IN ('Completed', 'Cancelled')`,
+  differing: `${isSamePayout} AND ${isDifferingIn("o")}`,
 };
 
 // If another payout has the reference, the row only shows that it cannot be sent.

@@ -2,7 +2,7 @@ import type { ServiceRecord } from "../api/contract/index.ts";
 import { type Paisa, paisaOf } from "../domain/amount.ts";
 import { Failure } from "../domain/failure.ts";
 import { sameMobile } from "../domain/mobile.ts";
-import { formatAmount, formatPaisa } from "../domain/money.ts";
+import { formatAmount, formatPaisa, isTaka } from "../domain/money.ts";
 import { commandGroup } from "../domain/statuses.ts";
 import { isLocalSandbox } from "../domain/url.ts";
 import type { Operation } from "../ledger/operation.ts";
@@ -27,6 +27,8 @@ export interface Theirs {
   payment?: string;
   account?: string;
   accountType?: string;
+  /** Documented nowhere; an API that names one must mean taka. */
+  currency?: unknown;
 }
 
 /** Lines with the requested value and the API's value. */
@@ -47,13 +49,19 @@ export function compared(asked: Asked, theirs: Theirs): Compared {
     if (typeof ours === "string" && other !== undefined && other !== ours)
       found.different.push(line(field, ours, other));
   }
+  const { currency } = theirs;
+  if (typeof currency === "string" && currency !== "" && !isTaka(currency))
+    found.different.push(line("currency", "BDT", currency));
   const { account, accountType } = asked;
   if (account !== undefined && theirs.account !== undefined) {
     const verdict = sameAccount(account, theirs.account);
     if (verdict !== "same") found[verdict].push(line("account", account, theirs.account));
   }
-  if (accountType !== undefined && theirs.accountType && theirs.accountType !== accountType)
-    found.different.push(line("account type", accountType, theirs.accountType));
+  if (accountType !== undefined && theirs.accountType !== undefined) {
+    const verdict = theirs.accountType === "" ? "unclear" : "different";
+    if (theirs.accountType !== accountType)
+      found[verdict].push(line("account type", accountType, theirs.accountType));
+  }
   if (recipient === undefined || theirs.recipient === undefined) return found;
   const verdict = sameMobile(recipient, theirs.recipient);
   if (verdict !== "same") found[verdict].push(line("recipient", recipient, theirs.recipient));
@@ -90,6 +98,7 @@ export function comparedRecord(
     payment: record.transactionId ?? "",
     account: record.accountNumber ?? "",
     accountType: record.accountType ?? "",
+    currency: record.currency,
   });
 }
 
@@ -189,14 +198,28 @@ export function differingRecord(
   { status }: Pick<ServiceRecord, "status">,
   different: string[],
 ): Failure {
+  return recordFailure(operation, `(${status}) differs from what was requested`, different);
+}
+
+/** The failure of a record that differed before, and that hides or lacks a value now: it proves nothing (I14). */
+export function unprovedRecord(
+  operation: Operation,
+  { status }: Pick<ServiceRecord, "status">,
+  unclear: string[],
+): Failure {
+  const what = `(${status}) differed from what was requested, and does not show that it agrees now`;
+  return recordFailure(operation, what, unclear);
+}
+
+function recordFailure(operation: Operation, what: string, problems: string[]): Failure {
   const { kind, id, reference } = operation;
   const remoteId = operation.remoteId ?? "";
   const name = reference === null || reference === remoteId ? "" : `${reference}, `;
-  return new Failure(
-    "record.differs",
-    `The API's record of ${kind} ${name}${remoteId} (${status}) differs from what was requested.`,
-    { problems: different, hint: differingHint(operation), operation: reference ?? remoteId ?? id },
-  );
+  return new Failure("record.differs", `The API's record of ${kind} ${name}${remoteId} ${what}.`, {
+    problems,
+    hint: differingHint(operation),
+    operation: reference ?? remoteId ?? id,
+  });
 }
 
 /** How the CONFLICT of a differing record ends. */

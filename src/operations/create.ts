@@ -8,7 +8,14 @@ import { formatAmount, formatPaisa } from "../domain/money.ts";
 import { isDiffering, isUnresolved, isUnsettled } from "../domain/state.ts";
 import { type ClaimDecision, decideRefund, refundableOf } from "../ledger/decide.ts";
 import type { Intent, Operation } from "../ledger/operation.ts";
-import { anotherRecord, assertFree, compared, differingHint, resolveHint } from "./compare.ts";
+import {
+  anotherRecord,
+  assertFree,
+  compared,
+  differingHint,
+  resolveHint,
+  type Theirs,
+} from "./compare.ts";
 import { checkStop, type OperationDeps } from "./deps.ts";
 import { recorded } from "./record-outcome.ts";
 import {
@@ -67,8 +74,8 @@ export async function createPayment(
   const { operation, earlier } = await claimIntent(intent, { again }, deps);
   return recorded(operation, deps, async () => {
     const payment = await createOnce(operation, () => deps.client.createPayment(asked), deps);
-    const { transactionId: remoteId, status, payment_url: paymentUrl, amount } = payment;
-    await assertSame(operation, remoteId, { amount }, deps);
+    const { transactionId: remoteId, status, payment_url: paymentUrl, amount, currency } = payment;
+    await assertSame(operation, remoteId, { amount, currency }, deps);
     return { result: { payment, earlier }, remoteId, status, paymentUrl };
   });
 }
@@ -87,8 +94,8 @@ export async function createRefund(
   const { operation } = await claimIntent(intent, { again, paidPaisa }, deps);
   return recorded(operation, deps, async () => {
     const refund = await createOnce(operation, () => deps.client.createRefund(asked), deps);
-    const { refundRequestId: remoteId, status, transactionId: payment, amount } = refund;
-    await assertSame(operation, remoteId, { amount, payment }, deps);
+    const { refundRequestId: remoteId, status, transactionId: payment, amount, currency } = refund;
+    await assertSame(operation, remoteId, { amount, payment, currency }, deps);
     return { result: refund, remoteId, status };
   });
 }
@@ -97,7 +104,7 @@ export async function createRefund(
 async function assertSame(
   operation: Operation,
   remoteId: string,
-  theirs: { amount: number; payment?: string },
+  theirs: Pick<Theirs, "amount" | "payment" | "currency">,
   deps: OperationDeps,
 ): Promise<void> {
   const { amountPaisa, target: payment } = operation;

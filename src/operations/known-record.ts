@@ -2,10 +2,10 @@ import type { ServiceRecord } from "../api/contract/index.ts";
 import { Failure, whatHappened } from "../domain/failure.ts";
 import { formatTime } from "../domain/local-time.ts";
 import { differingCode, isDiffering } from "../domain/state.ts";
-import { hasEnded } from "../domain/statuses.ts";
+import { hasEnded, isSameStatus } from "../domain/statuses.ts";
 import { changesFinalStatus } from "../ledger/decide.ts";
 import type { HistoryEvent, Operation, Outcome } from "../ledger/operation.ts";
-import { comparedRecord, differingRecord } from "./compare.ts";
+import { comparedRecord, differingRecord, unprovedRecord } from "./compare.ts";
 import type { OperationDeps } from "./deps.ts";
 import { statusIn } from "./record-outcome.ts";
 
@@ -15,9 +15,9 @@ import { statusIn } from "./record-outcome.ts";
  */
 
 /**
- * The failure of a record that is not what an operation requested. A recipient that cannot be compared proves nothing.
- * A record of another reference is `uncertain`: it is not the record of this payout, and its status must not be
- * stored (P15b).
+ * The failure of a record that is not what an operation requested. A recipient that cannot be compared proves nothing:
+ * neither that a record differs, nor that one that differed agrees again. A record of another reference is `uncertain`:
+ * it is not the record of this payout, and its status must not be stored (P15b).
  */
 export function conflictIn(operation: Operation, record: ServiceRecord): Failure | undefined {
   const { kind, remoteId, reference, id, asked } = operation;
@@ -27,8 +27,11 @@ export function conflictIn(operation: Operation, record: ServiceRecord): Failure
     const why = new Failure("api.unusable-response", what, { hint: "Run the same command again." });
     return confirmedUnseen(reference ?? id, remoteId ?? "", why);
   }
-  const { different } = comparedRecord(operation, record);
-  return different.length === 0 ? undefined : differingRecord(operation, record, different);
+  const { different, unclear } = comparedRecord(operation, record);
+  if (different.length > 0) return differingRecord(operation, record, different);
+  return unclear.length > 0 && isDiffering(operation)
+    ? unprovedRecord(operation, record, unclear)
+    : undefined;
 }
 
 /** The failure of a status check of a payout that the API confirmed earlier: it stays confirmed. */
@@ -64,12 +67,16 @@ export async function recordShown(
   const ledger = await deps.ledger();
   if (conflict) {
     const outcome = differingOutcome(conflict);
-    if (!wasDiffering || outcome.message !== message)
+    // What differed before says more than that it cannot be compared now.
+    const isNew = comparedRecord(operation, record).different.length > 0;
+    if (!wasDiffering || (isNew && outcome.message !== message))
       await ledger.learn({ seen: operation, outcome });
     return;
   }
-  if (!wasDiffering && record.status === status) return;
+  const isSame = isSameStatus(status, record.status);
+  if (!wasDiffering && isSame) return;
   const outcome: Outcome = { state: "CONFIRMED", ...statusIn(record) };
+  if (isSame && status !== null) outcome.status = status;
   const isFinalChanged = changesFinalStatus(operation, outcome);
   if (isFinalChanged || wasDiffering) {
     const history = await ledger.historyOf(operation);

@@ -1,6 +1,8 @@
 import { Failure, inOneLine, whatHappened } from "../domain/failure.ts";
+import { isDiffering } from "../domain/state.ts";
 import { hasEnded } from "../domain/statuses.ts";
-import type { Operation } from "../ledger/operation.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Filter, Kind, ListedOperation, Operation } from "../ledger/operation.ts";
 import type { OperationDeps } from "./deps.ts";
 import { conflictIn, recordShown } from "./known-record.ts";
 import { unread } from "./response-failure.ts";
@@ -20,6 +22,22 @@ export interface Refreshed {
   conflict: Failure | undefined;
   /** True if the run was stopped before all were retrieved. */
   isCutShort: boolean;
+}
+
+/**
+ * What a refresh retrieves: what has a record that differed, whatever its last status was and without a limit, because
+ * only a record that agrees ends that (I14), and then what is Processing.
+ */
+export async function* changeable(
+  kind: Kind | undefined,
+  filter: Filter,
+  ledger: Ledger,
+): AsyncGenerator<ListedOperation> {
+  const { limit: _, ...whole } = filter;
+  const differing = ledger.list(kind, { ...whole, states: ["CONFLICT"], status: undefined });
+  for await (const one of differing) if (isDiffering(one)) yield one;
+  const processing = ledger.list(kind, { ...filter, states: undefined, status: "Processing" });
+  for await (const one of processing) if (!isDiffering(one)) yield one;
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Paisa } from "../domain/amount.ts";
 import { readMobile } from "../domain/mobile.ts";
+import { isTaka } from "../domain/money.ts";
 import { asciiDigits, err, ok, quoted, type Result } from "../domain/result.ts";
 import { type Resource, type Status, statuses } from "../domain/statuses.ts";
 import { whenClockShows } from "../domain/time-zone.ts";
@@ -214,10 +215,6 @@ const codes = new Set(Intl.supportedValuesOf("currency"));
 /** True for `BDT`, `USD`, `Tk`, `৳`. */
 export function isCurrency(text: string): boolean {
   return isTaka(text) || codes.has(text.toUpperCase()) || /^(?:us)?\p{Sc}$/iu.test(text);
-}
-
-function isTaka(text: string): boolean {
-  return /^(?:bdt|tk\.?|takas?|৳|টাকা)$/iu.test(text.normalize("NFC"));
 }
 
 /** The currency of a cell if it is not BDT. */

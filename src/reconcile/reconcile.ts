@@ -3,14 +3,14 @@ import { type Paisa, paisaOf } from "../domain/amount.ts";
 import { Failure, inOneLine, usage } from "../domain/failure.ts";
 import { readIdentifier } from "../domain/identifier.ts";
 import { outOfBounds } from "../domain/record-bounds.ts";
-import { isTest, isUnresolved } from "../domain/state.ts";
+import { isDiffering, isTest, isUnresolved } from "../domain/state.ts";
 import { hasEnded, isStatus, type Resource, resources } from "../domain/statuses.ts";
 import type { Requested } from "../ledger/change.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { Filter, Operation, Outcome } from "../ledger/operation.ts";
+import type { ListedOperation, Operation, Outcome } from "../ledger/operation.ts";
 import type { OperationDeps } from "../operations/deps.ts";
 import { statusIn, timeIn } from "../operations/record-outcome.ts";
-import { refreshStatus, throwUnlessUnknown } from "../operations/refresh.ts";
+import { changeable, refreshStatus, throwUnlessUnknown } from "../operations/refresh.ts";
 import { resolveByRecord } from "../operations/resolve.ts";
 import { unread } from "../operations/response-failure.ts";
 import { requestRecord } from "../operations/status.ts";
@@ -118,7 +118,7 @@ export async function reconcile(
     balance.add(explained);
   }
   // What the ledger knows as Processing may be completed, and be missing in the statement.
-  const processing = others(named, { status: "Processing", until: options.until }, ledger);
+  const processing = others(named, changeable(undefined, { until: options.until }, ledger));
   const refreshed = failed.unseen
     ? { ...failed, conflict: undefined }
     : await refreshStatus(processing, deps);
@@ -206,9 +206,9 @@ function isRecorded(kind: Operation["kind"]): boolean {
 }
 
 /** Operations that the API has a record of, and that no line names. */
-async function* others(named: FirstLines, filter: Filter, ledger: Ledger) {
-  for await (const one of ledger.list(undefined, { ...filter, oldestFirst: true })) {
-    const isRecord = one.state === "CONFIRMED" && isRecorded(one.kind);
+async function* others(named: FirstLines, operations: AsyncIterable<ListedOperation>) {
+  for await (const one of operations) {
+    const isRecord = (one.state === "CONFIRMED" || isDiffering(one)) && isRecorded(one.kind);
     if (isRecord && named.get(Number(one.number)) === undefined) yield one;
   }
 }
@@ -383,8 +383,9 @@ async function findMissing(
   { since, until }: Options,
   ledger: Ledger,
 ): Promise<void> {
-  const filter = { status: "Completed", bookedSince: since, bookedUntil: until };
-  for await (const one of others(named, filter, ledger)) {
+  const filter = { status: "Completed", states: ["CONFIRMED"], oldestFirst: true } as const;
+  const span = { bookedSince: since, bookedUntil: until };
+  for await (const one of others(named, ledger.list(undefined, { ...filter, ...span }))) {
     // The line may be one that a person has accepted before.
     const isFitting = findings.hasFree(one.amountPaisa);
     const accepted = isFitting ? await acceptedAs(one, findings, ledger) : undefined;

@@ -51,7 +51,20 @@ async function shop() {
     if (!made) throw new Error("the API has no payout");
     return made;
   };
-  return { api, run, json, payment, refunded, refundOf, payout, pay };
+  /** A record of a kind, and the group of its commands. */
+  const made = async (kind: "payment" | "payout" | "refund") => {
+    if (kind === "payout") {
+      const record = await payout();
+      return { record, id: record.payoutId, group: "payout" };
+    }
+    if (kind === "payment") {
+      const record = await payment();
+      return { record, id: record.transactionId, group: "pay" };
+    }
+    const { refund: record } = await refunded();
+    return { record, id: record.refundRequestId, group: "refund" };
+  };
+  return { api, own, run, json, payment, refunded, refundOf, payout, pay, made, methodId };
 }
 
 const differs = { kind: "conflict", reason: "record.differs" };
@@ -344,6 +357,222 @@ describe("P16b: a record that differs from what was requested", () => {
       json: [{ result: "differs", differences: [{ field: "amount", ledger: "500", api: "5" }] }],
     });
   });
+});
+
+describe("I14: a conflict of a record", () => {
+  const hidden = "***********";
+
+  test.each(["", hidden])(
+    "of a payout does not end by a record whose recipient is '%s'",
+    async (recipientNumber) => {
+      const { api, json, payout } = await shop();
+      const sent = Object.assign(await payout(), { recipientNumber: "01912345678" });
+      api.set("payout", sent.payoutId, "Completed");
+      expect(await json("payout", "get", sent.payoutId)).toMatchObject({ code: 5, error: differs });
+      const marked = await json("ledger", "show", "INV-1");
+      sent.recipientNumber = recipientNumber;
+      for (const line of [
+        ["payout", "get", sent.payoutId],
+        ["payout", "wait", sent.payoutId],
+        ["payout", "list", "--refresh"],
+        ["ledger", "resolve", "INV-1"],
+      ]) {
+        const { code, error } = await json(...line);
+        expect({ line, code, error }).toMatchObject({ code: 5, error: differs });
+      }
+      // What differed stays recorded.
+      expect(await json("ledger", "show", "INV-1")).toEqual(marked);
+      expect(await json("report")).toMatchObject({
+        json: { accounts: [{ total: { payouts: { count: 0 }, differing: 1 } }] },
+      });
+      sent.recipientNumber = "+8801712345678";
+      expect(await json("payout", "get", sent.payoutId)).toMatchObject({
+        code: 0,
+        json: { warnings: [{ reason: "record.agrees-again" }] },
+      });
+    },
+  );
+
+  test.each([
+    ["accountNumber", "01912345678", undefined],
+    ["accountNumber", "01912345678", hidden],
+    ["accountType", "BUSINESS_ACCOUNT", undefined],
+  ] as const)("of a refund (%s %s) does not end by %s", async (field, other, unclear) => {
+    const { api, json, refunded } = await shop();
+    const { refund } = await refunded();
+    const { [field]: right, refundRequestId: id } = refund;
+    Object.assign(refund, { [field]: other });
+    api.set("refund", id, "Completed");
+    expect(await json("refund", "get", id)).toMatchObject({ code: 5, error: differs });
+    Object.assign(refund, { [field]: unclear });
+    expect(await json("refund", "get", id)).toMatchObject({ code: 5, error: differs });
+    expect(await json("report")).toMatchObject({
+      json: { accounts: [{ total: { refunds: { count: 0 }, differing: 1 } }] },
+    });
+    Object.assign(refund, { [field]: right });
+    expect(await json("refund", "get", id)).toMatchObject({ code: 0 });
+  });
+
+  test("does not make a callback verified whose record hides what differed", async () => {
+    const { api, run, json, payout } = await shop();
+    const sent = Object.assign(await payout(), { recipientNumber: "01912345678" });
+    api.set("payout", sent.payoutId, "Completed");
+    expect((await json("payout", "get", sent.payoutId)).code).toBe(5);
+    sent.recipientNumber = hidden;
+    const verified = await run(["callback", "verify", "--json"], { stdin: JSON.stringify(sent) });
+    expect({ ...verified, json: JSON.parse(verified.stdout) }).toMatchObject({
+      code: 11,
+      json: { verdict: "mismatched" },
+    });
+  });
+
+  test.each(["payment", "payout", "refund"] as const)(
+    "of a Completed %s is retrieved by 'list --refresh' until the record is corrected",
+    async (kind) => {
+      const { api, json, made } = await shop();
+      const { record, id, group } = await made(kind);
+      const { amount } = record;
+      api.set(kind, id, "Completed");
+      expect((await json(group, "get", id)).code).toBe(0);
+      record.amount = 5;
+      expect((await json(group, "get", id)).code).toBe(5);
+      for (const flags of [[], ["--limit", "1"], ["--status", "completed"]]) {
+        const { code, error } = await json(group, "list", "--refresh", ...flags);
+        expect({ flags, code, error }).toMatchObject({ code: 5, error: differs });
+      }
+      record.amount = amount;
+      expect(await json(group, "list", "--refresh")).toMatchObject({
+        code: 0,
+        json: [{ state: "CONFIRMED", status: "Completed" }],
+      });
+    },
+  );
+
+  test("of a Completed row of a batch ends with 'payout batch status --refresh'", async () => {
+    const { api, json } = await shop();
+    const file = join(scratchFolder(), "payroll.csv");
+    writeFileSync(file, `amount,to,method\n50,01712345678,${api.methods[0].id}\n`);
+    expect((await json("payout", "batch", "send", file, "--yes")).code).toBe(0);
+    const status = () => json("payout", "batch", "status", file, "--refresh");
+    const [sent] = api.payouts;
+    if (!sent) throw new Error("the API has no payout");
+    api.set("payout", sent.payoutId, "Completed");
+    expect(await status()).toMatchObject({ code: 0 });
+    sent.amount = 5;
+    expect((await json("payout", "get", sent.payoutId)).code).toBe(5);
+    expect(await status()).toMatchObject({ code: 5, json: { states: { conflict: { rows: 1 } } } });
+    sent.amount = 50;
+    expect(await status()).toMatchObject({ code: 0, json: { states: { completed: { rows: 1 } } } });
+  });
+
+  test("of a Completed payment that the statement lacks ends a reconciliation with exit 5", async () => {
+    const { api, json, payment } = await shop();
+    const paid = await payment();
+    api.set("payment", paid.transactionId, "Completed");
+    expect((await json("pay", "get", paid.transactionId)).code).toBe(0);
+    paid.amount = 5;
+    expect((await json("pay", "get", paid.transactionId)).code).toBe(5);
+    const file = join(scratchFolder(), "statement.csv");
+    const [day] = new Date(paid.createdAt).toISOString().split("T");
+    writeFileSync(file, `Date,Transaction ID,Amount\n${day},TX-NONE,1\n`);
+    const reconcile = ["reconcile", file, "--yes", "--since", "yesterday", "--until", "today"];
+    expect(await json(...reconcile)).toMatchObject({ code: 5, error: differs });
+  });
+});
+
+describe("the currency of a record", () => {
+  test.each(["payment", "payout", "refund"] as const)(
+    "other than BDT is a difference of a %s",
+    async (kind) => {
+      const { json, made } = await shop();
+      const { record, id, group } = await made(kind);
+      Object.assign(record, { currency: "USD" });
+      const { code, error } = await json(group, "get", id);
+      expect({ code, error }).toMatchObject({ code: 5, error: differs });
+      expect(error.problems).toEqual(["currency: requested BDT, the API has USD"]);
+      for (const currency of ["BDT", "Tk", null]) {
+        Object.assign(record, { currency });
+        expect((await json(group, "get", id)).code).toBe(0);
+      }
+    },
+  );
+
+  test("in the response to a creation makes it another record", async () => {
+    const { api, json, pay, methodId } = await shop();
+    const response = (body: string) => ({
+      do: "answer" as const,
+      body: body.replace(/"amount":/, '"currency":"USD","amount":'),
+    });
+    api.disturb("/payment/create", { response }, "every");
+    expect(await pay("Order 41")).toMatchObject({ code: 5, error: differs });
+    api.disturb("/payout/create", { response }, "every");
+    const what = ["--amount", "500", "--to", "01712345678", "--method-id", methodId];
+    expect(await json("payout", "send", ...what, "--ref", "INV-1")).toMatchObject({
+      code: 5,
+      error: { reason: "payout.response-differs" },
+    });
+  });
+
+  test("keeps a callback from being verified, also of a payment that lenden did not create", async () => {
+    const { own, payment } = await shop();
+    const paid = Object.assign(await payment(), { currency: "USD" });
+    const { code, stdout } = await lenden(["callback", "verify", "--json"], {
+      env: { ...own, LENDEN_DATA_DIR: scratchFolder() },
+      stdin: JSON.stringify(paid),
+    });
+    expect({ code, json: JSON.parse(stdout) }).toMatchObject({
+      code: 11,
+      json: { verdict: "mismatched" },
+    });
+  });
+});
+
+describe("a status that is not documented", () => {
+  test.each(["Settled", "completed"])(
+    "(%s) makes a callback mismatched, and not forged",
+    async (status) => {
+      const { run, payment } = await shop();
+      const paid = Object.assign(await payment(), { status });
+      const claim = JSON.stringify({ ...paid, status: "Completed" });
+      const { code, stdout } = await run(["callback", "verify", "--json"], { stdin: claim });
+      expect({ code, json: JSON.parse(stdout) }).toMatchObject({
+        code: 11,
+        json: { verdict: "mismatched", explanation: expect.stringContaining(status) },
+      });
+    },
+  );
+
+  test("is no change of a final one if only its case differs", async () => {
+    const { api, json, payment } = await shop();
+    const paid = await payment();
+    const { transactionId: id } = paid;
+    api.set("payment", id, "Completed");
+    expect((await json("pay", "get", id)).code).toBe(0);
+    const before = await json("ledger", "show", id);
+    Object.assign(paid, { status: "completed" });
+    expect((await json("pay", "get", id)).json).not.toHaveProperty("warnings");
+    expect(await json("ledger", "show", id)).toEqual(before);
+    paid.amount = 5;
+    expect((await json("pay", "get", id)).code).toBe(5);
+    paid.amount = 500;
+    expect((await json("pay", "get", id)).json).toMatchObject({
+      warnings: [{ reason: "record.agrees-again" }],
+    });
+    expect(await json("pay", "list")).toMatchObject({ json: [{ status: "Completed" }] });
+  });
+});
+
+test("a payout whose record has no recipient is not confirmed, and says so", async () => {
+  const { api, json, methodId } = await shop();
+  const response = (body: string) => ({
+    do: "answer" as const,
+    body: body.replace(/"recipientNumber":"[^"]*"/, '"recipientNumber":""'),
+  });
+  api.disturb("/payout/retrieve", { response }, "every");
+  const what = ["--amount", "500", "--to", "01712345678", "--method-id", methodId];
+  const { code, error } = await json("payout", "send", ...what, "--ref", "INV-1");
+  expect(code).toBe(75);
+  expect(error.message).not.toContain(" as ,");
 });
 
 describe("P24b: a final status that changes", () => {

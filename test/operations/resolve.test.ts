@@ -96,7 +96,7 @@ test("a record resolves nothing while another process sends the same", async () 
     transactionId: "TX1",
     amount: 10,
     status: "Processing",
-    accountNumber: "01712345678",
+    ...asked,
   };
   const at = new Date(run.state.nowMs).toISOString();
   const found = { kind: "refund", id: "RF1", record: { ...record, createdAt: at } } as const;

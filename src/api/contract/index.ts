@@ -230,4 +230,5 @@ export interface ServiceRecord {
   paymentMethod?: string | null | undefined;
   accountType?: string | null | undefined;
   note?: string | null | undefined;
+  currency?: unknown;
 }

@@ -80,7 +80,9 @@ export function compare(
   if (unclear.length > 0)
     throw uncertain(
       order,
-      `the API shows its recipient as ${theirs.recipient}, which cannot be compared with ${recipient}`,
+      theirs.recipient
+        ? `the API shows its recipient as ${theirs.recipient}, which cannot be compared with ${recipient}`
+        : `the API's record ${payoutId} has no recipient to compare with ${recipient}`,
     );
 }
 

@@ -45,6 +45,7 @@ export async function retrievePayout(
         amount: data.amount,
         reference: data.merchantRef,
         recipient: data.recipientNumber,
+        currency: data.currency,
       };
       compare(order, theirs, deps.account);
       return data;

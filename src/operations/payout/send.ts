@@ -164,8 +164,8 @@ async function sendOrder(
     );
   const whyUnknown = isResumed ? await earlierAttempt(operation, deps, restsSinceMs) : undefined;
   const { created, ...sent } = await createPayout(order, { operation, whyUnknown }, deps);
-  const { payoutId, amount, merchantRef: reference } = created;
-  compare(order, { payoutId, amount, reference }, deps.account);
+  const { payoutId, amount, merchantRef: reference, currency } = created;
+  compare(order, { payoutId, amount, reference, currency }, deps.account);
   return { created, ...sent, whyUnknown };
 }
 

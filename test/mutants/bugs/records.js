@@ -17,6 +17,13 @@ export const recordBugs = [
     tests: tests("of a payment ends"),
   },
   {
+    name: "a record that hides what differed ends its conflict",
+    seam: "recordConflict",
+    decorate: (conflictIn) => (operation, record) =>
+      conflictIn({ ...operation, code: null }, record),
+    tests: tests("does not end by"),
+  },
+  {
     name: "a refund whose record differs counts as what was requested",
     seam: "refundable",
     decorate: (refundableOf) => (refunds, paidPaisa) =>

@@ -48,7 +48,7 @@ export const batchStatus = defineCommand({
   examples: { "Show a batch by its file": "lenden payout batch status payroll.csv" },
   arguments: { batch: batchArgument },
   flags: {
-    refresh: flag.toggle("--refresh", "First update Processing payouts from the API"),
+    refresh: flag.toggle("--refresh", "First update Processing and differing payouts from the API"),
     watch: flag.toggle("--watch", "Show the progress while another process sends the batch"),
     ...waitFlags,
   },
