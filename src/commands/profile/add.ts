@@ -86,11 +86,11 @@ export const profileAdd = defineCommand({
 async function confirmReplacement(
   name: string,
   before: Profile,
-  { apiKey, ledger }: GivenProfile,
+  { apiKey, baseUrl, ledger }: GivenProfile,
   context: Context,
 ): Promise<string | undefined> {
   if (ledger !== undefined) await confirmOtherLedger(name, before, ledger, context);
-  return confirmNewKey(name, before, apiKey, context);
+  return confirmNewKey(name, before, { apiKey, baseUrl }, context);
 }
 
 /** A new profile, or what changes of an earlier one. */

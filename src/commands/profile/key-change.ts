@@ -5,7 +5,7 @@ import { Failure, whyAndHint } from "../../domain/failure.ts";
 import { readLedgerUrl } from "../../domain/ledger-url.ts";
 import { isTest } from "../../domain/state.ts";
 import { counted } from "../../domain/text.ts";
-import { isSameServer } from "../../domain/url.ts";
+import { isLocalSandbox, isSameServer } from "../../domain/url.ts";
 import type { Batch } from "../../ledger/batch.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Credentials } from "./credentials.ts";
@@ -56,7 +56,7 @@ export function requireOwnCredentials(
 export async function confirmNewKey(
   name: string,
   before: Profile,
-  apiKey: SecretSource | undefined,
+  { apiKey, baseUrl }: { apiKey: SecretSource | undefined; baseUrl: string },
   context: Context,
 ): Promise<string | undefined> {
   if (!apiKey || !before.apiKey || isDeepStrictEqual(apiKey, before.apiKey)) return undefined;
@@ -68,7 +68,8 @@ export async function confirmNewKey(
     const { payouts, batches } = await unfinishedIn(ledger);
     if (payouts.length > 0) rows.push(["Outcome unknown", listed(payouts)]);
     if (batches.length > 0) rows.push(["Open batches", listed(batches)]);
-    warn(name, { payouts, batches }, context);
+    const isNewAccount = isLocalSandbox({ environment: before.environment, baseUrl });
+    warn(name, { payouts, batches }, isNewAccount, context);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     rows.push(["Ledger", "cannot be read"]);
@@ -143,15 +144,27 @@ async function isOpen(batch: Batch, { batches }: Ledger): Promise<boolean> {
   return statuses.some((status) => status === "unsent" || status === "uncertain");
 }
 
-function warn(name: string, { payouts, batches }: Unfinished, { ui }: Context): void {
+function warn(
+  name: string,
+  { payouts, batches }: Unfinished,
+  isNewAccount: boolean,
+  { ui }: Context,
+): void {
+  const newAccount = "With a local sandbox, a new key is a new account, which";
+  const ofPayouts = isNewAccount
+    ? `${newAccount} sends the same references again. Run 'lenden ledger resolve ${payouts[0]}' before the change.`
+    : `A new key does not send them again. Run 'lenden ledger resolve ${payouts[0]}' before the change. Afterwards, that command only records what the dashboard shows.`;
+  const ofBatches = isNewAccount
+    ? `${newAccount} sends all rows of the same files again.`
+    : "A new key does not send their rows of unknown outcome again.";
   if (payouts.length > 0)
     ui.notice(
-      `The outcome of ${counted(payouts.length, "payout")} of profile ${name} is unknown: ${listed(payouts)}. A new key does not send them again. Run 'lenden ledger resolve ${payouts[0]}' before the change. Afterwards, that command only records what the dashboard shows.`,
+      `The outcome of ${counted(payouts.length, "payout")} of profile ${name} is unknown: ${listed(payouts)}. ${ofPayouts}`,
       "profile.payouts-unknown",
     );
   if (batches.length > 0)
     ui.notice(
-      `Batches of profile ${name} are open: ${listed(batches)}. A new key does not send their rows of unknown outcome again.`,
+      `Batches of profile ${name} are open: ${listed(batches)}. ${ofBatches}`,
       "profile.batches-open",
     );
 }

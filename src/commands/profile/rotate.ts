@@ -62,7 +62,8 @@ export const profileRotate = defineCommand({
       },
       context,
     );
-    const knownAccount = await confirmNewKey(name, before, given.apiKey, context);
+    const after = { apiKey: given.apiKey, baseUrl };
+    const knownAccount = await confirmNewKey(name, before, after, context);
     const { stored, kept } = await storeProfile(
       name,
       { ...given, environment, baseUrl: account.baseUrl },
