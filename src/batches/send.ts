@@ -82,9 +82,10 @@ export async function sendBatch(
       onRow(row, existing ? "existing" : "accepted");
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      // A row that a stop cut short shows nothing about the API.
+      // A row that a stop cut short, or that was not tried, shows nothing about the API.
       const isSilence = error.kind === "unreachable" || error.kind === "uncertain";
-      rules.saw(deps.isStopping() && isSilence ? "interrupted" : error.kind, error);
+      const isCut = deps.isStopping() || error.details.untried === true;
+      rules.saw(isCut && isSilence ? "interrupted" : error.kind, error);
       onRow(row, error.kind, error);
     }
   };

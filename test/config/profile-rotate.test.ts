@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { fileOf } from "../batch/files.ts";
 import { faults } from "../sandbox/running.ts";
 import { errorOf, jumpingHost, lenden } from "../support/lenden.ts";
-import { openMerchant, openProductionMerchant, payoutOf } from "../support/merchant.ts";
+import { inDatabase, openMerchant, openProductionMerchant, payoutOf } from "../support/merchant.ts";
 import { openPrompts } from "../terminal/terminal.ts";
 import { key, liveKey } from "./setup.ts";
 
@@ -147,18 +147,19 @@ describe("profile rotate", () => {
 
 describe("P25b: a new key in a production profile", () => {
   /** One payout has an unknown outcome, and one batch is open. */
-  async function unfinished() {
+  async function unfinished(count = 2, concurrency = 1) {
     const shop = await openShop();
     const { run, merchant, breaks } = shop;
     breaks(true);
     expect(await run([...payoutOf("DOUBT"), "--yes"])).toMatchObject({ code: 75 });
-    const rows = ["ref,amount,to", "ROW-1,5,01812345678", "ROW-2,5,01912345678", ""].join("\n");
-    const expected = ["--expect-total", "10", "--expect-count", "2", "--concurrency", "1"];
-    const send = ["payout", "batch", "send", fileOf(rows), "--yes", ...expected];
-    expect(await run(send)).toMatchObject({ code: 75 });
+    const rows = Array.from({ length: count }, (_, at) => `ROW-${at + 1},5,0181234567${at}`);
+    const file = fileOf(["ref,amount,to", ...rows, ""].join("\n"));
+    const expected = ["--expect-total", String(5 * count), "--expect-count", String(count)];
+    const send = ["payout", "batch", "send", file, "--yes", ...expected];
+    expect(await run([...send, "--concurrency", String(concurrency)])).toMatchObject({ code: 75 });
     breaks(false);
     await merchant.rotateKey(newKey);
-    return shop;
+    return { ...shop, send };
   }
 
   test("names unknown payouts and open batches, and is confirmed", async () => {
@@ -184,5 +185,66 @@ describe("P25b: a new key in a production profile", () => {
     }
     expect(await run([...rotate, "--yes"])).toMatchObject({ code: 0 });
     expect(stored()).toMatchObject({ apiKey: { text: newKey }, account: "shop" });
+  });
+
+  test("sends the other rows of a batch, and names how to resolve each unknown one", async () => {
+    const { merchant, run, rotate, send } = await unfinished(7, 6);
+    expect(await run([...rotate, "--yes"])).toMatchObject({ code: 0 });
+    const first = await run([...send, "--json"]);
+    expect(first.code).toBe(75);
+    expect(await merchant.books("payouts")).toHaveLength(1);
+    let end = first;
+    for (let row = 0; row < 6; row += 1) {
+      expect(end.code).toBe(75);
+      const { hint } = errorOf(end);
+      const [, command = ""] =
+        /'lenden (ledger resolve \S+ --not-created)'/.exec(String(hint)) ?? [];
+      const resolved = await run([...command.split(" "), "--yes"]);
+      expect({ hint, resolved }).toMatchObject({ resolved: { code: 0 } });
+      end = await run([...send, "--json"]);
+    }
+    expect(end.code).toBe(0);
+    expect(await merchant.books("payouts")).toHaveLength(7);
+  });
+});
+
+describe("a new key of a local sandbox", () => {
+  test("is a new account: the warning says that the batch is sent again", async () => {
+    const ill = faults("createPayout:status-500");
+    const merchant = await openMerchant({ faults: ill });
+    const { LENDEN_CONFIG_DIR = "", LENDEN_DATA_DIR = "" } = merchant.env;
+    const env = { LENDEN_CONFIG_DIR, LENDEN_DATA_DIR };
+    const run = (line: string[]) => lenden(line, { env, host: jumpingHost() });
+    const add = ["profile", "add", "shop", "--base-url", merchant.baseUrl];
+    const secrets = ["--key-file", fileOf(merchant.apiKey)];
+    const secret = ["--secret-file", fileOf(merchant.env.LENDEN_PAYOUT_SECRET ?? "")];
+    expect(await run([...add, ...secrets, ...secret])).toMatchObject({ code: 0 });
+    const send = [
+      "payout",
+      "batch",
+      "send",
+      fileOf("ref,amount,to,method\nA,5,01812345678,bkash\n"),
+    ];
+    expect(await run(send)).toMatchObject({ code: 75 });
+    ill.splice(0);
+    const next = "sk_sandbox_NEW-ABCDEFGHIJKL-KEY";
+    await merchant.close();
+    await inDatabase(merchant.booksFile, (books) =>
+      books.prepare("UPDATE account SET apiKey = ?").run(next),
+    );
+    await merchant.comeBack();
+
+    const rotated = await run(["profile", "rotate", "--key-file", fileOf(next), "--json"]);
+
+    expect(rotated.code).toBe(0);
+    const { warnings } = JSON.parse(rotated.stdout);
+    expect(warnings).toEqual(
+      expect.arrayContaining([
+        { reason: "profile.batches-open", message: expect.stringContaining("a new account") },
+        { reason: "profile.payouts-unknown", message: expect.stringContaining("a new account") },
+      ]),
+    );
+    expect(await run(send)).toMatchObject({ code: 0 });
+    expect(await merchant.books("payouts")).toHaveLength(1);
   });
 });

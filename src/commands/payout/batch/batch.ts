@@ -203,6 +203,8 @@ export interface RunStop {
   stopped?: Failure | undefined;
   /** What else happened, in sentences. */
   notes: string[];
+  /** The rows of unknown outcome that no further run sends, with how the first one is resolved. */
+  blocked?: { count: number; hint: string } | undefined;
 }
 
 const endings: Partial<Record<FailureKind, { reason: Reason; text: string }>> = {
@@ -222,13 +224,14 @@ const endings: Partial<Record<FailureKind, { reason: Reason; text: string }>> = 
   unreachable: { reason: "batch.incomplete", text: "Not all rows were sent." },
 };
 
-const resumeHint = "To resume, run 'lenden payout batch send' with the same file.";
+const resume = "run 'lenden payout batch send' with the same file";
+const resumeHint = `To resume, ${resume}.`;
 
 /** The error of a batch that did not end well; undefined if it did. */
 export async function endingFailure(
   kind: FailureKind | undefined,
   status: BatchStatus,
-  { stopped, notes }: RunStop,
+  { stopped, notes, blocked }: RunStop,
   ledger: Ledger,
 ): Promise<Failure | undefined> {
   if (kind === undefined) return undefined;
@@ -238,15 +241,20 @@ export async function endingFailure(
   const isOpen = batch.cancelledAt === null && openOf(sums).count > 0;
   const isAllSent = kind === "partial" && !isOpen;
   const waitHint = `To wait for them, run 'lenden payout batch status ${batch.id} --wait'.`;
-  const open = isOpen ? resumeHint : "";
-  const next = stopped?.details.hint ?? (kind === "pending" ? waitHint : open);
-  const resume = isAllSent ? "" : next;
-  const hint = sentences([resume, await retryAdvice(status, ledger)]);
+  const open = blocked ? blockedHint(batch, blocked) : resumeHint;
+  const next = stopped?.details.hint ?? (kind === "pending" ? waitHint : isOpen ? open : "");
+  const hint = sentences([isAllSent ? "" : next, await retryAdvice(status, ledger)]);
   return new Failure(reason, sentences([why, ...notes, countsText(status)]), {
     effect: effectOf(sums, kind),
     operation: batch.id,
     ...(hint && { hint }),
   });
+}
+
+/** How to resume a batch with rows that no run sends: they are resolved first. */
+function blockedHint({ id }: Batch, { count, hint }: NonNullable<RunStop["blocked"]>): string {
+  const list = `To list all unknown rows, run 'lenden payout batch export ${id} --only unknown'.`;
+  return sentences([hint, count > 1 ? list : "", `Afterwards, ${resume}.`]);
 }
 
 /** What happened to the money of a batch. While a process sends it, its unknown rows are pending. */

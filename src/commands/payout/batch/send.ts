@@ -17,12 +17,20 @@ import { flag } from "../../../cli/command/flag.ts";
 import { durationText } from "../../../cli/output/time.ts";
 import { rowsText } from "../../../cli/output/view.ts";
 import type { ProgressLine } from "../../../cli/terminal/reporter.ts";
-import { type Paisa, readAmount } from "../../../domain/amount.ts";
-import { Failure, inOneLine, isOfLedger, usage, whatHappened } from "../../../domain/failure.ts";
+import { readAmount } from "../../../domain/amount.ts";
+import {
+  Failure,
+  inOneLine,
+  isOfLedger,
+  type Reason,
+  usage,
+  whatHappened,
+} from "../../../domain/failure.ts";
 import { formatDay } from "../../../domain/local-time.ts";
 import { formatPaisa } from "../../../domain/money.ts";
-import type { Batch } from "../../../ledger/batch.ts";
+import type { Batch, PlannedPayout } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
+import { resolveHint } from "../../../operations/compare.ts";
 import type { OperationDeps } from "../../../operations/deps.ts";
 import { waitFlags, waitOptionsOf } from "../../wait-options.ts";
 import {
@@ -204,7 +212,7 @@ async function sendRows(batch: Batch, pacing: Pacing, ledger: Ledger, { api, ui 
       `${existedText(existing, before.total)}, already existed at the API and were not paid now. For their dates, run 'lenden payout batch export ${batch.id}'.`,
       "batch.existing",
     );
-  return { stopped, notes: run.notes(stopped), existing };
+  return { stopped, notes: run.notes(stopped), blocked: run.blocked(), existing };
 }
 
 /** Why a file has no row to send, and how to pay the same rows again. */
@@ -217,11 +225,24 @@ async function nothingLeftText(status: BatchStatus, { batches }: Ledger): Promis
   return sentences([text, newPeriodText(status)]);
 }
 
+/** True for a row of unknown outcome that is not sent again (P25, P25b, P25c). */
+function isBlocked(failure: Failure | undefined): boolean {
+  return failure === undefined || unresendable.includes(failure.reason);
+}
+
+const unresendable: Reason[] = [
+  "payout.other-key",
+  "payout.reference-unreliable",
+  "payout.unknown-over-24-hours",
+];
+
 /** Counts the rows of a run, so that the ledger is not added up for every line of progress. */
-function createRunTally({ total, sums }: BatchStatus, { now, isOutOfTime }: OperationDeps) {
+function createRunTally({ total, sums }: BatchStatus, deps: OperationDeps) {
+  const { now, isOutOfTime } = deps;
   const startedMs = now();
   const ends = new Map<RowEnd, Sum>();
   const last = new Map<RowEnd, Failure>();
+  let blocked: { count: number; hint: string } | undefined;
   const sumOfEnds = (...some: RowEnd[]): Sum =>
     sumOf(...some.flatMap((one) => ends.get(one) ?? []));
   const before = sumOf(sums.completed, sums.processing, sums.cancelled);
@@ -241,10 +262,15 @@ function createRunTally({ total, sums }: BatchStatus, { now, isOutOfTime }: Oper
     ];
   };
   return {
-    add: ({ amountPaisa }: { amountPaisa: Paisa }, end: RowEnd, failure?: Failure): void => {
+    add: ({ amountPaisa, reference }: PlannedPayout, end: RowEnd, failure?: Failure): void => {
       ends.set(end, sumOf(sumOfEnds(end), { count: 1, sumPaisa: amountPaisa }));
       if (failure) last.set(end, failure);
+      if (end !== "uncertain" || !isBlocked(failure)) return;
+      const hint = failure?.details.hint ?? resolveHint(reference, "payout", deps.account);
+      blocked = { count: (blocked?.count ?? 0) + 1, hint: blocked?.hint ?? hint };
     },
+    /** The rows of unknown outcome that no further run sends, with how the first one is resolved. */
+    blocked: () => blocked,
     existing: () => sumOfEnds("existing"),
     progressLine: (): ProgressLine => {
       const rejected = sums.refused.count + sumOfEnds("refused").count;
