@@ -334,6 +334,8 @@ export const jsonSchemas: Record<string, z.ZodMiniType> = {
     z.strictObject({
       ...each(text, "file since until"),
       columns: z.array(z.strictObject(each(text, "column field"))),
+      /** With their texts if these are few. */
+      unusedColumns: z.array(z.strictObject({ column: text, values: z.array(text) })),
       /** By the results of lines. */
       results: z.record(z.string(), z.strictObject({ lines: count, total: amount })),
       onlyInLedgerSum: z.strictObject({ operations: count, total: amount }),

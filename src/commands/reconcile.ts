@@ -162,7 +162,9 @@ function* rowsOf(findings: Findings): Iterable<ReportRow> {
 
 async function resultOf(input: ReconcileInput, context: Context) {
   const { openCsvFile } = await import("../batches/csv.ts");
-  const { checkColumns, merged, readTable, readLines } = await import("../reconcile/statement.ts");
+  const { checkColumns, merged, readTable, readLines, unusedColumns } = await import(
+    "../reconcile/statement.ts"
+  );
   const retrieval = await import("../reconcile/reconcile.ts");
   const { openMappings } = await import("../reconcile/mappings.ts");
   const mappings = openMappings(context.host.folders.config);
@@ -206,8 +208,28 @@ async function resultOf(input: ReconcileInput, context: Context) {
   const asked = input.accept.length > 0 ? input.accept : await askForProposals(found, context);
   const { user: by } = context.host;
   if (asked.length > 0) await retrieval.accept(found, asked, { ...options, by }, ledger);
-  const report = { file, ...period, columns: columns.map(plainColumn), ...reportOf(found) };
+  const unused = unusedColumns(statement, columns);
+  const report = {
+    ...{ file, ...period, columns: columns.map(plainColumn), unusedColumns: unused },
+    ...reportOf(found),
+  };
+  if (unused.length > 0)
+    context.ui.notice(`Columns that are not used: ${unused.map(unusedText).join(", ")}.`);
+  if (lines.oddDebits)
+    context.ui.notice(oddDebitsText(basename(file), lines.oddDebits), "statement.odd-debits");
   return { found, report, zone, ...shownOf(found, report, input, context, zone) };
+}
+
+/** A column, with its texts if they are few. */
+function unusedText({ column, values }: Unused): string {
+  return values.length > 0 ? `${column} (${values.join(" | ")})` : column;
+}
+
+function oddDebitsText(name: string, odd: NonNullable<Lines["oddDebits"]>): string {
+  const { line, others, isBelowZero } = odd;
+  const more = others > 0 ? ` So are ${others} more.` : "";
+  const [here, most] = isBelowZero ? ["below", "above"] : ["above", "below"];
+  return `The debit on line ${line} of ${name} is ${here} zero, but most are ${most}: it is read as money that came back.${more}`;
 }
 
 /** What a table shows, what is said beside it, and the error that ends the run. */
@@ -271,9 +293,8 @@ async function columnsOf(
   statement: StatementTable,
   context: Context,
 ): Promise<{ columns: ColumnMapping[]; isNew: boolean }> {
-  const { recognize, recognizeMeaning, requireColumns, textsOf, withDateOrder } = await import(
-    "../reconcile/statement.ts"
-  );
+  const { recognize, recognizeMeaning, requireColumns, textsOf, unusedColumns, withDateOrder } =
+    await import("../reconcile/statement.ts");
   let columns = await withDateOrder(statement, given);
   const has = (...fields: string[]) => columns.some(({ field }) => fields.includes(field));
   const isDated = has("date") || (since && until);
@@ -287,7 +308,16 @@ async function columnsOf(
   requireColumns(statement, columns);
   await context.ui.confirm({
     action: "Use these columns",
-    rows: columns.map(({ column, field, why }) => [column, why ? `${field} (${why})` : field]),
+    rows: [
+      ...columns.map(({ column, field, why }): [string, string] => [
+        column,
+        why ? `${field} (${why})` : field,
+      ]),
+      ...unusedColumns(statement, columns).map((one): [string, string] => [
+        unusedText(one),
+        "not used",
+      ]),
+    ],
     alwaysAsked: true,
     ofAllAccounts: true,
   });
@@ -372,7 +402,9 @@ type Report = ReturnType<typeof reportOf> & {
   since: string;
   until: string;
   columns: ReturnType<typeof plainColumn>[];
+  unusedColumns: Unused[];
 };
+type Unused = { column: string; values: string[] };
 
 /** A line as it is printed. */
 function lineOf({ line, operation, proposals, ...finding }: Finding) {

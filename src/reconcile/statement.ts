@@ -371,6 +371,19 @@ function unread(header: string[], mapping: ColumnMapping[]): { column: string; p
   );
 }
 
+/** Columns that change nothing, with their texts if these are few: one may show what an amount means. */
+export function unusedColumns(
+  { header, sample }: Pick<StatementTable, "header" | "sample">,
+  mapping: ColumnMapping[],
+): { column: string; values: string[] }[] {
+  return unread(header, mapping).flatMap(({ column, place }) => {
+    const values = [...new Set(sample.flatMap(({ cells }) => cells[place] || []))];
+    if (column === "" && values.length === 0) return [];
+    const areFew = values.length <= 4 && values.every((value) => value.length <= 20);
+    return [{ column: column || `column ${place + 1}`, values: areFew ? values : [] }];
+  });
+}
+
 /** The cells of the sample that are not empty. */
 function cellsOf(
   { header, sample }: Pick<StatementTable, "header" | "sample">,
@@ -517,6 +530,8 @@ export interface Lines {
   span: { fromMs: number; toMs: number } | undefined;
   /** Undefined if the dates do not show it. */
   isNewestFirst: boolean | undefined;
+  /** The debits with another sign than most: their first line, and how many more there are. */
+  oddDebits: { line: number; others: number; isBelowZero: boolean } | undefined;
   /** Reads the file again, so that long statements are not in memory. */
   pages(): AsyncIterable<Line[]>;
 }
@@ -571,6 +586,7 @@ export async function readLines(
   return {
     span: firstMs === undefined ? undefined : { fromMs, toMs },
     isNewestFirst: firstMs === lastMs ? undefined : (firstMs ?? 0) > (lastMs ?? 0),
+    oddDebits: signs.oddDebits(),
     pages,
   };
 }
@@ -600,13 +616,17 @@ interface ReadLine {
 function createSigns() {
   let isSigned = false;
   const debits = { above: 0, below: 0 };
+  const first: { above?: number; below?: number } = {};
   const without: number[] = [];
   const unreadWords: string[] = [];
   return {
     add({ line, amountPaisa, debitPaisa, lacksDirection, ...one }: ReadLine): void {
       isSigned ||= (amountPaisa ?? 0n) < 0n;
-      if ((debitPaisa ?? 0n) > 0n) debits.above += 1;
-      if ((debitPaisa ?? 0n) < 0n) debits.below += 1;
+      if (debitPaisa) {
+        const side = debitPaisa > 0n ? "above" : "below";
+        debits[side] += 1;
+        first[side] ??= line.line;
+      }
       if (lacksDirection && without.length <= mostProblems) without.push(line.line);
       if (one.unreadWords && unreadWords.length <= mostProblems) unreadWords.push(one.unreadWords);
     },
@@ -614,6 +634,13 @@ function createSigns() {
     /** The lines that show their direction neither by a word nor by a sign. */
     withoutDirection: (): number[] => (isSigned ? [] : without),
     unreadWords: (): string[] => (isSigned ? [] : unreadWords),
+
+    oddDebits(): Lines["oddDebits"] {
+      const isBelowZero = debits.below <= debits.above;
+      const side = isBelowZero ? "below" : "above";
+      const { [side]: line } = first;
+      return line === undefined ? undefined : { line, others: debits[side] - 1, isBelowZero };
+    },
 
     lineOf({ line, amountPaisa, debitPaisa, creditPaisa, words }: ReadLine): Line {
       // Some statements write all debits below zero. A debit with another sign than most is one that came back.
@@ -648,6 +675,7 @@ function createLineReader(
   );
   const isUndirected = places.has("amount") && !places.has("direction");
   const words = createWordReader(table, isUndirected ? mapping : undefined);
+  const contradictions = createDirectionCheck(table, mapping);
   const isMonthFirst = mapping.some(({ field }) => field === "date-month-first");
   const currencies = (["amount", "debit", "credit", "fee", "balance"] as const).flatMap((field) => {
     const currency = currencyOfHeading(header[places.get(field) ?? -1] ?? "");
@@ -680,6 +708,8 @@ function createLineReader(
     const direction = places.has("direction")
       ? read("direction", readDirection)
       : directionIn(text("type") ?? "");
+    if (direction && amount)
+      for (const problem of contradictions(cells, direction)) report(`${at}: ${problem}`);
     if (amount !== null && amount < 0n && direction === "in")
       report(`${at} has an amount below zero, but its direction is in.`);
     const isNamed = text("id") !== null || text("reference") !== null;
@@ -716,6 +746,30 @@ function createLineReader(
       },
     ];
   };
+}
+
+/** Compares the direction of a line with other columns of directions. Beside a balance, they are of the balance. */
+function createDirectionCheck(table: StatementTable, mapping: ColumnMapping[]) {
+  const columns = table.header.map((column, place) => {
+    const field = mapping.find((one) => isSame(one.column, column))?.field;
+    return { column, place, field };
+  });
+  const read = columns.find(({ field }) => field === "direction");
+  const others = columns.filter(({ column, place, field }) => {
+    if (!read || (field !== undefined && field !== "type" && field !== "narration")) return false;
+    const { column: before = "", field: fieldBefore } = columns[place - 1] ?? {};
+    const isOfBalance =
+      fieldBefore === "balance" || [before, column].some((one) => isNamed("balance", one));
+    return column !== "" && !isOfBalance && isDirection(column, cellsOf(table, column));
+  });
+  return (cells: string[], direction: Direction): string[] =>
+    others.flatMap(({ column, place }) => {
+      const cell = cells[place] ?? "";
+      const other = directionIn(cell);
+      if (!read || other === undefined || other === direction) return [];
+      const ignored = shellLine(["--map", `${column}=ignore`]);
+      return `${read.column} is ${quoted(cells[read.place] ?? "")}, but ${column} is ${quoted(cell)}. To ignore the second column: ${ignored}.`;
+    });
 }
 
 /**

@@ -135,8 +135,8 @@ export const seams = {
   resolution: decoratedAt("operations/resolve.ts", "resolve"),
   /** What a retrieved record shows about operations. */
   proof: decoratedAt("operations/resolve.ts", "resolveByRecord"),
-  /** Whether a cell of a statement is certainly not a heading. */
-  headingValue: decoratedAt("reconcile/cells.ts", "valueIn"),
+  /** Whether a cell of a statement with a number may be a heading. */
+  headingWithNumber: decoratedAt("reconcile/cells.ts", "isHeadingWithNumber"),
   /** The direction that a cell of a statement shows. */
   direction: decoratedAt("reconcile/cells.ts", "directionIn"),
   /** What the words of a cell of a statement show of the direction. */

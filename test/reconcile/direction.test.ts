@@ -37,6 +37,13 @@ async function reconciled(lines: string[], ...more: string[]) {
   return { code, stderr: stderr.replaceAll('\\"', '"'), fieldOf, lines: found.lines };
 }
 
+function runOf(lines: string[], ...more: string[]) {
+  const file = join(scratchFolder(), "s.csv");
+  writeFileSync(file, lines.join("\n"));
+  const days = ["--since", "today", "--until", "today"];
+  return merchant.lenden(["reconcile", file, ...days, "--yes", ...more]);
+}
+
 async function reconciledAs(output: string, lines: string[]): Promise<string> {
   const file = join(scratchFolder(), "s.csv");
   writeFileSync(file, lines.join("\n"));
@@ -313,6 +320,82 @@ describe("reconcile, for amounts with other signs or in other columns", () => {
     expect(found.code).toBe(2);
     expect(found.stderr).toContain("line 4 has a debit and a credit.");
   });
+});
+
+describe("reconcile, for columns that it does not use", () => {
+  const linesOf = (column: string, cells: string[]) => [
+    `Reference,Amount,${column}`,
+    ...["FLD-1,1250.50", "FLD-2,500", "FLD-3,125000"].map((row, at) => `${row},${cells[at]}`),
+  ];
+
+  test.each([
+    ["Reversed", ["No", "Yes", "No"], ["No", "Yes"]],
+    ["Debit?", ["Y", "N", "Y"], ["Y", "N"]],
+    ["Code", ["100", "", "100"], ["100"]],
+    ["Branch", ["Dhaka", "x".repeat(21), "Dhaka"], []],
+    ["", ["No", "Yes", "No"], ["No", "Yes"]],
+  ])("shows the column %j with %j", async (column, cells, values) => {
+    const lines = linesOf(column, cells);
+    const name = column || "column 3";
+    const { stdout } = await runOf(lines, "--json");
+    expect(JSON.parse(stdout).unusedColumns).toEqual([{ column: name, values }]);
+    const { code, stderr } = await runOf(lines);
+    expect(code).toBe(0);
+    expect(stderr).toContain(
+      [name, ...(values.length > 0 ? [`(${values.join(" | ")})`] : [])].join(" "),
+    );
+  });
+
+  test("shows no column that is ignored", async () => {
+    const lines = linesOf("Reversed", ["No", "Yes", "No"]);
+    const { stdout } = await runOf(lines, "--json", "--map", "Reversed=ignore");
+    expect(JSON.parse(stdout).unusedColumns).toEqual([]);
+  });
+});
+
+describe("reconcile, for two columns of directions", () => {
+  const rows = ["FLD-1,1250.50,Dr", "FLD-2,500,Dr", "FLD-3,125000,Dr"];
+  const linesOf = (column: string, cells: string[]) => [
+    `Reference,Amount,Dr/Cr,${column}`,
+    ...rows.map((row, at) => `${row},${cells[at]}`),
+  ];
+
+  test.each([
+    ["Sign", ["-", "+", "-"], '"+"'],
+    ["Type", ["Debit", "Credit", "Debit"], '"Credit"'],
+    ["Flag", ["OUT", "IN", "OUT"], '"IN"'],
+  ])(
+    "rejects a line on which Dr/Cr and %s disagree, and names both",
+    async (column, cells, cell) => {
+      const lines = linesOf(column, cells);
+      const { code, stdout, stderr } = await runOf(lines);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+      for (const text of ["line 3", "Dr/Cr", '"Dr"', column, cell, `${column}=ignore`])
+        expect(stderr).toContain(text);
+      expect(await runOf(lines, "--map", `${column}=ignore`)).toMatchObject({ code: 0 });
+      expect(await runOf(lines, "--map", "Dr/Cr=ignore")).toMatchObject({ code: 5 });
+    },
+  );
+
+  test.each([
+    ["Sign", ["-", "-", "-"]],
+    ["Balance,Dr / Cr", ["198749.50,Cr", "198249.50,Cr", "73249.50,Cr"]],
+    ["Balance Dr/Cr", ["Cr", "Cr", "Cr"]],
+  ])("reads a file with Dr/Cr and %s %j", async (column, cells) => {
+    expect(await runOf(linesOf(column, cells))).toMatchObject({ code: 0 });
+  });
+});
+
+test.each([
+  ["Debit,Credit", ["FLD-1,1250.50,", "FLD-2,-500,", "FLD-3,125000,"], "below"],
+  ["Debit,Credit", ["FLD-1,-1250.50,", "FLD-2,500,", "FLD-3,-125000,"], "above"],
+  ["Amount,Dr/Cr", ["FLD-1,1250.50,Dr", "FLD-2,-500,Dr", "FLD-3,125000,Dr"], "below"],
+])("reconcile names the line of a debit with another sign: %s %j", async (header, lines, side) => {
+  const text = `The debit on line 3 of s.csv is ${side} zero`;
+  const { stderr } = await runOf([`Reference,${header}`, ...lines]);
+  expect(stderr).toContain(text);
+  const { stdout } = await runOf([`Reference,${header}`, ...lines], "--json");
+  expect(JSON.parse(stdout).warnings[0].message).toContain(text);
 });
 
 describe("reconcile, for another currency", () => {
