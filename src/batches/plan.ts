@@ -123,11 +123,11 @@ function countPayouts(rows: FileRow[], hasDescription: boolean): CountedPayouts 
 
 /** True if no row of a batch is open, some were accepted, and a file has the payouts of all of them. */
 async function wasPaidBy(
-  { batch, ends }: FoundPlan,
+  { batch, samples }: FoundPlan,
   { keyOf, counts }: CountedPayouts,
   ledger: Ledger,
 ): Promise<boolean> {
-  if (!ends.every((row) => counts.has(keyOf(row)))) return false;
+  if (!samples.every((row) => counts.has(keyOf(row)))) return false;
   const found = new Map<string, number>();
   let isPaid = false;
   for await (const row of ledger.batches.rows(batch, "all")) {

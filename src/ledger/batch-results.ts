@@ -1,6 +1,6 @@
 import { payeeOf } from "../domain/mobile.ts";
 import type { Batch, BatchResults, FoundPlan, PlannedRow, RowResult, Tally } from "./batch.ts";
-import { batchSums, rowColumns, rowSets } from "./conditions.ts";
+import { batchSums, rowColumns, rowSets, sampleColumns } from "./conditions.ts";
 import { holderIn, isTrue, numberIn, type Row, reader, stateIn } from "./rows.ts";
 
 /** A row of the table `batches`, with its holder as JSON. */
@@ -49,7 +49,7 @@ export async function* foundPlans(
 
 function foundPlanOf(row: Row): FoundPlan {
   const { maybe } = reader(row);
-  const ends = ["first_row", "last_row"].flatMap((name) => {
+  const samples = sampleColumns.flatMap((name) => {
     const text = maybe(name);
     if (text === null) return [];
     const [recipient, amount, description]: (string | null)[] = JSON.parse(text);
@@ -59,7 +59,7 @@ function foundPlanOf(row: Row): FoundPlan {
       description: description ?? null,
     };
   });
-  return { batch: batchOf(row), otherAccount: maybe("other_account"), ends };
+  return { batch: batchOf(row), otherAccount: maybe("other_account"), samples };
 }
 
 /** A row of a plan with the result of its payout. */

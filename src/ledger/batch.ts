@@ -136,8 +136,8 @@ export interface FoundPlan {
   batch: Batch;
   /** The name of its account, if that is not the account of the run. */
   otherAccount: string | null;
-  /** Its first and its last row: most plans differ from a file in one of them. */
-  ends: Pick<PlannedPayout, "amountPaisa" | "recipient" | "description">[];
+  /** Some of its rows: most plans differ from a file in one of them. */
+  samples: Pick<PlannedPayout, "amountPaisa" | "recipient" | "description">[];
 }
 
 interface Plan {

@@ -138,8 +138,18 @@ interface PlanSource {
 /** Parameters of `plansWithin`. */
 type PlanNames = Record<"scope" | "own" | "count" | "sum" | "before" | "limit", string>;
 
+/** Rows of a plan `b`, from its first to its last, by the columns that have them. */
+const samples = {
+  sample_1: "1",
+  sample_2: "(b.row_count + 3) / 4",
+  sample_3: "(b.row_count + 1) / 2",
+  sample_4: "(b.row_count * 3 + 1) / 4",
+  sample_5: "b.row_count",
+};
+export const sampleColumns = Object.keys(samples);
+
 /**
- * A page of plans with at most a number of rows and a total, newest first, with their first and last row. Subqueries of
+ * A page of plans with at most a number of rows and a total, newest first, with some of their rows. Subqueries of
  * one row each are read by the key of the rows, whatever the database expects.
  */
 export function plansWithin(
@@ -147,12 +157,15 @@ export function plansWithin(
   { inSql }: GuardScope,
   { scope, own, count, sum, before, limit }: PlanNames,
 ): string {
-  const end = (
-    row: string,
-  ) => `(SELECT ${jsonArray}(r.recipient, CAST(r.amount_paisa AS text), r.description)
-      FROM ${tables.rows} r WHERE r.batch = b.number AND r.row = ${row})`;
+  const sampled = Object.entries(samples).map(
+    ([
+      column,
+      row,
+    ]) => `(SELECT ${jsonArray}(r.recipient, CAST(r.amount_paisa AS text), r.description)
+      FROM ${tables.rows} r WHERE r.batch = b.number AND r.row = ${row}) AS ${column}`,
+  );
   return `
-    SELECT ${columns}, ${end("1")} AS first_row, ${end("b.row_count")} AS last_row,
+    SELECT ${columns}, ${sampled},
       (SELECT a.name FROM ${tables.accounts} a WHERE a.number = b.account AND a.number <> ${own}) AS other_account
     FROM ${tables.batches} b
     WHERE ${inSql("b", scope)} AND b.digest IS NOT NULL AND b.cancelled_at IS NULL
