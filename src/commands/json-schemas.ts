@@ -278,7 +278,7 @@ export const jsonSchemas: Record<string, z.ZodMiniType> = {
     file: z.optional(
       z.strictObject({
         path: text,
-        state: z.enum(["not-moved", "moving", "moved-elsewhere", "accepted"]),
+        state: z.enum(["not-moved", "moving", "moved-elsewhere", "lost", "accepted"]),
         newest: textOrNull,
       }),
     ),

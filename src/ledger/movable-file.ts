@@ -5,7 +5,7 @@ import { headOf, headPath, storedHead } from "./head.ts";
 import { ledgerFileState, lossOf } from "./health.ts";
 import { isAccepted } from "./integrity.ts";
 import { hasLedger, type Moved, moveLedger, rejectConflicts } from "./move.ts";
-import { writeHead } from "./position.ts";
+import { removePosition, writeHead } from "./position.ts";
 import { connectTo } from "./postgres/ledger.ts";
 import type { ServerPlace } from "./postgres/place.ts";
 import { ledgerFile, prepareFile } from "./sqlite/file.ts";
@@ -84,7 +84,9 @@ export async function withMovableLedger<Result>(
           return moved;
         } finally {
           const head = headOf(file);
-          if (head) writeHead(headFile, head);
+          // A file that was moved is not missed.
+          if (moveOf(file)?.state === "moved") removePosition({ headFile, folders: host.folders });
+          else if (head) writeHead(headFile, head);
           await connection.close();
           storeHead();
         }

@@ -68,6 +68,13 @@ export function replacePosition(
   }
 }
 
+/** For a ledger that is not missed any more. */
+export function removePosition({ headFile, folders: { config, state } }: PositionPlace): void {
+  const others = [config, ...(state === undefined ? [] : [state])];
+  for (const file of [headFile, ...others.map((folder) => join(folder, basename(headFile)))])
+    rmSync(file, { force: true });
+}
+
 /** Orders two positions of one ledger: the higher event counts, also one that `ledger check` found modified. */
 function rankOf(file: string): bigint {
   const read = readHead(file);

@@ -1,6 +1,8 @@
+import { renameSync, truncateSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { errorOf, lenden } from "../support/lenden.ts";
 import {
+  type Merchant,
   openMerchant,
   openProductionMerchant,
   paidPayment,
@@ -35,6 +37,29 @@ describe("a ledger file that was not moved", () => {
       run(["ledger", "check", "--accept-file", "--json", ...more]);
     return { env, database, url: url("ann"), merchant, run, again, newest, accept };
   }
+
+  serverTest.each<[string, (merchant: Merchant) => unknown]>([
+    ["is missing", ({ ledgerFile }) => renameSync(ledgerFile, `${ledgerFile}.away`)],
+    ["is empty", ({ ledgerFile }) => truncateSync(ledgerFile)],
+    [
+      "is older than it was",
+      ({ inLedger }) =>
+        inLedger((ledger) =>
+          ledger.exec("DELETE FROM events WHERE number = (SELECT max(number) FROM events)"),
+        ),
+    ],
+  ])("lets nothing be sent if the file %s, until it is accepted", async (_, lose) => {
+    const { merchant, run, again, newest, accept } = await setup();
+    const hash = await newest();
+    await lose(merchant);
+    const denied = await again();
+    expect([denied.code, errorOf(denied).reason]).toEqual([1, "ledger.not-moved"]);
+    expect(await merchant.count("refunds")).toBe(1);
+    expect(errorOf(denied).hint).toContain(`--accept-hash ${hash}`);
+    const { code, stdout } = await accept("--accept-hash", hash, "--yes");
+    expect([code, JSON.parse(stdout).file?.state ?? "accepted"]).toEqual([0, "accepted"]);
+    expect((await run(payoutNumber(1, "NEW"))).code).toBe(0);
+  });
 
   serverTest("lets no command send anything, whatever names the server", async () => {
     const { database, url, merchant, run, again, newest } = await setup();

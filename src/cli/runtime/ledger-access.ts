@@ -15,7 +15,7 @@ import { isImported, isTest, states } from "../../domain/state.ts";
 import { commandGroup, type Resource } from "../../domain/statuses.ts";
 import { isLocalSandbox } from "../../domain/url.ts";
 import { createSingleChanges } from "../../ledger/change.ts";
-import { createHeadKeeper, headPath, ledgerPath, withCommitCallback } from "../../ledger/head.ts";
+import { createHeadKeeper, headPath, withCommitCallback } from "../../ledger/head.ts";
 import { notPersistent, rejectNetworkFileSystem } from "../../ledger/health.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { LedgerMaintenance } from "../../ledger/maintenance.ts";
@@ -155,7 +155,7 @@ async function unmovedBeside(
   server: string,
 ): Promise<Failure | undefined> {
   const { findUnmoved, unmovedFailure } = await import("../../ledger/sqlite/unmoved.ts");
-  const found = await findUnmoved(ledgerPath(host.folders.data), { server, environment }, leftMs);
+  const found = await findUnmoved(host.folders, { server, environment }, leftMs);
   return found && unmovedFailure(found, server);
 }
 

@@ -114,6 +114,7 @@ const fileTexts: Record<NonNullable<LedgerCheck["file"]>["state"], string> = {
   "not-moved": "was not moved to this ledger",
   moving: "was not moved to this ledger completely",
   "moved-elsewhere": "was moved to another ledger",
+  lost: "is missing, empty or older than it was",
   accepted: "was not moved to this ledger, and was accepted",
 };
 

@@ -1,6 +1,6 @@
 import { usage } from "../../domain/failure.ts";
 import { acceptanceEvent } from "../chain.ts";
-import { ledgerPath, type StoredHead } from "../head.ts";
+import type { StoredHead } from "../head.ts";
 import {
   changedMeanwhile,
   checked,
@@ -22,8 +22,7 @@ export function createServerMaintenance(
   { url: server, headFile, login, host, leftMs }: ServerPlace,
   environment: string | undefined,
 ): LedgerMaintenance {
-  const findFile = () =>
-    findUnmoved(ledgerPath(host.folders.data), { server, environment }, leftMs);
+  const findFile = () => findUnmoved(host.folders, { server, environment }, leftMs);
   const positionPlace = { headFile, folders: host.folders };
   const connected = async <Result>(
     work: (connection: Connection) => Promise<Result>,

@@ -1,13 +1,21 @@
-import { statSync } from "node:fs";
+import { renameSync, statSync } from "node:fs";
+import { ulid } from "ulid";
 import { errorCode } from "../../domain/error-code.ts";
 import { Failure } from "../../domain/failure.ts";
 import { isSameLedger } from "../../domain/ledger-url.ts";
 import { testCommand } from "../../domain/state.ts";
+import type { Folders } from "../../platform/host.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
 import { openDatabase } from "../../platform/sqlite/open.ts";
 import { type FileAcceptance, fileAcceptanceEvent } from "../chain.ts";
-import { headOf } from "../head.ts";
-import type { Head } from "../position.ts";
+import { headOf, headPath, ledgerPath, storedHead } from "../head.ts";
+import {
+  type Head,
+  type PositionPlace,
+  readHead,
+  removePosition,
+  replacePosition,
+} from "../position.ts";
 import { createChain } from "./chain.ts";
 import { isMovedTo, moveOf } from "./moved.ts";
 
@@ -16,11 +24,15 @@ export interface UnmovedFile {
   path: string;
   /**
    * `moving`: a move was started and did not end. `moved-elsewhere`: to another server. `accepted`: by a person, for
-   * this server and environment, and nothing was added since.
+   * this server and environment, and nothing was added since. `lost`: the file is missing, empty or older than the
+   * stored head, so what it had is unknown.
    */
-  state: "not-moved" | "moving" | "moved-elsewhere" | "accepted";
+  state: "not-moved" | "moving" | "moved-elsewhere" | "accepted" | "lost";
+  /** Where the file's newest event is stored outside of it. */
+  position: PositionPlace;
   /** Where a move leads. */
   to: string | undefined;
+  /** Of a lost file: what was stored outside of it. */
   newest: Head | undefined;
 }
 
@@ -40,21 +52,34 @@ export interface ServerBeside {
  * @throws Failure `ledger.not-moved` if the file cannot be read
  */
 export async function findUnmoved(
-  path: string,
+  folders: Folders,
   { server, environment }: ServerBeside,
   leftMs: () => number,
 ): Promise<UnmovedFile | undefined> {
+  const path = ledgerPath(folders.data);
+  const position = { headFile: headPath(folders, path), folders };
   try {
-    if (!sizeOf(path)) return undefined;
+    const size = sizeOf(path);
+    if (!size) {
+      const stored = readHead(position.headFile);
+      // A torn position proves nothing.
+      if (size === undefined && typeof stored === "string") return undefined;
+      const newest = typeof stored === "string" ? undefined : stored.head;
+      return { path, position, state: "lost", to: undefined, newest };
+    }
     const database = await openDatabase(path, leftMs);
     try {
+      if (isMovedTo(database, server)) return undefined;
+      const stored = storedHead(database, position.headFile);
+      if (stored.state === "not-contained")
+        return { path, position, state: "lost", to: undefined, newest: stored.head };
       const environments = environmentsIn(database, environment);
-      if (environments.length === 0 || isMovedTo(database, server)) return undefined;
+      if (environments.length === 0) return undefined;
       const move = moveOf(database);
       const accepted = acceptedEnvironments(database, server);
       const isAccepted = environments.every((one) => accepted.has(one));
       const state = isAccepted ? "accepted" : (move && moveStates[move.state]) || "not-moved";
-      return { path, to: move?.to, newest: headOf(database), state };
+      return { path, position, to: move?.to, newest: headOf(database), state };
     } finally {
       database.close();
     }
@@ -77,13 +102,17 @@ export function unmovedFailure(found: UnmovedFile, server: string): Failure | un
   const why = {
     moving: `the move of ${path} to ${to} is not complete.`,
     "moved-elsewhere": `${path} was moved to another one, ${to}.`,
+    lost: `the ledger file ${path} is missing, empty or older than it was, so duplicates of what it had are not found.`,
     "not-moved": `it does not know the operations of ${path}, so it cannot find their duplicates.`,
   }[state];
   const use =
-    state === "moved-elsewhere"
-      ? `To use that ledger, run 'lenden profile set ledger ${to}', or set LENDEN_LEDGER_URL. If both URLs lead to the same ledger, run 'lenden ledger move ${server}'.`
-      : `To copy the operations, run 'lenden ledger move ${to}'.`;
-  const accept = `To send without them, run 'lenden ledger check --accept-file' (non-interactively with '--accept-hash ${newest?.hash} --yes').`;
+    state === "lost"
+      ? "Put the file back from a backup."
+      : state === "moved-elsewhere"
+        ? `To use that ledger, run 'lenden profile set ledger ${to}', or set LENDEN_LEDGER_URL. If both URLs lead to the same ledger, run 'lenden ledger move ${server}'.`
+        : `To copy the operations, run 'lenden ledger move ${to}'.`;
+  const hash = newest ? ` (non-interactively with '--accept-hash ${newest.hash} --yes')` : "";
+  const accept = `To send without them, run 'lenden ledger check --accept-file'${hash}.`;
   return new Failure("ledger.not-moved", `Cannot use the ledger ${server}: ${why}`, {
     hint: `${use} ${accept}`,
   });
@@ -94,16 +123,25 @@ export function unmovedFailure(found: UnmovedFile, server: string): Failure | un
  * then needs a new acceptance.
  */
 export async function acceptFile(
-  { path, newest }: UnmovedFile,
+  { path, position, newest, state }: UnmovedFile,
   by: FileAcceptance,
   { changed, leftMs }: { changed: () => Failure; leftMs(): number },
 ): Promise<void> {
+  const isLost = state === "lost";
+  if (isLost && !sizeOf(path)) {
+    // Without both, this machine has no ledger file.
+    if (sizeOf(path) === 0) renameSync(path, `${path}.${ulid()}.lost`);
+    removePosition(position);
+    return;
+  }
   const database = await openDatabase(path, leftMs);
   try {
     database.transaction(() => {
-      if (headOf(database)?.hash !== newest?.hash) throw changed();
+      if (!isLost && headOf(database)?.hash !== newest?.hash) throw changed();
       createChain(database).append(fileAcceptanceEvent(by));
     });
+    const head = headOf(database);
+    if (isLost && head) replacePosition(position, head);
   } finally {
     database.close();
   }
