@@ -140,6 +140,12 @@ serverTest.for(outages)(
     expect([69, 75]).toContain(code);
     expect(errorOf({ stderr }).effect).toBe(code === 75 ? "outcome-unknown" : "partly-sent");
     expect(stderr).toContain("Cannot reach the ledger");
+    const { message } = errorOf({ stderr });
+    const [, accepted = ""] = /(\d+) of \d+ rows/.exec(String(message)) ?? [];
+    const [, unsent = "0"] = /(\d+) rows were not sent/.exec(String(message)) ?? [];
+    const paid = await merchant.count("payouts");
+    expect([Number(accepted) > 0, Number(accepted) <= paid]).toEqual([true, true]);
+    expect(Number(unsent)).toBeLessThanOrEqual(payees.rows.length - paid);
     await comeBack();
     await until(async () => (await built(["ledger", "check"], { env: merchant.env })).code === 0);
     // Others take over what the process left 90 s after it was last heard of.

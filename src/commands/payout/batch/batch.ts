@@ -225,7 +225,7 @@ const endings: Partial<Record<FailureKind, { reason: Reason; text: string }>> = 
 };
 
 const resume = "run 'lenden payout batch send' with the same file";
-const resumeHint = `To resume, ${resume}.`;
+export const resumeHint = `To resume, ${resume}.`;
 
 /** The error of a batch that did not end well; undefined if it did. */
 export async function endingFailure(

@@ -36,6 +36,7 @@ import { waitFlags, waitOptionsOf } from "../../wait-options.ts";
 import {
   endingFailure,
   existedText,
+  resumeHint,
   sentences,
   statusCard,
   statusJson,
@@ -105,7 +106,7 @@ export const batchSend = defineCommand({
     if (input.dryRun) return previewOf(input, csv, ledger, context);
     const batch = await batchOfFile(input, csv, ledger, context);
     const pacing = { concurrency: input.concurrency ?? 4, perSecond: input.rate };
-    const { existing, ...stop } = await sendRows(batch, pacing, ledger, context);
+    const { existing, certain, ...stop } = await sendRows(batch, pacing, ledger, context);
     const { stopped } = stop;
     try {
       if (input.wait && !stopped)
@@ -115,7 +116,7 @@ export const batchSend = defineCommand({
       const failure = await endingFailure(kind, status, stop, ledger);
       return { ...status, existing, failure };
     } catch (error) {
-      throw failedAfterSending(error, batch);
+      throw failedAfterSending(error, batch, certain);
     }
   },
   json: (sent) => ({ ...statusJson(sent), existing: sumJson(sent.existing) }),
@@ -123,12 +124,32 @@ export const batchSend = defineCommand({
   ending: ({ failure }) => failure,
 });
 
+/** What a run shows of its batch without the ledger. */
+interface Certain {
+  /** Recorded as accepted, in this run or before it. */
+  accepted: Sum;
+  /** At least so many rows were not sent. */
+  unsent: number;
+}
+
 /** Exit 1 means that nothing was sent, which is not known once the rows were. */
-function failedAfterSending(cause: unknown, { id }: Batch): unknown {
+function failedAfterSending(cause: unknown, batch: Batch, { accepted, unsent }: Certain): unknown {
   if (cause instanceof Failure && cause.kind !== "internal" && !isOfLedger(cause)) return cause;
-  const why = cause instanceof Failure ? ` ${cause.message}` : "";
-  const message = `Batch ${id} was sent, but the status of its rows cannot be read.${why}`;
-  const hint = `Do not pay the rows in another way. Run 'lenden ledger check', then 'lenden payout batch status ${id}'.`;
+  const { id } = batch;
+  const total = totalOf(batch);
+  const isWhole = accepted.count === total.count;
+  const amounts = `${formatPaisa(accepted.sumPaisa)} of ${formatPaisa(total.sumPaisa)}`;
+  const message = sentences([
+    isWhole
+      ? `Batch ${id} was sent, but the status of its rows cannot be read.`
+      : `The status of batch ${id} cannot be read. At least ${accepted.count} of ${rowsText(total.count)} were accepted (${amounts}).`,
+    unsent > 0 ? `At least ${rowsText(unsent)} were not sent.` : "",
+    cause instanceof Failure ? cause.message : "",
+  ]);
+  const hint = sentences([
+    `Do not pay the rows in another way. Run 'lenden ledger check', then 'lenden payout batch status ${id}'.`,
+    isWhole ? "" : resumeHint,
+  ]);
   return new Failure("batch.outcome-unknown", message, { hint, operation: id, cause });
 }
 
@@ -175,7 +196,9 @@ async function sendRows(batch: Batch, pacing: Pacing, ledger: Ledger, { api, ui 
   if (openOf(before.sums).count === 0) {
     await ledger.batches.release(batch);
     if (ui.output !== "ids") ui.notice(await nothingLeftText(before, ledger), "batch.already-sent");
-    return { notes: [], existing: { count: 0, sumPaisa: 0n } };
+    const { completed, processing, cancelled } = before.sums;
+    const certain = { accepted: sumOf(completed, processing, cancelled), unsent: 0 };
+    return { notes: [], existing: { count: 0, sumPaisa: 0n }, certain };
   }
   const { countForgotten, sendBatch } = await import("../../../batches/send.ts");
   const deps = await api.deps();
@@ -212,7 +235,8 @@ async function sendRows(batch: Batch, pacing: Pacing, ledger: Ledger, { api, ui 
       `${existedText(existing, before.total)}, already existed at the API and were not paid now. For their dates, run 'lenden payout batch export ${batch.id}'.`,
       "batch.existing",
     );
-  return { stopped, notes: run.notes(stopped), blocked: run.blocked(), existing };
+  const certain = run.certain(pacing.concurrency);
+  return { stopped, notes: run.notes(stopped), blocked: run.blocked(), existing, certain };
 }
 
 /** Why a file has no row to send, and how to pay the same rows again. */
@@ -272,6 +296,11 @@ function createRunTally({ total, sums }: BatchStatus, deps: OperationDeps) {
     /** The rows of unknown outcome that no further run sends, with how the first one is resolved. */
     blocked: () => blocked,
     existing: () => sumOfEnds("existing"),
+    /** An internal error may have kept the end of one row from each worker. */
+    certain: (workers: number): Certain => ({
+      accepted: sumOf(before, sumOfEnds("accepted", "existing")),
+      unsent: Math.max(0, sums.unsent.count - sumOf(...ends.values()).count - workers),
+    }),
     progressLine: (): ProgressLine => {
       const rejected = sums.refused.count + sumOfEnds("refused").count;
       const unknown = sumOfEnds("uncertain").count;
