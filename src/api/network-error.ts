@@ -19,6 +19,8 @@ export interface Fault {
   code: string;
   /** What happened to each kind of address, if the name has both. */
   addresses?: AddressFault[];
+  /** Host and port of the proxy that could not be connected to. */
+  proxy?: string;
 }
 
 type Family = "IPv4" | "IPv6";
@@ -29,6 +31,11 @@ interface AddressFault {
 }
 
 export class TooLarge extends Error {}
+
+/** No connection to a proxy; the cause says why. The message is its host and port. */
+export class ProxyError extends Error {
+  override name = "ProxyError";
+}
 
 interface Circumstances {
   /** The caller's own signal, if it cut the exchange off: its reason is `deadline` at the end of the time. */
@@ -49,8 +56,13 @@ export function faultOf(error: unknown, { stoppedBy, timedOut, answering }: Circ
   if (answering) return { reason: "response ended early", code };
   if (error instanceof Error && error.name === "HTTPParserError")
     return { reason: "response not HTTP", code };
-  const addresses = addressFaults(error);
-  return { ...connectionFault(codes), ...(addresses.length > 0 ? { addresses } : {}) };
+  const isProxy = error instanceof ProxyError;
+  const addresses = addressFaults(isProxy ? error.cause : error);
+  return {
+    ...connectionFault(codes),
+    ...(addresses.length > 0 ? { addresses } : {}),
+    ...(isProxy ? { proxy: error.message } : {}),
+  };
 }
 
 function connectionFault(codes: string[]): Fault {

@@ -1,6 +1,7 @@
 import type { Agent, buildConnector, Dispatcher } from "undici";
 import { Failure } from "../domain/failure.ts";
 import { parseUrl } from "../domain/url.ts";
+import { ProxyError } from "./network-error.ts";
 
 /** The proxy variables of the environment. */
 export interface ProxySettings {
@@ -55,6 +56,16 @@ export async function proxyAgent(
   // All three are given: undici would read the environment itself, also an empty lowercase variable.
   const settings = { httpProxy: http ?? "", httpsProxy: https ?? http ?? "", noProxy: none ?? "" };
   // The connection to the proxy itself ignores `connect`, too.
-  const clientFactory = (origin: URL) => new Pool(origin, { connect: options.connect });
+  const clientFactory = (origin: URL) =>
+    new Pool(origin, { connect: namingProxy(origin.host, options.connect) });
   return new EnvHttpProxyAgent({ ...options, ...settings, clientFactory });
+}
+
+/** Connects to a proxy. Its errors name the proxy, because the URL of the request does not. */
+function namingProxy(host: string, connect: buildConnector.connector): buildConnector.connector {
+  return (options, callback) =>
+    connect(options, (...[error, socket]) => {
+      if (error) callback(new ProxyError(host, { cause: error }), null);
+      else callback(null, socket);
+    });
 }

@@ -58,10 +58,11 @@ function unsentBy({ reason, message, details }: Failure): Failure {
 export function unsent({ fault, url }: Unsent): Failure {
   const isStopped = ["stopped", "batch stopped", "out of time"].includes(fault.reason);
   const at = url ? ` at ${url.host}` : "";
+  const to = fault.proxy ? `the proxy ${fault.proxy} of the API${at}` : `the API${at}`;
   const cause = faultText(fault);
   const message = isStopped
     ? `${cause.charAt(0).toUpperCase()}${cause.slice(1)}.`
-    : `Cannot connect to the API${at}: ${cause}.`;
+    : `Cannot connect to ${to}: ${cause}.`;
   return new Failure("api.unreachable", message, {
     hint: connectionHint(fault, url),
     code: fault.code,

@@ -467,6 +467,18 @@ describe("TLS and proxies", () => {
     },
   );
 
+  test("a proxy that cannot be reached is named without its login (exit 69)", async () => {
+    const port = await closedPort();
+    const HTTPS_PROXY = `http://me:canary@127.0.0.1:${port}`;
+    const env = { ...envOf("https://service.test"), HTTPS_PROXY };
+    const { code, stderr } = await lenden(["pay", "get", "TX1"], { env });
+    expect({ code, stderr }).toMatchObject({
+      code: 69,
+      stderr: expect.stringContaining(`proxy 127.0.0.1:${port}`),
+    });
+    expect(stderr).not.toMatch(/canary|me:/);
+  });
+
   test("after a reset inside the tunnel the outcome is unknown", async () => {
     const server = await serve(() => ({ do: "reset" }), { tls: certificates });
     const proxy = await connectProxy(server.port);
