@@ -13,7 +13,7 @@ const long = [
   "test/reconcile/{memory,month-end}.test.ts",
   "test/report/report-command.test.ts",
   "test/batch/{corpus,generated,large-file}.test.ts",
-  "test/callbacks/{conformance,hostile}.test.ts",
+  "test/callbacks/{conformance,hostile,listen}.test.ts",
   "test/commands/{round-trip,sandbox-callbacks,sandbox-start,team-ledger,time-zone,unmoved-file}.test.ts",
   "test/completions/tab.test.ts",
   "test/config/{keychain,profiles-file}.test.ts",
@@ -27,7 +27,7 @@ const long = [
   "test/program/{closing,compile-cache,directories,few-files,man,surroundings,time-limit,timeout}.test.ts",
   "test/secrets.test.ts",
   "test/simulator/!(found).test.ts",
-  "test/terminal/leaving.test.ts",
+  "test/terminal/{leaving,production,profile-add}.test.ts",
   "test/ui/safe-text.test.ts",
 ];
 
