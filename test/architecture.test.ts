@@ -100,7 +100,6 @@ const mayImport: Record<string, string[]> = {
     "ledger",
     "operations",
     "verification",
-    "reconcile/mappings.ts",
     "types:batches",
     "@inquirer/prompts",
     "chalk",

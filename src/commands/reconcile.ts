@@ -13,6 +13,7 @@ import { err, ok, quoted, type Result } from "../domain/result.ts";
 import { isStatus } from "../domain/statuses.ts";
 import { shellLine } from "../domain/text.ts";
 import { clockIn, whenClockShows } from "../domain/time-zone.ts";
+import type { Folders } from "../platform/host.ts";
 import { type Balance, signedText } from "../reconcile/classify.ts";
 import type { Finding, Findings, Missing } from "../reconcile/findings.ts";
 import type { Acceptance, Reconciliation } from "../reconcile/reconcile.ts";
@@ -25,12 +26,17 @@ import {
 import { fileFlags } from "./payout/batch/file.ts";
 import { spanOf, timeFilters, zoneOf } from "./time-filters.ts";
 
+const savedMappings = async ({ config }: Folders) => {
+  const { openMappings } = await import("../reconcile/mappings.ts");
+  return openMappings(config).names();
+};
+
 const flags = {
   mapping: flag.optional(
     "--mapping <name>",
     "Name of a column mapping; the first use saves it",
     readText,
-    { names: "mapping" },
+    { stored: savedMappings },
   ),
   map: flag.many("--map <mapping>", "Read a column as a field: 'Trx ID=id'", readMap),
   listMappings: flag.toggle("--list-mappings", "List saved column mappings, without comparing"),
@@ -38,9 +44,7 @@ const flags = {
     "--remove-mapping <name>",
     "Remove a column mapping, without comparing",
     readText,
-    {
-      names: "mapping",
-    },
+    { stored: savedMappings },
   ),
   delimiter: fileFlags.delimiter,
   since: { ...timeFilters.since, about: "Start of the period (default: first date in the file)" },

@@ -17,7 +17,6 @@ test("a method is named by its code, and by its id where the code could mean ano
     methods,
     ledger: none,
     profiles,
-    mappings: none,
   });
   expect(candidates.map(({ text }) => text)).toEqual(["bkash", "2", "3", "4"]);
 });

@@ -37,8 +37,6 @@ export interface Sources {
   ledger(): Promise<Listing>;
   methods(): Promise<PaymentMethod[]>;
   profiles: Pick<ConfigAccess["profiles"], "read">;
-  /** The names of saved columns of statements. */
-  mappings(): Promise<string[]>;
 }
 
 /** The number of records that a prompt searches; an older one is named by its ID. */
@@ -58,8 +56,6 @@ export async function candidatesOf(
       return { text: name, shown: `${name}  ${about}`, about };
     });
   }
-  if (kind === "mapping")
-    return (await sources.mappings()).map((text) => ({ text, shown: text, about: "" }));
   const ledger = await sources.ledger();
   if (kind === "batch") return (await ledger.batches.list(newest)).map(batchCandidate);
   if (kind === "operation")
@@ -158,11 +154,9 @@ export async function knownValues(
 ): Promise<Completion[]> {
   try {
     const candidates = await candidatesOf(kind, sourcesOf(chosen, host), mostOffered);
-    const isRecord = !["profile", "method", "mapping"].includes(kind);
+    const isRecord = kind !== "profile" && kind !== "method";
     const values = isRecord && typed.startsWith("@") ? byPlace(candidates) : byName(candidates);
-    return values
-      .filter(({ text }) => isPlain(text))
-      .map(({ text, about }) => ({ text, about: clean(about) }));
+    return values.map(({ text, about }) => ({ text, about: clean(about) }));
   } catch {
     return [];
   }
@@ -185,21 +179,11 @@ function byPlace(candidates: Candidate[]): Completion[] {
   }));
 }
 
-/** Such a value means itself in every shell. ASCII first: V8 needs 4 ms to learn all other letters. */
-function isPlain(value: string): boolean {
-  if (/^@?\w[\w.:+-]*$/.test(value)) return true;
-  return /^@?[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.:+-]*$/u.test(value);
-}
-
 function sourcesOf(chosen: Chosen, host: Host): Sources {
   const profiles = () => readProfiles(host.folders.config);
   const settings = () => resolveSettings(chosen, host.env, profiles());
   return {
     profiles: { read: async () => profiles() },
-    mappings: async () => {
-      const { openMappings } = await import("../../reconcile/mappings.ts");
-      return openMappings(host.folders.config).names();
-    },
     methods: async () => {
       const { keptMethods } = await import("../../config/method-cache.ts");
       return keptMethods(host.folders.data, settings());

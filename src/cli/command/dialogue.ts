@@ -138,7 +138,6 @@ async function answerText(
           ledger: context.ledger.own,
           methods: context.api.methods,
           profiles: context.config.profiles,
-          mappings: async () => [],
         })
       : [];
   if (candidates.length > 0) {

@@ -2,6 +2,7 @@ import type { Settings } from "../../config/settings.ts";
 import { didYouMean } from "../../domain/nearest.ts";
 import { err, ok, quoted, type Result } from "../../domain/result.ts";
 import type { Resource } from "../../domain/statuses.ts";
+import type { Folders } from "../../platform/host.ts";
 
 /**
  * A flag of a command. The option, its validation, its help and its completion are made from it. `presence`
@@ -18,6 +19,8 @@ export interface Flag<Value = unknown, Presence extends FlagPresence = FlagPrese
 interface More {
   /** The kind of thing it names: a prompt lists those that this machine knows, and Tab completes them. */
   names?: Named;
+  /** What Tab completes if no kind of thing does: the values that the command's feature has stored. */
+  stored?: (folders: Folders) => Promise<string[]>;
   /** The value from the profile if the flag is absent. */
   fallback?: (settings: Settings) => string | undefined;
   /** The flag that replaces this one. */
@@ -43,7 +46,7 @@ export interface Read<Value> {
 
 /** The kinds of things that a flag or an argument can name. */
 export type Named =
-  | ("profile" | "method" | Resource | "batch" | "operation" | "mapping")
+  | ("profile" | "method" | Resource | "batch" | "operation")
   /** Files are completed by the shell. */
   | ("file" | "csv-file");
 
@@ -68,7 +71,7 @@ export const flag = {
  * replaces them.
  */
 export interface Argument<Value = unknown, Presence extends ArgumentPresence = ArgumentPresence>
-  extends Pick<More, "names" | "unless"> {
+  extends Pick<More, "names" | "stored" | "unless"> {
   name: string;
   about: string;
   presence: Presence;
