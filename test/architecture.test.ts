@@ -87,8 +87,8 @@ const mayImport: Record<string, string[]> = {
     "ulid",
     "open",
     "zod/mini",
+    "config",
     "types:api",
-    "types:config",
     "types:ledger",
   ],
   cli: [

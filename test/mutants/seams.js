@@ -171,12 +171,12 @@ export const seams = {
   /** Changes the stored profiles. */
   profiles: decoratedAt("config/profiles.ts", "changeProfiles"),
   /** What is confirmed before a profile gets a new key, or another ledger. */
-  newKey: decoratedAt("commands/profile/key-change.ts", "confirmNewKey"),
-  otherLedger: decoratedAt("commands/profile/key-change.ts", "confirmOtherLedger"),
+  newKey: decoratedAt("commands/profile/confirmed.ts", "confirmNewKey"),
+  otherLedger: decoratedAt("config/key-change.ts", "otherLedgerQuestion"),
   /** What keeps a stored key and payout secret from another host. */
-  otherHost: decoratedAt("commands/profile/key-change.ts", "requireOwnCredentials"),
+  otherHost: decoratedAt("config/key-change.ts", "requireOwnCredentials"),
   /** Tests a key before it is stored. */
-  keyTest: decoratedAt("commands/profile/credentials.ts", "requireAccepted"),
+  keyTest: decoratedAt("config/key-change.ts", "requireAccepted"),
 };
 
 /** A seam at which `decorate` gets the right function itself. */

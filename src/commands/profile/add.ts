@@ -1,37 +1,32 @@
 import { type Context, defineCommand } from "../../cli/command/define-command.ts";
 import { showSame } from "../../cli/command/dialogue.ts";
 import { argument, flag, type Input, oneOf } from "../../cli/command/flag.ts";
-import type { Ask } from "../../cli/terminal/ask.ts";
-import type { Account } from "../../config/account.ts";
-import type { Profile, SecretSource } from "../../config/profiles.ts";
-import { type Environment, environments, readApiKey } from "../../domain/api-keys.ts";
-import { Failure, usage, whyAndHint } from "../../domain/failure.ts";
-import { problemOf } from "../../domain/result.ts";
-import { basePath, readUrl } from "../../domain/url.ts";
+import { requireAccepted, requireOwnCredentials } from "../../config/key-change.ts";
 import {
-  askCredentials,
+  agreed,
+  environmentOf,
+  exampleBaseUrl,
+  findProfile,
+  type GivenProfile,
+  nameHint,
+  readProfileName,
+  requireEnvironment,
+} from "../../config/profile.ts";
+import { shownProfile } from "../../config/shown.ts";
+import { environments } from "../../domain/api-keys.ts";
+import { usage } from "../../domain/failure.ts";
+import { readUrl } from "../../domain/url.ts";
+import { confirmNewKey, confirmOtherLedger, storeConfirmed } from "./confirmed.ts";
+import {
   type CredentialProblems,
   credentialFlags,
   namesSource,
   noKeyGiven,
   readCredentials,
   rejectProblems,
-  requireAccepted,
-  testKey,
-  whereStored,
 } from "./credentials.ts";
-import { confirmNewKey, confirmOtherLedger, requireOwnCredentials } from "./key-change.ts";
-import {
-  findProfile,
-  profileCard,
-  profileFlags,
-  readProfileName,
-  requireFreeName,
-  settable,
-  settingsIn,
-  shownProfile,
-} from "./profiles.ts";
-import { type GivenProfile, nameHint, storeProfile } from "./store.ts";
+import { askProfile, type NewProfile, testKey } from "./dialogue.ts";
+import { profileCard, profileFlags, settable, settingsIn } from "./flags.ts";
 
 const flags = {
   ...credentialFlags,
@@ -46,8 +41,6 @@ const flags = {
 };
 
 type Given = Input<typeof flags> & { name: string | undefined };
-
-const exampleBaseUrl = `https://api.example${basePath}`;
 
 export const profileAdd = defineCommand({
   description:
@@ -68,11 +61,15 @@ export const profileAdd = defineCommand({
 
   async run(input, context) {
     const ask = namesSource(input) ? undefined : await context.ui.ask();
-    const { name, before, profile } = ask
+    const { name, before, ...found } = ask
       ? await askProfile(input, ask, context)
       : await givenProfile(input, context);
-    const knownAccount = before && (await confirmReplacement(name, before, profile, context));
-    const { stored, kept } = await storeProfile(name, profile, { ...input, knownAccount }, context);
+    const profile = { ...settingsIn(input), ...found.profile };
+    if (before && profile.ledger !== undefined)
+      await confirmOtherLedger(name, before, profile.ledger, context);
+    const knownAccount = before && (await confirmNewKey(name, before, profile, context));
+    const storing = { ...input, knownAccount };
+    const { stored, kept } = await storeConfirmed(name, profile, storing, context);
     if (kept.length > 0) context.ui.notice(`Profile ${name} keeps: ${kept.join(", ")}.`);
     if (stored.ledger !== undefined)
       await context.ledger.warnIfUnmoved(stored.environment, stored.ledger);
@@ -81,24 +78,6 @@ export const profileAdd = defineCommand({
   },
   view: profileCard,
 });
-
-/** @returns the account that the ledger knows for the earlier key */
-async function confirmReplacement(
-  name: string,
-  before: Profile,
-  { apiKey, baseUrl, ledger }: GivenProfile,
-  context: Context,
-): Promise<string | undefined> {
-  if (ledger !== undefined) await confirmOtherLedger(name, before, ledger, context);
-  return confirmNewKey(name, before, { apiKey, baseUrl }, context);
-}
-
-/** A new profile, or what changes of an earlier one. */
-interface NewProfile {
-  name: string;
-  before: Profile | undefined;
-  profile: GivenProfile;
-}
 
 /** @throws Failure `usage` with the problems of all flags and of what they name */
 async function givenProfile(given: Given, context: Context): Promise<NewProfile> {
@@ -133,127 +112,11 @@ async function givenProfile(given: Given, context: Context): Promise<NewProfile>
   const checked = { ...agreed(account), apiKey, payoutSecret };
   requireOwnCredentials(account.name, before, checked);
   if (given.check)
-    await requireAccepted(
-      account,
-      {
-        effect: "The profile was not stored.",
-        untested: "To store the profile untested, omit --check.",
-      },
-      context,
-    );
-  const profile = { ...settingsIn(given), ...checked };
-  return { name: name ?? account.environment, before, profile };
-}
-
-/** An absent key, and one that a program prints, have none yet. */
-function environmentOf(apiKey: SecretSource | undefined): Environment | undefined {
-  if (!apiKey || !("text" in apiKey)) return undefined;
-  const read = readApiKey(apiKey.text);
-  return read.ok ? read.value.environment : undefined;
-}
-
-function agreed({ environment, baseUrl }: Account): Pick<Account, "environment" | "baseUrl"> {
-  return { environment, baseUrl };
-}
-
-/** A profile keeps its environment: its ledger, its account and its settings belong to it. */
-function requireEnvironment(
-  name: string | undefined,
-  before: Profile | undefined,
-  given: Environment | undefined,
-): void {
-  if (!before || given === undefined || given === before.environment) return;
-  throw new Failure(
-    "account.environment-differs",
-    `Profile ${name} is for ${before.environment}, but --environment is ${given}. The profile is unchanged.`,
-    { hint: `Add the ${given} key under another name with 'lenden profile add'.` },
-  );
-}
-
-/**
- * Asks for a profile in a terminal, and tries its key. Nothing is stored here: to leave at any question
- * changes nothing.
- *
- * @throws Failure `profile.not-added` if the key does not work and is not to be stored anyway
- */
-async function askProfile(given: Given, ask: Ask, context: Context): Promise<NewProfile> {
-  const { config, ui } = context;
-  const stored = await config.profiles.read();
-  const existing = given.name === undefined ? undefined : findProfile(given.name, stored);
-  if (given.name !== undefined && !given.replace)
-    requireFreeName(given.name, stored, "Choose another name, or add --replace.");
-  requireEnvironment(given.name, existing, given.environment);
-  ui.notice(whereStored(given.keychain, context));
-  const required = existing?.environment ?? given.environment;
-  const typed = await askCredentials(
-    ask,
-    { before: existing, required, replaces: given.replace },
-    context,
-  );
-  const environment = environmentOf(typed.apiKey) ?? existing?.environment;
-  const checkName = (text: string) => {
-    const found = findProfile(text, stored);
-    if (found && !given.replace)
-      return `Profile ${text} already exists. To replace it, start again with --replace.`;
-    return found && found.environment !== environment
-      ? `Profile ${text} is for ${found.environment}.`
-      : problemOf(readProfileName(text));
-  };
-  const preset = environment === undefined ? {} : { preset: environment };
-  const name = given.name ?? (await ask.text("Profile name:", { ...preset, check: checkName }));
-  const before = existing ?? findProfile(name, stored);
-  const apiKey = typed.apiKey ?? before?.apiKey;
-  if (!apiKey) throw new TypeError("the prompt accepted no key");
-  const candidate = { name, environment, apiKey, payoutSecret: typed.payoutSecret };
-  const requireOwn = (account: Account) =>
-    requireOwnCredentials(name, before, { ...typed, baseUrl: account.baseUrl });
-  const account = await askAccount(candidate, before?.baseUrl, requireOwn, ask, context);
-  await tryKey(account, ask, context);
-  return { name, before, profile: { ...settingsIn(given), ...agreed(account), ...typed } };
-}
-
-type Candidate = Omit<Parameters<Context["config"]["profiles"]["check"]>[0], "baseUrl">;
-
-/** Asks until key, environment and base URL agree, unless the base URL was given. */
-async function askAccount(
-  candidate: Candidate,
-  preset: string | undefined,
-  requireOwn: (account: Account) => void,
-  ask: Ask,
-  { config: { profiles }, ui }: Context,
-) {
-  const check = async (baseUrl: { baseUrl?: string }) => {
-    const account = await profiles.check({ ...candidate, ...baseUrl });
-    requireOwn(account);
-    return account;
-  };
-  if (profiles.baseUrlGiven !== undefined) return check({});
-  for (;;) {
-    const baseUrl = await ask.text("Base URL of the API:", {
-      ...(preset === undefined ? {} : { preset }),
-      check: (text) => problemOf(readUrl(text, exampleBaseUrl)),
+    await requireAccepted(() => testKey(account, context), {
+      effect: "The profile was not stored.",
+      untested: "To store the profile untested, omit --check.",
     });
-    try {
-      return await check({ baseUrl });
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      ui.notice(whyAndHint(error));
-    }
-  }
-}
-
-async function tryKey(account: Account, ask: Ask, context: Context) {
-  const { ui, stopping } = context;
-  try {
-    await testKey(account, context);
-  } catch (error) {
-    if (!(error instanceof Failure) || stopping.aborted) throw error;
-    ui.notice(whyAndHint(error));
-    if (await ask.yes("The key could not be tested. Store it anyway?")) return;
-    throw new Failure("profile.not-added", "The profile was not added. Nothing was stored.", {
-      hint: "Check key and base URL, then run 'lenden profile add' again.",
-    });
-  }
+  return { name: name ?? account.environment, before, profile: checked };
 }
 
 /** Shows the command line that does the same, and which profile is in use if it is not the new one. */

@@ -1,24 +1,21 @@
-import { type Context, defineCommand } from "../../cli/command/define-command.ts";
+import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument, oneOf } from "../../cli/command/flag.ts";
 import { id, table, text } from "../../cli/output/view.ts";
-import type { Profile, SecretSource } from "../../config/profiles.ts";
-import type { Settings, Sourced } from "../../config/settings.ts";
-import { amountText } from "../../domain/amount.ts";
+import {
+  checkedUrl,
+  renamed,
+  withCurrent,
+  without,
+  withSetting,
+} from "../../config/change-profile.ts";
+import { removalQuestion } from "../../config/key-change.ts";
+import { profileInUse, readProfileName, requireStoredUrl } from "../../config/profile.ts";
+import { shownProfile, shownSettings } from "../../config/shown.ts";
+import { removeEntries } from "../../config/store-profile.ts";
 import { usage } from "../../domain/failure.ts";
 import { ok } from "../../domain/result.ts";
-import { isSameServer } from "../../domain/url.ts";
-import { confirmOtherLedger, requireOwnCredentials } from "./key-change.ts";
-import {
-  profileCard,
-  profileInUse,
-  readProfileName,
-  rejectUrlFlag,
-  removeEntries,
-  requireFreeName,
-  settable,
-  shownProfile,
-  shownSecret,
-} from "./profiles.ts";
+import { confirmOtherLedger, storeOf } from "./confirmed.ts";
+import { nameOrInUse, profileCard, settable } from "./flags.ts";
 
 const existingName = argument.required("name", "Name of the profile", readProfileName, "profile");
 
@@ -27,10 +24,7 @@ export const profileUse = defineCommand({
   arguments: { name: existingName },
 
   async run({ name }, { config: { profiles } }) {
-    await profiles.change((now) => {
-      profiles.require(name, now);
-      return { ...now, current: name };
-    });
+    await profiles.change((now) => withCurrent(name, now));
     return { name };
   },
   view: ({ name }) => ({ kind: "line", text: `Profile ${name} is in use.`, id: name }),
@@ -50,59 +44,34 @@ export const profileSet = defineCommand({
   },
 
   async run({ key, value }, context) {
-    const { config, ledger } = context;
-    const { profiles } = config;
-    await rejectUrlFlag(context);
-    const name = await profileInUse("set", context);
+    const { profiles } = context.config;
+    const inUse = await context.config.settings();
+    requireStoredUrl(inUse);
+    const stored = await profiles.read();
+    const name = profileInUse("set", inUse, stored, context.host.env);
     const setting = settable[key];
     const read = value === "" ? ok(undefined) : setting?.read(value);
     if (!setting || read?.ok !== true)
       throw usage([`<value>: ${read?.ok === false ? read.problem : "unknown setting"}`]);
-    const before = profiles.require(name, await profiles.read());
+    const before = profiles.require(name, stored);
+    const ledger = typeof read.value === "string" ? read.value : undefined;
+    if (setting.key === "ledger") await confirmOtherLedger(name, before, ledger, context);
     const checked =
       setting.key === "baseUrl"
-        ? await checkedUrl(name, before, value === "" ? undefined : value.trim(), profiles)
+        ? await checkedUrl(name, before, value === "" ? undefined : value.trim(), profiles.check)
         : read.value;
-    if (setting.key === "ledger")
-      await confirmOtherLedger(
-        name,
-        before,
-        typeof read.value === "string" ? read.value : undefined,
-        context,
-      );
     let changed = before;
     await profiles.change((now) => {
-      const profile = profiles.require(name, now);
-      changed = { ...profile, [setting.key]: checked };
-      // Another server may be another merchant: the next key does not join this account.
-      if (!isSameServer(profile.baseUrl, changed.baseUrl)) delete changed.account;
-      return { ...now, profiles: { ...now.profiles, [name]: changed } };
+      const next = withSetting(name, setting.key, checked, now);
+      changed = profiles.require(name, next);
+      return next;
     });
     if (setting.key === "ledger" && changed.ledger !== undefined)
-      await ledger.warnIfUnmoved(changed.environment, changed.ledger);
+      await context.ledger.warnIfUnmoved(changed.environment, changed.ledger);
     return shownProfile(name, changed);
   },
   view: profileCard,
 });
-
-async function checkedUrl(
-  name: string,
-  before: Profile,
-  baseUrl: string | undefined,
-  { check }: Context["config"]["profiles"],
-): Promise<string> {
-  const { apiKey, environment } = before;
-  if (baseUrl === undefined)
-    throw usage(["Cannot remove the base URL of a profile: each profile needs one."]);
-  if (!apiKey)
-    throw usage(
-      [`Cannot check the new base URL: profile ${name} has no API key.`],
-      `Add the key with 'lenden profile rotate ${name}'.`,
-    );
-  const checked = await check({ name, apiKey, environment, baseUrl });
-  requireOwnCredentials(name, before, { baseUrl: checked.baseUrl });
-  return checked.baseUrl;
-}
 
 export const profileRename = defineCommand({
   examples: { "Rename a profile": "lenden profile rename shop old-shop" },
@@ -113,13 +82,7 @@ export const profileRename = defineCommand({
   guide: async () => ({ name: { message: "New name" } }),
 
   async run({ old, name }, { config: { profiles } }) {
-    await profiles.change((now) => {
-      const profile = profiles.require(old, now);
-      requireFreeName(name, now);
-      const { [old]: _, ...others } = now.profiles;
-      const current = now.current === old ? name : now.current;
-      return { ...now, current, profiles: { ...others, [name]: profile } };
-    });
+    await profiles.change((now) => renamed(old, name, now));
     return { name };
   },
   view: ({ name }) => ({ kind: "line", text: `The profile is now named ${name}.`, id: name }),
@@ -134,22 +97,16 @@ export const profileRemove = defineCommand({
   async run({ name }, context) {
     const { profiles } = context.config;
     const profile = profiles.require(name, await profiles.read());
-    const { environment, baseUrl } = profile;
-    if (environment === "production")
-      await context.ui.confirm({
-        action: `Remove profile ${name}`,
-        profile: { name, environment, key: shownSecret(profile.apiKey) ?? "none" },
-        rows: [["Base URL", baseUrl]],
-      });
-    await removeEntries(profile, context);
+    const question = removalQuestion(name, profile);
+    if (question) await context.ui.confirm(question);
+    await removeEntries(profile, storeOf(context));
     let current: string | undefined;
     let isLast = false;
     await profiles.change((now) => {
-      profiles.require(name, now);
-      const { [name]: _, ...others } = now.profiles;
-      current = now.current === name ? undefined : now.current;
-      isLast = Object.keys(others).length === 0;
-      return { ...now, current, profiles: others };
+      const next = without(name, now);
+      current = next.current;
+      isLast = Object.keys(next.profiles).length === 0;
+      return next;
     });
     return { name, current: current ?? null, isLast };
   },
@@ -189,21 +146,14 @@ export const profileList = defineCommand({
 export const profileShow = defineCommand({
   description: "Secrets are masked, for example as sk_sandbox_…QRR.",
   examples: { "Show the effective settings": "lenden profile show" },
-  arguments: {
-    name: argument.optional(
-      "name",
-      "Name of the profile (default: the one in use)",
-      readProfileName,
-      "profile",
-    ),
-  },
+  arguments: { name: nameOrInUse },
 
   async run({ name }, context) {
     const { profiles } = context.config;
     if (name !== undefined) profiles.require(name, await profiles.read());
     const settings = await context.config.settings(name);
     for (const sentence of settings.shadows) context.ui.notice(sentence);
-    return rowsOf(settings);
+    return shownSettings(settings);
   },
   view: (rows) =>
     table(rows, {
@@ -216,46 +166,3 @@ export const profileShow = defineCommand({
       },
     }),
 });
-
-function rowsOf(settings: Settings) {
-  const { profile, environment, account, callbackSecret, confirmAbove, ledger } = settings;
-  const ofProfile = `profile ${profile?.value}`;
-  const row = (setting: string, found: Sourced<string | null> | undefined) => ({
-    setting,
-    value: found?.value ?? null,
-    source: found?.source ?? "not set",
-  });
-  const secret = (setting: string, found: Sourced<SecretSource> | undefined) => {
-    if (!found) return row(setting, undefined);
-    const { value, source } = found;
-    const place = "text" in value ? "file" : "keychain" in value ? "keychain" : "command";
-    const from = source === ofProfile ? `${source}, ${place}` : source;
-    return row(setting, { value: shownSecret(value), source: from });
-  };
-  return [
-    row("profile", profile),
-    row("environment", environment && { value: environment, source: ofProfile }),
-    row(
-      "account",
-      account?.source === ofProfile
-        ? { ...account, source: `${ofProfile}, unless the ledger knows the key` }
-        : account,
-    ),
-    row("base-url", settings.baseUrl),
-    secret("api-key", settings.apiKey),
-    secret("payout-secret", settings.payoutSecret),
-    secret(
-      "callback-secret",
-      callbackSecret && { ...callbackSecret, value: { text: callbackSecret.value } },
-    ),
-    row("redirect-url", settings.redirectUrl),
-    row("callback-url", settings.callbackUrl),
-    row("method", settings.method),
-    row("number-format", settings.numberFormat),
-    row("time-zone", settings.timeZone),
-    row("ledger", ledger && { ...ledger.url, value: ledger.url.value.text }),
-    secret("ledger-password", ledger?.password),
-    row("ledger-ca", ledger?.ca),
-    row("confirm-above", { ...confirmAbove, value: amountText(confirmAbove.value) }),
-  ];
-}

@@ -1,29 +1,22 @@
 import { type Context, defineCommand } from "../../cli/command/define-command.ts";
 import { showSame } from "../../cli/command/dialogue.ts";
-import { argument, type Input } from "../../cli/command/flag.ts";
+import type { Input } from "../../cli/command/flag.ts";
+import { requireAccepted } from "../../config/key-change.ts";
+import { type Credentials, profileInUse, requireStoredUrl } from "../../config/profile.ts";
 import type { Profile } from "../../config/profiles.ts";
+import { shownProfile } from "../../config/shown.ts";
 import { usage } from "../../domain/failure.ts";
+import { confirmNewKey, storeConfirmed } from "./confirmed.ts";
 import {
-  askCredentials,
   type CredentialProblems,
-  type Credentials,
   credentialFlags,
   namesSource,
   noKeyGiven,
   readCredentials,
   rejectProblems,
-  requireAccepted,
-  whereStored,
 } from "./credentials.ts";
-import { confirmNewKey } from "./key-change.ts";
-import {
-  profileCard,
-  profileInUse,
-  readProfileName,
-  rejectUrlFlag,
-  shownProfile,
-} from "./profiles.ts";
-import { storeProfile } from "./store.ts";
+import { askCredentials, testKey, whereStored } from "./dialogue.ts";
+import { nameOrInUse, profileCard } from "./flags.ts";
 
 type Given = Input<typeof credentialFlags>;
 
@@ -34,47 +27,35 @@ export const profileRotate = defineCommand({
     "Read both from files":
       "lenden profile rotate shop --key-file key.txt --secret-file secret.txt",
   },
-  arguments: {
-    name: argument.optional(
-      "name",
-      "Name of the profile (default: the one in use)",
-      readProfileName,
-      "profile",
-    ),
-  },
+  arguments: { name: nameOrInUse },
   flags: credentialFlags,
   sameFlagsAs: "profile add",
   async run(input, context) {
     const { profiles } = context.config;
-    await rejectUrlFlag(context);
-    const name = input.name ?? (await profileInUse("rotate", context));
-    const before = profiles.require(name, await profiles.read());
+    const settings = await context.config.settings();
+    requireStoredUrl(settings);
+    const stored = await profiles.read();
+    const name = input.name ?? profileInUse("rotate", settings, stored, context.host.env);
+    const before = profiles.require(name, stored);
     const given = await credentialsOf(input, name, before, context);
     const { environment, baseUrl } = before;
     const apiKey = given.apiKey ?? before.apiKey;
     if (!apiKey) throw usage([noKeyGiven]);
     const account = await profiles.check({ ...given, name, apiKey, environment, baseUrl });
-    await requireAccepted(
-      account,
-      {
-        effect: `Profile ${name} is unchanged.`,
-        untested: "A key is stored only after this test.",
-      },
-      context,
-    );
-    const after = { apiKey: given.apiKey, baseUrl };
+    await requireAccepted(() => testKey(account, context), {
+      effect: `Profile ${name} is unchanged.`,
+      untested: "A key is stored only after this test.",
+    });
+    const after = { ...given, environment, baseUrl: account.baseUrl };
     const knownAccount = await confirmNewKey(name, before, after, context);
-    const { stored, kept } = await storeProfile(
-      name,
-      { ...given, environment, baseUrl: account.baseUrl },
-      { replace: true, keychain: usesKeychain(input, before), knownAccount },
-      context,
-    );
-    context.ui.notice(`Profile ${name} keeps: ${kept.join(", ")}.`);
-    noteSecret(given, stored, context);
-    const settings = await context.config.settings(name);
-    for (const sentence of settings.shadows) context.ui.notice(sentence);
-    return { ...shownProfile(name, stored), kept };
+    const keychain = usesKeychain(input, before);
+    const storing = { replace: true, keychain, knownAccount };
+    const rotated = await storeConfirmed(name, after, storing, context);
+    context.ui.notice(`Profile ${name} keeps: ${rotated.kept.join(", ")}.`);
+    noteSecret(given, rotated.stored, context);
+    for (const sentence of (await context.config.settings(name)).shadows)
+      context.ui.notice(sentence);
+    return { ...shownProfile(name, rotated.stored), kept: rotated.kept };
   },
   view: profileCard,
 });

@@ -12,7 +12,7 @@ export const profileBugs = [
   {
     name: "profile: a ledger of production is removed without a question",
     seam: "otherLedger",
-    decorate: () => async () => {},
+    decorate: () => () => undefined,
     tests: ["test/config/profiles.test.ts", "-t", "only after a confirmation"],
   },
   {
