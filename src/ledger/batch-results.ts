@@ -1,7 +1,8 @@
 import { payeeOf } from "../domain/mobile.ts";
 import type { Batch, BatchResults, FoundPlan, PlannedRow, RowResult, Tally } from "./batch.ts";
 import { batchSums, rowColumns, rowSets, sampleColumns } from "./conditions.ts";
-import { holderIn, isTrue, numberIn, type Row, reader, stateIn } from "./rows.ts";
+import { holderIn, stateIn } from "./rows.ts";
+import { isTrue, numberIn, type Row, reader } from "./values.ts";
 
 /** A row of the table `batches`, with its holder as JSON. */
 export function batchOf(row: Row): Batch {

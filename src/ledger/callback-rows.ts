@@ -7,8 +7,7 @@ import type {
   Forwarded,
   StoredCallback,
 } from "./callback.ts";
-import { storable } from "./intent.ts";
-import { isTrue, type Row, reader } from "./rows.ts";
+import { isTrue, type Row, reader, storable } from "./values.ts";
 import type { Recorder } from "./worker.ts";
 
 /** Equal requests within this time are stored once: senders repeat themselves. */

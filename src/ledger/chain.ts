@@ -1,6 +1,6 @@
 import { createHash, hash } from "node:crypto";
 import type { Head } from "./position.ts";
-import { numberIn, type Row, type TextRow, textOrNull, textRow } from "./rows.ts";
+import { numberIn, type Row, type TextRow, textOrNull, textRow } from "./values.ts";
 
 /** An event of an operation or of the ledger as a whole. Events are never changed or deleted. */
 export interface Event {

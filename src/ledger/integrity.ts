@@ -10,7 +10,7 @@ import {
 } from "./chain.ts";
 import type { Head } from "./position.ts";
 import { replayOf } from "./replay.ts";
-import type { Row, TextRow } from "./rows.ts";
+import type { Row, TextRow } from "./values.ts";
 
 /** The findings of a check of a ledger, of all accounts. */
 export interface Integrity {

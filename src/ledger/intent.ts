@@ -3,13 +3,8 @@ import { payeeOf } from "../domain/mobile.ts";
 import { isCorrectable, isUnsettled } from "../domain/state.ts";
 import { notAfter, payerKeyOf, recipientOf } from "./decide.ts";
 import type { Intent, Operation, Outcome } from "./operation.ts";
-import type { Row } from "./rows.ts";
+import { type Row, storable } from "./values.ts";
 import type { Recorder } from "./worker.ts";
-
-/** A text that every database can store: without half of a character, and without NUL. */
-export function storable(text: string): string {
-  return text.toWellFormed().replaceAll("\0", "\uFFFD");
-}
 
 /** The values of a request that have their own columns, so that SQL can find them. */
 export function listedOf({ kind, asked }: Pick<Intent, "kind" | "asked">) {

@@ -5,8 +5,8 @@ import { idsOf } from "./batch.ts";
 import { rowDigestOf } from "./callback-rows.ts";
 import { planColumns, rowEvent, rowsDigest } from "./chain.ts";
 import { type Connection, type Query, rowsJson } from "./postgres/connection.ts";
-import { type Row as AnyRow, numberIn, type TextRow, textOrNull, textRow } from "./rows.ts";
 import { pagesOf } from "./sqlite/operation-rows.ts";
+import { type Row as AnyRow, numberIn, type TextRow, textOrNull, textRow } from "./values.ts";
 
 /** What was copied, and what the server had already. */
 export interface Moved {

@@ -1,4 +1,4 @@
-import { numberIn, type Row, reader, textOrNull } from "./rows.ts";
+import { numberIn, type Row, reader, textOrNull } from "./values.ts";
 
 /** A process of lenden, and what it works on. */
 export interface WorkingProcess {

@@ -1,8 +1,9 @@
 import { phaseOf, states } from "../domain/state.ts";
 import { type Changed, type Changing, decideOutcome } from "./decide.ts";
-import { listedOf, storable } from "./intent.ts";
+import { listedOf } from "./intent.ts";
 import type { Outcome } from "./operation.ts";
-import { changing, kinds, type TextRow, withColumns } from "./rows.ts";
+import { changing, kinds, withColumns } from "./rows.ts";
+import { storable, type TextRow } from "./values.ts";
 
 /** An event of one operation, as it is stored. */
 interface ReplayedEvent {

@@ -2,44 +2,9 @@ import { type State, states } from "../domain/state.ts";
 import { type Changed, repetitionOf } from "./decide.ts";
 import type { KnownPayout, Overlap, PlannedReference, RecipientAmount } from "./ledger.ts";
 import type { HistoryEvent, Holder, Kind, ListedOperation, Operation } from "./operation.ts";
+import { grouped, isTrue, known, maybeNumber, numberIn, type Row, reader } from "./values.ts";
 
-/*
- * Rows of a database, as the types of the ledger. A number is a bigint or its digits, and a boolean is a
- * number or "t": databases and their queries differ.
- */
-
-type Value = string | bigint | null;
-export type Row = Record<string, Value>;
-/** A row with every value as text. */
-export type TextRow = Record<string, string | null>;
-
-/** Reads the columns of a row, each by its name. */
-export function reader(row: Row) {
-  return {
-    text: (name: string): string => String(row[name] ?? ""),
-    maybe: (name: string): string | null => textOrNull(row[name]),
-  };
-}
-
-export function textOrNull(value: Value | undefined): string | null {
-  return value === null || value === undefined ? null : String(value);
-}
-
-export function numberIn(value: Value | undefined): bigint {
-  return typeof value === "bigint" ? value : BigInt(value ?? 0n);
-}
-
-function maybeNumber(value: Value | undefined): bigint | null {
-  return value === null || value === undefined ? null : numberIn(value);
-}
-
-export function isTrue(value: Value | undefined): boolean {
-  return value === 1n || value === "1" || value === "t";
-}
-
-export function textRow(row: Row): TextRow {
-  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, textOrNull(value)]));
-}
+/* Rows of tables, as the types of the ledger. */
 
 /** The process that works on what the row is about, in any table that has a holder. */
 export function holderIn({ holder }: Row): Holder | null {
@@ -61,12 +26,6 @@ function requiredState(row: Row): State {
   const state = stateIn(row);
   if (state === null) throw new Error("an operation of the ledger has no state");
   return state;
-}
-
-function known<Word extends string>(words: readonly Word[], text: string): Word {
-  const found = words.find((word) => word === text);
-  if (found) return found;
-  throw new Error("the ledger has a value that this version of lenden does not know");
 }
 
 /** A row of the table `operations`, with the name of its account and its holder as JSON. */
@@ -146,22 +105,6 @@ export function listedOperationOf(row: Row): ListedOperation {
           differing: Number(numberIn(row.refunds_differing)),
         };
   return { ...operationOf(row), batchId: reader(row).maybe("batch_id"), refunds };
-}
-
-/** The items of rows by the text of a column, in their order. */
-export function grouped<Item>(
-  rows: Row[],
-  column: string,
-  read: (row: Row) => Item,
-): Map<string, Item[]> {
-  const groups = new Map<string, Item[]>();
-  for (const row of rows) {
-    const key = String(row[column]);
-    const group = groups.get(key);
-    if (group) group.push(read(row));
-    else groups.set(key, [read(row)]);
-  }
-  return groups;
 }
 
 function plannedOverlapOf(row: Row): Overlap {

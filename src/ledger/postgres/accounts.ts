@@ -1,6 +1,6 @@
 import { accountOf, type NamedAccount, noAccount, readsAllAccounts } from "../account.ts";
 import { rowEvent } from "../chain.ts";
-import { isTrue, numberIn } from "../rows.ts";
+import { isTrue, numberIn } from "../values.ts";
 import type { Owner } from "../worker.ts";
 import type { Query, Row, Write } from "./connection.ts";
 

@@ -11,7 +11,7 @@ import {
 import { batchOf, createBatchResults, foundPlans, planRowOf } from "../batch-results.ts";
 import { planColumns, planDigest, rowEvent, rowsDigest } from "../chain.ts";
 import { isOfBatch, isSamePayout, plansWithin } from "../conditions.ts";
-import { numberIn, type Row } from "../rows.ts";
+import { numberIn, type Row } from "../values.ts";
 import { nowIn } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import { type Connection, type Query, rowsJson, type Value, type Write } from "./connection.ts";

@@ -10,7 +10,8 @@ import {
   sameWithinMs,
 } from "../callback-rows.ts";
 import { callbackSql } from "../callback-sql.ts";
-import { holderIn, numberIn } from "../rows.ts";
+import { holderIn } from "../rows.ts";
+import { numberIn } from "../values.ts";
 import { nowIn } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import type { Connection, Query, Row, Value } from "./connection.ts";

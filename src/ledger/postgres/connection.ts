@@ -6,9 +6,8 @@ import { errorCode, systemReason } from "../../domain/error-code.ts";
 import { Failure } from "../../domain/failure.ts";
 import { beginning, type Event, hashOf } from "../chain.ts";
 import { modified } from "../head.ts";
-import { storable } from "../intent.ts";
 import type { Head } from "../position.ts";
-import { textOrNull } from "../rows.ts";
+import { storable, textOrNull } from "../values.ts";
 import { newerVersion, newestVersion } from "../version.ts";
 import { writerRole } from "./schema.ts";
 

@@ -20,15 +20,8 @@ import {
 import { listedOf } from "../intent.ts";
 import type { BatchReads } from "../ledger.ts";
 import type { Holder, Intent, Operation } from "../operation.ts";
-import {
-  grouped,
-  knownOf,
-  numberIn,
-  operationOf,
-  overlapsIn,
-  plannedOf,
-  textOrNull,
-} from "../rows.ts";
+import { knownOf, operationOf, overlapsIn, plannedOf } from "../rows.ts";
+import { grouped, numberIn, textOrNull } from "../values.ts";
 import type { Owner } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import type { Query, Row, Value } from "./connection.ts";

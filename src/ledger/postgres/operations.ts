@@ -15,7 +15,8 @@ import {
 } from "../decide.ts";
 import { createOperation, intentData, newRow, storableOutcome, takeoverEvent } from "../intent.ts";
 import type { Holder, Intent, Operation, Outcome } from "../operation.ts";
-import { changedColumns, changedRow, isTrue, operationOf, type Row } from "../rows.ts";
+import { changedColumns, changedRow, operationOf } from "../rows.ts";
+import { isTrue, type Row } from "../values.ts";
 import { nowIn } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import {

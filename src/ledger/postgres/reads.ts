@@ -3,7 +3,8 @@ import { bookedAt, isDifferingIn, mayComplete, openedAt } from "../conditions.ts
 import { lastAsked, lastSentAt } from "../decide.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Filter, Kind, Operation } from "../operation.ts";
-import { eventOf, holderIn, isTrue, listedOperationOf, numberIn, operationOf } from "../rows.ts";
+import { eventOf, holderIn, listedOperationOf, operationOf } from "../rows.ts";
+import { isTrue, numberIn } from "../values.ts";
 import type { Owner } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import { type Bind, parameters, type Query, type Value } from "./connection.ts";

@@ -1,6 +1,6 @@
 import type { Database } from "../../platform/sqlite/database.ts";
 import { accountOf, type NamedAccount, noAccount, readsAllAccounts } from "../account.ts";
-import { numberIn } from "../rows.ts";
+import { numberIn } from "../values.ts";
 import type { Owner } from "../worker.ts";
 import { recordRow } from "./chain.ts";
 

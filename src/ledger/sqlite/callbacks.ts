@@ -11,7 +11,8 @@ import {
   sameWithinMs,
 } from "../callback-rows.ts";
 import { callbackSql } from "../callback-sql.ts";
-import { holderIn, numberIn } from "../rows.ts";
+import { holderIn } from "../rows.ts";
+import { numberIn } from "../values.ts";
 import { holderNow, nowIn, type Worker } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 

@@ -11,7 +11,8 @@ import {
   rowsDigest,
 } from "../chain.ts";
 import type { HistoryEvent } from "../operation.ts";
-import { eventOf, numberIn, textOrNull } from "../rows.ts";
+import { eventOf } from "../rows.ts";
+import { numberIn, textOrNull } from "../values.ts";
 import { type Pages, paged } from "./operation-rows.ts";
 
 export type Chain = ReturnType<typeof createChain>;

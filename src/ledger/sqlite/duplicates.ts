@@ -22,7 +22,8 @@ import {
 import { listedOf } from "../intent.ts";
 import type { BatchReads, RecipientAmount } from "../ledger.ts";
 import type { Intent, Operation, Outcome } from "../operation.ts";
-import { grouped, knownOf, numberIn, operationOf, overlapsIn, plannedOf } from "../rows.ts";
+import { knownOf, operationOf, overlapsIn, plannedOf } from "../rows.ts";
+import { grouped, numberIn } from "../values.ts";
 import type { Owner, Worker } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import { operationColumns } from "./operation-rows.ts";

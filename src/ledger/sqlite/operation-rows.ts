@@ -1,5 +1,5 @@
 import type { Database, Row, Value } from "../../platform/sqlite/database.ts";
-import { numberIn, type TextRow } from "../rows.ts";
+import { numberIn, type TextRow } from "../values.ts";
 
 /** The columns of an operation, with the name of its account: what `operationOf` reads. */
 export const operationColumns =

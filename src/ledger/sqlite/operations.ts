@@ -15,7 +15,8 @@ import {
 } from "../decide.ts";
 import { createOperation, intentData, newRow, storableOutcome, takeoverEvent } from "../intent.ts";
 import type { Holder, Intent, Operation, Outcome } from "../operation.ts";
-import { changedColumns, changedRow, numberIn, operationOf } from "../rows.ts";
+import { changedColumns, changedRow, operationOf } from "../rows.ts";
+import { numberIn } from "../values.ts";
 import { holderNow, nowIn, type Worker } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import type { Chain } from "./chain.ts";
