@@ -1,187 +1,320 @@
-import type { Command } from "../cli/command/define-command.ts";
 import type { CommandTable, Entry } from "../cli/command/table.ts";
-import { keysOf } from "../domain/collect.ts";
 
 /**
  * All groups and commands, in the order of the help; a group is before its commands. A summary is an
  * imperative clause of at most 50 characters, without a period.
  */
-const summaries = {
-  methods: "List payment methods",
-  pay: "Create and track payments",
-  "pay create": "Create a payment and get its payment page",
-  "pay get": "Show a payment",
-  "pay wait": "Wait until a payment is Completed or Cancelled",
-  "pay link": "Print the payment URL of a payment",
-  "pay list": "List payments created with lenden",
-  payout: "Send and track payouts to mobile wallets",
-  "payout send": "Send a payout to a mobile wallet",
-  "payout get": "Show a payout",
-  "payout wait": "Wait until a payout is Completed or Cancelled",
-  "payout list": "List payouts sent with lenden",
-  "payout batch": "Send payouts from a CSV file",
-  "payout batch template": "Write a CSV file to start from",
-  "payout batch check": "Validate a CSV file of payouts",
-  "payout batch send": "Send the payouts of a CSV file",
-  "payout batch status": "Show the progress of a batch",
-  "payout batch list": "List batches sent with lenden",
-  "payout batch export": "Export the rows of a batch and their results",
-  "payout batch resolve": "Record unknown payouts of a batch as not created",
-  "payout batch cancel": "Cancel the rows of a batch that were not sent",
-  "payout sign": "Sign a payout request, offline",
-  "payout verify": "Verify a payout signature, offline",
-  refund: "Create and track refunds",
-  "refund create": "Refund a completed payment, or a part of it",
-  "refund get": "Show a refund",
-  "refund wait": "Wait until a refund is Completed or Cancelled",
-  "refund list": "List refunds created with lenden",
-  "refund cancel": "Cancel a refund that is still Processing",
-  demo: "Walk through a payment, payout and refund",
-  sandbox: "Run a local sandbox of the API",
-  "sandbox start": "Run a local sandbox until Ctrl-C",
-  "sandbox exec": "Run a program with a temporary sandbox",
-  "sandbox trigger": "Complete or cancel records of a sandbox",
-  "sandbox trigger payment": "Complete or cancel payments",
-  "sandbox trigger payout": "Complete or cancel payouts",
-  "sandbox trigger refund": "Complete or cancel refunds",
-  "sandbox set": "Complete or cancel a record of a local sandbox",
-  "sandbox requests": "Show the request log of a local sandbox",
-  "sandbox statement": "Print the sandbox's records as a CSV statement",
-  "sandbox info": "Show the sandbox account's details",
-  profile: "Manage profiles (API credentials and settings)",
-  "profile add": "Add a profile",
-  "profile list": "List profiles",
-  "profile show": "Show settings and where each value comes from",
-  "profile use": "Select the profile that commands use",
-  "profile set": "Change a setting of the profile in use",
-  "profile rotate": "Replace the API key and the payout secret",
-  "profile rename": "Rename a profile",
-  "profile remove": "Remove a profile with its credentials",
-  doctor: "Check configuration, network and credentials",
-  "verify-api": "Test what lenden assumes about the API",
-  completion: "Print or install shell completions",
-  ledger: "Inspect the ledger, lenden's record of operations",
-  "ledger show": "Show an operation and its history",
-  "ledger list": "List operations, newest first",
-  "ledger resolve": "Resolve operations whose outcome is unknown",
-  "ledger export": "Export the operations of the account",
-  "ledger check": "Verify that the ledger was not modified",
-  "ledger audit": "Compare operations with the records of the API",
-  "ledger processes": "List running lenden processes on all machines",
-  "ledger init": "Create a ledger on PostgreSQL",
-  "ledger move": "Move this machine's ledger to PostgreSQL",
-  "ledger backup": "Write a copy of the ledger to a file",
-  "ledger restore": "Replace the ledger with a backup",
-  report: "Report totals by day, method, recipient or user",
-  reconcile: "Compare a provider's statement with the ledger",
-  callback: "Receive, verify and test callbacks (webhooks)",
-  "callback listen": "Receive, verify and forward callbacks",
-  "callback verify": "Verify a callback with the API",
-  "callback list": "List received callbacks, newest first",
-  "callback show": "Show a received callback and its verification",
-  "callback replay": "Verify and forward a callback again",
-  "callback test": "Test your callback handler",
-  api: "Make a raw API request",
+const table: Record<string, Omit<Entry, "name">> = {
+  methods: {
+    summary: "List payment methods",
+    heading: "Payments and refunds",
+    load: async () => (await import("./methods.ts")).methods,
+  },
+  pay: {
+    summary: "Create and track payments",
+    heading: "Payments and refunds",
+    description:
+      "The customer pays on a payment page. The money has arrived only when 'lenden pay get' shows Completed.",
+  },
+  "pay create": {
+    summary: "Create a payment and get its payment page",
+    load: async () => (await import("./pay.ts")).payCreate,
+  },
+  "pay get": {
+    summary: "Show a payment",
+    load: async () => (await import("./resource-commands.ts")).payGet,
+  },
+  "pay wait": {
+    summary: "Wait until a payment is Completed or Cancelled",
+    load: async () => (await import("./resource-commands.ts")).payWait,
+  },
+  "pay link": {
+    summary: "Print the payment URL of a payment",
+    load: async () => (await import("./pay.ts")).payLink,
+  },
+  "pay list": {
+    summary: "List payments created with lenden",
+    load: async () => (await import("./resource-commands.ts")).payList,
+  },
+  payout: { summary: "Send and track payouts to mobile wallets", heading: "Payouts" },
+  "payout send": {
+    summary: "Send a payout to a mobile wallet",
+    load: async () => (await import("./payout/send.ts")).payoutSend,
+  },
+  "payout get": {
+    summary: "Show a payout",
+    load: async () => (await import("./resource-commands.ts")).payoutGet,
+  },
+  "payout wait": {
+    summary: "Wait until a payout is Completed or Cancelled",
+    load: async () => (await import("./resource-commands.ts")).payoutWait,
+  },
+  "payout list": {
+    summary: "List payouts sent with lenden",
+    load: async () => (await import("./resource-commands.ts")).payoutList,
+  },
+  "payout batch": {
+    summary: "Send payouts from a CSV file",
+    heading: "Payouts",
+    description: "'lenden help batch' describes the file and its columns.",
+  },
+  "payout batch template": {
+    summary: "Write a CSV file to start from",
+    load: async () => (await import("./payout/batch/template.ts")).batchTemplate,
+  },
+  "payout batch check": {
+    summary: "Validate a CSV file of payouts",
+    load: async () => (await import("./payout/batch/check.ts")).batchCheck,
+  },
+  "payout batch send": {
+    summary: "Send the payouts of a CSV file",
+    load: async () => (await import("./payout/batch/send.ts")).batchSend,
+  },
+  "payout batch status": {
+    summary: "Show the progress of a batch",
+    load: async () => (await import("./payout/batch/existing.ts")).batchStatus,
+  },
+  "payout batch list": {
+    summary: "List batches sent with lenden",
+    load: async () => (await import("./payout/batch/existing.ts")).batchList,
+  },
+  "payout batch export": {
+    summary: "Export the rows of a batch and their results",
+    load: async () => (await import("./payout/batch/existing.ts")).batchExport,
+  },
+  "payout batch resolve": {
+    summary: "Record unknown payouts of a batch as not created",
+    load: async () => (await import("./payout/batch/resolve.ts")).batchResolve,
+  },
+  "payout batch cancel": {
+    summary: "Cancel the rows of a batch that were not sent",
+    load: async () => (await import("./payout/batch/existing.ts")).batchCancel,
+  },
+  "payout sign": {
+    summary: "Sign a payout request, offline",
+    load: async () => (await import("./payout/signature.ts")).payoutSign,
+  },
+  "payout verify": {
+    summary: "Verify a payout signature, offline",
+    load: async () => (await import("./payout/signature.ts")).payoutVerify,
+  },
+  refund: { summary: "Create and track refunds", heading: "Payments and refunds" },
+  "refund create": {
+    summary: "Refund a completed payment, or a part of it",
+    load: async () => (await import("./refund.ts")).refundCreate,
+  },
+  "refund get": {
+    summary: "Show a refund",
+    load: async () => (await import("./resource-commands.ts")).refundGet,
+  },
+  "refund wait": {
+    summary: "Wait until a refund is Completed or Cancelled",
+    load: async () => (await import("./resource-commands.ts")).refundWait,
+  },
+  "refund list": {
+    summary: "List refunds created with lenden",
+    load: async () => (await import("./resource-commands.ts")).refundList,
+  },
+  "refund cancel": {
+    summary: "Cancel a refund that is still Processing",
+    load: async () => (await import("./refund.ts")).refundCancel,
+  },
+  demo: {
+    summary: "Walk through a payment, payout and refund",
+    heading: "Sandbox",
+    load: async () => (await import("./demo.ts")).demo,
+  },
+  sandbox: {
+    summary: "Run a local sandbox of the API",
+    heading: "Sandbox",
+    description: "A sandbox behaves like the API, but moves no money.",
+  },
+  "sandbox start": {
+    summary: "Run a local sandbox until Ctrl-C",
+    load: async () => (await import("./sandbox/start.ts")).sandboxStart,
+  },
+  "sandbox exec": {
+    summary: "Run a program with a temporary sandbox",
+    load: async () => (await import("./sandbox/start.ts")).sandboxExec,
+  },
+  "sandbox trigger": { summary: "Complete or cancel records of a sandbox" },
+  "sandbox trigger payment": {
+    summary: "Complete or cancel payments",
+    load: async () => (await import("./sandbox/trigger.ts")).triggerPayment,
+  },
+  "sandbox trigger payout": {
+    summary: "Complete or cancel payouts",
+    load: async () => (await import("./sandbox/trigger.ts")).triggerPayout,
+  },
+  "sandbox trigger refund": {
+    summary: "Complete or cancel refunds",
+    load: async () => (await import("./sandbox/trigger.ts")).triggerRefund,
+  },
+  "sandbox set": {
+    summary: "Complete or cancel a record of a local sandbox",
+    load: async () => (await import("./sandbox/trigger.ts")).sandboxSet,
+  },
+  "sandbox requests": {
+    summary: "Show the request log of a local sandbox",
+    load: async () => (await import("./sandbox/requests.ts")).sandboxRequests,
+  },
+  "sandbox statement": {
+    summary: "Print the sandbox's records as a CSV statement",
+    load: async () => (await import("./sandbox/statement.ts")).sandboxStatement,
+  },
+  "sandbox info": {
+    summary: "Show the sandbox account's details",
+    load: async () => (await import("./sandbox/requests.ts")).sandboxInfo,
+  },
+  profile: {
+    summary: "Manage profiles (API credentials and settings)",
+    heading: "Setup",
+    description: "A profile stores base URL, API key, payout secret and defaults under a name.",
+  },
+  "profile add": {
+    summary: "Add a profile",
+    load: async () => (await import("./profile/add.ts")).profileAdd,
+  },
+  "profile list": {
+    summary: "List profiles",
+    load: async () => (await import("./profile/change.ts")).profileList,
+  },
+  "profile show": {
+    summary: "Show settings and where each value comes from",
+    load: async () => (await import("./profile/change.ts")).profileShow,
+  },
+  "profile use": {
+    summary: "Select the profile that commands use",
+    load: async () => (await import("./profile/change.ts")).profileUse,
+  },
+  "profile set": {
+    summary: "Change a setting of the profile in use",
+    load: async () => (await import("./profile/change.ts")).profileSet,
+  },
+  "profile rotate": {
+    summary: "Replace the API key and the payout secret",
+    load: async () => (await import("./profile/rotate.ts")).profileRotate,
+  },
+  "profile rename": {
+    summary: "Rename a profile",
+    load: async () => (await import("./profile/change.ts")).profileRename,
+  },
+  "profile remove": {
+    summary: "Remove a profile with its credentials",
+    load: async () => (await import("./profile/change.ts")).profileRemove,
+  },
+  doctor: {
+    summary: "Check configuration, network and credentials",
+    heading: "Setup",
+    load: async () => (await import("./doctor.ts")).doctor,
+  },
+  "verify-api": {
+    summary: "Test what lenden assumes about the API",
+    heading: "Setup",
+    load: async () => (await import("./verify-api.ts")).verifyApi,
+  },
+  completion: {
+    summary: "Print or install shell completions",
+    heading: "Setup",
+    load: async () => (await import("./completion.ts")).completion,
+  },
+  ledger: {
+    summary: "Inspect the ledger, lenden's record of operations",
+    heading: "Ledger, callbacks and API",
+    description:
+      "lenden records every operation, such as a payout, in the ledger before it sends the request. The ledger is a file on this machine, or a PostgreSQL database that several machines share.",
+  },
+  "ledger show": {
+    summary: "Show an operation and its history",
+    load: async () => (await import("./ledger/show.ts")).ledgerShow,
+  },
+  "ledger list": {
+    summary: "List operations, newest first",
+    load: async () => (await import("./ledger/list.ts")).ledgerList,
+  },
+  "ledger resolve": {
+    summary: "Resolve operations whose outcome is unknown",
+    load: async () => (await import("./ledger/resolve.ts")).ledgerResolve,
+  },
+  "ledger export": {
+    summary: "Export the operations of the account",
+    load: async () => (await import("./ledger/export.ts")).ledgerExport,
+  },
+  "ledger check": {
+    summary: "Verify that the ledger was not modified",
+    load: async () => (await import("./ledger/check.ts")).ledgerCheck,
+  },
+  "ledger audit": {
+    summary: "Compare operations with the records of the API",
+    load: async () => (await import("./ledger/audit.ts")).ledgerAudit,
+  },
+  "ledger processes": {
+    summary: "List running lenden processes on all machines",
+    load: async () => (await import("./ledger/server.ts")).ledgerProcesses,
+  },
+  "ledger init": {
+    summary: "Create a ledger on PostgreSQL",
+    load: async () => (await import("./ledger/server.ts")).ledgerInit,
+  },
+  "ledger move": {
+    summary: "Move this machine's ledger to PostgreSQL",
+    load: async () => (await import("./ledger/server.ts")).ledgerMove,
+  },
+  "ledger backup": {
+    summary: "Write a copy of the ledger to a file",
+    load: async () => (await import("./ledger/backup.ts")).ledgerBackup,
+  },
+  "ledger restore": {
+    summary: "Replace the ledger with a backup",
+    load: async () => (await import("./ledger/backup.ts")).ledgerRestore,
+  },
+  report: {
+    summary: "Report totals by day, method, recipient or user",
+    heading: "Ledger, callbacks and API",
+    load: async () => (await import("./report.ts")).report,
+  },
+  reconcile: {
+    summary: "Compare a provider's statement with the ledger",
+    heading: "Ledger, callbacks and API",
+    load: async () => (await import("./reconcile.ts")).reconcile,
+  },
+  callback: {
+    summary: "Receive, verify and test callbacks (webhooks)",
+    heading: "Ledger, callbacks and API",
+    description:
+      "A callback can be forged. lenden therefore retrieves the payment or refund from the API, and trusts only that record.",
+  },
+  "callback listen": {
+    summary: "Receive, verify and forward callbacks",
+    load: async () => (await import("./callback/listen.ts")).callbackListen,
+  },
+  "callback verify": {
+    summary: "Verify a callback with the API",
+    load: async () => (await import("./callback/received.ts")).callbackVerify,
+  },
+  "callback list": {
+    summary: "List received callbacks, newest first",
+    load: async () => (await import("./callback/received.ts")).callbackList,
+  },
+  "callback show": {
+    summary: "Show a received callback and its verification",
+    load: async () => (await import("./callback/received.ts")).callbackShow,
+  },
+  "callback replay": {
+    summary: "Verify and forward a callback again",
+    load: async () => (await import("./callback/received.ts")).callbackReplay,
+  },
+  "callback test": {
+    summary: "Test your callback handler",
+    load: async () => (await import("./callback/test.ts")).callbackTest,
+  },
+  api: {
+    summary: "Make a raw API request",
+    heading: "Ledger, callbacks and API",
+    load: async () => (await import("./api.ts")).api,
+  },
 };
 
-type Name = keyof typeof summaries;
-
-/** The definition of each command. */
-const loaders: Partial<Record<Name, () => Promise<Command>>> = {
-  methods: async () => (await import("./methods.ts")).methods,
-  "pay create": async () => (await import("./pay.ts")).payCreate,
-  "pay get": async () => (await import("./resource-commands.ts")).payGet,
-  "pay wait": async () => (await import("./resource-commands.ts")).payWait,
-  "pay link": async () => (await import("./pay.ts")).payLink,
-  "pay list": async () => (await import("./resource-commands.ts")).payList,
-  "payout send": async () => (await import("./payout/send.ts")).payoutSend,
-  "payout get": async () => (await import("./resource-commands.ts")).payoutGet,
-  "payout wait": async () => (await import("./resource-commands.ts")).payoutWait,
-  "payout list": async () => (await import("./resource-commands.ts")).payoutList,
-  "payout batch template": async () => (await import("./payout/batch/template.ts")).batchTemplate,
-  "payout batch check": async () => (await import("./payout/batch/check.ts")).batchCheck,
-  "payout batch send": async () => (await import("./payout/batch/send.ts")).batchSend,
-  "payout batch status": async () => (await import("./payout/batch/existing.ts")).batchStatus,
-  "payout batch list": async () => (await import("./payout/batch/existing.ts")).batchList,
-  "payout batch export": async () => (await import("./payout/batch/existing.ts")).batchExport,
-  "payout batch resolve": async () => (await import("./payout/batch/resolve.ts")).batchResolve,
-  "payout batch cancel": async () => (await import("./payout/batch/existing.ts")).batchCancel,
-  "payout sign": async () => (await import("./payout/signature.ts")).payoutSign,
-  "payout verify": async () => (await import("./payout/signature.ts")).payoutVerify,
-  "refund create": async () => (await import("./refund.ts")).refundCreate,
-  "refund get": async () => (await import("./resource-commands.ts")).refundGet,
-  "refund wait": async () => (await import("./resource-commands.ts")).refundWait,
-  "refund list": async () => (await import("./resource-commands.ts")).refundList,
-  "refund cancel": async () => (await import("./refund.ts")).refundCancel,
-  demo: async () => (await import("./demo.ts")).demo,
-  "sandbox start": async () => (await import("./sandbox/start.ts")).sandboxStart,
-  "sandbox exec": async () => (await import("./sandbox/start.ts")).sandboxExec,
-  "sandbox trigger payment": async () => (await import("./sandbox/trigger.ts")).triggerPayment,
-  "sandbox trigger payout": async () => (await import("./sandbox/trigger.ts")).triggerPayout,
-  "sandbox trigger refund": async () => (await import("./sandbox/trigger.ts")).triggerRefund,
-  "sandbox set": async () => (await import("./sandbox/trigger.ts")).sandboxSet,
-  "sandbox requests": async () => (await import("./sandbox/requests.ts")).sandboxRequests,
-  "sandbox statement": async () => (await import("./sandbox/statement.ts")).sandboxStatement,
-  "sandbox info": async () => (await import("./sandbox/requests.ts")).sandboxInfo,
-  "profile add": async () => (await import("./profile/add.ts")).profileAdd,
-  "profile list": async () => (await import("./profile/change.ts")).profileList,
-  "profile show": async () => (await import("./profile/change.ts")).profileShow,
-  "profile use": async () => (await import("./profile/change.ts")).profileUse,
-  "profile set": async () => (await import("./profile/change.ts")).profileSet,
-  "profile rotate": async () => (await import("./profile/rotate.ts")).profileRotate,
-  "profile rename": async () => (await import("./profile/change.ts")).profileRename,
-  "profile remove": async () => (await import("./profile/change.ts")).profileRemove,
-  doctor: async () => (await import("./doctor.ts")).doctor,
-  "verify-api": async () => (await import("./verify-api.ts")).verifyApi,
-  completion: async () => (await import("./completion.ts")).completion,
-  "ledger show": async () => (await import("./ledger/show.ts")).ledgerShow,
-  "ledger list": async () => (await import("./ledger/list.ts")).ledgerList,
-  "ledger resolve": async () => (await import("./ledger/resolve.ts")).ledgerResolve,
-  "ledger export": async () => (await import("./ledger/export.ts")).ledgerExport,
-  "ledger check": async () => (await import("./ledger/check.ts")).ledgerCheck,
-  "ledger audit": async () => (await import("./ledger/audit.ts")).ledgerAudit,
-  "ledger processes": async () => (await import("./ledger/server.ts")).ledgerProcesses,
-  "ledger init": async () => (await import("./ledger/server.ts")).ledgerInit,
-  "ledger move": async () => (await import("./ledger/server.ts")).ledgerMove,
-  "ledger backup": async () => (await import("./ledger/backup.ts")).ledgerBackup,
-  "ledger restore": async () => (await import("./ledger/backup.ts")).ledgerRestore,
-  report: async () => (await import("./report.ts")).report,
-  reconcile: async () => (await import("./reconcile.ts")).reconcile,
-  "callback listen": async () => (await import("./callback/listen.ts")).callbackListen,
-  "callback verify": async () => (await import("./callback/received.ts")).callbackVerify,
-  "callback list": async () => (await import("./callback/received.ts")).callbackList,
-  "callback show": async () => (await import("./callback/received.ts")).callbackShow,
-  "callback replay": async () => (await import("./callback/received.ts")).callbackReplay,
-  "callback test": async () => (await import("./callback/test.ts")).callbackTest,
-  api: async () => (await import("./api.ts")).api,
-};
-
-const descriptions: Partial<Record<Name, string>> = {
-  pay: "The customer pays on a payment page. The money has arrived only when 'lenden pay get' shows Completed.",
-  "payout batch": "'lenden help batch' describes the file and its columns.",
-  sandbox: "A sandbox behaves like the API, but moves no money.",
-  profile: "A profile stores base URL, API key, payout secret and defaults under a name.",
-  ledger:
-    "lenden records every operation, such as a payout, in the ledger before it sends the request. The ledger is a file on this machine, or a PostgreSQL database that several machines share.",
-  callback:
-    "A callback can be forged. lenden therefore retrieves the payment or refund from the API, and trusts only that record.",
-};
-
-/** What the first page of help lists. */
-const headings: Record<string, Name[]> = {
-  "Payments and refunds": ["methods", "pay", "refund"],
-  Payouts: ["payout", "payout batch"],
-  Sandbox: ["demo", "sandbox"],
-  Setup: ["profile", "doctor", "verify-api", "completion"],
-  "Ledger, callbacks and API": ["ledger", "report", "reconcile", "callback", "api"],
-};
-
-export const entries: Entry[] = keysOf(summaries).map((name) => ({
-  name,
-  summary: summaries[name],
-  heading: Object.keys(headings).find((heading) => headings[heading]?.includes(name)),
-  description: descriptions[name],
-  load: loaders[name],
-}));
+export const entries: Entry[] = Object.entries(table).map(([name, entry]) => ({ name, ...entry }));
 
 export const commandTable: CommandTable = { entries, schemas: () => import("./json-schemas.ts") };

@@ -6,11 +6,11 @@ export interface Entry {
   name: string;
   summary: string;
   /** The heading under which the first page of help lists it. */
-  heading: string | undefined;
+  heading?: string;
   /** The description of a group in its help. */
-  description: string | undefined;
+  description?: string;
   /** Absent for a group. A definition is loaded only when its command is on the command line. */
-  load: (() => Promise<Command>) | undefined;
+  load?: () => Promise<Command>;
 }
 
 /** The commands of the program. They are handed to `run`, because the command line knows none of them itself. */
