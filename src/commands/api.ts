@@ -49,7 +49,7 @@ export const api = defineCommand({
     accountNumberAsIs,
     again,
   },
-  writes: true,
+  mode: "write",
   exitCodes: {
     conflict: "the record differs from what was requested",
     cancelled: "the existing payout is Cancelled",

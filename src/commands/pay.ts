@@ -56,7 +56,7 @@ export const payCreate = defineCommand({
     ...waitFlags,
     ...pageFlags,
   },
-  writes: true,
+  mode: "write",
   exitCodes: {
     uncertain: "outcome unknown; check the dashboard before you retry",
   },

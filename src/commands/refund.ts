@@ -45,7 +45,7 @@ export const refundCreate = defineCommand({
     again,
     ...waitFlags,
   },
-  writes: true,
+  mode: "write",
   problems: ({ accountNumber = "", accountNumberAsIs: asIs = false }) =>
     accountProblems(accountNumber, { asIs }),
   exitCodes: {
@@ -153,7 +153,7 @@ export const refundCancel = defineCommand({
     id: argument.required(refund.idName, "ID of the refund, or @last", readIdentifier, "refund"),
   },
   flags: { note },
-  writes: true,
+  mode: "write",
   exitCodes: {
     refused: "already Completed or Cancelled; nothing changed",
     uncertain: "outcome unknown; run the command again",

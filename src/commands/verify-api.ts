@@ -41,8 +41,7 @@ export const verifyApi = defineCommand({
   list: true,
   sandboxOnly: true,
   patient: true,
-  finishes: true,
-  changed: () => false,
+  mode: "act",
   exitCodes: { unverified: "an assumption is refuted or undecided" },
   async *run(input, context): AsyncIterable<Result> {
     const { environment, baseUrl } = await context.config.account();

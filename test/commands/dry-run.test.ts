@@ -30,7 +30,7 @@ const writes: Record<string, string[]> = {
 };
 
 test("dry runs are tested for every command that writes", () => {
-  const names = commands.filter(({ writes: one }) => one).map(({ name }) => name);
+  const names = commands.filter(({ mode }) => mode === "write").map(({ name }) => name);
   expect(names.sort()).toEqual(Object.keys(writes).sort());
 });
 

@@ -30,16 +30,20 @@ export interface Spec<F extends Record<string, Flag>, A extends Record<string, A
   flags?: F;
   /** The command whose help describes the flags that both have. */
   sameFlagsAs?: string;
-  /** True if it changes something at the API: it has --dry-run, and production asks. */
-  writes?: boolean;
-  /** True if a result of a command that `writes` or `finishes` changed something (default: always). */
+  /**
+   * What it does at the API, which decides how it is confirmed and stopped.
+   *
+   * - `read` (default) changes nothing.
+   * - `write` changes something: it has --dry-run, production asks, and requests in flight may end after the first
+   *   Ctrl-C.
+   * - `act` is as `write`, but without --dry-run: each request follows from earlier responses.
+   * - `serve` runs until it is stopped: without a deadline, and a stop is success.
+   */
+  mode?: "read" | "write" | "act" | "serve";
+  /** True if a result changed something at the API (default: each of a command that writes). */
   changed?(result: Result): boolean;
-  /** True if it runs until it is stopped: without a deadline, and a stop is success. */
-  untilStopped?: boolean;
   /** True if it has no deadline except --timeout. */
   patient?: boolean;
-  /** True if requests in flight may end after the first Ctrl-C, as for all that `writes`. */
-  finishes?: boolean;
   /** True if successive results are one list: one JSON array. */
   list?: boolean;
   /** True if its result contains secrets that a program needs. */
@@ -104,6 +108,8 @@ export interface Command
   > {
   arguments: Record<string, Argument>;
   flags: Record<string, Flag>;
+  /** True if it changes something at the API, which may move money. */
+  writes: boolean;
   start(given: Given, context: Context): AsyncIterable<Shown>;
 }
 
@@ -114,12 +120,13 @@ export function defineCommand<
   A extends Record<string, Argument> = Record<never, never>,
 >(spec: Spec<F, A, Result>): Command {
   const own: Record<string, Flag> = spec.flags ?? {};
-  const flags = spec.writes && !own.dryRun ? { ...own, dryRun } : own;
+  const flags = spec.mode === "write" && !own.dryRun ? { ...own, dryRun } : own;
   const args: Record<string, Argument> = spec.arguments ?? {};
   return {
     ...spec,
     flags,
     arguments: args,
+    writes: spec.mode === "write" || spec.mode === "act",
     async *start(given, context) {
       const { guide, problems } = spec;
       const definition = { flags, arguments: args, guide, ...(problems && { problems }) };
@@ -139,7 +146,7 @@ export function defineCommand<
             result: json ? json(result) : result,
             view: view && (() => view(result)),
             ending: ending?.(result),
-            changed: (spec.writes || spec.finishes) === true && spec.changed?.(result) !== false,
+            changed: spec.changed ? spec.changed(result) : spec.mode === "write",
             streamed,
           };
       }

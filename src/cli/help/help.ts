@@ -157,9 +157,9 @@ function learnMore(topic: string): string {
   return `Learn more: lenden help ${topic}`;
 }
 
-function topicsOf(name: string, { writes, finishes, sandboxOnly }: Command): string[] {
+function topicsOf(name: string, { writes, sandboxOnly }: Command): string[] {
   if (name.startsWith("payout batch")) return ["batch"];
-  return (writes || finishes) && !sandboxOnly ? ["money-safety"] : [];
+  return writes && !sandboxOnly ? ["money-safety"] : [];
 }
 
 function termOf(argument: Argument): string {

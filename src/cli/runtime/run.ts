@@ -114,8 +114,8 @@ async function runCommand(
   const { createSession } = await import("./session.ts");
   const printer = createPrinter(command, globals, { host, scrubber });
   const { isJson, output } = printer;
-  const { untilStopped = false, patient = false } = command;
-  const writes = command.writes === true || command.finishes === true;
+  const { mode, writes, patient = false } = command;
+  const untilStopped = mode === "serve";
   const session = createSession({
     host,
     scrubber,

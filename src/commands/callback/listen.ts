@@ -65,7 +65,7 @@ export const callbackListen = defineCommand({
       "payment",
     ),
   },
-  untilStopped: true,
+  mode: "serve",
   exitCodes: {
     conflict: "--for: the record differs from what was requested",
     pending: "--for: still Processing when --timeout elapsed",

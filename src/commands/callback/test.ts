@@ -58,8 +58,7 @@ export const callbackTest = defineCommand({
   list: true,
   sandboxOnly: true,
   patient: true,
-  finishes: true,
-  changed: () => false,
+  mode: "act",
   exitCodes: {
     refused: "your --orders URL rejected an order of the test",
     unverified: "a case failed or is undecided",

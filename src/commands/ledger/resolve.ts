@@ -46,7 +46,7 @@ export const ledgerResolve = defineCommand({
     ),
     notCreated: flag.toggle("--not-created", "Record the operation as not created"),
   },
-  finishes: true,
+  mode: "act",
   exitCodes: {
     uncertain: "an outcome is still unknown",
   },

@@ -32,7 +32,7 @@ export const payoutSend = defineCommand({
     again,
     ...waitFlags,
   },
-  writes: true,
+  mode: "write",
   exitCodes: {
     conflict: "the reference belongs to a different payout",
     cancelled: "the payout is Cancelled; a new one needs a new reference",

@@ -15,7 +15,7 @@ export const sandboxRequests = defineCommand({
   examples: { "Print new requests as JSON": "lenden sandbox requests --follow --json" },
   flags: { follow: flag.toggle("--follow", "Show new requests as they arrive") },
   sandboxOnly: true,
-  untilStopped: true,
+  mode: "serve",
 
   run({ follow }, context): Promise<Found> | AsyncIterable<Found> {
     return follow ? followExchanges(context) : allExchanges(context);

@@ -82,7 +82,7 @@ export const sandboxStart = defineCommand({
     "Start on any free port, and print one line of JSON": "lenden sandbox start --port 0 --json",
   },
   flags: sandboxFlags(usualPort),
-  untilStopped: true,
+  mode: "serve",
   showsSecrets: true,
 
   async *run(given, context) {

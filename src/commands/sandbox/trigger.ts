@@ -49,7 +49,7 @@ function triggerCommand<Kind extends Resource>(resource: ResourceDescription<Kin
       ),
     },
     ...(kind === "payment" ? {} : { sameFlagsAs: "sandbox trigger payment" }),
-    writes: true,
+    mode: "write",
     sandboxOnly: true,
     patient: true,
     async run({ dryRun, ids: typed, all, status: target = "Completed" }, context) {
@@ -186,7 +186,7 @@ export const sandboxSet = defineCommand({
     id: argument.required("id", "ID of the record, or @last", readIdentifier),
     status: argument.required("status", `New status: {${finals.join(" | ")}}`, readFinal),
   },
-  writes: true,
+  mode: "write",
   sandboxOnly: true,
   async run({ dryRun, kind, id: typed, status: target }, context) {
     await context.api.local();

@@ -31,8 +31,7 @@ export const batchResolve = defineCommand({
       readLines,
     ),
   },
-  finishes: true,
-  changed: () => false,
+  mode: "act",
   exitCodes: {
     conflict: "a reference belongs to a different payout, or the file was changed",
     uncertain: "the outcome of some rows is still unknown",

@@ -89,7 +89,7 @@ export const batchSend = defineCommand({
     ...waitFlags,
     dryRun: flag.toggle("--dry-run", "Print the request of the first row without sending it"),
   },
-  writes: true,
+  mode: "write",
   patient: true,
   exitCodes: {
     conflict: "a reference belongs to a different payout, or the file was changed",
