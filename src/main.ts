@@ -1,4 +1,4 @@
-import { commandTable } from "./commands/index.ts";
+import { entries } from "./commands/index.ts";
 import { enableCompileCache, type Host } from "./platform/host.ts";
 
 export { processHost } from "./platform/host.ts";
@@ -11,11 +11,11 @@ export async function main(argv: string[], host: Host): Promise<number> {
   const [first, ...others] = argv;
   if (first === "__complete") {
     const { complete } = await import("./cli/completion/complete.ts");
-    host.lastOutput.write(await complete(others, host, commandTable.entries));
+    host.lastOutput.write(await complete(others, host, entries));
     return 0;
   }
   const { run } = await import("./cli/runtime/run.ts");
-  return run(argv, commandTable, host, versionOf(host));
+  return run(argv, entries, host, versionOf(host));
 }
 
 function versionOf({ shipped }: Host): string {

@@ -86,7 +86,6 @@ const mayImport: Record<string, string[]> = {
     "sandbox/server.ts",
     "ulid",
     "open",
-    "zod/mini",
     "config",
     "types:api",
     "types:ledger",
@@ -109,6 +108,7 @@ const mayImport: Record<string, string[]> = {
     "string-width",
     "ulid",
     "uqr",
+    "zod/mini",
   ],
   "main.ts": ["cli", "commands/index.ts", "platform/host.ts"],
 };

@@ -1,7 +1,7 @@
 import { entriesBelow } from "../../src/cli/command/table.ts";
 import { helpText } from "../../src/cli/help/help.ts";
 import { topics } from "../../src/cli/help/topics.ts";
-import { commandTable, entries } from "../../src/commands/index.ts";
+import { entries } from "../../src/commands/index.ts";
 
 /** A page of the manual: the name of its file, and its text for `man`. */
 export interface ManPage {
@@ -54,7 +54,7 @@ function sections(paths: string[]): Promise<string[]> {
 }
 
 async function section(title: string, path: string): Promise<string> {
-  const text = await helpText(path, commandTable, { color: false, width });
+  const text = await helpText(path, entries, { color: false, width });
   return `.SH "${roffText(title)}"\n.nf\n${text.trimEnd().split("\n").map(roffText).join("\n")}\n.fi\n`;
 }
 

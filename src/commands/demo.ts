@@ -36,6 +36,8 @@ export const demo = defineCommand({
     if (ledger) context.ui.notice("The steps stay in the ledger, in an account of this demo.");
     for (const line of next) context.ui.notice(line);
   },
+  output: ({ z, text, count }) =>
+    z.strictObject({ step: count, message: text, command: text, data: z.unknown() }),
   json: ({ view: _, ...shown }) => shown,
   view: ({ step, message, command, view }) =>
     view.kind === "card" ? { ...view, title: `${step}. ${message}`, command } : view,

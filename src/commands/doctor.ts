@@ -14,6 +14,12 @@ export const doctor = defineCommand({
     const { checkApi } = await import("../doctor/api.ts");
     yield* checkApi(context);
   },
+  output: ({ z, text, textOrNull, each }) =>
+    z.strictObject({
+      ...each(text, "check state message"),
+      hint: textOrNull,
+      reason: z.optional(text),
+    }),
   view: (finding) => ({ kind: "step", id: finding.check, ...finding }),
   ending: ({ state }) => (state === "failed" ? "internal" : undefined),
 });

@@ -1,4 +1,4 @@
-import type { CommandTable, Entry } from "../cli/command/table.ts";
+import type { Entry } from "../cli/command/table.ts";
 
 /**
  * All groups and commands, in the order of the help; a group is before its commands. A summary is an
@@ -316,5 +316,3 @@ const table: Record<string, Omit<Entry, "name">> = {
 };
 
 export const entries: Entry[] = Object.entries(table).map(([name, entry]) => ({ name, ...entry }));
-
-export const commandTable: CommandTable = { entries, schemas: () => import("./json-schemas.ts") };

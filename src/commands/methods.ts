@@ -9,6 +9,7 @@ export const methods = defineCommand({
     const { listMethods } = await import("../operations/method.ts");
     return listMethods(await context.api.deps(), await context.api.methodCache());
   },
+  output: ({ methodList }) => methodList,
   view: (found) =>
     table(found, {
       id: ({ id }) => id,

@@ -103,6 +103,8 @@ export const payCreate = defineCommand({
     const done = await recordAfter("payment", created.transactionId, created, input, deps);
     return { ...done, payment_url };
   },
+  output: ({ z, record, dryRun }) =>
+    z.union([record("createPayment"), record("retrievePayment"), dryRun]),
   json: ({ record, payment_url }) => ({ ...record, payment_url }),
   view: ({ record }) => paymentCard(record),
   ending: (done) => endingAfter(done),
@@ -132,6 +134,8 @@ export const payLink = defineCommand({
     await showPage(paymentUrl, input, context);
     return { transactionId, payment_url: paymentUrl };
   },
+  output: ({ z, text, warnings }) =>
+    z.strictObject({ transactionId: text, payment_url: text, warnings }),
   view: ({ payment_url }) => ({ kind: "raw", text: payment_url }),
 });
 

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { readText } from "../cli/command/common-flags.ts";
 import type { Context } from "../cli/command/context.ts";
-import { defineCommand } from "../cli/command/define-command.ts";
+import { defineCommand, type Schemas } from "../cli/command/define-command.ts";
 import { argument, flag, type Input } from "../cli/command/flag.ts";
 import { type Cell, id, money, table, text } from "../cli/output/view.ts";
 import type { Paisa } from "../domain/amount.ts";
@@ -108,6 +108,7 @@ export const reconcile = defineCommand({
       : resultOf(input, context);
   },
   /** There may be a million lines, so they are read while they are printed. */
+  output: reconcileOutput,
   json: (result) => {
     if ("mappings" in result) return result;
     const { found, report } = result;
@@ -593,4 +594,62 @@ function* summaryOf(report: Report, netLines: number, zone: string) {
   const sum = `${formatPaisa(opening)} + movements ${formatPaisa(movements)} - fees ${formatPaisa(balance.fees)}`;
   if (!brokenAt) yield `Balance: opening ${sum} = closing ${formatPaisa(closing)}.`;
   else yield `Balance: ${brokenText(brokenAt)}.`;
+}
+
+function reconcileOutput({
+  z,
+  text,
+  textOrNull,
+  count,
+  amount,
+  amountOrNull,
+  signed,
+  each,
+  warnings,
+}: Schemas) {
+  return z.union([
+    z.strictObject({ mappings: z.array(text), warnings }),
+    z.strictObject({
+      ...each(text, "file since until"),
+      columns: z.array(z.strictObject(each(text, "column field"))),
+      /** With their texts if these are few. */
+      unusedColumns: z.array(z.strictObject({ column: text, values: z.array(text) })),
+      /** By the results of lines. */
+      results: z.record(z.string(), z.strictObject({ lines: count, total: amount })),
+      onlyInLedgerSum: z.strictObject({ operations: count, total: amount }),
+      fees: amount,
+      balance: z.nullable(
+        z.strictObject({
+          ...each(signed, "opening movements fees closing"),
+          brokenAt: z.nullable(
+            z.strictObject({ line: count, expected: z.nullable(signed), shown: signed }),
+          ),
+        }),
+      ),
+      lines: z.array(
+        z.strictObject({
+          line: count,
+          result: text,
+          ...each(textOrNull, "explained reason id reference date operation"),
+          amount: z.nullable(signed),
+          /** Null for BDT. */
+          currency: textOrNull,
+          differences: z.array(z.strictObject(each(text, "field statement ledger"))),
+          proposals: z.array(text),
+          firstLine: z.nullable(count),
+          isNet: z.boolean(),
+        }),
+      ),
+      onlyInLedger: z.array(
+        z.strictObject({
+          line: z.null(),
+          result: z.literal("only-in-ledger"),
+          ...each(text, "operation kind"),
+          ...each(textOrNull, "id reference completedAt"),
+          amount: amountOrNull,
+        }),
+      ),
+      warnings,
+    }),
+  ]);
 }

@@ -109,6 +109,8 @@ export const refundCreate = defineCommand({
     const created = await createRefund(input.amount, request, input, deps);
     return recordAfter("refund", created.refundRequestId, created, input, deps);
   },
+  output: ({ z, record, dryRun }) =>
+    z.union([record("createRefund"), record("retrieveRefund"), dryRun]),
   json: ({ record }) => record,
   view: ({ record }) => refundCard(record),
   ending: (done) => endingAfter(done),
@@ -180,6 +182,7 @@ export const refundCancel = defineCommand({
     const { cancelRefund } = await import("../operations/status-transition.ts");
     return cancelRefund(refundRequestId, reason, await context.api.deps());
   },
+  output: ({ z, record, dryRun }) => z.union([record("retrieveRefund"), dryRun]),
   view: refundCard,
 });
 

@@ -1,4 +1,4 @@
-import { type Context, defineCommand } from "../cli/command/define-command.ts";
+import { type Context, defineCommand, type Schemas } from "../cli/command/define-command.ts";
 import { flag, type Input, oneOf } from "../cli/command/flag.ts";
 import type { Output } from "../cli/output/render.ts";
 import { type Cell, type Column, id, money, type Table, text } from "../cli/output/view.ts";
@@ -60,6 +60,7 @@ export const report = defineCommand({
   },
 
   /** There may be a million groups, so they are read while they are printed. */
+  output: (schema) => reportOutput(schema),
   json: ({ scope, accounts }) => ({
     by: scope.by,
     since: scope.since ?? null,
@@ -333,4 +334,49 @@ function barColumn(lines: Line[], barWidth: number): ReportColumn {
     return `${"█".repeat(paid)}${"░".repeat(all - paid)}`;
   };
   return { key: "bar", label: "IN █ OUT ░", cell: (line) => text(bar(line)) };
+}
+
+function reportOutput({
+  z,
+  text,
+  textOrNull,
+  count,
+  amount,
+  amountOrNull,
+  signed,
+  each,
+  warnings,
+}: Schemas) {
+  const counted = z.strictObject({ count, amount });
+  const byKind = each(counted, "payments refunds payouts");
+  const sums = {
+    ...byKind,
+    net: signed,
+    ...each(z.strictObject(byKind), "unknown inProgress noLongerCompleted"),
+    ...each(count, "differing notCounted"),
+  };
+  /** An operation that is in no total, with the amount that was requested. */
+  const uncounted = {
+    ...each(text, "operation kind"),
+    ...each(textOrNull, "remoteId reference"),
+    requested: amountOrNull,
+  };
+  return z.strictObject({
+    by: text,
+    timeZone: text,
+    ...each(textOrNull, "since until"),
+    accounts: z.array(
+      z.strictObject({
+        ...each(text, "account environment"),
+        groups: z.array(z.strictObject({ key: text, name: textOrNull, ...sums })),
+        total: z.strictObject(sums),
+        /** At most 1,000 of each. */
+        differing: z.array(z.strictObject({ ...uncounted, message: textOrNull })),
+        noLongerCompleted: z.array(
+          z.strictObject({ ...uncounted, ...each(textOrNull, "completedAt status") }),
+        ),
+      }),
+    ),
+    warnings,
+  });
 }

@@ -1,4 +1,4 @@
-import { type Context, defineCommand } from "../cli/command/define-command.ts";
+import { type Context, defineCommand, type Schemas } from "../cli/command/define-command.ts";
 import { argument, flag } from "../cli/command/flag.ts";
 import { amountText } from "../domain/amount.ts";
 import { type Failure, inOneLine } from "../domain/failure.ts";
@@ -41,6 +41,7 @@ function getCommand<Kind extends Resource>(resource: ResourceDescription<Kind>) 
       const record = await getRecord(kind, id, await context.api.deps());
       return resource.completed?.(record, context) ?? record;
     },
+    output: (schema) => recordOutput(resource, schema),
     view: resource.card,
   });
 }
@@ -60,6 +61,7 @@ function waitCommand<Kind extends Resource>(resource: ResourceDescription<Kind>)
       const record = await waitForRecord(kind, id, waitOptionsOf(input), deps);
       return resource.completed?.(record, context) ?? record;
     },
+    output: (schema) => recordOutput(resource, schema),
     view: resource.card,
     ending: endingOf,
   });
@@ -123,6 +125,7 @@ function listOf(resource: ResourceInfo) {
     list: true,
     exitCodes: { conflict: "--refresh: a record differs from what was requested" },
     ending: ({ conflict }: RefreshedPage) => conflict,
+    output: (schema: Schemas) => listedOutput(resource, schema),
     json: ({ items }: OperationPage) => items.map((one) => asJson(one, resource)),
     view: (page: OperationPage) =>
       tableOf(
@@ -158,6 +161,39 @@ function asJson(operation: ListedOperation, { kind, idName }: ResourceInfo) {
     account,
     test: isTest(operation),
   };
+}
+
+/** A record, of a payment with what the ledger knows of its refunds. */
+function recordOutput(
+  { kind, endpoint }: ResourceInfo,
+  { z, record, text, amount, count }: Schemas,
+) {
+  if (kind !== "payment") return record(endpoint);
+  return record(endpoint, {
+    payment_url: z.optional(text),
+    refunded: z.optional(amount),
+    refundPending: z.optional(amount),
+    refundsDiffering: z.optional(count),
+  });
+}
+
+/** A row of a list: the request with the API's field names, and what the ledger knows of it. */
+function listedOutput({ kind, idName }: ResourceInfo, schema: Schemas) {
+  const { z, text, textOrNull, amount, count, each } = schema;
+  return z.looseObject({
+    ...each(text, "operation state createdAt updatedAt account"),
+    ...each(textOrNull, `${idName} status`),
+    /** True if `verify-api` created it. */
+    test: z.boolean(),
+    ...(kind === "payout" && each(textOrNull, "method batch")),
+    /** Completed refunds, those that are accepted or of unknown outcome, and how many have a record that differs. */
+    ...(kind === "payment" && {
+      ...each(textOrNull, "method payment_url"),
+      refunded: amount,
+      refundPending: amount,
+      refundsDiffering: count,
+    }),
+  });
 }
 
 export const payGet = getCommand(payment);

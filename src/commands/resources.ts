@@ -33,6 +33,8 @@ export interface ResourceInfo {
   /** The API's name of its ID. */
   idName: string;
   exampleId: string;
+  /** The endpoint that retrieves one. */
+  endpoint: "retrievePayment" | "retrievePayout" | "retrieveRefund";
   /** The description of `get`: when the money has moved. */
   whenDone: string;
 }
@@ -119,6 +121,7 @@ function times({ createdAt, updatedAt }: Pick<Payout, "createdAt" | "updatedAt">
 
 export const payment: ResourceDescription<"payment"> = {
   kind: "payment",
+  endpoint: "retrievePayment",
   group: "pay",
   createdBy: "pay create",
   idName: "transactionId",
@@ -131,6 +134,7 @@ export const payment: ResourceDescription<"payment"> = {
 
 export const payout: ResourceDescription<"payout"> = {
   kind: "payout",
+  endpoint: "retrievePayout",
   group: "payout",
   createdBy: "payout send",
   idName: "payoutId",
@@ -141,6 +145,7 @@ export const payout: ResourceDescription<"payout"> = {
 
 export const refund: ResourceDescription<"refund"> = {
   kind: "refund",
+  endpoint: "retrieveRefund",
   group: "refund",
   createdBy: "refund create",
   idName: "refundRequestId",

@@ -77,6 +77,12 @@ export const verifyApi = defineCommand({
     }
     context.ui.notice(summaryOf(results));
   },
+  output: ({ z, text, textOrNull, each }) =>
+    z.strictObject({
+      ...each(text, "name expected tried seen otherwise"),
+      verdict: z.enum(["holds", "refuted", "undecided", "skipped"]),
+      ...each(textOrNull, "hint guard"),
+    }),
   view: ({ name, verdict, expected, seen, hint }) => ({
     kind: "step",
     id: name,

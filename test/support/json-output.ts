@@ -1,5 +1,5 @@
+import { errorSchema, schemas } from "../../src/cli/output/json-schema.ts";
 import { entries } from "../../src/commands/index.ts";
-import { errorSchema, jsonSchemas } from "../../src/commands/json-schemas.ts";
 
 /**
  * Compares what a command printed with --json with its documented schema, after every run of a test. Only
@@ -22,14 +22,14 @@ export async function checkJsonOutput(
   const entry = entries.find(
     ({ name, load }) => load && `${words.join(" ")} `.startsWith(`${name} `),
   );
-  const schema = entry && jsonSchemas[entry.name];
-  if (!schema || stdout.trim() === "") return;
-  const { list } = (await entry.load?.()) ?? {};
+  const { list, output } = (await entry?.load?.()) ?? {};
+  if (!output || stdout.trim() === "") return;
+  const schema = output(schemas);
   for (const document of documentsIn(stdout, list === true)) {
     const { error } = schema.safeParse(document);
     if (error)
       throw new Error(
-        `lenden ${entry.name} --json differs from its schema: ${error.message}\n${JSON.stringify(document)}`,
+        `lenden ${entry?.name} --json differs from its schema: ${error.message}\n${JSON.stringify(document)}`,
       );
   }
 }

@@ -1,5 +1,6 @@
 import { masked } from "../../domain/api-keys.ts";
 import { Failure, type FailureKind, usage } from "../../domain/failure.ts";
+import type { Schemas } from "../output/json-schema.ts";
 import type { OutputFormat } from "../output/render.ts";
 import { wordsOrWhy } from "../output/terminal-text.ts";
 import type { View } from "../output/view.ts";
@@ -19,6 +20,7 @@ import {
 } from "./flag.ts";
 import { Preview } from "./preview.ts";
 
+export type { Schemas } from "../output/json-schema.ts";
 export type { Context } from "./context.ts";
 
 export interface Spec<F extends Record<string, Flag>, A extends Record<string, Argument>, Result> {
@@ -66,6 +68,11 @@ export interface Spec<F extends Record<string, Flag>, A extends Record<string, A
   ): Promise<Result | Preview> | AsyncIterable<Result>;
   /** Absent if another program prints to our streams. */
   view?(result: Result): View;
+  /**
+   * The schema of what it prints with --json; of a list, of an item. Absent if it prints what the API, a file or
+   * another program has.
+   */
+  output?(schema: Schemas): ReturnType<Schemas["record"]>;
   /** The JSON output (default: the result). */
   json?(result: Result): unknown;
   /** The error of a result that is shown but is not a success; a Failure is printed after it. */

@@ -13,20 +13,6 @@ export interface Entry {
   load?: () => Promise<Command>;
 }
 
-/** The commands of the program. They are handed to `run`, because the command line knows none of them itself. */
-export interface CommandTable {
-  /** All groups and commands, in the order of the help; a group is before its commands. */
-  entries: readonly Entry[];
-  /** The JSON Schemas of what commands print with --json. */
-  schemas: () => Promise<ResultSchemas>;
-}
-
-interface ResultSchemas {
-  hasJsonSchema(command: string): boolean;
-  /** @param isList true if the command prints an array */
-  jsonSchemaOf(command: string, isList: boolean): object | undefined;
-}
-
 /** The entries right below a group; an empty name is lenden itself. */
 export function entriesBelow(entries: readonly Entry[], group: string): Entry[] {
   const start = group === "" ? "" : `${group} `;

@@ -4,7 +4,7 @@ import { exits } from "../../domain/failure.ts";
 import { ownOutputFlag } from "../args/globals.ts";
 import type { Command } from "../command/define-command.ts";
 import { type Argument, argumentName, type Flag, flagName, flagRow } from "../command/flag.ts";
-import { type CommandTable, type Entry, entriesBelow } from "../command/table.ts";
+import { type Entry, entriesBelow, loadCommands } from "../command/table.ts";
 import { topics } from "./topics.ts";
 
 /** A paragraph, or a title with a text, terms and what they mean, or commands by what they do. */
@@ -20,20 +20,28 @@ interface Style {
  *
  * @throws Failure `usage` if there is nothing of that name
  */
-export async function helpText(path: string, table: CommandTable, style: Style): Promise<string> {
+export async function helpText(
+  path: string,
+  entries: readonly Entry[],
+  style: Style,
+): Promise<string> {
   const ofCommand = /^json (.+)$/.exec(path)?.[1];
-  const schema = ofCommand && (await schemaOf(ofCommand, table));
-  return schema ? `${JSON.stringify(schema, null, 2)}\n` : print(await pageOf(path, table), style);
+  const schema = ofCommand && (await schemaOf(ofCommand, entries));
+  return schema
+    ? `${JSON.stringify(schema, null, 2)}\n`
+    : print(await pageOf(path, entries), style);
 }
 
-async function schemaOf(command: string, { entries, schemas }: CommandTable) {
-  const { jsonSchemaOf } = await schemas();
+/** The JSON Schema of what a command prints with --json; of errors, for `error`. */
+async function schemaOf(command: string, entries: readonly Entry[]): Promise<object | undefined> {
+  const { errorSchema, jsonSchemaOf, schemas } = await import("../output/json-schema.ts");
+  if (command === "error") return jsonSchemaOf(errorSchema);
   const definition = await entries.find(({ name }) => name === command)?.load?.();
-  return jsonSchemaOf(command, definition?.list === true);
+  const item = definition?.output?.(schemas);
+  return item && jsonSchemaOf(definition?.list ? schemas.z.array(item) : item);
 }
 
-async function pageOf(path: string, table: CommandTable): Promise<Section[]> {
-  const { entries } = table;
+async function pageOf(path: string, entries: readonly Entry[]): Promise<Section[]> {
   if (path === "") return rootPage(entries);
   const entry = entries.find(({ name }) => name === path);
   const command = await entry?.load?.();
@@ -47,7 +55,7 @@ async function pageOf(path: string, table: CommandTable): Promise<Section[]> {
       ["Topics", { ...summariesOf(topics), json: "JSON Schema of the output of a command" }],
       learnMore("<topic>"),
     ];
-  if (path === "json") return jsonPage(table);
+  if (path === "json") return jsonPage(entries);
   const topic = topics.find(({ name }) => name === path);
   if (topic) {
     const { topicPages } = await import("./topic-pages.ts");
@@ -56,10 +64,9 @@ async function pageOf(path: string, table: CommandTable): Promise<Section[]> {
   throw (await import("../args/suggest.ts")).unknownHelp(path.split(" "), entries);
 }
 
-async function jsonPage({ entries, schemas }: CommandTable): Promise<Section[]> {
-  const { hasJsonSchema } = await schemas();
-  const bare = entries
-    .filter(({ name, load }) => load && !hasJsonSchema(name))
+async function jsonPage(entries: readonly Entry[]): Promise<Section[]> {
+  const bare = (await loadCommands(entries))
+    .filter(({ output }) => !output)
     .map(({ name }) => name);
   return [
     "JSON Schema of the output of a command",

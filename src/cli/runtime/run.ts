@@ -8,7 +8,7 @@ import type { Host, Signal } from "../../platform/host.ts";
 import { readGlobals } from "../args/globals.ts";
 import { type Invocation, parseArgv } from "../args/parse.ts";
 import type { Ending, Shown } from "../command/define-command.ts";
-import type { CommandTable } from "../command/table.ts";
+import type { Entry } from "../command/table.ts";
 import { createScrubber, type Scrubber } from "../output/scrub.ts";
 import { wantsColor } from "../output/style.ts";
 import type { createPrinter } from "../terminal/printer.ts";
@@ -17,7 +17,7 @@ import type { createSession } from "./session.ts";
 /** Runs one command line and returns its exit code. What no command catches is caught here. */
 export async function run(
   argv: string[],
-  table: CommandTable,
+  entries: readonly Entry[],
   host: Host,
   version: string,
 ): Promise<number> {
@@ -27,10 +27,10 @@ export async function run(
   learnLedgerPassword(host.env, scrubber);
   let invocation: Invocation | undefined;
   try {
-    invocation = await parseArgv(argv, table.entries);
+    invocation = await parseArgv(argv, entries);
     if (invocation.kind === "run") return await runCommand(invocation, { host, scrubber, version });
     const text =
-      invocation.kind === "version" ? `${version}\n` : await helpOf(invocation, table, host);
+      invocation.kind === "version" ? `${version}\n` : await helpOf(invocation, entries, host);
     // Faster than a stream. If it fails, the stream says why.
     if (host.lastOutput.write(text)) return 0;
     const { write } = await import("../terminal/printer.ts");
@@ -59,12 +59,14 @@ function learnLedgerPassword(
 
 async function helpOf(
   { path, globals: typed }: Extract<Invocation, { kind: "help" }>,
-  table: CommandTable,
+  entries: readonly Entry[],
   { env, lastOutput }: Host,
 ): Promise<string> {
   const { helpText } = await import("../help/help.ts");
   const mode = readGlobals(typed, env).globals.color;
-  return helpText(path, table, { color: wantsColor({ mode, env, isTerminal: lastOutput.isTTY }) });
+  return helpText(path, entries, {
+    color: wantsColor({ mode, env, isTerminal: lastOutput.isTTY }),
+  });
 }
 
 /** For a command line that cannot be parsed: which output it probably requests. */

@@ -3,6 +3,7 @@ import type { Handled, Handling } from "../../callbacks/handle.ts";
 import type { Checked, Look, RetrievedRecord } from "../../callbacks/verify.ts";
 import { readText } from "../../cli/command/common-flags.ts";
 import type { Context } from "../../cli/command/context.ts";
+import type { Schemas } from "../../cli/command/define-command.ts";
 import { flag } from "../../cli/command/flag.ts";
 import { readSmallText } from "../../cli/command/small-text.ts";
 import { type Field, field, text, type View } from "../../cli/output/view.ts";
@@ -238,4 +239,44 @@ export function verifiedText({ verified }: CheckedRecord): string {
 export function endingOf({ verdict }: Checked): "unreachable" | "unverified" | undefined {
   if (verdict === "verified") return undefined;
   return verdict === "unchecked" ? "unreachable" : "unverified";
+}
+
+/** The fields of a verification. */
+export function verdictOutput({ z, text, textOrNull, each }: Schemas) {
+  const record = z.looseObject({
+    kind: textOrNull,
+    id: text,
+    claimed: z.looseObject({ status: textOrNull, amount: textOrNull }),
+    verified: z.nullable(z.looseObject({ status: text })),
+  });
+  return { ...each(textOrNull, "verdict explanation"), records: z.array(record) };
+}
+
+function forwardedOutput({ z, text, count }: Schemas) {
+  return z.nullable(z.strictObject({ to: text, status: z.nullable(count), response: text }));
+}
+
+/** The fields of a stored callback. */
+export function callbackFields(schema: Schemas) {
+  const { text, count, each } = schema;
+  return {
+    ...each(count, "number count"),
+    ...each(text, "source receivedAt method target"),
+    forwarded: forwardedOutput(schema),
+    ...verdictOutput(schema),
+  };
+}
+
+/** A callback that was handled. */
+export function eventOutput(schema: Schemas) {
+  const { z, text, count, each, warnings } = schema;
+  return z.strictObject({
+    event: z.literal("callback"),
+    ...each(count, "number count"),
+    ...each(text, "source receivedAt"),
+    ...verdictOutput(schema),
+    resolved: z.array(text),
+    forwarded: forwardedOutput(schema),
+    warnings,
+  });
 }

@@ -17,6 +17,7 @@ import {
   type CallbackEvent,
   eventLine,
   eventOf,
+  eventOutput,
   forwardingFlags,
   handlingFor,
   openHandler,
@@ -103,6 +104,19 @@ export const callbackListen = defineCommand({
     } finally {
       await listening.close();
     }
+  },
+  output: (schema) => {
+    const { z, text, textOrNull, count, warnings } = schema;
+    return z.union([
+      eventOutput(schema),
+      z.strictObject({
+        event: z.literal("listening"),
+        url: textOrNull,
+        pid: count,
+        secret: z.optional(text),
+        warnings,
+      }),
+    ]);
   },
   view: ({ shown }) => (shown.event === "callback" ? eventLine(shown) : startedCard(shown)),
   json: ({ shown }) => shown,

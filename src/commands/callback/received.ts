@@ -13,11 +13,13 @@ import type { CallbackFilter, CallbackStore, StoredCallback } from "../../ledger
 import { columnsFlag, type ListColumn, limit, pagesOf, pageTable } from "../lists.ts";
 import { spanOf, timeFilters, zoneOf } from "../time-filters.ts";
 import {
+  callbackFields,
   claimText,
   conflictOf,
   endingOf,
   eventLine,
   eventOf,
+  eventOutput,
   forwardingFlags,
   handlingFor,
   type ListedCallback,
@@ -26,6 +28,7 @@ import {
   nameOf,
   openHandler,
   verdictFields,
+  verdictOutput,
   verifiedText,
 } from "./callbacks.ts";
 
@@ -90,6 +93,7 @@ export const callbackList = defineCommand({
     };
     yield* pagesOf(list, stored, { ...given, ...filter }, context);
   },
+  output: (schema) => schema.z.strictObject(callbackFields(schema)),
   json: ({ items }) => items,
   view: (page) =>
     pageTable(
@@ -118,6 +122,16 @@ export const callbackShow = defineCommand({
       body: bytes.toString("utf8"),
       bodyBase64: bytes.toString("base64"),
     };
+  },
+  output: (schema) => {
+    const { z, text, warnings } = schema;
+    return z.strictObject({
+      ...callbackFields(schema),
+      headers: z.record(z.string(), z.string()),
+      body: text,
+      bodyBase64: text,
+      warnings,
+    });
   },
   view: (shown) =>
     card(`Callback ${shown.number}`, String(shown.number), [
@@ -158,6 +172,7 @@ export const callbackReplay = defineCommand({
     const { handler } = await openHandler(given, context);
     return handle(callback, await handlingFor(context, handler), true);
   },
+  output: eventOutput,
   view: (handled) => eventLine(eventOf(handled)),
   json: eventOf,
   ending: endingOfReplay,
@@ -210,6 +225,8 @@ export const callbackVerify = defineCommand({
     );
     return unlessDiffering(compared, retrieved && (await conflictOf(retrieved, context)));
   },
+  output: (schema) =>
+    schema.z.strictObject({ ...verdictOutput(schema), warnings: schema.warnings }),
   view: (checked) => card("Callback", checked.verdict, verdictFields(checked)),
   ending: endingOf,
 });

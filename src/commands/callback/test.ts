@@ -91,6 +91,15 @@ export const callbackTest = defineCommand({
       await transport.close();
     }
   },
+  output: ({ z, text, textOrNull, count, amountOrNull, each }) =>
+    z.strictObject({
+      ...each(text, "case sent transactionId explanation"),
+      responses: z.array(z.strictObject({ status: z.nullable(count), fault: textOrNull })),
+      retrievals: count,
+      booked: amountOrNull,
+      verdict: z.enum(["passed", "failed", "undecided"]),
+      hint: textOrNull,
+    }),
   view: (result) => ({
     kind: "step",
     id: result.case,

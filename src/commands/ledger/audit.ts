@@ -69,6 +69,14 @@ export const ledgerAudit = defineCommand({
     if (shown.length > 0 || count === 0 || (isTable && differing === 0)) yield shown;
     context.ui.notice(`Compared ${counted(count, "operation")} with the API: ${differing} differ.`);
   },
+  output: ({ z, text, textOrNull, each }) =>
+    z.strictObject({
+      ...each(text, "operation kind remoteId"),
+      result: z.enum(["same", "differs", "not-found"]),
+      ledger: z.record(z.string(), textOrNull),
+      api: z.nullable(z.record(z.string(), textOrNull)),
+      differences: z.array(z.strictObject({ field: text, ...each(textOrNull, "ledger api") })),
+    }),
   view: (rows) =>
     table(rows, {
       id: ({ operation }) => operation,

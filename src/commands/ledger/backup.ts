@@ -18,6 +18,14 @@ export const ledgerBackup = defineCommand({
     const content = await (await context.ledger.maintenance()).backup(file);
     return { file, ...content };
   },
+  output: ({ z, text, textOrNull, count, warnings }) =>
+    z.strictObject({
+      file: text,
+      operations: count,
+      events: count,
+      newestAt: textOrNull,
+      warnings,
+    }),
   view: ({ file, operations, events, newestAt }) =>
     card("Backup", "", [
       field("file", "File", text(file)),
@@ -52,6 +60,15 @@ export const ledgerRestore = defineCommand({
     context.ui.notice("Nothing is sent until you run 'lenden ledger check --accept'.");
     return { file, ...restored };
   },
+  output: ({ z, text, textOrNull, count, warnings }) =>
+    z.strictObject({
+      file: text,
+      operations: count,
+      events: count,
+      newestAt: textOrNull,
+      kept: textOrNull,
+      warnings,
+    }),
   view: ({ file, operations, events, kept }) =>
     card("Ledger restored", "", [
       field("file", "Backup", text(file)),

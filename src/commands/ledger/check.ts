@@ -48,6 +48,31 @@ export const ledgerCheck = defineCommand({
       newest: newest ? { number: Number(newest.number), hash: newest.hash } : null,
     };
   },
+  output: ({ z, text, textOrNull, count, each, warnings }) =>
+    z.strictObject({
+      holds: z.boolean(),
+      events: count,
+      brokenAt: z.nullable(count),
+      damage: z.array(text),
+      accepted: z.nullable(z.looseObject(each(text, "at user state"))),
+      head: z.enum(["contained", "not-contained", "missing", "unreadable"]),
+      lacksLog: z.boolean(),
+      modified: z.array(
+        z.strictObject({ ...each(text, "kind name problem"), columns: z.array(text) }),
+      ),
+      newest: z.nullable(z.strictObject({ number: count, hash: text })),
+      /** Of a ledger on PostgreSQL: what weakens its protection. */
+      server: z.optional(z.array(z.looseObject({ kind: text }))),
+      /** Of a ledger on PostgreSQL: this machine's ledger file that was not moved there. */
+      file: z.optional(
+        z.strictObject({
+          path: text,
+          state: z.enum(["not-moved", "moving", "moved-elsewhere", "lost", "accepted"]),
+          newest: textOrNull,
+        }),
+      ),
+      warnings,
+    }),
   json: ({ position: _, ...checked }) => checked,
   view: ({ accepted, ...checked }) =>
     card(titleOf(checked), "", [

@@ -7,7 +7,7 @@ import type { ListedOperation } from "../../ledger/operation.ts";
 import { createJournal } from "../../report/hledger.ts";
 import { itemsOf } from "../lists.ts";
 import { spanOf, timeFilters, zoneOf } from "../time-filters.ts";
-import { exported } from "./operation.ts";
+import { exported, operationFields } from "./operation.ts";
 
 const columns = [
   "operation",
@@ -78,6 +78,14 @@ export const ledgerExport = defineCommand({
         context.ui.notice("The ledger has no operation of this account and period.");
       else yield { rows: page.map((one) => rowOf(one, zone)), exact };
     }
+  },
+  output: (schema) => {
+    const { z, text, textOrNull, each } = schema;
+    return z.strictObject({
+      ...operationFields(schema),
+      localTime: text,
+      ...each(textOrNull, "recipient name method batch payment completedLocalTime"),
+    });
   },
   json: (one) => (typeof one === "string" ? one : one.rows),
   view: (one): View => {

@@ -13,7 +13,7 @@ import {
   payoutFilters,
   tableOf,
 } from "../operation-lists.ts";
-import { nextStep, type Where, withCommands } from "./operation.ts";
+import { nextStep, operationOutput, type Where, withCommands } from "./operation.ts";
 
 export const ledgerList = defineCommand({
   description:
@@ -57,6 +57,7 @@ export const ledgerList = defineCommand({
       yield { ...page, isAllUnknown: unknown && !isNarrow, where };
     }
   },
+  output: operationOutput,
   json: ({ items, where }) => items.map((one) => withCommands(one, where)),
   view: ({ isAllUnknown, ...page }) =>
     tableOf(

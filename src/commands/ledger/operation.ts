@@ -1,4 +1,5 @@
 import { placeIn } from "../../cli/command/common-flags.ts";
+import type { Schemas } from "../../cli/command/define-command.ts";
 import { amountText } from "../../domain/amount.ts";
 import { Failure } from "../../domain/failure.ts";
 import { isDiffering, isImported, isTest, isUnresolved } from "../../domain/state.ts";
@@ -88,4 +89,22 @@ export function nextStep(operation: Operation, where: Where): string {
   return second === undefined
     ? `To resolve it, run '${first}'.`
     : resolveHint(nameOf(operation), operation.kind, operation);
+}
+
+/** The fields of `exported`. */
+export function operationFields({ each, text, textOrNull, count, amountOrNull }: Schemas) {
+  return {
+    ...each(text, "operation kind state createdAt openedAt updatedAt"),
+    ...each(text, "user command profile environment baseUrl account"),
+    ...each(textOrNull, "reference target methodName remoteId status code message"),
+    ...each(textOrNull, "acceptedAt completedAt paymentUrl"),
+    attempts: count,
+    amount: amountOrNull,
+  };
+}
+
+/** An operation with its commands. */
+export function operationOutput(schema: Schemas) {
+  const { z, text } = schema;
+  return z.strictObject({ ...operationFields(schema), resolveWith: z.array(text) });
 }

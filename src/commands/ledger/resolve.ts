@@ -20,7 +20,7 @@ import { problemOf } from "../../domain/result.ts";
 import { isTest, isUnresolved, isUnsettled } from "../../domain/state.ts";
 import { resources } from "../../domain/statuses.ts";
 import type { Operation } from "../../ledger/operation.ts";
-import { nextStep, operationNamed, withCommands } from "./operation.ts";
+import { nextStep, operationNamed, operationOutput, withCommands } from "./operation.ts";
 
 export const ledgerResolve = defineCommand({
   description:
@@ -74,6 +74,7 @@ export const ledgerResolve = defineCommand({
     const where = { ledger, now: context.host.now };
     return resolved.map((one) => withCommands(one, where));
   },
+  output: (schema) => schema.z.array(operationOutput(schema)),
   view: (rows) =>
     table(rows, {
       id: ({ operation }) => operation,

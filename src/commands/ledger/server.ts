@@ -31,6 +31,11 @@ export const ledgerInit = defineCommand({
   async run({ url, printSql, ...login }, { ledger }) {
     return printSql ? { sql: await ledger.schemaSql() } : ledger.createOnServer(url, login);
   },
+  output: ({ z, text, each, warnings }) =>
+    z.union([
+      z.strictObject({ ...each(text, "url role grant"), isNew: z.boolean(), warnings }),
+      z.strictObject({ sql: text, warnings }),
+    ]),
   view: (done) =>
     "sql" in done
       ? { kind: "raw", text: done.sql.trimEnd() }
@@ -71,6 +76,12 @@ export const ledgerMove = defineCommand({
       return { url: movable.url, file: movable.path, ...(await movable.move()) };
     });
   },
+  output: ({ z, text, count, each, warnings }) =>
+    z.strictObject({
+      ...each(text, "url file"),
+      ...each(count, "operations existing batches callbacks"),
+      warnings,
+    }),
   view: ({ url, file, operations, existing, batches, callbacks }) =>
     card("Ledger moved", url, [
       field("url", "Ledger", text(url)),
@@ -88,6 +99,16 @@ export const ledgerProcesses = defineCommand({
     "On PostgreSQL, each process has a lease of 30 seconds and renews it every 5 seconds. Others can take over its work after its normal exit, or 60 seconds after its lease ended.",
   examples: { "List the processes that work on the ledger": "lenden ledger processes" },
   run: async (_, context) => (await context.ledger.maintenance()).processes(),
+  output: ({ z, text, textOrNull, count, each }) =>
+    z.array(
+      z.strictObject({
+        ...each(text, "user machine command since"),
+        ...each(textOrNull, "login leaseUntil"),
+        pid: count,
+        state: z.enum(["running", "silent", "ended"]),
+        worksOn: z.array(z.strictObject(each(text, "kind name since"))),
+      }),
+    ),
   view: (found) =>
     table(found, {
       id: ({ pid }) => String(pid),

@@ -4,7 +4,7 @@ import { argument } from "../../cli/command/flag.ts";
 import { card, field, money, status, text, time } from "../../cli/output/view.ts";
 import { formatTime } from "../../domain/local-time.ts";
 import type { Actor, Outcome } from "../../ledger/operation.ts";
-import { exported, operationNamed } from "./operation.ts";
+import { exported, operationFields, operationNamed } from "./operation.ts";
 
 export const ledgerShow = defineCommand({
   examples: { "Show a payout by its reference": "lenden ledger show INV-7" },
@@ -20,6 +20,15 @@ export const ledgerShow = defineCommand({
     const ledger = await context.ledger.records();
     const operation = await operationNamed(name, ledger);
     return { operation, history: await ledger.historyOf(operation) };
+  },
+  output: (schema) => {
+    const { z, text, warnings } = schema;
+    return z.strictObject({
+      ...operationFields(schema),
+      request: z.record(z.string(), z.unknown()),
+      history: z.array(z.strictObject({ at: text, event: text, data: z.unknown() })),
+      warnings,
+    });
   },
   json: ({ operation, history }) => ({
     ...exported(operation),

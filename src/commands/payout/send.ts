@@ -110,6 +110,9 @@ export const payoutSend = defineCommand({
     const done = await recordAfter("payout", sent.payout.payoutId, sent.payout, input, deps);
     return { ...done, record: { ...done.record, existing } };
   },
+  /** `existing` is true if the API had this reference before this run. */
+  output: ({ z, record, dryRun }) =>
+    z.union([record("retrievePayout", { existing: z.boolean() }), dryRun]),
   json: ({ record }) => record,
   view: ({ record }) => payoutCard(record),
   ending: (done) =>

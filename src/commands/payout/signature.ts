@@ -33,6 +33,8 @@ export const payoutSign = defineCommand({
     const text = message(signed);
     return { message: text, signature: sign(text, secret), timestamp: signed.timestamp };
   },
+  output: ({ z, text, count }) =>
+    z.strictObject({ message: text, signature: text, timestamp: count }),
   view: (made) =>
     card("Signature", made.signature, [
       field("message", "Message", text(made.message)),
@@ -64,6 +66,12 @@ export const payoutVerify = defineCommand({
       return { matches: true, message: expected, part: null, explanation: null };
     return { matches: false, message: expected, ...explain(signed, secret, signature) };
   },
+  output: ({ z, text, textOrNull, each }) =>
+    z.strictObject({
+      matches: z.boolean(),
+      message: text,
+      ...each(textOrNull, "part explanation"),
+    }),
   view: (checked) =>
     card(checked.matches ? "The signature matches" : "The signature does not match", "", [
       field("matches", "Matches", text(checked.matches ? "yes" : "no")),

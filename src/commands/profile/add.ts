@@ -26,7 +26,7 @@ import {
   rejectProblems,
 } from "./credentials.ts";
 import { askProfile, type NewProfile, testKey } from "./dialogue.ts";
-import { profileCard, profileFlags, settable, settingsIn } from "./flags.ts";
+import { profileCard, profileFlags, profileOutput, settable, settingsIn } from "./flags.ts";
 
 const flags = {
   ...credentialFlags,
@@ -76,6 +76,7 @@ export const profileAdd = defineCommand({
     if (ask) await showAfterwards(name, profile, input, context);
     return { ...shownProfile(name, stored), ...(before ? { kept } : {}) };
   },
+  output: profileOutput,
   view: profileCard,
 });
 

@@ -15,7 +15,7 @@ import { removeEntries } from "../../config/store-profile.ts";
 import { usage } from "../../domain/failure.ts";
 import { ok } from "../../domain/result.ts";
 import { confirmOtherLedger, storeOf } from "./confirmed.ts";
-import { nameOrInUse, profileCard, settable } from "./flags.ts";
+import { nameOrInUse, profileCard, profileOutput, settable } from "./flags.ts";
 
 const existingName = argument.required("name", "Name of the profile", readProfileName, "profile");
 
@@ -27,6 +27,7 @@ export const profileUse = defineCommand({
     await profiles.change((now) => withCurrent(name, now));
     return { name };
   },
+  output: profileOutput,
   view: ({ name }) => ({ kind: "line", text: `Profile ${name} is in use.`, id: name }),
 });
 
@@ -70,6 +71,7 @@ export const profileSet = defineCommand({
       await context.ledger.warnIfUnmoved(changed.environment, changed.ledger);
     return shownProfile(name, changed);
   },
+  output: profileOutput,
   view: profileCard,
 });
 
@@ -85,6 +87,7 @@ export const profileRename = defineCommand({
     await profiles.change((now) => renamed(old, name, now));
     return { name };
   },
+  output: profileOutput,
   view: ({ name }) => ({ kind: "line", text: `The profile is now named ${name}.`, id: name }),
 });
 
@@ -110,6 +113,7 @@ export const profileRemove = defineCommand({
     });
     return { name, current: current ?? null, isLast };
   },
+  output: profileOutput,
   json: ({ name, current }) => ({ name, current }),
   view: ({ name, current, isLast }) => {
     const next = isLast
@@ -129,6 +133,7 @@ export const profileList = defineCommand({
       current: name === current,
     }));
   },
+  output: (schema) => schema.z.array(profileOutput(schema)),
   view: (found) =>
     table(found, {
       id: ({ name }) => name,
@@ -155,6 +160,8 @@ export const profileShow = defineCommand({
     for (const sentence of settings.shadows) context.ui.notice(sentence);
     return shownSettings(settings);
   },
+  output: ({ z, text, textOrNull }) =>
+    z.array(z.strictObject({ setting: text, value: textOrNull, source: text })),
   view: (rows) =>
     table(rows, {
       id: ({ setting }) => setting,

@@ -1,4 +1,5 @@
 import { ledgerLoginFlags, readText } from "../../cli/command/common-flags.ts";
+import type { Schemas } from "../../cli/command/define-command.ts";
 import { argument, flag, flagName, type Input, oneOf } from "../../cli/command/flag.ts";
 import { card, field, text } from "../../cli/output/view.ts";
 import { readProfileName } from "../../config/profile.ts";
@@ -105,4 +106,9 @@ const labels = {
 export function profileCard(profile: ReturnType<typeof shownProfile>) {
   const fields = keysOf(labels).map((key) => field(key, labels[key], text(profile[key])));
   return card("Profile", profile.name, fields);
+}
+
+/** A profile; `kept` has the names of the settings that a replaced profile kept. */
+export function profileOutput({ z, text, warnings }: Schemas) {
+  return z.looseObject({ name: text, kept: z.optional(z.array(text)), warnings });
 }

@@ -16,7 +16,7 @@ import {
   rejectProblems,
 } from "./credentials.ts";
 import { askCredentials, testKey, whereStored } from "./dialogue.ts";
-import { nameOrInUse, profileCard } from "./flags.ts";
+import { nameOrInUse, profileCard, profileOutput } from "./flags.ts";
 
 type Given = Input<typeof credentialFlags>;
 
@@ -57,6 +57,7 @@ export const profileRotate = defineCommand({
       context.ui.notice(sentence);
     return { ...shownProfile(name, rotated.stored), kept: rotated.kept };
   },
+  output: profileOutput,
   view: profileCard,
 });
 

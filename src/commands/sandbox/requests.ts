@@ -20,6 +20,16 @@ export const sandboxRequests = defineCommand({
   run({ follow }, context): Promise<Found> | AsyncIterable<Found> {
     return follow ? followExchanges(context) : allExchanges(context);
   },
+  output: ({ z, text, textOrNull, count, each }) =>
+    z.array(
+      z.looseObject({
+        number: count,
+        ...each(text, "at method path"),
+        ...each(z.nullable(count), "status attempt"),
+        fault: textOrNull,
+        durationMs: z.number(),
+      }),
+    ),
   view: (found) =>
     Array.isArray(found)
       ? tableOf(found)

@@ -106,6 +106,8 @@ export const sandboxStart = defineCommand({
       await sandbox.close();
     }
   },
+  output: ({ z, text, count, each, warnings }) =>
+    z.strictObject({ ...each(text, "baseUrl apiKey payoutSecret"), pid: count, warnings }),
   view: (running) =>
     card("Local sandbox running (press Ctrl-C to stop)", running.baseUrl, [
       field("baseUrl", "Base URL", text(running.baseUrl)),

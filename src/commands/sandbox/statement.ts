@@ -54,6 +54,8 @@ export const sandboxStatement = defineCommand({
     const empty = { id: "", reference: "", amount: "", fee: "", status: "" };
     return [{ date, type: "opening balance", balance: signedText(opening), ...empty }, ...lines];
   },
+  output: ({ z, text, each }) =>
+    z.array(z.strictObject(each(text, "date id reference type amount fee balance status"))),
   view: (lines) => ({
     kind: "table",
     columns: columns.map((key) => ({ key, label: key.toUpperCase() })),

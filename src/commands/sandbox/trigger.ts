@@ -26,7 +26,7 @@ const readFinal = takes(finals, (typed) =>
 );
 
 function triggerCommand<Kind extends Resource>(resource: ResourceDescription<Kind>) {
-  const { kind, idName, exampleId } = resource;
+  const { kind, idName, exampleId, endpoint } = resource;
   const limits =
     kind === "refund"
       ? "Works only in a local sandbox."
@@ -70,6 +70,10 @@ function triggerCommand<Kind extends Resource>(resource: ResourceDescription<Kin
       return { moved, failure, isSingle: !all && ids.length === 1 };
     },
     changed: ({ moved }) => moved.length > 0,
+    output: ({ z, record, dryRun }) => {
+      const one = record(endpoint);
+      return z.union([one, z.array(one), dryRun]);
+    },
     json: ({ moved, isSingle }) => (isSingle ? moved[0] : moved),
     view: ({ moved, isSingle }) =>
       isSingle && moved[0]
@@ -196,6 +200,7 @@ export const sandboxSet = defineCommand({
     const { status } = await move(id);
     return { kind, id, status };
   },
+  output: ({ z, text }) => z.looseObject({ kind: text, id: text, status: text }),
   view: ({ kind, id, status }) =>
     card("Set", id, [
       field("kind", "Kind", text(kind)),

@@ -12,6 +12,7 @@ import {
 } from "../../../batches/status.ts";
 import { placeIn, readText } from "../../../cli/command/common-flags.ts";
 import type { Context } from "../../../cli/command/context.ts";
+import type { Schemas } from "../../../cli/command/define-command.ts";
 import { argument } from "../../../cli/command/flag.ts";
 import { type Card, card, field, rowsText, text, time } from "../../../cli/output/view.ts";
 import { amountText } from "../../../domain/amount.ts";
@@ -295,4 +296,19 @@ export function retriesText({ accepted, others }: Retries): string {
 /** Joins sentences; empty ones are omitted. */
 export function sentences(parts: string[]): string {
   return parts.filter((part) => part !== "").join(" ");
+}
+
+/** The fields of a batch. */
+export function batchFields({ z, text, textOrNull, count, amount, each }: Schemas) {
+  const sum = z.strictObject({ rows: count, total: amount });
+  return {
+    ...each(text, "batch name createdAt"),
+    cancelledAt: textOrNull,
+    rows: count,
+    total: amount,
+    sentBefore: sum,
+    states: z.strictObject(
+      each(sum, "completed processing cancelled refused conflict uncertain unsent"),
+    ),
+  };
 }

@@ -6,11 +6,11 @@ import {
   sumOfRows,
 } from "../../../batches/findings.ts";
 import { delimiterName } from "../../../batches/header.ts";
-import { defineCommand } from "../../../cli/command/define-command.ts";
+import { defineCommand, type Schemas } from "../../../cli/command/define-command.ts";
 import { card, field, sentence, table, text, type View } from "../../../cli/output/view.ts";
 import { Failure, inOneLine } from "../../../domain/failure.ts";
 import { sumJson } from "./batch.ts";
-import { comparisonJson, comparisonRows } from "./comparison.ts";
+import { comparisonJson, comparisonOutput, comparisonRows } from "./comparison.ts";
 import {
   describeExisting,
   type Examined,
@@ -57,6 +57,7 @@ export const batchCheck = defineCommand({
     const count = problems.length;
     return { ...examined, path: input.file, count, shown, before, comparison, failure };
   },
+  output: checkOutput,
   json: ({ path, totals, read, allowed, count, shown, before, comparison }) => ({
     file: path,
     delimiter: delimiterName(read.delimiter),
@@ -100,4 +101,25 @@ function allowedAgain(allowed: Examined["allowed"]) {
   const again = allowed.filter((one) => groupOf(one) === "repeats-payout");
   const [first] = again;
   return { ...sumJson(sumOfRows(again)), first: first ? placedFinding(first) : "" };
+}
+
+function checkOutput(schema: Schemas) {
+  const { z, text, textOrNull, count, amount, each, warnings } = schema;
+  const sum = z.strictObject({ rows: count, total: amount });
+  return z.strictObject({
+    ...each(text, "file delimiter"),
+    problemCount: count,
+    problems: z.array(z.strictObject({ line: count, ...each(text, "kind column value problem") })),
+    allowedDuplicates: count,
+    allowedOtherAccount: count,
+    allowedAgain: z.strictObject({ rows: count, total: amount, first: text }),
+    rows: count,
+    total: amount,
+    methods: z.array(z.strictObject({ method: text, rows: count, total: amount })),
+    sentBefore: sum,
+    sentBeforeLines: z.array(count),
+    comparison: z.nullable(comparisonOutput(schema)),
+    before: textOrNull,
+    warnings,
+  });
 }

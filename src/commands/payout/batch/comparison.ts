@@ -5,6 +5,7 @@ import type {
   Recipient,
 } from "../../../batches/comparison.ts";
 import { countRow, type Sum } from "../../../batches/status.ts";
+import type { Schemas } from "../../../cli/command/define-command.ts";
 import { amountText, type Paisa } from "../../../domain/amount.ts";
 import { formatDay } from "../../../domain/local-time.ts";
 import { formatPaisa } from "../../../domain/money.ts";
@@ -102,4 +103,31 @@ function groupJson<One extends Recipient>(all: One[], more: (one: One) => object
     return { line, to, name, amount: amountText(amountPaisa), ...more(one) };
   });
   return { recipients, total: amountText(sumPaisa), list };
+}
+
+/** What to check in a file before it is sent. */
+export function comparisonOutput({ z, text, textOrNull, count, amount, each }: Schemas) {
+  const recipients = (more: Parameters<Schemas["z"]["strictObject"]>[0] = {}) =>
+    z.strictObject({
+      recipients: count,
+      total: amount,
+      list: z.array(
+        z.strictObject({ line: z.nullable(count), to: text, name: textOrNull, amount, ...more }),
+      ),
+    });
+
+  return z.strictObject({
+    lastBatch: z.nullable(
+      z.strictObject({
+        ...each(text, "batch name createdAt"),
+        rows: count,
+        total: amount,
+        new: recipients(),
+        missing: recipients(),
+        amountChanged: recipients({ before: amount }),
+        numberChanged: recipients({ before: text }),
+      }),
+    ),
+    firstPayouts: recipients(),
+  });
 }

@@ -28,6 +28,7 @@ import { spanOf, timeFilters, zoneOf } from "../../time-filters.ts";
 import { waitFlags, waitOptionsOf } from "../../wait-options.ts";
 import {
   batchArgument,
+  batchFields,
   batchNamed,
   countsText,
   endingFailure,
@@ -85,6 +86,7 @@ export const batchStatus = defineCommand({
     const failure = await endingFailure(kind, status, { notes: [] }, ledger);
     return { ...status, failure };
   },
+  output: (schema) => schema.z.strictObject({ ...batchFields(schema), warnings: schema.warnings }),
   json: (seen) => statusJson(seen),
   view: (seen) => statusCard(seen),
   ending: ({ failure }) => failure,
@@ -140,6 +142,11 @@ export const batchCancel = defineCommand({
     const { uncertain } = cancelled.sums;
     if (uncertain.count > 0) context.ui.notice(unknownText(uncertain), "batch.outcome-unknown");
     return cancelled;
+  },
+  output: (schema) => {
+    const { z, count, amount, warnings } = schema;
+    const released = z.strictObject({ rows: count, total: amount });
+    return z.strictObject({ ...batchFields(schema), released, warnings });
   },
   json: (done) => ({ ...statusJson(done), released: sumJson(done.sums.unsent) }),
   view: statusCard,
@@ -235,6 +242,7 @@ export const batchExport = defineCommand({
     const omitted = retriesText(retries);
     if (omitted) context.ui.notice(`Rows with new references are omitted. ${omitted}`);
   },
+  output: ({ z }) => z.record(z.string(), z.string()),
   json: ({ rows }) => rows,
   view: ({ columns, rows, exact }) => ({
     kind: "table",
@@ -320,6 +328,7 @@ export const batchList = defineCommand({
     const count = async (most: number) => (await collect(read(most))).length;
     yield* pagesOf(list, { read, count }, { ...given, status }, context);
   },
+  output: (schema) => schema.z.strictObject({ ...batchFields(schema), warnings: schema.warnings }),
   json: ({ items }) => items.map(statusJson),
   view: (page) =>
     pageTable(

@@ -60,6 +60,16 @@ export const batchResolve = defineCommand({
     await announce(resolved, ledger, context);
     return resolved;
   },
+  output: ({ z, text, textOrNull, count, amount, each }) =>
+    z.array(
+      z.strictObject({
+        line: count,
+        ...each(text, "operation to state"),
+        ...each(textOrNull, "reference code"),
+        amount,
+        resolved: z.boolean(),
+      }),
+    ),
   json: (rows) =>
     rows.map(({ line, operation, isResolved }) => ({
       line,

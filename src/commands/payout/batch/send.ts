@@ -34,6 +34,7 @@ import { resolveHint } from "../../../operations/compare.ts";
 import type { OperationDeps } from "../../../operations/deps.ts";
 import { waitFlags, waitOptionsOf } from "../../wait-options.ts";
 import {
+  batchFields,
   endingFailure,
   existedText,
   resumeHint,
@@ -118,6 +119,11 @@ export const batchSend = defineCommand({
     } catch (error) {
       throw failedAfterSending(error, batch, certain);
     }
+  },
+  output: (schema) => {
+    const { z, count, amount, dryRun, warnings } = schema;
+    const existing = z.strictObject({ rows: count, total: amount });
+    return z.union([z.strictObject({ ...batchFields(schema), existing, warnings }), dryRun]);
   },
   json: (sent) => ({ ...statusJson(sent), existing: sumJson(sent.existing) }),
   view: (sent) => statusCard(sent),
