@@ -64,7 +64,8 @@ export function isUsedUp({ state, status, code }: Ended): boolean {
  * have moved money), `live` (it moved or will move money), `free` (its reference may be sent again),
  * `retired` (its reference may not).
  */
-export type Phase = "unresolved" | "live" | "free" | "retired";
+export const phases = ["unresolved", "live", "free", "retired"] as const;
+export type Phase = (typeof phases)[number];
 
 export function phaseOf(ended: Ended & { state: State }): Phase {
   if (isUnresolved(ended)) return "unresolved";

@@ -13,6 +13,7 @@ import {
   testCommand,
 } from "../domain/state.ts";
 import { hasEnded } from "../domain/statuses.ts";
+import { type FieldFrom, payerOf, type Recorded } from "./columns.ts";
 import type { HistoryEvent, Holder, Intent, Operation, Outcome, RefundSums } from "./operation.ts";
 
 /**
@@ -211,11 +212,6 @@ export function isSameAmountAndRecipient(
   );
 }
 
-/** The recipient of a payout as it is compared: the last eleven digits. */
-export function recipientOf({ asked }: Pick<Intent, "asked">): string {
-  return payeeOf(String(asked.recipientNumber ?? ""));
-}
-
 /** The payout that an intent requests. */
 export function payoutOf({ amountPaisa, asked }: Intent): ComparedPayout {
   const text = (value: unknown) => (value === undefined ? null : String(value));
@@ -395,15 +391,6 @@ function checkPayment({ intent, onDuplicate }: ClaimRequest, facts: ClaimFacts):
   return { earlier: rejecting ?? paid };
 }
 
-function payerOf({ asked }: Pick<Intent, "asked">): string {
-  return String(asked.suggestedPayerNumber ?? "");
-}
-
-/** The payer of a payment as a database finds it: the last eleven digits; null without digits. */
-export function payerKeyOf(intent: Pick<Intent, "asked">): string | null {
-  return payeeOf(payerOf(intent)) || null;
-}
-
 function isSamePayment(one: Operation, intent: Intent): boolean {
   return (
     one.kind === "payment" &&
@@ -421,11 +408,7 @@ export function bookedAt({ completedAt, createdAt }: Operation): string {
 }
 
 /** The values of an operation that an outcome changes. */
-export type Changing = Pick<
-  Operation,
-  | ("state" | "remoteId" | "status" | "code" | "message" | "attempts")
-  | ("acceptedAt" | "completedAt" | "paymentUrl")
->;
+export type Changing = Omit<Pick<Recorded, FieldFrom<"outcome">>, "phase">;
 
 /** An operation after an outcome, and the event to record. */
 export interface Changed extends Changing {

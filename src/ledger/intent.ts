@@ -1,21 +1,20 @@
 import { Failure } from "../domain/failure.ts";
-import { payeeOf } from "../domain/mobile.ts";
 import { isCorrectable, isUnsettled } from "../domain/state.ts";
-import { notAfter, payerKeyOf, recipientOf } from "./decide.ts";
+import { columns } from "./columns.ts";
+import { notAfter } from "./decide.ts";
 import type { Intent, Operation, Outcome } from "./operation.ts";
 import { type Row, storable } from "./values.ts";
 import type { Recorder } from "./worker.ts";
 
 /** The values of a request that have their own columns, so that SQL can find them. */
-export function listedOf({ kind, asked }: Pick<Intent, "kind" | "asked">) {
-  const text = (value: unknown) => (typeof value === "string" ? storable(value) : null);
-  const accountOfRefund = kind === "refund" ? payeeOf(String(asked.accountNumber ?? "")) : null;
+export function listedOf(request: Pick<Intent, "kind" | "asked">) {
+  const { recipientKey, recipientName, methodId, description, payerKey } = columns;
   return {
-    recipient: kind === "payout" ? recipientOf({ asked }) : accountOfRefund,
-    recipientName: text(asked.recipientName),
-    methodId: text(asked.paymentMethodId),
-    description: text(asked.description),
-    payer: kind === "payment" ? payerKeyOf({ asked }) : null,
+    recipient: recipientKey.of(request),
+    recipientName: recipientName.of(request),
+    methodId: methodId.of(request),
+    description: description.of(request),
+    payer: payerKey.of(request),
   };
 }
 

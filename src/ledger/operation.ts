@@ -1,8 +1,8 @@
 import type { Paisa } from "../domain/amount.ts";
 import type { State } from "../domain/state.ts";
+import type { Fields, Kind } from "./columns.ts";
 
-/** The five kinds of requests that change something at the API. */
-export type Kind = "payment" | "payout" | "refund" | "cancel" | "trigger";
+export type { Kind } from "./columns.ts";
 
 /** A request, recorded before any byte of it is sent (I1). */
 export interface Intent {
@@ -29,47 +29,13 @@ export interface ReferencedIntent extends Intent {
   reference: string;
 }
 
-export interface Operation extends Intent {
-  /** `OP` and a ULID: what `ledger show` and `ledger resolve` accept. */
-  id: string;
-  /** Rises with every operation of this ledger. */
-  number: bigint;
-  methodName: string | null;
-  batch: bigint | null;
-  state: State;
-  /** The API's ID, once it is known. */
-  remoteId: string | null;
-  /** The last status that the API returned, and nothing else. */
-  status: string | null;
-  /**
-   * Why it is in this state, if there is a reason: a kind of failure and its sentence, `existing` if the API
-   * had the payout before it was first sent, or `record-differs`.
-   */
-  code: string | null;
-  message: string | null;
-  attempts: number;
-  /** When it was recorded, or when the API created a record that was not sent from here. ISO 8601. */
-  createdAt: string;
+export interface Operation extends Fields {
   /** When it may first have been sent: later than `createdAt` if it was sent again after it was proved not sent. */
   openedAt: string;
-  updatedAt: string;
-  /** When the API confirmed it, ISO 8601. */
-  acceptedAt: string | null;
-  /** `updatedAt` of the record that was first retrieved as Completed, or when that was. ISO 8601. */
-  completedAt: string | null;
-  /** The page where a customer pays, for a payment. */
-  paymentUrl: string | null;
   /** The process that works on it now, if any. */
   holder: Holder | null;
-  /** The operating-system user who started it, and the command's name. */
-  user: string;
-  command: string;
-  profile: string;
-  environment: string;
-  baseUrl: string;
-  /** The account's name, and the hash of the API key that sent it. */
+  /** The name of its account. */
   account: string;
-  keyHash: string;
 }
 
 /** An operation with what other tables and operations say about it. */

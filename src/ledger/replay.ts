@@ -1,9 +1,8 @@
 import { phaseOf, states } from "../domain/state.ts";
+import { columns, columnsFrom, outcomeColumns, rowOf } from "./columns.ts";
 import { type Changed, type Changing, decideOutcome } from "./decide.ts";
-import { listedOf } from "./intent.ts";
 import type { Outcome } from "./operation.ts";
-import { changing, kinds, withColumns } from "./rows.ts";
-import { storable, type TextRow } from "./values.ts";
+import { storable, type TextRow, textRow } from "./values.ts";
 
 /** An event of one operation, as it is stored. */
 interface ReplayedEvent {
@@ -26,28 +25,26 @@ function replay(events: ReplayedEvent[]): TextRow | undefined {
   const [intent, ...later] = events;
   const data = intent?.event === "intent" ? fieldsIn(intent.data) : undefined;
   if (!intent || !data) return undefined;
-  const columns = intended(data);
-  columns.created_at = text(data.createdAt) ?? intent.at;
-  columns.updated_at = intent.at;
-  columns.reopened_at = columns.resumed_at = null;
+  const row = intended(data);
+  row.created_at = text(data.createdAt) ?? intent.at;
+  row.updated_at = intent.at;
+  row.reopened_at = row.resumed_at = null;
   let now: Changing = nothingYet;
   for (const { at, event, data: json } of later) {
     // Evidence of a process that had lost the operation.
     if (event === "late") continue;
     const recorded = fieldsIn(json) ?? {};
-    columns.updated_at = at;
-    if (event === "resumed" || event === "reopened") columns.resumed_at = at;
+    row.updated_at = at;
+    if (event === "resumed" || event === "reopened") row.resumed_at = at;
     if (event === "reopened") {
-      columns.reopened_at = at;
-      columns.key_hash = text(recorded.keyHash);
+      row.reopened_at = at;
+      row.key_hash = text(recorded.keyHash);
       now = { ...now, state: "INTENT" };
     }
     if (event === "attempt" || event === "look" || event === "final-status-changed")
       now = decideOutcome(now, outcomeIn(recorded, event), at);
   }
-  columns.phase = phaseOf(now);
-  for (const [field, column] of changing) columns[column] = text(now[field]);
-  return columns;
+  return Object.assign(row, textRow(rowOf(outcomeColumns, { ...now, phase: phaseOf(now) })));
 }
 
 const nothingYet: Changing = {
@@ -62,28 +59,18 @@ const nothingYet: Changing = {
   paymentUrl: null,
 };
 
-const stored = withColumns(
-  ...(["id", "kind", "reference", "amountPaisa", "target", "user", "command"] as const),
-  ...(["account", "environment", "profile", "baseUrl", "keyHash", "methodName", "batch"] as const),
-  "actor",
-);
-
 /** The columns that never change. */
 function intended(data: Fields): TextRow {
   const asked = isFields(data.asked) ? data.asked : {};
-  const kind = kinds.find((one) => one === data.kind) ?? "cancel";
-  const { recipient, recipientName, methodId, description, payer } = listedOf({ kind, asked });
-  const columns: TextRow = {
-    asked: JSON.stringify(data.asked),
-    recipient_key: recipient,
-    recipient_name: recipientName,
-    method_id: methodId,
-    description,
-    payer_key: payer,
-  };
-  for (const [field, column] of stored) columns[column] = text(data[field]);
-  return columns;
+  const kind = columns.kind.parse(data.kind) ?? "cancel";
+  const row: TextRow = { asked: JSON.stringify(data.asked) };
+  for (const { name, of } of requestColumns) row[name] = text(of?.({ kind, asked }));
+  for (const { field, name } of intentColumns) if (field !== "asked") row[name] = text(data[field]);
+  return row;
 }
+
+const requestColumns = columnsFrom("request");
+const intentColumns = columnsFrom("intent");
 
 const textsOfOutcome = [
   ...(["remoteId", "status", "code", "message", "paymentUrl"] as const),

@@ -1,20 +1,15 @@
 import { type State, states } from "../domain/state.ts";
+import { fieldsBy, outcomeColumns, rowOf } from "./columns.ts";
 import { type Changed, repetitionOf } from "./decide.ts";
 import type { KnownPayout, Overlap, PlannedReference, RecipientAmount } from "./ledger.ts";
-import type { HistoryEvent, Holder, Kind, ListedOperation, Operation } from "./operation.ts";
-import { grouped, isTrue, known, maybeNumber, numberIn, type Row, reader } from "./values.ts";
+import type { HistoryEvent, Holder, ListedOperation, Operation } from "./operation.ts";
+import { grouped, isTrue, known, numberIn, type Row, reader, textOrNull } from "./values.ts";
 
 /* Rows of tables, as the types of the ledger. */
 
 /** The process that works on what the row is about, in any table that has a holder. */
 export function holderIn({ holder }: Row): Holder | null {
   return holder ? JSON.parse(String(holder)) : null;
-}
-
-export const kinds: readonly Kind[] = ["payment", "payout", "refund", "cancel", "trigger"];
-
-function kindIn(text: string): Kind {
-  return known(kinds, text);
 }
 
 /** The state of the operation in a row; null if there is none. */
@@ -30,38 +25,12 @@ function requiredState(row: Row): State {
 
 /** A row of the table `operations`, with the name of its account and its holder as JSON. */
 export function operationOf(row: Row): Operation {
-  const { text, maybe } = reader(row);
-  return {
-    number: numberIn(row.number),
-    id: text("id"),
-    kind: kindIn(text("kind")),
-    reference: maybe("reference"),
-    amountPaisa: maybeNumber(row.amount_paisa),
-    target: maybe("target"),
-    asked: JSON.parse(text("asked")),
-    methodName: maybe("method_name"),
-    batch: maybeNumber(row.batch),
-    state: known(states, text("state")),
-    remoteId: maybe("remote_id"),
-    status: maybe("status"),
-    code: maybe("code"),
-    message: maybe("message"),
-    attempts: Number(row.attempts ?? 0n),
-    createdAt: text("created_at"),
-    openedAt: maybe("reopened_at") ?? text("created_at"),
-    updatedAt: text("updated_at"),
-    acceptedAt: maybe("accepted_at"),
-    completedAt: maybe("completed_at"),
-    paymentUrl: maybe("payment_url"),
+  const fields = fieldsBy(({ name, read }) => read(row[name]));
+  return Object.assign(fields, {
+    openedAt: textOrNull(row.reopened_at) ?? fields.createdAt,
     holder: holderIn(row),
-    user: text("user"),
-    command: text("command"),
-    profile: text("profile"),
-    environment: text("environment"),
-    baseUrl: text("base_url"),
-    account: text("account_name"),
-    keyHash: text("key_hash"),
-  };
+    account: String(row.account_name ?? ""),
+  });
 }
 
 /** A row of the table `events`. */
@@ -70,29 +39,12 @@ export function eventOf(row: Row): HistoryEvent {
   return { at: text("at"), event: text("event"), data: JSON.parse(text("data")) };
 }
 
-/** Fields with the columns that store them. */
-export function withColumns<Field extends string>(...fields: Field[]): [Field, string][] {
-  return fields.map((field) => [field, field.replace(/[A-Z]/g, (big) => `_${big.toLowerCase()}`)]);
-}
-
-/** What an outcome changes of an operation. */
-export const changing = withColumns(
-  ...(["state", "remoteId", "status", "code", "message", "attempts"] as const),
-  ...(["acceptedAt", "completedAt", "paymentUrl"] as const),
-);
-
-/** The columns that an outcome changes, in the order of `changedColumns`. */
+/** The columns that an outcome changes, in the order of `outcomeColumns`. */
 export function changedRow(change: Changed): Row {
-  const row: Row = {};
-  for (const [field, column] of changing) {
-    const value = change[field];
-    row[column] = typeof value === "number" ? BigInt(value) : value;
-  }
-  row.phase = change.phase;
-  return row;
+  return rowOf(outcomeColumns, change);
 }
 
-export const changedColumns = [...changing.map(([, column]) => column), "phase"];
+export const changedColumns = outcomeColumns.map(({ name }) => name);
 
 /** As `operationOf`, with the ID of its batch and the sums of its refunds. */
 export function listedOperationOf(row: Row): ListedOperation {

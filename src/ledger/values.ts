@@ -24,10 +24,6 @@ export function numberIn(value: Value | undefined): bigint {
   return typeof value === "bigint" ? value : BigInt(value ?? 0n);
 }
 
-export function maybeNumber(value: Value | undefined): bigint | null {
-  return value === null || value === undefined ? null : numberIn(value);
-}
-
 export function isTrue(value: Value | undefined): boolean {
   return value === 1n || value === "1" || value === "t";
 }

@@ -9,6 +9,7 @@ import {
   type OutcomeAnswer,
   type SingleChanges,
 } from "../../src/ledger/change.ts";
+import { recipientOf } from "../../src/ledger/columns.ts";
 import {
   bookedAt,
   type ClaimFacts,
@@ -20,7 +21,6 @@ import {
   isUnchanged,
   outcomeOfTaken,
   payoutOf,
-  recipientOf,
   refundSumsOf,
 } from "../../src/ledger/decide.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";

@@ -1,5 +1,6 @@
 import { payeeOf } from "../../domain/mobile.ts";
 import { type GuardScope, guardScope } from "../account.ts";
+import { recipientOf } from "../columns.ts";
 import {
   equalPayments,
   isAcceptedSince,
@@ -10,13 +11,7 @@ import {
   lastTakenAt,
   payoutFacts,
 } from "../conditions.ts";
-import {
-  type ClaimFacts,
-  type ClaimRequest,
-  duplicatesSince,
-  processingSince,
-  recipientOf,
-} from "../decide.ts";
+import { type ClaimFacts, type ClaimRequest, duplicatesSince, processingSince } from "../decide.ts";
 import { listedOf } from "../intent.ts";
 import type { BatchReads } from "../ledger.ts";
 import type { Holder, Intent, Operation } from "../operation.ts";

@@ -1,6 +1,7 @@
 import { isUnsettled } from "../../domain/state.ts";
 import { isLocalSandbox } from "../../domain/url.ts";
 import type { ChangeAnswer, ChangeRequest, ClaimAnswer, OutcomeAnswer } from "../change.ts";
+import { allColumns, outcomeColumns } from "../columns.ts";
 import {
   type Changed,
   type Changing,
@@ -397,6 +398,10 @@ function wavesOf(claims: ClaimRequest[]) {
 const hasId = (id: string) => `other.account = o.account AND other.remote_id = ${id}
   AND other.kind = o.kind AND other.number <> o.number`;
 
+const changedTypes = outcomeColumns.map(
+  ({ name, stored }) => `${name} ${stored === "number" ? "bigint" : "text"}`,
+);
+
 /** With the numbers as an array, PostgreSQL knows how few they are. Otherwise it may read the whole table. */
 function updatePart(bind: Bind, updates: Row[], at: string): string {
   const numbers = updates.map(({ number }) => String(number));
@@ -405,17 +410,18 @@ function updatePart(bind: Bind, updates: Row[], at: string): string {
       held_since = CASE WHEN n.after IS NULL THEN NULL ELSE o.held_since END,
       ${changedColumns.map((name) => `${name} = n.${name}`)}
     FROM json_to_recordset(${bind(rowsJson(updates))}::json) AS n(number bigint, before text, after text,
-      id text, ${changedColumns.map((name) => `${name} ${name === "attempts" ? "bigint" : "text"}`)})
+      id text, ${changedTypes})
     WHERE o.number = n.number AND o.number = ANY(${bind(numbers)}::bigint[])
       AND o.process IS NOT DISTINCT FROM n.before
       AND (n.id IS NULL OR NOT EXISTS (SELECT 1 FROM lenden.operations other WHERE ${hasId("n.id")}))
     RETURNING o.number)`;
 }
 
+const inserted = ["process", "held_since", ...allColumns.map(({ name }) => `"${name}"`)];
+
 function insertPart(bind: Bind, inserts: Row[]): string {
-  const columns = Object.keys(inserts[0] ?? {}).map((name) => `"${name}"`);
   return `inserted AS (
-    INSERT INTO lenden.operations (${columns}) SELECT ${columns}
+    INSERT INTO lenden.operations (${inserted}) SELECT ${inserted}
     FROM json_populate_recordset(NULL::lenden.operations, ${bind(rowsJson(inserts))}::json)
     RETURNING number)`;
 }

@@ -1,9 +1,14 @@
+import { changingColumns, definitions } from "../columns.ts";
 import { newestVersion } from "../version.ts";
 
 /** The role that whoever uses the ledger has to be a member of. */
 export const writerRole = "lenden_writer";
 
 const text = 'text COLLATE "C"';
+const operationColumns = definitions(
+  { text, number: "bigint" },
+  { number: "PRIMARY KEY", id: "NOT NULL UNIQUE" },
+);
 
 /**
  * The tables of a ledger on a server. Those that SQLite has too have the same columns in the same order, apart
@@ -49,45 +54,10 @@ CREATE TABLE lenden.account_keys (
 );
 
 CREATE TABLE lenden.operations (
-  number bigint PRIMARY KEY,
-  id ${text} NOT NULL UNIQUE,
-  kind ${text} NOT NULL,
-  environment ${text} NOT NULL,
-  account bigint NOT NULL,
-  key_hash ${text} NOT NULL,
-  base_url ${text} NOT NULL,
-  profile ${text} NOT NULL,
-  reference ${text},
-  amount_paisa bigint,
-  target ${text},
-  asked ${text} NOT NULL,
-  recipient_key ${text},
-  recipient_name ${text},
-  method_id ${text},
-  method_name ${text},
-  description ${text},
-  payer_key ${text},
-  batch bigint,
-  "user" ${text} NOT NULL,
-  command ${text} NOT NULL,
-  actor ${text} NOT NULL,
-  state ${text} NOT NULL,
-  phase ${text} NOT NULL,
-  remote_id ${text},
-  status ${text},
-  code ${text},
-  message ${text},
-  attempts bigint NOT NULL,
-  payment_url ${text},
-  created_at ${text} NOT NULL,
-  reopened_at ${text},
-  resumed_at ${text},
-  updated_at ${text} NOT NULL,
-  accepted_at ${text},
-  completed_at ${text},
   -- The process that works on it, and since when.
   process ${text},
-  held_since ${text}
+  held_since ${text},
+  ${operationColumns}
 );
 CREATE UNIQUE INDEX by_reference ON lenden.operations (account, reference) WHERE reference IS NOT NULL;
 -- With what lists filter by, so that rows that do not match are passed over in the index.
@@ -210,8 +180,7 @@ INSERT INTO lenden.head (version, number, hash, operation)
 `;
 
 /** The columns of an operation that change after its intent. */
-const changing = `state, remote_id, status, code, message, attempts, updated_at, process, held_since,
-  reopened_at, resumed_at, key_hash, phase, accepted_at, completed_at, payment_url`;
+const changing = [...changingColumns.map(({ name }) => name), "process", "held_since"].join(", ");
 
 /**
  * What the writer role may do: nothing that changes or deletes an event, or names the login of a process.

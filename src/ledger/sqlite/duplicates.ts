@@ -1,6 +1,7 @@
 import { payeeOf } from "../../domain/mobile.ts";
 import type { Database, Row, Value } from "../../platform/sqlite/database.ts";
 import { type GuardScope, guardScope } from "../account.ts";
+import { recipientOf } from "../columns.ts";
 import {
   equalPayments,
   isAcceptedSince,
@@ -17,7 +18,6 @@ import {
   duplicatesSince,
   type PlannedRow,
   processingSince,
-  recipientOf,
 } from "../decide.ts";
 import { listedOf } from "../intent.ts";
 import type { BatchReads, RecipientAmount } from "../ledger.ts";

@@ -2,6 +2,7 @@ import { isUnsettled } from "../../domain/state.ts";
 import { isLocalSandbox } from "../../domain/url.ts";
 import type { Database, Statement } from "../../platform/sqlite/database.ts";
 import type { ChangeAnswer, ChangeRequest, ClaimAnswer, OutcomeAnswer } from "../change.ts";
+import { allColumns } from "../columns.ts";
 import {
   type Changing,
   type ClaimDecision,
@@ -221,8 +222,8 @@ export class Operations {
     const stored = { account, actor: JSON.stringify(this.#worker.actor) };
     const holder = JSON.stringify(operation.holder);
     const row = newRow(operation, stored, this.#worker);
-    this.#insert ??= this.#database.prepare(insertInSql(Object.keys(row)));
-    this.#insert.run(...Object.values(row), holder);
+    this.#insert ??= this.#database.prepare(insertInSql);
+    this.#insert.run(holder, ...allColumns.map(({ name }) => row[name] ?? null));
     this.#held.set(number, { holder, now: operation });
     const data = intentData(operation, stored);
     this.#chain.append({ operation: number, at, event: "intent", data });
@@ -256,8 +257,6 @@ const idHolderInSql = `
     AND other.remote_id = ?2 AND other.kind = own.kind AND other.number != own.number
   WHERE own.number = ?1`;
 
-/** @param columns without the holder, which is the last one */
-function insertInSql(columns: string[]): string {
-  const names = columns.map((name) => `"${name}"`);
-  return `INSERT INTO operations (${names}, holder) VALUES (${names.map(() => "?")}, ?)`;
-}
+const names = allColumns.map(({ name }) => `"${name}"`);
+const insertInSql = `
+  INSERT INTO operations (holder, ${names}) VALUES (?, ${names.map(() => "?")})`;

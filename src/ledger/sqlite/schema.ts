@@ -1,6 +1,17 @@
 import { Failure } from "../../domain/failure.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
+import { definitions } from "../columns.ts";
 import { newerVersion, newestVersion, type SchemaStep, sqlFrom } from "../version.ts";
+
+const operationColumns = definitions(
+  { text: "TEXT", number: "INTEGER" },
+  {
+    number: "PRIMARY KEY",
+    id: "NOT NULL UNIQUE",
+    account: "NOT NULL REFERENCES accounts (number)",
+    batch: "REFERENCES batches (number)",
+  },
+);
 
 /**
  * The tables of a ledger of the newest version. `ledger check` compares a ledger with this text. An account is a
@@ -22,43 +33,9 @@ export const schema = `
   ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE operations (
-    number INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,
-    kind TEXT NOT NULL,
-    environment TEXT NOT NULL,
-    account INTEGER NOT NULL REFERENCES accounts (number),
-    key_hash TEXT NOT NULL,
-    base_url TEXT NOT NULL,
-    profile TEXT NOT NULL,
-    reference TEXT,
-    amount_paisa INTEGER,
-    target TEXT,
-    asked TEXT NOT NULL,
-    recipient_key TEXT,
-    recipient_name TEXT,
-    method_id TEXT,
-    method_name TEXT,
-    description TEXT,
-    payer_key TEXT,
-    batch INTEGER REFERENCES batches (number),
-    user TEXT NOT NULL,
-    command TEXT NOT NULL,
-    actor TEXT NOT NULL,
-    state TEXT NOT NULL,
-    phase TEXT NOT NULL,
-    remote_id TEXT,
-    status TEXT,
-    code TEXT,
-    message TEXT,
-    attempts INTEGER NOT NULL,
-    payment_url TEXT,
-    created_at TEXT NOT NULL,
-    reopened_at TEXT,
-    resumed_at TEXT,
-    updated_at TEXT NOT NULL,
-    accepted_at TEXT,
-    completed_at TEXT,
-    holder TEXT
+    -- The process that works on it.
+    holder TEXT,
+    ${operationColumns}
   ) STRICT;
   CREATE UNIQUE INDEX by_reference ON operations (account, reference) WHERE reference IS NOT NULL;
   -- With what lists filter by, so that rows that do not match are passed over in the index.
