@@ -1,7 +1,8 @@
 import { accountNumberAsIs, again, readText } from "../cli/command/common-flags.ts";
-import { type Context, defineCommand } from "../cli/command/define-command.ts";
+import type { Context } from "../cli/command/define-command.ts";
 import { argument, flag, oneOf, takes } from "../cli/command/flag.ts";
 import { readSmallText } from "../cli/command/small-text.ts";
+import { writeCommand } from "../cli/command/write-command.ts";
 import { safeJson } from "../cli/output/terminal-text.ts";
 import type { RawOutcome } from "../cli/runtime/api-access.ts";
 import { amountNumber, paisaOf, readAmount } from "../domain/amount.ts";
@@ -16,7 +17,7 @@ import { warnOfAccountNumber } from "./resources.ts";
 const verbs = ["GET", "POST", "PATCH", "PUT", "DELETE"] as const;
 type Fields = Record<string, unknown>;
 
-export const api = defineCommand({
+export const api = writeCommand({
   description:
     "Fields (-f) become the query of a GET request, or the JSON body of others. Requests that create or change a record are checked and recorded just as lenden's commands do. A record that a GET retrieves is compared with the ledger. Other requests are not recorded.",
   examples: {
@@ -49,14 +50,13 @@ export const api = defineCommand({
     accountNumberAsIs,
     again,
   },
-  mode: "write",
   exitCodes: {
     conflict: "the record differs from what was requested",
     cancelled: "the existing payout is Cancelled",
     uncertain: "outcome unknown; read the message before you retry",
   },
-  async run(input, context) {
-    const { verb: method, include } = input;
+  async resolve(input, context) {
+    const { verb: method } = input;
     const call =
       method === "GET"
         ? { method, path: withQuery(input), body: undefined }
@@ -65,12 +65,15 @@ export const api = defineCommand({
     const { baseUrl } = await context.config.account();
     const write = writeOf(call, baseUrl);
     await context.config.refuseSecrets(call.path, JSON.stringify(call.body ?? {}));
-    if (input.dryRun) return context.api.previewRaw(call);
-    if (call.body) await confirm({ ...call, body: call.body }, context);
+    return { ...input, call, write };
+  },
+  preview: ({ call }, { api }) => api.previewRaw(call),
+  question: async ({ call: { body, ...call } }) => body && questionOf({ ...call, body }),
+  async send({ call, write, include, ...input }, context) {
     if (input.accountNumberAsIs) warnOfAccountNumber(call.body?.accountNumber, context);
     if (write) return { include, ...(await throughLedger(call.method, write, input, context)) };
     const raw = await context.api.raw(call);
-    const reads = method === "GET";
+    const reads = call.method === "GET";
     const ending =
       (await endingOf(raw, reads)) ?? (reads ? await conflictIn(call, raw, context) : undefined);
     return { ...raw, include, ending, reads };
@@ -145,17 +148,14 @@ async function warningOf(earlier: Operation): Promise<[message: string, reason: 
   return (await import("../operations/payout/claim.ts")).possibleDuplicate(earlier);
 }
 
-async function confirm(
-  { method, path, body }: { method: string; path: string; body: Fields },
-  context: Context,
-): Promise<void> {
+function questionOf({ method, path, body }: { method: string; path: string; body: Fields }) {
   const rows: [string, string][] = [
     ["Request", `${method} ${path}`],
     ["Body", JSON.stringify(body)],
   ];
   const amountPaisa = typeof body.amount === "number" ? paisaOf(body.amount) : undefined;
   const amount = amountPaisa === undefined ? {} : { amountPaisa };
-  await context.ui.confirm({ action: "Make an API request", rows, ...amount });
+  return { action: "Make an API request", rows, ...amount };
 }
 
 /** A record that was retrieved is compared and recorded, as by the command that retrieves one. */

@@ -10,6 +10,7 @@ import {
 import type { Context } from "../cli/command/context.ts";
 import { defineCommand } from "../cli/command/define-command.ts";
 import { argument, flag } from "../cli/command/flag.ts";
+import { writeCommand } from "../cli/command/write-command.ts";
 import { amountNumber } from "../domain/amount.ts";
 import { Failure } from "../domain/failure.ts";
 import { readIdentifier } from "../domain/identifier.ts";
@@ -24,7 +25,7 @@ const pageFlags = {
   qr: flag.toggle("--qr", "Print the payment URL as a QR code on stderr"),
 };
 
-export const payCreate = defineCommand({
+export const payCreate = writeCommand({
   description:
     "Prints the payment URL, at which the customer pays. The payment is paid when 'lenden pay get' shows Completed. The request is sent only once, because payments have no idempotency key.",
   examples: {
@@ -56,26 +57,13 @@ export const payCreate = defineCommand({
     ...waitFlags,
     ...pageFlags,
   },
-  mode: "write",
   exitCodes: {
     uncertain: "outcome unknown; check the dashboard before you retry",
   },
   guide: async () => ({ amount: { message: "Amount (BDT)" } }),
-  async run(input, context) {
-    if (!input.dryRun) {
-      await context.ui.confirm({
-        action: "Create a payment",
-        amountPaisa: input.amount,
-        rows: [
-          ["Amount", formatPaisa(input.amount)],
-          ["Description", input.description],
-          ["Method", input.methodId ?? input.method ?? ""],
-        ],
-      });
-    }
-    const paymentMethodId = await context.api.methodId(input);
-    const { numberFormat } = await context.config.settings();
-    const request = {
+  async resolve(input, { config }) {
+    const { numberFormat } = await config.settings();
+    const requestWith = (paymentMethodId: string) => ({
       description: input.description,
       paymentMethodId,
       redirect_url: input.redirectUrl,
@@ -83,12 +71,24 @@ export const payCreate = defineCommand({
       ...(input.payer && { suggestedPayerNumber: mobileText(input.payer, numberFormat.value) }),
       ...(input.gatewayType !== undefined && { gatewayType: input.gatewayType }),
       ...(input.note !== undefined && { note: input.note }),
-    };
-    if (input.dryRun)
-      return context.api.preview("createPayment", {
-        ...request,
-        amount: amountNumber(input.amount),
-      });
+    });
+    return { ...input, requestWith };
+  },
+  async preview({ requestWith, ...input }, { api }) {
+    const request = requestWith(await api.methodId({ ...input, dryRun: true }));
+    return api.preview("createPayment", { ...request, amount: amountNumber(input.amount) });
+  },
+  question: async (input) => ({
+    action: "Create a payment",
+    amountPaisa: input.amount,
+    rows: [
+      ["Amount", formatPaisa(input.amount)],
+      ["Description", input.description],
+      ["Method", input.methodId ?? input.method ?? ""],
+    ],
+  }),
+  async send({ requestWith, ...input }, context) {
+    const request = requestWith(await context.api.methodId({ ...input, dryRun: false }));
     const { createPayment, possibleDuplicatePayment } = await import("../operations/create.ts");
     const how = {
       again: input.again,

@@ -1,7 +1,8 @@
 import type { AccountType } from "../api/contract/index.ts";
 import { accountNumberAsIs, again, amount, note } from "../cli/command/common-flags.ts";
-import { type Context, defineCommand } from "../cli/command/define-command.ts";
+import type { Context } from "../cli/command/define-command.ts";
 import { argument, flag, notOneOf, takes } from "../cli/command/flag.ts";
+import { writeCommand } from "../cli/command/write-command.ts";
 import { field, text } from "../cli/output/view.ts";
 import { amountNumber, amountText } from "../domain/amount.ts";
 import { Failure, inOneLine, usage } from "../domain/failure.ts";
@@ -14,7 +15,7 @@ import { endingAfter, recordAfter, waitFlags } from "./wait-options.ts";
 
 const accountTypes = ["personal", "business"];
 
-export const refundCreate = defineCommand({
+export const refundCreate = writeCommand({
   description:
     "First retrieves the payment, which must be Completed. All its refunds together must not exceed its amount. The request is sent only once, because refunds have no idempotency key.",
   examples: {
@@ -45,7 +46,6 @@ export const refundCreate = defineCommand({
     again,
     ...waitFlags,
   },
-  mode: "write",
   problems: ({ accountNumber = "", accountNumberAsIs: asIs = false }) =>
     accountProblems(accountNumber, { asIs }),
   exitCodes: {
@@ -80,29 +80,28 @@ export const refundCreate = defineCommand({
       note: { isOffered: true },
     };
   },
-  async run(input, context) {
-    const request = {
-      transactionId: await context.ledger.idOf("payment", input.payment),
+  resolve: async (input, { ledger }) => ({
+    ...input,
+    request: {
+      transactionId: await ledger.idOf("payment", input.payment),
       accountType: input.accountType,
       accountNumber: input.accountNumber,
       ...(input.note !== undefined && { note: input.note }),
-    };
-    if (input.dryRun)
-      return context.api.preview("createRefund", {
-        ...request,
-        amount: amountNumber(input.amount),
-      });
-    const typeName = input.accountType === "PERSONAL_ACCOUNT" ? "personal" : "business";
-    await context.ui.confirm({
-      action: "Create a refund",
-      amountPaisa: input.amount,
-      rows: [
-        ["Payment", request.transactionId],
-        ["Amount", formatPaisa(input.amount)],
-        ["Account", `${input.accountNumber} (${typeName})`],
-        ["Note", input.note],
-      ],
-    });
+    },
+  }),
+  preview: ({ request, amount: amountPaisa }, { api }) =>
+    api.preview("createRefund", { ...request, amount: amountNumber(amountPaisa) }),
+  question: async ({ request, ...input }) => ({
+    action: "Create a refund",
+    amountPaisa: input.amount,
+    rows: [
+      ["Payment", request.transactionId],
+      ["Amount", formatPaisa(input.amount)],
+      ["Account", `${input.accountNumber} (${accountTypeName(input.accountType)})`],
+      ["Note", input.note],
+    ],
+  }),
+  async send({ request, ...input }, context) {
     warnOfAccountNumber(input.accountNumber, context);
     const { createRefund } = await import("../operations/create.ts");
     const deps = await context.api.deps();
@@ -141,6 +140,10 @@ function refundableOnce(context: Context): (typed: string) => Promise<Refundable
   };
 }
 
+function accountTypeName(type: AccountType): string {
+  return type === "PERSONAL_ACCOUNT" ? "personal" : "business";
+}
+
 /** Reads `personal` and `business`, and the API's own values. */
 function readAccountType(typed: string): Result<AccountType> {
   const word = typed.toLowerCase().replace(/_account$/, "");
@@ -148,14 +151,13 @@ function readAccountType(typed: string): Result<AccountType> {
   return word === "business" ? ok("BUSINESS_ACCOUNT") : err(notOneOf(typed, accountTypes));
 }
 
-export const refundCancel = defineCommand({
+export const refundCancel = writeCommand({
   description: "Running the command again changes nothing.",
   examples: { "Cancel the newest refund": "lenden refund cancel @last" },
   arguments: {
     id: argument.required(refund.idName, "ID of the refund, or @last", readIdentifier, "refund"),
   },
   flags: { note },
-  mode: "write",
   exitCodes: {
     refused: "already Completed or Cancelled; nothing changed",
     uncertain: "outcome unknown; run the command again",
@@ -164,13 +166,15 @@ export const refundCancel = defineCommand({
     id: { look: (typed) => showIfCancellable(typed, context) },
     note: { isOffered: true },
   }),
-  async run({ id: typed, note: reason, dryRun }, context) {
-    const refundRequestId = await context.ledger.idOf("refund", typed);
-    const request = { refundRequestId, ...(reason !== undefined && { note: reason }) };
-    if (dryRun) return context.api.preview("cancelRefund", request);
-    const refunds = await (await context.ledger.own()).ofRecord("refund", refundRequestId);
-    const { target, amountPaisa = null } = refunds ?? {};
-    await context.ui.confirm({
+  resolve: async ({ id, note: reason }, { ledger }) => ({
+    refundRequestId: await ledger.idOf("refund", id),
+    ...(reason !== undefined && { note: reason }),
+  }),
+  preview: (request, { api }) => api.preview("cancelRefund", request),
+  async question({ refundRequestId, note: reason }, { ledger }) {
+    const known = await (await ledger.own()).ofRecord("refund", refundRequestId);
+    const { target, amountPaisa = null } = known ?? {};
+    return {
       action: "Cancel a refund",
       rows: [
         ["Refund", refundRequestId],
@@ -178,9 +182,11 @@ export const refundCancel = defineCommand({
         ["Amount", amountPaisa === null ? null : formatPaisa(amountPaisa)],
         ["Note", reason],
       ],
-    });
+    };
+  },
+  async send({ refundRequestId, note: reason }, { api }) {
     const { cancelRefund } = await import("../operations/status-transition.ts");
-    return cancelRefund(refundRequestId, reason, await context.api.deps());
+    return cancelRefund(refundRequestId, reason, await api.deps());
   },
   output: ({ z, record, dryRun }) => z.union([record("retrieveRefund"), dryRun]),
   view: refundCard,

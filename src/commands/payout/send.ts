@@ -1,6 +1,7 @@
 import { again, amount, method, readText } from "../../cli/command/common-flags.ts";
-import { type Context, defineCommand } from "../../cli/command/define-command.ts";
+import type { Context } from "../../cli/command/define-command.ts";
 import { flag } from "../../cli/command/flag.ts";
+import { writeCommand } from "../../cli/command/write-command.ts";
 import type { Paisa } from "../../domain/amount.ts";
 import { Failure } from "../../domain/failure.ts";
 import { type Mobile, mobileText, readMobile } from "../../domain/mobile.ts";
@@ -9,7 +10,7 @@ import { generatedPrefix, readReference } from "../../domain/reference.ts";
 import { payoutCard } from "../resources.ts";
 import { endingAfter, recordAfter, waitFlags } from "../wait-options.ts";
 
-export const payoutSend = defineCommand({
+export const payoutSend = writeCommand({
   description:
     "The reference (--ref) acts as an idempotency key: the API creates one payout per reference. If the outcome is unknown (exit 75), run the command again with the same --ref. Without --ref, the same amount to the same recipient is rejected for 24 hours, unless --again is set. If the API rejects it, the same command uses the same reference again.",
   examples: {
@@ -32,7 +33,6 @@ export const payoutSend = defineCommand({
     again,
     ...waitFlags,
   },
-  mode: "write",
   exitCodes: {
     conflict: "the reference belongs to a different payout",
     cancelled: "the payout is Cancelled; a new one needs a new reference",
@@ -49,46 +49,52 @@ export const payoutSend = defineCommand({
       ref: { isOffered: true, preset },
     };
   },
-  async run(input, context) {
-    await context.config.payoutSecret();
-    const { numberFormat } = await context.config.settings();
-    const reference = input.ref ?? (await newReference(context.host));
-    const recipientNumber = mobileText(input.to, numberFormat.value);
+  async resolve(input, { config, host }) {
+    await config.payoutSecret();
+    const { numberFormat } = await config.settings();
     const order = {
       amountPaisa: input.amount,
-      reference,
-      recipientNumber,
+      reference: input.ref ?? (await newReference(host)),
+      recipientNumber: mobileText(input.to, numberFormat.value),
       recipientName: input.name,
       description: input.description,
       methodName: input.methodId === undefined ? input.method : undefined,
     };
-    if (input.dryRun) {
-      const { payoutBody } = await import("../../operations/payout/order.ts");
-      const paymentMethodId = await context.api.methodId(input);
-      return context.api.preview("createPayout", payoutBody({ ...order, paymentMethodId }));
-    }
-    const { previewClaim, describeEarlier, possibleDuplicate } = await import(
-      "../../operations/payout/claim.ts"
-    );
-    // A duplicate is rejected before there is anything to confirm, and before the method's ID is requested.
-    const how = { again: input.again, isReferenceMade: input.ref === undefined };
-    const paymentMethodId = await context.api.methodId({ ...input, dryRun: true });
-    const unsent = { ...order, paymentMethodId };
-    const expected = await previewClaim(unsent, how, await context.ledger.own());
-    if (input.ref !== undefined) context.ui.concerns(reference);
-    await context.ui.confirm({
+    return {
+      ...input,
+      order,
+      how: { again: input.again, isReferenceMade: input.ref === undefined },
+    };
+  },
+  async preview({ order, ...input }, { api }) {
+    const { payoutBody } = await import("../../operations/payout/order.ts");
+    const paymentMethodId = await api.methodId({ ...input, dryRun: true });
+    return api.preview("createPayout", payoutBody({ ...order, paymentMethodId }));
+  },
+  async question({ order, how, ...input }, { api, ledger, ui }) {
+    const { previewClaim, describeEarlier } = await import("../../operations/payout/claim.ts");
+    // A duplicate is rejected before the method's ID is requested.
+    const paymentMethodId = await api.methodId({ ...input, dryRun: true });
+    const expected = await previewClaim({ ...order, paymentMethodId }, how, await ledger.own());
+    if (input.ref !== undefined) ui.concerns(order.reference);
+    return {
       action: "Send a payout",
       amountPaisa: input.amount,
       rows: [
         ["Amount", formatPaisa(input.amount)],
-        ["To", recipientNumber],
+        ["To", order.recipientNumber],
         ["Method", input.methodId ?? input.method ?? ""],
         ["Reference", expected.reference],
         ["Earlier payout", expected.earlier && describeEarlier(expected.earlier)],
       ],
-    });
+    };
+  },
+  async send({ order, how, ...input }, context) {
+    const { possibleDuplicate } = await import("../../operations/payout/claim.ts");
     const { sendPayout } = await import("../../operations/payout/send.ts");
-    const paid = { ...order, paymentMethodId: await context.api.methodId(input) };
+    const { reference } = order;
+    const paymentMethodId = await context.api.methodId({ ...input, dryRun: false });
+    const paid = { ...order, paymentMethodId };
     const deps = await context.api.deps();
     let claimed = reference;
     const onRecorded = (own: string) => {

@@ -1,5 +1,6 @@
-import { type Context, defineCommand } from "../../cli/command/define-command.ts";
+import type { Context } from "../../cli/command/define-command.ts";
 import { argument, flag, oneOf, takes } from "../../cli/command/flag.ts";
+import { writeCommand } from "../../cli/command/write-command.ts";
 import {
   card,
   field,
@@ -31,7 +32,7 @@ function triggerCommand<Kind extends Resource>(resource: ResourceDescription<Kin
     kind === "refund"
       ? "Works only in a local sandbox."
       : `--status Cancelled works only in a local sandbox. In a remote sandbox, --all means the Processing ${kind}s in the ledger.`;
-  return defineCommand({
+  return writeCommand({
     description: limits,
     examples: { [`Complete a ${kind}`]: `lenden sandbox trigger ${kind} ${exampleId}` },
     arguments: {
@@ -49,20 +50,21 @@ function triggerCommand<Kind extends Resource>(resource: ResourceDescription<Kin
       ),
     },
     ...(kind === "payment" ? {} : { sameFlagsAs: "sandbox trigger payment" }),
-    mode: "write",
     sandboxOnly: true,
     patient: true,
-    async run({ dryRun, ids: typed, all, status: target = "Completed" }, context) {
-      const { move, preview } = await moverOf(kind, target, context);
+    async resolve({ ids: typed, all, status: target = "Completed" }, context) {
+      const mover = await moverOf(kind, target, context);
       const named = await Promise.all(typed.map((one) => context.ledger.idOf(kind, one)));
       const ids = all ? await processingIds(kind, context) : [...new Set(named)];
-      const [first, ...others] = ids;
-      if (dryRun && first !== undefined) {
-        if (others.length > 0)
-          context.ui.notice(`Only the first request is shown: ${others.length} more would follow.`);
-        return preview(first);
-      }
-      const { moved, failures } = await moveAll(ids, move);
+      return { ids, all, target, mover };
+    },
+    async preview({ ids: [first, ...others], mover }, { ui }) {
+      if (others.length > 0)
+        ui.notice(`Only the first request is shown: ${others.length} more would follow.`);
+      return first === undefined ? noneMoved : mover.preview(first);
+    },
+    async send({ ids, all, target, mover }) {
+      const { moved, failures } = await moveAll(ids, mover.move);
       const summary = `${moved.length} of ${ids.length} ${kind}s are ${target} now.`;
       const failure =
         ids.length === 1 ? failures[0] : together(failures, summary, moved.length > 0);
@@ -90,6 +92,8 @@ function triggerCommand<Kind extends Resource>(resource: ResourceDescription<Kin
     ending: ({ failure }) => failure,
   });
 }
+
+const noneMoved = { moved: [], failure: undefined, isSingle: false };
 
 export const triggerPayment = triggerCommand(payment);
 export const triggerPayout = triggerCommand(payout);
@@ -182,7 +186,7 @@ function together([first, ...others]: Failure[], summary: string, hasMoved: bool
   return new Failure(first.reason, whatHappened(first), { ...first.details, ...effect, problems });
 }
 
-export const sandboxSet = defineCommand({
+export const sandboxSet = writeCommand({
   description: "An older form of 'lenden sandbox trigger' with --status.",
   examples: { "Cancel a payout": "lenden sandbox set payout PO19ZK Cancelled" },
   arguments: {
@@ -190,16 +194,14 @@ export const sandboxSet = defineCommand({
     id: argument.required("id", "ID of the record, or @last", readIdentifier),
     status: argument.required("status", `New status: {${finals.join(" | ")}}`, readFinal),
   },
-  mode: "write",
   sandboxOnly: true,
-  async run({ dryRun, kind, id: typed, status: target }, context) {
+  async resolve({ kind, id, status }, context) {
     await context.api.local();
-    const { move, preview } = await moverOf(kind, target, context);
-    const id = await context.ledger.idOf(kind, typed);
-    if (dryRun) return preview(id);
-    const { status } = await move(id);
-    return { kind, id, status };
+    const mover = await moverOf(kind, status, context);
+    return { kind, id: await context.ledger.idOf(kind, id), mover };
   },
+  preview: ({ id, mover }) => mover.preview(id),
+  send: async ({ kind, id, mover }) => ({ kind, id, status: (await mover.move(id)).status }),
   output: ({ z, text }) => z.looseObject({ kind: text, id: text, status: text }),
   view: ({ kind, id, status }) =>
     card("Set", id, [
