@@ -4,25 +4,31 @@ import type { Context } from "../cli/command/context.ts";
 import { defineCommand, type Schemas } from "../cli/command/define-command.ts";
 import { argument, flag, type Input } from "../cli/command/flag.ts";
 import { type Cell, id, money, table, text } from "../cli/output/view.ts";
-import type { Paisa } from "../domain/amount.ts";
-import { Failure, usage } from "../domain/failure.ts";
-import { formatDay, formatTime } from "../domain/local-time.ts";
+import type { Confirmation } from "../cli/terminal/confirm.ts";
+import { usage } from "../domain/failure.ts";
+import { formatTime } from "../domain/local-time.ts";
 import { formatPaisa } from "../domain/money.ts";
 import { didYouMean } from "../domain/nearest.ts";
 import { err, ok, quoted, type Result } from "../domain/result.ts";
 import { isStatus } from "../domain/statuses.ts";
-import { shellLine } from "../domain/text.ts";
-import { clockIn, whenClockShows } from "../domain/time-zone.ts";
 import type { Folders } from "../platform/host.ts";
-import { type Balance, signedText } from "../reconcile/classify.ts";
-import type { Finding, Findings, Missing } from "../reconcile/findings.ts";
+import { signedText } from "../reconcile/classify.ts";
+import type { Findings } from "../reconcile/findings.ts";
+import { periodOf, swapDates } from "../reconcile/period.ts";
 import type { Acceptance, Reconciliation } from "../reconcile/reconcile.ts";
 import {
-  type ColumnMapping,
-  type Lines,
-  type StatementTable,
-  statementFields,
-} from "../reconcile/statement.ts";
+  amountIn,
+  endingOf,
+  lineOf,
+  missingOf,
+  oddDebitsText,
+  type Report,
+  type ReportRow,
+  reportOf,
+  summaryOf,
+  unusedText,
+} from "../reconcile/report.ts";
+import { type ColumnMapping, statementFields, type UnusedColumn } from "../reconcile/statement.ts";
 import { fileFlags } from "./payout/batch/file.ts";
 import { spanOf, timeFilters, zoneOf } from "./time-filters.ts";
 
@@ -166,75 +172,85 @@ function* rowsOf(findings: Findings): Iterable<ReportRow> {
 }
 
 async function resultOf(input: ReconcileInput, context: Context) {
-  const { openCsvFile } = await import("../batches/csv.ts");
-  const { checkColumns, merged, readTable, readLines, unusedColumns } = await import(
-    "../reconcile/statement.ts"
-  );
-  const retrieval = await import("../reconcile/reconcile.ts");
-  const { openMappings } = await import("../reconcile/mappings.ts");
-  const mappings = openMappings(context.host.folders.config);
-  const { file, mapping: name, map, removeMapping: removed } = input;
-  if (removed !== undefined && !mappings.names().includes(removed))
-    throw usage([`--remove-mapping: ${quoted(removed)} does not exist.`], listHint);
-  if (removed !== undefined) {
-    mappings.remove(removed);
-    context.ui.notice(`Column mapping ${removed} is removed.`);
-  }
-  if (input.listMappings || removed !== undefined) return { mappings: mappings.names() };
-  if (file === undefined) throw usage(["Missing required argument <file>."]);
-  const saved = name === undefined ? [] : mappings.find(name);
-  const given = merged(saved, map);
-  const csv = openCsvFile(file, fileHints);
-  const named = given.map(({ column }) => column);
+  const { mapping: name, map } = input;
+  const mappings = await changedMappings(input, context);
+  if (input.listMappings || input.removeMapping !== undefined)
+    return { mappings: mappings.names() };
+  if (input.file === undefined) throw usage(["Missing required argument <file>."]);
+  const file = basename(input.file);
   const zone = await zoneOf(context);
-  const { problems } = spanOf(input, zone, context);
-  if (problems.length > 0) throw usage(problems, swapDates);
+  const span = spanOf(input, zone, context);
+  if (span.problems.length > 0) throw usage(span.problems, swapDates);
+  const saved = name === undefined ? [] : mappings.find(name);
+  const { chooseColumns, openStatement, savedColumn } = await import("../reconcile/columns.ts");
+  const isDated = input.since !== undefined && input.until !== undefined;
+  const given = { delimiter: input.delimiter, saved, map, isDated };
+  const opened = await openStatement(input.file, given, context.ledger.own);
   const ledger = await context.ledger.own();
-  const namesIn = async (texts: string[]) => {
-    const found = await ledger.ofNames(texts);
-    return new Set(
-      found.flatMap(({ remoteId, reference }) => [remoteId ?? [], reference ?? []].flat()),
-    );
-  };
-  const statement = await readTable(csv, input.delimiter, named, namesIn);
-  checkColumns(statement, given);
-  if (statement.sample.length === 0 && !(input.since && input.until))
-    throw usage(
-      [`${file} has no lines below its header, so lenden cannot know its period.`],
-      "Download the statement again. If the period has no transactions, set --since and --until.",
-    );
-  const { columns, isNew } = await columnsOf(input, given, statement, context);
+  const { statement, columns, isNew } = await chooseColumns(opened, isDated, ledger);
+  const { readLines, unusedColumns } = await import("../reconcile/statement.ts");
+  const unused = unusedColumns(statement, columns);
+  if (isNew) await context.ui.confirm(columnQuestion(columns, unused));
   const lines = await readLines(statement, columns, zone);
   const isSaved = saved.length > 0 && map.length === 0 && !isNew;
-  if (name !== undefined && !isSaved) mappings.save(name, columns.map(plainColumn));
-  const period = periodOf(input, lines, zone, context);
-  const options = { name: basename(file), isImporting: input.import, ...period };
+  if (name !== undefined && !isSaved) mappings.save(name, columns.map(savedColumn));
+  const since = { at: span.since, typed: input.since?.typed };
+  const until = { at: span.until, typed: input.until?.typed };
+  const period = periodOf(lines, since, until, zone);
+  const options = { name: file, isImporting: input.import, ...period };
+  const retrieval = await import("../reconcile/reconcile.ts");
   const found = await retrieval.reconcile(lines, options, ledger, await context.api.deps());
   const asked = input.accept.length > 0 ? input.accept : await askForProposals(found, context);
   const { user: by } = context.host;
   if (asked.length > 0) await retrieval.accept(found, asked, { ...options, by }, ledger);
-  const unused = unusedColumns(statement, columns);
-  const report = {
-    ...{ file, ...period, columns: columns.map(plainColumn), unusedColumns: unused },
-    ...reportOf(found),
-  };
+  const read = { columns: columns.map(savedColumn), unusedColumns: unused };
+  const report = reportOf(found, { file: input.file, ...period, ...read });
   if (unused.length > 0)
     context.ui.notice(`Columns that are not used: ${unused.map(unusedText).join(", ")}.`);
   if (lines.oddDebits)
-    context.ui.notice(oddDebitsText(basename(file), lines.oddDebits), "statement.odd-debits");
+    context.ui.notice(oddDebitsText(file, lines.oddDebits), "statement.odd-debits");
   return { found, report, zone, ...shownOf(found, report, input, context, zone) };
 }
 
-/** A column, with its texts if they are few. */
-function unusedText({ column, values }: Unused): string {
-  return values.length > 0 ? `${column} (${values.join(" | ")})` : column;
+/** The saved mappings, without the one that is removed. */
+async function changedMappings({ removeMapping: removed }: ReconcileInput, { host, ui }: Context) {
+  const { openMappings } = await import("../reconcile/mappings.ts");
+  const mappings = openMappings(host.folders.config);
+  if (removed === undefined) return mappings;
+  if (!mappings.names().includes(removed))
+    throw usage(
+      [`--remove-mapping: ${quoted(removed)} does not exist.`],
+      "To list the mappings, run 'lenden reconcile --list-mappings'.",
+    );
+  mappings.remove(removed);
+  ui.notice(`Column mapping ${removed} is removed.`);
+  return mappings;
 }
 
-function oddDebitsText(name: string, odd: NonNullable<Lines["oddDebits"]>): string {
-  const { line, others, isBelowZero } = odd;
-  const more = others > 0 ? ` So are ${others} more.` : "";
-  const [here, most] = isBelowZero ? ["below", "above"] : ["above", "below"];
-  return `The debit on line ${line} of ${name} is ${here} zero, but most are ${most}: it is read as money that came back.${more}`;
+function columnQuestion(columns: ColumnMapping[], unused: UnusedColumn[]): Confirmation {
+  return {
+    action: "Use these columns",
+    rows: [
+      ...columns.map(({ column, field, why }): [string, string] => [
+        column,
+        why ? `${field} (${why})` : field,
+      ]),
+      ...unused.map((one): [string, string] => [unusedText(one), "not used"]),
+    ],
+    alwaysAsked: true,
+    ofAllAccounts: true,
+  };
+}
+
+/** As JSON has it: every amount is a text. */
+function plain(value: object): object {
+  return JSON.parse(
+    JSON.stringify(value, (_, one) => (typeof one === "bigint" ? signedText(one) : one)),
+  );
+}
+
+function* eachPlain<Item>(items: Iterable<Item>, rowOf: (one: Item) => object): Iterable<object> {
+  for (const one of items) yield plain(rowOf(one));
 }
 
 /** What a table shows, what is said beside it, and the error that ends the run. */
@@ -264,98 +280,8 @@ function take<Item>(items: Iterable<Item>, most: number): Item[] {
   return taken;
 }
 
-/** As JSON has it: every amount is a text. */
-function plain(value: object): object {
-  return JSON.parse(
-    JSON.stringify(value, (_, one) => (typeof one === "bigint" ? signedText(one) : one)),
-  );
-}
-
-function* eachPlain<Item>(items: Iterable<Item>, rowOf: (one: Item) => object): Iterable<object> {
-  for (const one of items) yield plain(rowOf(one));
-}
-
-const swapDates = "Set --since to the first day of the statement, and --until to the last.";
-
-const listHint = "To list the mappings, run 'lenden reconcile --list-mappings'.";
-
 /** Of a table; other output is complete. */
 const mostRows = 50;
-
-const fileHints = {
-  pipe: "Save the statement in a file.",
-  missing: "Check the path. Download the statement from the provider's dashboard.",
-  large: "Download the statement in parts, such as one for each month.",
-};
-
-/**
- * The saved or given columns; if they are not enough, or if another column changes what an amount means, also
- * recognized ones, which a person confirms.
- */
-async function columnsOf(
-  { since, until }: ReconcileInput,
-  given: ColumnMapping[],
-  statement: StatementTable,
-  context: Context,
-): Promise<{ columns: ColumnMapping[]; isNew: boolean }> {
-  const { recognize, recognizeMeaning, requireColumns, textsOf, unusedColumns, withDateOrder } =
-    await import("../reconcile/statement.ts");
-  let columns = await withDateOrder(statement, given);
-  const has = (...fields: string[]) => columns.some(({ field }) => fields.includes(field));
-  const isDated = has("date") || (since && until);
-  const isEnough = has("id", "reference") && has("amount", "debit", "credit") && isDated;
-  const others = isEnough ? recognizeMeaning(statement, columns) : [];
-  if (isEnough && others.length === 0) return { columns, isNew: false };
-  const known = isEnough ? [] : await (await context.ledger.own()).ofNames(textsOf(statement));
-  columns = isEnough
-    ? [...columns, ...others]
-    : await withDateOrder(statement, recognize(statement, columns, known));
-  requireColumns(statement, columns);
-  await context.ui.confirm({
-    action: "Use these columns",
-    rows: [
-      ...columns.map(({ column, field, why }): [string, string] => [
-        column,
-        why ? `${field} (${why})` : field,
-      ]),
-      ...unusedColumns(statement, columns).map((one): [string, string] => [
-        unusedText(one),
-        "not used",
-      ]),
-    ],
-    alwaysAsked: true,
-    ofAllAccounts: true,
-  });
-  return { columns, isNew: true };
-}
-
-function plainColumn({ column, field }: ColumnMapping) {
-  return { column, field };
-}
-
-/** From the day of the first date to that of the last, unless the flags say otherwise. ISO 8601, inclusive. */
-function periodOf(input: ReconcileInput, { span }: Lines, zone: string, context: Context) {
-  const { since, until } = spanOf(input, zone, context);
-  const { fromMs, toMs } = span ?? { fromMs: 0, toMs: 0 };
-  if ((since === undefined || until === undefined) && !span)
-    throw usage(
-      ["No line of the statement has a date."],
-      "To set the period, add --since and --until.",
-    );
-  const dayMs = 86_400_000;
-  const day = (ms: number) => Math.floor(clockIn(zone, ms) / dayMs);
-  const start = (of: number) => whenClockShows(zone, of * dayMs);
-  const iso = (ms: number) => new Date(ms).toISOString();
-  const period = {
-    since: since ?? iso(start(day(fromMs))),
-    until: until ?? iso(start(day(toMs) + 1) - 1),
-  };
-  if (period.since <= period.until) return period;
-  const dates = `The dates of the statement are ${formatDay(iso(fromMs), zone)} to ${formatDay(iso(toMs), zone)}.`;
-  const flag =
-    since === undefined ? `--until ${input.until?.typed}` : `--since ${input.since?.typed}`;
-  throw usage([`${flag} is not a day of the statement. ${dates}`], swapDates);
-}
 
 async function askForProposals(
   { findings }: Reconciliation,
@@ -393,60 +319,11 @@ async function askForProposals(
   return accepted;
 }
 
-function reportOf({ findings, balance }: Reconciliation) {
-  const { count, totalPaisa } = findings.countMissing();
-  return {
-    results: Object.fromEntries(findings.totals()),
-    onlyInLedgerSum: { operations: count, total: totalPaisa },
-    fees: findings.fees(),
-    balance: balance ?? null,
-  };
-}
-type Report = ReturnType<typeof reportOf> & {
-  file: string;
-  since: string;
-  until: string;
-  columns: ReturnType<typeof plainColumn>[];
-  unusedColumns: Unused[];
-};
-type Unused = { column: string; values: string[] };
-
-/** A line as it is printed. */
-function lineOf({ line, operation, proposals, ...finding }: Finding) {
-  return {
-    ...{ line: line.line, result: finding.result, explained: finding.explained },
-    ...{ id: line.id, reference: line.reference, date: line.date },
-    amount: line.movementPaisa ?? line.amountPaisa,
-    currency: line.currency,
-    operation: operation?.id ?? null,
-    differences: finding.differences,
-    isNet: finding.isNet ?? false,
-    proposals,
-    firstLine: finding.firstLine,
-    reason: finding.reason,
-  };
-}
-
-/** An operation that no line names, as it is printed. */
-function missingOf({ id, kind, remoteId, reference, amountPaisa, completedAt }: Missing) {
-  return {
-    ...{ line: null, result: "only-in-ledger" as const, operation: id, kind },
-    ...{ id: remoteId, reference, amount: amountPaisa, completedAt },
-  };
-}
-
-type ReportRow = ReturnType<typeof lineOf> | ReturnType<typeof missingOf>;
-
 function amountCell(row: ReportRow): Cell {
   const { amount } = row;
   const currency = "currency" in row ? row.currency : null;
   if (currency === null || amount === null) return money(amount);
   return text(amountIn(currency, amount));
-}
-
-/** In the currency of the line. */
-function amountIn(currency: string, paisa: Paisa): string {
-  return formatPaisa(paisa).replace("BDT", () => currency);
 }
 
 function detailOf(row: ReportRow, zone: string): string {
@@ -466,134 +343,6 @@ function detailOf(row: ReportRow, zone: string): string {
     ...[explained, reason].filter((one) => one !== null),
     ...proposals.map((one) => `may be ${one}`),
   ].join("; ");
-}
-
-function endingOf(
-  found: Reconciliation,
-  report: Report,
-  isImporting: boolean,
-): Failure | undefined {
-  const { findings, balance, outside, unsettled } = found;
-  const name = basename(report.file);
-  const told = (
-    { count, first }: { count: number; first: Pick<Finding, "line"> | undefined },
-    one: string,
-    many: string,
-  ) =>
-    sentences(count, `line of ${name} ${one}`, `lines of ${name} ${many}`, () => {
-      const { line, movementPaisa = null, amountPaisa = null, currency } = first?.line ?? {};
-      return `line ${line}, ${amountIn(currency ?? "BDT", movementPaisa ?? amountPaisa ?? 0n)}`;
-    });
-  const missing = findings.countMissing();
-  const toldMissing = (count: number, first: Missing | undefined, one: string, many: string) =>
-    sentences(count, `${one} is not in ${name}`, `${many} are not in ${name}`, () => {
-      const { reference = null, id, amountPaisa = null } = first ?? {};
-      return `${reference ?? id}, ${formatPaisa(amountPaisa ?? 0n)}`;
-    });
-  const unlisted = isImporting
-    ? [
-        ...told(
-          findings.count("unlistedWithId"),
-          "has an ID that the API does not know",
-          "have IDs that the API does not know",
-        ),
-        ...told(
-          findings.count("unrecorded"),
-          "has a record of the API that is not valid",
-          "have records of the API that are not valid",
-        ),
-        ...told(
-          findings.count("unlistedWithoutId"),
-          "has no ID and is not in the ledger",
-          "have no ID and are not in the ledger",
-        ),
-      ]
-    : told(findings.count("unlisted"), "is not in the ledger", "are not in the ledger");
-  const wrong = [
-    ...told(findings.count("contradicting"), "contradicts the ledger", "contradict the ledger"),
-    ...(balance?.brokenAt ? [`The balance is wrong: ${brokenText(balance.brokenAt)}.`] : []),
-  ];
-  const left = [
-    ...unlisted,
-    ...told(findings.count("unknown"), "has an unknown outcome", "have an unknown outcome"),
-    ...told(
-      { count: outside.count, first: outside.first && { line: outside.first } },
-      "is outside the period",
-      "are outside the period",
-    ),
-    ...toldMissing(missing.count, missing.first, "operation", "operations"),
-    ...toldMissing(
-      unsettled.length,
-      unsettled[0],
-      "operation with an unknown outcome",
-      "operations with an unknown outcome",
-    ),
-  ];
-  if (wrong.length + left.length === 0) return undefined;
-  const isWrong = wrong.length > 0;
-  const hints = hintsOf(found, report, isImporting);
-  if (isWrong || hints.length === 0) hints.unshift("Check these items with the payment provider.");
-  const code = isWrong ? "statement.contradicts" : "statement.open-items";
-  return new Failure(code, [...wrong, ...left].join(" "), { hint: hints.join(" ") });
-}
-
-function hintsOf(
-  { findings, outside, strangeStatus, strangeWords, unsettled }: Reconciliation,
-  { columns }: Report,
-  isImporting: boolean,
-): string[] {
-  const hints: string[] = [];
-  if (strangeStatus) {
-    const { line, status } = strangeStatus;
-    const column = columns.find(({ field }) => field === "status")?.column;
-    hints.push(
-      `lenden does not know the status ${quoted(status ?? "")} (line ${line}). If all lines moved money, ignore the column: --map '${column}=ignore'.`,
-    );
-  }
-  if (strangeWords) {
-    const { column, text: words, line } = strangeWords;
-    hints.push(
-      `The direction of line ${line} is read from ${quoted(words)}. If the words of this column are not directions, ignore it: ${shellLine(["--map", `${column}=ignore`])}.`,
-    );
-  }
-  if (findings.count("unlistedWithId").count > 0)
-    hints.push(
-      isImporting
-        ? "If another account has these IDs, select its profile with --profile."
-        : "To record operations that only the statement has, add --import.",
-    );
-  if (findings.count("proposed").count > 0)
-    hints.push("To accept a proposed match, use --accept <line>=<operation>:<reason>.");
-  if (outside.count > 0) hints.push("Correct --since and --until.");
-  if (unsettled.length > 0)
-    hints.push("To see unknown outcomes, run 'lenden ledger list --unknown'.");
-  return hints;
-}
-
-/** How many there are, and the first one; no sentence if there are none. */
-function sentences(count: number, one: string, many: string, first: () => string): string[] {
-  if (count === 0) return [];
-  return [count === 1 ? `1 ${one} (${first()}).` : `${count} ${many} (first: ${first()}).`];
-}
-
-function brokenText({ line, shown, expected }: NonNullable<Balance["brokenAt"]>): string {
-  const instead = expected === null ? "" : ` instead of ${formatPaisa(expected)}`;
-  return `line ${line} shows ${formatPaisa(shown)}${instead}`;
-}
-
-function* summaryOf(report: Report, netLines: number, zone: string) {
-  const { since, until, results, onlyInLedgerSum: left, fees, balance } = report;
-  yield `Period: ${formatDay(since, zone)} to ${formatDay(until, zone)}. Fees: ${formatPaisa(fees)}.`;
-  // A sum would add money in and money out.
-  for (const [result, { lines }] of Object.entries(results))
-    if (result !== "balance") yield `${result}: ${lines}`;
-  if (netLines > 0) yield `The amounts of ${netLines} lines match with their fee.`;
-  if (left.operations > 0) yield `only-in-ledger: ${left.operations}, ${formatPaisa(left.total)}`;
-  if (!balance) return;
-  const { opening, movements, closing, brokenAt } = balance;
-  const sum = `${formatPaisa(opening)} + movements ${formatPaisa(movements)} - fees ${formatPaisa(balance.fees)}`;
-  if (!brokenAt) yield `Balance: opening ${sum} = closing ${formatPaisa(closing)}.`;
-  else yield `Balance: ${brokenText(brokenAt)}.`;
 }
 
 function reconcileOutput({

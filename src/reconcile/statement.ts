@@ -371,11 +371,17 @@ function unread(header: string[], mapping: ColumnMapping[]): { column: string; p
   );
 }
 
-/** Columns that change nothing, with their texts if these are few: one may show what an amount means. */
+/** A column that is not read, with its texts if these are few. */
+export interface UnusedColumn {
+  column: string;
+  values: string[];
+}
+
+/** Columns that change nothing: a text of one may show what an amount means. */
 export function unusedColumns(
   { header, sample }: Pick<StatementTable, "header" | "sample">,
   mapping: ColumnMapping[],
-): { column: string; values: string[] }[] {
+): UnusedColumn[] {
   return unread(header, mapping).flatMap(({ column, place }) => {
     const values = [...new Set(sample.flatMap(({ cells }) => cells[place] || []))];
     if (column === "" && values.length === 0) return [];

@@ -1,0 +1,94 @@
+import { openCsvFile } from "../batches/csv.ts";
+import { usage } from "../domain/failure.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import {
+  type ColumnMapping,
+  checkColumns,
+  merged,
+  readTable,
+  recognize,
+  recognizeMeaning,
+  requireColumns,
+  type StatementTable,
+  textsOf,
+  withDateOrder,
+} from "./statement.ts";
+
+const fileHints = {
+  pipe: "Save the statement in a file.",
+  missing: "Check the path. Download the statement from the provider's dashboard.",
+  large: "Download the statement in parts, such as one for each month.",
+};
+
+/** A statement, and the columns that were saved or given for it. */
+interface Opened {
+  statement: StatementTable;
+  given: ColumnMapping[];
+}
+
+interface Given {
+  delimiter: string | undefined;
+  saved: ColumnMapping[];
+  /** Columns of the command line, which replace saved ones. */
+  map: ColumnMapping[];
+  /** True if the period is known without the dates of the lines. */
+  isDated: boolean;
+}
+
+/** @throws Failure `usage` if a given column is not in the file, or if the file has no lines and no period */
+export async function openStatement(
+  file: string,
+  { delimiter, saved, map, isDated }: Given,
+  openLedger: () => Promise<Pick<Ledger, "ofNames">>,
+): Promise<Opened> {
+  const csv = openCsvFile(file, fileHints);
+  const given = merged(saved, map);
+  const named = given.map(({ column }) => column);
+  const ledger = await openLedger();
+  const namesIn = async (texts: string[]) => {
+    const found = await ledger.ofNames(texts);
+    return new Set(
+      found.flatMap(({ remoteId, reference }) => [remoteId ?? [], reference ?? []].flat()),
+    );
+  };
+  const statement = await readTable(csv, delimiter, named, namesIn);
+  checkColumns(statement, given);
+  if (statement.sample.length === 0 && !isDated)
+    throw usage(
+      [`${file} has no lines below its header, so lenden cannot know its period.`],
+      "Download the statement again. If the period has no transactions, set --since and --until.",
+    );
+  return { statement, given };
+}
+
+/**
+ * The saved or given columns; if they are not enough, or if another column changes what an amount means, also
+ * recognized ones.
+ *
+ * @returns `isNew`: true if some are recognized, which a person has to confirm
+ */
+export async function chooseColumns(
+  { statement, given }: Opened,
+  isDated: boolean,
+  ledger: Pick<Ledger, "ofNames">,
+): Promise<{ statement: StatementTable; columns: ColumnMapping[]; isNew: boolean }> {
+  const columns = await withDateOrder(statement, given);
+  const has = (...fields: string[]) => columns.some(({ field }) => fields.includes(field));
+  const isEnough =
+    has("id", "reference") && has("amount", "debit", "credit") && (has("date") || isDated);
+  const others = isEnough ? recognizeMeaning(statement, columns) : [];
+  if (isEnough && others.length === 0) return { statement, columns, isNew: false };
+  const all = isEnough
+    ? [...columns, ...others]
+    : await withDateOrder(
+        statement,
+        recognize(statement, columns, await ledger.ofNames(textsOf(statement))),
+      );
+  requireColumns(statement, all);
+  return { statement, columns: all, isNew: true };
+}
+
+/** A column as it is saved. */
+export function savedColumn({ column, field }: ColumnMapping) {
+  return { column, field };
+}

@@ -1,0 +1,217 @@
+import { basename } from "node:path";
+import type { Paisa } from "../domain/amount.ts";
+import { Failure } from "../domain/failure.ts";
+import { formatDay } from "../domain/local-time.ts";
+import { formatPaisa } from "../domain/money.ts";
+import { quoted } from "../domain/result.ts";
+import { shellLine } from "../domain/text.ts";
+import type { Balance } from "./classify.ts";
+import type { Finding, Missing } from "./findings.ts";
+import type { Reconciliation } from "./reconcile.ts";
+import type { ColumnMapping, Lines, UnusedColumn } from "./statement.ts";
+
+/*
+ * What a reconciliation says: its rows and sums, its summary in sentences, and the error for what is wrong or open.
+ */
+
+/** What is reported, besides the rows. */
+export interface Report {
+  file: string;
+  /** ISO 8601, inclusive. */
+  since: string;
+  until: string;
+  columns: Pick<ColumnMapping, "column" | "field">[];
+  unusedColumns: UnusedColumn[];
+  /** By the results of lines. */
+  results: Record<string, { lines: number; total: Paisa }>;
+  onlyInLedgerSum: { operations: number; total: Paisa };
+  fees: Paisa;
+  balance: Balance | null;
+}
+
+export function reportOf(
+  { findings, balance }: Reconciliation,
+  read: Pick<Report, "file" | "since" | "until" | "columns" | "unusedColumns">,
+): Report {
+  const { count, totalPaisa } = findings.countMissing();
+  return {
+    ...read,
+    results: Object.fromEntries(findings.totals()),
+    onlyInLedgerSum: { operations: count, total: totalPaisa },
+    fees: findings.fees(),
+    balance: balance ?? null,
+  };
+}
+
+/** A line as it is printed. */
+export function lineOf({ line, operation, proposals, ...finding }: Finding) {
+  return {
+    ...{ line: line.line, result: finding.result, explained: finding.explained },
+    ...{ id: line.id, reference: line.reference, date: line.date },
+    amount: line.movementPaisa ?? line.amountPaisa,
+    currency: line.currency,
+    operation: operation?.id ?? null,
+    differences: finding.differences,
+    isNet: finding.isNet ?? false,
+    proposals,
+    firstLine: finding.firstLine,
+    reason: finding.reason,
+  };
+}
+
+/** An operation that no line names, as it is printed. */
+export function missingOf({ id, kind, remoteId, reference, amountPaisa, completedAt }: Missing) {
+  return {
+    ...{ line: null, result: "only-in-ledger" as const, operation: id, kind },
+    ...{ id: remoteId, reference, amount: amountPaisa, completedAt },
+  };
+}
+
+export type ReportRow = ReturnType<typeof lineOf> | ReturnType<typeof missingOf>;
+
+/** The error for what contradicts the ledger, or is still open; undefined if nothing is. */
+export function endingOf(
+  found: Reconciliation,
+  report: Report,
+  isImporting: boolean,
+): Failure | undefined {
+  const { findings, balance, outside, unsettled } = found;
+  const name = basename(report.file);
+  const told = (
+    { count, first }: { count: number; first: Pick<Finding, "line"> | undefined },
+    one: string,
+    many: string,
+  ) =>
+    sentences(count, `line of ${name} ${one}`, `lines of ${name} ${many}`, () => {
+      const { line, movementPaisa = null, amountPaisa = null, currency } = first?.line ?? {};
+      return `line ${line}, ${amountIn(currency ?? "BDT", movementPaisa ?? amountPaisa ?? 0n)}`;
+    });
+  const missing = findings.countMissing();
+  const toldMissing = (count: number, first: Missing | undefined, one: string, many: string) =>
+    sentences(count, `${one} is not in ${name}`, `${many} are not in ${name}`, () => {
+      const { reference = null, id, amountPaisa = null } = first ?? {};
+      return `${reference ?? id}, ${formatPaisa(amountPaisa ?? 0n)}`;
+    });
+  const unlisted = isImporting
+    ? [
+        ...told(
+          findings.count("unlistedWithId"),
+          "has an ID that the API does not know",
+          "have IDs that the API does not know",
+        ),
+        ...told(
+          findings.count("unrecorded"),
+          "has a record of the API that is not valid",
+          "have records of the API that are not valid",
+        ),
+        ...told(
+          findings.count("unlistedWithoutId"),
+          "has no ID and is not in the ledger",
+          "have no ID and are not in the ledger",
+        ),
+      ]
+    : told(findings.count("unlisted"), "is not in the ledger", "are not in the ledger");
+  const wrong = [
+    ...told(findings.count("contradicting"), "contradicts the ledger", "contradict the ledger"),
+    ...(balance?.brokenAt ? [`The balance is wrong: ${brokenText(balance.brokenAt)}.`] : []),
+  ];
+  const left = [
+    ...unlisted,
+    ...told(findings.count("unknown"), "has an unknown outcome", "have an unknown outcome"),
+    ...told(
+      { count: outside.count, first: outside.first && { line: outside.first } },
+      "is outside the period",
+      "are outside the period",
+    ),
+    ...toldMissing(missing.count, missing.first, "operation", "operations"),
+    ...toldMissing(
+      unsettled.length,
+      unsettled[0],
+      "operation with an unknown outcome",
+      "operations with an unknown outcome",
+    ),
+  ];
+  if (wrong.length + left.length === 0) return undefined;
+  const isWrong = wrong.length > 0;
+  const hints = hintsOf(found, report, isImporting);
+  if (isWrong || hints.length === 0) hints.unshift("Check these items with the payment provider.");
+  const code = isWrong ? "statement.contradicts" : "statement.open-items";
+  return new Failure(code, [...wrong, ...left].join(" "), { hint: hints.join(" ") });
+}
+
+function hintsOf(
+  { findings, outside, strangeStatus, strangeWords, unsettled }: Reconciliation,
+  { columns }: Report,
+  isImporting: boolean,
+): string[] {
+  const hints: string[] = [];
+  if (strangeStatus) {
+    const { line, status } = strangeStatus;
+    const column = columns.find(({ field }) => field === "status")?.column;
+    hints.push(
+      `lenden does not know the status ${quoted(status ?? "")} (line ${line}). If all lines moved money, ignore the column: --map '${column}=ignore'.`,
+    );
+  }
+  if (strangeWords) {
+    const { column, text: words, line } = strangeWords;
+    hints.push(
+      `The direction of line ${line} is read from ${quoted(words)}. If the words of this column are not directions, ignore it: ${shellLine(["--map", `${column}=ignore`])}.`,
+    );
+  }
+  if (findings.count("unlistedWithId").count > 0)
+    hints.push(
+      isImporting
+        ? "If another account has these IDs, select its profile with --profile."
+        : "To record operations that only the statement has, add --import.",
+    );
+  if (findings.count("proposed").count > 0)
+    hints.push("To accept a proposed match, use --accept <line>=<operation>:<reason>.");
+  if (outside.count > 0) hints.push("Correct --since and --until.");
+  if (unsettled.length > 0)
+    hints.push("To see unknown outcomes, run 'lenden ledger list --unknown'.");
+  return hints;
+}
+
+/** How many there are, and the first one; no sentence if there are none. */
+function sentences(count: number, one: string, many: string, first: () => string): string[] {
+  if (count === 0) return [];
+  return [count === 1 ? `1 ${one} (${first()}).` : `${count} ${many} (first: ${first()}).`];
+}
+
+function brokenText({ line, shown, expected }: NonNullable<Balance["brokenAt"]>): string {
+  const instead = expected === null ? "" : ` instead of ${formatPaisa(expected)}`;
+  return `line ${line} shows ${formatPaisa(shown)}${instead}`;
+}
+
+/** The summary, in sentences. */
+export function* summaryOf(report: Report, netLines: number, zone: string) {
+  const { since, until, results, onlyInLedgerSum: left, fees, balance } = report;
+  yield `Period: ${formatDay(since, zone)} to ${formatDay(until, zone)}. Fees: ${formatPaisa(fees)}.`;
+  // A sum would add money in and money out.
+  for (const [result, { lines }] of Object.entries(results))
+    if (result !== "balance") yield `${result}: ${lines}`;
+  if (netLines > 0) yield `The amounts of ${netLines} lines match with their fee.`;
+  if (left.operations > 0) yield `only-in-ledger: ${left.operations}, ${formatPaisa(left.total)}`;
+  if (!balance) return;
+  const { opening, movements, closing, brokenAt } = balance;
+  const sum = `${formatPaisa(opening)} + movements ${formatPaisa(movements)} - fees ${formatPaisa(balance.fees)}`;
+  if (!brokenAt) yield `Balance: opening ${sum} = closing ${formatPaisa(closing)}.`;
+  else yield `Balance: ${brokenText(brokenAt)}.`;
+}
+
+/** In the currency of the line. */
+export function amountIn(currency: string, paisa: Paisa): string {
+  return formatPaisa(paisa).replace("BDT", () => currency);
+}
+
+/** A column, with its texts if they are few. */
+export function unusedText({ column, values }: UnusedColumn): string {
+  return values.length > 0 ? `${column} (${values.join(" | ")})` : column;
+}
+
+export function oddDebitsText(name: string, odd: NonNullable<Lines["oddDebits"]>): string {
+  const { line, others, isBelowZero } = odd;
+  const more = others > 0 ? ` So are ${others} more.` : "";
+  const [here, most] = isBelowZero ? ["below", "above"] : ["above", "below"];
+  return `The debit on line ${line} of ${name} is ${here} zero, but most are ${most}: it is read as money that came back.${more}`;
+}
