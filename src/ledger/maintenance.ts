@@ -2,11 +2,11 @@ import { Failure } from "../domain/failure.ts";
 import type { Acceptance } from "./chain.ts";
 import type { StoredHead } from "./head.ts";
 import { findingsDigest, type Integrity, isAccepted, isComplete, isIntact } from "./integrity.ts";
+import type { UnmovedFile } from "./move/unmoved.ts";
 import { type Head, type PositionPlace, replacePosition } from "./position.ts";
 import type { ServerHealth } from "./postgres/health.ts";
 import type { ServerIntegrity } from "./postgres/integrity.ts";
 import type { WorkingProcess } from "./process-list.ts";
-import type { UnmovedFile } from "./sqlite/unmoved.ts";
 
 export interface LedgerCheck extends Integrity {
   holds: boolean;

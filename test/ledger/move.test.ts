@@ -1,12 +1,12 @@
 import { once } from "node:events";
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import { moveLedger } from "../../src/ledger/move.ts";
-import { startCutProxy } from "../support/cut-proxy.ts";
-import { scratchFolder } from "../support/helpers.ts";
-import { built, type Child, errorOf, lenden } from "../support/lenden.ts";
+import { moveLedger } from "../../src/ledger/move/copy.ts";
+import { type Cut, startCutProxy } from "../support/cut-proxy.ts";
+import { runs, scratchFolder } from "../support/helpers.ts";
+import { built, type Child, ended, errorOf, lenden } from "../support/lenden.ts";
 import {
   type Merchant,
   openMerchantApart,
@@ -72,7 +72,14 @@ async function besideAnother() {
   await record(ledger, await claimed(ledger, payout("SENT")), confirmed);
   await claimed(ledger, payout("UNKNOWN"));
   await ledger.callbacks.keep(request, "received", false);
-  return { other, proxy, run, copy: () => moveLedger(database, connection, by) };
+  const more = async (count: number) => {
+    for (let place = 0; place < count; place += 1)
+      await record(ledger, await claimed(ledger, payout(`MORE-${place}`)), {
+        ...confirmed,
+        remoteId: `MORE-${place}`,
+      });
+  };
+  return { other, proxy, run, more, copy: () => moveLedger(database, connection, by) };
 }
 
 const request = { method: "POST", target: "/", headers: {}, body: Buffer.from("{}") };
@@ -316,4 +323,146 @@ describe("ledger move", () => {
     expect(await run("SELECT count(*)::int AS count FROM batch_rows")).toEqual([{ count: 3 }]);
     expect(await run("SELECT row_count::int FROM batches")).toEqual([{ row_count: 3 }]);
   });
+
+  serverTest(
+    "continues after kill -9 at any statement, and loses and doubles nothing",
+    async () => {
+      const merchant = await openMerchantApart();
+      await merchant.id(payoutOf("INV-1"));
+      const payment = await paidPayment(merchant);
+      await merchant.id(refundOf(payment, "50"));
+      await merchant.json(["payout", "batch", "send", payroll(merchant), "--yes"]);
+      const before = await exported(merchant);
+      const restore = savedLedger(merchant);
+      const cluster = await sharedCluster();
+      const proxy = await startCutProxy(cluster);
+
+      /** Kills the move before this statement; the number of statements that it sent. */
+      const moveUntil = async (url: string, last: number) => {
+        let count = 0;
+        const child = merchant.start(move(url));
+        proxy.onStatement = async () => {
+          count += 1;
+          if (count === last) child.kill("SIGKILL");
+          // A statement that arrives with an earlier one goes no further either.
+          if (count >= last) await once(child, "close");
+        };
+        const outcome = await ended(child);
+        proxy.onStatement = () => {};
+        return { ...outcome, count };
+      };
+      const whole = await ledgerDatabase();
+      const { count } = await moveUntil(proxy.url(whole.name, "writer"), Number.POSITIVE_INFINITY);
+      expect(count).toBeGreaterThan(20);
+
+      const kills = runs(6, count);
+      for (let kill = 1; kill <= kills; kill += 1) {
+        restore();
+        const { name, run } = await ledgerDatabase();
+        const url = proxy.url(name, "writer");
+        const last = Math.ceil((kill * count) / kills);
+        expect(await moveUntil(url, last)).toMatchObject({ signal: "SIGKILL" });
+        const [marked] = await run("SELECT 1 FROM operations");
+        if (marked) {
+          const local = await merchant.lenden(payoutOf("INV-2"));
+          expect([local.code, local.stderr]).toEqual([
+            1,
+            expect.stringContaining("is being moved"),
+          ]);
+        }
+        const { operations, existing, batches } = await merchant.json(move(url));
+        expect([Number(operations) + Number(existing), batches]).toEqual([6, 1]);
+        const env = { ...machine(merchant, url) };
+        expect(await lenden(["ledger", "check"], { env })).toMatchObject({ code: 0 });
+        const { stdout } = await lenden(["ledger", "export", "--json"], { env });
+        expect(JSON.parse(stdout)).toEqual(before);
+        expect(await run("SELECT count(*)::int AS rows FROM batch_rows")).toEqual([{ rows: 3 }]);
+        const local = await merchant.lenden(payoutOf("INV-2"));
+        expect([local.code, local.stderr]).toEqual([1, expect.stringContaining("was moved to")]);
+      }
+      expect(await merchant.count("payouts")).toBe(4);
+    },
+  );
+
+  serverTest.for(["before", "half", "unanswered", "after"] as const)(
+    "copies each page once if each commit is cut: %s",
+    async (cut: Cut) => {
+      const { copy, more, proxy, run } = await besideAnother();
+      await more(1_100);
+      let commits = 0;
+      proxy.onCommit = () => {
+        commits += 1;
+        // The second attempt of each passes.
+        return commits % 2 === 1 ? cut : undefined;
+      };
+      expect(await copy()).toMatchObject({ operations: 1_102, existing: 0, callbacks: 1 });
+      expect(commits).toBeGreaterThan(5);
+      const counts = await run(`SELECT (SELECT count(*)::int FROM operations) AS operations,
+        (SELECT count(DISTINCT id)::int FROM operations) AS ids,
+        (SELECT count(*)::int FROM batch_rows) AS rows, (SELECT count(*)::int FROM callbacks) AS callbacks`);
+      expect(counts).toEqual([{ operations: 1_102, ids: 1_102, rows: 3, callbacks: 1 }]);
+    },
+  );
+
+  serverTest("continues after others changed what was copied", async () => {
+    const { copy, other } = await besideAnother();
+    expect(await copy()).toMatchObject({ operations: 2 });
+    await record(other, await claimed(other, payout("UNKNOWN")), {
+      ...confirmed,
+      remoteId: "PO-2",
+    });
+    expect(await copy()).toMatchObject({ operations: 0, existing: 2, batches: 1, callbacks: 0 });
+  });
+
+  serverTest.for([
+    ["differs", "UPDATE events SET data = replace(data, '500', '501') WHERE event = 'intent'"],
+    ["differs", "DELETE FROM events WHERE event = 'attempt'"],
+    ["differs", "DELETE FROM operations WHERE reference = 'UNKNOWN'"],
+    ["differs", "DELETE FROM batches"],
+    ["conflict", "UPDATE batch_rows SET amount_paisa = 501 WHERE row = 2"],
+    ["conflict", "DELETE FROM batch_rows WHERE row = 3"],
+  ] as const)(
+    "is not complete, but ends with %s, if a copy on the server is changed: %s",
+    async ([kind, sql]) => {
+      const { copy, proxy, run } = await besideAnother();
+      let copied = false;
+      proxy.onStatement = async (statement) => {
+        copied ||= /INSERT INTO lenden.operations/.test(statement);
+        if (!copied || !/lenden.account_keys/.test(statement)) return;
+        proxy.onStatement = () => {};
+        await run(sql);
+      };
+      await expect(copy()).rejects.toMatchObject({ reason: `ledger.move-${kind}` });
+      expect(await run("SELECT 1 FROM events WHERE event = 'imported'")).toEqual([]);
+    },
+  );
+
+  serverTest.for([
+    ["operations", '"reference":"SENT"', '"reference":"SEND"'],
+    ["batch_rows", '"method":"bkash"', '"method":"bkasx"'],
+    ["callbacks", '"method":"POST"', '"method":"PAST"'],
+  ] as const)("stores no page of %s that differs from the file", async ([table, from, to]) => {
+    const { copy, proxy, run } = await besideAnother();
+    proxy.replaces = [from, to];
+    await expect(copy()).rejects.toMatchObject({ reason: "ledger.move-differs" });
+    expect(await run(`SELECT count(*)::int AS count FROM ${table}`)).toEqual([{ count: 0 }]);
+  });
 });
+
+/** What `ledger export` shows of the file. */
+async function exported(merchant: Merchant): Promise<unknown> {
+  const { stdout } = await merchant.lenden(["ledger", "export", "--json"]);
+  return JSON.parse(stdout);
+}
+
+/** Saves a ledger and its stored position; the returned function puts both back. */
+function savedLedger({ env, dataFolder, booksFile }: Merchant): () => void {
+  const { LENDEN_CONFIG_DIR: folder = "" } = env;
+  const saved = scratchFolder();
+  const isOwn = (path: string) => !path.startsWith(booksFile);
+  cpSync(folder, saved, { recursive: true, filter: isOwn });
+  return () => {
+    rmSync(dataFolder, { recursive: true });
+    cpSync(saved, folder, { recursive: true });
+  };
+}

@@ -104,7 +104,7 @@ export const seams = {
   /** Whether there is a ledger, or there was one. */
   ledgerFile: decoratedAt("ledger/health.ts", "ledgerFileState"),
   /** Why nothing is sent with a server's ledger beside this machine's file. */
-  unmoved: decoratedAt("ledger/sqlite/unmoved.ts", "unmovedFailure"),
+  unmoved: decoratedAt("ledger/move/unmoved.ts", "unmovedFailure"),
   /** Whether two URLs name one ledger on a server. */
   sameLedger: decoratedAt("domain/ledger-url.ts", "isSameLedger"),
   /** Why a ledger file does not outlast its container. */

@@ -19,7 +19,7 @@ import { createHeadKeeper, headPath, withCommitCallback } from "../../ledger/hea
 import { notPersistent, rejectNetworkFileSystem } from "../../ledger/health.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { LedgerMaintenance } from "../../ledger/maintenance.ts";
-import type { MovableLedger } from "../../ledger/movable-file.ts";
+import type { MovableLedger } from "../../ledger/move/move.ts";
 import type { Actor, Operation } from "../../ledger/operation.ts";
 import { noPosition } from "../../ledger/position.ts";
 import { ledgerFile, prepareFile, requireLedger } from "../../ledger/sqlite/file.ts";
@@ -109,7 +109,7 @@ function serverAccess(parts: RunParts, { settings }: ConfigAccess) {
       flags: LedgerLoginFlags,
       work: (ledger: MovableLedger) => Promise<Result>,
     ): Promise<Result> => {
-      const { withMovableLedger } = await import("../../ledger/movable-file.ts");
+      const { withMovableLedger } = await import("../../ledger/move/move.ts");
       const server = withLoginOf((await settings()).ledger, namedLedger(url, flags, env));
       const { serverPlace } = await import("./ledger-server.ts");
       return withMovableLedger(serverPlace(server, parts), work);
@@ -154,7 +154,7 @@ async function unmovedBeside(
   environment: string,
   server: string,
 ): Promise<Failure | undefined> {
-  const { findUnmoved, unmovedFailure } = await import("../../ledger/sqlite/unmoved.ts");
+  const { findUnmoved, unmovedFailure } = await import("../../ledger/move/unmoved.ts");
   const found = await findUnmoved(host.folders, { server, environment }, leftMs);
   return found && unmovedFailure(found, server);
 }

@@ -8,8 +8,8 @@ import {
   storeAccepted,
   unacceptedContent,
 } from "../maintenance.ts";
+import { acceptFile, findUnmoved, unmovedFailure } from "../move/unmoved.ts";
 import { type Head, noPosition, readHead } from "../position.ts";
-import { acceptFile, findUnmoved, unmovedFailure } from "../sqlite/unmoved.ts";
 import type { Connection, Query } from "./connection.ts";
 import { serverHealth } from "./health.ts";
 import { serverIntegrityOf } from "./integrity.ts";

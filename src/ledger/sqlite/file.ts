@@ -10,8 +10,8 @@ import { openDatabase, writeCopy } from "../../platform/sqlite/open.ts";
 import type { Acceptance } from "../chain.ts";
 import { headPath, ledgerPath } from "../head.ts";
 import { ledgerFileState, lossOf, rejectWithoutTables } from "../health.ts";
+import { movedFailure, moveOf } from "../move/mark.ts";
 import { recordAcceptance } from "./chain.ts";
-import { movedFailure, moveOf } from "./moved.ts";
 import { migrate } from "./schema.ts";
 
 /** The one file of all accounts, in a directory that only you can read. */

@@ -33,6 +33,7 @@ import {
   storeAccepted,
   unacceptedContent,
 } from "../maintenance.ts";
+import { type Move, movedFailure, moveOf } from "../move/mark.ts";
 import { type Head, noPosition, type PositionPlace } from "../position.ts";
 import type { WorkingProcess } from "../process-list.ts";
 import { recordAcceptance } from "./chain.ts";
@@ -47,7 +48,6 @@ import {
   sync,
 } from "./file.ts";
 import { integrityOf } from "./integrity.ts";
-import { type Move, movedFailure, moveOf } from "./moved.ts";
 import { listProcesses } from "./process-list.ts";
 import { migrate } from "./schema.ts";
 

@@ -16,8 +16,8 @@ import {
   removePosition,
   replacePosition,
 } from "../position.ts";
-import { createChain } from "./chain.ts";
-import { isMovedTo, moveOf } from "./moved.ts";
+import { createChain } from "../sqlite/chain.ts";
+import { isMovedTo, moveOf } from "./mark.ts";
 
 /** A ledger file of this machine whose operations a ledger on a server does not know. */
 export interface UnmovedFile {

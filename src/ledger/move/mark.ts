@@ -1,8 +1,8 @@
 import { Failure } from "../../domain/failure.ts";
 import { isSameLedger } from "../../domain/ledger-url.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
-import { createChain } from "./chain.ts";
-import { versionOf } from "./schema.ts";
+import { createChain } from "../sqlite/chain.ts";
+import { versionOf } from "../sqlite/schema.ts";
 
 /** Added to the version of a file that is being moved or was moved, so that no earlier lenden uses it. */
 const movedVersion = 1_000_000;

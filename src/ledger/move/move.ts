@@ -1,17 +1,17 @@
-import { Failure, usage } from "../domain/failure.ts";
-import type { Database } from "../platform/sqlite/database.ts";
-import { openDatabase } from "../platform/sqlite/open.ts";
-import { headOf, headPath, storedHead } from "./head.ts";
-import { ledgerFileState, lossOf } from "./health.ts";
-import { isAccepted } from "./integrity.ts";
-import { hasLedger, type Moved, moveLedger, rejectConflicts } from "./move.ts";
-import { removePosition, writeHead } from "./position.ts";
-import { connectTo } from "./postgres/ledger.ts";
-import type { ServerPlace } from "./postgres/place.ts";
-import { ledgerFile, prepareFile } from "./sqlite/file.ts";
-import { integrityOf } from "./sqlite/integrity.ts";
-import { requireUnused } from "./sqlite/maintenance.ts";
-import { isMovedTo, type Move, movedFailure, moveOf, recordMove } from "./sqlite/moved.ts";
+import { Failure, usage } from "../../domain/failure.ts";
+import type { Database } from "../../platform/sqlite/database.ts";
+import { openDatabase } from "../../platform/sqlite/open.ts";
+import { headOf, headPath, storedHead } from "../head.ts";
+import { ledgerFileState, lossOf } from "../health.ts";
+import { isAccepted } from "../integrity.ts";
+import { removePosition, writeHead } from "../position.ts";
+import { connectTo } from "../postgres/ledger.ts";
+import type { ServerPlace } from "../postgres/place.ts";
+import { ledgerFile, prepareFile } from "../sqlite/file.ts";
+import { integrityOf } from "../sqlite/integrity.ts";
+import { requireUnused } from "../sqlite/maintenance.ts";
+import { compareLedger, hasLedger, type Moved, moveLedger } from "./copy.ts";
+import { isMovedTo, type Move, movedFailure, moveOf, recordMove } from "./mark.ts";
 
 /** A ledger file that can be moved to a server. */
 export interface MovableLedger {
@@ -74,7 +74,7 @@ export async function withMovableLedger<Result>(
           }
           // A server that cannot be used, or has other payouts, is found before the file is marked.
           await connection.write(async () => {});
-          await rejectConflicts(file, connection);
+          await compareLedger(file, connection);
           // The user took a while to confirm. Whoever opens the file from here on sees the mark.
           requireUnused(path, file);
           if (!earlier) recordMove(file, { state: "moving", to: url }, by);

@@ -1,0 +1,151 @@
+import type { Database } from "../../platform/sqlite/database.ts";
+import { rowDigestOf } from "../callback-rows.ts";
+import { type Connection, type Query, rowsJson } from "../postgres/connection.ts";
+import { pagesOf } from "../sqlite/operation-rows.ts";
+import { type TextRow, textOrNull, textRow } from "../values.ts";
+import { copyAccounts, findAccounts } from "./accounts.ts";
+import { copyOperations, findMissing, operationPages } from "./operations.ts";
+import { copyPlan, findPlans, plansOf } from "./plans.ts";
+import { differs, insertRows, type Numbers, required } from "./rows.ts";
+
+/*
+ * The rows of a ledger file, on a server that others use meanwhile. Rows get new numbers there, and events are
+ * appended to the chain of the server. Each page is one transaction, which is committed only if the digest of what
+ * the server stored is that of the file. What the server has already is compared and not stored again, so a run that
+ * ended at any moment can be repeated. Whatever takes long comes before the server's ledger is locked.
+ */
+
+/** What was copied, and what the server had already. */
+export interface Moved {
+  operations: number;
+  existing: number;
+  batches: number;
+  callbacks: number;
+}
+
+interface MovedBy {
+  at: string;
+  user: string;
+  machine: string;
+  path: string;
+}
+
+/**
+ * @throws Failure `ledger.move-conflict` if a reference, an ID or a batch belongs to another one there
+ * @throws Failure `ledger.move-differs` if the server has other rows than the file
+ */
+export async function moveLedger(
+  file: Database,
+  connection: Connection,
+  by: MovedBy,
+): Promise<Moved> {
+  const accounts = await copyAccounts(file, connection, by.at);
+  const batches = await findPlans(file, connection.read, accounts);
+  for (const plan of plansOf(file)) {
+    const number =
+      batches.get(plan.number) ?? (await copyPlan(file, connection, { accounts, plan, at: by.at }));
+    batches.set(plan.number, number);
+  }
+  const moved: Moved = { operations: 0, existing: 0, batches: batches.size, callbacks: 0 };
+  for (const page of operationPages(file, { accounts, batches })) {
+    const copied = await copyOperations(connection, page);
+    moved.operations += copied;
+    moved.existing += page.length - copied;
+  }
+  const lacking = await compareLedger(file, connection);
+  if (lacking !== undefined) throw differs(lacking);
+  moved.callbacks = await copyCallbacks(file, connection, accounts, by);
+  // Statistics for the planner. For a login that does not own the tables, the server only warns.
+  await connection.read("ANALYZE lenden.operations, lenden.events, lenden.batch_rows");
+  return moved;
+}
+
+/**
+ * Compares everything that the server has of the file. Others may have continued it there, so of an operation only
+ * the events of the file are compared, which no one can change.
+ *
+ * @returns the first that the server lacks
+ * @throws Failure as `moveLedger`
+ */
+export async function compareLedger(
+  file: Database,
+  { read }: Connection,
+): Promise<string | undefined> {
+  const { accounts } = await findAccounts(file, read);
+  const batches = await findPlans(file, read, accounts);
+  const plan = plansOf(file).find(({ number }) => !batches.has(number));
+  let lacking = plan && `Batch ${plan.id}`;
+  for (const page of operationPages(file, { accounts, batches })) {
+    const [first] = await findMissing(read, page);
+    lacking ??= first && `Operation ${first.row.id}`;
+  }
+  return lacking;
+}
+
+/** True if a ledger file was completely copied to a server. */
+export async function hasLedger(file: Database, { read }: Connection): Promise<boolean> {
+  return isImported(sourceOf(file), read);
+}
+
+/** The hash of its first event, which tells ledger files apart. */
+function sourceOf(file: Database): string | null {
+  const first = file.prepare("SELECT hash FROM events ORDER BY number LIMIT 1").get();
+  return textOrNull(first?.hash);
+}
+
+async function isImported(source: string | null, query: Query): Promise<boolean> {
+  const sql =
+    "SELECT 1 FROM lenden.events WHERE operation IS NULL AND event = 'imported' AND data::json ->> 'source' = $1";
+  return (await query(sql, source)).length > 0;
+}
+
+/** Last and once: they have no IDs of their own. The event shows that the whole file was copied. */
+async function copyCallbacks(
+  file: Database,
+  connection: Connection,
+  accounts: Numbers,
+  { at, ...who }: MovedBy,
+): Promise<number> {
+  const source = sourceOf(file);
+  if (await isImported(source, connection.read)) return 0;
+  let count = 0;
+  return connection.write(
+    async (write) => {
+      if (await isImported(source, write.query)) {
+        await write.query("ROLLBACK TO SAVEPOINT no_callbacks");
+        return 0;
+      }
+      const data = JSON.stringify({ ...who, source });
+      write.append({ operation: null, at, event: "imported", data });
+      return count;
+    },
+    {
+      before: async (query) => {
+        count = 0;
+        await query("SAVEPOINT no_callbacks");
+        const sql = "SELECT * FROM callbacks WHERE number > ? ORDER BY number";
+        for (const page of pagesOf(file, sql)) {
+          await insertCallbacks(query, page.map(textRow), accounts);
+          count += page.length;
+        }
+      },
+    },
+  );
+}
+
+/** They get new numbers, which their digests cover. */
+async function insertCallbacks(query: Query, page: TextRow[], accounts: Numbers): Promise<void> {
+  const rows = page.map(({ number: _, row_digest: _digest, ...row }): TextRow => {
+    return { ...row, account: required(accounts, row) };
+  });
+  const numbers = await insertRows(query, "callbacks", rows);
+  const digests = rows.map((row, place) => {
+    const number = numbers[place] ?? null;
+    return { number, digest: rowDigestOf({ ...row, number }) };
+  });
+  await query(
+    `UPDATE lenden.callbacks c SET row_digest = d.digest
+     FROM json_to_recordset($1::json) AS d(number bigint, digest text) WHERE c.number = d.number`,
+    rowsJson(digests),
+  );
+}

@@ -1,0 +1,122 @@
+import { randomUUID } from "node:crypto";
+import type { Database } from "../../platform/sqlite/database.ts";
+import { idsOf } from "../batch.ts";
+import { planColumns, rowEvent, rowsDigest, sentColumns } from "../chain.ts";
+import { type Connection, type Query, rowsJson } from "../postgres/connection.ts";
+import { pagesOf } from "../sqlite/operation-rows.ts";
+import { type TextRow, textRow } from "../values.ts";
+import { conflict, digestOf, digestSql, insertRows, type Numbers, required } from "./rows.ts";
+
+/** Batches without a plan have nothing that was sent. */
+export function plansOf(file: Database): TextRow[] {
+  const sql = "SELECT * FROM batches WHERE digest IS NOT NULL ORDER BY number";
+  return file
+    .prepare(sql)
+    .all()
+    .map(({ holder: _, ...batch }) => textRow(batch));
+}
+
+/**
+ * The plans of the file that the server has.
+ *
+ * @throws Failure `ledger.move-conflict` if one has other rows there
+ */
+export async function findPlans(file: Database, query: Query, accounts: Numbers): Promise<Numbers> {
+  const plans = plansOf(file);
+  const asked = plans.map(({ number, account, identity }) => {
+    return { own: number, account: accounts.get(account) ?? null, identity };
+  });
+  const found = await query(
+    `SELECT a.own, b.number, (SELECT count(*) FROM lenden.batch_rows r WHERE r.batch = b.number) AS rows
+     FROM lenden.batches b JOIN json_to_recordset($1::json) AS a(own bigint, account bigint, identity text)
+       ON b.account = a.account AND b.identity = a.identity`,
+    rowsJson(asked),
+  );
+  const batches: Numbers = new Map();
+  for (const plan of plans) {
+    const { number, rows } = found.find(({ own }) => own === plan.number) ?? {};
+    if (!number) continue;
+    const isSame = rows === plan.row_count && (await hasRows(file, query, plan, number));
+    if (!isSame) throw conflict(`batch ${plan.id} has other rows there`);
+    batches.set(plan.number, number);
+  }
+  return batches;
+}
+
+/** What is sent of a row, but for a duplicate that a person accepted, which may change. */
+const comparedColumns = sentColumns.filter((name) => name !== "accepted");
+
+/** True if the server has the rows of a plan. */
+async function hasRows(file: Database, query: Query, plan: TextRow, number: string) {
+  const sql = `SELECT ${digestSql(comparedColumns, "row")} AS digest FROM lenden.batch_rows
+    WHERE batch = $1 AND "row" BETWEEN $2 AND $3`;
+  for (const rows of planPages(file, plan)) {
+    const [there] = await query(sql, number, rows[0]?.row ?? "", rows.at(-1)?.row ?? "");
+    if (there?.digest !== digestOf(rows, comparedColumns)) return false;
+  }
+  return true;
+}
+
+function* planPages(file: Database, { number }: TextRow): Iterable<TextRow[]> {
+  const sql = `SELECT ${planColumns.join(", ")} FROM batch_rows WHERE batch = ? AND row > ? ORDER BY row`;
+  for (const page of pagesOf(file, sql, { by: "row", values: [BigInt(number ?? 0)] }))
+    if (page.length > 0) yield page.map(textRow);
+}
+
+/**
+ * A plan is one transaction: guards must see all of its rows or none.
+ *
+ * @returns its number there
+ */
+export async function copyPlan(
+  file: Database,
+  connection: Connection,
+  { accounts, plan, at }: { accounts: Numbers; plan: TextRow; at: string },
+): Promise<string> {
+  const account = required(accounts, plan);
+  let number = "";
+  let digest = "";
+  return connection.write(
+    async (write) => {
+      const sql = "SELECT number, id, identity FROM lenden.batches WHERE account = $1";
+      const others = await write.query(sql, account);
+      const same = others.find(({ identity }) => identity === plan.identity);
+      if (same) {
+        // Another process stored it meanwhile.
+        await write.query("ROLLBACK TO SAVEPOINT no_rows");
+        return same.number ?? "";
+      }
+      const isFree = (id: string) => !others.some((other) => other.id === id);
+      const id = [plan.id ?? "", ...idsOf(plan.identity ?? "")].find(isFree) ?? plan.id ?? "";
+      const row = { ...plan, account, id, number };
+      await insertRows(write.query, "batches", [row]);
+      write.append(rowEvent("plan", row, at, digest));
+      return number;
+    },
+    {
+      before: async (query) => {
+        number = await newBatchNumber(query);
+        await query("SAVEPOINT no_rows");
+        const digests = rowsDigest();
+        for (const rows of planPages(file, plan)) {
+          for (const row of rows) digests.add(row);
+          const copies = rows.map((row) => ({ batch: number, ...row }));
+          await insertRows(query, "batch_rows", copies, "row");
+        }
+        digest = digests.value();
+      },
+    },
+  );
+}
+
+/** A number for rows that come before their batch: a sequence never returns a number twice. */
+async function newBatchNumber(query: Query): Promise<string> {
+  await query("SAVEPOINT no_batch");
+  const [row] = await query(
+    `INSERT INTO lenden.batches (id, identity, profile, environment, name, file_name, file_hash, columns, "user",
+       created_at, account) VALUES ($1, $1, '', '', '', '', '', '', '', '', 0) RETURNING number`,
+    randomUUID(),
+  );
+  await query("ROLLBACK TO SAVEPOINT no_batch");
+  return row?.number ?? "";
+}
