@@ -1,7 +1,116 @@
-import { hash } from "node:crypto";
+import { createHash, hash } from "node:crypto";
+import type { Paisa } from "../domain/amount.ts";
 import { payeeOf } from "../domain/mobile.ts";
-import { type IdentityRow, identityOf, type RowResult, rowKey } from "../ledger/batch.ts";
+import type { Batch, BatchFile, FileOfBatch, FoundPlan, KnownBatches } from "../ledger/batch.ts";
+import { hasReferenceColumn } from "./header.ts";
 import type { FileRow } from "./rows.ts";
+
+/** A file, as far as it is known. */
+export interface SoughtFile extends Pick<BatchFile, "hash" | "fileName"> {
+  /** `--name`, or else the file's. Undefined for a command that only shows batches: it takes any name. */
+  name?: string;
+  /** Undefined until its rows were read. */
+  identity?: string;
+}
+
+/** What the rows of the file and of plans say. They are read only if they decide. */
+export interface RowFacts {
+  /** A batch that has the rows of the file. */
+  rowsOf?: Batch | undefined;
+  /** How the file differs from the unfinished batch of its name. */
+  differences?: string[] | undefined;
+  /** A paid batch whose payouts would be paid again, by `mayPayAgain`. */
+  paid?: FoundPlan | undefined;
+}
+
+/**
+ * Which batch is this file? The first line that applies decides. The question is asked before the file is read, after
+ * that, and again inside the transactions that make it a batch, because another process may have planned one.
+ *
+ * | the ledger has                                           | the file is | to send it         | to show its batch |
+ * | -------------------------------------------------------- | ----------- | ------------------ | ----------------- |
+ * | the same bytes, with the same --name or none             | the same    | resumes the batch  | with any --name   |
+ * | the same rows, with the same --name or none              | the same    | resumes the batch  | with any --name   |
+ * | the same payouts: unfinished, the newest of its name     | the same    | resumes the batch  | needs the ID      |
+ * | other payouts: unfinished, the newest of its name        | changed     | needs a new --name | needs the ID      |
+ * | other payouts: ended, the newest of its name             | as below    | as below           | needs the ID      |
+ * | a paid batch, and `mayPayAgain`: all of it is in the file | changed     | needs a new --name | not found         |
+ * | none of these                                            | new         | is planned         | not found         |
+ *
+ * A batch is unfinished if some row was not accepted, unless it was cancelled. A batch that was cancelled, or has no
+ * row left to send, stays the same one: its rows are paid again with a new --name alone. No line depends on
+ * --allow-duplicates. It is needed if rows of a new batch, or unsent rows of the same one, repeat other payouts.
+ */
+export function whichBatch(
+  file: SoughtFile,
+  { batches, named, unfinished }: KnownBatches,
+  { rowsOf, differences, paid }: RowFacts = {},
+): FileOfBatch {
+  const { identity, name } = file;
+  const isSame = (batch: Batch) =>
+    identity === undefined ? isOfBytes(batch, file) : batch.identity === identity;
+  const isUnchanged = differences?.length === 0;
+  const same =
+    batches.find((one) => one.plan !== null && isSame(one)) ??
+    rowsOf ??
+    (isUnchanged ? unfinished : undefined);
+  if (same) return { kind: "same", batch: same };
+  const changed = (name === undefined ? named : unfinished) ?? paid?.batch;
+  return changed ? { kind: "changed", batch: changed } : { kind: "new" };
+}
+
+function isOfBytes(batch: Batch, { hash, name = batch.name, fileName }: SoughtFile): boolean {
+  const wanted = name === fileName ? batch.fileName : name;
+  return batch.hash === hash && batch.name === wanted;
+}
+
+/**
+ * True if a file without references that has all payouts of this batch, and maybe more, would pay them again. Exactly
+ * the same payouts are a new batch in a file of another name, or if the batch has references. A --name that no batch
+ * has is a decision.
+ */
+export function mayPayAgain(
+  { name, fileName, identity }: Pick<BatchFile, "name" | "fileName" | "identity">,
+  rowCount: number,
+  batch: Batch,
+): boolean {
+  const hasOwnName = name !== fileName;
+  const isNamed = batch.name === name || (!hasOwnName && batch.fileName === name);
+  // In another account the same rows have the same references, which are compared one by one.
+  if ((hasOwnName && !isNamed) || batch.identity === identity) return false;
+  return batch.plan?.rowCount !== rowCount || (isNamed && !hasReferenceColumn(batch.columns));
+}
+
+/** The values that identify a row, however the file writes it. */
+export interface IdentityRow {
+  amountPaisa: Paisa;
+  recipient: string;
+  methodId: string;
+  /** Null if the file has no column of references. */
+  reference: string | null;
+  name: string | null;
+  description: string | null;
+}
+
+/** A row as a text: equal for equal rows, whatever the number format and the place in the file. */
+export function rowKey(row: IdentityRow): string {
+  const { amountPaisa, recipient, methodId, reference, name, description } = row;
+  const amount = String(amountPaisa);
+  return JSON.stringify([amount, payeeOf(recipient), methodId, reference, name, description]);
+}
+
+/**
+ * The identity of a batch: the same for the same rows in another order, in a file with another name or
+ * other line ends, and on another machine.
+ *
+ * @param sortedKeys the key of each row, sorted
+ * @param name the batch's own name, if it was given one; else null
+ */
+function identityOf(sortedKeys: string[], name: string | null): string {
+  const hash = createHash("sha256").update(JSON.stringify(name));
+  for (const key of sortedKeys) hash.update("\n").update(key);
+  return hash.digest("hex");
+}
 
 /** A row that could be read completely, with its reference. */
 export interface CompleteRow extends FileRow {
@@ -68,68 +177,3 @@ function keyOf(row: FileRow, hasReferences: boolean): string | undefined {
 function referenceFor(parts: (string | number | null)[]): string {
   return `LD-${hash("sha256", JSON.stringify(parts), "base64url").slice(0, 32)}`;
 }
-
-/** The compared values of a row; the method as it was typed. */
-interface ComparedRow extends IdentityRow {
-  method: string;
-}
-
-/** How a file differs from a plan: a row of the file, the row of the plan, or both. */
-interface Difference {
-  line?: number;
-  row?: ComparedRow;
-  planned?: ComparedRow;
-}
-
-/**
- * How the rows of a file differ from those of a plan, whatever their order.
- *
- * @param byReference whether rows are known by their references: references that were created differ in
- * another file, so such rows are known by their places
- */
-export async function differencesBetween(
-  rows: CompleteRow[],
-  planned: AsyncIterable<RowResult>,
-  byReference: boolean,
-): Promise<Difference[]> {
-  const keyOf = (row: ComparedRow) => rowKey(byReference ? row : { ...row, reference: null });
-  const placeOf = (row: { reference: string; row: number }) =>
-    byReference ? row.reference : row.row;
-  const added = new Map<string, CompleteRow[]>();
-  for (const row of rows) {
-    const same = added.get(keyOf(row));
-    if (same) same.push(row);
-    else added.set(keyOf(row), [row]);
-  }
-  const missing = new Map<string | number, RowResult>();
-  for await (const row of planned)
-    if (!added.get(keyOf(row))?.shift()) missing.set(placeOf(row), row);
-  const differences: Difference[] = [];
-  for (const row of [...added.values()].flat().sort((one, other) => one.row - other.row)) {
-    const before = missing.get(placeOf(row));
-    missing.delete(placeOf(row));
-    differences.push({ line: row.line, row, ...(before && { planned: before }) });
-  }
-  return [...differences, ...[...missing.values()].map((planned) => ({ planned }))];
-}
-
-export function describeDifference(
-  { line, row, planned }: Difference,
-  byReference: boolean,
-): string {
-  const shown = (one: ComparedRow) =>
-    byReference ? `${one.reference}, ${payoutText(one)}` : payoutText(one);
-  if (!row) return planned ? `in the batch, but not in the file: ${shown(planned)}` : "";
-  if (!planned) return `line ${line}: in the file, but not in the batch: ${shown(row)}`;
-  const part = [payoutText, nameText, descriptionText].find((one) => one(row) !== one(planned));
-  return `line ${line}: the file has ${(part ?? shown)(row)}, the batch has ${(part ?? shown)(planned)}`;
-}
-
-/** `1250.50 to 01712345678 by bkash`. */
-function payoutText({ amountPaisa, recipient, method }: ComparedRow): string {
-  const paisa = String(amountPaisa % 100n).padStart(2, "0");
-  return `${amountPaisa / 100n}.${paisa} to ${recipient} by ${method}`;
-}
-
-const nameText = ({ name }: ComparedRow) => `name ${name ?? "(none)"}`;
-const descriptionText = ({ description }: ComparedRow) => `description ${description ?? "(none)"}`;

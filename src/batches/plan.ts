@@ -1,24 +1,16 @@
 import { Failure, usage } from "../domain/failure.ts";
 import { formatTime } from "../domain/local-time.ts";
-import { payeeOf } from "../domain/mobile.ts";
-import { ok } from "../domain/result.ts";
-import { isFree, isUnsettled, isUsedUp } from "../domain/state.ts";
-import type { Batch, BatchClaim, BatchFile, FoundPlan, PlannedRow } from "../ledger/batch.ts";
+import type { Batch, BatchFile, FoundPlan, PlannedClaim, PlannedRow } from "../ledger/batch.ts";
 import { duplicatesSince } from "../ledger/decide.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { lockedError } from "../operations/record-outcome.ts";
-import {
-  type CheckedFile,
-  findInLedger,
-  hasMore,
-  type LedgerFindings,
-  readRows,
-  type Source,
-} from "./check.ts";
+import { type CheckedFile, findInLedger, hasMore, type LedgerFindings } from "./check.ts";
+import { differencesFrom } from "./differences.ts";
 import { type Finding, firstOf, isAcceptable, placedFinding } from "./findings.ts";
-import { fieldsOf, hasReferenceColumn } from "./header.ts";
-import { describeDifference, differencesBetween, identify, isComplete } from "./identity.ts";
-import { type FileRow, type RowRules, totalsOf } from "./rows.ts";
+import { hasReferenceColumn } from "./header.ts";
+import { isComplete, whichBatch } from "./identity.ts";
+import { batchToSend } from "./lookup.ts";
+import { type FileRow, totalsOf } from "./rows.ts";
 import { difference, openOf, readStatus, type Sum } from "./status.ts";
 
 /** What the user decides about a batch. */
@@ -42,103 +34,21 @@ export interface Question {
 }
 
 /**
- * Finds the batch of a file: the one with the same identity, or an unfinished one of its name with the same
- * payouts.
+ * The batch that a file is, or undefined if it is a new one.
  *
- * @throws Failure `conflict` for other rows under the name of an unfinished batch: they may be the same
- * payouts, corrected
+ * @throws Failure `conflict` for a changed file of a known batch
  */
 export async function findBatch(
   file: BatchFile,
   rows: FileRow[],
   ledger: Ledger,
 ): Promise<Batch | undefined> {
-  const same = await ledger.batches.withIdentity(file.identity);
-  if (same?.plan) return same;
-  const before = await ledger.batches.unfinishedNamed(file.name);
-  const failure = before && (await otherRows(before, file, rows, ledger));
-  if (failure?.details.problems?.length) throw failure;
-  if (before) return before;
-  await rejectPaidRows(file, rows, ledger);
-  return undefined;
-}
-
-/**
- * Rejects a file without references that has all payouts of a finished batch, alone or with more: another method, a
- * corrected name, flags that read other columns, or rows that were added would pay everyone again. Other descriptions
- * are other payouts, and a name that no batch has is a decision.
- */
-async function rejectPaidRows(
-  { name, fileName, identity, columns }: BatchFile,
-  rows: FileRow[],
-  ledger: Ledger,
-): Promise<void> {
-  if (hasReferenceColumn(columns)) return;
-  const hasOwnName = name !== fileName;
-  const { total } = totalsOf(rows);
-  const payoutsFor = countedFor(rows, columns);
-  for await (const found of ledger.batches.plansWithin(total)) {
-    const { batch } = found;
-    const isNamed = batch.name === name || (!hasOwnName && batch.fileName === name);
-    // In another account the same rows have the same references, which are compared one by one.
-    if ((hasOwnName && !isNamed) || batch.identity === identity) continue;
-    // Exactly the same payouts are a new batch in a file of another name, or without their references.
-    const isSameCount = batch.plan?.rowCount === total.count;
-    if (isSameCount && (!isNamed || hasReferenceColumn(batch.columns))) continue;
-    if (await wasPaidBy(found, payoutsFor(batch.columns), ledger))
-      throw paidRows(name, found, total.count);
-  }
-}
-
-type ComparedPayout = Pick<FileRow, "amountPaisa" | "recipient" | "description">;
-
-/** The payouts of a file, counted by a key that is equal for equal payouts. */
-interface CountedPayouts {
-  keyOf(payout: ComparedPayout): string;
-  counts: Map<string, number>;
-}
-
-/** The payouts of a file as they are compared with those of a plan with other columns. */
-function countedFor(rows: FileRow[], own: string[]): (columns: string[]) => CountedPayouts {
-  const textsIn = (columns: string[]) =>
-    JSON.stringify(fieldsOf(columns).filter((one) => one === "name" || one === "description"));
-  const known = new Map<boolean, CountedPayouts>();
-  return (columns) => {
-    const isReadAlike = textsIn(columns) === textsIn(own);
-    const counted = known.get(isReadAlike) ?? countPayouts(rows, isReadAlike);
-    known.set(isReadAlike, counted);
-    return counted;
-  };
-}
-
-function countPayouts(rows: FileRow[], hasDescription: boolean): CountedPayouts {
-  const keyOf = ({ amountPaisa, recipient, description }: ComparedPayout) => {
-    const text = hasDescription ? withoutExtraSpace(description) : "";
-    return JSON.stringify([payeeOf(recipient ?? ""), String(amountPaisa), text]);
-  };
-  const counts = new Map<string, number>();
-  for (const row of rows) counts.set(keyOf(row), (counts.get(keyOf(row)) ?? 0) + 1);
-  return { keyOf, counts };
-}
-
-/** True if no row of a batch is open, some were accepted, and a file has the payouts of all of them. */
-async function wasPaidBy(
-  { batch, samples }: FoundPlan,
-  { keyOf, counts }: CountedPayouts,
-  ledger: Ledger,
-): Promise<boolean> {
-  if (!samples.every((row) => counts.has(keyOf(row)))) return false;
-  const found = new Map<string, number>();
-  let isPaid = false;
-  for await (const row of ledger.batches.rows(batch, "all")) {
-    const key = keyOf(row);
-    const count = (found.get(key) ?? 0) + 1;
-    const isMissing = count > (counts.get(key) ?? 0);
-    if (isMissing || row.state === null || isUnsettled(row) || isFree(row)) return false;
-    found.set(key, count);
-    if (!isUsedUp(row)) isPaid = true;
-  }
-  return isPaid;
+  const { is, facts } = await batchToSend(file, rows, ledger);
+  if (is.kind === "same") return is.batch;
+  if (is.kind === "new") return undefined;
+  throw facts.paid
+    ? paidRows(file.name, facts.paid, rows.length)
+    : await changedFile(is.batch, file, facts.differences ?? [], ledger);
 }
 
 function paidRows(name: string, { batch, otherAccount }: FoundPlan, count: number): Failure {
@@ -163,23 +73,27 @@ function paidRows(name: string, { batch, otherAccount }: FoundPlan, count: numbe
   );
 }
 
-function withoutExtraSpace(text: string | null): string {
-  return (text ?? "").replace(/\s+/g, " ").trim();
-}
-
-/** The failure of a file with the name of an unfinished batch. Its problems are the rows that differ. */
-async function otherRows(
+/** The failure of a file that is a changed one since another process planned this batch. */
+async function changedSince(
   batch: Batch,
-  { name, columns }: Pick<BatchFile, "name" | "columns">,
+  file: Pick<BatchFile, "name" | "columns">,
   rows: FileRow[],
   ledger: Ledger,
 ): Promise<Failure> {
-  const byReference = hasReferenceColumn(columns) || hasReferenceColumn(batch.columns);
-  const planned = ledger.batches.rows(batch, "all");
-  const differences = await differencesBetween(rows.filter(isComplete), planned, byReference);
+  return changedFile(batch, file, await differencesFrom(batch, file, rows, ledger), ledger);
+}
+
+/** @param differences how the file differs from the unfinished batch of its name */
+async function changedFile(
+  batch: Batch,
+  { name, columns }: Pick<BatchFile, "name" | "columns">,
+  differences: string[],
+  ledger: Ledger,
+): Promise<Failure> {
+  const hasReferences = hasReferenceColumn(columns) || hasReferenceColumn(batch.columns);
   const { id, createdAt } = batch;
   const own = batch.name === name ? "" : ` (${batch.name})`;
-  const payingAll = byReference
+  const payingAll = hasReferences
     ? ""
     : " It pays all rows again, because the file has no ref column.";
   const { sums } = await readStatus(batch, ledger);
@@ -189,7 +103,7 @@ async function otherRows(
     "batch.other-rows",
     `${name} differs from the file of batch ${id}${own}, created on ${formatTime(createdAt)}${isOpen ? " and not finished" : ""}.`,
     {
-      problems: firstOf(differences.map((one) => describeDifference(one, byReference))),
+      problems: firstOf(differences),
       hint: [
         isOpen ? `To resume ${id}, use its original file.` : "",
         hasFailed
@@ -209,7 +123,7 @@ export async function claimPlanned(planned: Batch, ledger: Ledger): Promise<Batc
   return ownBatch(await ledger.batches.claimPlanned(planned));
 }
 
-function ownBatch(claim: BatchClaim): Batch {
+function ownBatch(claim: PlannedClaim): Batch {
   if (claim.kind === "held") throw lockedError(claim.batch.id, claim.by, "Batch");
   if (claim.kind === "cancelled") throw cancelledBatch(claim.batch);
   return claim.batch;
@@ -236,8 +150,9 @@ export async function createBatch(
 ): Promise<Batch> {
   const { total } = totalsOf(checked.rows);
   choices.expect(total);
-  const claim = await ledger.batches.claim(file);
-  if (claim.kind === "other-rows") throw await otherRows(claim.batch, file, checked.rows, ledger);
+  const claim = await ledger.batches.claim(file, whichBatch);
+  if (claim.kind === "changed-file")
+    throw await changedSince(claim.batch, file, checked.rows, ledger);
   const batch = ownBatch(claim);
   // Another process created it while this one read the file. Its plan is used.
   if (batch.plan) {
@@ -261,10 +176,10 @@ export async function planBatch(
   const lines = acceptedLines(checked.findings);
   const rows = () => plannedRows(checked.rows, lines);
   for (let { upTo } = checked.ledger; ; ) {
-    const answer = await ledger.batches.plan(batch, rows, upTo);
+    const answer = await ledger.batches.plan(batch, rows, upTo, whichBatch);
     if (answer.kind === "planned") return answer.batch;
-    if (answer.kind === "other-rows")
-      throw await otherRows(answer.batch, batch, checked.rows, ledger);
+    if (answer.kind === "changed-file")
+      throw await changedSince(answer.batch, batch, checked.rows, ledger);
     const now = await findInLedger(checked.rows, ledger, checked);
     if (hasMore(now, checked.ledger))
       throw new Failure(
@@ -377,56 +292,4 @@ export async function acceptRows(
 ): Promise<Batch> {
   const lines = acceptedLines(findings);
   return lines.size === 0 ? batch : ledger.batches.acceptLines(batch, [...lines]);
-}
-
-/** Older batches are found by their ID alone. */
-const mostBatches = 1_000;
-/** Reading writes nothing, so Ctrl-C may end it at once. */
-const neverStops = { isStopping: () => false, isOutOfTime: () => false };
-/** Methods are read as typed; an empty text means the batch's method. */
-const asTyped: RowRules = {
-  numberFormat: "local",
-  method: "",
-  methodOf: ok<string>,
-  holdsSecret: () => false,
-};
-
-/**
- * The newest batch with the rows of a file, whatever the file's name, delimiter, line ends and order. Needs no
- * API: the methods have the IDs that the batch was planned with.
- *
- * @returns undefined if there is none, or if some row cannot be read
- */
-export async function batchOfRows(source: Source, ledger: Ledger): Promise<Batch | undefined> {
-  return batchWithRows(source, await ledger.batches.list(mostBatches), ledger);
-}
-
-/** True if a file has the rows of a batch, as the source says that it is read. */
-export async function hasRowsOf(batch: Batch, source: Source, ledger: Ledger): Promise<boolean> {
-  return (await batchWithRows(source, [batch], ledger)) !== undefined;
-}
-
-async function batchWithRows(
-  source: Source,
-  batches: Batch[],
-  ledger: Ledger,
-): Promise<Batch | undefined> {
-  const { header, rows, problems } = await readRows(source, asTyped, neverStops);
-  if (problems.length > 0) return undefined;
-  const hasReferences = header?.fields.includes("ref") === true;
-  const { count, sumPaisa } = totalsOf(rows).total;
-  for (const batch of batches) {
-    const { plan, name, fileName, identity, method: usual } = batch;
-    if (plan?.rowCount !== count || plan.totalPaisa !== sumPaisa) continue;
-    const ids = new Map<string, string>();
-    for await (const { method, methodId } of ledger.batches.rows(batch, "all"))
-      ids.set(method, methodId);
-    const planned = rows.map((row) => ({
-      ...row,
-      methodId: ids.get(row.method || (usual ?? "")) ?? null,
-    }));
-    const names = name === fileName ? [undefined, name] : [name];
-    if (names.some((own) => identify(planned, hasReferences, own) === identity)) return batch;
-  }
-  return undefined;
 }

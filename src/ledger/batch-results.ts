@@ -1,5 +1,14 @@
 import { payeeOf } from "../domain/mobile.ts";
-import type { Batch, BatchResults, FoundPlan, PlannedRow, RowResult, Tally } from "./batch.ts";
+import type {
+  Batch,
+  BatchResults,
+  FoundPlan,
+  KnownBatches,
+  PlannedRow,
+  RowResult,
+  Tally,
+  Traits,
+} from "./batch.ts";
 import { batchSums, rowColumns, rowSets, sampleColumns } from "./conditions.ts";
 import { holderIn, stateIn } from "./rows.ts";
 import { isTrue, numberIn, type Row, reader } from "./values.ts";
@@ -17,6 +26,7 @@ export function batchOf(row: Row): Batch {
     id: text("id"),
     name: text("name"),
     fileName: text("file_name"),
+    hash: text("file_hash"),
     identity: text("identity"),
     columns: JSON.parse(text("columns")),
     method: maybe("method"),
@@ -25,6 +35,32 @@ export function batchOf(row: Row): Batch {
     cancelledAt: maybe("cancelled_at"),
     holder: holderIn(row),
     plan: row.digest ? plan : null,
+  };
+}
+
+/** The parameters of `knownBatches` after the account. */
+export function traitValues({
+  id,
+  hash,
+  identity,
+  size,
+  name,
+}: Traits): (string | bigint | null)[] {
+  const sums = size ? [BigInt(size.count), size.sumPaisa] : [null, null];
+  return [id ?? null, hash ?? null, identity ?? null, ...sums, name ?? null];
+}
+
+/** The rows of `knownBatches`. */
+export function knownBatchesOf(rows: Row[]): KnownBatches {
+  const found = rows.map((row) => ({
+    batch: batchOf(row),
+    isNamed: isTrue(row.is_named),
+    isUnfinished: isTrue(row.is_unfinished),
+  }));
+  return {
+    batches: found.map(({ batch }) => batch),
+    named: found.find(({ isNamed }) => isNamed)?.batch,
+    unfinished: found.find(({ isUnfinished }) => isUnfinished)?.batch,
   };
 }
 

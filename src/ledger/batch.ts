@@ -1,41 +1,29 @@
-import { createHash } from "node:crypto";
 import type { Paisa } from "../domain/amount.ts";
-import { payeeOf } from "../domain/mobile.ts";
 import type { State } from "../domain/state.ts";
 import type { Holder } from "./operation.ts";
 
 /** The batches of one account: plans, and the results of their rows. Every change is durable when it resolves. */
 export interface BatchStore extends BatchResults {
-  /** By its identity, planned or not yet. */
-  withIdentity(identity: string): Promise<Batch | undefined>;
-  /**
-   * The newest plan of a file by the SHA-256 of its bytes: the one with this name of its own, or without one
-   * if none is given.
-   */
-  ofFile(hash: string, ownName: string | undefined): Promise<Batch | undefined>;
-  /** The newest plan of a file by the SHA-256 of its bytes, whatever its name. */
-  newestOfFile(hash: string): Promise<Batch | undefined>;
-  /** By its ID in any case, its name, or its file's name; the newest of several. */
-  find(name: string): Promise<Batch | undefined>;
+  /** What the ledger has of a file, a name or an ID; one round trip. */
+  known(traits: Traits): Promise<KnownBatches>;
   /** The planned batches, newest first. */
   list(limit: number): Promise<Batch[]>;
-  /**
-   * The newest batch by this name, if it is unfinished: not cancelled, and not every row was accepted. Other
-   * rows under its name may be the same payouts, corrected, and would be sent a second time.
-   */
-  unfinishedNamed(name: string): Promise<Batch | undefined>;
   /**
    * The plans of which a file may have all rows: planned, not cancelled, with at most this number of rows and this
    * total; newest first. In production those of all accounts of the environment.
    */
   plansWithin(most: { count: number; sumPaisa: Paisa }): AsyncIterable<FoundPlan>;
-  /** The process that works on it, if it still runs. */
+  /** The process that works on it now, if it still runs. */
   holderOf(batch: Batch): Promise<Holder | undefined>;
 
-  /** Locks the batch of a file for this process. It is a new batch if no other one has its identity. */
-  claim(file: BatchFile): Promise<BatchClaim>;
+  /**
+   * Locks the batch of a file for this process: the one that it is, or a new one.
+   *
+   * @param which decides that inside the transaction
+   */
+  claim(file: BatchFile, which: WhichBatch): Promise<BatchClaim>;
   /** Locks a batch that was planned before. */
-  claimPlanned(batch: Batch): Promise<BatchClaim>;
+  claimPlanned(batch: Batch): Promise<PlannedClaim>;
   /** Ends the lock. */
   release(batch: Batch): Promise<void>;
   /**
@@ -44,8 +32,14 @@ export interface BatchStore extends BatchResults {
    *
    * @param rows called again if the connection to a server was lost
    * @param checkedUpTo `Ledger.newestEvent` when the rows were checked
+   * @param which decides inside the transaction whether it is still a new batch
    */
-  plan(batch: Batch, rows: () => Iterable<PlannedRow>, checkedUpTo: bigint): Promise<PlanResult>;
+  plan(
+    batch: Batch,
+    rows: () => Iterable<PlannedRow>,
+    checkedUpTo: bigint,
+    which: WhichBatch,
+  ): Promise<PlanResult>;
   /** Stores that duplicates of the rows on these lines were accepted, in a plan that is unaltered. */
   acceptLines(batch: Batch, lines: number[]): Promise<Batch>;
   /** True if its rows are those that were planned. */
@@ -78,22 +72,62 @@ export interface BatchResults {
  */
 export type RowSet = "all" | "unknown" | "unsent" | "open" | "used" | "unfinished" | "differing";
 
-/** The answer to a claim of a batch. */
-export type BatchClaim =
+/** The answer to a claim of a planned batch. */
+export type PlannedClaim =
   /** The batch is locked for this process; its `plan` is null until it is planned. */
   | { kind: "ours"; batch: Batch }
   | { kind: "held"; batch: Batch; by: Holder }
   /** The batch was cancelled, and nothing of it is sent. */
-  | { kind: "cancelled"; batch: Batch }
-  /** An unfinished batch with other rows has the name. */
-  | { kind: "other-rows"; batch: Batch };
+  | { kind: "cancelled"; batch: Batch };
+
+/** The answer to a claim of the batch of a file. */
+export type BatchClaim =
+  | PlannedClaim
+  /** The file is a changed one of this batch. */
+  | { kind: "changed-file"; batch: Batch };
 
 type PlanResult =
   | { kind: "planned"; batch: Batch }
-  /** An unfinished batch with other rows has the name. Nothing was planned. */
-  | { kind: "other-rows"; batch: Batch }
+  /** By now the file is a changed one of this batch. Nothing was planned. */
+  | { kind: "changed-file"; batch: Batch }
   /** Since the check, something happened that concerns a row. Nothing was planned: check again. */
   | { kind: "changed" };
+
+/** By what a batch is looked up. */
+export interface Traits {
+  id?: string;
+  /** SHA-256 of the bytes of its file. */
+  hash?: string;
+  identity?: string;
+  /** The sum of its rows. */
+  size?: { count: number; sumPaisa: Paisa };
+  /** Its own name, or its file's. */
+  name?: string;
+}
+
+/** The batches that have some of the traits. Those of the identity may not be planned yet. */
+export interface KnownBatches {
+  /** Newest first. */
+  batches: Batch[];
+  /** The newest one of the name; the own name of a batch comes before the name of a file. */
+  named: Batch | undefined;
+  /**
+   * The named one, if it is neither cancelled nor was every row accepted. It is looked for with an identity alone,
+   * because all of its rows may have to be read.
+   */
+  unfinished: Batch | undefined;
+}
+
+/** Decides which batch a file is: `whichBatch` of `batches/identity.ts`. */
+export type WhichBatch = (file: BatchFile, known: KnownBatches) => FileOfBatch;
+
+/** What a file is. */
+export type FileOfBatch =
+  /** The same batch: its plan is sent, and nothing else of the file. */
+  | { kind: "same"; batch: Batch }
+  /** A changed file of a known batch, whose rows would be paid again. */
+  | { kind: "changed"; batch: Batch }
+  | { kind: "new" };
 
 /** A file of payouts as it was planned; from then on only the plan counts. */
 export interface Batch {
@@ -104,7 +138,9 @@ export interface Batch {
   name: string;
   /** The file's name, without its directories. */
   fileName: string;
-  /** Derived from its rows and its own name (`identityOf`). */
+  /** SHA-256 of the file's bytes. */
+  hash: string;
+  /** Derived from its rows and its own name (`identify`). */
   identity: string;
   /** The file's columns, as its header names them. */
   columns: string[];
@@ -190,37 +226,6 @@ export interface Tally {
   status: string | null;
   count: number;
   sumPaisa: Paisa;
-}
-
-/** The values that identify a row, however the file writes it. */
-export interface IdentityRow {
-  amountPaisa: Paisa;
-  recipient: string;
-  methodId: string;
-  /** Null if the file has no column of references. */
-  reference: string | null;
-  name: string | null;
-  description: string | null;
-}
-
-/** A row as a text: equal for equal rows, whatever the number format and the place in the file. */
-export function rowKey(row: IdentityRow): string {
-  const { amountPaisa, recipient, methodId, reference, name, description } = row;
-  const amount = String(amountPaisa);
-  return JSON.stringify([amount, payeeOf(recipient), methodId, reference, name, description]);
-}
-
-/**
- * The identity of a batch: the same for the same rows in another order, in a file with another name or
- * other line ends, and on another machine.
- *
- * @param sortedKeys the key of each row, sorted
- * @param name the batch's own name, if it was given one; else null
- */
-export function identityOf(sortedKeys: string[], name: string | null): string {
-  const hash = createHash("sha256").update(JSON.stringify(name));
-  for (const key of sortedKeys) hash.update("\n").update(key);
-  return hash.digest("hex");
 }
 
 /** Letters and digits that are not mistaken for each other when read aloud. */

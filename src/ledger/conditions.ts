@@ -126,13 +126,44 @@ export const isOfBatch = `o.account = b.account AND o.reference = r.reference
   AND (b.cancelled_at IS NULL OR o.batch IS NULL OR o.batch = b.number
     OR ${openedAt} <= b.cancelled_at)`;
 
-/** What differs between the databases in `plansWithin`. */
+/** What differs between the databases in `knownBatches` and `plansWithin`. */
 interface PlanSource {
-  tables: Record<"accounts" | "batches" | "rows", string>;
+  tables: Record<"accounts" | "batches" | "rows" | "operations", string>;
   /** The columns that `batchOf` reads. */
   columns: string;
   /** The function that makes its arguments a JSON array. */
   jsonArray: string;
+}
+
+/** Parameters of `knownBatches`, in the order of `traitValues`. The account is NULL to read those of all. */
+type TraitNames = Record<"account" | "id" | "hash" | "identity" | "count" | "sum" | "name", string>;
+
+/**
+ * The batches that have one of some traits, newest first. A trait that is NULL finds none. OFFSET makes every
+ * database look up the payout of each row by its reference.
+ */
+export function knownBatches(
+  { tables, columns }: PlanSource,
+  { account, id, hash, identity, count, sum, name }: TraitNames,
+): string {
+  const isOwn = (batch: string) =>
+    `(CAST(${account} AS bigint) IS NULL OR ${batch}.account = ${account})`;
+  const isAccepted = `EXISTS (SELECT 1 FROM ${tables.operations} o
+    WHERE o.account = b.account AND o.reference = r.reference AND ${isSamePayout}
+      AND o.state = 'CONFIRMED' AND coalesce(o.status, '') <> 'Cancelled' LIMIT 1 OFFSET 0)`;
+  return `
+    SELECT ${columns}, n.number IS NOT NULL AS is_named,
+      CASE WHEN n.number IS NOT NULL AND b.cancelled_at IS NULL AND CAST(${identity} AS text) IS NOT NULL
+        THEN EXISTS (SELECT 1 FROM ${tables.rows} r WHERE r.batch = b.number AND NOT ${isAccepted})
+        ELSE false END AS is_unfinished
+    FROM ${tables.batches} b LEFT JOIN (
+      SELECT n.number FROM ${tables.batches} n
+      WHERE ${isOwn("n")} AND n.digest IS NOT NULL AND ${name} IN (n.name, n.file_name)
+      ORDER BY n.name = ${name} DESC, n.number DESC LIMIT 1) n ON n.number = b.number
+    WHERE ${isOwn("b")} AND (b.identity = ${identity} OR (b.digest IS NOT NULL AND (
+      n.number IS NOT NULL OR b.id = ${id} OR b.file_hash = ${hash}
+      OR (b.row_count = ${count} AND b.total_paisa = ${sum}))))
+    ORDER BY b.number DESC`;
 }
 
 /** Parameters of `plansWithin`. */

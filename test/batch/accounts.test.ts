@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { findInLedger } from "../../src/batches/check.ts";
+import { whichBatch } from "../../src/batches/identity.ts";
 import { checkOpenRows } from "../../src/batches/plan.ts";
 import type { Batch } from "../../src/ledger/batch.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
@@ -69,14 +70,14 @@ describe("the ledger of two accounts in production", () => {
 
   test("finds the payout of a planned row that another account made since the plan", async () => {
     const { own, other, payRow } = await setup("production");
-    const { batch } = await own.batches.claim(batchFile("A"));
+    const { batch } = await own.batches.claim(batchFile("A"), whichBatch);
     const row = plannedRow(1, {
       reference: "A",
       amountPaisa: order.amountPaisa,
       recipient: order.recipientNumber,
       methodId: order.paymentMethodId,
     });
-    const result = await own.batches.plan(batch, () => [row], 0n);
+    const result = await own.batches.plan(batch, () => [row], 0n, whichBatch);
     if (result.kind !== "planned") throw new Error(result.kind);
     const planned = result.batch;
     await payRow(other, planned, { state: "UNCERTAIN", code: "uncertain" });

@@ -169,12 +169,12 @@ describe("ignored and mapped columns", () => {
         const { code, stderr } = await batch(verb, ...same);
         expect([code, stderr]).toEqual([0, expect.stringMatching(/left to send/)]);
       }
-    for (const verb of ["check", "send"]) {
+    for (const [verb, ...more] of [["check"], ["send"], ["send", "--dry-run"]] as const) {
       for (const flags of [
         [ignore, "grade,dept"],
         ["--delimiter", "tab"],
       ]) {
-        const other = await batch(verb, ...flags);
+        const other = await batch(verb, ...flags, ...more);
         expect([other.code, other.stderr]).toEqual([
           2,
           expect.stringContaining("the rows differ from those of batch"),

@@ -1,4 +1,11 @@
 import { describe, expect, test } from "vitest";
+import {
+  mayPayAgain,
+  type RowFacts,
+  type SoughtFile,
+  whichBatch,
+} from "../../src/batches/identity.ts";
+import type { Batch, BatchFile, KnownBatches } from "../../src/ledger/batch.ts";
 import { errorOf, lenden, type Outcome } from "../support/lenden.ts";
 import { openMerchant, openProductionMerchant } from "../support/merchant.ts";
 import { serverTest, sharedCluster } from "../support/postgres.ts";
@@ -80,6 +87,79 @@ describe("the identity of a file", () => {
   });
 });
 
+describe("which batch a file is", () => {
+  const batch = (id: string, given: Partial<Batch> = {}): Batch => ({
+    ...{ id, number: 1n, name: "may.csv", fileName: "may.csv", hash: "b1", identity: "i1" },
+    ...{ columns: ["amount", "to"], method: null, user: "ann", createdAt: "", cancelledAt: null },
+    ...{ holder: null, plan: { rowCount: 2, totalPaisa: 11n, digest: "d" }, ...given },
+  });
+  const [june, copy] = [{ name: "june" }, { name: "copy.csv", fileName: "copy.csv" }];
+  const cancelled = { cancelledAt: "2026-11-20T10:00:00.000Z" };
+  const shown = { hash: "b1", fileName: "may.csv" };
+  const unread = { ...shown, name: "may.csv" };
+  const read = { ...unread, hash: "other", identity: "i1" };
+  const paid = (one: Batch) => ({ paid: { batch: one, otherAccount: null, samples: [] } });
+  const known = (batches: Batch[], named?: Batch, isUnfinished = false): KnownBatches => ({
+    ...{ batches, named, unfinished: isUnfinished ? named : undefined },
+  });
+  const A = batch("A");
+  const other = batch("A", { identity: "i2", hash: "b2" });
+
+  test.each<[string, SoughtFile, KnownBatches, string, RowFacts?]>([
+    ["the same bytes", unread, known([A]), "same A"],
+    ["the same bytes, cancelled", unread, known([batch("A", cancelled)]), "same A"],
+    ["the same bytes with a --name", unread, known([batch("A", june)]), "new"],
+    ["the same bytes without --name", { ...unread, ...june }, known([A]), "new"],
+    ["the same bytes and --name", { ...unread, ...june }, known([A, batch("B", june)]), "same B"],
+    ["the bytes of another file", { ...unread, ...copy }, known([A]), "same A"],
+    ["the same bytes twice", unread, known([batch("B"), A]), "same B"],
+    ["the same bytes, not planned", unread, known([batch("A", { plan: null })]), "new"],
+    ["other bytes", unread, known([other]), "new"],
+    ["the same rows", read, known([A]), "same A"],
+    ["the same rows, cancelled", read, known([batch("A", cancelled)]), "same A"],
+    ["the same rows, not planned", read, known([batch("A", { plan: null })]), "new"],
+    ["the same bytes by other flags", { ...read, hash: "b1", identity: "i3" }, known([A]), "new"],
+    ["the same rows and an unfinished batch", read, known([A, other], other, true), "same A"],
+    ["an unfinished batch of its name", read, known([other], other, true), "changed A"],
+    ["other payouts", read, known([other], other, true), "changed A", { differences: ["line 2"] }],
+    ["the same payouts", read, known([other], other, true), "same A", { differences: [] }],
+    ["an ended batch of its name", read, known([other], other), "new"],
+    ["all payouts of a paid batch", read, known([]), "changed P", paid(batch("P"))],
+    ["nothing", read, known([]), "new"],
+    ["to show: the same bytes", shown, known([batch("B", june), A]), "same B"],
+    [
+      "to show: the same rows",
+      shown,
+      known([other], other),
+      "same B",
+      { rowsOf: batch("B", june) },
+    ],
+    ["to show: an unfinished batch of its name", shown, known([other], other, true), "changed A"],
+    ["to show: an ended batch of its name", shown, known([other], other), "changed A"],
+    ["to show: nothing", shown, known([]), "new"],
+  ])("%s", (_, file, batches, expected, facts) => {
+    const is = whichBatch(file, batches, facts);
+    expect(is.kind === "new" ? "new" : `${is.kind} ${is.batch.id}`).toBe(expected);
+  });
+
+  const sent = { name: "may.csv", fileName: "may.csv", identity: "i2" };
+  test.each<[string, Partial<BatchFile>, number, Partial<Batch>, boolean]>([
+    ["the same payouts under the same name", {}, 2, {}, true],
+    ["the same payouts under the name of its file", {}, 2, june, true],
+    ["the same payouts in a file of another name", {}, 2, copy, false],
+    ["the same payouts of a batch with references", {}, 2, { columns: ["ref"] }, false],
+    ["the same payouts with its --name", june, 2, june, true],
+    ["the same rows in another account", { identity: "i1" }, 2, {}, false],
+    ["more payouts under the same name", {}, 3, {}, true],
+    ["more payouts in a file of another name", {}, 3, copy, true],
+    ["more payouts than a batch with references", {}, 3, { columns: ["ref"] }, true],
+    ["more payouts with its --name", june, 3, june, true],
+    ["more payouts with a --name that it does not have", june, 3, {}, false],
+  ])("%s may pay a batch again, or not", (_, file, rowCount, given, expected) => {
+    expect(mayPayAgain({ ...sent, ...file }, rowCount, batch("A", given))).toBe(expected);
+  });
+});
+
 test("the same recipient is found in one file, however the number is written", async () => {
   const content = csv("5,01712345678,bkash,A", "5.00,+8801712-345678,nagad,B");
   for (const numberFormat of ["local", "as-is"] as const)
@@ -105,6 +185,7 @@ describe("batch send", () => {
     expect(batchOf(named)).not.toBe(batchOf(first));
     expect(await merchant.books("payouts")).toHaveLength(6);
     expect(await send(copy, "other.csv", "--name", "December")).toMatchObject({ code: 0 });
+    expect(batchOf(await send(copy, "other.csv", "--name", "other.csv"))).toBe(batchOf(first));
     expect(await merchant.books("payouts")).toHaveLength(6);
   });
 

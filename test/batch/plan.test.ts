@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { type CheckedFile, findInLedger } from "../../src/batches/check.ts";
+import { whichBatch } from "../../src/batches/identity.ts";
 import { acceptRows, checkOpenRows, planBatch } from "../../src/batches/plan.ts";
 import type { FileRow } from "../../src/batches/rows.ts";
 import type { Batch } from "../../src/ledger/batch.ts";
@@ -37,7 +38,7 @@ async function setup() {
       since: duplicatesSince(state.nowMs),
       ledger: found,
     };
-    return { file, batch: (await ledger.batches.claim(batch)).batch };
+    return { file, batch: (await ledger.batches.claim(batch, whichBatch)).batch };
   };
   const plan = ({ file, batch }: { file: CheckedFile; batch: Batch }) =>
     planBatch(batch, file, ledger);
@@ -64,7 +65,8 @@ test("a plan is rejected if a recipient was paid since the file was checked", as
   expect(before.file.findings).toEqual([]);
   await pay("OTHER");
   await rejects(plan(before), /^line 2: .* has an unknown outcome .*\(OTHER\)/);
-  expect((await ledger.batches.withIdentity(before.batch.identity ?? ""))?.plan ?? null).toBeNull();
+  const { batches } = await ledger.batches.known({ identity: before.batch.identity });
+  expect(batches).toMatchObject([{ plan: null }]);
   await ledger.batches.release(before.batch);
   expect(await plan(await check("A"))).toMatchObject({ plan: { rowCount: 1 } });
 });

@@ -412,9 +412,11 @@ test("P18: exports rows that were denied access with their own references", asyn
 test("P4: a batch is locked from its claim until its release", async () => {
   const place = await timed(1, () => undefined);
   const { batch, ledger } = place;
-  expect((await ledger.batches.find(batch.id))?.holder).toMatchObject({ pid: 1 });
+  expect((await ledger.batches.known({ id: batch.id })).batches[0]?.holder).toMatchObject({
+    pid: 1,
+  });
   await ledger.batches.release(batch);
-  expect((await ledger.batches.find(batch.id))?.holder).toBeNull();
+  expect((await ledger.batches.known({ id: batch.id })).batches[0]?.holder).toBeNull();
 });
 
 /** Counts rows by state; "null" counts those that were not started. */

@@ -1,5 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { Client } from "../../src/api/client.ts";
+import { whichBatch } from "../../src/batches/identity.ts";
 import { type Sending, sendBatch } from "../../src/batches/send.ts";
 import type { Failure } from "../../src/domain/failure.ts";
 import type { Batch } from "../../src/ledger/batch.ts";
@@ -90,8 +91,8 @@ async function planned(count: number, ledger: Ledger): Promise<Batch> {
       methodId: "bkash",
     }),
   );
-  const claim = await ledger.batches.claim(batchFile("file"));
-  const planned = await ledger.batches.plan(claim.batch, () => rows, 0n);
+  const claim = await ledger.batches.claim(batchFile("file"), whichBatch);
+  const planned = await ledger.batches.plan(claim.batch, () => rows, 0n, whichBatch);
   if (planned.kind !== "planned") throw new Error(planned.kind);
   return planned.batch;
 }

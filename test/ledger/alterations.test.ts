@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import pg from "pg";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { whichBatch } from "../../src/batches/identity.ts";
 import type { Integrity } from "../../src/ledger/integrity.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Query, ServerLogin } from "../../src/ledger/postgres/connection.ts";
@@ -51,9 +52,11 @@ async function fill(ledger: Ledger): Promise<void> {
 }
 
 async function planBatch({ batches }: Ledger): Promise<void> {
-  const claim = await batches.claim({ ...batchFile("payees.csv"), method: null });
+  const claim = await batches.claim({ ...batchFile("payees.csv"), method: null }, whichBatch);
   const rows = [1, 2].map((row) => plannedRow(row, { name: "Rahim" }));
-  expect(await batches.plan(claim.batch, () => rows, 0n)).toMatchObject({ kind: "planned" });
+  expect(await batches.plan(claim.batch, () => rows, 0n, whichBatch)).toMatchObject({
+    kind: "planned",
+  });
 }
 
 interface Altered {

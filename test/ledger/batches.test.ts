@@ -1,6 +1,9 @@
 import { expect, onTestFinished, test } from "vitest";
-import type { Batch, BatchClaim } from "../../src/ledger/batch.ts";
-import { batchFile, plannedRow } from "./small-ledger.ts";
+import { whichBatch } from "../../src/batches/identity.ts";
+import type { Batch, BatchClaim, BatchFile, Traits } from "../../src/ledger/batch.ts";
+import type { Outcome } from "../../src/ledger/operation.ts";
+import { collect } from "../support/helpers.ts";
+import { batchFile, claimed, payout, plannedRow, record } from "./small-ledger.ts";
 import { databases, describeEach } from "./stores.ts";
 
 const file = batchFile("november.csv");
@@ -25,33 +28,160 @@ describeEach(databases, "P4: a batch that another process took", ({ share }) => 
       await open({ holder: { pid: 3, lock: "3", machine: "m" } }),
     ];
     const rows = async () => (await run("SELECT row FROM batch_rows")).length;
-    return { lost, owner, third, end, rows, claimed: ours(await lost.claim(file)) };
+    return { lost, owner, third, end, rows, claimed: ours(await lost.claim(file, whichBatch)) };
   }
 
   test("is not planned by the process that lost it", async () => {
     const { lost, owner, third, end, rows, claimed } = await setup();
-    expect(await owner.claim(file)).toMatchObject({ kind: "held" });
+    expect(await owner.claim(file, whichBatch)).toMatchObject({ kind: "held" });
     await end(1);
-    const taken = ours(await owner.claim(file));
-    await expect(lost.plan(claimed, () => rowsOf(10), 0n)).rejects.toThrow();
-    expect(await owner.plan(taken, () => rowsOf(20), 0n)).toMatchObject({ kind: "planned" });
-    await expect(lost.plan(claimed, () => rowsOf(10), 0n)).rejects.toThrow();
+    const taken = ours(await owner.claim(file, whichBatch));
+    await expect(lost.plan(claimed, () => rowsOf(10), 0n, whichBatch)).rejects.toThrow();
+    expect(await owner.plan(taken, () => rowsOf(20), 0n, whichBatch)).toMatchObject({
+      kind: "planned",
+    });
+    await expect(lost.plan(claimed, () => rowsOf(10), 0n, whichBatch)).rejects.toThrow();
     expect(await rows()).toBe(20);
-    expect(await third.claim(file)).toMatchObject({ kind: "held" });
+    expect(await third.claim(file, whichBatch)).toMatchObject({ kind: "held" });
   });
 
   test("is not released, changed or cancelled by the process that lost it", async () => {
     const { lost, owner, third, end, claimed } = await setup();
-    const planned = await lost.plan(claimed, () => rowsOf(2), 0n);
+    const planned = await lost.plan(claimed, () => rowsOf(2), 0n, whichBatch);
     await end(1);
-    const taken = ours(await owner.claim(file));
+    const taken = ours(await owner.claim(file, whichBatch));
     await lost.release(planned.kind === "planned" ? planned.batch : claimed);
-    expect(await third.claim(file)).toMatchObject({ kind: "held" });
+    expect(await third.claim(file, whichBatch)).toMatchObject({ kind: "held" });
     await expect(lost.acceptLines(taken, [2])).rejects.toThrow();
     await expect(lost.cancel(taken)).rejects.toThrow();
-    expect(await owner.withIdentity(file.identity)).toMatchObject({ cancelledAt: null });
+    const { batches } = await owner.known({ identity: file.identity });
+    expect(batches).toMatchObject([{ cancelledAt: null }]);
     expect(await owner.isUnaltered(taken)).toBe(true);
     await owner.release(taken);
-    expect(await third.claim(file)).toMatchObject({ kind: "ours" });
+    expect(await third.claim(file, whichBatch)).toMatchObject({ kind: "ours" });
+  });
+});
+
+describeEach(databases, "which batch a file is", ({ share }) => {
+  async function setup() {
+    const { open, close } = await share();
+    onTestFinished(close);
+    const holder = (pid: number) => ({ holder: { pid, lock: String(pid), machine: "m" } });
+    const [ledger, other] = [await open(holder(1)), await open(holder(2))];
+    /** A batch of some rows, whose references begin with the name of its file. */
+    const plan = async (file: BatchFile, count = 2): Promise<Batch> => {
+      const batch = ours(await ledger.batches.claim(file, whichBatch));
+      const rows = [...rowsOf(count)].map((row) => ({
+        ...row,
+        reference: `${file.name}-${row.row}`,
+      }));
+      const planned = await ledger.batches.plan(batch, () => rows, 1_000n, whichBatch);
+      await ledger.batches.release(batch);
+      expect(planned).toMatchObject({ kind: "planned" });
+      return planned.kind === "planned" ? planned.batch : batch;
+    };
+    /** Sends the rows of a batch, which end with these outcomes. */
+    const send = async (batch: Batch, ...outcomes: Outcome[]) => {
+      const rows = await collect(ledger.batches.rows(batch, "all"));
+      for (const [index, outcome] of outcomes.entries()) {
+        const { reference = "", recipient = "", methodId = "" } = rows[index] ?? {};
+        const asked = { recipientNumber: recipient, paymentMethodId: methodId };
+        const sent = { ...payout(reference, { asked }), batch: batch.number };
+        const remoteId = outcome.state === "CONFIRMED" ? `PO-${index}` : undefined;
+        await record(ledger, await claimed(ledger, sent), { ...outcome, remoteId });
+      }
+    };
+    const known = async (traits: Traits) => {
+      const { batches, named, unfinished } = await ledger.batches.known(traits);
+      return { ids: batches.map(({ id }) => id), named: named?.id, unfinished: unfinished?.id };
+    };
+    return { ledger: ledger.batches, other: other.batches, plan, send, known };
+  }
+
+  const asPaid: Outcome = { state: "CONFIRMED", status: "Completed" };
+  const [other, again] = [batchFile("other.csv"), { ...batchFile("again"), fileName: file.name }];
+
+  test("is looked up by each trait, with the newest first", async () => {
+    const { ledger, plan, known } = await setup();
+    const nothing = { ids: [], named: undefined, unfinished: undefined };
+    expect(await known({ ...file, id: "B", size: { count: 2, sumPaisa: 1_000n } })).toEqual(
+      nothing,
+    );
+    const one = await plan({ ...file, hash: "b2" });
+    const two = await plan(other, 3);
+    const unplanned = ours(await ledger.claim({ ...again, hash: "b2" }, whichBatch));
+    for (const [traits, ids] of [
+      [{}, []],
+      [{ id: one.id }, [one.id]],
+      [{ id: unplanned.id }, []],
+      [{ hash: "b2" }, [one.id]],
+      [{ hash: "a1" }, [two.id]],
+      [{ identity: two.identity }, [two.id]],
+      [{ identity: again.identity }, [unplanned.id]],
+      [{ size: { count: 2, sumPaisa: 1_000n } }, [one.id]],
+      [{ size: { count: 3, sumPaisa: 1_000n } }, []],
+      [{ hash: "b2", identity: two.identity }, [two.id, one.id]],
+    ] as const)
+      expect(await known(traits), Object.keys(traits).join()).toEqual({ ...nothing, ids });
+  });
+
+  test("is looked up by its own name before that of its file, and only the newest", async () => {
+    const { plan, known } = await setup();
+    const older = await plan(file);
+    const newer = await plan(again);
+    expect(await known({ name: file.name })).toMatchObject({ ids: [older.id], named: older.id });
+    expect(await known({ name: "again" })).toMatchObject({ ids: [newer.id], named: newer.id });
+    const named = await plan({ ...other, name: "x" });
+    expect(await known({ name: other.name })).toMatchObject({ named: named.id });
+    const newest = await plan({ ...other, name: "y", identity: "1".repeat(64) });
+    expect(await known({ name: other.name })).toMatchObject({ ids: [newest.id], named: newest.id });
+    expect(await known({ name: "z" })).toMatchObject({ ids: [], named: undefined });
+  });
+
+  test.each<[string, Outcome[], boolean]>([
+    ["no row was sent", [], true],
+    ["a row was not sent", [asPaid], true],
+    ["all were accepted", [asPaid, { ...asPaid, status: "Processing" }], false],
+    ["a row was rejected", [asPaid, { state: "REFUSED", code: "refused" }], true],
+    ["an outcome is unknown", [{ state: "UNCERTAIN", code: "uncertain" }, asPaid], true],
+    ["a payout was cancelled", [{ ...asPaid, status: "Cancelled" }, asPaid], true],
+  ])("is unfinished or not if %s", async (_, outcomes, isUnfinished) => {
+    const { ledger, plan, send, known } = await setup();
+    const batch = await plan(file);
+    await send(batch, ...outcomes);
+    const [{ name }, identity] = [file, "0".repeat(64)];
+    const unfinished = isUnfinished ? batch.id : undefined;
+    expect(await known({ name, identity })).toEqual({
+      ids: [batch.id],
+      named: batch.id,
+      unfinished,
+    });
+    expect(await known({ name })).toMatchObject({ named: batch.id, unfinished: undefined });
+    await ledger.cancel(batch);
+    expect(await known({ name, identity })).toMatchObject({
+      named: batch.id,
+      unfinished: undefined,
+    });
+  });
+
+  test("is decided again when it is claimed, and when it is planned", async () => {
+    const { ledger, other, plan, send } = await setup();
+    const changed = { ...file, identity: "2".repeat(64) };
+    const early = ours(await other.claim(changed, whichBatch));
+    const planned = await plan(file);
+    const answer = { kind: "changed-file", batch: { id: planned.id } };
+    expect(await other.plan(early, () => rowsOf(2), 1_000n, whichBatch)).toMatchObject(answer);
+    expect((await ledger.known({ identity: changed.identity })).batches).toMatchObject([
+      { plan: null },
+    ]);
+    expect(await other.claim({ ...file, identity: "3" }, whichBatch)).toMatchObject(answer);
+    const same = await other.claim(
+      { ...file, name: "third.csv", fileName: "third.csv" },
+      whichBatch,
+    );
+    expect(same).toMatchObject({ kind: "ours", batch: { id: planned.id } });
+    await send(planned, asPaid, asPaid);
+    const late = await other.plan(early, () => rowsOf(2), 1_000n, whichBatch);
+    expect(late).toMatchObject({ kind: "planned" });
   });
 });

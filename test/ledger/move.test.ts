@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
+import { whichBatch } from "../../src/batches/identity.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { moveLedger } from "../../src/ledger/move/copy.ts";
 import { type Cut, startCutProxy } from "../support/cut-proxy.ts";
@@ -56,9 +57,11 @@ const move = (url: string) => ["ledger", "move", url, "--yes"];
 const confirmed = { state: "CONFIRMED", remoteId: "PO-1", sent: true } as const;
 
 async function planned(ledger: Ledger): Promise<void> {
-  const claim = await ledger.batches.claim(batchFile("november.csv"));
+  const claim = await ledger.batches.claim(batchFile("november.csv"), whichBatch);
   const rows = () => [1, 2, 3].map((row) => plannedRow(row));
-  expect(await ledger.batches.plan(claim.batch, rows, 0n)).toMatchObject({ kind: "planned" });
+  expect(await ledger.batches.plan(claim.batch, rows, 0n, whichBatch)).toMatchObject({
+    kind: "planned",
+  });
 }
 
 /** A file to be copied, and another process that uses the server. */

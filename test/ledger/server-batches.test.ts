@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { whichBatch } from "../../src/batches/identity.ts";
 import type { Batch, BatchClaim, PlannedRow } from "../../src/ledger/batch.ts";
 import { type Cut, startCutProxy } from "../support/cut-proxy.ts";
 import { type Cluster, serverTest } from "../support/postgres.ts";
@@ -33,10 +34,10 @@ serverTest.for<Cut>(["before", "half", "late", "unanswered", "after"])(
     const { cluster, open, run } = await shared();
     const proxy = await startCutProxy(cluster);
     const batches = await open({ folder: proxy.folder, port: 5432 });
-    const batch = ours(await batches.claim(file));
+    const batch = ours(await batches.claim(file, whichBatch));
     const cuts = [cut];
     proxy.onCommit = () => cuts.pop();
-    const planned = await batches.plan(batch, () => rowsOf(2_500), 0n);
+    const planned = await batches.plan(batch, () => rowsOf(2_500), 0n, whichBatch);
     expect(planned).toMatchObject({ kind: "planned" });
     expect(await batches.isUnaltered(planned.kind === "planned" ? planned.batch : batch)).toBe(
       true,
@@ -51,19 +52,25 @@ serverTest.for<Cut>(["before", "half", "late", "unanswered", "after"])(
 serverTest("a plan that is rejected leaves no row, and can be created later", async () => {
   const { open, run } = await shared();
   const [one, other] = [await open(), await open()];
-  const batch = ours(await one.claim(file));
-  const similar = ours(await other.claim(batchFile("other.csv")));
-  expect(await other.plan(similar, () => rowsOf(1), 0n)).toMatchObject({ kind: "planned" });
-  expect(await one.plan(batch, () => rowsOf(2_500), 0n)).toEqual({ kind: "changed" });
+  const batch = ours(await one.claim(file, whichBatch));
+  const similar = ours(await other.claim(batchFile("other.csv"), whichBatch));
+  expect(await other.plan(similar, () => rowsOf(1), 0n, whichBatch)).toMatchObject({
+    kind: "planned",
+  });
+  expect(await one.plan(batch, () => rowsOf(2_500), 0n, whichBatch)).toEqual({ kind: "changed" });
   expect(await run("SELECT count(*)::int AS rows FROM lenden.batch_rows")).toEqual([{ rows: 1 }]);
-  expect(await one.plan(batch, () => rowsOf(2_500), 100n)).toMatchObject({ kind: "planned" });
+  expect(await one.plan(batch, () => rowsOf(2_500), 100n, whichBatch)).toMatchObject({
+    kind: "planned",
+  });
 });
 
 serverTest("P4: of processes that claim a batch at once, one gets it", async () => {
   const { open } = await shared();
   const all = await Promise.all([open(), open(), open(), open()]);
   for (let round = 0; round < 10; round += 1) {
-    const claims = await Promise.all(all.map((one) => one.claim(batchFile(`${round}.csv`))));
+    const claims = await Promise.all(
+      all.map((one) => one.claim(batchFile(`${round}.csv`), whichBatch)),
+    );
     const kinds = claims.map(({ kind }) => kind).sort();
     expect(kinds).toEqual(["held", "held", "held", "ours"]);
   }

@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { whichBatch } from "../../src/batches/identity.ts";
 import { type Cut, type CutProxy, startCutProxy } from "../support/cut-proxy.ts";
 import { serverTest } from "../support/postgres.ts";
 import { type LedgerDatabase, ledgerDatabase, newHeadFile } from "./server-ledger.ts";
@@ -146,12 +147,14 @@ serverTest(
 serverTest("a batch that another process planned and released is not planned again", async () => {
   const { open } = await ledgerDatabase();
   const [one, other] = [(await open()).ledger.batches, (await open()).ledger.batches];
-  const { batch } = await one.claim(file);
+  const { batch } = await one.claim(file, whichBatch);
   await one.release(batch);
-  const { batch: theirs } = await other.claim(file);
-  expect(await other.plan(theirs, rows, 0n)).toMatchObject({ kind: "planned" });
+  const { batch: theirs } = await other.claim(file, whichBatch);
+  expect(await other.plan(theirs, rows, 0n, whichBatch)).toMatchObject({ kind: "planned" });
   await other.release(theirs);
-  await expect(one.plan(batch, rows, 0n)).rejects.toMatchObject({ reason: "ledger.lease-ended" });
+  await expect(one.plan(batch, rows, 0n, whichBatch)).rejects.toMatchObject({
+    reason: "ledger.lease-ended",
+  });
 });
 
 const file = batchFile("a");
@@ -163,8 +166,8 @@ serverTest("a database that became read-only since the first look is named as th
   await cluster.run(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
   const { ledger: second } = await open();
   const failure = { reason: "ledger.server-read-only" };
-  const claiming = second.batches.claim(file);
+  const claiming = second.batches.claim(file, whichBatch);
   await expect(claiming).rejects.toMatchObject(failure);
   await cluster.run(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
-  expect(await ledger.batches.claim(file)).toMatchObject({ kind: "ours" });
+  expect(await ledger.batches.claim(file, whichBatch)).toMatchObject({ kind: "ours" });
 });

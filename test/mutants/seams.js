@@ -157,7 +157,9 @@ export const seams = {
   openRows: decoratedAt("batches/plan.ts", "checkOpenRows"),
   batchOfFile: decoratedAt("batches/plan.ts", "findBatch"),
   /** Whether flags read the rows of a planned file. */
-  rowsOfBatch: decoratedAt("batches/plan.ts", "hasRowsOf"),
+  rowsOfBatch: decoratedAt("batches/lookup.ts", "hasRowsOf"),
+  /** Which batch a file is, by what the ledger has of it. */
+  whichBatch: decoratedAt("batches/identity.ts", "whichBatch"),
   header: decoratedAt("batches/header.ts", "readHeader"),
   /** Gives rows of a file without references theirs. */
   identity: decoratedAt("batches/identity.ts", "identify"),

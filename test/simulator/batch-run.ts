@@ -56,7 +56,7 @@ async function planOf(
 ): Promise<Batch> {
   const { name, hash, allowDuplicates } = file;
   const choices = { allowDuplicates, method: undefined, expect: () => {}, confirm };
-  const known = await ledger.batches.withIdentity(hash);
+  const [known] = (await ledger.batches.known({ identity: hash })).batches;
   if (known?.plan) return resumeBatch(known, choices, ledger);
   const checked = await checkedFile(file, ledger, deps);
   const rejected = checked.findings.filter((one) => !(allowDuplicates && isAcceptable(one)));

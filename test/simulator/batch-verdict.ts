@@ -56,7 +56,7 @@ export async function rowStatuses(
   key = universe.key,
 ): Promise<Map<string, RowStatus>> {
   const ledger = openedLedger(universe, key);
-  const batch = await ledger.batches.withIdentity(hash);
+  const [batch] = (await ledger.batches.known({ identity: hash })).batches;
   if (!batch?.plan) return new Map();
   const rows = await collect(ledger.batches.rows(batch, "all"));
   if (rows.length !== orders.length) universe.report("lost", "I8: the plan lost rows");

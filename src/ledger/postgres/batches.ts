@@ -5,12 +5,25 @@ import {
   type BatchFile,
   type BatchResults,
   type BatchStore,
+  type FileOfBatch,
   idsOf,
+  type KnownBatches,
+  type PlannedClaim,
   type PlannedRow,
+  type Traits,
+  type WhichBatch,
 } from "../batch.ts";
-import { batchOf, createBatchResults, foundPlans, planRowOf } from "../batch-results.ts";
+import {
+  batchOf,
+  createBatchResults,
+  foundPlans,
+  knownBatchesOf,
+  planRowOf,
+  traitValues,
+} from "../batch-results.ts";
 import { planColumns, planDigest, rowEvent, rowsDigest } from "../chain.ts";
-import { isOfBatch, isSamePayout, plansWithin } from "../conditions.ts";
+import { isOfBatch, knownBatches, plansWithin } from "../conditions.ts";
+import { holderIn } from "../rows.ts";
 import { numberIn, type Row } from "../values.ts";
 import { nowIn } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
@@ -27,22 +40,13 @@ export function createBatches(
 ): BatchStore {
   const { read } = connection;
   const parts = { connection, worker, account, own };
-  const { all, one, withId, named, unfinishedNamed } = findsIn(read, async () =>
-    account.isAll ? null : (await account.readOnce(read)).number,
-  );
+  const ownNumber = async () => (account.isAll ? null : (await account.readOnce(read)).number);
   return {
     ...createResults(read),
     ...createLocks(parts),
     ...createPlans(parts),
-    withIdentity: (identity) => one("b.identity = $2", identity),
-    ofFile: (hash, ownName) => {
-      const where = `b.file_hash = $2 AND b.name = coalesce($3, b.file_name) AND ${isPlanned}`;
-      return one(`${where} ORDER BY ${newest}`, hash, ownName ?? null);
-    },
-    newestOfFile: (hash) => one(`b.file_hash = $2 AND ${isPlanned} ORDER BY ${newest}`, hash),
-    find: async (name) => (await withId(name.toUpperCase())) ?? (await named(name)),
-    list: (limit) => all(`${isPlanned} ORDER BY b.number DESC LIMIT $2`, limit),
-    unfinishedNamed,
+    known: async (traits) => knownIn(read, await ownNumber(), traits),
+    list: async (limit) => (await read(selectList, await ownNumber(), limit)).map(batchOf),
     plansWithin: ({ count, sumPaisa }) => {
       const scope = guardScope(worker.owner);
       const page = plansWithin(planSource, scope, planNames);
@@ -61,34 +65,24 @@ interface Parts {
   own: ServerProcess;
 }
 
-/** Finds batches of an account, or of all of them if it is null. */
-function findsIn(query: Query, account: () => Promise<bigint | null>) {
-  const all = async (condition: string, ...values: Value[]): Promise<Batch[]> => {
-    const rows = await query(`${selectBatches} AND ${condition}`, await account(), ...values);
-    return rows.map(batchOf);
-  };
-  const one = async (condition: string, ...values: Value[]): Promise<Batch | undefined> =>
-    (await all(condition, ...values))[0];
-  const named = (name: string) => {
-    const where = `$2 IN (b.name, b.file_name) AND ${isPlanned}`;
-    return one(`${where} ORDER BY b.name = $2 DESC, ${newest}`, name);
-  };
-  return {
-    all,
-    one,
-    named,
-    withId: (id: string) => one("b.id = $2", id),
-    unfinishedNamed: async (name: string): Promise<Batch | undefined> => {
-      const batch = await named(name);
-      if (!batch || batch.cancelledAt !== null) return undefined;
-      return (await query(hasOpenRow, batch.number)).length > 0 ? batch : undefined;
-    },
-  };
+async function knownIn(
+  query: Query,
+  account: bigint | null,
+  traits: Traits,
+): Promise<KnownBatches> {
+  return knownBatchesOf(await query(selectKnown, account, ...traitValues(traits)));
 }
 
-/** Finds batches inside a write. */
-function findsWithin({ query }: Write, account: RunAccount) {
-  return findsIn(query, async () => (await account.read(query)).number);
+/** Which batch a file is, inside a write, and what decided that. */
+async function askWhich(
+  { query }: Write,
+  account: RunAccount,
+  file: BatchFile,
+  which: WhichBatch,
+): Promise<{ is: FileOfBatch; found: KnownBatches }> {
+  const { identity, name } = file;
+  const found = await knownIn(query, (await account.read(query)).number, { identity, name });
+  return { is: which(file, found), found };
 }
 
 function createLocks({
@@ -102,7 +96,7 @@ function createLocks({
     if (!holder || (holder.lock === own.id && holder.since === since)) return undefined;
     return (await own.isAlive(write.query, holder.lock)) ? holder : undefined;
   };
-  const claimKnown = async (write: Write, batch: Batch, since: string): Promise<BatchClaim> => {
+  const claimKnown = async (write: Write, batch: Batch, since: string): Promise<PlannedClaim> => {
     const by = await otherHolder(write, batch, since);
     if (by) return { kind: "held", batch, by };
     if (batch.cancelledAt !== null) return { kind: "cancelled", batch };
@@ -126,21 +120,20 @@ function createLocks({
     return { ...batchOf(row), holder: own.holder(since) };
   };
   return {
-    holderOf: async ({ holder }) => {
-      const isAlive = holder && (await connection.read(selectAlive, holder.lock)).length > 0;
-      return isAlive ? holder : undefined;
+    holderOf: async ({ number }) => {
+      const [row] = await connection.read(selectHolder, number);
+      return (row && holderIn(row)) ?? undefined;
     },
-    claim: async (file) => {
+    claim: async (file, which) => {
       await own.register();
       const since = nowIn(worker);
       return connection.write(async (write): Promise<BatchClaim> => {
-        const { one, unfinishedNamed } = findsWithin(write, account);
-        const known = await one("b.identity = $2", file.identity);
-        if (known?.plan) return claimKnown(write, known, since);
-        const by = known && (await otherHolder(write, known, since));
-        if (known && by) return { kind: "held", batch: known, by };
-        const other = await unfinishedNamed(file.name);
-        if (other) return { kind: "other-rows", batch: other };
+        const { is, found } = await askWhich(write, account, file, which);
+        if (is.kind === "same") return claimKnown(write, is.batch, since);
+        const unplanned = found.batches.find(({ identity }) => identity === file.identity);
+        const by = unplanned && (await otherHolder(write, unplanned, since));
+        if (unplanned && by) return { kind: "held", batch: unplanned, by };
+        if (is.kind === "changed") return { kind: "changed-file", batch: is.batch };
         return { kind: "ours", batch: await store(write, file, since) };
       });
     },
@@ -148,8 +141,8 @@ function createLocks({
       await own.register();
       const since = nowIn(worker);
       return connection.write(async (write) => {
-        const stored = await findsWithin(write, account).withId(batch.id);
-        return claimKnown(write, stored ?? batch, since);
+        const [row] = await write.query(selectBatch, batch.number);
+        return claimKnown(write, row ? batchOf(row) : batch, since);
       });
     },
     release: async ({ number }) => {
@@ -172,19 +165,21 @@ function createPlans({
   };
   return {
     // The rows are stored before the ledger is locked. If the plan is rejected, none of them is left.
-    plan: (batch, rows, checkedUpTo) => {
-      const { number, name } = batch;
+    plan: (batch, rows, checkedUpTo, which) => {
+      const { number } = batch;
       let inserted: Inserted;
       let checked: { isChanged: boolean; upTo: bigint };
       return connection.write(
         async (write) => {
           const { rowCount, totalPaisa, digest, allDigest } = inserted;
-          const other = await findsWithin(write, account).unfinishedNamed(name);
+          const { is } = await askWhich(write, account, batch, which);
           const isChanged =
             checked.isChanged || (await isChangedSince(write.query, number, checked.upTo));
-          if (other || isChanged) {
+          if (is.kind !== "new" || isChanged) {
             await write.query("ROLLBACK TO SAVEPOINT no_rows");
-            return other ? { kind: "other-rows", batch: other } : { kind: "changed" };
+            return is.kind === "new"
+              ? { kind: "changed" }
+              : { kind: "changed-file", batch: is.batch };
           }
           const createdAt = nowIn(worker);
           const values = [number, rowCount, totalPaisa, digest, createdAt];
@@ -312,14 +307,19 @@ async function digestsOf(query: Query, number: bigint): Promise<Digests> {
   return digests.values();
 }
 
-const isPlanned = "b.digest IS NOT NULL";
-const newest = "b.number DESC LIMIT 1";
-
-const selectBatches = `SELECT b.*, ${holderColumn("b")} FROM lenden.batches b
-  WHERE ($1::bigint IS NULL OR b.account = $1)`;
+const selectBatches = `SELECT b.*, ${holderColumn("b")} FROM lenden.batches b`;
+const selectBatch = `${selectBatches} WHERE b.number = $1`;
+/** The planned batches of an account, or of all of them, newest first. */
+const selectList = `${selectBatches} WHERE ($1::bigint IS NULL OR b.account = $1) AND b.digest IS NOT NULL
+  ORDER BY b.number DESC LIMIT $2`;
 
 const planSource = {
-  tables: { accounts: "lenden.accounts", batches: "lenden.batches", rows: "lenden.batch_rows" },
+  tables: {
+    accounts: "lenden.accounts",
+    batches: "lenden.batches",
+    rows: "lenden.batch_rows",
+    operations: "lenden.operations",
+  },
   columns: `b.*, ${holderColumn("b")}`,
   jsonArray: "json_build_array",
 };
@@ -327,14 +327,14 @@ const planNames = { scope: "$1", own: "$2", count: "$3", sum: "$4", before: "$5"
 
 const selectIds = "SELECT id FROM lenden.batches WHERE account = $1 AND id = ANY ($2::text[])";
 
-const selectAlive = `SELECT 1 FROM lenden.processes p WHERE p.id = $1 AND ${isAliveInSql}`;
+/** The process that works on a batch, if it still runs. */
+const selectHolder = `SELECT ${holderColumn("b")} FROM lenden.batches b
+  JOIN lenden.processes p ON p.id = b.process WHERE b.number = $1 AND ${isAliveInSql}`;
 
-const hasOpenRow = `
-  SELECT 1 FROM lenden.batch_rows r WHERE r.batch = $1 AND NOT EXISTS (
-    SELECT FROM lenden.operations o
-    WHERE o.account = (SELECT b.account FROM lenden.batches b WHERE b.number = $1)
-      AND o.reference = r.reference AND ${isSamePayout}
-      AND o.state = 'CONFIRMED' AND o.status IS DISTINCT FROM 'Cancelled') LIMIT 1`;
+const selectKnown = knownBatches(planSource, {
+  ...{ account: "$1", id: "$2", hash: "$3", identity: "$4" },
+  ...{ count: "$5", sum: "$6", name: "$7" },
+});
 
 /**
  * A change after an event that concerns a row of a batch, by a payout or a plan of any account. The rows were

@@ -3,16 +3,25 @@ import type { Database, Value } from "../../platform/sqlite/database.ts";
 import { guardScope } from "../account.ts";
 import {
   type Batch,
-  type BatchClaim,
   type BatchFile,
   type BatchResults,
   type BatchStore,
   idsOf,
+  type KnownBatches,
+  type PlannedClaim,
   type PlannedRow,
+  type Traits,
 } from "../batch.ts";
-import { batchOf, createBatchResults, foundPlans, planRowOf } from "../batch-results.ts";
+import {
+  batchOf,
+  createBatchResults,
+  foundPlans,
+  knownBatchesOf,
+  planRowOf,
+  traitValues,
+} from "../batch-results.ts";
 import { planColumns, planDigest, sentColumns } from "../chain.ts";
-import { isOfBatch, isSamePayout, plansWithin } from "../conditions.ts";
+import { isOfBatch, knownBatches, plansWithin } from "../conditions.ts";
 import type { Holder } from "../operation.ts";
 import { holderNow, nowIn, type Worker } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
@@ -23,39 +32,25 @@ const rowsPerCommit = 20_000;
 
 /** The planned batches of an account, newest first. */
 export function listBatches(database: Database, account: RunAccount, limit: number): Batch[] {
+  const { isAll } = account;
   return database
-    .prepare(`${selectOf(account)} AND ${isPlanned} ORDER BY number DESC LIMIT ?`)
-    .all(...whose(account), BigInt(limit))
+    .prepare(
+      `SELECT * FROM batches WHERE ${isAll ? "true" : "account = ?"} AND digest IS NOT NULL
+       ORDER BY number DESC LIMIT ?`,
+    )
+    .all(...(isAll ? [] : [account.number()]), BigInt(limit))
     .map(batchOf);
-}
-
-function selectOf({ isAll }: RunAccount): string {
-  return `SELECT * FROM batches WHERE ${isAll ? "true" : "account = ?"}`;
-}
-
-function whose(account: RunAccount): Value[] {
-  return account.isAll ? [] : [account.number()];
 }
 
 /** The batches of one account in SQLite. */
 export function createBatches(database: Database, worker: Worker, account: RunAccount): BatchStore {
   const found = findsIn(database, account);
-  const { one, withId, named, unfinishedNamed } = found;
   return {
     ...createResults(database),
     ...createLocks(database, worker, account, found),
     ...createPlans(database, worker, found),
-    withIdentity: async (identity) => one("identity = ?", identity),
-    ofFile: async (hash, ownName) =>
-      one(
-        `file_hash = ? AND name = coalesce(?, file_name) AND ${isPlanned} ORDER BY ${newest}`,
-        hash,
-        ownName ?? null,
-      ),
-    newestOfFile: async (hash) => one(`file_hash = ? AND ${isPlanned} ORDER BY ${newest}`, hash),
-    find: async (name) => withId(name.toUpperCase()) ?? named(name),
+    known: async (traits) => found.known(traits),
     list: async (limit) => listBatches(database, account, limit),
-    unfinishedNamed: async (name) => unfinishedNamed(name),
     plansWithin: ({ count, sumPaisa }) => {
       const scope = guardScope(worker.owner);
       const page = database.prepare(plansWithin(planSource, scope, planNames));
@@ -70,23 +65,20 @@ export function createBatches(database: Database, worker: Worker, account: RunAc
 type Finds = ReturnType<typeof findsIn>;
 
 function findsIn(database: Database, account: RunAccount) {
-  const one = (condition: string, ...values: Value[]): Batch | undefined => {
-    const row = database
-      .prepare(`${selectOf(account)} AND ${condition}`)
-      .get(...whose(account), ...values);
-    return row && batchOf(row);
-  };
-  const named = (name: string) =>
-    one(`? IN (name, file_name) AND ${isPlanned} ORDER BY name = ? DESC, ${newest}`, name, name);
   return {
-    one,
-    named,
-    withId: (id: string) => one("id = ?", id),
-    unfinishedNamed: (name: string): Batch | undefined => {
-      const batch = named(name);
-      if (!batch || batch.cancelledAt !== null) return undefined;
-      return database.prepare(hasOpenRow).get(batch.number) && batch;
+    known: (traits: Traits): KnownBatches => {
+      const own = account.isAll ? null : account.number();
+      return knownBatchesOf(database.prepare(selectKnown).all(own, ...traitValues(traits)));
     },
+    /** As it is now. */
+    again: (batch: Batch): Batch => {
+      const row = database.prepare("SELECT * FROM batches WHERE number = ?").get(batch.number);
+      return row ? batchOf(row) : batch;
+    },
+    hasId: (id: string): boolean =>
+      database
+        .prepare("SELECT 1 FROM batches WHERE account = ? AND id = ?")
+        .get(account.number(), id) !== undefined,
   };
 }
 
@@ -94,7 +86,7 @@ function createLocks(
   database: Database,
   worker: Worker,
   account: RunAccount,
-  { one, withId, unfinishedNamed }: Finds,
+  { known, again, hasId }: Finds,
 ): Pick<BatchStore, "claim" | "claimPlanned" | "release" | "holderOf"> {
   const holderOf = ({ holder }: Batch): Holder | undefined =>
     holder && worker.isAlive(holder) ? holder : undefined;
@@ -105,7 +97,7 @@ function createLocks(
       .run(JSON.stringify(holder), batch.number);
     return { ...batch, holder };
   };
-  const claimKnown = (batch: Batch): BatchClaim => {
+  const claimKnown = (batch: Batch): PlannedClaim => {
     const by = holderOf(batch);
     if (by) return { kind: "held", batch, by };
     if (batch.cancelledAt !== null) return { kind: "cancelled", batch };
@@ -116,7 +108,7 @@ function createLocks(
     const { profile, environment } = worker.owner;
     const { name, fileName, hash, identity, columns, method } = file;
     const at = nowIn(worker);
-    const id = idsOf(identity).find((free) => withId(free) === undefined);
+    const id = idsOf(identity).find((free) => !hasId(free));
     const row = database
       .prepare(insertBatch)
       .get(
@@ -128,19 +120,20 @@ function createLocks(
     return batchOf(row);
   };
   return {
-    holderOf: async (batch) => holderOf(batch),
-    claim: async (file) =>
+    holderOf: async (batch) => holderOf(again(batch)),
+    claim: async (file, which) =>
       database.transaction(() => {
-        const known = one("identity = ?", file.identity);
-        if (known?.plan) return claimKnown(known);
-        const by = known && holderOf(known);
-        if (known && by) return { kind: "held", batch: known, by };
-        const other = unfinishedNamed(file.name);
-        if (other) return { kind: "other-rows", batch: other };
+        const { identity, name } = file;
+        const found = known({ identity, name });
+        const is = which(file, found);
+        if (is.kind === "same") return claimKnown(is.batch);
+        const unplanned = found.batches.find((one) => one.identity === identity);
+        const by = unplanned && holderOf(unplanned);
+        if (unplanned && by) return { kind: "held", batch: unplanned, by };
+        if (is.kind === "changed") return { kind: "changed-file", batch: is.batch };
         return { kind: "ours", batch: lock(store(file)) };
       }),
-    claimPlanned: async (batch) =>
-      database.transaction(() => claimKnown(withId(batch.id) ?? batch)),
+    claimPlanned: async (batch) => database.transaction(() => claimKnown(again(batch))),
     release: async ({ number }) => {
       database
         .prepare(`UPDATE batches SET holder = NULL WHERE number = ? AND ${isHeld}`)
@@ -152,7 +145,7 @@ function createLocks(
 function createPlans(
   database: Database,
   worker: Worker,
-  { unfinishedNamed }: Finds,
+  { known }: Finds,
 ): Pick<BatchStore, "plan" | "acceptLines" | "isUnaltered" | "cancel"> {
   /** Records a change of a plan, which fails if another process has taken the batch meanwhile. */
   const record = ({ number, id }: Batch, columns: Record<string, Value>, at: string): void => {
@@ -164,7 +157,7 @@ function createPlans(
     recordRow(database, "plan", row, at);
   };
   return {
-    plan: async (batch, rows, checkedUpTo) => {
+    plan: async (batch, rows, checkedUpTo, which) => {
       const { number, id } = batch;
       /** Another process may have taken the batch while this one waited for a confirmation. */
       const asOwner = <Result>(work: () => Result): Result =>
@@ -178,8 +171,9 @@ function createPlans(
       const digest = digestOf(database, number);
       const createdAt = nowIn(worker);
       return database.transaction(() => {
-        const other = unfinishedNamed(batch.name);
-        if (other) return { kind: "other-rows", batch: other };
+        const { identity, name } = batch;
+        const is = which(batch, known({ identity, name }));
+        if (is.kind !== "new") return { kind: "changed-file", batch: is.batch };
         if (database.prepare(changedSince).get(number, checkedUpTo)) return { kind: "changed" };
         const { rowCount, totalPaisa } = sum;
         const columns = { row_count: BigInt(rowCount), total_paisa: totalPaisa, digest };
@@ -261,21 +255,22 @@ const isHeld = "json_extract(holder, '$.lock') = ?";
 const isNotTaken = `(holder IS NULL OR ${isHeld})`;
 const isOwnUnplanned = `SELECT 1 FROM batches WHERE number = ? AND ${isHeld} AND digest IS NULL`;
 
-const isPlanned = "digest IS NOT NULL";
-const newest = "number DESC LIMIT 1";
-
 const planSource = {
-  tables: { accounts: "accounts", batches: "batches", rows: "batch_rows" },
+  tables: {
+    accounts: "accounts",
+    batches: "batches",
+    rows: "batch_rows",
+    operations: "operations",
+  },
   columns: "b.*",
   jsonArray: "json_array",
 };
 const planNames = { scope: "?1", own: "?2", count: "?3", sum: "?4", before: "?5", limit: "?6" };
 
-const hasOpenRow = `
-  SELECT 1 FROM batch_rows r JOIN batches b ON b.number = r.batch
-    LEFT JOIN operations o ON o.account = b.account AND o.reference = r.reference
-      AND ${isSamePayout} AND o.state = 'CONFIRMED' AND o.status IS NOT 'Cancelled'
-  WHERE r.batch = ? AND o.number IS NULL LIMIT 1`;
+const selectKnown = knownBatches(planSource, {
+  ...{ account: "?1", id: "?2", hash: "?3", identity: "?4" },
+  ...{ count: "?5", sum: "?6", name: "?7" },
+});
 
 /**
  * A change after an event that concerns a row of a batch, by a payout or a plan of any account. One SELECT per

@@ -79,7 +79,7 @@ export const batchBugs = [
     name: "batch: the same rows in another file are another batch",
     seam: "batchOfFile",
     decorate: (find) => (file, rows, ledger) =>
-      find(file, rows, withBatches(ledger, { withIdentity: () => async () => undefined })),
+      find(file, rows, withBatches(ledger, { known: () => async () => ({ batches: [] }) })),
     tests: identity,
   },
   {
@@ -114,6 +114,32 @@ export const batchBugs = [
         }),
       ),
     tests: [...identity, "-t", "another production account finished"],
+  },
+  {
+    name: "batch: a changed file of an unfinished batch is a new batch",
+    seam: "whichBatch",
+    decorate: (which) => (file, known, facts) =>
+      which(file, { ...known, unfinished: undefined }, facts),
+    tests: ["test/commands/batch.test.ts", "-t", "other rows under the name"],
+  },
+  {
+    name: "batch: the file of a cancelled batch is a new batch",
+    seam: "whichBatch",
+    decorate: (which) => (file, known, facts) => {
+      const batches = known.batches.filter(({ cancelledAt }) => cancelledAt === null);
+      return which(file, { ...known, batches }, facts);
+    },
+    tests: identity,
+  },
+  {
+    name: "batch: two files of one name are planned by two processes",
+    seam: "ledger",
+    decorate: (ledger) =>
+      withBatches(ledger, {
+        claim: (claim) => (file) => claim(file, isNew),
+        plan: (plan) => (batch, rows, upTo) => plan(batch, rows, upTo, isNew),
+      }),
+    tests: ["test/ledger/batches.test.ts", "-t", "is decided again"],
   },
   {
     name: "batch: other flags of a planned file are ignored",
@@ -314,6 +340,9 @@ async function answerBefore(request, ledger) {
 }
 
 async function* none() {}
+
+/** Decides that a file is no known batch. */
+const isNew = () => ({ kind: "new" });
 
 /** The rows of a batch with the states of their references, whatever these were used for. */
 async function* ofReferences(rows, ledger) {

@@ -16,7 +16,7 @@ export const overlapBugs = [
     seam: "ledger",
     decorate: findingOverlaps(async ({ kind, batch }, { since, ledger }) => {
       if (kind !== "planned") return true;
-      return (await ledger.batches.find(batch))?.createdAt >= since;
+      return (await ledger.batches.known({ id: batch })).batches[0]?.createdAt >= since;
     }),
     tests: plan,
   },

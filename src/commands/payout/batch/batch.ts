@@ -39,7 +39,7 @@ export const batchArgument = argument.required(
 );
 
 /**
- * The batch with the rows of a file, with this ID or name, or among the newest.
+ * The batch that is a file, has this ID or name, or is among the newest.
  *
  * @param byLines whether the command line names rows by their lines in the file
  * @throws Failure `not-found` if there is none; `conflict` for a file with other rows than the batch of its
@@ -47,47 +47,48 @@ export const batchArgument = argument.required(
  */
 export async function batchNamed(name: string, ledger: Ledger, byLines = false): Promise<Batch> {
   const place = placeIn(name);
-  const found =
-    place === undefined
-      ? await batchOfName(name, ledger, byLines)
-      : (await ledger.batches.list(place))[place - 1];
-  if (found?.plan) return found;
+  if (place !== undefined) return (await ledger.batches.list(place))[place - 1] ?? notFound(name);
+  if (existsSync(name)) return (await batchOfPath(name, ledger, byLines)) ?? notFound(name);
+  const id = name.toUpperCase();
+  const { batches, named } = await ledger.batches.known({ id, name });
+  return batches.find((one) => one.id === id) ?? named ?? notFound(name);
+}
+
+function notFound(name: string): never {
   const message = `This account has no batch ${JSON.stringify(name)} in the ledger.`;
   const hint = "To list batches, run 'lenden payout batch list'.";
   throw new Failure("batch.not-found", message, { hint });
 }
 
-async function batchOfName(name: string, ledger: Ledger, byLines: boolean) {
-  const { batches } = ledger;
-  if (!existsSync(name)) return batches.find(name);
+async function batchOfPath(
+  path: string,
+  ledger: Ledger,
+  byLines: boolean,
+): Promise<Batch | undefined> {
   const { readCsvFile } = await import("../../../batches/csv.ts");
-  const csv = await readCsvFile(name);
-  const own = await batches.newestOfFile(csv.hash);
-  if (own) return own;
-  const { batchOfRows } = await import("../../../batches/plan.ts");
+  const { batchToShow } = await import("../../../batches/lookup.ts");
+  const csv = await readCsvFile(path);
   const choices = { ignored: [], mapped: [], isLenient: true };
-  const same = await batchOfRows({ ...csv, choices }, ledger);
-  if (same && byLines)
+  const file = { hash: csv.hash, fileName: basename(path) };
+  const is = await batchToShow(file, { ...csv, choices }, ledger);
+  if (is.kind === "new") return undefined;
+  const { batch } = is;
+  if (is.kind === "changed") {
+    const message = `${path} has changed since batch ${batch.id} was created.`;
+    const hint = `Use the ID of the batch instead of the file: ${batch.id}.`;
+    throw new Failure("batch.other-rows", message, { hint, operation: batch.id });
+  }
+  if (byLines && batch.hash !== csv.hash)
     throw usage(
-      [`${name} has the rows of batch ${same.id}, but in a different order.`],
-      `Use the batch ID, ${same.id}, and the line numbers of the file that was sent.`,
+      [`${path} has the rows of batch ${batch.id}, but in a different order.`],
+      `Use the batch ID, ${batch.id}, and the line numbers of the file that was sent.`,
     );
-  const other = await batches.find(basename(name));
-  if (same || !other?.plan) return same;
-  const message = `${name} has changed since batch ${other.id} was created.`;
-  const hint = `Use the ID of the batch instead of the file: ${other.id}.`;
-  throw new Failure("batch.other-rows", message, { hint, operation: other.id });
-}
-
-/** The process that sends a batch now; the batch may have been read a while ago. */
-export async function holderNow({ id }: Batch, { batches }: Ledger) {
-  const now = await batches.find(id);
-  return now && (await batches.holderOf(now));
+  return batch;
 }
 
 /** Says that a process sends the batch now. @returns true if one does */
 export async function noteInProgress(batch: Batch, ledger: Ledger, { ui }: Context) {
-  const by = await holderNow(batch, ledger);
+  const by = await ledger.batches.holderOf(batch);
   if (by)
     ui.notice(
       `Another process is sending this batch: ${workerText(by)}. Rows in flight count as unknown.`,

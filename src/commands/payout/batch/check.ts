@@ -18,6 +18,7 @@ import {
   fileArgument,
   fileFlags,
   fileRows,
+  soughtOf,
 } from "./file.ts";
 
 export const batchCheck = defineCommand({
@@ -38,8 +39,11 @@ export const batchCheck = defineCommand({
     const { readCsvFile } = await import("../../../batches/csv.ts");
     const csv = await readCsvFile(input.file);
     const ledger = await context.ledger.own();
-    const examined = await examineFile(input, csv, ledger, context);
-    const existing = await describeExisting(examined, input.name, ledger).catch((error) => {
+    const { batchOfBytes } = await import("../../../batches/lookup.ts");
+    const planned = await batchOfBytes(soughtOf(input, csv), ledger);
+    const examined = await examineFile(input, csv, planned, ledger, context);
+    const describing = describeExisting(input, csv, examined, planned, ledger);
+    const existing = await describing.catch((error) => {
       if (error instanceof Failure) return error;
       throw error;
     });

@@ -32,7 +32,6 @@ import {
   batchNamed,
   countsText,
   endingFailure,
-  holderNow,
   noteInProgress,
   retriesText,
   statusCard,
@@ -111,7 +110,7 @@ async function watch(batch: Batch, ledger: Ledger, context: Context): Promise<vo
   let line = "";
   const isInProgress = async (): Promise<boolean> => {
     line = countsText(await readStatus(batch, ledger));
-    return (await holderNow(batch, ledger)) !== undefined;
+    return (await ledger.batches.holderOf(batch)) !== undefined;
   };
   if (!(await isInProgress())) return;
   const progress = context.ui.progress(() => ({ parts: line.split("; ") }));

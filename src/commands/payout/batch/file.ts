@@ -99,9 +99,14 @@ function sourceOf(
   return { ...csv, delimiter, choices: { ignored, mapped } };
 }
 
+/** A file that is not read yet. */
+export function soughtOf({ file, name }: FileInput, { hash }: CsvFile) {
+  const fileName = basename(file);
+  return { hash, fileName, name: name ?? fileName };
+}
+
 /** A file that was read and checked. */
 export interface Examined {
-  source: Source;
   /** Undefined if some row cannot be read, so that it cannot be compared with a plan. */
   file: BatchFile | undefined;
   read: CheckedFile;
@@ -112,43 +117,43 @@ export interface Examined {
   allowed: Finding[];
 }
 
-/** Reads a file and finds everything that is wrong with it. Of the API only the methods are requested. */
+/**
+ * Reads a file and finds everything that is wrong with it. Of the API only the methods are requested.
+ *
+ * @param planned the batch of its bytes, which keeps the method that it was created with
+ */
 export async function examineFile(
   input: FileInput,
   csv: CsvFile,
+  planned: Batch | undefined,
   ledger: Ledger,
   context: Context,
 ): Promise<Examined> {
   const { checkFile } = await import("../../../batches/check.ts");
   const { createMethodLookup } = await import("../../../operations/method.ts");
-  const { file: path, name: ownName, methodId, allowDuplicates } = input;
-  const { hash } = csv;
+  const { methodId, allowDuplicates } = input;
+  const sought = soughtOf(input, csv);
+  const ownName = sought.name === sought.fileName ? undefined : sought.name;
   const { numberFormat, method: usual } = await context.config.settings();
   const deps = await context.api.deps();
   const methodOf = createMethodLookup(deps, await context.api.methodCache());
   const named = input.method === undefined ? undefined : await methodOf(input.method);
   if (named?.ok === false) throw usage([`--method: ${named.problem}`]);
-  // A batch keeps the method that it was created with.
-  const planned = (await ledger.batches.ofFile(hash, ownName))?.method ?? undefined;
-  const method = input.methodId ?? input.method ?? planned ?? usual?.value;
+  const method = methodId ?? input.method ?? planned?.method ?? usual?.value;
   const rules = {
     numberFormat: numberFormat.value,
     holdsSecret: context.config.holdsSecret,
     method,
     methodOf: (text: string) => (text === methodId ? ok(methodId) : methodOf(text)),
   };
-  const source = sourceOf(input, csv);
-  const read = await checkFile(source, ownName, rules, ledger, deps);
+  const read = await checkFile(sourceOf(input, csv), ownName, rules, ledger, deps);
   const { identity, columns, findings } = read;
   const isAllowed = (finding: Finding) => allowDuplicates && isAcceptable(finding);
   const isReadable = findings.every((finding) => groupOf(finding) !== "invalid");
-  const fileName = basename(path);
-  const name = ownName ?? fileName;
   return {
-    source,
     file:
       identity !== undefined && isReadable
-        ? { name, fileName, hash, identity, columns, method: method ?? null }
+        ? { ...sought, identity, columns, method: method ?? null }
         : undefined,
     read,
     totals: totalsOf(read.rows),
@@ -162,6 +167,39 @@ export type PlanInput = FileInput & {
   expectCount: number | undefined;
 };
 
+/** A file to send. */
+export type FileToSend =
+  /** `isRead`: not found by its bytes, but by its rows. */
+  { batch: Batch; isRead: boolean } | { batch?: never; file: BatchFile; examined: Examined };
+
+/**
+ * The batch that a file is, or a new one with sound rows.
+ *
+ * @throws Failure `usage` if the file has problems, or if flags read other rows from a planned file; `conflict` for
+ * a changed file of a known batch
+ */
+export async function readToSend(
+  input: FileInput,
+  csv: CsvFile,
+  ledger: Ledger,
+  context: Context,
+): Promise<FileToSend> {
+  const { batchOfBytes } = await import("../../../batches/lookup.ts");
+  const planned = await batchOfBytes(soughtOf(input, csv), ledger);
+  if (planned) {
+    await checkColumns(planned, sourceOf(input, csv), ledger);
+    return { batch: planned, isRead: false };
+  }
+  const examined = await examineFile(input, csv, undefined, ledger, context);
+  const { file, read, problems } = examined;
+  const { findBatch } = await import("../../../batches/plan.ts");
+  const found = file && (await findBatch(file, read.rows, ledger));
+  if (found) return { batch: found, isRead: true };
+  await rejectProblems(input.file, problems, ledger);
+  if (!file) throw new Error("a file without problems cannot be read");
+  return { file, examined };
+}
+
 /** The batch of a file, claimed and planned after a confirmation; only its plan is sent. */
 export async function batchOfFile(
   input: PlanInput,
@@ -169,30 +207,22 @@ export async function batchOfFile(
   ledger: Ledger,
   context: Context,
 ): Promise<Batch> {
-  const { createBatch, findBatch, resumeBatch } = await import("../../../batches/plan.ts");
-  const planned = await ledger.batches.ofFile(csv.hash, input.name);
-  if (planned) {
-    await checkColumns(planned, sourceOf(input, csv), ledger);
-    return resumeBatch(planned, choicesOf(input, [], context), ledger);
-  }
-  const examined = await examineFile(input, csv, ledger, context);
-  const { file, read, problems } = examined;
-  const found = file && (await findBatch(file, read.rows, ledger));
-  if (found) {
-    const text = `This file has the rows of batch ${found.id}, which is resumed.`;
+  const { createBatch, resumeBatch } = await import("../../../batches/plan.ts");
+  const sought = await readToSend(input, csv, ledger, context);
+  const { batch } = sought;
+  if (batch) {
+    if (!sought.isRead) return resumeBatch(batch, choicesOf(input, [], context), ledger);
+    const text = `This file has the rows of batch ${batch.id}, which is resumed.`;
     context.ui.notice(text, "batch.same-rows");
     // Its rows keep the methods of the batch, however the file and the command line name them.
     const choices = choicesOf({ ...input, method: undefined, methodId: undefined }, [], context);
-    return resumeBatch(found, choices, ledger);
+    return resumeBatch(batch, choices, ledger);
   }
-  await rejectProblems(input.file, problems, ledger);
-  if (!file) throw new Error("a file without problems cannot be read");
+  const { file, examined } = sought;
   const { compareWithLast } = await import("../../../batches/comparison.ts");
-  const compared = await compareWithLast(read, ledger);
-  const { total } = examined.totals;
-  const rows = [...fileRows(examined), ...comparisonRows(compared, total)];
-  const choices = choicesOf(input, rows, context);
-  return createBatch(file, read, choices, ledger);
+  const compared = await compareWithLast(examined.read, ledger);
+  const rows = [...fileRows(examined), ...comparisonRows(compared, examined.totals.total)];
+  return createBatch(file, examined.read, choicesOf(input, rows, context), ledger);
 }
 
 /**
@@ -203,7 +233,7 @@ export async function batchOfFile(
 async function checkColumns(planned: Batch, source: Source, ledger: Ledger): Promise<void> {
   const { ignored = [], mapped = [] } = source.choices ?? {};
   if (source.delimiter === undefined && ignored.length + mapped.length === 0) return;
-  const { hasRowsOf } = await import("../../../batches/plan.ts");
+  const { hasRowsOf } = await import("../../../batches/lookup.ts");
   if (await hasRowsOf(planned, source, ledger)) return;
   const problem = `With --delimiter, --ignore-columns or --map, the rows differ from those of batch ${planned.id}, which was created from this file.`;
   throw usage([problem], "To resume that batch, run the same command without these flags.");
@@ -258,16 +288,18 @@ async function confirmTotal(
 /**
  * What sending a file would do, because it is a batch already; undefined if it is not.
  *
- * @throws Failure if its batch was cancelled, or if an unfinished batch of its name has other rows
+ * @param planned the batch of its bytes
+ * @throws Failure if its batch was cancelled, or as `readToSend`
  */
 export async function describeExisting(
-  { file, read, source }: Examined,
-  ownName: string | undefined,
+  input: FileInput,
+  csv: CsvFile,
+  { file, read }: Examined,
+  planned: Batch | undefined,
   ledger: Ledger,
 ): Promise<string | undefined> {
   const { findBatch } = await import("../../../batches/plan.ts");
-  const planned = await ledger.batches.ofFile(source.hash, ownName);
-  if (planned) await checkColumns(planned, source, ledger);
+  if (planned) await checkColumns(planned, sourceOf(input, csv), ledger);
   const batch = planned ?? (file && (await findBatch(file, read.rows, ledger)));
   return batch && describeBatch(batch, ledger);
 }

@@ -13,7 +13,7 @@ import { isUnsettled } from "../../../domain/state.ts";
 import type { Batch } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import type { Operation } from "../../../ledger/operation.ts";
-import { batchArgument, batchNamed, holderNow, statusNames, sumText } from "./batch.ts";
+import { batchArgument, batchNamed, statusNames, sumText } from "./batch.ts";
 
 export const batchResolve = defineCommand({
   description:
@@ -43,7 +43,7 @@ export const batchResolve = defineCommand({
     const ledger = await context.ledger.own();
     const batch = await batchNamed(name, ledger, lines !== undefined);
     // P4: the process that sends the batch resolves these rows itself.
-    const by = await holderNow(batch, ledger);
+    const by = await ledger.batches.holderOf(batch);
     if (by) throw unchanged(lockedError(batch.id, by, "Batch"));
     const unknown = await unknownRows(batch, ledger);
     const chosen = lines ? await chooseRows(unknown, lines, batch, ledger) : unknown;

@@ -1,6 +1,5 @@
 import { setFlagsFromString } from "node:v8";
 import type { CsvFile } from "../../../batches/csv.ts";
-import { rejectProblems } from "../../../batches/findings.ts";
 import type { RowEnd, Sending } from "../../../batches/send.ts";
 import {
   type BatchStatus,
@@ -23,7 +22,6 @@ import {
   inOneLine,
   isOfLedger,
   type Reason,
-  usage,
   whatHappened,
 } from "../../../domain/failure.ts";
 import { formatDay } from "../../../domain/local-time.ts";
@@ -48,12 +46,12 @@ import {
   batchOfFile,
   checkExpected,
   describeBatch,
-  describeExisting,
-  examineFile,
+  type FileToSend,
   fileArgument,
   fileFlags,
   newPeriodText,
   type PlanInput,
+  readToSend,
 } from "./file.ts";
 
 export const batchSend = defineCommand({
@@ -163,31 +161,28 @@ function failedAfterSending(cause: unknown, batch: Batch, { accepted, unsent }: 
 async function previewOf(input: PlanInput, csv: CsvFile, ledger: Ledger, context: Context) {
   const { payoutBody } = await import("../../../operations/payout/order.ts");
   const { orderOfRow } = await import("../../../batches/send.ts");
-  const { isComplete } = await import("../../../batches/identity.ts");
-  const planned = await ledger.batches.ofFile(csv.hash, input.name);
-  if (planned?.plan) {
-    // The plan decides, whatever the flags are.
-    context.ui.notice(await describeBatch(planned, ledger), "batch.exists");
-    checkExpected(input, totalOf(planned));
-    for await (const row of ledger.batches.rows(planned, "all")) {
-      noteFirst(totalOf(planned).count, context);
-      return context.api.preview("createPayout", payoutBody(orderOfRow(row)));
-    }
-  }
-  const examined = await examineFile(input, csv, ledger, context);
-  const { problems, totals } = examined;
-  const existing = await describeExisting(examined, input.name, ledger);
-  if (existing) context.ui.notice(existing, "batch.exists");
-  else await rejectProblems(input.file, problems, ledger);
-  checkExpected(input, totals.total);
-  const [first] = totals.first;
-  if (!first || !isComplete(first))
-    throw usage(
-      ["The first row cannot be read with these flags."],
-      "Use the flags of the run that created the batch.",
-    );
-  noteFirst(totals.total.count, context);
+  const sought = await readToSend(input, csv, ledger, context);
+  if (sought.batch) context.ui.notice(await describeBatch(sought.batch, ledger), "batch.exists");
+  const total = sought.batch ? totalOf(sought.batch) : sought.examined.totals.total;
+  checkExpected(input, total);
+  const first = await firstRow(sought, ledger);
+  noteFirst(total.count, context);
   return context.api.preview("createPayout", payoutBody(orderOfRow(first)));
+}
+
+/** Of the plan of a batch, whatever its file has. */
+async function firstRow(
+  sought: FileToSend,
+  ledger: Ledger,
+): Promise<Omit<PlannedPayout, "isAccepted">> {
+  const { isComplete } = await import("../../../batches/identity.ts");
+  if (sought.batch) {
+    for await (const row of ledger.batches.rows(sought.batch, "all")) return row;
+    throw new Error("a batch was planned without rows");
+  }
+  const [first] = sought.examined.totals.first;
+  if (!first || !isComplete(first)) throw new Error("a row without problems cannot be read");
+  return first;
 }
 
 function noteFirst(rows: number, { ui }: Context): void {

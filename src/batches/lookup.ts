@@ -1,0 +1,191 @@
+import { payeeOf } from "../domain/mobile.ts";
+import { ok } from "../domain/result.ts";
+import { isFree, isUnsettled, isUsedUp } from "../domain/state.ts";
+import type { Batch, BatchFile, FileOfBatch, FoundPlan, KnownBatches } from "../ledger/batch.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { readRows, type Source } from "./check.ts";
+import { differencesFrom } from "./differences.ts";
+import { fieldsOf, hasReferenceColumn } from "./header.ts";
+import { identify, mayPayAgain, type RowFacts, type SoughtFile, whichBatch } from "./identity.ts";
+import { type FileRow, type RowRules, totalsOf } from "./rows.ts";
+
+/*
+ * Reads from the ledger what decides which batch a file is. `whichBatch` decides.
+ */
+
+/** The batch of the bytes of a file that is not read yet. */
+export async function batchOfBytes(
+  file: SoughtFile,
+  { batches }: Ledger,
+): Promise<Batch | undefined> {
+  const is = whichBatch(file, await batches.known({ hash: file.hash }));
+  return is.kind === "same" ? is.batch : undefined;
+}
+
+/** Which batch a file is that was read to be sent, and what rows said about that. */
+export async function batchToSend(
+  file: BatchFile,
+  rows: FileRow[],
+  ledger: Ledger,
+): Promise<{ is: FileOfBatch; facts: RowFacts }> {
+  const { identity, name } = file;
+  const known = await ledger.batches.known({ identity, name });
+  const facts = await rowFacts(file, rows, known, ledger);
+  return { is: whichBatch(file, known, facts), facts };
+}
+
+async function rowFacts(
+  file: BatchFile,
+  rows: FileRow[],
+  known: KnownBatches,
+  ledger: Ledger,
+): Promise<RowFacts> {
+  const is = whichBatch(file, known);
+  if (is.kind === "same") return {};
+  if (is.kind === "new") return { paid: await paidBefore(file, rows, ledger) };
+  return { differences: await differencesFrom(is.batch, file, rows, ledger) };
+}
+
+/**
+ * Which batch a file is whose batch is shown. Needs no API: the methods have the IDs that the batch was planned with.
+ *
+ * @param source how the file is read, if it is not the very file of a batch
+ */
+export async function batchToShow(
+  file: SoughtFile,
+  source: Source,
+  ledger: Ledger,
+): Promise<FileOfBatch> {
+  const planned = await batchOfBytes(file, ledger);
+  if (planned) return { kind: "same", batch: planned };
+  const typed = await readTyped(source);
+  const { total: size } = totalsOf(typed?.rows ?? []);
+  const known = await ledger.batches.known({ name: file.fileName, ...(typed && { size }) });
+  return whichBatch(file, known, {
+    rowsOf: typed && (await batchWithRows(known.batches, typed, ledger)),
+  });
+}
+
+/** True if a file has the rows of a batch, as the source says that it is read. */
+export async function hasRowsOf(batch: Batch, source: Source, ledger: Ledger): Promise<boolean> {
+  const typed = await readTyped(source);
+  return typed !== undefined && (await batchWithRows([batch], typed, ledger)) !== undefined;
+}
+
+/** A file whose methods were read as they are typed. */
+interface TypedFile {
+  rows: FileRow[];
+  hasReferences: boolean;
+}
+
+/** Reading writes nothing, so Ctrl-C may end it at once. */
+const neverStops = { isStopping: () => false, isOutOfTime: () => false };
+/** An empty text means the batch's method. */
+const asTyped: RowRules = {
+  numberFormat: "local",
+  method: "",
+  methodOf: ok<string>,
+  holdsSecret: () => false,
+};
+
+/** @returns undefined if some row cannot be read */
+async function readTyped(source: Source): Promise<TypedFile | undefined> {
+  const { header, rows, problems } = await readRows(source, asTyped, neverStops);
+  if (problems.length > 0) return undefined;
+  return { rows, hasReferences: header?.fields.includes("ref") === true };
+}
+
+/** The first of these batches that has the rows of a file, in any order. */
+async function batchWithRows(
+  batches: Batch[],
+  { rows, hasReferences }: TypedFile,
+  ledger: Ledger,
+): Promise<Batch | undefined> {
+  const { count, sumPaisa } = totalsOf(rows).total;
+  for (const batch of batches) {
+    const { plan, name, fileName, identity, method: usual } = batch;
+    if (plan?.rowCount !== count || plan.totalPaisa !== sumPaisa) continue;
+    const ids = new Map<string, string>();
+    for await (const { method, methodId } of ledger.batches.rows(batch, "all"))
+      ids.set(method, methodId);
+    const planned = rows.map((row) => ({
+      ...row,
+      methodId: ids.get(row.method || (usual ?? "")) ?? null,
+    }));
+    const ownName = name === fileName ? undefined : name;
+    if (identify(planned, hasReferences, ownName) === identity) return batch;
+  }
+  return undefined;
+}
+
+/** The newest paid batch whose payouts a file without references would pay again, because it has all of them. */
+async function paidBefore(
+  file: BatchFile,
+  rows: FileRow[],
+  ledger: Ledger,
+): Promise<FoundPlan | undefined> {
+  if (hasReferenceColumn(file.columns)) return undefined;
+  const { total } = totalsOf(rows);
+  const payoutsFor = countedFor(rows, file.columns);
+  for await (const found of ledger.batches.plansWithin(total)) {
+    const { batch } = found;
+    if (!mayPayAgain(file, total.count, batch)) continue;
+    if (await wasPaidBy(found, payoutsFor(batch.columns), ledger)) return found;
+  }
+  return undefined;
+}
+
+type ComparedPayout = Pick<FileRow, "amountPaisa" | "recipient" | "description">;
+
+/** The payouts of a file, counted by a key that is equal for equal payouts. */
+interface CountedPayouts {
+  keyOf(payout: ComparedPayout): string;
+  counts: Map<string, number>;
+}
+
+/** The payouts of a file as they are compared with those of a plan with other columns. */
+function countedFor(rows: FileRow[], own: string[]): (columns: string[]) => CountedPayouts {
+  const textsIn = (columns: string[]) =>
+    JSON.stringify(fieldsOf(columns).filter((one) => one === "name" || one === "description"));
+  const known = new Map<boolean, CountedPayouts>();
+  return (columns) => {
+    const isReadAlike = textsIn(columns) === textsIn(own);
+    const counted = known.get(isReadAlike) ?? countPayouts(rows, isReadAlike);
+    known.set(isReadAlike, counted);
+    return counted;
+  };
+}
+
+function countPayouts(rows: FileRow[], hasDescription: boolean): CountedPayouts {
+  const keyOf = ({ amountPaisa, recipient, description }: ComparedPayout) => {
+    const text = hasDescription ? withoutExtraSpace(description) : "";
+    return JSON.stringify([payeeOf(recipient ?? ""), String(amountPaisa), text]);
+  };
+  const counts = new Map<string, number>();
+  for (const row of rows) counts.set(keyOf(row), (counts.get(keyOf(row)) ?? 0) + 1);
+  return { keyOf, counts };
+}
+
+/** True if no row of a batch is open, some were accepted, and a file has the payouts of all of them. */
+async function wasPaidBy(
+  { batch, samples }: FoundPlan,
+  { keyOf, counts }: CountedPayouts,
+  ledger: Ledger,
+): Promise<boolean> {
+  if (!samples.every((row) => counts.has(keyOf(row)))) return false;
+  const found = new Map<string, number>();
+  let isPaid = false;
+  for await (const row of ledger.batches.rows(batch, "all")) {
+    const key = keyOf(row);
+    const count = (found.get(key) ?? 0) + 1;
+    const isMissing = count > (counts.get(key) ?? 0);
+    if (isMissing || row.state === null || isUnsettled(row) || isFree(row)) return false;
+    found.set(key, count);
+    if (!isUsedUp(row)) isPaid = true;
+  }
+  return isPaid;
+}
+
+function withoutExtraSpace(text: string | null): string {
+  return (text ?? "").replace(/\s+/g, " ").trim();
+}
