@@ -2,16 +2,15 @@ import { type Context, defineCommand, type Schemas } from "../cli/command/define
 import { flag, type Input, oneOf } from "../cli/command/flag.ts";
 import type { Output } from "../cli/output/render.ts";
 import { type Cell, type Column, id, money, type Table, text } from "../cli/output/view.ts";
-import { amountText, type Paisa } from "../domain/amount.ts";
+import type { Paisa } from "../domain/amount.ts";
 import { usage } from "../domain/failure.ts";
 import { formatPaisa } from "../domain/money.ts";
 import { err, ok, quoted, type Result } from "../domain/result.ts";
-import { clockIn, whenClockShows } from "../domain/time-zone.ts";
-import type { Kind, Operation } from "../ledger/operation.ts";
+import type { Kind } from "../ledger/operation.ts";
+import { plainReport } from "../report/plain.ts";
 import {
   type AccountReport,
   type Bucket,
-  createReport,
   type Group,
   groupings,
   labelOf,
@@ -25,6 +24,7 @@ import {
   sumIn,
 } from "../report/report.ts";
 import { reportPage } from "../report/report-page.ts";
+import { monthAt, monthSpan, notesOf, totalsOf } from "../report/totals.ts";
 import { spanOf, timeFilters, zoneOf } from "./time-filters.ts";
 
 const flags = {
@@ -60,24 +60,8 @@ export const report = defineCommand({
   },
 
   /** There may be a million groups, so they are read while they are printed. */
-  output: (schema) => reportOutput(schema),
-  json: ({ scope, accounts }) => ({
-    by: scope.by,
-    since: scope.since ?? null,
-    until: scope.until ?? null,
-    timeZone: scope.zone,
-    accounts: accounts.map(({ groups, total, listed, ...account }) => ({
-      ...account,
-      groups: jsonGroups(groups),
-      total: jsonOf(total),
-      differing: listed.differing.map(({ message, ...one }) => ({ ...jsonListed(one), message })),
-      noLongerCompleted: listed.noLongerCompleted.map(({ completedAt, status, ...one }) => ({
-        ...jsonListed(one),
-        completedAt,
-        status,
-      })),
-    })),
-  }),
+  output: reportOutput,
+  json: ({ scope, accounts }) => plainReport(scope, accounts),
 
   view: (result) => {
     const { scope, accounts, output, now, room, line } = result;
@@ -103,14 +87,6 @@ async function* withListed(input: ReportInput, context: Context) {
       }
 }
 
-function jsonListed(
-  one: Pick<Operation, "id" | "kind" | "remoteId" | "reference" | "amountPaisa">,
-) {
-  const { id, kind, remoteId, reference, amountPaisa } = one;
-  const requested = amountPaisa === null ? null : amountText(amountPaisa);
-  return { operation: id, kind, remoteId, reference, requested };
-}
-
 /** Each page of an account by itself; an empty one if there is no account. */
 async function* pagesOf(input: ReportInput, context: Context) {
   const report = await sumsOf(input, context);
@@ -125,10 +101,6 @@ async function* pagesOf(input: ReportInput, context: Context) {
     if (groups.length > 0) yield { ...report, accounts: [{ ...account, groups }] };
   }
   if (report.accounts.length === 0) yield report;
-}
-
-function* jsonGroups(groups: Iterable<Group>) {
-  for (const { sums, ...group } of groups) yield { ...group, ...jsonOf(sums) };
 }
 
 interface Reported {
@@ -150,36 +122,13 @@ async function sumsOf(
   const { host, ui } = context;
   const zone = await zoneOf(context);
   const isGiven = times.since !== undefined || times.until !== undefined;
-  const currentMonth = new Date(clockIn(zone, host.now())).toISOString().slice(0, 7);
   const { problems, ...span } = isGiven
     ? spanOf(times, zone, context)
-    : { problems: [], ...monthSpan(month ?? currentMonth, zone) };
+    : { problems: [], ...monthSpan(month ?? monthAt(host.now(), zone), zone) };
   if (problems.length > 0) throw usage(problems);
   const scope: Scope = { by, ...span, zone };
-  const sums = createReport(scope);
-  const filter = { bookedSince: span.since, bookedUntil: span.until, oldestFirst: true };
-  for await (const one of (await context.ledger.records()).list(undefined, filter))
-    await sums.add(one);
-  const accounts = await sums.accounts();
-  const countOf = (bucket: Bucket) =>
-    accounts.reduce((count, { total }) => count + sumIn(total, bucket).count, 0);
-  if (accounts.length > 0) {
-    const named = accounts.map(({ account, environment }) => `${account} (${environment})`);
-    ui.notice(`Period: ${periodText(scope)} (${zone}). Account: ${named.join(", ")}.`);
-  }
-  const [unknown, inProgress] = [countOf("unknown"), countOf("inProgress")];
-  const [differing, changed] = [countOf("differing"), countOf("noLongerCompleted")];
-  if (inProgress > 0) ui.notice(`Not included: ${inProgress} in progress.`);
-  if (unknown > 0)
-    ui.notice(
-      `Not included: ${unknown} with an unknown outcome. To list them, run 'lenden ledger list --unknown'.`,
-    );
-  if (differing > 0)
-    ui.notice(
-      `Not included: ${differing} with a record that differs from what was requested. To list them, run 'lenden ledger list --status conflict'.`,
-    );
-  if (changed > 0)
-    ui.notice(`Not included: ${changed} completed in the period and not Completed any more.`);
+  const accounts = await totalsOf(scope, await context.ledger.records());
+  for (const note of notesOf(scope, accounts)) ui.notice(note);
   const room = host.stdout.isTTY ? (host.stdout.columns ?? 80) : 0;
   return { scope, accounts, output: ui.output, now: new Date(host.now()).toISOString(), room };
 }
@@ -188,41 +137,6 @@ function readMonth(typed: string): Result<string> {
   return /^\d{4}-(?:0[1-9]|1[0-2])$/.test(typed)
     ? ok(typed)
     : err(`${quoted(typed)} is not a month. Example: 2026-11.`);
-}
-
-function monthSpan(month: string, zone: string): Pick<Scope, "since" | "until"> {
-  const startMs = (monthsLater: number) => {
-    const date = new Date(month);
-    date.setUTCMonth(date.getUTCMonth() + monthsLater);
-    return whenClockShows(zone, date.getTime());
-  };
-  return {
-    since: new Date(startMs(0)).toISOString(),
-    until: new Date(startMs(1) - 1).toISOString(),
-  };
-}
-
-function jsonOf(sums: Sums) {
-  const sum = (bucket: Bucket, kind: Kind) => {
-    const { count, paisa } = sumIn(sums, bucket, [kind]);
-    return { count, amount: amountText(paisa) };
-  };
-  const each = (bucket: Bucket) => ({
-    payments: sum(bucket, "payment"),
-    refunds: sum(bucket, "refund"),
-    payouts: sum(bucket, "payout"),
-  });
-  const net = netOf(sums);
-  return {
-    ...each("completed"),
-    net: net < 0n ? `-${amountText(-net)}` : amountText(net),
-    unknown: each("unknown"),
-    inProgress: each("inProgress"),
-    noLongerCompleted: each("noLongerCompleted"),
-    // Their amounts are not proved.
-    differing: sumIn(sums, "differing").count,
-    notCounted: sumIn(sums, "notCounted").count,
-  };
 }
 
 /** A group; undefined for the total of an account. */
