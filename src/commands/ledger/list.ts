@@ -4,6 +4,7 @@ import { readDuration } from "../../cli/output/time.ts";
 import { formatTime } from "../../domain/local-time.ts";
 import { formatPaisa } from "../../domain/money.ts";
 import type { ListedOperation } from "../../ledger/operation.ts";
+import { nextStep, type Where } from "../../operations/next-step.ts";
 import { columnsFlag, limit } from "../lists.ts";
 import {
   columnsOf,
@@ -13,7 +14,7 @@ import {
   payoutFilters,
   tableOf,
 } from "../operation-lists.ts";
-import { nextStep, operationOutput, type Where, withCommands } from "./operation.ts";
+import { operationOutput, withCommands } from "./operation.ts";
 
 export const ledgerList = defineCommand({
   description:

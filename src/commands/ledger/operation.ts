@@ -2,11 +2,10 @@ import { placeIn } from "../../cli/command/common-flags.ts";
 import type { Schemas } from "../../cli/command/define-command.ts";
 import { amountText } from "../../domain/amount.ts";
 import { Failure } from "../../domain/failure.ts";
-import { isDiffering, isImported, isTest, isUnresolved } from "../../domain/state.ts";
+import { isImported, isTest } from "../../domain/state.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { ListedOperation, Operation } from "../../ledger/operation.ts";
-import { differingHint, resolveHint } from "../../operations/compare.ts";
-import { isForgotten } from "../../operations/payout/unknown.ts";
+import { commandsFor, type Where } from "../../operations/next-step.ts";
 
 /** The operation with this ID or reference, or among the newest. */
 export async function operationNamed(name: string, ledger: Ledger): Promise<Operation> {
@@ -46,49 +45,9 @@ export function exported(operation: Operation | ListedOperation) {
   };
 }
 
-export interface Where {
-  ledger: Pick<Ledger, "isOfThisKey">;
-  now(): number;
-}
-
 /** An operation with the commands of which one resolves it. */
 export function withCommands(operation: Operation, where: Where) {
   return { ...exported(operation), resolveWith: commandsFor(operation, where) };
-}
-
-/**
- * The commands of which one resolves an operation; none if its outcome is known. Two if only the dashboard
- * shows it: a payment or a refund, a CONFLICT, a payout that was sent with another key or over a day ago.
- */
-function commandsFor(operation: Operation, { ledger, now }: Where): string[] {
-  if (!isUnresolved(operation)) return [];
-  const { kind, state, openedAt } = operation;
-  const resolve = `lenden ledger resolve ${nameOf(operation)}`;
-  const isMove = kind === "cancel" || kind === "trigger";
-  const isResent =
-    kind === "payout" &&
-    !isTest(operation) &&
-    ledger.isOfThisKey(operation) &&
-    !isForgotten(openedAt, { now });
-  // Its record is compared again.
-  if (isDiffering(operation)) return [resolve];
-  return state !== "CONFLICT" && (isMove || isResent)
-    ? [resolve]
-    : [`${resolve} --created <id>`, `${resolve} --not-created`];
-}
-
-/** A shell user can type the reference of a payout, unless it looks like a flag. */
-function nameOf({ id, reference }: Operation): string {
-  return reference === null || reference.startsWith("-") ? id : reference;
-}
-
-/** The next step for an operation whose outcome is unknown. */
-export function nextStep(operation: Operation, where: Where): string {
-  if (isDiffering(operation)) return differingHint(operation);
-  const [first, second] = commandsFor(operation, where);
-  return second === undefined
-    ? `To resolve it, run '${first}'.`
-    : resolveHint(nameOf(operation), operation.kind, operation);
 }
 
 /** The fields of `exported`. */

@@ -14,13 +14,14 @@ import {
   type View,
 } from "../../cli/output/view.ts";
 import type { Ask } from "../../cli/terminal/ask.ts";
-import { Failure, inOneLine, usage, whatHappened } from "../../domain/failure.ts";
+import { usage } from "../../domain/failure.ts";
 import { readIdentifier } from "../../domain/identifier.ts";
 import { problemOf } from "../../domain/result.ts";
-import { isTest, isUnresolved, isUnsettled } from "../../domain/state.ts";
+import { isUnresolved, isUnsettled } from "../../domain/state.ts";
 import { resources } from "../../domain/statuses.ts";
 import type { Operation } from "../../ledger/operation.ts";
-import { nextStep, operationNamed, operationOutput, withCommands } from "./operation.ts";
+import type { Finding } from "../../operations/resolve.ts";
+import { operationNamed, operationOutput, withCommands } from "./operation.ts";
 
 export const ledgerResolve = defineCommand({
   description:
@@ -70,7 +71,13 @@ export const ledgerResolve = defineCommand({
         `${one.reference ?? one.id}${findingText(findings.get(one.id))}`,
       ]),
     });
-    const resolved = await resolveEach(all, { findings, isOne: name !== undefined }, context);
+    const { resolveEach } = await import("../../operations/resolve-each.ts");
+    const resolved = await resolveEach(all, await context.api.deps(), {
+      findings,
+      isOne: name !== undefined,
+      stopping: context.stopping,
+      payoutSecret: context.config.payoutSecret,
+    });
     const where = { ledger, now: context.host.now };
     return resolved.map((one) => withCommands(one, where));
   },
@@ -92,111 +99,17 @@ export const ledgerResolve = defineCommand({
   ending: (rows) => (rows.some(isUnsettled) ? "uncertain" : undefined),
 });
 
-function findingText(finding: Finding | undefined): string {
+/** What a person found in the dashboard. */
+type Found = NonNullable<Finding>;
+
+function findingText(finding: Finding): string {
   if (finding === undefined) return "";
   return finding === "not created" ? ": not created" : `: created as ${finding.created}`;
 }
 
-/** So many operations are resolved at once: some may wait for an API that does not respond. */
-const resolvedAtOnce = 4;
-
-/**
- * Resolves each; one that stays unknown does not keep the others from it. Those are listed at the end, with
- * the commands for each.
- */
-async function resolveEach(
-  all: Operation[],
-  { findings, isOne }: { findings: Map<string, Finding>; isOne: boolean },
-  context: Context,
-): Promise<Operation[]> {
-  const { resolve } = await import("../../operations/resolve.ts");
-  const { restStarts } = await import("../../operations/payout/unknown.ts");
-  const deps = await context.api.deps();
-  const ledger = await context.ledger.own();
-  const starts = await restStarts(all, ledger, deps);
-  const failures = new Map<string, Failure>();
-  const ends = new Map<string, Operation>();
-  let broken: unknown;
-  const resolveOne = async (operation: Operation): Promise<Operation> => {
-    const { id } = operation;
-    const finding = findings.get(id);
-    try {
-      if (context.stopping.aborted) return operation;
-      if (finding === undefined && isResent(operation)) await context.config.payoutSecret();
-      return await resolve(operation, finding, deps, starts.get(id));
-    } catch (error) {
-      if (isOne || !(error instanceof Failure)) throw error;
-      failures.set(id, error);
-      return (await ledger.find(id).catch(() => undefined)) ?? operation;
-    }
-  };
-  const queue = all.values();
-  const work = async (): Promise<void> => {
-    for (const operation of queue) {
-      // After an error of the ledger, no outcome could be recorded (I4).
-      if (broken !== undefined) return;
-      try {
-        ends.set(operation.id, await resolveOne(operation));
-      } catch (error) {
-        broken ??= error;
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: resolvedAtOnce }, work));
-  if (isOne && broken !== undefined) throw broken;
-  const resolved = all.flatMap(({ id }) => ends.get(id) ?? []);
-  const where = { ledger, now: context.host.now };
-  for (const operation of resolved) {
-    const failure = failures.get(operation.id);
-    if (isUnsettled(operation) && !isOne)
-      context.ui.notice(stillUnknown(operation, failure, where), "ledger.not-resolved");
-    else if (failure) context.ui.notice(inOneLine(failure), "ledger.not-resolved");
-  }
-  if (broken !== undefined) throw resolved.length === 0 ? broken : notAllResolved(broken);
-  return resolved;
-}
-
-/** The ledger failed after other operations were resolved, or were sent again. */
-function notAllResolved(cause: unknown): Failure {
-  return new Failure(
-    "ledger.not-recorded",
-    "The ledger failed before all operations were resolved.",
-    {
-      hint: "Make room on the disk and check its permissions, then run the same command again.",
-      cause,
-    },
-  );
-}
-
-/** Why an operation is still unknown, and the exact command for it. */
-function stillUnknown(
-  operation: Operation,
-  failure: Failure | undefined,
-  where: Parameters<typeof nextStep>[1],
-): string {
-  const { kind, reference, id } = operation;
-  const happened = failure && whatHappened(failure);
-  const isNamed = happened?.includes(reference ?? id);
-  const why = happened
-    ? `${isNamed ? "" : `${kind} ${reference ?? id}: `}${happened}`
-    : `Stopped before ${kind} ${reference ?? id} was resolved. Outcome unknown: money may have moved.`;
-  // An unknown outcome is what the command is for; any other failure has to be corrected first.
-  const isOther = failure && failure.kind !== "uncertain" && failure.kind !== "refused";
-  const first = isOther ? `${failure.details.hint ?? ""} ` : "";
-  return `${why} ${first}${nextStep(operation, where)}`;
-}
-
-/** A payout is signed: without the secret it is not even claimed (P2). */
-function isResent(operation: Operation): boolean {
-  return operation.kind === "payout" && isUnsettled(operation) && !isTest(operation);
-}
-
-/** A person's finding in the dashboard. */
-type Finding = { created: string } | "not created";
-
 /** Only a person can find out about payments, refunds and conflicts. Non-interactively, nothing is asked. */
-async function askForFindings(all: Operation[], context: Context): Promise<Map<string, Finding>> {
-  const findings = new Map<string, Finding>();
+async function askForFindings(all: Operation[], context: Context): Promise<Map<string, Found>> {
+  const findings = new Map<string, Found>();
   const ask = await context.ui.ask();
   const ledger = await context.ledger.own();
   for (const operation of ask ? all : []) {
@@ -209,7 +122,7 @@ async function askForFindings(all: Operation[], context: Context): Promise<Map<s
     const finding = await askForFinding(operation, ask, context);
     if (finding) findings.set(operation.id, finding);
   }
-  const lineOf = ([id, finding]: [string, Finding]) => [
+  const lineOf = ([id, finding]: [string, Found]) => [
     ...["ledger", "resolve", id],
     ...(finding === "not created" ? ["--not-created"] : ["--created", finding.created]),
   ];
