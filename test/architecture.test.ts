@@ -54,7 +54,14 @@ const mayImport: Record<string, string[]> = {
     "types:api/contract",
     "types:ledger",
   ],
-  callbacks: ["api/contract", "domain", "platform/loopback.ts", "types:api", "types:ledger"],
+  callbacks: [
+    "api/contract",
+    "domain",
+    "operations",
+    "platform/loopback.ts",
+    "types:api",
+    "types:ledger",
+  ],
   doctor: [
     "domain",
     "api/proxy.ts",

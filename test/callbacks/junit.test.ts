@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { junitReport } from "../../src/commands/callback/test.ts";
+import { junitReport } from "../../src/callbacks/junit.ts";
 import { runs } from "../support/helpers.ts";
 
 const result = {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { newestCallbacks } from "../../src/commands/callback/received.ts";
+import { newestCallbacks } from "../../src/callbacks/stored.ts";
 import { collect } from "../support/helpers.ts";
 import { owner } from "./small-ledger.ts";
 import { databases, describeEach } from "./stores.ts";

@@ -1,35 +1,35 @@
 import { readPasted } from "../../callbacks/content.ts";
 import type { Handled } from "../../callbacks/handle.ts";
+import {
+  claimText,
+  eventOf,
+  type ListedCallback,
+  listed,
+  nameOf,
+  verifiedText,
+} from "../../callbacks/plain.ts";
+import { callbackNumbered, newestCallbacks } from "../../callbacks/stored.ts";
 import { unlessDiffering, verdicts, verify } from "../../callbacks/verify.ts";
 import { readCount, readText } from "../../cli/command/common-flags.ts";
-import { type Context, defineCommand, type Ending } from "../../cli/command/define-command.ts";
+import { defineCommand, type Ending } from "../../cli/command/define-command.ts";
 import { argument, flag, oneOf } from "../../cli/command/flag.ts";
 import { readSmallText } from "../../cli/command/small-text.ts";
 import { card, field, text, time } from "../../cli/output/view.ts";
 import { readAmount } from "../../domain/amount.ts";
 import { keysOf } from "../../domain/collect.ts";
-import { Failure, usage } from "../../domain/failure.ts";
-import type { CallbackFilter, CallbackStore, StoredCallback } from "../../ledger/callback.ts";
+import { usage } from "../../domain/failure.ts";
 import { columnsFlag, type ListColumn, limit, pagesOf, pageTable } from "../lists.ts";
 import { spanOf, timeFilters, zoneOf } from "../time-filters.ts";
 import {
   callbackFields,
-  claimText,
-  conflictOf,
   endingOf,
   eventLine,
-  eventOf,
   eventOutput,
   forwardingFlags,
   handlingFor,
-  type ListedCallback,
-  listed,
-  lookFor,
-  nameOf,
   openHandler,
   verdictFields,
   verdictOutput,
-  verifiedText,
 } from "./callbacks.ts";
 
 /** Which callback of the ledger. */
@@ -114,7 +114,7 @@ export const callbackShow = defineCommand({
   arguments: { number: callbackNumber },
 
   async run({ number }, context) {
-    const callback = await callbackNumbered(number, context);
+    const callback = await callbackNumbered(number, await context.ledger.records());
     const bytes = Buffer.from(callback.body);
     return {
       ...listed(callback),
@@ -167,7 +167,7 @@ export const callbackReplay = defineCommand({
     unverified: "the callback is not verified",
   },
   async run({ number, ...given }, context) {
-    const callback = await callbackNumbered(number, context);
+    const callback = await callbackNumbered(number, await context.ledger.records());
     const { handle } = await import("../../callbacks/handle.ts");
     const { handler } = await openHandler(given, context);
     return handle(callback, await handlingFor(context, handler), true);
@@ -183,15 +183,6 @@ function endingOfReplay(handled: Handled): Ending {
   const { status, callback } = handled;
   const failed = callback.forwarded?.status === null ? "unreachable" : "refused";
   return endingOf(handled) ?? (status < 300 ? undefined : failed);
-}
-
-/** @throws Failure `callback.not-found` */
-async function callbackNumbered(number: number, context: Context): Promise<StoredCallback> {
-  const found = await (await context.ledger.records()).callbacks.find(number);
-  if (found) return found;
-  throw new Failure("callback.not-found", `This account has no callback ${number}.`, {
-    hint: "To list its callbacks, run 'lenden callback list'.",
-  });
 }
 
 export const callbackVerify = defineCommand({
@@ -218,33 +209,13 @@ export const callbackVerify = defineCommand({
     const name = file === "-" ? "standard input" : file;
     const written = await readSmallText(file, name, context.host);
     const expected = { amountPaisa: expectAmount, reference: expectRef };
-    const { retrieved, ...compared } = await verify(
-      readPasted(written),
-      await lookFor(context.api),
-      expected,
-    );
-    return unlessDiffering(compared, retrieved && (await conflictOf(retrieved, context)));
+    const { conflictOf, lookIn } = await import("../../callbacks/look.ts");
+    const deps = await context.api.deps();
+    const { retrieved, ...compared } = await verify(readPasted(written), lookIn(deps), expected);
+    return unlessDiffering(compared, retrieved && (await conflictOf(retrieved, deps)));
   },
   output: (schema) =>
     schema.z.strictObject({ ...verdictOutput(schema), warnings: schema.warnings }),
   view: (checked) => card("Callback", checked.verdict, verdictFields(checked)),
   ending: endingOf,
 });
-
-const pageSize = 500;
-
-/** Reads the newest callbacks page by page, because they have their bodies. */
-export async function* newestCallbacks(
-  store: Pick<CallbackStore, "list">,
-  filter: CallbackFilter,
-  most: number,
-): AsyncGenerator<StoredCallback> {
-  let below: number | undefined;
-  for (let left = most; left > 0; left -= pageSize) {
-    const size = Math.min(left, pageSize);
-    const page = await store.list(filter, size, below);
-    yield* page;
-    if (page.length < size) return;
-    below = page.at(-1)?.number;
-  }
-}

@@ -1,16 +1,13 @@
-import { lookup } from "node:dns/promises";
-import { writeFileSync } from "node:fs";
-import { caseNames, type TestResult, testHandler } from "../../callbacks/conformance.ts";
+import { caseNames, testHandler } from "../../callbacks/conformance.ts";
+import { responsesOf, writeReport } from "../../callbacks/junit.ts";
+import { requireOwnHost } from "../../callbacks/own-host.ts";
 import { readText } from "../../cli/command/common-flags.ts";
 import { type Context, defineCommand } from "../../cli/command/define-command.ts";
 import { argument, flag, oneOf } from "../../cli/command/flag.ts";
 import { readDuration } from "../../cli/output/time.ts";
-import type { Paisa } from "../../domain/amount.ts";
-import { systemReason } from "../../domain/error-code.ts";
 import { Failure } from "../../domain/failure.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
 import { readHandlerUrl } from "../../domain/url.ts";
-import { localPages } from "../sandbox/exchanges.ts";
 
 const url = "http://127.0.0.1:3000";
 
@@ -64,7 +61,7 @@ export const callbackTest = defineCommand({
     unverified: "a case failed or is undecided",
   },
   async *run({ only, settle = 1_000, answerWithin = 10_000, ...given }, context) {
-    for (const one of [given.url, given.orders]) if (one) await checkHost(one, given.ownHost);
+    for (const one of [given.url, given.orders]) if (one) await requireOwnHost(one, given.ownHost);
     const { openTransport } = await import("../../api/transport.ts");
     const transport = openTransport({ http: undefined, https: undefined, none: undefined });
     const { cutOff, stopping } = context;
@@ -111,94 +108,14 @@ export const callbackTest = defineCommand({
   ending: ({ verdict }) => (verdict === "passed" ? undefined : "unverified"),
 });
 
-/** @throws Failure `callback.handler-elsewhere` if it is another machine that the user did not name */
-async function checkHost(template: string, ownHost: string | undefined): Promise<void> {
-  const host = new URL(template).hostname.replace(/^\[|\]$/g, "");
-  const found = await lookup(host, { all: true }).catch(() => []);
-  if (found.length === 0)
-    throw new Failure("callback.handler-unreachable", `Cannot find an IP address of ${host}.`, {
-      hint: "Check the host in the URL.",
-    });
-  const isHere = found.every(({ address }) => /^(?:::ffff:)?127\.|^::1$/.test(address));
-  if (isHere || host.toLowerCase() === ownHost?.toLowerCase()) return;
-  const message = `${host} is another machine, so lenden does not send false callbacks to it.`;
-  const hint = `If this host is yours, add --own-host ${host}.`;
-  throw new Failure("callback.handler-elsewhere", message, { hint });
-}
-
-/** How a test uses the local sandbox: its log shows which payments the handler retrieved. */
-async function sandboxFor(context: Context) {
-  const { createPayment } = await import("../../operations/create.ts");
-  const { triggerPayment } = await import("../../operations/status-transition.ts");
-  const { retrieveRecord } = await import("../../operations/status.ts");
-  const { listExchanges } = await context.api.local();
-  let after = 0;
-  const retrieved = async (): Promise<string[]> => {
-    const paths: string[] = [];
-    for await (const page of localPages(listExchanges, after)) {
-      after = page.at(-1)?.number ?? after;
-      paths.push(...page.map(({ path }) => path));
-    }
-    return paths.flatMap((path) => /\/payment\/retrieve\/([^/]+)$/.exec(path)?.[1] ?? []);
-  };
-  await retrieved().catch((cause: unknown) => {
-    if (!(cause instanceof Failure) || cause.kind !== "not-found") throw cause;
-    const message = "This command needs a local sandbox, but the base URL is that of another API.";
-    const hint = "Run the command with 'lenden sandbox exec', or add --profile local.";
-    throw new Failure("callback.not-local-sandbox", message, { hint, cause });
+/** The payments of the test, in the local sandbox. */
+async function sandboxFor({ api, config, host }: Context) {
+  const { openTestPayments } = await import("../../callbacks/test-payments.ts");
+  return openTestPayments(await api.local(), await api.deps(), {
+    baseUrl: (await config.account()).baseUrl,
+    methods: await api.methods(),
+    run: Buffer.from(host.randomBytes(4)).toString("hex"),
   });
-  const deps = await context.api.deps();
-  const { origin } = new URL((await context.config.account()).baseUrl);
-  const urls = { redirect_url: `${origin}/return`, callback_url: `${origin}/callback` };
-  const paymentMethodId = (await context.api.methods())[0]?.id ?? "";
-  const run = Buffer.from(context.host.randomBytes(4)).toString("hex");
-  const pay = async (name: string, amountPaisa: Paisa, isPaid: boolean) => {
-    const order = { ...urls, paymentMethodId, description: `test-${run}-${name}` };
-    const { payment } = await createPayment(amountPaisa, order, { again: false }, deps);
-    const { transactionId } = payment;
-    if (isPaid) await triggerPayment(transactionId, deps);
-    return { ...(await retrieveRecord("payment", transactionId, deps)) };
-  };
-  return { retrieved, pay };
-}
-
-function responsesOf({ responses, retrievals }: TestResult): string {
-  const all = responses.map(({ status, fault }) => fault ?? status).join(", ");
-  return `Responses: ${all}; retrieved ${retrievals} times.`;
-}
-
-function writeReport(file: string, results: TestResult[]): void {
-  try {
-    writeFileSync(file, junitReport(results));
-  } catch (cause) {
-    const message = `Cannot write the report ${file}: ${systemReason(cause)}.`;
-    const hint = "Check the directory and its permissions, or name another file.";
-    throw new Failure("callback.report-not-written", message, { cause, hint });
-  }
-}
-
-/** An undecided case is `skipped`. */
-export function junitReport(results: TestResult[]): string {
-  const count = (verdict: string) => results.filter((one) => one.verdict === verdict).length;
-  const counts = `tests="${results.length}" failures="${count("failed")}" errors="0" skipped="${count("undecided")}"`;
-  const cases = results.map((one) => {
-    const reason = escaped(one.explanation);
-    const details = escaped(`Sent ${one.sent}\n${responsesOf(one)}`);
-    const outcomes = {
-      passed: "",
-      failed: `<failure message="${reason}">${details}</failure>`,
-      undecided: `<skipped message="${reason}"/>`,
-    };
-    return `<testcase classname="lenden callback test" name="${one.case}">${outcomes[one.verdict]}<system-out>${details}</system-out></testcase>\n`;
-  });
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites ${counts}><testsuite name="lenden callback test" ${counts}>\n${cases.join("")}</testsuite></testsuites>\n`;
-}
-
-/** XML 1.0 cannot contain control characters or unpaired surrogates: they are omitted. */
-function escaped(text: string): string {
-  return text
-    .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, "")
-    .replace(/[&<>"\n]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 function readTemplate(text: string): Result<string> {

@@ -1,25 +1,6 @@
 import type { RecordedExchange } from "../../api/contract/local.ts";
-import type { Answer } from "../../api/response.ts";
 import { formatTime } from "../../domain/local-time.ts";
 import { basePath } from "../../domain/url.ts";
-
-/**
- * The pages of a list that a local sandbox has now.
- *
- * @param after the number of the last item that is known
- */
-export async function* localPages<Item extends { number: number }>(
-  request: (from: { after: string }) => Promise<Answer<Item[]>>,
-  after = 0,
-): AsyncGenerator<Item[]> {
-  const { dataOf } = await import("../../operations/response-failure.ts");
-  for (let last = after; ; ) {
-    const page = dataOf(await request({ after: String(last) }));
-    if (page.length === 0) return;
-    yield page;
-    last = page.at(-1)?.number ?? last;
-  }
-}
 
 type Shown = Pick<
   RecordedExchange,

@@ -4,7 +4,8 @@ import { flag } from "../../cli/command/flag.ts";
 import { card, field, table, text, time, type View } from "../../cli/output/view.ts";
 import { collect } from "../../domain/collect.ts";
 import { isObject } from "../../domain/json.ts";
-import { errorOf, exchangeText, localPages } from "./exchanges.ts";
+import { localPages } from "../../operations/local-sandbox.ts";
+import { errorOf, exchangeText } from "./exchanges.ts";
 
 const pollMs = 300;
 

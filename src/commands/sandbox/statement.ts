@@ -6,9 +6,9 @@ import { paisaOf, readAmount } from "../../domain/amount.ts";
 import { collect } from "../../domain/collect.ts";
 import { usage } from "../../domain/failure.ts";
 import { clockIn } from "../../domain/time-zone.ts";
+import { localPages } from "../../operations/local-sandbox.ts";
 import { signedText } from "../../reconcile/classify.ts";
 import { spanOf, timeFilters, zoneOf } from "../time-filters.ts";
-import { localPages } from "./exchanges.ts";
 
 /** What the sandbox's provider charges, in hundredths of a percent. */
 const feeRates = { payment: 150n, payout: 100n, refund: 0n };
