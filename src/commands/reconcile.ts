@@ -5,6 +5,7 @@ import { defineCommand, type Schemas } from "../cli/command/define-command.ts";
 import { argument, flag, type Input } from "../cli/command/flag.ts";
 import { type Cell, id, money, table, text } from "../cli/output/view.ts";
 import type { Confirmation } from "../cli/terminal/confirm.ts";
+import { signedText } from "../domain/amount.ts";
 import { usage } from "../domain/failure.ts";
 import { formatTime } from "../domain/local-time.ts";
 import { formatPaisa } from "../domain/money.ts";
@@ -12,7 +13,6 @@ import { didYouMean } from "../domain/nearest.ts";
 import { err, ok, quoted, type Result } from "../domain/result.ts";
 import { isStatus } from "../domain/statuses.ts";
 import type { Folders } from "../platform/host.ts";
-import { signedText } from "../reconcile/classify.ts";
 import type { Findings } from "../reconcile/findings.ts";
 import { periodOf, swapDates } from "../reconcile/period.ts";
 import type { Acceptance, Reconciliation } from "../reconcile/reconcile.ts";
@@ -28,7 +28,13 @@ import {
   summaryOf,
   unusedText,
 } from "../reconcile/report.ts";
-import { type ColumnMapping, statementFields, type UnusedColumn } from "../reconcile/statement.ts";
+import {
+  type ColumnMapping,
+  readLines,
+  statementFields,
+  type UnusedColumn,
+  unusedColumns,
+} from "../reconcile/statement.ts";
 import { fileFlags } from "./payout/batch/file.ts";
 import { spanOf, timeFilters, zoneOf } from "./time-filters.ts";
 
@@ -188,7 +194,6 @@ async function resultOf(input: ReconcileInput, context: Context) {
   const opened = await openStatement(input.file, given, context.ledger.own);
   const ledger = await context.ledger.own();
   const { statement, columns, isNew } = await chooseColumns(opened, isDated, ledger);
-  const { readLines, unusedColumns } = await import("../reconcile/statement.ts");
   const unused = unusedColumns(statement, columns);
   if (isNew) await context.ui.confirm(columnQuestion(columns, unused));
   const lines = await readLines(statement, columns, zone);

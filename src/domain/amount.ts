@@ -27,6 +27,11 @@ export function amountText(amountPaisa: Paisa): string {
   return rest === "00" ? taka : `${taka}.${rest.replace(/0$/, "")}`;
 }
 
+/** The same with a minus sign if it takes money from a balance. */
+export function signedText(paisa: Paisa): string {
+  return paisa < 0n ? `-${amountText(-paisa)}` : amountText(paisa);
+}
+
 /** Always with two decimals; also of a difference below zero. */
 export function decimalText(amountPaisa: Paisa): string {
   const digits = String(amountPaisa < 0n ? -amountPaisa : amountPaisa).padStart(3, "0");

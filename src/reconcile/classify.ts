@@ -1,4 +1,4 @@
-import { amountText, type Paisa } from "../domain/amount.ts";
+import { amountText, type Paisa, signedText } from "../domain/amount.ts";
 import { sameMobile } from "../domain/mobile.ts";
 import { isUnsettled } from "../domain/state.ts";
 import type { Operation } from "../ledger/operation.ts";
@@ -274,10 +274,6 @@ function spanOf({ createdAt, acceptedAt, completedAt }: Known) {
 /** The sign that the amount of an operation has for the merchant's balance. */
 function directed(paisa: Paisa, kind: string): Paisa {
   return kind === "payment" ? paisa : -paisa;
-}
-
-export function signedText(paisa: Paisa): string {
-  return `${paisa < 0n ? "-" : ""}${amountText(magnitude(paisa))}`;
 }
 
 /** True if a line that no ID or reference matches may be an operation that the statement lacks. */

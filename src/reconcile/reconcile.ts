@@ -1,5 +1,5 @@
 import type { ServiceRecord } from "../api/contract/index.ts";
-import { type Paisa, paisaOf } from "../domain/amount.ts";
+import { type Paisa, paisaOf, signedText } from "../domain/amount.ts";
 import { Failure, inOneLine, usage } from "../domain/failure.ts";
 import { readIdentifier } from "../domain/identifier.ts";
 import { outOfBounds } from "../domain/record-bounds.ts";
@@ -26,7 +26,6 @@ import {
   type Known,
   mayBe,
   namesIn,
-  signedText,
 } from "./classify.ts";
 import { createFindings, type Finding, type Findings } from "./findings.ts";
 import type { Line, Lines } from "./statement.ts";

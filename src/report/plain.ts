@@ -1,4 +1,4 @@
-import { amountText } from "../domain/amount.ts";
+import { amountText, signedText } from "../domain/amount.ts";
 import type { Kind, Operation } from "../ledger/operation.ts";
 import {
   type AccountReport,
@@ -53,10 +53,9 @@ function plainSums(sums: Sums) {
     refunds: sum(bucket, "refund"),
     payouts: sum(bucket, "payout"),
   });
-  const net = netOf(sums);
   return {
     ...each("completed"),
-    net: net < 0n ? `-${amountText(-net)}` : amountText(net),
+    net: signedText(netOf(sums)),
     unknown: each("unknown"),
     inProgress: each("inProgress"),
     noLongerCompleted: each("noLongerCompleted"),

@@ -18,6 +18,18 @@ const exchange = z.looseObject({
 });
 export type RecordedExchange = z.infer<typeof exchange>;
 
+/** A payment, payout or refund of the local sandbox. */
+const record = z.looseObject({
+  number: z.int(),
+  kind: z.enum(resources),
+  id: z.string(),
+  status: z.string(),
+  amount: z.number(),
+  reference: z.nullable(z.string()),
+  updatedAt: z.string(),
+});
+export type LocalRecord = z.infer<typeof record>;
+
 /** Endpoints under `/local` that only the local sandbox has. */
 export const localContract = {
   setStatus: endpoint("POST /local/status", {
@@ -32,17 +44,7 @@ export const localContract = {
     access: "sandbox key",
     repeat: "safe",
     summary: "List the records of the local sandbox after a number, oldest first",
-    data: z.array(
-      z.looseObject({
-        number: z.int(),
-        kind: z.enum(resources),
-        id: z.string(),
-        status: z.string(),
-        amount: z.number(),
-        reference: z.nullable(z.string()),
-        updatedAt: z.string(),
-      }),
-    ),
+    data: z.array(record),
   }),
 
   listExchanges: endpoint("GET /local/requests/:after", {

@@ -5,7 +5,7 @@ import { card, field, table, text, time, type View } from "../../cli/output/view
 import { collect } from "../../domain/collect.ts";
 import { isObject } from "../../domain/json.ts";
 import { localPages } from "../../operations/local-sandbox.ts";
-import { errorOf, exchangeText } from "./exchanges.ts";
+import { errorOf, exchangeText } from "../../sandbox/exchange-text.ts";
 
 const pollMs = 300;
 

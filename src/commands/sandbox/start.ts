@@ -1,7 +1,4 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { constants, tmpdir } from "node:os";
-import { join } from "node:path";
 import {
   callbackFaultKinds,
   faultRules,
@@ -9,18 +6,15 @@ import {
   readFault,
 } from "../../api/contract/fault.ts";
 import { readText, readWhole } from "../../cli/command/common-flags.ts";
-import { type Context, defineCommand } from "../../cli/command/define-command.ts";
+import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument, flag, takes } from "../../cli/command/flag.ts";
 import { createScrubber } from "../../cli/output/scrub.ts";
 import { readDuration } from "../../cli/output/time.ts";
 import { card, field, text } from "../../cli/output/view.ts";
-import { systemReason } from "../../domain/error-code.ts";
 import { Failure } from "../../domain/failure.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
-import { isLoopback, isSameServer, parseUrl, readUrl } from "../../domain/url.ts";
-import type { Host } from "../../platform/host.ts";
-import type { RunningSandbox } from "../../sandbox/server.ts";
-import { exchangeText } from "./exchanges.ts";
+import { readUrl } from "../../domain/url.ts";
+import { exchangeText } from "../../sandbox/exchange-text.ts";
 
 const mostLatencyMs = 600_000;
 
@@ -98,7 +92,8 @@ export const sandboxStart = defineCommand({
     });
     for (const secret of [sandbox.apiKey, sandbox.payoutSecret]) scrubber.learn(secret);
     try {
-      await writeProfile(sandbox, context);
+      const { storeLocalProfile } = await import("../../config/local-profile.ts");
+      await storeLocalProfile(profileName, sandbox, context.config.profiles, context.ui.notice);
       const { baseUrl, apiKey, payoutSecret } = sandbox;
       yield { baseUrl, apiKey, payoutSecret, pid: host.pid };
       if (!stopping.aborted) await once(stopping, "abort");
@@ -124,35 +119,6 @@ function shortened(line: string): string {
   return line.length > longestLine ? `${line.slice(0, longestLine)}…` : line;
 }
 
-/** Writes the profile, but not over one of the same name for another account. */
-async function writeProfile(
-  { baseUrl, apiKey, payoutSecret }: RunningSandbox,
-  { config: { profiles }, ui: { notice } }: Context,
-): Promise<void> {
-  const before = (await profiles.read()).profiles[profileName];
-  const url = before && parseUrl(before.baseUrl);
-  if (before && (before.environment !== "sandbox" || !url || !isLoopback(url)))
-    return notice(`Profile ${profileName} belongs to another account and was not changed.`);
-  const isSameAccount = before?.apiKey && "text" in before.apiKey && before.apiKey.text === apiKey;
-  if (before && !isSameAccount && !isSameServer(before.baseUrl, baseUrl))
-    notice(
-      `Profile ${profileName} now uses this sandbox, not the one at ${before.baseUrl}. To use both, add that one under another name: 'lenden profile add other --base-url ${before.baseUrl} --key-stdin'.`,
-    );
-  const local = {
-    ...before,
-    environment: "sandbox" as const,
-    baseUrl,
-    apiKey: { text: apiKey },
-    payoutSecret: { text: payoutSecret },
-  };
-  await profiles.change((now) => ({
-    ...now,
-    current: now.current ?? profileName,
-    profiles: { ...now.profiles, [profileName]: local },
-  }));
-  notice(`Profile ${profileName} is ready. Try 'lenden methods --profile ${profileName}'.`);
-}
-
 export const sandboxExec = defineCommand({
   description:
     "The program gets the sandbox's URL, API key and payout secret as environment variables. lenden exits with the program's exit code. Without --data, the records are temporary. Without LENDEN_DATA_DIR, the ledger is temporary too.",
@@ -172,72 +138,14 @@ export const sandboxExec = defineCommand({
         hint: "Write the command after --, for example 'lenden sandbox exec -- npm test'.",
       });
     }
+    const { runWith } = await import("../../sandbox/run-with.ts");
     const { startSandbox } = await import("../../sandbox/server.ts");
     const sandbox = await startSandbox({ ...given, now: host.now });
     try {
-      return await withDataDirectory(context, (dataDirectory) => {
-        // Only the sandbox's account: no profile.
-        const env = {
-          ...host.env,
-          LENDEN_PROFILE: undefined,
-          LENDEN_BASE_URL: sandbox.baseUrl,
-          LENDEN_API_KEY: sandbox.apiKey,
-          LENDEN_PAYOUT_SECRET: sandbox.payoutSecret,
-          LENDEN_DATA_DIR: dataDirectory,
-        };
-        return runCommand(program, args, env, host);
-      });
+      return await runWith(sandbox, [program, ...args], host, context.ui.notice);
     } finally {
       await sandbox.close();
     }
   },
   ending: (code) => code,
 });
-
-/** Runs it with our streams, forwards signals, and returns its exit code as a shell would. */
-async function runCommand(
-  program: string,
-  args: string[],
-  env: Record<string, string | undefined>,
-  host: Host,
-): Promise<number> {
-  const { spawn } = await import("node:child_process");
-  return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { stdio: "inherit", env });
-    let signals = 0;
-    const stopListening = host.onSignal((signal) => {
-      signals += 1;
-      if (signals > 2) child.kill("SIGKILL");
-      // A terminal sends Ctrl-C to the command as well, and two would mean "stop at once".
-      if (signal !== "SIGINT" || host.stdin.isTTY !== true) child.kill(signal);
-    });
-    child.on("error", (error) => {
-      stopListening();
-      const message = `Cannot run the command ${program}: ${systemReason(error)}.`;
-      const hint = "Check that the program is installed and on the PATH.";
-      reject(new Failure("sandbox.command-not-run", message, { hint }));
-    });
-    child.on("exit", (code, signal) => {
-      stopListening();
-      resolve(code ?? 128 + (signal ? constants.signals[signal] : 0));
-    });
-  });
-}
-
-/** In LENDEN_DATA_DIR, or else in a temporary directory: a test must not write the user's own ledger. */
-async function withDataDirectory<Result>(
-  { host, ui }: Context,
-  work: (dataDirectory: string) => Promise<Result>,
-): Promise<Result> {
-  if (host.env.LENDEN_DATA_DIR !== undefined) return work(host.env.LENDEN_DATA_DIR);
-  const temporary = mkdtempSync(join(tmpdir(), "lenden-sandbox-"));
-  try {
-    return await work(temporary);
-  } finally {
-    try {
-      rmSync(temporary, { recursive: true, force: true, maxRetries: 3 });
-    } catch (error) {
-      ui.notice(`Cannot remove the temporary directory ${temporary}: ${systemReason(error)}.`);
-    }
-  }
-}

@@ -1,6 +1,6 @@
-import type { RecordedExchange } from "../../api/contract/local.ts";
-import { formatTime } from "../../domain/local-time.ts";
-import { basePath } from "../../domain/url.ts";
+import type { RecordedExchange } from "../api/contract/local.ts";
+import { formatTime } from "../domain/local-time.ts";
+import { basePath } from "../domain/url.ts";
 
 type Shown = Pick<
   RecordedExchange,
