@@ -1,4 +1,6 @@
 import { createHash, hash } from "node:crypto";
+import { isObject, jsonIn } from "../domain/json.ts";
+import type { OperationEvent } from "./events.ts";
 import type { Head } from "./position.ts";
 import { numberIn, type Row, type TextRow, textOrNull, textRow } from "./values.ts";
 
@@ -13,6 +15,10 @@ export interface Event {
   event: string;
   /** JSON. */
   data: string;
+}
+
+export function eventOfOperation(operation: bigint, { at, event, data }: OperationEvent): Event {
+  return { operation, at, event, data: JSON.stringify(data) };
 }
 
 /** In place of the hash before the first event. */
@@ -124,8 +130,11 @@ export function fileAcceptanceEvent({ at, ...data }: FileAcceptance): Event {
   return { operation: null, at, event: "file-accepted", data: JSON.stringify(data) };
 }
 
-/** The acceptance that an event records, without the event that was not contained. */
-export function acceptanceOf(row: Row): Acceptance {
-  const { user, state, findings }: Acceptance = JSON.parse(String(row.data));
-  return { at: String(row.at), user, state, ...(findings === undefined ? {} : { findings }) };
+/** The acceptance that an event records, without the event that was not contained; null if it cannot be read. */
+export function acceptanceOf(row: Row): Acceptance | null {
+  const data = jsonIn(String(row.data))?.value;
+  if (!isObject(data)) return null;
+  const { user, state, findings } = data;
+  if (typeof user !== "string" || typeof state !== "string") return null;
+  return { at: String(row.at), user, state, ...(typeof findings === "string" && { findings }) };
 }

@@ -225,6 +225,9 @@ export type FieldFrom<One extends Source> = {
   [Field in keyof Recorded]: One extends (typeof columns)[Field]["from"][number] ? Field : never;
 }[keyof Recorded];
 
+/** The values of an intent, as its event has them. */
+type IntentValues = { [Field in FieldFrom<"intent">]: unknown } & Pick<Recorded, keyof Request>;
+
 interface NamedColumn extends Column<unknown> {
   field: keyof Recorded;
   /** In the table. */
@@ -237,22 +240,29 @@ function named(field: keyof Recorded): NamedColumn {
 }
 
 const fieldColumns = keysOf(fields).map(named);
-const noFields: Record<string, unknown> = Object.fromEntries(
-  fieldColumns.map(({ field }) => [field, null]),
-);
 export const allColumns = keysOf(columns).map(named);
+const noFields = firstOf(fieldColumns);
+const firstValues = firstOf(allColumns);
+
+function firstOf(columns: NamedColumn[]): Record<string, unknown> {
+  return Object.fromEntries(columns.map(({ field, first }) => [field, first]));
+}
 
 /** The columns that these sources set. */
-export function columnsFrom(...sources: Source[]): NamedColumn[] {
+function columnsFrom(...sources: Source[]): NamedColumn[] {
   return allColumns.filter(({ from }) => from.some((one) => sources.includes(one)));
 }
 
 /** The columns that change after the intent. */
 export const changingColumns = columnsFrom("time", "takeover", "outcome");
+export const intentColumns = columnsFrom("intent");
+const requestColumns = columnsFrom("request");
 export const outcomeColumns = columnsFrom("outcome");
+/** None of them becomes null. */
+export const takeoverColumns = columnsFrom("takeover");
 
 /*
- * The compiler cannot follow a loop over columns: the first line of the next function says what the loop makes, by
+ * The compiler cannot follow a loop over columns: the first line of the next two functions says what the loop makes, by
  * the types of the columns. V8 keeps an object fast if the loop fills a copy, and not if it adds the values.
  */
 
@@ -264,13 +274,28 @@ export function fieldsBy(read: (column: NamedColumn) => unknown): Record<string,
   return values;
 }
 
-/** Values by the names of their columns, as a database stores them. */
+/** The values that a new operation has because of its intent, and the first values of all other columns. */
+export function recordedBy(intent: IntentValues): Recorded;
+export function recordedBy(intent: Request & Record<string, unknown>): Record<string, unknown> {
+  const values = { ...firstValues };
+  for (const { field, parse } of intentColumns) values[field] = parse(intent[field]);
+  for (const { field, of } of requestColumns) values[field] = of?.(intent);
+  return values;
+}
+
+/** Values in the order of their columns, as a database stores them; null if there is none. */
+export function valuesOf(columns: readonly NamedColumn[], values: Partial<Recorded>): Value[] {
+  return columns.map(({ field, write }) => {
+    const value = values[field];
+    return value === undefined ? null : write(value);
+  });
+}
+
+/** As `valuesOf`, by the names of the columns. */
 export function rowOf(columns: readonly NamedColumn[], values: Partial<Recorded>): Row {
   const row: Row = {};
-  for (const column of columns) {
-    const value = values[column.field];
-    row[column.name] = value === undefined ? null : column.write(value);
-  }
+  const stored = valuesOf(columns, values);
+  for (const [place, { name }] of columns.entries()) row[name] = stored[place] ?? null;
   return row;
 }
 

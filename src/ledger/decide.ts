@@ -1,5 +1,4 @@
 import type { Paisa } from "../domain/amount.ts";
-import { isObject } from "../domain/json.ts";
 import { payeeOf, sameMobile } from "../domain/mobile.ts";
 import { isGeneratedReference } from "../domain/reference.ts";
 import {
@@ -14,7 +13,7 @@ import {
 } from "../domain/state.ts";
 import { hasEnded } from "../domain/statuses.ts";
 import { type FieldFrom, payerOf, type Recorded } from "./columns.ts";
-import type { HistoryEvent, Holder, Intent, Operation, Outcome, RefundSums } from "./operation.ts";
+import type { Holder, Intent, Operation, Outcome, RefundSums } from "./operation.ts";
 
 /**
  * Every decision of the ledger: who may send what, and what is recorded of it. Pure: a store reads the
@@ -465,39 +464,6 @@ function eventOf(before: Changing, outcome: Outcome): Changed["event"] {
 /** A time of a record; the other one if there is none, or the API's clock is ahead. Both ISO 8601 in UTC. */
 export function notAfter(at: string, recordTime = at): string {
   return recordTime < at ? recordTime : at;
-}
-
-/**
- * When a request of an operation may last have been sent, by its events. Neither a status check nor a run that
- * sent nothing counts. A run that resumes after another one ended without a record counts, because the other
- * one may have sent something until then.
- */
-export function lastSentAt(history: HistoryEvent[]): string {
-  const last = history.findLast(({ event, data }) => {
-    const fields: Record<string, unknown> = { ...(typeof data === "object" ? data : {}) };
-    if (event === "attempt") return fields.sent !== false;
-    if (event === "resumed") return fields.wasReleased !== true;
-    return event === "intent" || event === "reopened";
-  });
-  if (!last) throw new Error("an operation of the ledger has no intent");
-  return last.at;
-}
-
-/**
- * The request of an operation as it was last sent, by its events: a rejected payout may have been corrected. An event
- * with another payout is not believed.
- */
-export function lastAsked(operation: Operation, history: HistoryEvent[]): Operation["asked"] {
-  const corrected = history.flatMap(({ event, data }) =>
-    event === "reopened" && isObject(data) && isObject(data.asked) ? [data.asked] : [],
-  );
-  const asked = corrected.at(-1);
-  if (!asked) return operation.asked;
-  const isSame =
-    asked.amount === operation.asked.amount &&
-    asked.merchantRef === operation.asked.merchantRef &&
-    isSamePayout(payoutOf({ ...operation, asked }), payoutOf(operation));
-  return isSame ? asked : operation.asked;
 }
 
 /** The answer to a claim whose operation was taken over: as it was before, which decides how it is sent again. */

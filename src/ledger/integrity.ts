@@ -8,9 +8,10 @@ import {
   immutableColumns,
   rowsDigest,
 } from "./chain.ts";
+import { allColumns, rowOf } from "./columns.ts";
+import { readHistory, replay } from "./events.ts";
 import type { Head } from "./position.ts";
-import { replayOf } from "./replay.ts";
-import type { Row, TextRow } from "./values.ts";
+import { type Row, type TextRow, textRow } from "./values.ts";
 
 /** The findings of a check of a ledger, of all accounts. */
 export interface Integrity {
@@ -161,12 +162,21 @@ async function* auditRows(source: IntegritySource, recorded: Recorded): AsyncIte
 async function* auditOperations(source: IntegritySource): AsyncIterable<Finding> {
   for await (const page of source.operations())
     for (const stored of page) {
-      const named = { kind: "operation", name: stored.id ?? "" } as const;
-      const finding = findingIn(named, stored, replayOf(stored));
+      const finding = auditOperation(stored);
       if (finding) yield finding;
     }
   for (const name of await source.lostOperations(mostFindings))
     yield missing({ kind: "operation", name });
+}
+
+function auditOperation({ history, ...stored }: TextRow): Finding | undefined {
+  const named = { kind: "operation", name: stored.id ?? "" } as const;
+  const events = readHistory(history ?? "[]");
+  const unreadable = events.flatMap((one) => (one.event === "unreadable" ? [one.name] : []));
+  if (unreadable.length > 0)
+    return { ...named, problem: "changed", columns: ["events"], now: unreadable };
+  const recorded = replay(BigInt(stored.number ?? 0), events);
+  return findingIn(named, stored, recorded && textRow(rowOf(allColumns, recorded)));
 }
 
 /** Compares rows that never change with the newest event that has each as a whole. */
@@ -221,8 +231,8 @@ function findingIn(
   recorded: TextRow | undefined,
 ): Finding | undefined {
   if (!recorded) {
-    const { history: _, ...now } = immutableColumns(stored);
-    return { kind, name, problem: "added", columns: [], now: Object.values(now) };
+    const now = Object.values(immutableColumns(stored));
+    return { kind, name, problem: "added", columns: [], now };
   }
   const columns: string[] = [];
   // A column that the events do not know is not compared.

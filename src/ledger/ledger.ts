@@ -3,14 +3,8 @@ import type { BatchStore } from "./batch.ts";
 import type { CallbackStore } from "./callback.ts";
 import type { ChangeAnswer, ChangeRequest, Requested, SingleChanges } from "./change.ts";
 import type { ClaimDecision } from "./decide.ts";
-import type {
-  Filter,
-  HistoryEvent,
-  Holder,
-  Kind,
-  ListedOperation,
-  Operation,
-} from "./operation.ts";
+import type { HistoryEvent } from "./events.ts";
+import type { Filter, Holder, Kind, ListedOperation, Operation } from "./operation.ts";
 
 /** The durable record of everything that was sent. The API has no lists, so this is the only one. */
 export interface Ledger extends SingleChanges, BatchReads {

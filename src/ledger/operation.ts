@@ -123,14 +123,6 @@ export interface Outcome {
   paymentUrl?: string;
 }
 
-/** An event of an operation, as it was recorded. */
-export interface HistoryEvent {
-  /** ISO 8601. */
-  at: string;
-  event: string;
-  data: unknown;
-}
-
 /** The person who started an operation, by the operating system and the environment. */
 export interface Actor {
   /** The operating-system user of the process. */

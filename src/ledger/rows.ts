@@ -1,8 +1,9 @@
 import { type State, states } from "../domain/state.ts";
-import { fieldsBy, outcomeColumns, rowOf } from "./columns.ts";
-import { type Changed, repetitionOf } from "./decide.ts";
+import { fieldsBy } from "./columns.ts";
+import { repetitionOf } from "./decide.ts";
+import { type HistoryEvent, readEvent } from "./events.ts";
 import type { KnownPayout, Overlap, PlannedReference, RecipientAmount } from "./ledger.ts";
-import type { HistoryEvent, Holder, ListedOperation, Operation } from "./operation.ts";
+import type { Holder, ListedOperation, Operation } from "./operation.ts";
 import { grouped, isTrue, known, numberIn, type Row, reader, textOrNull } from "./values.ts";
 
 /* Rows of tables, as the types of the ledger. */
@@ -36,15 +37,8 @@ export function operationOf(row: Row): Operation {
 /** A row of the table `events`. */
 export function eventOf(row: Row): HistoryEvent {
   const { text } = reader(row);
-  return { at: text("at"), event: text("event"), data: JSON.parse(text("data")) };
+  return readEvent(text("at"), text("event"), text("data"));
 }
-
-/** The columns that an outcome changes, in the order of `outcomeColumns`. */
-export function changedRow(change: Changed): Row {
-  return rowOf(outcomeColumns, change);
-}
-
-export const changedColumns = outcomeColumns.map(({ name }) => name);
 
 /** As `operationOf`, with the ID of its batch and the sums of its refunds. */
 export function listedOperationOf(row: Row): ListedOperation {

@@ -56,5 +56,6 @@ export function grouped<Item>(
 
 /** A text that every database can store: without half of a character, and without NUL. */
 export function storable(text: string): string {
-  return text.toWellFormed().replaceAll("\0", "\uFFFD");
+  const whole = text.toWellFormed();
+  return whole.includes("\0") ? whole.replaceAll("\0", "\uFFFD") : whole;
 }

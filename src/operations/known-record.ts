@@ -4,7 +4,8 @@ import { formatTime } from "../domain/local-time.ts";
 import { differingCode, isDiffering } from "../domain/state.ts";
 import { hasEnded, isSameStatus } from "../domain/statuses.ts";
 import { changesFinalStatus } from "../ledger/decide.ts";
-import type { HistoryEvent, Operation, Outcome } from "../ledger/operation.ts";
+import type { HistoryEvent } from "../ledger/events.ts";
+import type { Operation, Outcome } from "../ledger/operation.ts";
 import { comparedRecord, differingRecord, unprovedRecord } from "./compare.ts";
 import type { OperationDeps } from "./deps.ts";
 import { statusIn } from "./record-outcome.ts";
@@ -116,8 +117,8 @@ function nameOf({ kind, id, remoteId, reference }: Operation): string {
 
 /** The first final status that was recorded, and when the API's record had it. */
 function firstFinal(history: HistoryEvent[]): { status: string; at: string } | undefined {
-  for (const { at, data } of history) {
-    const { state, status, recordUpdatedAt } = outcomeIn(data);
+  for (const { at, data } of outcomesIn(history)) {
+    const { state, status, recordUpdatedAt } = data;
     if (state !== "CONFIRMED" || status === undefined || !hasEnded({ status })) continue;
     return {
       status,
@@ -129,12 +130,19 @@ function firstFinal(history: HistoryEvent[]): { status: string; at: string } | u
 
 /** Why it was CONFIRMED before its record differed, such as that the API had it before. */
 function explanationIn(history: HistoryEvent[]): Pick<Outcome, "code" | "message"> {
-  const outcomes = history.map(({ data }) => outcomeIn(data));
-  const { code, message } =
-    outcomes.findLast(({ state, code }) => state === "CONFIRMED" && code !== undefined) ?? {};
+  const confirmed = outcomesIn(history).findLast(
+    ({ data }) => data.state === "CONFIRMED" && data.code !== undefined,
+  );
+  const { code, message } = confirmed?.data ?? {};
   return { ...(code === undefined ? {} : { code }), ...(message === undefined ? {} : { message }) };
 }
 
-function outcomeIn(data: unknown): Partial<Outcome> {
-  return typeof data === "object" ? { ...data } : {};
+function outcomesIn(history: HistoryEvent[]) {
+  return history.filter(
+    (one) =>
+      one.event === "attempt" ||
+      one.event === "look" ||
+      one.event === "final-status-changed" ||
+      one.event === "late",
+  );
 }

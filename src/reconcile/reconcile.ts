@@ -7,7 +7,7 @@ import { isDiffering, isTest, isUnresolved } from "../domain/state.ts";
 import { hasEnded, isStatus, type Resource, resources } from "../domain/statuses.ts";
 import type { Requested } from "../ledger/change.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { ListedOperation, Operation, Outcome } from "../ledger/operation.ts";
+import type { ListedOperation, Operation } from "../ledger/operation.ts";
 import type { OperationDeps } from "../operations/deps.ts";
 import { statusIn, timeIn } from "../operations/record-outcome.ts";
 import { changeable, refreshStatus, throwUnlessUnknown } from "../operations/refresh.ts";
@@ -401,8 +401,8 @@ async function acceptedAs(
   ledger: Ledger,
 ): Promise<number | "elsewhere" | undefined> {
   let accepted: "elsewhere" | undefined;
-  for (const { data } of await ledger.historyOf(operation)) {
-    const { matched }: Pick<Outcome, "matched"> = { ...(typeof data === "object" ? data : {}) };
+  for (const one of await ledger.historyOf(operation)) {
+    const matched = one.event === "look" ? one.data.matched : undefined;
     if (!matched) continue;
     const found = findings.freeLine(matched.line);
     if (found && mayBe(found.line, operation)) {

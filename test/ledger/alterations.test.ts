@@ -277,6 +277,31 @@ describe.each([
     });
   });
 
+  test.each([
+    ["has another name", "event = 'unknown'"],
+    ["has another name of those that exist", "event = 'resumed'"],
+    ["is no JSON", "data = '{'"],
+    ["is no object", "data = '[]'"],
+    ["lacks a field", `data = replace(data, '"command"', '"com"')`],
+    ["has a field of another type", `data = replace(data, '"500"', '"5x"')`],
+  ])("finds an event that cannot be read because it %s", async (_, change) => {
+    const { modified } = await foundAfter(
+      `UPDATE events SET ${change} WHERE event = 'intent' AND data LIKE '%SINGLE%'`,
+    );
+    expect(modified).toEqual([
+      expect.objectContaining({ kind: "operation", problem: "changed", columns: ["events"] }),
+    ]);
+  });
+
+  test("finds an acceptance that cannot be read", async () => {
+    const values = "(SELECT max(number) + 1 FROM events), '', 'accepted', '{', '', ''";
+    const sql = `INSERT INTO events (number, at, event, data, commit_id, hash) SELECT ${values}`;
+    expect(await foundAfter(sql)).toMatchObject({
+      accepted: null,
+      brokenAt: expect.any(Number),
+    });
+  });
+
   describe("finds a changed batch or account", () => {
     const changed = (name: string) => `UPDATE batches SET "${name}"`;
     const changedRow = (name: string) => `UPDATE batch_rows SET "${name}"`;

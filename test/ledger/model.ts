@@ -9,7 +9,7 @@ import {
   type OutcomeAnswer,
   type SingleChanges,
 } from "../../src/ledger/change.ts";
-import { recipientOf } from "../../src/ledger/columns.ts";
+import { fieldsBy, recipientOf } from "../../src/ledger/columns.ts";
 import {
   bookedAt,
   type ClaimFacts,
@@ -132,19 +132,11 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     const times = [at, request.found?.recordCreatedAt ?? at];
     const createdAt = times.sort()[0] ?? at;
     const operation: Operation = {
+      ...fieldsBy(({ first }) => first),
       ...intent,
       target: decision.target,
       methodName: null,
       batch: null,
-      state: "INTENT" as const,
-      remoteId: null,
-      status: null,
-      code: null,
-      message: null,
-      attempts: 0,
-      acceptedAt: null,
-      completedAt: null,
-      paymentUrl: null,
       id: worker.newId(),
       number: BigInt(state.operations.length + 1),
       createdAt,

@@ -176,8 +176,9 @@ function operationOf(name: string): Operation {
   const asked = { recipientNumber: "01712345678" };
   const intent = { kind: "payout" as const, reference: name, amountPaisa: 1n, target: null, asked };
   const number = BigInt(names.indexOf(name) + 1);
-  const stored = { number, target: null, account: "a", holder: null, at: "2026-11-20T10:00:00Z" };
-  return { ...createOperation(intent, stored, worker()), remoteId: `ID-${name}` };
+  const account = { number: 1n, name: "a" };
+  const stored = { number, target: null, account, holder: null, at: "2026-11-20T10:00:00Z" };
+  return { ...createOperation(intent, stored, worker()).operation, remoteId: `ID-${name}` };
 }
 
 /** A line of the payout A, as it is in a statement. */

@@ -2,8 +2,9 @@ import { readText } from "../../cli/command/common-flags.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument } from "../../cli/command/flag.ts";
 import { card, field, money, status, text, time } from "../../cli/output/view.ts";
+import { isObject, jsonIn } from "../../domain/json.ts";
 import { formatTime } from "../../domain/local-time.ts";
-import type { Actor, Outcome } from "../../ledger/operation.ts";
+import type { HistoryEvent } from "../../ledger/events.ts";
 import { exported, operationFields, operationNamed } from "./operation.ts";
 
 export const ledgerShow = defineCommand({
@@ -33,7 +34,10 @@ export const ledgerShow = defineCommand({
   json: ({ operation, history }) => ({
     ...exported(operation),
     request: operation.asked,
-    history,
+    // An event that cannot be read is shown as it is stored.
+    history: history.map((one) =>
+      one.event === "unreadable" ? { at: one.at, event: one.name, data: one.data } : one,
+    ),
   }),
   view: ({ operation: shown, history }) =>
     card("Operation", shown.id, [
@@ -55,16 +59,8 @@ export const ledgerShow = defineCommand({
       field("account", "Account", text(shown.account)),
       field("command", "Command", text(`${shown.command}, by ${shown.user}`)),
       field("createdAt", "Started", time(shown.createdAt)),
-      ...history.map(({ at, event, data }, index) =>
-        field(
-          `history.${index}`,
-          index === 0 ? "History" : "",
-          text(
-            [formatTime(at), labelOf(event, personIn(data)), stateIn(data), personIn(data)]
-              .filter(Boolean)
-              .join("  "),
-          ),
-        ),
+      ...history.map((one, index) =>
+        field(`history.${index}`, index === 0 ? "History" : "", text(lineOf(one))),
       ),
     ]),
 });
@@ -78,9 +74,16 @@ const eventLabels: Record<string, string> = {
   late: "late response",
 };
 
-function labelOf(event: string, person: string): string {
-  if (event === "look" && person !== "") return "resolved by hand";
-  return eventLabels[event] ?? event;
+function lineOf(one: HistoryEvent): string {
+  const person = one.event === "unreadable" ? "" : personIn(one.data);
+  return [formatTime(one.at), labelOf(one, person), stateIn(one), person]
+    .filter(Boolean)
+    .join("  ");
+}
+
+function labelOf(one: HistoryEvent, person: string): string {
+  if (one.event === "look" && person !== "") return "resolved by hand";
+  return one.event === "unreadable" ? one.name : (eventLabels[one.event] ?? one.event);
 }
 
 /** The requested values besides the amount; each kind of operation has some of them. */
@@ -101,16 +104,18 @@ function askedFields(asked: Record<string, unknown>) {
 }
 
 /** The person who sent, resumed or resolved it: "by alice on till-2 (login shop_ci)". */
-function personIn(data: unknown): string {
-  if (typeof data !== "object" || data === null || !("actor" in data)) return "";
-  const { user, machine, sudoUser, ledgerLogin }: Partial<Actor> = JSON.parse(String(data.actor));
+function personIn({ actor }: { actor?: string }): string {
+  const person = jsonIn(actor ?? "")?.value;
+  if (!isObject(person)) return "";
+  const { user, machine, sudoUser, ledgerLogin } = person;
   const login = ledgerLogin === undefined ? "" : ` (login ${ledgerLogin})`;
   return `by ${sudoUser ?? user} on ${machine}${login}`;
 }
 
-function stateIn(data: unknown): string {
-  if (typeof data !== "object" || data === null) return "";
-  const { state, status: seen, message, matched }: Partial<Outcome> = { ...data };
+function stateIn(one: HistoryEvent): string {
+  if (one.event === "reopened") return one.data.state;
+  if (one.event === "intent" || one.event === "resumed" || one.event === "unreadable") return "";
+  const { state, status: seen, message, matched } = one.data;
   const why =
     matched &&
     `matched with ${matched.statement ?? "a statement"} by ${matched.by}: ${matched.reason}`;

@@ -1,6 +1,6 @@
 import { payeeOf } from "../../domain/mobile.ts";
 import { type GuardScope, guardScope } from "../account.ts";
-import { recipientOf } from "../columns.ts";
+import { columns, recipientOf } from "../columns.ts";
 import {
   equalPayments,
   isAcceptedSince,
@@ -12,7 +12,6 @@ import {
   payoutFacts,
 } from "../conditions.ts";
 import { type ClaimFacts, type ClaimRequest, duplicatesSince, processingSince } from "../decide.ts";
-import { listedOf } from "../intent.ts";
 import type { BatchReads } from "../ledger.ts";
 import type { Holder, Intent, Operation } from "../operation.ts";
 import { knownOf, operationOf, overlapsIn, plannedOf } from "../rows.ts";
@@ -148,7 +147,7 @@ function unresolvedPayments(intent: Intent, { inSql }: GuardScope): [string, Val
   const where = `${inSql("o", "$1")} AND o.kind = 'payment' AND ${isUnresolved}
     AND ${sameInSql("o.amount_paisa", "$2::bigint")} AND ${sameInSql("o.description", "$3::text")}
     LIMIT 1`;
-  return [where, [intent.amountPaisa, listedOf(intent).description]];
+  return [where, [intent.amountPaisa, columns.description.of(intent)]];
 }
 
 function equalPaymentsOf(intent: Intent, scope: GuardScope, nowMs: number): [string, Value[]] {
@@ -156,11 +155,11 @@ function equalPaymentsOf(intent: Intent, scope: GuardScope, nowMs: number): [str
     ...{ scope: "$1", processingSince: "$2::text", completedSince: "$3::text" },
     ...{ amount: "$4::bigint", description: "$5::text", payer: "$6::text", method: "$7::text" },
   };
-  const { description, payer, methodId } = listedOf(intent);
+  const { description, payerKey, methodId } = columns;
   const numbers = equalPayments("lenden.operations", scope, names, sameInSql);
   const since = [processingSince(nowMs), duplicatesSince(nowMs)];
-  const values = [intent.amountPaisa, description, payer, methodId];
-  return [`o.number = ANY (ARRAY(${numbers}))`, [...since, ...values]];
+  const values = [description, payerKey, methodId].map(({ of }) => of(intent));
+  return [`o.number = ANY (ARRAY(${numbers}))`, [...since, intent.amountPaisa, ...values]];
 }
 
 /** As `IS NOT DISTINCT FROM`, which uses no index. */

@@ -1,7 +1,8 @@
 import { isUnsettled } from "../../domain/state.ts";
 import { isLocalSandbox } from "../../domain/url.ts";
+import { eventOfOperation } from "../chain.ts";
 import type { ChangeAnswer, ChangeRequest, ClaimAnswer, OutcomeAnswer } from "../change.ts";
-import { allColumns, outcomeColumns } from "../columns.ts";
+import { allColumns, outcomeColumns, rowOf, takeoverColumns, valuesOf } from "../columns.ts";
 import {
   type Changed,
   type Changing,
@@ -14,9 +15,10 @@ import {
   outcomeOfTaken,
   resumedAnswer,
 } from "../decide.ts";
-import { createOperation, intentData, newRow, storableOutcome, takeoverEvent } from "../intent.ts";
+import { takenOver } from "../events.ts";
+import { createOperation, storableOutcome, takeoverEvent } from "../intent.ts";
 import type { Holder, Intent, Operation, Outcome } from "../operation.ts";
-import { changedColumns, changedRow, operationOf } from "../rows.ts";
+import { operationOf } from "../rows.ts";
 import { isTrue, type Row } from "../values.ts";
 import { nowIn } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
@@ -264,24 +266,22 @@ class Group {
     }
     if (decision.kind !== "new") return decision;
     const { worker, own, account } = this.#parts;
-    const { number: accountNumber, name } = await account.store(this.#write, this.#at);
-    const operation = createOperation(
+    const { operation, recorded, event } = createOperation(
       request.intent,
       {
         number: this.#write.nextOperation(),
         target: decision.target,
-        account: name,
+        account: await account.store(this.#write, this.#at),
         at: this.#at,
         found: request.found,
         holder: own.holder(this.#at),
       },
       worker,
     );
-    const stored = { account: accountNumber, actor: JSON.stringify(worker.actor) };
-    const row = newRow(operation, stored, worker);
+    const row = rowOf(allColumns, recorded);
     this.#inserts.push({ ...row, process: own.id, held_since: this.#at });
-    this.held.set(operation.number, { now: operation, keys: claimKeysOf(request) });
-    this.#append(operation.number, "intent", intentData(operation, stored));
+    this.held.set(operation.number, { now: recorded, keys: claimKeysOf(request) });
+    this.#write.append(eventOfOperation(operation.number, event));
     return { kind: "new", operation, earlier: decision.earlier };
   }
 
@@ -289,19 +289,18 @@ class Group {
   async #takeOver(operation: Operation, intent?: Intent): Promise<void> {
     const { own, account, worker } = this.#parts;
     const isReopened = !isUnsettled(operation);
-    const { keyId: keyHash } = worker.owner;
     // The key that sends a reopened one is the only one that may resend it (P25b).
     if (isReopened) await account.store(this.#write, this.#at);
     if (this.#registration) await this.#flush(true);
+    const by = { holder: own.holder(this.#at), at: this.#at };
+    const event = takeoverEvent(operation, by, worker, intent);
+    const changed = valuesOf(takeoverColumns, takenOver(event));
     const [taken] = await this.#write.query(
       takeSql,
-      ...[operation.number, own.id, this.#at],
-      ...[isReopened ? this.#at : null, isReopened ? keyHash : null],
+      ...[operation.number, own.id, this.#at, ...changed],
     );
     if (isTrue(taken?.is_ended)) own.lose();
-    const holder = JSON.stringify(own.holder(this.#at));
-    const { event, data } = takeoverEvent(operation, holder, worker, intent);
-    this.#append(operation.number, event, data);
+    this.#write.append(eventOfOperation(operation.number, event));
   }
 
   async #read(number: bigint): Promise<Operation> {
@@ -344,7 +343,7 @@ class Group {
     change: Changed,
     { before, after, id }: Record<"before" | "after" | "id", string | null>,
   ): void {
-    this.#updates.push({ number, before, after, id, ...changedRow(change) });
+    this.#updates.push({ number, before, after, id, ...rowOf(outcomeColumns, change) });
   }
 
   /** Stores what was decided so far. */
@@ -408,7 +407,7 @@ function updatePart(bind: Bind, updates: Row[], at: string): string {
   return `updated AS (
     UPDATE lenden.operations o SET updated_at = ${bind(at)}, process = n.after,
       held_since = CASE WHEN n.after IS NULL THEN NULL ELSE o.held_since END,
-      ${changedColumns.map((name) => `${name} = n.${name}`)}
+      ${outcomeColumns.map(({ name }) => `${name} = n.${name}`)}
     FROM json_to_recordset(${bind(rowsJson(updates))}::json) AS n(number bigint, before text, after text,
       id text, ${changedTypes})
     WHERE o.number = n.number AND o.number = ANY(${bind(numbers)}::bigint[])
@@ -426,9 +425,7 @@ function insertPart(bind: Bind, inserts: Row[]): string {
     RETURNING number)`;
 }
 
-/** A reopened operation is an INTENT again, and may have been sent from now on. */
 const takeSql = `
-  UPDATE lenden.operations SET process = $2, held_since = $3, updated_at = $3, resumed_at = $3,
-    reopened_at = coalesce($4, reopened_at), key_hash = coalesce($5, key_hash),
-    state = CASE WHEN $4::text IS NULL THEN state ELSE 'INTENT' END, phase = 'unresolved'
+  UPDATE lenden.operations SET process = $2, held_since = $3, updated_at = $3,
+    ${takeoverColumns.map(({ name }, place) => `${name} = coalesce($${place + 4}, ${name})`)}
   WHERE number = $1 RETURNING EXISTS (${endedSql("$2")}) AS is_ended`;

@@ -1,6 +1,6 @@
 import { guardScope } from "../account.ts";
 import { bookedAt, isDifferingIn, mayComplete, openedAt } from "../conditions.ts";
-import { lastAsked, lastSentAt } from "../decide.ts";
+import { lastAsked, lastSentAt } from "../events.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Filter, Kind, Operation } from "../operation.ts";
 import { eventOf, holderIn, listedOperationOf, operationOf } from "../rows.ts";

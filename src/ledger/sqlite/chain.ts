@@ -10,7 +10,7 @@ import {
   rowEvent,
   rowsDigest,
 } from "../chain.ts";
-import type { HistoryEvent } from "../operation.ts";
+import type { HistoryEvent } from "../events.ts";
 import { eventOf } from "../rows.ts";
 import { numberIn, textOrNull } from "../values.ts";
 import { type Pages, paged } from "./operation-rows.ts";

@@ -1,7 +1,7 @@
 import { payeeOf } from "../../domain/mobile.ts";
 import type { Database, Row, Value } from "../../platform/sqlite/database.ts";
 import { type GuardScope, guardScope } from "../account.ts";
-import { recipientOf } from "../columns.ts";
+import { columns, recipientOf } from "../columns.ts";
 import {
   equalPayments,
   isAcceptedSince,
@@ -19,7 +19,6 @@ import {
   type PlannedRow,
   processingSince,
 } from "../decide.ts";
-import { listedOf } from "../intent.ts";
 import type { BatchReads, RecipientAmount } from "../ledger.ts";
 import type { Intent, Operation, Outcome } from "../operation.ts";
 import { knownOf, operationOf, overlapsIn, plannedOf } from "../rows.ts";
@@ -65,12 +64,12 @@ export function createClaimFacts(database: Database, worker: Worker, account: Ru
   const similarTo = ({ intent, found }: ClaimRequest, whose: Value, nowMs: number): Operation[] => {
     const { kind, target, amountPaisa } = intent;
     if (kind !== "payment") return ofTarget.all(whose, kind, target).map(operationOf);
-    const { description, payer, methodId } = listedOf(intent);
+    const { description, payerKey, methodId } = columns;
     const rows = found
-      ? unresolvedPayments.all(whose, amountPaisa, description)
+      ? unresolvedPayments.all(whose, amountPaisa, description.of(intent))
       : payments.all(
           ...[whose, processingSince(nowMs), duplicatesSince(nowMs)],
-          ...[amountPaisa, description, payer, methodId],
+          ...[amountPaisa, description.of(intent), payerKey.of(intent), methodId.of(intent)],
         );
     return rows.map(operationOf);
   };

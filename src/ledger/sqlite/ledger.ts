@@ -1,6 +1,6 @@
 import type { Database } from "../../platform/sqlite/database.ts";
 import { type ChangeAnswer, type ChangeRequest, createSingleChanges } from "../change.ts";
-import { lastAsked, lastSentAt } from "../decide.ts";
+import { lastAsked, lastSentAt } from "../events.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Worker } from "../worker.ts";
 import { createRunAccount } from "./accounts.ts";

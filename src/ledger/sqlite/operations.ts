@@ -1,8 +1,9 @@
 import { isUnsettled } from "../../domain/state.ts";
 import { isLocalSandbox } from "../../domain/url.ts";
 import type { Database, Statement } from "../../platform/sqlite/database.ts";
+import { eventOfOperation } from "../chain.ts";
 import type { ChangeAnswer, ChangeRequest, ClaimAnswer, OutcomeAnswer } from "../change.ts";
-import { allColumns } from "../columns.ts";
+import { allColumns, outcomeColumns, takeoverColumns, valuesOf } from "../columns.ts";
 import {
   type Changing,
   type ClaimDecision,
@@ -14,9 +15,10 @@ import {
   outcomeOfTaken,
   resumedAnswer,
 } from "../decide.ts";
-import { createOperation, intentData, newRow, storableOutcome, takeoverEvent } from "../intent.ts";
+import { takenOver } from "../events.ts";
+import { createOperation, storableOutcome, takeoverEvent } from "../intent.ts";
 import type { Holder, Intent, Operation, Outcome } from "../operation.ts";
-import { changedColumns, changedRow, operationOf } from "../rows.ts";
+import { operationOf } from "../rows.ts";
 import { numberIn } from "../values.ts";
 import { holderNow, nowIn, type Worker } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
@@ -108,7 +110,7 @@ export class Operations {
     const change = decideOutcome(held.now, outcome, at);
     const holder = release ? null : held.holder;
     const id = this.#guardedId(outcome);
-    const values = [at, holder, ...Object.values(changedRow(change)), number, held.holder, id];
+    const values = [at, holder, ...valuesOf(outcomeColumns, change), number, held.holder, id];
     if (this.#updateHeld.run(...values) === 0) return undefined;
     if (!release) this.#held.set(number, { holder: held.holder, now: change });
     this.#chain.append({ operation: number, at, event: change.event, data });
@@ -137,7 +139,7 @@ export class Operations {
     const change = decideOutcome(now, outcome, at);
     const release = request.kind === "learn" || request.release;
     const holder = release || !now.holder ? null : JSON.stringify(now.holder);
-    this.#update.run(at, holder, ...Object.values(changedRow(change)), number);
+    this.#update.run(at, holder, ...valuesOf(outcomeColumns, change), number);
     this.#chain.append({ operation: number, at, event: change.event, data });
     return by === undefined ? { kind: "recorded" } : { kind: "id-taken", by };
   }
@@ -149,7 +151,7 @@ export class Operations {
     const conflict = conflictOfLate(now, outcome);
     if (!conflict) return;
     const change = decideOutcome(now, conflict, at);
-    this.#update.run(at, null, ...Object.values(changedRow(change)), number);
+    this.#update.run(at, null, ...valuesOf(outcomeColumns, change), number);
     const text = JSON.stringify(conflict);
     this.#chain.append({ operation: number, at, event: change.event, data: text });
   }
@@ -180,15 +182,13 @@ export class Operations {
   #takeOver(operation: Operation, at: string, intent?: Intent): void {
     const { number } = operation;
     const isReopened = !isUnsettled(operation);
-    const holder = JSON.stringify(holderNow(this.#worker, at));
-    const { keyId: keyHash } = this.#worker.owner;
     // The key that sends a reopened one is the only one that may resend it (P25b).
     if (isReopened) this.#account.store(at);
-    this.#take.run(holder, at, isReopened ? at : null, isReopened ? keyHash : null, number);
-    this.#chain.append({
-      ...{ operation: number, at },
-      ...takeoverEvent(operation, holder, this.#worker, intent),
-    });
+    const holder = holderNow(this.#worker, at);
+    const event = takeoverEvent(operation, { holder, at }, this.#worker, intent);
+    const changed = valuesOf(takeoverColumns, takenOver(event));
+    this.#take.run(JSON.stringify(holder), at, ...changed, number);
+    this.#chain.append(eventOfOperation(number, event));
   }
 
   #claim(request: ClaimRequest, at: string): ClaimAnswer {
@@ -211,22 +211,20 @@ export class Operations {
     intent: Intent,
     { target, at, found }: Pick<Operation, "target"> & { at: string; found: Outcome | undefined },
   ): Operation {
-    const { number: account, name } = this.#account.store(at);
+    const account = this.#account.store(at);
     const number = this.#next ?? numberIn(this.#highest.get()?.number) + 1n;
     this.#next = number + 1n;
-    const operation = createOperation(
+    const holder = holderNow(this.#worker, at);
+    const { operation, recorded, event } = createOperation(
       intent,
-      { number, target, account: name, holder: holderNow(this.#worker, at), at, found },
+      { number, target, account, holder, at, found },
       this.#worker,
     );
-    const stored = { account, actor: JSON.stringify(this.#worker.actor) };
-    const holder = JSON.stringify(operation.holder);
-    const row = newRow(operation, stored, this.#worker);
+    const heldBy = JSON.stringify(holder);
     this.#insert ??= this.#database.prepare(insertInSql);
-    this.#insert.run(holder, ...allColumns.map(({ name }) => row[name] ?? null));
-    this.#held.set(number, { holder, now: operation });
-    const data = intentData(operation, stored);
-    this.#chain.append({ operation: number, at, event: "intent", data });
+    this.#insert.run(heldBy, ...valuesOf(allColumns, recorded));
+    this.#held.set(number, { holder: heldBy, now: recorded });
+    this.#chain.append(eventOfOperation(number, event));
     return operation;
   }
 
@@ -237,19 +235,17 @@ export class Operations {
 }
 
 const updateInSql = `
-  UPDATE operations SET updated_at = ?, holder = ?, ${changedColumns.map((name) => `${name} = ?`)}
+  UPDATE operations SET updated_at = ?, holder = ?, ${outcomeColumns.map(({ name }) => `${name} = ?`)}
   WHERE number = ?`;
 
 const updateHeldInSql = `${updateInSql} AND holder = ? AND NOT EXISTS (
     SELECT 1 FROM operations other WHERE other.account = operations.account
       AND other.remote_id = ? AND other.kind = operations.kind AND other.number != operations.number)`;
 
-/** A reopened operation is an INTENT again, and may have been sent from now on. */
 const takeInSql = `
-  UPDATE operations SET holder = ?1, updated_at = ?2, resumed_at = ?2,
-    reopened_at = coalesce(?3, reopened_at), key_hash = coalesce(?4, key_hash),
-    state = CASE WHEN ?3 IS NULL THEN state ELSE 'INTENT' END, phase = 'unresolved'
-  WHERE number = ?5`;
+  UPDATE operations SET holder = ?, updated_at = ?,
+    ${takeoverColumns.map(({ name }) => `${name} = coalesce(?, ${name})`)}
+  WHERE number = ?`;
 
 const idHolderInSql = `
   SELECT min(other.id) AS id

@@ -1,0 +1,210 @@
+import { isObject, jsonIn } from "../domain/json.ts";
+import { states } from "../domain/state.ts";
+import { type FieldFrom, intentColumns, type Recorded, recordedBy } from "./columns.ts";
+import { decideOutcome, isSamePayout, payoutOf } from "./decide.ts";
+import type { Operation, Outcome } from "./operation.ts";
+
+/*
+ * The events of an operation: what each contains, how it is read, and what it changes. A store writes what an event
+ * changes, and the check makes a row from its events in the same way.
+ */
+
+interface EventOf<Name extends string, Data> {
+  /** ISO 8601. */
+  at: string;
+  event: Name;
+  data: Data;
+}
+
+/** A value in JSON, which has no bigint. */
+type Json<Value> = Value extends bigint ? string : Value;
+
+/** The values that an intent sets. */
+export type IntentData = { [Field in FieldFrom<"intent">]: Json<Recorded[Field]> } & {
+  /** If it is not the time of the event. */
+  createdAt?: string | undefined;
+};
+
+/** An outcome, with the person who reported it, as JSON. */
+interface OutcomeData extends Omit<Outcome, "isReported"> {
+  actor?: string;
+}
+
+/** A process that takes over an operation, as JSON: itself, and the person who started it. */
+interface Taker {
+  holder: string;
+  actor: string;
+}
+
+interface ResumedData extends Taker {
+  /** True if no process worked on the operation: a run before this one has recorded what it sent. */
+  wasReleased: boolean;
+}
+
+/** The operation is an INTENT of the key that sends it again. */
+interface ReopenedData extends Taker {
+  state: "INTENT";
+  keyHash: string;
+  /** The corrected request, after a rejection. */
+  asked?: Record<string, unknown>;
+}
+
+export type IntentEvent = EventOf<"intent", IntentData>;
+export type TakeoverEvent = EventOf<"resumed", ResumedData> | EventOf<"reopened", ReopenedData>;
+export type OperationEvent =
+  | IntentEvent
+  | TakeoverEvent
+  | EventOf<"attempt", OutcomeData>
+  | EventOf<"look", OutcomeData>
+  | EventOf<"final-status-changed", OutcomeData>
+  /** Evidence of a process that had lost the operation: it changes nothing. */
+  | EventOf<"late", OutcomeData>;
+
+/** An event that this version of lenden does not know, or whose content was changed. */
+interface UnreadableEvent extends EventOf<"unreadable", unknown> {
+  name: string;
+}
+
+export type HistoryEvent = OperationEvent | UnreadableEvent;
+
+/** Reads an event as it is stored. */
+export function readEvent(at: string, event: string, json: string): HistoryEvent {
+  const parsed = jsonIn(json);
+  const data = parsed?.value;
+  if (event === "intent" && isIntent(data)) return { at, event, data };
+  if (event === "resumed" && isResumed(data)) return { at, event, data };
+  if (event === "reopened" && isReopened(data)) return { at, event, data };
+  if (event === "late" && isOutcome(data)) return { at, event, data };
+  const isOfOutcome = event === "attempt" || event === "look" || event === "final-status-changed";
+  if (isOfOutcome && isOutcome(data)) return { at, event, data };
+  return { at, event: "unreadable", name: event, data: parsed ? data : json };
+}
+
+/** The events of an operation that were read with it, as one JSON text. */
+export function readHistory(json: string): HistoryEvent[] {
+  const stored: { at: string; event: string; data: string }[] = JSON.parse(json);
+  return stored.map(({ at, event, data }) => readEvent(at, event, data));
+}
+
+type Check = (value: unknown) => boolean;
+
+const isText: Check = (value) => typeof value === "string";
+const isTruth: Check = (value) => typeof value === "boolean";
+const maybe =
+  (fits: Check): Check =>
+  (value) =>
+    value === undefined || fits(value);
+
+/** A check of the data of an event, which names all of its fields. */
+function shape<Data>(checks: { [Field in keyof Required<Data>]: Check }) {
+  const fields = Object.entries<Check>(checks);
+  return (data: unknown): data is Data =>
+    isObject(data) && fields.every(([field, fits]) => fits(data[field]));
+}
+
+function isIntent(data: unknown): data is IntentData {
+  return (
+    isObject(data) &&
+    maybe(isText)(data.createdAt) &&
+    intentColumns.every(({ field, parse }) => parse(data[field]) !== undefined)
+  );
+}
+
+const taker = { holder: isText, actor: isText };
+const isResumed = shape<ResumedData>({ ...taker, wasReleased: isTruth });
+const isReopened = shape<ReopenedData>({
+  ...taker,
+  state: (state) => state === "INTENT",
+  keyHash: isText,
+  asked: maybe(isObject),
+});
+const isOutcome = shape<OutcomeData>({
+  state: (state) => states.some((one) => one === state),
+  remoteId: maybe(isText),
+  status: maybe(isText),
+  recordUpdatedAt: maybe(isText),
+  recordCreatedAt: maybe(isText),
+  matched: maybe(
+    shape<NonNullable<Outcome["matched"]>>({
+      line: isText,
+      statement: maybe(isText),
+      reason: isText,
+      by: isText,
+    }),
+  ),
+  sent: maybe(isTruth),
+  code: maybe(isText),
+  message: maybe(isText),
+  answer: maybe(isText),
+  otherId: maybe(isText),
+  paymentUrl: maybe(isText),
+  actor: maybe(isText),
+});
+
+/** The columns of a new operation. */
+export function recordedAt(number: bigint, { at, data }: IntentEvent): Recorded {
+  const recorded = recordedBy(data);
+  recorded.number = number;
+  recorded.createdAt = data.createdAt ?? at;
+  recorded.updatedAt = at;
+  return recorded;
+}
+
+/** What a process changes that takes over an operation. */
+export function takenOver(event: TakeoverEvent): Partial<Pick<Recorded, FieldFrom<"takeover">>> {
+  const { at } = event;
+  if (event.event === "resumed") return { resumedAt: at };
+  const { state, keyHash } = event.data;
+  return { resumedAt: at, reopenedAt: at, state, phase: "unresolved", keyHash };
+}
+
+/**
+ * The columns of an operation by its events; undefined without an intent. Events that change nothing: what a process
+ * reported that had lost the operation, and what cannot be read.
+ */
+export function replay(number: bigint, history: HistoryEvent[]): Recorded | undefined {
+  const [intent, ...later] = history;
+  if (intent?.event !== "intent") return undefined;
+  const recorded = recordedAt(number, intent);
+  for (const one of later) {
+    const { at, event } = one;
+    if (event === "attempt" || event === "look" || event === "final-status-changed")
+      Object.assign(recorded, decideOutcome(recorded, one.data, at), { updatedAt: at });
+    if (event === "resumed" || event === "reopened")
+      Object.assign(recorded, takenOver(one), { updatedAt: at });
+  }
+  return recorded;
+}
+
+/**
+ * When a request of an operation may last have been sent, by its events. Neither a status check nor a run that
+ * sent nothing counts. A run that resumes after another one ended without a record counts, because the other
+ * one may have sent something until then.
+ */
+export function lastSentAt(history: HistoryEvent[]): string {
+  const last = history.findLast((one) => {
+    if (one.event === "attempt") return one.data.sent !== false;
+    if (one.event === "resumed") return !one.data.wasReleased;
+    // One that cannot be read may be of a request.
+    return one.event === "intent" || one.event === "reopened" || one.event === "unreadable";
+  });
+  if (!last) throw new Error("an operation of the ledger has no intent");
+  return last.at;
+}
+
+/**
+ * The request of an operation as it was last sent, by its events: a rejected payout may have been corrected. An event
+ * with another payout is not believed.
+ */
+export function lastAsked(operation: Operation, history: HistoryEvent[]): Operation["asked"] {
+  const corrected = history.flatMap((one) =>
+    one.event === "reopened" && one.data.asked ? [one.data.asked] : [],
+  );
+  const asked = corrected.at(-1);
+  if (!asked) return operation.asked;
+  const isSame =
+    asked.amount === operation.asked.amount &&
+    asked.merchantRef === operation.asked.merchantRef &&
+    isSamePayout(payoutOf({ ...operation, asked }), payoutOf(operation));
+  return isSame ? asked : operation.asked;
+}
