@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { endpointNames } from "../../domain/statuses.ts";
-import { type Endpoint, endpoint } from "./endpoint.ts";
+import { type Data, type Endpoint, endpoint } from "./endpoint.ts";
 
 export { basePath } from "../../domain/url.ts";
 
@@ -215,20 +215,20 @@ export function patternOf({ path }: Pick<Endpoint, "path">, start: "^" | ""): Re
   return new RegExp(`${start}${path.replace(/:\w+/, "([^/]+)")}/?$`, "i");
 }
 
-/** A payment, a payout or a refund, as the API has it. */
-export interface ServiceRecord {
-  amount: number;
-  status: string;
-  description?: string | null | undefined;
-  merchantRef?: string | undefined;
-  recipientNumber?: string | undefined;
-  accountNumber?: string | null | undefined;
-  transactionId?: string | undefined;
-  createdAt?: string | null | undefined;
-  updatedAt?: string | null | undefined;
-  recipientName?: string | null | undefined;
-  paymentMethod?: string | null | undefined;
-  accountType?: string | null | undefined;
-  note?: string | null | undefined;
+type Retrieved = Data<ServiceContract["retrievePayment" | "retrievePayout" | "retrieveRefund"]>;
+/** The fields of an object that its schema names. */
+type Named<Fields> = {
+  [Name in keyof Fields as string extends Name ? never : Name]: Fields[Name];
+};
+type NameIn<Each> = Each extends unknown ? keyof Named<Each> : never;
+type ValueIn<Each, Name extends PropertyKey> = Each extends { [Own in Name]?: infer Value }
+  ? Value
+  : never;
+
+/** A payment, a payout or a refund, as the API has it: what all of them have, and what one of them may have. */
+export type ServiceRecord = Pick<Named<Retrieved>, keyof Named<Retrieved>> & {
+  [Name in NameIn<Retrieved>]?: ValueIn<Retrieved, Name>;
+} & {
+  /** Of no schema: the specification does not name it, and another currency must not be overlooked. */
   currency?: unknown;
-}
+};
