@@ -19,7 +19,10 @@ function fieldNamed(cell: string): Field | undefined {
   return names.get(cell.trim().toLowerCase());
 }
 
-/** The columns that an export adds to the file's own: the result of each row. */
+/**
+ * The columns that an export adds to the file's own: the result of each row. The order is a contract with what reads the
+ * export: a new column is the last one.
+ */
 export const resultColumns = [
   ...["payoutId", "state", "status", "code", "message", "sentAt", "updatedAt"],
   "existing",

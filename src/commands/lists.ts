@@ -66,7 +66,7 @@ export interface List<Item, Name extends string> {
   /** In a table; those that a narrow terminal has no room for are `spare`. */
   table: Name[];
   spare?: Name[];
-  /** In CSV, where they only grow at their end. */
+  /** In CSV, where their order is a contract: a new column is the last one. */
   all: Name[];
   id(item: Item): string;
 }

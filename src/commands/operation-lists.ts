@@ -160,7 +160,7 @@ const listColumns = {
 
 type ColumnName = keyof typeof listColumns;
 
-/** What each list shows. */
+/** What each list shows. The order of `all` is a contract, which `List` describes. */
 export const columnsOf = {
   payment: {
     table: namesIn("id amount description method status createdAt"),

@@ -17,6 +17,7 @@ export interface Card {
 /** Many records. */
 export interface Table {
   kind: "table";
+  /** Their order is a contract in CSV, which scripts read by place: a new column is the last one. */
   columns: Column[];
   rows: Row[];
   /** Shown instead of an empty table: what to do next. */

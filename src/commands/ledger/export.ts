@@ -9,6 +9,7 @@ import { itemsOf } from "../lists.ts";
 import { spanOf, timeFilters, zoneOf } from "../time-filters.ts";
 import { exported, operationFields } from "./operation.ts";
 
+/** The order is a contract with what reads the export: a new column is the last one. */
 const columns = [
   "operation",
   "kind",
