@@ -30,8 +30,9 @@ test("P8: what a transaction wrote is seen by another process when it returns, a
 
 test("P4: no other process can write between the checks of a claim and its intent", async () => {
   const path = join(scratchFolder(), "ledger.db");
-  const [database, other] = [await openDatabase(path), await openDatabase(path)];
-  other.exec("PRAGMA busy_timeout = 0");
+  const database = await openDatabase(path);
+  // Waits for no lock.
+  const other = await openDatabase(path, () => 0);
   // The checks are done when the intent gets its ID.
   const newId = () => {
     expect(() => other.transaction(() => {})).toThrow(/locked/);
