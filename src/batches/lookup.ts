@@ -1,9 +1,14 @@
+import { existsSync } from "node:fs";
+import { basename } from "node:path";
+import { Failure, usage } from "../domain/failure.ts";
+import { placeIn } from "../domain/identifier.ts";
 import { payeeOf } from "../domain/mobile.ts";
 import { ok } from "../domain/result.ts";
 import { isFree, isUnsettled, isUsedUp } from "../domain/state.ts";
 import type { Batch, BatchFile, FileOfBatch, FoundPlan, KnownBatches } from "../ledger/batch.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { readRows, type Source } from "./check.ts";
+import { readCsvFile } from "./csv.ts";
 import { differencesFrom } from "./differences.ts";
 import { fieldsOf, hasReferenceColumn } from "./header.ts";
 import { identify, mayPayAgain, type RowFacts, type SoughtFile, whichBatch } from "./identity.ts";
@@ -12,6 +17,52 @@ import { type FileRow, type RowRules, totalsOf } from "./rows.ts";
 /*
  * Reads from the ledger what decides which batch a file is. `whichBatch` decides.
  */
+
+/**
+ * The batch that is a file, has this ID or name, or is among the newest.
+ *
+ * @param byLines whether the command line names rows by their lines in the file
+ * @throws Failure `not-found` if there is none; `conflict` for a file with other rows than the batch of its
+ * name; `usage` by lines for one that is not the planned file byte for byte
+ */
+export async function batchNamed(name: string, ledger: Ledger, byLines = false): Promise<Batch> {
+  const place = placeIn(name);
+  if (place !== undefined) return (await ledger.batches.list(place))[place - 1] ?? notFound(name);
+  if (existsSync(name)) return (await batchOfPath(name, ledger, byLines)) ?? notFound(name);
+  const id = name.toUpperCase();
+  const { batches, named } = await ledger.batches.known({ id, name });
+  return batches.find((one) => one.id === id) ?? named ?? notFound(name);
+}
+
+function notFound(name: string): never {
+  const message = `This account has no batch ${JSON.stringify(name)} in the ledger.`;
+  const hint = "To list batches, run 'lenden payout batch list'.";
+  throw new Failure("batch.not-found", message, { hint });
+}
+
+async function batchOfPath(
+  path: string,
+  ledger: Ledger,
+  byLines: boolean,
+): Promise<Batch | undefined> {
+  const csv = await readCsvFile(path);
+  const choices = { ignored: [], mapped: [], isLenient: true };
+  const file = { hash: csv.hash, fileName: basename(path) };
+  const is = await batchToShow(file, { ...csv, choices }, ledger);
+  if (is.kind === "new") return undefined;
+  const { batch } = is;
+  if (is.kind === "changed") {
+    const message = `${path} has changed since batch ${batch.id} was created.`;
+    const hint = `Use the ID of the batch instead of the file: ${batch.id}.`;
+    throw new Failure("batch.other-rows", message, { hint, operation: batch.id });
+  }
+  if (byLines && batch.hash !== csv.hash)
+    throw usage(
+      [`${path} has the rows of batch ${batch.id}, but in a different order.`],
+      `Use the batch ID, ${batch.id}, and the line numbers of the file that was sent.`,
+    );
+  return batch;
+}
 
 /** The batch of the bytes of a file that is not read yet. */
 export async function batchOfBytes(
@@ -51,11 +102,7 @@ async function rowFacts(
  *
  * @param source how the file is read, if it is not the very file of a batch
  */
-export async function batchToShow(
-  file: SoughtFile,
-  source: Source,
-  ledger: Ledger,
-): Promise<FileOfBatch> {
+async function batchToShow(file: SoughtFile, source: Source, ledger: Ledger): Promise<FileOfBatch> {
   const planned = await batchOfBytes(file, ledger);
   if (planned) return { kind: "same", batch: planned };
   const typed = await readTyped(source);

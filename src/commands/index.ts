@@ -72,15 +72,15 @@ const table: Record<string, Omit<Entry, "name">> = {
   },
   "payout batch status": {
     summary: "Show the progress of a batch",
-    load: async () => (await import("./payout/batch/existing.ts")).batchStatus,
+    load: async () => (await import("./payout/batch/status.ts")).batchStatus,
   },
   "payout batch list": {
     summary: "List batches sent with lenden",
-    load: async () => (await import("./payout/batch/existing.ts")).batchList,
+    load: async () => (await import("./payout/batch/list.ts")).batchList,
   },
   "payout batch export": {
     summary: "Export the rows of a batch and their results",
-    load: async () => (await import("./payout/batch/existing.ts")).batchExport,
+    load: async () => (await import("./payout/batch/export.ts")).batchExport,
   },
   "payout batch resolve": {
     summary: "Record unknown payouts of a batch as not created",
@@ -88,7 +88,7 @@ const table: Record<string, Omit<Entry, "name">> = {
   },
   "payout batch cancel": {
     summary: "Cancel the rows of a batch that were not sent",
-    load: async () => (await import("./payout/batch/existing.ts")).batchCancel,
+    load: async () => (await import("./payout/batch/cancel.ts")).batchCancel,
   },
   "payout sign": {
     summary: "Sign a payout request, offline",

@@ -33,3 +33,10 @@ export function readRefundAccount(text: string, { asIs }: { asIs: boolean }): Re
 }
 
 const asIsAdvice = "If the number is right, add --account-number-as-is.";
+
+/** Reads `@last`, `@2` and so on: 1 is the newest, 2 the one before it. Undefined of any other text. */
+export function placeIn(text: string): number | undefined {
+  const place = /^@(last|[1-9]\d{0,5})$/.exec(text)?.[1];
+  if (place === undefined) return undefined;
+  return place === "last" ? 1 : Number(place);
+}

@@ -3,6 +3,18 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+export function rowsText(count: number): string {
+  return counted(count, "row");
+}
+
+/** `45 s`, `3 min 20 s`, `2 h 5 min`. */
+export function durationText(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  const [minutes, hours] = [Math.floor(seconds / 60), Math.floor(seconds / 3600)];
+  if (minutes === 0) return `${seconds} s`;
+  return hours === 0 ? `${minutes} min ${seconds % 60} s` : `${hours} h ${minutes % 60} min`;
+}
+
 /** The text of bytes in UTF-8; undefined of any others. */
 export function utf8Text(bytes: Uint8Array): string | undefined {
   try {

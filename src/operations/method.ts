@@ -4,7 +4,7 @@ import { err, ok, type Result } from "../domain/result.ts";
 import type { OperationDeps } from "./deps.ts";
 import { dataOf } from "./response-failure.ts";
 
-interface MethodCache {
+export interface MethodCache {
   read(): PaymentMethod[] | undefined;
   write(methods: PaymentMethod[]): void | Promise<void>;
 }

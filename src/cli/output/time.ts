@@ -78,14 +78,6 @@ function isDay(date: string): boolean {
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(date);
 }
 
-/** `45 s`, `3 min 20 s`, `2 h 5 min`. */
-export function durationText(ms: number): string {
-  const seconds = Math.ceil(ms / 1000);
-  const [minutes, hours] = [Math.floor(seconds / 60), Math.floor(seconds / 3600)];
-  if (minutes === 0) return `${seconds} s`;
-  return hours === 0 ? `${minutes} min ${seconds % 60} s` : `${hours} h ${minutes % 60} min`;
-}
-
 /** `3 min ago`; undefined for a time more than a month ago, in the future, or invalid. */
 export function agoText(iso: string, nowMs: number): string | undefined {
   const seconds = Math.floor((nowMs - Date.parse(iso)) / 1000);

@@ -1,5 +1,3 @@
-import { counted } from "../../domain/text.ts";
-
 /** The output of a command as plain data. `render.ts` makes every output format from it. */
 export type View = Card | Table | Step | Line | Raw;
 
@@ -143,8 +141,4 @@ export function time(value: string | Absent): Cell {
 
 export function status(value: string): Cell {
   return { kind: "status", value };
-}
-
-export function rowsText(count: number): string {
-  return counted(count, "row");
 }

@@ -9,6 +9,7 @@ import {
 } from "../../config/settings.ts";
 import { once } from "../../domain/collect.ts";
 import { Failure, usage, whyAndHint } from "../../domain/failure.ts";
+import { placeIn } from "../../domain/identifier.ts";
 import type { LedgerUrl } from "../../domain/ledger-url.ts";
 import { formatTime } from "../../domain/local-time.ts";
 import { isImported, isTest, states } from "../../domain/state.ts";
@@ -28,7 +29,6 @@ import type { Recorder } from "../../ledger/worker.ts";
 import type { Host } from "../../platform/host.ts";
 import { alone, createProcessLock } from "../../platform/process-locks.ts";
 import { openDatabase } from "../../platform/sqlite/open.ts";
-import { placeIn } from "../command/common-flags.ts";
 import type { ConfigAccess } from "./config-access.ts";
 import { ownerOf } from "./ledger-owner.ts";
 import type { RunParts } from "./parts.ts";

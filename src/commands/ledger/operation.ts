@@ -1,7 +1,7 @@
-import { placeIn } from "../../cli/command/common-flags.ts";
 import type { Schemas } from "../../cli/command/define-command.ts";
 import { amountText } from "../../domain/amount.ts";
 import { Failure } from "../../domain/failure.ts";
+import { placeIn } from "../../domain/identifier.ts";
 import { isImported, isTest } from "../../domain/state.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { ListedOperation, Operation } from "../../ledger/operation.ts";

@@ -1,3 +1,4 @@
+import type { Examined } from "../../../batches/file.ts";
 import {
   groupOf,
   placedFinding,
@@ -6,20 +7,12 @@ import {
   sumOfRows,
 } from "../../../batches/findings.ts";
 import { delimiterName } from "../../../batches/header.ts";
+import { sumJson } from "../../../batches/plain.ts";
 import { defineCommand, type Schemas } from "../../../cli/command/define-command.ts";
 import { card, field, sentence, table, text, type View } from "../../../cli/output/view.ts";
 import { Failure, inOneLine } from "../../../domain/failure.ts";
-import { sumJson } from "./batch.ts";
 import { comparisonJson, comparisonOutput, comparisonRows } from "./comparison.ts";
-import {
-  describeExisting,
-  type Examined,
-  examineFile,
-  fileArgument,
-  fileFlags,
-  fileRows,
-  soughtOf,
-} from "./file.ts";
+import { fileArgument, fileFlags, fileRows, readingFor } from "./file.ts";
 
 export const batchCheck = defineCommand({
   description:
@@ -40,8 +33,9 @@ export const batchCheck = defineCommand({
     const csv = await readCsvFile(input.file);
     const ledger = await context.ledger.own();
     const { batchOfBytes } = await import("../../../batches/lookup.ts");
+    const { describeExisting, examineFile, soughtOf } = await import("../../../batches/file.ts");
     const planned = await batchOfBytes(soughtOf(input, csv), ledger);
-    const examined = await examineFile(input, csv, planned, ledger, context);
+    const examined = await examineFile(input, csv, planned, ledger, await readingFor(context));
     const describing = describeExisting(input, csv, examined, planned, ledger);
     const existing = await describing.catch((error) => {
       if (error instanceof Failure) return error;

@@ -4,13 +4,14 @@ import type {
   LastBatch,
   Recipient,
 } from "../../../batches/comparison.ts";
+import { sumJson } from "../../../batches/plain.ts";
 import { countRow, type Sum } from "../../../batches/status.ts";
+import { sumText } from "../../../batches/texts.ts";
 import type { Schemas } from "../../../cli/command/define-command.ts";
 import { amountText, type Paisa } from "../../../domain/amount.ts";
 import { formatDay } from "../../../domain/local-time.ts";
 import { formatPaisa } from "../../../domain/money.ts";
 import { counted } from "../../../domain/text.ts";
-import { sumJson, sumText } from "./batch.ts";
 
 const mostShown = 5;
 

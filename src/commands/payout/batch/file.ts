@@ -1,42 +1,22 @@
-import { basename } from "node:path";
-import type { CheckedFile, Source } from "../../../batches/check.ts";
 import type { CsvFile } from "../../../batches/csv.ts";
-import {
-  type Finding,
-  groupOf,
-  isAcceptable,
-  placedFinding,
-  rejectProblems,
-  sumOfRows,
-} from "../../../batches/findings.ts";
-import {
-  type ColumnChoices,
-  delimiterName,
-  delimiters,
-  fields,
-  hasReferenceColumn,
-} from "../../../batches/header.ts";
+import type { Examined, FileInput, Reading } from "../../../batches/file.ts";
+import { type Finding, placedFinding, sumOfRows } from "../../../batches/findings.ts";
+import { type ColumnChoices, delimiterName, delimiters, fields } from "../../../batches/header.ts";
 import type { Choices, Question } from "../../../batches/plan.ts";
-import { type FileRow, type Totals, totalsOf } from "../../../batches/rows.ts";
-import {
-  type BatchStatus,
-  difference,
-  openOf,
-  readStatus,
-  type Sum,
-} from "../../../batches/status.ts";
+import type { FileRow } from "../../../batches/rows.ts";
+import { difference, type Sum } from "../../../batches/status.ts";
+import { existedText, sumText } from "../../../batches/texts.ts";
 import { method, readText } from "../../../cli/command/common-flags.ts";
 import type { Context } from "../../../cli/command/context.ts";
-import { argument, flag, type Input, notOneOf, takes } from "../../../cli/command/flag.ts";
-import { rowsText } from "../../../cli/output/view.ts";
+import { argument, flag, notOneOf, takes } from "../../../cli/command/flag.ts";
 import { amountText, type Paisa, readAmount } from "../../../domain/amount.ts";
-import { Failure, usage } from "../../../domain/failure.ts";
+import { Failure } from "../../../domain/failure.ts";
 import { formatPaisa } from "../../../domain/money.ts";
 import { didYouMean } from "../../../domain/nearest.ts";
 import { err, ok, quoted, type Result } from "../../../domain/result.ts";
-import type { Batch, BatchFile } from "../../../ledger/batch.ts";
+import { rowsText } from "../../../domain/text.ts";
+import type { Batch } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
-import { existedText, retryAdvice, sentences, sumText } from "./batch.ts";
 import { comparisonRows } from "./comparison.ts";
 
 export const fileArgument = {
@@ -73,8 +53,6 @@ export const fileFlags = {
   ),
 };
 
-export type FileInput = Input<typeof fileArgument & typeof fileFlags>;
-
 function readDelimiter(text: string): Result<string> {
   const words = [...delimiters.keys()];
   const character = delimiters.get(text) ?? [...delimiters.values()].find((one) => one === text);
@@ -91,113 +69,19 @@ function readMapping(text: string): Result<ColumnChoices["mapped"][number]> {
   );
 }
 
-/** A file, and how the flags say that it is read. */
-function sourceOf(
-  { delimiter, ignoreColumns: ignored, map: mapped }: FileInput,
-  csv: CsvFile,
-): Source {
-  return { ...csv, delimiter, choices: { ignored, mapped } };
-}
-
-/** A file that is not read yet. */
-export function soughtOf({ file, name }: FileInput, { hash }: CsvFile) {
-  const fileName = basename(file);
-  return { hash, fileName, name: name ?? fileName };
-}
-
-/** A file that was read and checked. */
-export interface Examined {
-  /** Undefined if some row cannot be read, so that it cannot be compared with a plan. */
-  file: BatchFile | undefined;
-  read: CheckedFile;
-  totals: Totals;
-  /** Why the file is not sent. */
-  problems: Finding[];
-  /** What --allow-duplicates accepts. */
-  allowed: Finding[];
-}
-
-/**
- * Reads a file and finds everything that is wrong with it. Of the API only the methods are requested.
- *
- * @param planned the batch of its bytes, which keeps the method that it was created with
- */
-export async function examineFile(
-  input: FileInput,
-  csv: CsvFile,
-  planned: Batch | undefined,
-  ledger: Ledger,
-  context: Context,
-): Promise<Examined> {
-  const { checkFile } = await import("../../../batches/check.ts");
-  const { createMethodLookup } = await import("../../../operations/method.ts");
-  const { methodId, allowDuplicates } = input;
-  const sought = soughtOf(input, csv);
-  const ownName = sought.name === sought.fileName ? undefined : sought.name;
-  const { numberFormat, method: usual } = await context.config.settings();
-  const deps = await context.api.deps();
-  const methodOf = createMethodLookup(deps, await context.api.methodCache());
-  const named = input.method === undefined ? undefined : await methodOf(input.method);
-  if (named?.ok === false) throw usage([`--method: ${named.problem}`]);
-  const method = methodId ?? input.method ?? planned?.method ?? usual?.value;
-  const rules = {
-    numberFormat: numberFormat.value,
-    holdsSecret: context.config.holdsSecret,
-    method,
-    methodOf: (text: string) => (text === methodId ? ok(methodId) : methodOf(text)),
-  };
-  const read = await checkFile(sourceOf(input, csv), ownName, rules, ledger, deps);
-  const { identity, columns, findings } = read;
-  const isAllowed = (finding: Finding) => allowDuplicates && isAcceptable(finding);
-  const isReadable = findings.every((finding) => groupOf(finding) !== "invalid");
-  return {
-    file:
-      identity !== undefined && isReadable
-        ? { ...sought, identity, columns, method: method ?? null }
-        : undefined,
-    read,
-    totals: totalsOf(read.rows),
-    problems: findings.filter((finding) => !isAllowed(finding)),
-    allowed: findings.filter(isAllowed),
-  };
-}
-
 export type PlanInput = FileInput & {
   expectTotal: Paisa | undefined;
   expectCount: number | undefined;
 };
 
-/** A file to send. */
-export type FileToSend =
-  /** `isRead`: not found by its bytes, but by its rows. */
-  { batch: Batch; isRead: boolean } | { batch?: never; file: BatchFile; examined: Examined };
-
-/**
- * The batch that a file is, or a new one with sound rows.
- *
- * @throws Failure `usage` if the file has problems, or if flags read other rows from a planned file; `conflict` for
- * a changed file of a known batch
- */
-export async function readToSend(
-  input: FileInput,
-  csv: CsvFile,
-  ledger: Ledger,
-  context: Context,
-): Promise<FileToSend> {
-  const { batchOfBytes } = await import("../../../batches/lookup.ts");
-  const planned = await batchOfBytes(soughtOf(input, csv), ledger);
-  if (planned) {
-    await checkColumns(planned, sourceOf(input, csv), ledger);
-    return { batch: planned, isRead: false };
-  }
-  const examined = await examineFile(input, csv, undefined, ledger, context);
-  const { file, read, problems } = examined;
-  const { findBatch } = await import("../../../batches/plan.ts");
-  const found = file && (await findBatch(file, read.rows, ledger));
-  if (found) return { batch: found, isRead: true };
-  await rejectProblems(input.file, problems, ledger);
-  if (!file) throw new Error("a file without problems cannot be read");
-  return { file, examined };
+/** What reading a file needs of this run. */
+export async function readingFor({ api, config }: Context): Promise<Reading> {
+  const { numberFormat, method } = await config.settings();
+  const deps = await api.deps();
+  const methodCache = await api.methodCache();
+  const { holdsSecret } = config;
+  const [format, usualMethod] = [numberFormat.value, method?.value];
+  return { numberFormat: format, usualMethod, holdsSecret, methodCache, deps };
 }
 
 /** The batch of a file, claimed and planned after a confirmation; only its plan is sent. */
@@ -207,8 +91,9 @@ export async function batchOfFile(
   ledger: Ledger,
   context: Context,
 ): Promise<Batch> {
+  const { readToSend } = await import("../../../batches/file.ts");
   const { createBatch, resumeBatch } = await import("../../../batches/plan.ts");
-  const sought = await readToSend(input, csv, ledger, context);
+  const sought = await readToSend(input, csv, ledger, () => readingFor(context));
   const { batch } = sought;
   if (batch) {
     if (!sought.isRead) return resumeBatch(batch, choicesOf(input, [], context), ledger);
@@ -223,20 +108,6 @@ export async function batchOfFile(
   const compared = await compareWithLast(examined.read, ledger);
   const rows = [...fileRows(examined), ...comparisonRows(compared, examined.totals.total)];
   return createBatch(file, examined.read, choicesOf(input, rows, context), ledger);
-}
-
-/**
- * The plan of a file decides, not the flags of a later run.
- *
- * @throws Failure `usage` if flags read other rows from the planned file
- */
-async function checkColumns(planned: Batch, source: Source, ledger: Ledger): Promise<void> {
-  const { ignored = [], mapped = [] } = source.choices ?? {};
-  if (source.delimiter === undefined && ignored.length + mapped.length === 0) return;
-  const { hasRowsOf } = await import("../../../batches/lookup.ts");
-  if (await hasRowsOf(planned, source, ledger)) return;
-  const problem = `With --delimiter, --ignore-columns or --map, the rows differ from those of batch ${planned.id}, which was created from this file.`;
-  throw usage([problem], "To resume that batch, run the same command without these flags.");
 }
 
 /** What the command line and the user decide. `rows`: what the confirmation shows of a new batch. */
@@ -283,50 +154,6 @@ async function confirmTotal(
       flags: "--expect-total and --expect-count",
     },
   });
-}
-
-/**
- * What sending a file would do, because it is a batch already; undefined if it is not.
- *
- * @param planned the batch of its bytes
- * @throws Failure if its batch was cancelled, or as `readToSend`
- */
-export async function describeExisting(
-  input: FileInput,
-  csv: CsvFile,
-  { file, read }: Examined,
-  planned: Batch | undefined,
-  ledger: Ledger,
-): Promise<string | undefined> {
-  const { findBatch } = await import("../../../batches/plan.ts");
-  if (planned) await checkColumns(planned, sourceOf(input, csv), ledger);
-  const batch = planned ?? (file && (await findBatch(file, read.rows, ledger)));
-  return batch && describeBatch(batch, ledger);
-}
-
-/** What sending a batch would do. @throws Failure if it was cancelled */
-export async function describeBatch(batch: Batch, ledger: Ledger): Promise<string> {
-  const { cancelledBatch, checkOpenRows } = await import("../../../batches/plan.ts");
-  if (batch.cancelledAt !== null) throw cancelledBatch(batch);
-  const status = await readStatus(batch, ledger);
-  const open = openOf(status.sums);
-  const left = open.count === 0 ? "no row is left to send" : `${sumText(open)}, are still open`;
-  const { count } = sumOfRows((await checkOpenRows(batch, ledger)).findings);
-  return sentences([
-    `This file is batch ${batch.id}: ${left}.`,
-    open.count === 0 ? newPeriodText(status) : "",
-    count > 0
-      ? `Other payouts repeat ${rowsText(count)}. If the repeats are intended, resume with --allow-duplicates.`
-      : "",
-    await retryAdvice(status, ledger),
-  ]);
-}
-
-/** How to pay the same rows again; empty if some of them failed. */
-export function newPeriodText({ batch: { columns }, sums }: BatchStatus): string {
-  if (sums.refused.count + sums.cancelled.count + sums.conflict.count > 0) return "";
-  const references = hasReferenceColumn(columns) ? " and new references" : "";
-  return `To pay the same rows again for a new period, use --name${references}, for example --name 2026-12.`;
 }
 
 /** What a script expects of the file must be what is in it. */

@@ -1,19 +1,19 @@
-import { firstOf } from "../../../batches/findings.ts";
-import { rowStatusOf } from "../../../batches/status.ts";
+import { sumText } from "../../../batches/texts.ts";
+import type { Lines, UnknownRow } from "../../../batches/unknown-rows.ts";
 import { type Context, defineCommand } from "../../../cli/command/define-command.ts";
 import { flag } from "../../../cli/command/flag.ts";
-import { id, money, rowsText, status, table, text } from "../../../cli/output/view.ts";
+import { id, money, status, table, text } from "../../../cli/output/view.ts";
 import { amountText } from "../../../domain/amount.ts";
-import { Failure } from "../../../domain/failure.ts";
 import { formatTime } from "../../../domain/local-time.ts";
 import { formatPaisa } from "../../../domain/money.ts";
 import { workerText } from "../../../domain/person.ts";
 import { err, ok, quoted, type Result } from "../../../domain/result.ts";
 import { isUnsettled } from "../../../domain/state.ts";
+import { rowsText } from "../../../domain/text.ts";
 import type { Batch } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import type { Operation } from "../../../ledger/operation.ts";
-import { batchArgument, batchNamed, statusNames, sumText } from "./batch.ts";
+import { batchArgument, batchNamed } from "./batch.ts";
 
 export const batchResolve = defineCommand({
   description:
@@ -37,6 +37,9 @@ export const batchResolve = defineCommand({
     uncertain: "the outcome of some rows is still unknown",
   },
   async run({ batch: name, notCreated, rows: lines }, context): Promise<Resolved[]> {
+    const { chooseRows, invalid, unchanged, unknownRows } = await import(
+      "../../../batches/unknown-rows.ts"
+    );
     if (!notCreated) throw invalid(["--not-created is required."], name);
     const { declareNotCreated } = await import("../../../operations/resolve.ts");
     const { lockedError } = await import("../../../operations/record-outcome.ts");
@@ -100,40 +103,9 @@ export const batchResolve = defineCommand({
   },
 });
 
-/** A row whose outcome is unknown, with its operation as it was read. */
-interface UnknownRow {
-  line: number;
-  operation: Operation;
-}
-
 interface Resolved extends UnknownRow {
   /** False if it changed meanwhile, or if a process is working on it. */
   isResolved: boolean;
-}
-
-/** This command sends nothing, so its errors say that nothing changed. */
-function unchanged({ reason, message, details }: Failure): Failure {
-  return new Failure(reason, message, { ...details, effect: "nothing-changed" });
-}
-
-function invalid([first = "", ...problems]: string[], batch: string): Failure {
-  const hint = `To list unknown rows, run 'lenden payout batch export ${batch} --only unknown'. Use --not-created only for payouts that the API does not have.`;
-  return unchanged(new Failure("usage.invalid", first, { problems, hint }));
-}
-
-async function unknownRows(batch: Batch, ledger: Ledger): Promise<UnknownRow[]> {
-  const operations = new Map((await ledger.unsettled()).map((one) => [one.reference, one]));
-  const rows: UnknownRow[] = [];
-  for await (const { line, reference } of ledger.batches.rows(batch, "unknown")) {
-    const operation = operations.get(reference);
-    if (operation) rows.push({ line, operation });
-  }
-  return rows;
-}
-
-interface Lines {
-  first: number;
-  last: number;
 }
 
 /** Reads `3,7-9`. */
@@ -145,30 +117,6 @@ function readLines(list: string): Result<Lines[]> {
   return lines.every(({ first, last }) => first <= last)
     ? ok(lines)
     : err(`${quoted(list)} is not a list of line numbers. Example: 3,7-9.`);
-}
-
-/** @throws Failure `usage` that names the chosen lines without a row whose outcome is unknown */
-async function chooseRows(unknown: UnknownRow[], lines: Lines[], batch: Batch, ledger: Ledger) {
-  const known = new Set(unknown.map(({ line }) => line));
-  const chosen = new Set<number>();
-  const empty = new Set(lines);
-  const problems: string[] = [];
-  for await (const row of ledger.batches.rows(batch, "all")) {
-    const { line, reference } = row;
-    const ranges = lines.filter(({ first, last }) => first <= line && line <= last);
-    for (const range of ranges) empty.delete(range);
-    if (ranges.length === 0) continue;
-    chosen.add(line);
-    if (known.has(line)) continue;
-    const state = statusNames[rowStatusOf(row)];
-    problems.push(`--rows: the outcome of line ${line} (${reference}) is already known: ${state}.`);
-  }
-  for (const { first, last } of empty)
-    problems.push(
-      `--rows: the batch has no row on ${first === last ? `line ${first}` : `lines ${first} to ${last}`}.`,
-    );
-  if (problems.length > 0) throw invalid(firstOf(problems), batch.id);
-  return unknown.filter(({ line }) => chosen.has(line));
 }
 
 async function confirmRows(batch: Batch, rows: UnknownRow[], context: Context): Promise<void> {

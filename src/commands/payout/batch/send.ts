@@ -1,57 +1,24 @@
 import { setFlagsFromString } from "node:v8";
 import type { CsvFile } from "../../../batches/csv.ts";
-import type { RowEnd, Sending } from "../../../batches/send.ts";
-import {
-  type BatchStatus,
-  endingOf,
-  openOf,
-  readStatus,
-  type Sum,
-  sumOf,
-  totalOf,
-} from "../../../batches/status.ts";
+import type { FileToSend } from "../../../batches/file.ts";
+import { statusJson, sumJson } from "../../../batches/plain.ts";
+import { endingOf, readStatus, totalOf } from "../../../batches/status.ts";
 import { readCount } from "../../../cli/command/common-flags.ts";
 import { type Context, defineCommand } from "../../../cli/command/define-command.ts";
 import { flag } from "../../../cli/command/flag.ts";
-import { durationText } from "../../../cli/output/time.ts";
-import { rowsText } from "../../../cli/output/view.ts";
-import type { ProgressLine } from "../../../cli/terminal/reporter.ts";
 import { readAmount } from "../../../domain/amount.ts";
-import {
-  Failure,
-  inOneLine,
-  isOfLedger,
-  type Reason,
-  whatHappened,
-} from "../../../domain/failure.ts";
-import { formatDay } from "../../../domain/local-time.ts";
-import { formatPaisa } from "../../../domain/money.ts";
-import type { Batch, PlannedPayout } from "../../../ledger/batch.ts";
+import { rowsText } from "../../../domain/text.ts";
+import type { PlannedPayout } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
-import { resolveHint } from "../../../operations/compare.ts";
-import type { OperationDeps } from "../../../operations/deps.ts";
 import { waitFlags, waitOptionsOf } from "../../wait-options.ts";
-import {
-  batchFields,
-  endingFailure,
-  existedText,
-  resumeHint,
-  sentences,
-  statusCard,
-  statusJson,
-  sumJson,
-  waitWithProgress,
-} from "./batch.ts";
+import { batchFields, statusCard, waitWithProgress } from "./batch.ts";
 import {
   batchOfFile,
   checkExpected,
-  describeBatch,
-  type FileToSend,
   fileArgument,
   fileFlags,
-  newPeriodText,
   type PlanInput,
-  readToSend,
+  readingFor,
 } from "./file.ts";
 
 export const batchSend = defineCommand({
@@ -105,7 +72,11 @@ export const batchSend = defineCommand({
     if (input.dryRun) return previewOf(input, csv, ledger, context);
     const batch = await batchOfFile(input, csv, ledger, context);
     const pacing = { concurrency: input.concurrency ?? 4, perSecond: input.rate };
-    const { existing, certain, ...stop } = await sendRows(batch, pacing, ledger, context);
+    const { endingFailure, failedAfterSending } = await import("../../../batches/ending.ts");
+    const { runBatch } = await import("../../../batches/run.ts");
+    const reporting = { ...context.ui, isQuiet: context.ui.output === "ids" };
+    const sent = await runBatch(batch, pacing, ledger, context.api.deps, reporting);
+    const { existing, certain, ...stop } = sent;
     const { stopped } = stop;
     try {
       if (input.wait && !stopped)
@@ -128,40 +99,12 @@ export const batchSend = defineCommand({
   ending: ({ failure }) => failure,
 });
 
-/** What a run shows of its batch without the ledger. */
-interface Certain {
-  /** Recorded as accepted, in this run or before it. */
-  accepted: Sum;
-  /** At least so many rows were not sent. */
-  unsent: number;
-}
-
-/** Exit 1 means that nothing was sent, which is not known once the rows were. */
-function failedAfterSending(cause: unknown, batch: Batch, { accepted, unsent }: Certain): unknown {
-  if (cause instanceof Failure && cause.kind !== "internal" && !isOfLedger(cause)) return cause;
-  const { id } = batch;
-  const total = totalOf(batch);
-  const isWhole = accepted.count === total.count;
-  const amounts = `${formatPaisa(accepted.sumPaisa)} of ${formatPaisa(total.sumPaisa)}`;
-  const message = sentences([
-    isWhole
-      ? `Batch ${id} was sent, but the status of its rows cannot be read.`
-      : `The status of batch ${id} cannot be read. At least ${accepted.count} of ${rowsText(total.count)} were accepted (${amounts}).`,
-    unsent > 0 ? `At least ${rowsText(unsent)} were not sent.` : "",
-    cause instanceof Failure ? cause.message : "",
-  ]);
-  const hint = sentences([
-    `Do not pay the rows in another way. Run 'lenden ledger check', then 'lenden payout batch status ${id}'.`,
-    isWhole ? "" : resumeHint,
-  ]);
-  return new Failure("batch.outcome-unknown", message, { hint, operation: id, cause });
-}
-
 /** Checks the file, and returns the request of its first row; nothing is sent or stored. */
 async function previewOf(input: PlanInput, csv: CsvFile, ledger: Ledger, context: Context) {
   const { payoutBody } = await import("../../../operations/payout/order.ts");
   const { orderOfRow } = await import("../../../batches/send.ts");
-  const sought = await readToSend(input, csv, ledger, context);
+  const { describeBatch, readToSend } = await import("../../../batches/file.ts");
+  const sought = await readToSend(input, csv, ledger, () => readingFor(context));
   if (sought.batch) context.ui.notice(await describeBatch(sought.batch, ledger), "batch.exists");
   const total = sought.batch ? totalOf(sought.batch) : sought.examined.totals.total;
   checkExpected(input, total);
@@ -187,145 +130,4 @@ async function firstRow(
 
 function noteFirst(rows: number, { ui }: Context): void {
   if (rows > 1) ui.notice(`This is the request of the first of ${rowsText(rows)}.`);
-}
-
-type Pacing = Pick<Sending, "concurrency" | "perSecond">;
-
-/** Sends what is open of a batch, with progress on stderr; then ends the lock. */
-async function sendRows(batch: Batch, pacing: Pacing, ledger: Ledger, { api, ui }: Context) {
-  const before = await readStatus(batch, ledger);
-  if (openOf(before.sums).count === 0) {
-    await ledger.batches.release(batch);
-    if (ui.output !== "ids") ui.notice(await nothingLeftText(before, ledger), "batch.already-sent");
-    const { completed, processing, cancelled } = before.sums;
-    const certain = { accepted: sumOf(completed, processing, cancelled), unsent: 0 };
-    return { notes: [], existing: { count: 0, sumPaisa: 0n }, certain };
-  }
-  const { countForgotten, sendBatch } = await import("../../../batches/send.ts");
-  const deps = await api.deps();
-  const forgotten = await countForgotten(batch, ledger, deps);
-  const retried = before.sums.uncertain.count - forgotten;
-  const since = (await deps.guarantees()).references ? " for over 24 hours" : "";
-  if (forgotten > 0)
-    ui.notice(
-      `lenden does not retry ${rowsText(forgotten)} with an unknown outcome${since}. If the API does not have these payouts, run 'lenden payout batch resolve ${batch.id} --not-created'.`,
-    );
-  const run = createRunTally(before, deps);
-  const progress = ui.progress(run.progressLine);
-  if (retried > 0)
-    progress.note(
-      `Retrying ${rowsText(retried)} with an unknown outcome first, with the same references (delay up to 10 s).`,
-    );
-  const onRow: Sending["onRow"] = (row, end, failure) => {
-    run.add(row, end, failure);
-    if (!failure) return;
-    const text = `line ${row.line}, ${row.reference}: ${whatHappened(failure)}`;
-    const { cause, unrecorded } = failure.details;
-    // P21: one line is all that is left of an outcome that could not be recorded.
-    if (end === "uncertain" && cause !== undefined && unrecorded !== "NOT_SENT")
-      ui.notice(text, "payout.outcome-not-recorded");
-    else if (end === "refused" || end === "conflict") ui.notice(text);
-  };
-  const sending = sendBatch({ ...pacing, batch, ledger, onRow }, deps);
-  const stopped = await sending.finally(progress.close);
-  // If the ledger fails, the lock ends with this process.
-  await ledger.batches.release(batch).catch(() => {});
-  const existing = run.existing();
-  if (existing.count > 0)
-    ui.notice(
-      `${existedText(existing, before.total)}, already existed at the API and were not paid now. For their dates, run 'lenden payout batch export ${batch.id}'.`,
-      "batch.existing",
-    );
-  const certain = run.certain(pacing.concurrency);
-  return { stopped, notes: run.notes(stopped), blocked: run.blocked(), existing, certain };
-}
-
-/** Why a file has no row to send, and how to pay the same rows again. */
-async function nothingLeftText(status: BatchStatus, { batches }: Ledger): Promise<string> {
-  const { batch } = status;
-  const times = await batches.sentBetween(batch);
-  const days = times ? [...new Set([formatDay(times.first), formatDay(times.last)])] : [];
-  const when = days.length === 0 ? "" : ` (sent on ${days.join(" to ")})`;
-  const text = `No row of batch ${batch.id}, ${batch.name}, is left to send${when}. Nothing was sent.`;
-  return sentences([text, newPeriodText(status)]);
-}
-
-/** True for a row of unknown outcome that is not sent again (P25, P25b, P25c). */
-function isBlocked(failure: Failure | undefined): boolean {
-  return failure === undefined || unresendable.includes(failure.reason);
-}
-
-const unresendable: Reason[] = [
-  "payout.other-key",
-  "payout.reference-unreliable",
-  "payout.unknown-over-24-hours",
-];
-
-/** Counts the rows of a run, so that the ledger is not added up for every line of progress. */
-function createRunTally({ total, sums }: BatchStatus, deps: OperationDeps) {
-  const { now, isOutOfTime } = deps;
-  const startedMs = now();
-  const ends = new Map<RowEnd, Sum>();
-  const last = new Map<RowEnd, Failure>();
-  let blocked: { count: number; hint: string } | undefined;
-  const sumOfEnds = (...some: RowEnd[]): Sum =>
-    sumOf(...some.flatMap((one) => ends.get(one) ?? []));
-  const before = sumOf(sums.completed, sums.processing, sums.cancelled);
-  const done = (): number =>
-    total.count -
-    openOf(sums).count +
-    sumOfEnds("accepted", "existing", "refused", "conflict").count;
-  /** The time that the other rows take at this speed, and the speed; nothing in the first second. */
-  const speedTexts = (left: number): string[] => {
-    const ms = now() - startedMs;
-    const ended = done() - total.count + openOf(sums).count;
-    if (ms < 1_000 || ended === 0) return [];
-    const perSecond = (ended * 1_000) / ms;
-    return [
-      ...(left > 0 ? [`${durationText((left * ms) / ended)} left`] : []),
-      `${perSecond.toFixed(perSecond < 10 ? 1 : 0)} rows/s`,
-    ];
-  };
-  return {
-    add: ({ amountPaisa, reference }: PlannedPayout, end: RowEnd, failure?: Failure): void => {
-      ends.set(end, sumOf(sumOfEnds(end), { count: 1, sumPaisa: amountPaisa }));
-      if (failure) last.set(end, failure);
-      if (end !== "uncertain" || !isBlocked(failure)) return;
-      const hint = failure?.details.hint ?? resolveHint(reference, "payout", deps.account);
-      blocked = { count: (blocked?.count ?? 0) + 1, hint: blocked?.hint ?? hint };
-    },
-    /** The rows of unknown outcome that no further run sends, with how the first one is resolved. */
-    blocked: () => blocked,
-    existing: () => sumOfEnds("existing"),
-    /** An internal error may have kept the end of one row from each worker. */
-    certain: (workers: number): Certain => ({
-      accepted: sumOf(before, sumOfEnds("accepted", "existing")),
-      unsent: Math.max(0, sums.unsent.count - sumOf(...ends.values()).count - workers),
-    }),
-    progressLine: (): ProgressLine => {
-      const rejected = sums.refused.count + sumOfEnds("refused").count;
-      const unknown = sumOfEnds("uncertain").count;
-      const { sumPaisa } = sumOf(before, sumOfEnds("accepted", "existing"));
-      const parts = [
-        `${done()} of ${rowsText(total.count)}`,
-        ...(rejected > 0 ? [`${rejected} rejected`] : []),
-        ...(unknown > 0 ? [`${unknown} unknown`] : []),
-        `${formatPaisa(sumPaisa)} of ${formatPaisa(total.sumPaisa)}`,
-        ...speedTexts(total.count - done()),
-      ];
-      return { parts, done: done() / total.count };
-    },
-    /** Why rows are still open, apart from the rule that stopped the run. */
-    notes: (stopped: Failure | undefined): string[] => {
-      const isLate = isOutOfTime() && done() < total.count;
-      const locked = last.get("locked");
-      const silence = last.get("uncertain") ?? last.get("unreachable");
-      const others = `Other processes are working on ${rowsText(sumOfEnds("locked").count)}.`;
-      return [
-        ...(locked ? [`${others} ${inOneLine(locked)}`] : []),
-        ...(isLate ? ["The time limit (--timeout) elapsed."] : []),
-        ...(silence && !stopped && !isLate ? [silence.message] : []),
-      ];
-    },
-  };
 }

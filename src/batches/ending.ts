@@ -1,0 +1,145 @@
+import {
+  type Effect,
+  Failure,
+  type FailureKind,
+  isOfLedger,
+  type Reason,
+  whatHappened,
+} from "../domain/failure.ts";
+import { formatPaisa } from "../domain/money.ts";
+import { rowsText } from "../domain/text.ts";
+import type { Batch } from "../ledger/batch.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { countRetries } from "./retries.ts";
+import { type BatchStatus, openOf, type StatusSums, type Sum, totalOf } from "./status.ts";
+import { countsText, retriesText, sentences } from "./texts.ts";
+
+/** What ended a run before its last row. */
+export interface RunStop {
+  /** The rule that stopped it, if one did. */
+  stopped?: Failure | undefined;
+  /** What else happened, in sentences. */
+  notes: string[];
+  /** The rows of unknown outcome that no further run sends, with how the first one is resolved. */
+  blocked?: { count: number; hint: string } | undefined;
+}
+
+const endings: Partial<Record<FailureKind, { reason: Reason; text: string }>> = {
+  access: { reason: "batch.access-denied", text: "" },
+  conflict: {
+    reason: "batch.in-conflict",
+    text: "The API has a different payout under the reference of some rows.",
+  },
+  internal: { reason: "batch.ledger-failed", text: "" },
+  partial: { reason: "batch.rows-failed", text: "Some rows were rejected or cancelled." },
+  pending: {
+    reason: "batch.still-processing",
+    text: "Some rows are not Completed yet.",
+  },
+  // The counts and the effect say that the outcome of some rows is unknown.
+  uncertain: { reason: "batch.outcome-unknown", text: "" },
+  unreachable: { reason: "batch.incomplete", text: "Not all rows were sent." },
+};
+
+const resume = "run 'lenden payout batch send' with the same file";
+const resumeHint = `To resume, ${resume}.`;
+
+/** The error of a batch that did not end well; undefined if it did. */
+export async function endingFailure(
+  kind: FailureKind | undefined,
+  status: BatchStatus,
+  { stopped, notes, blocked }: RunStop,
+  ledger: Ledger,
+): Promise<Failure | undefined> {
+  if (kind === undefined) return undefined;
+  const { batch, sums } = status;
+  const { reason, text } = endings[kind] ?? { reason: "batch.incomplete", text: "" };
+  const why = stopped ? whatHappened(stopped) : text;
+  const isOpen = batch.cancelledAt === null && openOf(sums).count > 0;
+  const isAllSent = kind === "partial" && !isOpen;
+  const waitHint = `To wait for them, run 'lenden payout batch status ${batch.id} --wait'.`;
+  const open = blocked ? blockedHint(batch, blocked) : resumeHint;
+  const next = stopped?.details.hint ?? (kind === "pending" ? waitHint : isOpen ? open : "");
+  const hint = sentences([isAllSent ? "" : next, await retryAdvice(status, ledger)]);
+  return new Failure(reason, sentences([why, ...notes, countsText(status)]), {
+    effect: effectOf(sums, kind),
+    operation: batch.id,
+    ...(hint && { hint }),
+  });
+}
+
+/** How to resume a batch with rows that no run sends: they are resolved first. */
+function blockedHint({ id }: Batch, { count, hint }: NonNullable<RunStop["blocked"]>): string {
+  const list = `To list all unknown rows, run 'lenden payout batch export ${id} --only unknown'.`;
+  return sentences([hint, count > 1 ? list : "", `Afterwards, ${resume}.`]);
+}
+
+/** What happened to the money of a batch. While a process sends it, its unknown rows are pending. */
+function effectOf(sums: StatusSums, kind: FailureKind): Effect {
+  const { completed, processing, cancelled, refused, conflict } = sums;
+  if (kind !== "pending" && conflict.count + sums.uncertain.count > 0) return "outcome-unknown";
+  if (completed.count + processing.count + cancelled.count > 0)
+    return refused.count + cancelled.count + openOf(sums).count > 0 ? "partly-sent" : "accepted";
+  if (kind === "pending") return "partly-sent";
+  return refused.count > 0 || kind === "access" ? "nothing-changed" : "nothing-sent";
+}
+
+/** What to do about rows that were rejected, cancelled or in conflict; empty if there are none. */
+export async function retryAdvice({ batch, sums }: BatchStatus, ledger: Ledger): Promise<string> {
+  const command = `'lenden payout batch export ${batch.id} --only`;
+  const failed = sums.refused.count + sums.cancelled.count;
+  const retries = failed > 0 ? await countRetries(batch, ledger) : undefined;
+  const isLeft = retries && retries.accepted.count + retries.others.count < failed;
+  return sentences([
+    retries ? retriesText(retries) : "",
+    isLeft ? `To correct and resend failed rows, run ${command} failed > failed.csv'.` : "",
+    sums.conflict.count > 0
+      ? `To see how to resolve rows in conflict, run 'lenden ledger list --unknown'.`
+      : "",
+  ]);
+}
+
+/** What a run shows of its batch without the ledger. */
+export interface Certain {
+  /** Recorded as accepted, in this run or before it. */
+  accepted: Sum;
+  /** At least so many rows were not sent. */
+  unsent: number;
+}
+
+/** Exit 1 means that nothing was sent, which is not known once the rows were. */
+export function failedAfterSending(
+  cause: unknown,
+  batch: Batch,
+  { accepted, unsent }: Certain,
+): unknown {
+  if (cause instanceof Failure && cause.kind !== "internal" && !isOfLedger(cause)) return cause;
+  const { id } = batch;
+  const total = totalOf(batch);
+  const isWhole = accepted.count === total.count;
+  const amounts = `${formatPaisa(accepted.sumPaisa)} of ${formatPaisa(total.sumPaisa)}`;
+  const message = sentences([
+    isWhole
+      ? `Batch ${id} was sent, but the status of its rows cannot be read.`
+      : `The status of batch ${id} cannot be read. At least ${accepted.count} of ${rowsText(total.count)} were accepted (${amounts}).`,
+    unsent > 0 ? `At least ${rowsText(unsent)} were not sent.` : "",
+    cause instanceof Failure ? cause.message : "",
+  ]);
+  const hint = sentences([
+    `Do not pay the rows in another way. Run 'lenden ledger check', then 'lenden payout batch status ${id}'.`,
+    isWhole ? "" : resumeHint,
+  ]);
+  return new Failure("batch.outcome-unknown", message, { hint, operation: id, cause });
+}
+
+/** How the status of a batch ends, if not every record could be retrieved. */
+export function endingUnlessSeen(
+  ended: FailureKind | undefined,
+  { sums }: BatchStatus,
+  unseen: FailureKind | undefined,
+): FailureKind | undefined {
+  if (ended === "conflict" || ended === "uncertain") return ended;
+  // The rejected rows are why the others were not sent.
+  const isRejected = ended === "unreachable" && sums.refused.count + sums.cancelled.count > 0;
+  return unseen ?? (isRejected ? "partial" : ended);
+}

@@ -1,0 +1,188 @@
+import { basename } from "node:path";
+import { usage } from "../domain/failure.ts";
+import type { NumberFormat } from "../domain/mobile.ts";
+import { ok } from "../domain/result.ts";
+import { rowsText } from "../domain/text.ts";
+import type { Batch, BatchFile } from "../ledger/batch.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { OperationDeps } from "../operations/deps.ts";
+import { createMethodLookup, type MethodCache } from "../operations/method.ts";
+import { type CheckedFile, checkFile, type Source } from "./check.ts";
+import type { CsvFile } from "./csv.ts";
+import { retryAdvice } from "./ending.ts";
+import { type Finding, groupOf, isAcceptable, rejectProblems, sumOfRows } from "./findings.ts";
+import type { ColumnChoices } from "./header.ts";
+import { batchOfBytes, hasRowsOf } from "./lookup.ts";
+import { cancelledBatch, checkOpenRows, findBatch } from "./plan.ts";
+import { type Totals, totalsOf } from "./rows.ts";
+import { openOf, readStatus } from "./status.ts";
+import { newPeriodText, sentences, sumText } from "./texts.ts";
+
+/** A file of payouts, and how the user says that it is read. */
+export interface FileInput {
+  file: string;
+  /** The name of the batch (default: of the file). */
+  name: string | undefined;
+  delimiter: string | undefined;
+  ignoreColumns: string[];
+  map: ColumnChoices["mapped"];
+  /** The method of rows that name none; `methodId` is sent as given. */
+  method: string | undefined;
+  methodId: string | undefined;
+  allowDuplicates: boolean;
+}
+
+/** What reading a new file needs of the run. */
+export interface Reading {
+  numberFormat: NumberFormat;
+  /** The method of the profile. */
+  usualMethod: string | undefined;
+  holdsSecret(text: string): boolean;
+  methodCache: MethodCache;
+  deps: OperationDeps;
+}
+
+function sourceOf(
+  { delimiter, ignoreColumns: ignored, map: mapped }: FileInput,
+  csv: CsvFile,
+): Source {
+  return { ...csv, delimiter, choices: { ignored, mapped } };
+}
+
+/** A file that is not read yet. */
+export function soughtOf({ file, name }: FileInput, { hash }: CsvFile) {
+  const fileName = basename(file);
+  return { hash, fileName, name: name ?? fileName };
+}
+
+/** A file that was read and checked. */
+export interface Examined {
+  /** Undefined if some row cannot be read, so that it cannot be compared with a plan. */
+  file: BatchFile | undefined;
+  read: CheckedFile;
+  totals: Totals;
+  /** Why the file is not sent. */
+  problems: Finding[];
+  /** What --allow-duplicates accepts. */
+  allowed: Finding[];
+}
+
+/**
+ * Reads a file and finds everything that is wrong with it. Of the API only the methods are requested.
+ *
+ * @param planned the batch of its bytes, which keeps the method that it was created with
+ */
+export async function examineFile(
+  input: FileInput,
+  csv: CsvFile,
+  planned: Batch | undefined,
+  ledger: Ledger,
+  { numberFormat, usualMethod, holdsSecret, methodCache, deps }: Reading,
+): Promise<Examined> {
+  const { methodId, allowDuplicates } = input;
+  const sought = soughtOf(input, csv);
+  const ownName = sought.name === sought.fileName ? undefined : sought.name;
+  const methodOf = createMethodLookup(deps, methodCache);
+  const named = input.method === undefined ? undefined : await methodOf(input.method);
+  if (named?.ok === false) throw usage([`--method: ${named.problem}`]);
+  const method = methodId ?? input.method ?? planned?.method ?? usualMethod;
+  const rules = {
+    numberFormat,
+    holdsSecret,
+    method,
+    methodOf: (text: string) => (text === methodId ? ok(methodId) : methodOf(text)),
+  };
+  const read = await checkFile(sourceOf(input, csv), ownName, rules, ledger, deps);
+  const { identity, columns, findings } = read;
+  const isAllowed = (finding: Finding) => allowDuplicates && isAcceptable(finding);
+  const isReadable = findings.every((finding) => groupOf(finding) !== "invalid");
+  return {
+    file:
+      identity !== undefined && isReadable
+        ? { ...sought, identity, columns, method: method ?? null }
+        : undefined,
+    read,
+    totals: totalsOf(read.rows),
+    problems: findings.filter((finding) => !isAllowed(finding)),
+    allowed: findings.filter(isAllowed),
+  };
+}
+
+/** A file to send. */
+export type FileToSend =
+  /** `isRead`: not found by its bytes, but by its rows. */
+  { batch: Batch; isRead: boolean } | { batch?: never; file: BatchFile; examined: Examined };
+
+/**
+ * The batch that a file is, or a new one with sound rows.
+ *
+ * @throws Failure `usage` if the file has problems, or if flags read other rows from a planned file; `conflict` for
+ * a changed file of a known batch
+ */
+export async function readToSend(
+  input: FileInput,
+  csv: CsvFile,
+  ledger: Ledger,
+  openReading: () => Promise<Reading>,
+): Promise<FileToSend> {
+  const planned = await batchOfBytes(soughtOf(input, csv), ledger);
+  if (planned) {
+    await checkColumns(planned, sourceOf(input, csv), ledger);
+    return { batch: planned, isRead: false };
+  }
+  const examined = await examineFile(input, csv, undefined, ledger, await openReading());
+  const { file, read, problems } = examined;
+  const found = file && (await findBatch(file, read.rows, ledger));
+  if (found) return { batch: found, isRead: true };
+  await rejectProblems(input.file, problems, ledger);
+  if (!file) throw new Error("a file without problems cannot be read");
+  return { file, examined };
+}
+
+/**
+ * The plan of a file decides, not the flags of a later run.
+ *
+ * @throws Failure `usage` if flags read other rows from the planned file
+ */
+async function checkColumns(planned: Batch, source: Source, ledger: Ledger): Promise<void> {
+  const { ignored = [], mapped = [] } = source.choices ?? {};
+  if (source.delimiter === undefined && ignored.length + mapped.length === 0) return;
+  if (await hasRowsOf(planned, source, ledger)) return;
+  const problem = `With --delimiter, --ignore-columns or --map, the rows differ from those of batch ${planned.id}, which was created from this file.`;
+  throw usage([problem], "To resume that batch, run the same command without these flags.");
+}
+
+/**
+ * What sending a file would do, because it is a batch already; undefined if it is not.
+ *
+ * @param planned the batch of its bytes
+ * @throws Failure if its batch was cancelled, or as `readToSend`
+ */
+export async function describeExisting(
+  input: FileInput,
+  csv: CsvFile,
+  { file, read }: Examined,
+  planned: Batch | undefined,
+  ledger: Ledger,
+): Promise<string | undefined> {
+  if (planned) await checkColumns(planned, sourceOf(input, csv), ledger);
+  const batch = planned ?? (file && (await findBatch(file, read.rows, ledger)));
+  return batch && describeBatch(batch, ledger);
+}
+
+/** What sending a batch would do. @throws Failure if it was cancelled */
+export async function describeBatch(batch: Batch, ledger: Ledger): Promise<string> {
+  if (batch.cancelledAt !== null) throw cancelledBatch(batch);
+  const status = await readStatus(batch, ledger);
+  const open = openOf(status.sums);
+  const left = open.count === 0 ? "no row is left to send" : `${sumText(open)}, are still open`;
+  const { count } = sumOfRows((await checkOpenRows(batch, ledger)).findings);
+  return sentences([
+    `This file is batch ${batch.id}: ${left}.`,
+    open.count === 0 ? newPeriodText(status) : "",
+    count > 0
+      ? `Other payouts repeat ${rowsText(count)}. If the repeats are intended, resume with --allow-duplicates.`
+      : "",
+    await retryAdvice(status, ledger),
+  ]);
+}

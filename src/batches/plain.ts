@@ -1,0 +1,20 @@
+import { amountText } from "../domain/amount.ts";
+import { type BatchStatus, rowStatuses, type Sum } from "./status.ts";
+
+/** As scripts get it: amounts in BDT, as text. */
+export function sumJson({ count, sumPaisa }: Sum) {
+  return { rows: count, total: amountText(sumPaisa) };
+}
+
+export function statusJson({ batch, total, sums, sentBefore }: BatchStatus) {
+  const { id, name, createdAt, cancelledAt } = batch;
+  return {
+    batch: id,
+    name,
+    createdAt,
+    cancelledAt,
+    ...sumJson(total),
+    sentBefore: sumJson(sentBefore),
+    states: Object.fromEntries(rowStatuses.map((one) => [one, sumJson(sums[one])])),
+  };
+}
