@@ -90,7 +90,8 @@ function optional<Of>(type: Type<Of>): Type<Of | null> {
     first: null,
     read: (value) => (value === null || value === undefined ? null : type.read(value)),
     write: (value) => (value === null ? null : type.write(value)),
-    parse: (json) => (json === null ? null : type.parse(json)),
+    // An event of a version that did not have the column lacks it.
+    parse: (json) => (json === null || json === undefined ? null : type.parse(json)),
   };
 }
 

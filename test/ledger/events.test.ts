@@ -62,6 +62,13 @@ test("writes the columns of a new operation as a replay of its event makes them"
   expect(replay(1n, [read])).toEqual(recorded);
 });
 
+test("reads an intent of a version that did not have a column", () => {
+  const { event, recorded } = createOperation(payout("A"), stored, worker());
+  const { batch: _, ...data } = event.data;
+  const read = readEvent(at, event.event, JSON.stringify(data));
+  expect(replay(1n, [read])).toEqual(recorded);
+});
+
 test("an event that cannot be read may be of a request that was sent", () => {
   const { event: intent } = createOperation(payout("A"), stored, worker());
   const later = "2026-11-20T11:00:00.000Z";

@@ -21,7 +21,7 @@ describe("migrations", () => {
 
   test("a schema of an earlier version is brought to the newest one in one transaction", async () => {
     const database = await openDatabase(":memory:");
-    migrate(database);
+    migrate(database, []);
     const steps = [
       "ALTER TABLE operations ADD COLUMN a TEXT",
       "CREATE INDEX one ON operations (a)",
