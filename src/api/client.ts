@@ -3,7 +3,6 @@ import { Failure } from "../domain/failure.ts";
 import type { Contract, Data, Endpoint, Input } from "./contract/endpoint.ts";
 import type { ServiceContract } from "./contract/index.ts";
 import { type Answer, classify } from "./response.ts";
-import { messageOf, sign } from "./signature.ts";
 import type { Exchange, Request, Transport } from "./transport.ts";
 
 /** A contract as functions: one for each endpoint, from its input to a classified response. */
@@ -135,6 +134,7 @@ export async function requestFor(endpoint: Endpoint, input: Fields, wire: Wire):
   const headers = baseHeaders(wire);
   if (endpoint.body) headers["content-type"] = "application/json";
   if (endpoint.access === "signature") {
+    const { messageOf, sign } = await import("./signature.ts");
     // First the secret: to read it may take minutes, and the timestamp must not be older.
     const secret = await wire.payoutSecret();
     rest.timestamp = Math.floor(wire.now() / 1000);

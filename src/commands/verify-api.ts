@@ -8,7 +8,7 @@ import { type Mobile, mobileText, readMobile } from "../domain/mobile.ts";
 import { isTest } from "../domain/state.ts";
 import { isLocalSandbox } from "../domain/url.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { resolveHint } from "../operations/compare.ts";
+import { resolveHint } from "../operations/response-failure.ts";
 import { makeDirectory } from "../platform/files.ts";
 import type { Result } from "../verification/stored.ts";
 import type { TrialOptions } from "../verification/trial.ts";

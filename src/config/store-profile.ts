@@ -20,7 +20,7 @@ export interface ProfileStore {
     /** The path of the file. */
     file: string;
   };
-  keychain(): ReturnType<typeof createKeychain>;
+  keychain(): Promise<ReturnType<typeof createKeychain>>;
   randomBytes(count: number): Uint8Array;
   notice(text: string, reason?: string): void;
 }
@@ -156,7 +156,7 @@ async function intoKeychain(name: string, profile: Profile, store: ProfileStore)
   const moved = async (what: string, source: SecretSource | undefined) => {
     if (!source || !("text" in source)) return source;
     const entry = `${name}/${what}/${id}`;
-    await store.keychain().store(entry, source.text);
+    await (await store.keychain()).store(entry, source.text);
     return { keychain: entry };
   };
   const apiKey = await moved("api-key", profile.apiKey);
@@ -182,7 +182,7 @@ export async function removeEntries(profile: Secrets, entries: Entries): Promise
 
 async function removeAll(names: string[], { keychain, notice }: Entries): Promise<void> {
   for (const entry of names)
-    if (!(await keychain().remove(entry)))
+    if (!(await (await keychain()).remove(entry)))
       notice(`Cannot reach a keychain, so its entry ${entry} may remain.`, "keychain.entry-left");
 }
 

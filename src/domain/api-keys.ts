@@ -46,6 +46,17 @@ export function masked(secret: string): string {
   return `${prefix}…${tail}`;
 }
 
+/** Headers as they may be shown. A signature is as good as the payout it signs: it is masked too. */
+export function withoutSecrets(headers: Record<string, string>): Record<string, string> {
+  const secret = ["x-api-key", "x-payout-signature", "authorization", "proxy-authorization"];
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      secret.includes(name.toLowerCase()) ? masked(value) : value,
+    ]),
+  );
+}
+
 /** A profile's name as it may be shown: it may be a pasted secret. */
 export function repeatable(name: string): string {
   return /^[\w-]{1,24}$/.test(name) && !readApiKey(name).ok ? name : "of that name";

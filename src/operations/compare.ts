@@ -7,6 +7,7 @@ import { commandGroup } from "../domain/statuses.ts";
 import { isLocalSandbox } from "../domain/url.ts";
 import type { Operation } from "../ledger/operation.ts";
 import type { OperationDeps } from "./deps.ts";
+import { differingHint, resolveHint } from "./response-failure.ts";
 
 /** The requested values that are compared; an absent one is not compared. */
 export interface Asked {
@@ -139,21 +140,6 @@ export function resendHint(reference: string): string {
   return `Run 'lenden ledger resolve ${reference}', which sends the same reference again. The API creates one payout per reference.`;
 }
 
-/**
- * How a person resolves an operation whose outcome the API does not show. A local sandbox has no dashboard, but
- * lists its records. Another reference could pay the recipient twice, so no hint names one.
- */
-export function resolveHint(
-  name: string,
-  kind: Operation["kind"],
-  account: OperationDeps["account"],
-): string {
-  const place = isLocalSandbox(account)
-    ? "the output of 'lenden api GET /local/records/0' (1,000 records after number 0)"
-    : "the merchant dashboard";
-  return `Find the ${kind} in ${place}. If it is there, run 'lenden ledger resolve ${name} --created <id>'. If not, run 'lenden ledger resolve ${name} --not-created'.`;
-}
-
 /** P15: shows what differs. Another reference could pay the recipient twice, so no hint names one. */
 export function differingPayout(
   reference: string,
@@ -220,11 +206,6 @@ function recordFailure(operation: Operation, what: string, problems: string[]): 
     hint: differingHint(operation),
     operation: reference ?? remoteId ?? id,
   });
-}
-
-/** How the CONFLICT of a differing record ends. */
-export function differingHint({ kind, remoteId }: Pick<Operation, "kind" | "remoteId">): string {
-  return `Ask the payment provider which values are right. Once the record is corrected, 'lenden ${commandGroup(kind)} get ${remoteId}' ends the conflict.`;
 }
 
 function line(what: string, ours: string, theirs: string): string {

@@ -8,24 +8,19 @@ import { formatAmount, formatPaisa } from "../domain/money.ts";
 import { isDiffering, isUnresolved, isUnsettled } from "../domain/state.ts";
 import { type ClaimDecision, decideRefund, refundableOf } from "../ledger/decide.ts";
 import type { Intent, Operation } from "../ledger/operation.ts";
-import {
-  anotherRecord,
-  assertFree,
-  compared,
-  differingHint,
-  resolveHint,
-  type Theirs,
-} from "./compare.ts";
+import { anotherRecord, assertFree, compared, type Theirs } from "./compare.ts";
 import { checkStop, type OperationDeps } from "./deps.ts";
 import { recorded } from "./record-outcome.ts";
 import {
   accessHint,
   attempted,
   describe,
+  differingHint,
   evidenceOf,
   isHopeless,
   provesNothingDone,
   rejectedCreation,
+  resolveHint,
   unread,
   unsent,
 } from "./response-failure.ts";

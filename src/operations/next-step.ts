@@ -1,8 +1,8 @@
 import { isDiffering, isTest, isUnresolved } from "../domain/state.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
-import { differingHint, resolveHint } from "./compare.ts";
 import { isForgotten } from "./payout/unknown.ts";
+import { differingHint, resolveHint } from "./response-failure.ts";
 
 export interface Where {
   ledger: Pick<Ledger, "isOfThisKey">;

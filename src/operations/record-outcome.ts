@@ -4,8 +4,9 @@ import { workerText } from "../domain/person.ts";
 import type { State } from "../domain/state.ts";
 import type { OutcomeAnswer } from "../ledger/change.ts";
 import type { Holder, Operation, Outcome } from "../ledger/operation.ts";
-import { idTaken, resolveHint } from "./compare.ts";
+import { idTaken } from "./compare.ts";
 import type { OperationDeps } from "./deps.ts";
+import { resolveHint } from "./response-failure.ts";
 
 /** The result that the API confirmed, and what the ledger stores of it. A cancel or a trigger creates no record. */
 interface Confirmed<Result>

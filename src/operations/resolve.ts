@@ -6,12 +6,13 @@ import { isDiffering, isTest, isUnresolved, isUnsettled } from "../domain/state.
 import { type Resource, resources } from "../domain/statuses.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation, Outcome } from "../ledger/operation.ts";
-import { comparedRecord, resolveHint } from "./compare.ts";
+import { comparedRecord } from "./compare.ts";
 import type { OperationDeps } from "./deps.ts";
 import { conflictIn } from "./known-record.ts";
 import { resendPayout } from "./payout/send.ts";
 import { restMs } from "./payout/unknown.ts";
 import { lockedError, statusIn, timeIn } from "./record-outcome.ts";
+import { resolveHint } from "./response-failure.ts";
 import { conflictWith, getRecord, resourceOf, retrieveRecord } from "./status.ts";
 
 /** A person's finding about an operation whose outcome is unknown. */

@@ -1,8 +1,8 @@
 import type { Answer } from "../api/response.ts";
 import { type Evidence, Failure, type Reason } from "../domain/failure.ts";
-import { basePath, isLoopback } from "../domain/url.ts";
+import { commandGroup } from "../domain/statuses.ts";
+import { basePath, isLocalSandbox, isLoopback } from "../domain/url.ts";
 import type { Operation } from "../ledger/operation.ts";
-import { resolveHint } from "./compare.ts";
 import { type ApiGuarantees, clockTrouble, type OperationDeps } from "./deps.ts";
 
 type Rejected = Extract<Answer, { kind: "refused" }>;
@@ -279,4 +279,24 @@ export function isHopeless({ fault }: Unsent): boolean {
 /** True if the API still processes the request, or is to be asked later (P19, P20). */
 export function isWaiting(answer: Answer): boolean {
   return answer.kind === "refused" && (answer.why === "busy" || answer.why === "clash");
+}
+
+/**
+ * How a person resolves an operation whose outcome the API does not show. A local sandbox has no dashboard, but
+ * lists its records. Another reference could pay the recipient twice, so no hint names one.
+ */
+export function resolveHint(
+  name: string,
+  kind: Operation["kind"],
+  account: OperationDeps["account"],
+): string {
+  const place = isLocalSandbox(account)
+    ? "the output of 'lenden api GET /local/records/0' (1,000 records after number 0)"
+    : "the merchant dashboard";
+  return `Find the ${kind} in ${place}. If it is there, run 'lenden ledger resolve ${name} --created <id>'. If not, run 'lenden ledger resolve ${name} --not-created'.`;
+}
+
+/** How the CONFLICT of a differing record ends. */
+export function differingHint({ kind, remoteId }: Pick<Operation, "kind" | "remoteId">): string {
+  return `Ask the payment provider which values are right. Once the record is corrected, 'lenden ${commandGroup(kind)} get ${remoteId}' ends the conflict.`;
 }

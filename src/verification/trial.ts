@@ -7,7 +7,6 @@ import { once } from "../domain/collect.ts";
 import { Failure } from "../domain/failure.ts";
 import { isUnresolved } from "../domain/state.ts";
 import type { Operation, Outcome } from "../ledger/operation.ts";
-import { resolveHint } from "../operations/compare.ts";
 import { createPayment, createRefund } from "../operations/create.ts";
 import { checkClock, checkStop, type OperationDeps } from "../operations/deps.ts";
 import { recorded } from "../operations/record-outcome.ts";
@@ -18,6 +17,7 @@ import {
   evidenceOf,
   provesNothingDone,
   rejectedCreation,
+  resolveHint,
   unsent,
 } from "../operations/response-failure.ts";
 import { requestRecord } from "../operations/status.ts";

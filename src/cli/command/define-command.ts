@@ -18,7 +18,7 @@ import {
   readText,
   type TypedFlags,
 } from "./flag.ts";
-import { Preview } from "./preview.ts";
+import type { Preview } from "./preview.ts";
 
 export type { Schemas } from "../output/json-schema.ts";
 export type { Context } from "./context.ts";
@@ -145,7 +145,7 @@ export function defineCommand<
       const streamed = Symbol.asyncIterator in running;
       const { view, json, ending } = spec;
       for await (const result of streamed ? running : [await running]) {
-        if (result instanceof Preview) {
+        if (isPreview(result)) {
           const shown = { result: result.request, view: () => result.view() };
           yield { ...shown, ending: undefined, changed: false, streamed };
         } else
@@ -159,6 +159,10 @@ export function defineCommand<
       }
     },
   };
+}
+
+function isPreview(result: unknown): result is Preview {
+  return typeof result === "object" && result !== null && "isPreview" in result;
 }
 
 const dryRun = flag.toggle("--dry-run", "Print the request without sending it");

@@ -1,9 +1,11 @@
 import type { Request } from "../../api/transport.ts";
-import { masked } from "../../domain/api-keys.ts";
+import { withoutSecrets } from "../../domain/api-keys.ts";
 import { card, field, text, type View } from "../output/view.ts";
 
 /** The result of `--dry-run`: the request that would be sent, with secrets masked. */
 export class Preview {
+  /** Tells it from the result of a command, which need not load this file. */
+  readonly isPreview = true;
   readonly request: { method: string; url: string; headers: Record<string, string>; body: unknown };
 
   constructor({ method, url, headers, body }: Request) {
@@ -22,15 +24,4 @@ export class Preview {
       ),
     ]);
   }
-}
-
-/** Headers as they may be shown. A signature is as good as the payout it signs: it is masked too. */
-export function withoutSecrets(headers: Record<string, string>): Record<string, string> {
-  const secret = ["x-api-key", "x-payout-signature", "authorization", "proxy-authorization"];
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
-      name,
-      secret.includes(name.toLowerCase()) ? masked(value) : value,
-    ]),
-  );
 }

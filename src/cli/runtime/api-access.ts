@@ -2,14 +2,15 @@ import { arch } from "node:os";
 import { createClient, requestFor, type Wire } from "../../api/client.ts";
 import type { Input } from "../../api/contract/endpoint.ts";
 import { contract } from "../../api/contract/index.ts";
-import { localContract } from "../../api/contract/local.ts";
+import type { localContract } from "../../api/contract/local.ts";
 import { checkProxy, proxySettings } from "../../api/proxy.ts";
-import { type RawCall, type RawResponse, rawRequest, rawResponse, sendRaw } from "../../api/raw.ts";
+import type { RawCall, RawResponse } from "../../api/raw.ts";
 import type { Answer } from "../../api/response.ts";
 import { type Exchange, openTransport, type Request } from "../../api/transport.ts";
 import type { Account } from "../../config/account.ts";
 import { openMethodCache } from "../../config/method-cache.ts";
 import { type LedgerLoginFlags, namedLedger } from "../../config/settings.ts";
+import { withoutSecrets } from "../../domain/api-keys.ts";
 import { once } from "../../domain/collect.ts";
 import { Failure, usage } from "../../domain/failure.ts";
 import type { LedgerUrl } from "../../domain/ledger-url.ts";
@@ -19,7 +20,6 @@ import { createApiClock, type OperationDeps } from "../../operations/deps.ts";
 import { createMethodLookup, findMethodId, listMethods } from "../../operations/method.ts";
 import { unsent } from "../../operations/response-failure.ts";
 import type { Host } from "../../platform/host.ts";
-import { Preview, withoutSecrets } from "../command/preview.ts";
 import { clean } from "../output/terminal-text.ts";
 import type { ConfigAccess } from "./config-access.ts";
 import type { LedgerAccess } from "./ledger-access.ts";
@@ -36,7 +36,7 @@ interface MethodWanted {
   dryRun: boolean;
 }
 
-const endpoints = { ...contract, ...localContract };
+type Endpoints = typeof contract & typeof localContract;
 
 /** A pause after --wait-timeout in which the last status may still arrive. */
 const graceMs = 60_000;
@@ -67,6 +67,7 @@ export function createApiAccess(parts: RunParts, config: ConfigAccess, ledger: L
     transport: async () => transport,
     /** As `deps`; `onResponse` also receives every response of the API. */
     watchedDeps: async (onResponse: (response: RawResponse) => void): Promise<OperationDeps> => {
+      const { rawResponse } = await import("../../api/raw.ts");
       const own = await wire();
       const onExchange: Wire["onExchange"] = (request, exchange) => {
         own.onExchange?.(request, exchange);
@@ -100,19 +101,28 @@ export function createApiAccess(parts: RunParts, config: ConfigAccess, ledger: L
       }),
     /** Sends a raw call. @throws Failure `unreachable` if no request was sent */
     raw: async (call: RawCall): Promise<RawOutcome> => {
+      const { sendRaw } = await import("../../api/raw.ts");
       const outcome = await sendRaw(call, await wireFor(call));
       if (outcome.answer.kind === "unsent") throw unsent(outcome.answer);
       return { ...outcome, answer: outcome.answer };
     },
-    previewRaw: async (call: RawCall) => new Preview(await rawRequest(call, await wireFor(call))),
+    previewRaw: async (call: RawCall) => {
+      const { rawRequest } = await import("../../api/raw.ts");
+      const { Preview } = await import("../command/preview.ts");
+      return new Preview(await rawRequest(call, await wireFor(call)));
+    },
     /** The request that would be sent. */
-    preview: async <Name extends keyof typeof endpoints>(
-      name: Name,
-      input: Input<(typeof endpoints)[Name]>,
-    ) => new Preview(await requestFor(endpoints[name], input, await wire())),
+    preview: async <Name extends keyof Endpoints>(name: Name, input: Input<Endpoints[Name]>) => {
+      const { localContract } = await import("../../api/contract/local.ts");
+      const { Preview } = await import("../command/preview.ts");
+      const endpoints: Endpoints = { ...contract, ...localContract };
+      return new Preview(await requestFor(endpoints[name], input, await wire()));
+    },
     /** The endpoints that only a local sandbox has. */
-    local: async (why = "This command needs a local sandbox") =>
-      createClient(localContract, requireLocal(await ownWire(), why)),
+    local: async (why = "This command needs a local sandbox") => {
+      const { localContract } = await import("../../api/contract/local.ts");
+      return createClient(localContract, requireLocal(await ownWire(), why));
+    },
     ...methodAccess(parts.host, config, deps),
   };
 }

@@ -7,8 +7,8 @@ import {
   requireProfile,
   type SecretSource,
 } from "../../config/profiles.ts";
-import { createKeychain, fetchSecret, type KeychainSource } from "../../config/secrets.ts";
-import { resolveSettings, type Settings } from "../../config/settings.ts";
+import type { KeychainSource } from "../../config/secrets.ts";
+import { resolveSettings, type Settings, type Sourced } from "../../config/settings.ts";
 import { type Environment, readPayoutSecret } from "../../domain/api-keys.ts";
 import { once } from "../../domain/collect.ts";
 import { Failure, usage } from "../../domain/failure.ts";
@@ -98,7 +98,7 @@ export function createConfigAccess({
     },
     /** True if a text contains a secret that this run has read. */
     holdsSecret: (text: string): boolean => scrubber.scrub(text) !== text,
-    keychain: () => createKeychain(around),
+    keychain: async () => (await import("../../config/secrets.ts")).createKeychain(around),
     profiles: {
       read: stored,
       /** @throws Failure `profile.not-found` */
@@ -126,6 +126,16 @@ function givenBy(source: SecretSource): string {
 
 function readWithWarning(directory: string, notice: RunParts["notice"]): Profiles {
   return readProfiles(directory, (message) => notice(message, "profiles.readable-by-all"));
+}
+
+/** Keychains and programs are loaded if a secret comes from one. */
+async function fetchSecret(
+  secret: Sourced<SecretSource>,
+  around: KeychainSource,
+): Promise<Sourced<string>> {
+  const { value, source } = secret;
+  if ("text" in value) return { value: value.text, source };
+  return (await import("../../config/secrets.ts")).fetchSecret(secret, around);
 }
 
 /** What fetching a secret needs of a run. */

@@ -3,7 +3,7 @@ import type { View } from "../output/view.ts";
 import type { ConfigAccess } from "../runtime/config-access.ts";
 import type { RunParts } from "../runtime/parts.ts";
 import type { Ask } from "./ask.ts";
-import { type Confirmation, confirm } from "./confirm.ts";
+import type { Confirmation } from "./confirm.ts";
 import type { Reporter } from "./reporter.ts";
 
 interface UiOptions
@@ -57,8 +57,10 @@ export function createUi(options: UiOptions) {
      *
      * @throws Failure `access` if the confirmation is missing or declined; nothing was sent
      */
-    confirm: (question: Confirmation): Promise<void> =>
-      confirm(question, { config, globals, reporter, ask, isDialogue: hasAsked }),
+    confirm: async (question: Confirmation): Promise<void> => {
+      const { confirm } = await import("./confirm.ts");
+      return confirm(question, { config, globals, reporter, ask, isDialogue: hasAsked });
+    },
     /** Undefined if no prompt is possible: non-interactively, in CI, with --no-input. */
     ask: () => ask(),
     /** Names the operation of this run for errors that do not name it: a generated reference. */

@@ -4,7 +4,6 @@ import type { Answer } from "../../api/response.ts";
 import { Failure } from "../../domain/failure.ts";
 import { isGeneratedReference } from "../../domain/reference.ts";
 import type { Operation } from "../../ledger/operation.ts";
-import { resolveHint } from "../compare.ts";
 import {
   type ApiGuarantees,
   checkStop,
@@ -22,6 +21,7 @@ import {
   provesNothingDone,
   rejectedCreation,
   rejectedLater,
+  resolveHint,
   unsent,
 } from "../response-failure.ts";
 import { type PayoutOrder, payoutBody, uncertain } from "./order.ts";

@@ -8,10 +8,10 @@ import type { ClaimAnswer } from "../../ledger/change.ts";
 import type { ClaimDecision, PlannedRow } from "../../ledger/decide.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Operation, ReferencedIntent } from "../../ledger/operation.ts";
-import { resolveHint } from "../compare.ts";
 import type { Repeat } from "../create.ts";
 import type { OperationDeps } from "../deps.ts";
 import { lockedError } from "../record-outcome.ts";
+import { resolveHint } from "../response-failure.ts";
 import { type PayoutOrder, payoutBody } from "./order.ts";
 
 /** How a payout may repeat an earlier one. */

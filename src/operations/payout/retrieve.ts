@@ -4,10 +4,9 @@ import type { Answer } from "../../api/response.ts";
 import { Failure } from "../../domain/failure.ts";
 import { newReference } from "../../domain/new-reference.ts";
 import type { Operation } from "../../ledger/operation.ts";
-import { resolveHint } from "../compare.ts";
 import type { OperationDeps } from "../deps.ts";
 import { confirmedUnseen, differingOutcome, recordShown } from "../known-record.ts";
-import { describe, unread } from "../response-failure.ts";
+import { describe, resolveHint, unread } from "../response-failure.ts";
 import { compare, type PayoutOrder, uncertain } from "./order.ts";
 
 type Unseen = Exclude<Answer, { kind: "data" }>;

@@ -3,8 +3,8 @@ import { formatTime } from "../../domain/local-time.ts";
 import { isUnsettled } from "../../domain/state.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Operation } from "../../ledger/operation.ts";
-import { resolveHint } from "../compare.ts";
 import type { ApiGuarantees, OperationDeps } from "../deps.ts";
+import { resolveHint } from "../response-failure.ts";
 import { atWorkMs } from "./retry-policy.ts";
 
 const longestUnknownMs = 24 * 60 * 60_000;
