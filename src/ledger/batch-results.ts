@@ -1,7 +1,6 @@
 import { payeeOf } from "../domain/mobile.ts";
 import type {
   Batch,
-  BatchResults,
   FoundPlan,
   KnownBatches,
   PlannedRow,
@@ -9,7 +8,7 @@ import type {
   Tally,
   Traits,
 } from "./batch.ts";
-import { batchSums, rowColumns, rowSets, sampleColumns } from "./conditions.ts";
+import { sampleColumns } from "./conditions.ts";
 import { holderIn, stateIn } from "./rows.ts";
 import { isTrue, numberIn, type Row, reader } from "./values.ts";
 
@@ -100,7 +99,7 @@ function foundPlanOf(row: Row): FoundPlan {
 }
 
 /** A row of a plan with the result of its payout. */
-function rowResultOf(row: Row): RowResult {
+export function rowResultOf(row: Row): RowResult {
   const { text, maybe } = reader(row);
   return {
     row: Number(row.row),
@@ -125,7 +124,7 @@ function rowResultOf(row: Row): RowResult {
 }
 
 /** The rows of a plan that are in one state, counted. */
-function tallyOf(row: Row): Tally {
+export function tallyOf(row: Row): Tally {
   return {
     state: stateIn(row),
     status: reader(row).maybe("status"),
@@ -151,74 +150,3 @@ export function planRowOf(row: PlannedRow): Row {
     recipient_key: payeeOf(row.recipient),
   };
 }
-
-/** How a database reads the rows of a batch. A parameter is `?1` or `$1`, and the first one is the batch. */
-interface ResultSource {
-  read(sql: string, ...values: (string | bigint)[]): Promise<Row[]>;
-  /**
-   * Rows `r` in their order, page by page, so that memory does not grow with the batch.
-   *
-   * @param columns a SQL expression for each
-   * @param from FROM and WHERE
-   */
-  pages(
-    columns: Record<string, string>,
-    from: string,
-    batch: bigint,
-  ): AsyncIterable<Row[]> | Iterable<Row[]>;
-  /** FROM and WHERE of the rows `r` of a batch, and of these with the batch `b` and the operations `o`. */
-  rows: string;
-  joined: string;
-  /** The second parameter. */
-  second: string;
-}
-
-/** The rows of batches with their results, which are read from the operations and stored nowhere else. */
-export function createBatchResults({
-  read,
-  pages,
-  rows,
-  joined,
-  second,
-}: ResultSource): BatchResults {
-  const sums = batchSums(joined);
-  const selectReferences = `SELECT r.reference ${rows} AND r.reference LIKE '%-lenden%' ORDER BY r.row`;
-  return {
-    tally: async ({ number }) => (await read(sums.byState, number)).map(tallyOf),
-
-    sentBefore: async ({ number, createdAt }) => {
-      const [row] = await read(sums.before(second), number, createdAt);
-      return { count: Number(row?.count), sumPaisa: numberIn(row?.sum) };
-    },
-
-    sentBetween: async ({ number }) => {
-      const [row = {}] = await read(sums.sendTimes, number);
-      const { text, maybe } = reader(row);
-      return maybe("first") === null ? undefined : { first: text("first"), last: text("last") };
-    },
-
-    newReferences: async ({ number }) => {
-      const found = await read(selectReferences, number);
-      const references = found.map((row) => reader(row).text("reference"));
-      return references.filter((reference) => /-lenden[1-9]/.test(reference));
-    },
-
-    async *recipients({ number }) {
-      for await (const page of pages(recipientColumns, rows, number))
-        for (const row of page) {
-          const { text, maybe } = reader(row);
-          const amountPaisa = numberIn(row.amount_paisa);
-          yield { recipient: text("recipient"), name: maybe("name"), amountPaisa };
-        }
-    },
-
-    async *rows({ number }, set) {
-      for await (const page of pages(rowColumns, `${joined} AND ${rowSets[set]}`, number))
-        for (const row of page) yield rowResultOf(row);
-    },
-  };
-}
-
-const recipientColumns = {
-  ...{ row: "r.row", recipient: "r.recipient", name: "r.name", amount_paisa: "r.amount_paisa" },
-};

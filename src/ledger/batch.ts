@@ -86,7 +86,7 @@ export type BatchClaim =
   /** The file is a changed one of this batch. */
   | { kind: "changed-file"; batch: Batch };
 
-type PlanResult =
+export type PlanResult =
   | { kind: "planned"; batch: Batch }
   /** By now the file is a changed one of this batch. Nothing was planned. */
   | { kind: "changed-file"; batch: Batch }

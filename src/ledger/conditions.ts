@@ -28,55 +28,45 @@ export const isAcceptedSince = (since: string) => `o.phase = 'live' AND o.accept
 export const isDifferingIn = (operation: string) =>
   `(${operation}.state = 'CONFLICT' AND coalesce(${operation}.code, '') = '${differingCode}')`;
 
-/** What a claim compares, as a statement names it: parameters or columns. Accepted payouts count `since` a time. */
-type ClaimNames = Record<
-  "own" | "scope" | "since" | "reference" | "amount" | "recipient" | "method",
-  string
->;
-
 /**
- * For a payout that is claimed: the operation of its reference; of the others with its amount and recipient the newest
- * that is unresolved, that was accepted since a time, that has its reference in another account, and whose reference
- * may be sent again; and the newest cancelled one. One of each is enough, because the rule depends on nothing else.
+ * For a payout that is claimed, the row `given`: the operation of its reference; of the others with its amount and
+ * recipient the newest that is unresolved, that was accepted since a time, that has its reference in another account,
+ * and whose reference may be sent again; and the newest cancelled one. One of each is enough, because the rule depends
+ * on nothing else. The parameter $3 is the time since when accepted payouts count.
  *
- * @param operations the name of the table
+ * @param own the number of the account; `whose`: the value of the scope
  * @param unindexed a column of a number, so that the database does not look it up in an index
  */
 export function payoutFacts(
-  operations: string,
   { isProduction, inSql }: GuardScope,
-  names: ClaimNames,
+  own: string,
+  whose: string,
   unindexed: (column: string) => string,
 ) {
-  const { own, scope, since, reference, amount, recipient, method } = names;
-  const alike = `o.kind = 'payout' AND o.recipient_key = ${recipient} AND o.amount_paisa = ${amount}
-    AND ${isNoTest}`;
-  const another = `${inSql("o", scope)}
-    AND NOT (o.account = ${own} AND o.reference IS NOT DISTINCT FROM ${reference})`;
-  const isOwn = `${unindexed("o.account")} = ${own} AND coalesce(o.method_id, ${method}) = ${method}`;
+  const alike = `o.kind = 'payout' AND o.recipient_key = given.recipient
+    AND o.amount_paisa = given.amount AND ${isNoTest}`;
+  const another = `${inSql("o", whose)}
+    AND NOT (o.account = ${own} AND o.reference IS NOT DISTINCT FROM given.reference)`;
+  const isOwn = `${unindexed("o.account")} = ${own}
+    AND coalesce(o.method_id, given.method) = given.method`;
   const newest = (where: string, first = "", column = "o.number") =>
-    `(SELECT ${column} FROM ${operations} o WHERE ${alike} AND ${where}
+    `(SELECT ${column} FROM lenden.operations o WHERE ${alike} AND ${where}
       ORDER BY ${first}${unindexed("o.number")} DESC LIMIT 1)`;
-  const elsewhere = `o.phase IN ('unresolved', 'live') AND o.reference = ${reference} AND ${another}`;
+  const elsewhere = `o.phase IN ('unresolved', 'live') AND o.reference = given.reference AND ${another}`;
   const cancelled = `o.phase = 'retired' AND o.state = 'CONFIRMED' AND o.status = 'Cancelled' AND ${isOwn}`;
   return {
-    same: `(SELECT o.number FROM ${operations} o WHERE o.account = ${own} AND o.reference = ${reference})`,
+    same: `(SELECT o.number FROM lenden.operations o
+      WHERE o.account = ${own} AND o.reference = given.reference)`,
     unresolved: newest(`${isUnresolved} AND ${another}`),
-    accepted: newest(`${isAcceptedSince(since)} AND ${another}`),
+    accepted: newest(`${isAcceptedSince("$3")} AND ${another}`),
     elsewhere: isProduction ? newest(elsewhere, `(${isUnresolved}) DESC, `) : "NULL",
     free: newest(
-      `(${isFree} OR ${isRepeatable}) AND o.updated_at >= ${since} AND ${isOwn}`,
+      `(${isFree} OR ${isRepeatable}) AND o.updated_at >= $3 AND ${isOwn}`,
       "(o.state = 'REFUSED') DESC, ",
     ),
     cancelled: newest(cancelled, "", "o.id"),
   };
 }
-
-/** A payment that is claimed, as a statement names it: parameters. */
-type PaymentNames = Record<
-  "scope" | "processingSince" | "completedSince" | "amount" | "description" | "payer" | "method",
-  string
->;
 
 /** More equal payments of one status are not read: one of them is enough to decide. */
 const mostPayments = 50;
@@ -86,24 +76,16 @@ const mostPayments = 50;
  * those that are Completed, created since a time. Each part has its own bound, so that none hides another. Each is read
  * from an index, so that the time does not grow with the equal payments of all time.
  *
- * @param isSame compares a column with a parameter; both may be NULL
+ * @param equal what is equal in all of them; `processingSince`, `completedSince`: parameters
  */
 export function equalPayments(
-  operations: string,
-  { inSql }: GuardScope,
-  { scope, processingSince, completedSince, amount, description, payer, method }: PaymentNames,
-  isSame: (column: string, parameter: string) => string,
+  equal: string,
+  processingSince: string,
+  completedSince: string,
 ): string {
-  const equal = [
-    "o.kind = 'payment'",
-    isSame("o.amount_paisa", amount),
-    isSame("o.description", description),
-    isSame("o.payer_key", payer),
-    isSame("o.method_id", method),
-    inSql("o", scope),
-  ].join(" AND ");
-  const newest = (which: string) => `SELECT * FROM (SELECT o.number
-    FROM ${operations} o WHERE ${equal} AND ${which} ORDER BY o.created_at DESC LIMIT ${mostPayments}) newest`;
+  const newest = (which: string) => `SELECT * FROM (SELECT o.number FROM lenden.operations o
+    WHERE o.kind = 'payment' AND ${equal} AND ${which}
+    ORDER BY o.created_at DESC LIMIT ${mostPayments}) newest`;
   const accepted = (status: string, since: string) =>
     newest(`o.phase = 'live' AND o.status = '${status}' AND o.created_at >= ${since}`);
   return [
@@ -126,38 +108,26 @@ export const isOfBatch = `o.account = b.account AND o.reference = r.reference
   AND (b.cancelled_at IS NULL OR o.batch IS NULL OR o.batch = b.number
     OR ${openedAt} <= b.cancelled_at)`;
 
-/** What differs between the databases in `knownBatches` and `plansWithin`. */
-interface PlanSource {
-  tables: Record<"accounts" | "batches" | "rows" | "operations", string>;
-  /** The columns that `batchOf` reads. */
-  columns: string;
-  /** The function that makes its arguments a JSON array. */
-  jsonArray: string;
-}
-
-/** Parameters of `knownBatches`, in the order of `traitValues`. The account is NULL to read those of all. */
-type TraitNames = Record<"account" | "id" | "hash" | "identity" | "count" | "sum" | "name", string>;
-
 /**
  * The batches that have one of some traits, newest first. A trait that is NULL finds none. OFFSET makes every
- * database look up the payout of each row by its reference.
+ * database look up the payout of each row by its reference. $1 is the account, or NULL to read those of all; the
+ * others are `traitValues`.
+ *
+ * @param columns what `batchOf` reads
  */
-export function knownBatches(
-  { tables, columns }: PlanSource,
-  { account, id, hash, identity, count, sum, name }: TraitNames,
-): string {
-  const isOwn = (batch: string) =>
-    `(CAST(${account} AS bigint) IS NULL OR ${batch}.account = ${account})`;
-  const isAccepted = `EXISTS (SELECT 1 FROM ${tables.operations} o
+export function knownBatches(columns: string): string {
+  const [id, hash, identity, count, sum, name] = ["$2", "$3", "$4", "$5", "$6", "$7"];
+  const isOwn = (batch: string) => `(CAST($1 AS bigint) IS NULL OR ${batch}.account = $1)`;
+  const isAccepted = `EXISTS (SELECT 1 FROM lenden.operations o
     WHERE o.account = b.account AND o.reference = r.reference AND ${isSamePayout}
       AND o.state = 'CONFIRMED' AND coalesce(o.status, '') <> 'Cancelled' LIMIT 1 OFFSET 0)`;
   return `
     SELECT ${columns}, n.number IS NOT NULL AS is_named,
       CASE WHEN n.number IS NOT NULL AND b.cancelled_at IS NULL AND CAST(${identity} AS text) IS NOT NULL
-        THEN EXISTS (SELECT 1 FROM ${tables.rows} r WHERE r.batch = b.number AND NOT ${isAccepted})
+        THEN EXISTS (SELECT 1 FROM lenden.batch_rows r WHERE r.batch = b.number AND NOT ${isAccepted})
         ELSE false END AS is_unfinished
-    FROM ${tables.batches} b LEFT JOIN (
-      SELECT n.number FROM ${tables.batches} n
+    FROM lenden.batches b LEFT JOIN (
+      SELECT n.number FROM lenden.batches n
       WHERE ${isOwn("n")} AND n.digest IS NOT NULL AND ${name} IN (n.name, n.file_name)
       ORDER BY n.name = ${name} DESC, n.number DESC LIMIT 1) n ON n.number = b.number
     WHERE ${isOwn("b")} AND (b.identity = ${identity} OR (b.digest IS NOT NULL AND (
@@ -165,9 +135,6 @@ export function knownBatches(
       OR (b.row_count = ${count} AND b.total_paisa = ${sum}))))
     ORDER BY b.number DESC`;
 }
-
-/** Parameters of `plansWithin`. */
-type PlanNames = Record<"scope" | "own" | "count" | "sum" | "before" | "limit", string>;
 
 /** Rows of a plan `b`, from its first to its last, by the columns that have them. */
 const samples = {
@@ -181,27 +148,27 @@ export const sampleColumns = Object.keys(samples);
 
 /**
  * A page of plans with at most a number of rows and a total, newest first, with some of their rows. Subqueries of
- * one row each are read by the key of the rows, whatever the database expects.
+ * one row each are read by the key of the rows, whatever the database expects. $1 scope, $2 own account, $3 number of
+ * rows, $4 total, $5 number of the plan before, $6 number of plans.
+ *
+ * @param columns what `batchOf` reads
+ * @param jsonArray the function that makes its arguments a JSON array
  */
-export function plansWithin(
-  { tables, columns, jsonArray }: PlanSource,
-  { inSql }: GuardScope,
-  { scope, own, count, sum, before, limit }: PlanNames,
-): string {
+export function plansWithin(columns: string, jsonArray: string, { inSql }: GuardScope): string {
   const sampled = Object.entries(samples).map(
     ([
       column,
       row,
     ]) => `(SELECT ${jsonArray}(r.recipient, CAST(r.amount_paisa AS text), r.description)
-      FROM ${tables.rows} r WHERE r.batch = b.number AND r.row = ${row}) AS ${column}`,
+      FROM lenden.batch_rows r WHERE r.batch = b.number AND r."row" = ${row}) AS ${column}`,
   );
   return `
     SELECT ${columns}, ${sampled},
-      (SELECT a.name FROM ${tables.accounts} a WHERE a.number = b.account AND a.number <> ${own}) AS other_account
-    FROM ${tables.batches} b
-    WHERE ${inSql("b", scope)} AND b.digest IS NOT NULL AND b.cancelled_at IS NULL
-      AND b.row_count <= ${count} AND b.total_paisa <= ${sum} AND b.number < ${before}
-    ORDER BY b.number DESC LIMIT ${limit}`;
+      (SELECT a.name FROM lenden.accounts a WHERE a.number = b.account AND a.number <> $2) AS other_account
+    FROM lenden.batches b
+    WHERE ${inSql("b", "$1")} AND b.digest IS NOT NULL AND b.cancelled_at IS NULL
+      AND b.row_count <= $3 AND b.total_paisa <= $4 AND b.number < $5
+    ORDER BY b.number DESC LIMIT $6`;
 }
 
 const isFree = "o.phase = 'free'";

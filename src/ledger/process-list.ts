@@ -60,3 +60,13 @@ function processOf(row: Row): WorkingProcess {
     worksOn: [],
   };
 }
+
+/** What processes work on. */
+export const workInSql = `
+  SELECT process, kind, coalesce(reference, id) AS name, held_since
+  FROM lenden.operations WHERE state <> 'CONFIRMED' AND process IS NOT NULL
+  UNION ALL
+  SELECT process, 'batch', id, held_since FROM lenden.batches WHERE process IS NOT NULL
+  UNION ALL
+  SELECT l.process, 'callbacks', a.name, l.held_since
+  FROM lenden.listeners l CROSS JOIN lenden.accounts a WHERE a.number = l.account`;

@@ -43,9 +43,3 @@ export interface Worker extends Recorder {
 export function nowIn(worker: Pick<Recorder, "now">): string {
   return new Date(worker.now()).toISOString();
 }
-
-/** Makes this process a holder of an operation, from now on. */
-export function holderNow(worker: Worker, since = nowIn(worker)): Holder {
-  const { pid, lock, machine } = worker.holder;
-  return { pid, lock, machine, since };
-}

@@ -80,9 +80,8 @@ describe("payout batch resolve", () => {
   test("P4: is rejected while another process sends the batch", async () => {
     const { merchant, resolve, states } = await unknownBatch();
     await merchant.inLedger((ledger) =>
-      ledger
-        .prepare("UPDATE batches SET holder = ?")
-        .run(JSON.stringify({ pid: 1, lock: "?", machine: "m", since: new Date().toISOString() })),
+      ledger.exec(`INSERT INTO processes VALUES ('?', 'ann', 'm', 1, 'payout batch send', '{}', '2026');
+        UPDATE batches SET process = '?', held_since = '${new Date().toISOString()}'`),
     );
 
     const { code, stderr } = await merchant.lenden(resolve("--not-created", "--yes"));

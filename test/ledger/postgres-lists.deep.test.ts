@@ -1,10 +1,14 @@
 import { expect } from "vitest";
 import type { Filter, Kind } from "../../src/ledger/operation.ts";
-import { RunAccount } from "../../src/ledger/postgres/accounts.ts";
-import type { Query } from "../../src/ledger/postgres/connection.ts";
-import { createOverlaps } from "../../src/ledger/postgres/duplicates.ts";
-import { createReads } from "../../src/ledger/postgres/reads.ts";
+import { compiled, type Query } from "../../src/ledger/postgres/connection.ts";
+import { dialect } from "../../src/ledger/postgres/driver.ts";
+import { createLists } from "../../src/ledger/postgres/lists.ts";
 import { schemaSql } from "../../src/ledger/postgres/schema.ts";
+import { RunAccount } from "../../src/ledger/sql/accounts.ts";
+import type { Driver } from "../../src/ledger/sql/driver.ts";
+import { createOverlaps } from "../../src/ledger/sql/overlaps.ts";
+import { createReads } from "../../src/ledger/sql/reads.ts";
+import { runRemotely } from "../../src/ledger/sql/work.ts";
 import { collect } from "../support/helpers.ts";
 import { serverTest, sharedCluster } from "../support/postgres.ts";
 
@@ -71,10 +75,25 @@ async function openReads() {
     if (found) plans.push(found.Plan);
     return (await client.query<Record<string, string | null>>(sql, sent)).rows;
   };
+  const driver: Pick<Driver, "dialect" | "read" | "snapshot"> = {
+    dialect,
+    read: (work) =>
+      runRemotely(work(), async (statements) => {
+        const answers = [];
+        for (const one of statements.map(compiled))
+          answers.push(await read(one.sql, ...one.values));
+        return answers;
+      }),
+    snapshot: () => Promise.reject(new Error("no process holds anything")),
+  };
   const as = (keyId: string) => {
     const owner = { profile: "shop", environment: "production", baseUrl: "https://a", keyId };
     const account = new RunAccount(owner);
-    return { ...createReads(read, owner, account), ...createOverlaps(read, owner, account) };
+    return {
+      ...createReads(driver, owner, account),
+      ...createLists({ read }, driver, account),
+      ...createOverlaps(driver, owner, account),
+    };
   };
   return { as, plans };
 }

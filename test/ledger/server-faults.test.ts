@@ -153,7 +153,7 @@ serverTest("a batch that another process planned and released is not planned aga
   expect(await other.plan(theirs, rows, 0n, whichBatch)).toMatchObject({ kind: "planned" });
   await other.release(theirs);
   await expect(one.plan(batch, rows, 0n, whichBatch)).rejects.toMatchObject({
-    reason: "ledger.lease-ended",
+    reason: "operation.locked",
   });
 });
 

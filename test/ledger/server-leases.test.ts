@@ -128,7 +128,9 @@ serverTest("a process whose work was taken over cannot renew its lease", async (
   const { connection } = await open();
   const clocks = { monotonicMs: () => 0, wallMs: () => 0, leftMs: patient };
   const own = new ServerProcess(connection, { ...worker(), ...clocks });
-  await own.register();
+  const registration = own.registration();
+  await connection.readAll(registration ? [registration.statement] : []);
+  registration?.done();
   await run("UPDATE processes SET lease_until = clock_timestamp() - interval '59 seconds'");
   await own.renew();
   expect(() => own.assertStillOurs()).not.toThrow();

@@ -76,8 +76,9 @@ describe("a rule on a table of the ledger", () => {
         `CREATE OR REPLACE RULE added AS ON ${event} TO lenden.${table} DO ${action}`,
         database,
       );
+      const before = await merchant.moneyRequests();
       const { code, reason, message, hint } = await failed(payoutOf("FIRST"), env);
-      const sent = await merchant.moneyRequests();
+      const isSent = (await merchant.moneyRequests()).length > before.length;
       if (code === 0) {
         // The rule was harmless: everything is recorded.
         await cluster.run(`DROP RULE added ON lenden.${table}`, database);
@@ -87,8 +88,8 @@ describe("a rule on a table of the ledger", () => {
       }
       expect([event, table, action, code, reason]).toEqual([
         ...[event, table, action],
-        sent.length === 0 ? 1 : 75,
-        sent.length === 0 ? "ledger.server-error" : "ledger.not-recorded",
+        isSent ? 75 : 1,
+        isSent ? "ledger.not-recorded" : "ledger.server-error",
       ]);
       expect(`${message} ${hint}`).toMatch(/\brules?\b/);
     }

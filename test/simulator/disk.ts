@@ -9,7 +9,9 @@ interface Write {
   parameters: Value[];
 }
 
-const tables = ["events", "operations", "batch_rows", "batches", "account_keys", "accounts"];
+const tables = [
+  ...["events", "operations", "batch_rows", "batches", "account_keys", "accounts", "processes"],
+];
 
 /** Told before and after every statement of a process; it may throw (a disk error, a crash). */
 export type DiskStep = (when: "before" | "after", sql: string) => void;
@@ -92,6 +94,7 @@ export class Disk {
         all: (...parameters) => all(sql, parameters),
         iterate: (...parameters) => all(sql, parameters),
       }),
+      snapshot: (work) => work(),
       transaction: (work) => (this.#open ? work() : this.#transaction(work, step)),
       lock: () => undefined,
       isLocked: () => false,

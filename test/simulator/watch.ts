@@ -108,14 +108,14 @@ export class Watch {
     const rows =
       kind === "payout"
         ? this.#universe.disk.durableRows(
-            "SELECT number, state, asked, holder FROM operations WHERE kind = 'payout' AND reference = ?",
+            `${selectHeld} WHERE kind = 'payout' AND reference = ?`,
             String(fields.merchantRef),
           )
         : this.#universe.disk.durableRows(
-            "SELECT number, state, asked, holder FROM operations WHERE kind = ? ORDER BY number DESC LIMIT 20",
+            `${selectHeld} WHERE kind = ? ORDER BY number DESC LIMIT 20`,
             kind,
           );
-    const own = rows.find(({ holder }) => pidOf(holder) === tool.pid);
+    const own = rows.find(({ pid }) => pid === BigInt(tool.pid));
     const { timestamp: _, ...body } = fields;
     const says = `I1: ${key} left without its intent`;
     if (typeof own?.number !== "bigint" || !sameFields(own.asked, body)) {
@@ -219,11 +219,8 @@ function textOf(fields: object, name: string): string {
   return String(new Map(Object.entries(fields)).get(name));
 }
 
-function pidOf(holder: unknown): number | undefined {
-  const read: unknown = typeof holder === "string" ? JSON.parse(holder) : undefined;
-  if (typeof read !== "object" || read === null || !("pid" in read)) return undefined;
-  return typeof read.pid === "number" ? read.pid : undefined;
-}
+const selectHeld = `SELECT number, state, asked,
+  (SELECT pid FROM processes WHERE id = process) AS pid FROM operations`;
 
 function sameFields(asked: unknown, body: object): boolean {
   return typeof asked === "string" && asked === JSON.stringify(body);

@@ -48,14 +48,14 @@ export async function copyAccounts(
         const free = [account.name ?? "", ...names].find((name) => !isTaken(name));
         const row = { ...account, name: free ?? `${account.name}-${at}` };
         [number = ""] = await insertRows(write.query, "accounts", [row]);
-        write.append(rowEvent("account", { number, ...row }, at));
+        write.pending.append(rowEvent("account", { number, ...row }, at));
         accounts.set(own, number);
       }
       for (const key of ofAccount) {
         if (keys.has(keyOf(key))) continue;
         const row = { ...key, account: number };
         await insertRows(write.query, "account_keys", [row], "key_hash");
-        write.append(rowEvent("key", row, at));
+        write.pending.append(rowEvent("key", row, at));
       }
     }
     return accounts;

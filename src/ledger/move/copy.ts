@@ -1,7 +1,7 @@
 import type { Database } from "../../platform/sqlite/database.ts";
 import { rowDigestOf } from "../callback-rows.ts";
 import { type Connection, type Query, rowsJson } from "../postgres/connection.ts";
-import { pagesOf } from "../sqlite/operation-rows.ts";
+import { pagesOf } from "../sqlite/pages.ts";
 import { type TextRow, textOrNull, textRow } from "../values.ts";
 import { copyAccounts, findAccounts } from "./accounts.ts";
 import { copyOperations, findMissing, operationPages } from "./operations.ts";
@@ -116,7 +116,7 @@ async function copyCallbacks(
         return 0;
       }
       const data = JSON.stringify({ ...who, source });
-      write.append({ operation: null, at, event: "imported", data });
+      write.pending.append({ operation: null, at, event: "imported", data });
       return count;
     },
     {

@@ -1,8 +1,8 @@
 import { Failure } from "../../domain/failure.ts";
 import { isSameLedger } from "../../domain/ledger-url.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
-import { createChain } from "../sqlite/chain.ts";
 import { versionOf } from "../sqlite/schema.ts";
+import { appendEvent } from "../sqlite/statements.ts";
 
 /** Added to the version of a file that is being moved or was moved, so that no earlier lenden uses it. */
 const movedVersion = 1_000_000;
@@ -46,7 +46,7 @@ export function recordMove(
 ): void {
   database.transaction(() => {
     const data = JSON.stringify({ to, user: by.user });
-    createChain(database).append({ operation: null, at: by.at, event: state, data });
+    appendEvent(database, { operation: null, at: by.at, event: state, data });
     const version = (versionOf(database) % movedVersion) + movedVersion;
     database.exec(`PRAGMA user_version = ${version}`);
   });

@@ -1,6 +1,6 @@
 import type { Database } from "../../platform/sqlite/database.ts";
 import { type Connection, type Query, rowsJson } from "../postgres/connection.ts";
-import { pagesOf } from "../sqlite/operation-rows.ts";
+import { pagesOf } from "../sqlite/pages.ts";
 import { numberIn, type TextRow, textRow } from "../values.ts";
 import { conflict, differs, digestOf, digestSql, insertRows, type Numbers } from "./rows.ts";
 
@@ -23,7 +23,7 @@ export function* operationPages(
   );
   for (const page of pagesOf(file, sql)) {
     if (page.length === 0) return;
-    yield page.map(({ number, holder: _, ...stored }) => {
+    yield page.map(({ number, process: _, held_since: _since, ...stored }) => {
       const row = textRow(stored);
       row.account = accounts.get(row.account) ?? null;
       row.batch = batches.get(row.batch) ?? null;
@@ -87,11 +87,11 @@ export async function copyOperations(connection: Connection, page: Copy[]): Prom
   const found = await findMissing(connection.read, page);
   if (found.length === 0) return 0;
   return connection.write(async (write) => {
-    const isUnchanged = write.head.number === numberIn(head?.number);
+    const isUnchanged = (await write.locked()).number === numberIn(head?.number);
     const missing = isUnchanged ? found : await findMissing(write.query, page);
     const rows = missing.map(({ row, events }) => {
       const number = write.nextOperation();
-      for (const event of events) write.append({ operation: number, ...event });
+      for (const event of events) write.pending.append({ operation: number, ...event });
       return { ...row, number: String(number) };
     });
     await insertRows(write.query, "operations", rows);

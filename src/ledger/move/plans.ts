@@ -3,7 +3,7 @@ import type { Database } from "../../platform/sqlite/database.ts";
 import { idsOf } from "../batch.ts";
 import { planColumns, rowEvent, rowsDigest, sentColumns } from "../chain.ts";
 import { type Connection, type Query, rowsJson } from "../postgres/connection.ts";
-import { pagesOf } from "../sqlite/operation-rows.ts";
+import { pagesOf } from "../sqlite/pages.ts";
 import { type TextRow, textRow } from "../values.ts";
 import { conflict, digestOf, digestSql, insertRows, type Numbers, required } from "./rows.ts";
 
@@ -90,7 +90,7 @@ export async function copyPlan(
       const id = [plan.id ?? "", ...idsOf(plan.identity ?? "")].find(isFree) ?? plan.id ?? "";
       const row = { ...plan, account, id, number };
       await insertRows(write.query, "batches", [row]);
-      write.append(rowEvent("plan", row, at, digest));
+      write.pending.append(rowEvent("plan", row, at, digest));
       return number;
     },
     {

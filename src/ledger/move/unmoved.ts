@@ -16,7 +16,7 @@ import {
   removePosition,
   replacePosition,
 } from "../position.ts";
-import { createChain } from "../sqlite/chain.ts";
+import { appendEvent } from "../sqlite/statements.ts";
 import { isMovedTo, moveOf } from "./mark.ts";
 
 /** A ledger file of this machine whose operations a ledger on a server does not know. */
@@ -138,7 +138,7 @@ export async function acceptFile(
   try {
     database.transaction(() => {
       if (!isLost && headOf(database)?.hash !== newest?.hash) throw changed();
-      createChain(database).append(fileAcceptanceEvent(by));
+      appendEvent(database, fileAcceptanceEvent(by));
     });
     const head = headOf(database);
     if (isLost && head) replacePosition(position, head);

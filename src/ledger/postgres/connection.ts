@@ -1,13 +1,14 @@
-import { randomBytes } from "node:crypto";
 import { Socket, setDefaultAutoSelectFamilyAttemptTimeout } from "node:net";
 import type { ConnectionOptions as TlsOptions } from "node:tls";
 import pg from "pg";
 import { errorCode, systemReason } from "../../domain/error-code.ts";
 import { Failure } from "../../domain/failure.ts";
-import { beginning, type Event, hashOf } from "../chain.ts";
+import { beginning } from "../chain.ts";
 import { modified } from "../head.ts";
 import type { Head } from "../position.ts";
-import { storable, textOrNull } from "../values.ts";
+import { Pending } from "../sql/transaction.ts";
+import { RowsMissing, type Statement } from "../sql/work.ts";
+import { storable } from "../values.ts";
 import { newerVersion, newestVersion } from "../version.ts";
 import { writerRole } from "./schema.ts";
 
@@ -34,42 +35,14 @@ export type Row = Record<string, string | null>;
 
 export type Query = (sql: string, ...values: Value[]) => Promise<Row[]>;
 
-/** A write transaction. */
-export interface Write {
-  query: Query;
-  /** The newest event, with those that were appended. */
-  readonly head: Head;
-  /** Adds an event to the chain. It is stored by the next `flush`, or together with the COMMIT. */
-  append(event: Event): void;
-  /** The number of the next new operation. */
-  nextOperation(): bigint;
-  /** Stores the events and other writes in one statement. */
-  flush(writes?: OtherWrites): Promise<void>;
-  /** Sends these writes, and the events that are not stored yet, together with the COMMIT. */
-  flushAtEnd(writes: OtherWrites): void;
-}
+/** Runs statements in one round trip, and returns the rows of each. */
+export type Run = (statements: Statement[]) => Promise<Row[][]>;
 
-/** Writes that are part of the statement that stores events, which spares a round trip. */
-export interface OtherWrites {
-  /** The parts of a WITH clause, each with rows, with what `bind` returns in place of each value. */
-  parts(bind: Bind): string[];
-  /** The part that must have this number of rows; otherwise nothing is stored, and `RowsMissing` is thrown. */
-  requires?: { part: string; rows: number } | undefined;
-  /** Called with the number of rows of each part, by its name. */
-  onStored?(counts: Row): void;
-}
-
-/** A transaction did not find all rows that it has to change. */
-export class RowsMissing extends Error {}
-
-/** Makes a value a parameter, and returns its name: `$1` and so on. */
-export type Bind = (value: Value) => string;
-
-/** The parameters of a statement, in the order in which they are bound. */
-export function parameters(): { values: Value[]; bind: Bind } {
-  const values: Value[] = [];
-  return { values, bind: (value) => `$${values.push(value)}` };
-}
+/** A write transaction, which has locked the ledger. */
+export type ServerWrite = Pick<
+  Transaction,
+  "pending" | "nextOperation" | "run" | "query" | "locked"
+>;
 
 /** What the server reported when the connection was opened. */
 export interface ServerFacts {
@@ -107,7 +80,7 @@ interface ConnectionOptions extends ConnectionClock {
 
 interface WriteOptions {
   /** Work that needs no lock on the ledger, before it is locked. Its statements may take long. */
-  before?: (query: Query) => Promise<void>;
+  before?: (query: Query, run: Run) => Promise<void>;
   /** Writes although a user has to accept the ledger first. */
   isAcceptance?: boolean;
 }
@@ -183,6 +156,17 @@ export class Connection {
   read: Query = (sql, ...values) =>
     this.#alone(() => this.#retrying(async (opened) => run(opened, sql, values)));
 
+  /** As `read`, for statements that are sent together. */
+  readAll(statements: Statement[]): Promise<Row[][]> {
+    if (statements.length === 0) return Promise.resolve([]);
+    return this.#alone(() =>
+      this.#retrying(async (opened) => {
+        const sent = statements.map((one) => runCompiled(opened, compiled(one), silentMs));
+        return inOrder(sent);
+      }),
+    );
+  }
+
   /** Reads of one moment: nothing that others commit meanwhile is seen. */
   snapshot<Result>(work: (query: Query) => Promise<Result>): Promise<Result> {
     return this.#alone(() =>
@@ -203,20 +187,21 @@ export class Connection {
    * @throws Failure `ledger.server-busy` if the lock was not free within 10 seconds
    */
   write<Result>(
-    work: (write: Write) => Promise<Result>,
+    work: (write: ServerWrite) => Promise<Result>,
     options: WriteOptions = {},
   ): Promise<Result> {
     const isAcceptance = options.isAcceptance === true;
     return this.#alone(() =>
       this.#retrying(async (opened) => {
         this.#requireWritable(opened.facts, isAcceptance);
-        const transaction = new Transaction(opened, this.#seen);
+        const transaction = new Transaction(opened, this.#seen, (containsSeen) => {
+          // Behind a pooler, another server can have taken the place of the one that was asked before.
+          this.#containsSeen = containsSeen;
+          this.#requireAccepted(isAcceptance);
+        });
         let result: { value: Result } | undefined;
         try {
           await transaction.begin(options.before);
-          // Behind a pooler, another server can have taken the place of the one that was asked before.
-          this.#containsSeen = transaction.containsSeen;
-          this.#requireAccepted(isAcceptance);
           result = { value: await work(transaction) };
           await transaction.commit();
         } catch (error) {
@@ -270,7 +255,7 @@ export class Connection {
   /** True if a transaction was committed. Once the ledger is locked, that transaction has ended on the server. */
   async #wasCommitted(transaction: Transaction): Promise<boolean> {
     const opened = await this.#open();
-    const check = new Transaction(opened, this.#seen);
+    const check = new Transaction(opened, this.#seen, () => {});
     try {
       await check.begin();
       const isCommitted = await transaction.isCommitted(check.query);
@@ -368,27 +353,32 @@ export class Connection {
   }
 }
 
-class Transaction implements Write {
-  readonly #commitId = randomBytes(12).toString("base64url");
-  /** The server's own ID of it, for a transaction without events. */
-  #serverId: string | null = null;
-  #hasEvents = false;
+class Transaction {
+  readonly pending = new Pending();
+  /** The newest event, with those that were appended once they are sent. */
   head: Head = { number: 0n, hash: beginning };
   isCommitting = false;
-  /** False if the ledger lacks the newest event that this process or machine has seen. */
-  containsSeen = true;
+  /** The server's own ID of it, for a transaction without events. */
+  #serverId: string | null = null;
   readonly #opened: Opened;
   readonly #seen: Head | undefined;
+  readonly #found: (containsSeen: boolean) => void;
   #operation = 0n;
-  #events: Row[] = [];
-  #lastWrites: OtherWrites | undefined;
+  /** Until the ledger is locked, what is sent waits behind the lock. */
+  #locking: { locked: Promise<unknown>; waitsMs: number } | undefined;
 
-  constructor(opened: Opened, seen: Head | undefined) {
+  /**
+   * @param found called when the ledger is locked: false if it lacks the newest event that this process or machine
+   *   has seen. What it throws ends the transaction.
+   */
+  constructor(opened: Opened, seen: Head | undefined, found: (containsSeen: boolean) => void) {
     this.#opened = opened;
     this.#seen = seen;
+    this.#found = found;
   }
 
-  async begin(before?: (query: Query) => Promise<void>): Promise<void> {
+  /** Sends what begins and locks. Nothing waits for the responses before the first statements do. */
+  async begin(before?: WriteOptions["before"]): Promise<void> {
     const opened = this.#opened;
     const seen = hashAt(`${this.#seen?.number ?? 0n}`);
     const lockSql = `SELECT h.*, ${seen} AS seen, pg_current_xact_id() AS server_id FROM lenden.head h FOR UPDATE`;
@@ -396,87 +386,69 @@ class Transaction implements Write {
     const begins = run(opened, beginSql(opened.facts, waitsMs));
     if (before) {
       await begins;
-      await before((sql, ...values) => run(opened, sql, values, longReadMs));
-      await this.#lock(lockSql, waitsMs);
-      return;
+      const runOne = (one: Compiled) => runCompiled(opened, one, longReadMs);
+      await before(
+        (sql, ...values) => runOne({ sql, values }),
+        (statements) => inOrder(statements.map((one) => runOne(compiled(one)))),
+      );
+      return this.#lock(lockSql, waitsMs);
     }
-    // Sent together. The response to the first shows that the server is there while the second waits for the lock.
-    const [first, second] = await Promise.allSettled([begins, this.#lock(lockSql, waitsMs)]);
-    if (first.status === "rejected") throw first.reason;
-    if (second.status === "rejected") throw second.reason;
+    const locked = inOrder<unknown>([begins, this.#lock(lockSql, waitsMs)]);
+    locked.catch(() => {}); // Thrown by what waits for it.
+    this.#locking = { locked, waitsMs };
   }
 
-  query: Query = (sql, ...values) => run(this.#opened, sql, values);
-
-  append({ operation, batch = null, at, event, data }: Event): void {
-    const number = this.head.number + 1n;
-    const ids = { operation: textOrNull(operation), batch: textOrNull(batch) };
-    const row = { ...ids, at, event, data, commit_id: this.#commitId };
-    const hash = hashOf(row, this.head.hash);
-    this.#events.push({ ...row, number: String(number), hash });
-    this.#hasEvents = true;
-    this.head = { number, hash };
+  /** Waits until the ledger is locked. Returns the newest event. */
+  async locked(): Promise<Head> {
+    await this.#locking?.locked;
+    this.#locking = undefined;
+    return this.head;
   }
 
-  nextOperation(): bigint {
+  query: Query = async (sql, ...values) => {
+    const [rows = []] = await this.#send([{ sql, values }]);
+    return rows;
+  };
+
+  /** Runs what is pending, and then these statements, in one round trip. */
+  run: Run = (statements) => this.#send(statements.map(compiled));
+
+  nextOperation = (): bigint => {
+    if (this.#locking)
+      throw new Error("the number of an operation is known once the ledger is locked");
     this.#operation += 1n;
     return this.#operation;
-  }
+  };
 
-  async flush(writes?: OtherWrites): Promise<void> {
-    await this.#statement(writes)?.();
-  }
-
-  /** Builds the statement; the returned function sends it. Undefined if there is nothing to store. */
-  #statement({
-    parts,
-    requires,
-    onStored,
-  }: OtherWrites = nothingElse): (() => Promise<void>) | undefined {
-    const { values, bind } = parameters();
-    const otherParts = parts(bind);
-    const events = this.#events;
-    this.#events = [];
-    const all = [...otherParts, ...(events.length > 0 ? this.#eventParts(events, bind) : [])];
-    if (all.length === 0) return undefined;
-    const countOf = (name = "") => `(SELECT count(*) FROM ${name})`;
-    const names = otherParts.map((part) => part.split(" ")[0]);
-    const counts = names.map((name) => `${countOf(name)} AS ${name}`);
-    // Division by zero: only a failed statement makes the server roll back a COMMIT that is already sent.
-    const where = requires
-      ? `WHERE 1 / (${countOf(requires.part)} = ${bind(requires.rows)})::int = 1`
-      : "";
-    const sql = `WITH ${all.join(", ")} SELECT ${counts} ${where}`;
-    return async () => {
-      try {
-        const [row = {}] = await run(this.#opened, sql, values);
-        onStored?.(row);
-      } catch (error) {
-        throw requires && isDivisionByZero(error)
-          ? new RowsMissing(`the ledger lacks rows of: ${requires.part}`)
-          : error;
-      }
-    };
-  }
-
-  flushAtEnd(writes: OtherWrites): void {
-    this.#lastWrites = writes;
+  async #send(statements: Compiled[]): Promise<Row[][]> {
+    const pending = this.pending.take().map(compiled);
+    if (pending.length === 0 && statements.length === 0) return [];
+    const locking = this.#locking;
+    const limitMs = silentMs + (locking?.waitsMs ?? 0);
+    const sent = [...pending, ...statements].map((one) => runCompiled(this.#opened, one, limitMs));
+    const answers = inOrder(sent);
+    await inOrder<unknown>([...(locking ? [locking.locked] : []), answers]);
+    this.#locking = undefined;
+    return (await answers).slice(pending.length);
   }
 
   async commit(): Promise<void> {
+    const before = await this.locked();
+    const { head, statements } = this.pending.link(before);
+    const isMoved = head !== before;
+    this.head = head;
     // Built first: if this throws, no COMMIT may be sent without the events.
-    const store = this.#statement(this.#lastWrites);
+    const values = [head.number, head.hash, this.#operation];
+    const moves = isMoved ? [{ sql: moveHead, values, rows: 1 }] : [];
+    const last = [...this.pending.take(), ...statements, ...moves].map(compiled);
     this.isCommitting = true;
-    // Reset before both are sent: both responses can arrive at once.
+    // Reset before all are sent: all responses can arrive at once.
     this.#opened.warning = undefined;
-    // Sent together. If the statement fails, PostgreSQL responds to the COMMIT with ROLLBACK, and without an error.
-    const [stored, committed] = await Promise.allSettled([
-      store?.(),
-      execute(this.#opened, "COMMIT", []),
-    ]);
-    if (stored.status === "rejected") throw stored.reason;
-    if (committed.status === "rejected") throw committed.reason;
-    const { command } = committed.value;
+    // Sent together. If a statement fails, PostgreSQL responds to the COMMIT with ROLLBACK, and without an error.
+    const stored = last.map((one) => runCompiled(this.#opened, one, silentMs));
+    const committed = execute(this.#opened, "COMMIT", []);
+    await inOrder<unknown>([...stored, committed]);
+    const { command } = await committed;
     if (command !== "COMMIT") throw new Error(`the ledger answered COMMIT with ${command}`);
     if (this.#opened.warning !== undefined) throw notReplicated(this.#opened.warning);
   }
@@ -484,38 +456,84 @@ class Transaction implements Write {
   /** True if it was committed; asked in another transaction, when this one has ended. */
   async isCommitted(query: Query): Promise<boolean> {
     const { number, hash } = this.head;
+    const { commitId, hasEvents } = this.pending;
     const inChain =
       "SELECT 1 FROM lenden.events WHERE commit_id = $1 AND number = $2 AND hash = $3";
-    const found = this.#hasEvents
-      ? await query(inChain, this.#commitId, number, hash)
+    const found = hasEvents
+      ? await query(inChain, commitId, number, hash)
       : await query("SELECT 1 WHERE pg_xact_status($1::xid8) = 'committed'", this.#serverId);
     return found.length > 0;
-  }
-
-  #eventParts(events: Row[], bind: Bind): string[] {
-    const { number, hash } = this.head;
-    return [
-      `added AS (INSERT INTO lenden.events (number, operation, batch, at, event, data, commit_id, hash)
-        SELECT number, operation, batch, at, event, data, commit_id, hash
-        FROM json_to_recordset(${bind(JSON.stringify(events))}::json) AS e(number bigint,
-          operation bigint, batch bigint, at text, event text, data text, commit_id text, hash text))`,
-      `moved AS (UPDATE lenden.head SET number = ${bind(number)}::bigint, hash = ${bind(hash)},
-        operation = ${bind(this.#operation)}::bigint RETURNING number)`,
-    ];
   }
 
   async #lock(sql: string, waitsMs: number): Promise<void> {
     const [row] = await run(this.#opened, sql, [], waitsMs + responseMs);
     if (!row) throw new Error("the ledger has no head");
     requireKnown(row);
-    this.containsSeen = hasSeen(row, this.#seen);
     this.head = { number: BigInt(row.number ?? 0), hash: row.hash ?? "" };
     this.#operation = BigInt(row.operation ?? 0);
     this.#serverId = row.server_id ?? null;
+    this.#found(hasSeen(row, this.#seen));
   }
 }
 
-const nothingElse: OtherWrites = { parts: () => [] };
+const moveHead = "UPDATE lenden.head SET number = $1::bigint, hash = $2, operation = $3::bigint";
+
+/** Waits for all, and throws the first error in their order: the later ones may follow from it. */
+async function inOrder<Result>(all: Promise<Result>[]): Promise<Result[]> {
+  const ended = await Promise.allSettled(all);
+  return ended.map((one) => {
+    if (one.status === "rejected") throw one.reason;
+    return one.value;
+  });
+}
+
+/** A statement, as PostgreSQL runs it. */
+interface Compiled {
+  sql: string;
+  values: readonly Value[];
+  /** Set if the statement fails by a division by zero unless it changes as many rows as it must. */
+  isCounted?: boolean;
+}
+
+/**
+ * Given rows become a table of one JSON parameter. By the limit PostgreSQL knows how few they are; otherwise it may
+ * read a whole table. Only a failed statement makes the server roll back a COMMIT that is already sent: a wrong number
+ * of rows divides by zero.
+ */
+export function compiled({ sql, values, given, rows }: Statement): Compiled {
+  const bound: Value[] = [...values];
+  let text = sql;
+  if (given) {
+    const columns = Object.entries(given.columns).map(
+      ([name, type]) => `"${name}" ${type === "number" ? "bigint" : "text"}`,
+    );
+    const table = `json_to_recordset($${bound.push(rowsJson(given.rows))}::json) AS one(${columns})`;
+    const from = `FROM (SELECT * FROM ${table} LIMIT ${given.rows.length}) AS given`;
+    text = text.replace(/FROM given\b(?!\.)/, () => from);
+  }
+  if (rows === undefined) return { sql: text, values: bound };
+  const returning = /^\s*SELECT/.test(text) ? "" : "RETURNING 1";
+  const count = "(SELECT count(*) FROM counted)";
+  return {
+    sql: `WITH counted AS (${text} ${returning}) SELECT 1 / (${count} = $${bound.push(rows)})::int`,
+    values: bound,
+    isCounted: true,
+  };
+}
+
+async function runCompiled(
+  opened: Opened,
+  { sql, values, isCounted = false }: Compiled,
+  limitMs: number,
+): Promise<Row[]> {
+  try {
+    return await run(opened, sql, values, limitMs);
+  } catch (error) {
+    throw isCounted && isDivisionByZero(error)
+      ? new RowsMissing(`the ledger lacks rows of: ${sql}`)
+      : error;
+  }
+}
 
 /** The hash of an event. */
 const hashAt = (number: string) =>

@@ -1,16 +1,14 @@
 import { toleratedClockMs } from "../../domain/timestamp.ts";
-import { createSingleChanges } from "../change.ts";
 import { storedEveryMs } from "../head.ts";
 import type { Ledger } from "../ledger.ts";
 import { readHead, writeHead } from "../position.ts";
-import { RunAccount } from "./accounts.ts";
-import { createBatches } from "./batches.ts";
-import { createCallbacks } from "./callbacks.ts";
+import { candidatesSql, RunAccount } from "../sql/accounts.ts";
+import { createLedger } from "../sql/ledger.ts";
+import type { Owner } from "../worker.ts";
 import { Connection, type ConnectionClock, type ServerLogin, type Value } from "./connection.ts";
-import { createOverlaps } from "./duplicates.ts";
-import { Operations } from "./operations.ts";
+import { createDriver } from "./driver.ts";
+import { createLists } from "./lists.ts";
 import { ServerProcess, type ServerWorker } from "./processes.ts";
-import { createReads } from "./reads.ts";
 
 /** A ledger on a server. */
 export interface ServerLedger {
@@ -32,29 +30,18 @@ export async function openServerLedger(
   headFile: string,
 ): Promise<ServerLedger> {
   const account = new RunAccount(worker.owner);
-  const { connection, storeHead } = connectTo(login, worker, headFile, account.inSql(2));
+  const { connection, storeHead } = connectTo(login, worker, headFile, accountsIn(worker.owner));
   const { login: ledgerLogin, also } = await connection.facts();
-  account.know(also);
+  account.know(JSON.parse(also ?? "[]"));
   const recorder = { ...worker, actor: { ...worker.actor, ledgerLogin } };
   const own = new ServerProcess(connection, recorder);
-  const { read } = connection;
-  const operations = new Operations(connection, { worker: recorder, own, account });
-  const change: Ledger["change"] = (requests) => operations.change(requests);
-  const reads = createReads(read, worker.owner, account);
+  const driver = createDriver(connection, own);
+  const written = createLedger(driver, account, recorder);
   const ledger: Ledger = {
-    change,
-    ...createSingleChanges(change),
-    preview: (request) => operations.preview({ kind: "claim", ...request }),
+    ...written,
+    ...createLists(connection, driver, account),
+    lastSentAt: async (operation) => byOwnClock(await written.lastSentAt(operation), worker.now()),
     assertStillOurs: () => own.assertStillOurs(),
-    ...reads,
-    lastSentAt: async (operation) => byOwnClock(await reads.lastSentAt(operation), worker.now()),
-    ...createOverlaps(read, worker.owner, account),
-    account: async () => (await account.readOnce(read)).name,
-    isAccountStored: async () => (await account.readOnce(read)).number !== 0n,
-    hasAllAccounts: account.isAll,
-    isOfThisKey: (operation) => operation.keyHash === worker.owner.keyId,
-    batches: createBatches(connection, recorder, account, own),
-    callbacks: createCallbacks(connection, recorder, account, own),
   };
   return {
     ledger,
@@ -64,6 +51,16 @@ export async function openServerLedger(
       await connection.close();
       storeHead();
     },
+  };
+}
+
+/** The accounts that may be the one of the run, as one value, which the first statement of a connection reads. */
+function accountsIn({ environment, keyId }: Owner) {
+  const candidates = candidatesSql.replaceAll("$2", "$3").replaceAll("$1", "$2::text");
+  return {
+    sql: `(SELECT json_agg(json_build_object('number', c.number::text, 'name', c.name,
+      'is_own', c.is_own::int::text)) FROM (${candidates}) c)`,
+    values: [environment, keyId],
   };
 }
 

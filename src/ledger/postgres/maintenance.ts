@@ -74,7 +74,7 @@ export function createServerMaintenance(
             async (write) => {
               if ((await headOf(write.query))?.hash !== newest?.hash) throw changedMeanwhile(path);
               const at = new Date(host.now()).toISOString();
-              write.append(acceptanceEvent({ at, user: host.user, ...found }));
+              write.pending.append(acceptanceEvent({ at, user: host.user, ...found }));
             },
             { isAcceptance: true },
           );

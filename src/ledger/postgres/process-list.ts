@@ -1,4 +1,4 @@
-import { processesIn, type WorkingProcess } from "../process-list.ts";
+import { processesIn, type WorkingProcess, workInSql } from "../process-list.ts";
 import type { Query } from "./connection.ts";
 import { isAliveInSql } from "./processes.ts";
 
@@ -12,20 +12,11 @@ function isoInSql(time: string): string {
 }
 
 const select = `
-  WITH work AS (
-    SELECT process, kind, coalesce(reference, id) AS name, held_since
-    FROM lenden.operations WHERE process IS NOT NULL AND state <> 'CONFIRMED'
-    UNION ALL
-    SELECT process, 'batch', id, held_since FROM lenden.batches WHERE process IS NOT NULL
-    UNION ALL
-    SELECT l.process, 'callbacks', a.name, l.held_since
-    FROM lenden.listeners l JOIN lenden.accounts a ON a.number = l.account
-    JOIN lenden.processes p ON p.id = l.process WHERE ${isAliveInSql}
-  )
+  WITH work AS (${workInSql})
   SELECT p.id, p.user_name, p.login, p.machine, p.pid, p.command, w.kind, w.name, w.held_since,
     ${isoInSql("p.started_at")} AS since, ${isoInSql("p.lease_until")} AS lease_until,
     CASE WHEN NOT ${isAliveInSql} THEN 'ended'
       WHEN p.lease_until < clock_timestamp() THEN 'silent' ELSE 'running' END AS state
   FROM lenden.processes p LEFT JOIN work w ON w.process = p.id
-  WHERE ${isAliveInSql} OR w.process IS NOT NULL
+  WHERE ${isAliveInSql} OR w.kind <> 'callbacks'
   ORDER BY p.started_at, p.id, w.held_since, w.name`;

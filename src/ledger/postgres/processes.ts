@@ -1,13 +1,8 @@
 import { Failure } from "../../domain/failure.ts";
 import type { Holder } from "../operation.ts";
+import { parameters, query, type Statement, type Work } from "../sql/work.ts";
 import type { Recorder } from "../worker.ts";
-import {
-  type Bind,
-  type Connection,
-  type ConnectionClock,
-  parameters,
-  type Query,
-} from "./connection.ts";
+import type { Connection, ConnectionClock } from "./connection.ts";
 
 /** The process that works with a ledger on a server. */
 export interface ServerWorker extends Recorder, ConnectionClock {
@@ -26,11 +21,6 @@ const marginMs = 10_000;
 /** A process `p` that may still run: others take over what it holds 60 s after its lease ended. */
 export const isAliveInSql =
   "(p.ended_at IS NULL AND p.lease_until > clock_timestamp() - interval '60 seconds')";
-
-/** One row if others count the process as ended. Its own clocks may not show that: the machine may have slept. */
-export function endedSql(id: string): string {
-  return `SELECT 1 FROM lenden.processes p WHERE p.id = ${id} AND p.ended_at IS NOT NULL`;
-}
 
 /**
  * This process as others see it. Its lease runs by the database's clock, so that the clocks of machines need not
@@ -55,27 +45,19 @@ export class ServerProcess {
     return { pid, lock: this.id, machine, since, user, login };
   }
 
-  /** Makes this process known, before it locks anything. */
-  async register(): Promise<void> {
-    if (this.#renewed) return;
-    const registration = this.registration();
-    if (!registration) return;
-    const { values, bind } = parameters();
-    await this.#connection.read(registration.sql(bind), ...values);
-    registration.done();
-  }
-
-  /** The statement that makes this process known, as part of another write; undefined if it is. */
-  registration(): { sql(bind: Bind): string; done(): void } | undefined {
+  /** The statement that makes this process known, before it holds anything; undefined if it is. */
+  registration(): { statement: Statement; done(): void } | undefined {
     if (this.#renewed) return undefined;
     const { actor, command } = this.#worker;
     const started = this.#clocks();
+    const { values, bind } = parameters();
+    const sql = `
+      INSERT INTO lenden.processes (id, user_name, machine, pid, command, actor, lease_until)
+      VALUES (${bind(this.id)}, ${bind(actor.user)}, ${bind(actor.machine)}, ${bind(actor.pid)},
+        ${bind(command)}, ${bind(JSON.stringify(actor))}, ${leaseEnd})
+      ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until`;
     return {
-      sql: (bind) => `
-        INSERT INTO lenden.processes (id, user_name, machine, pid, command, actor, lease_until)
-        VALUES (${bind(this.id)}, ${bind(actor.user)}, ${bind(actor.machine)}, ${bind(actor.pid)},
-          ${bind(command)}, ${bind(JSON.stringify(actor))}, ${leaseEnd}) ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until
-        RETURNING id`,
+      statement: { sql, values, rows: 1 },
       done: () => {
         this.#renewed = started;
         this.#timer ??= setInterval(() => void this.renew(), heartbeatMs).unref();
@@ -85,18 +67,19 @@ export class ServerProcess {
 
   /**
    * True if a process may still run. One whose lease ended long ago counts as ended from now on, so that it
-   * cannot renew its lease meanwhile.
-   *
-   * @param query of a write transaction
+   * cannot renew its lease meanwhile. Inside a write transaction.
    */
-  async isAlive(query: Query, id: string): Promise<boolean> {
-    if (id === this.id) return true;
-    const ended = await query(
-      `UPDATE lenden.processes p SET ended_at = coalesce(p.ended_at, clock_timestamp())
-       WHERE p.id = $1 AND NOT ${isAliveInSql} RETURNING p.id`,
-      id,
-    );
-    return ended.length === 0;
+  *isAlive({ lock }: Pick<Holder, "lock">): Work<boolean> {
+    if (lock === this.id) return true;
+    const sql = `UPDATE lenden.processes AS p SET ended_at = coalesce(p.ended_at, clock_timestamp())
+      WHERE p.id = $1 AND NOT ${isAliveInSql} RETURNING p.id`;
+    return (yield* query(sql, lock)).length === 0;
+  }
+
+  /** As `isAlive`, outside a transaction: nothing is changed. */
+  *mayRun({ lock }: Pick<Holder, "lock">): Work<boolean> {
+    const sql = `SELECT 1 FROM lenden.processes p WHERE p.id = $1 AND ${isAliveInSql}`;
+    return (yield* query(sql, lock)).length > 0;
   }
 
   /** @throws Failure `ledger.lease-ended` if another process may soon take what this one holds */
@@ -111,19 +94,13 @@ export class ServerProcess {
     if (this.#isLost || sinceMs > leaseMs - marginMs) throw leaseEnded();
   }
 
-  /** Nothing is sent from now on: others count this process as ended. */
-  lose(): void {
-    this.#isLost = true;
-  }
-
   /**
-   * Sends nothing from now on if others count this process as ended.
-   *
-   * @throws Failure `ledger.unreachable`
+   * Nothing is sent from now on if others count this process as ended. Its own clocks may not show that: the machine
+   * may have slept.
    */
-  async loseIfEnded(): Promise<void> {
-    const found = await this.#connection.read(endedSql("$1"), this.id);
-    if (found.length > 0) this.lose();
+  *loseIfEnded(): Work<void> {
+    const sql = "SELECT 1 FROM lenden.processes p WHERE p.id = $1 AND p.ended_at IS NOT NULL";
+    if ((yield* query(sql, this.id)).length > 0) this.#isLost = true;
   }
 
   /** Others can take over at once what this process has left. */
@@ -147,7 +124,7 @@ export class ServerProcess {
          WHERE p.id = $1 AND ${isAliveInSql} RETURNING p.id`,
         this.id,
       );
-      if (found.length === 0) this.lose();
+      if (found.length === 0) this.#isLost = true;
       else this.#renewed = started;
     } catch {
       // The next heartbeat tries again; without one, nothing is sent when the lease has ended.
@@ -161,7 +138,7 @@ export class ServerProcess {
 
 const leaseEnd = `clock_timestamp() + interval '${leaseMs / 1_000} seconds'`;
 
-export function leaseEnded(): Failure {
+function leaseEnded(): Failure {
   return new Failure(
     "ledger.lease-ended",
     "The ledger's server did not hear from this process in time, so lenden stopped.",

@@ -7,12 +7,12 @@ import { isWritable, makeDirectory } from "../../platform/files.ts";
 import type { Host } from "../../platform/host.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
 import { openDatabase, writeCopy } from "../../platform/sqlite/open.ts";
-import type { Acceptance } from "../chain.ts";
+import { type Acceptance, acceptanceEvent } from "../chain.ts";
 import { headPath, ledgerPath } from "../head.ts";
 import { ledgerFileState, lossOf, rejectWithoutTables } from "../health.ts";
 import { movedFailure, moveOf } from "../move/mark.ts";
-import { recordAcceptance } from "./chain.ts";
 import { migrate } from "./schema.ts";
+import { appendEvent } from "./statements.ts";
 
 /** The one file of all accounts, in a directory that only you can read. */
 export function ledgerFile({ folders: { data } }: Host): string {
@@ -74,7 +74,7 @@ export async function newLedger(
   try {
     database.transaction(() => {
       migrate(database);
-      if (acceptance) recordAcceptance(database, acceptance);
+      if (acceptance) appendEvent(database, acceptanceEvent(acceptance));
     });
     return database;
   } catch (error) {

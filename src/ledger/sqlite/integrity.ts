@@ -9,8 +9,7 @@ import {
   type RecordedTable,
   readIntegrity,
 } from "../integrity.ts";
-import { planRows } from "./chain.ts";
-import { operationsWithHistory, pagesOf, textPagesOf } from "./operation-rows.ts";
+import { operationsWithHistory, pagesOf, textPagesOf } from "./pages.ts";
 import { schema } from "./schema.ts";
 
 /** Reads a whole ledger of the newest schema, and changes nothing in it. */
@@ -19,16 +18,21 @@ export async function integrityOf(database: Database): Promise<Integrity> {
   database.exec("BEGIN");
   try {
     return await readIntegrity({
-      events: () => textPagesOf(database, eventColumns, { from: inOrder("events") }),
-      operations: () => textPagesOf(...operationsWithHistory(database)),
+      events: () =>
+        textPagesOf(database, eventColumns, "FROM events o WHERE true", {
+          by: "o.number",
+          values: [],
+        }),
+      operations: () => operationsWithHistory(database),
       lostOperations: (most) =>
         database
           .prepare(lostInSql)
           .all(BigInt(most))
           .map(({ operation }) => String(operation)),
       rows: (table) => [database.prepare(`SELECT * FROM ${plannedOf(table)}`).all()],
-      planRows: (batch) => pagesOf(database, ...planRows(batch, planColumns)),
-      callbacks: () => pagesOf(database, `SELECT * ${inOrder("callbacks")}`),
+      planRows: (batch) => pagesOf(database, planRowsInSql, { by: "row", values: [batch] }),
+      callbacks: () =>
+        pagesOf(database, "SELECT * FROM callbacks WHERE number > ? ORDER BY number"),
       schema: () => auditSchema(database),
       damage: () => faultsIn(database),
     });
@@ -44,13 +48,12 @@ const eventColumns = Object.fromEntries(
   ]),
 );
 
-function inOrder(table: string): string {
-  return `FROM ${table} o WHERE o.number > ? ORDER BY o.number`;
-}
-
 function plannedOf(table: RecordedTable): string {
   return table === "batches" ? "batches WHERE digest IS NOT NULL" : table;
 }
+
+const planRowsInSql = `
+  SELECT ${planColumns} FROM batch_rows WHERE batch = ? AND row > ? ORDER BY row`;
 
 const lostInSql = `
   SELECT DISTINCT operation FROM events WHERE operation IS NOT NULL

@@ -4,9 +4,10 @@ import { openDatabase } from "../../platform/sqlite/open.ts";
 import type { Batch } from "../batch.ts";
 import { ledgerPath } from "../head.ts";
 import type { Kind, Operation } from "../operation.ts";
+import { RunAccount } from "../sql/accounts.ts";
 import type { Owner } from "../worker.ts";
-import { createRunAccount } from "./accounts.ts";
-import { createReads } from "./reads.ts";
+import { readsOn } from "./driver.ts";
+import { createLists } from "./lists.ts";
 
 /** The lists of a ledger. */
 export interface Listing {
@@ -29,13 +30,13 @@ export async function openListing(
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (!isAbsolute(path) || size === 0) throw new Error("no ledger");
   const database = await openDatabase(path, () => waitMs);
-  const account = createRunAccount(database, owner);
+  const account = new RunAccount(owner);
   return {
-    ...createReads(database, { owner }, account),
+    ...createLists(database, account),
     batches: {
       list: async (limit) => {
-        const { listBatches } = await import("./batches.ts");
-        return listBatches(database, account, limit);
+        const { listBatches } = await import("../sql/batches.ts");
+        return listBatches(readsOn(database), account, limit);
       },
     },
   };

@@ -20,7 +20,7 @@ import {
   openUnshared,
   writeCopy,
 } from "../../platform/sqlite/open.ts";
-import type { Acceptance } from "../chain.ts";
+import { type Acceptance, acceptanceEvent } from "../chain.ts";
 import { headOf, headPath, restoredPath, storedHead } from "../head.ts";
 import { hasTables, ledgerFileState, rejectNetworkFileSystem } from "../health.ts";
 import { type Integrity, isAccepted } from "../integrity.ts";
@@ -36,7 +36,6 @@ import {
 import { type Move, movedFailure, moveOf } from "../move/mark.ts";
 import { type Head, noPosition, type PositionPlace } from "../position.ts";
 import type { WorkingProcess } from "../process-list.ts";
-import { recordAcceptance } from "./chain.ts";
 import {
   createLedger,
   ledgerFile,
@@ -50,6 +49,7 @@ import {
 import { integrityOf } from "./integrity.ts";
 import { listProcesses } from "./process-list.ts";
 import { migrate } from "./schema.ts";
+import { appendEvent } from "./statements.ts";
 
 /** The ledger as a file: of all accounts at once, and without a key. */
 export function createLedgerMaintenance({
@@ -167,7 +167,7 @@ async function unacceptedFile(database: Database, place: LedgerPlace, by: By) {
       using(openDatabase(path, leftMs), (opened) => {
         opened.transaction(() => {
           if (headOf(opened)?.hash !== newest?.hash) throw changedMeanwhile(path);
-          recordAcceptance(opened, { ...by, ...found });
+          appendEvent(opened, acceptanceEvent({ ...by, ...found }));
         });
         storeAccepted(headOf(opened), place);
         rmSync(restoredPath(path), { force: true });

@@ -1,6 +1,7 @@
 import type { Database } from "../../platform/sqlite/database.ts";
-import { processesIn, type WorkingProcess } from "../process-list.ts";
-import { holderIn } from "../rows.ts";
+import { processesIn, type WorkingProcess, workInSql } from "../process-list.ts";
+import { numberIn } from "../values.ts";
+import { statementsOn } from "./statements.ts";
 
 /**
  * The processes that work with a ledger file, as far as its rows name them.
@@ -11,26 +12,18 @@ export function listProcesses(
   database: Database,
   isAlive: (lock: string) => boolean,
 ): WorkingProcess[] {
-  const rows = database
-    .prepare(select)
-    .all()
-    .flatMap((row) => {
-      const holder = holderIn(row);
-      if (!holder) return [];
-      const { lock: id, pid, machine, since } = holder;
-      const state = isAlive(id) ? "running" : "ended";
-      // A listener leaves nothing that others have to continue.
-      if (state === "ended" && row.kind === "callbacks") return [];
-      return [{ ...row, id, pid: String(pid), machine, since, held_since: since, state }];
-    });
-  return processesIn(rows.sort((one, other) => (one.since < other.since ? -1 : 1)));
+  const [found = []] = statementsOn(database)([{ sql: select, values: [] }]);
+  const rows = found.flatMap((row) => {
+    const state = isAlive(String(row.id)) ? "running" : "ended";
+    // A listener leaves nothing that others have to continue.
+    if (state === "ended" && row.kind === "callbacks") return [];
+    return [{ ...row, pid: numberIn(row.pid), state }];
+  });
+  return processesIn(rows);
 }
 
 const select = `
-  SELECT holder, user AS user_name, command, kind, coalesce(reference, id) AS name
-  FROM operations WHERE state <> 'CONFIRMED' AND holder IS NOT NULL
-  UNION ALL
-  SELECT holder, user, 'payout batch send', 'batch', id FROM batches WHERE holder IS NOT NULL
-  UNION ALL
-  SELECT l.holder, '', 'callback listen', 'callbacks', a.name
-  FROM listeners l JOIN accounts a ON a.number = l.account`;
+  SELECT p.id, p.user_name, p.machine, p.pid, p.command, w.kind, w.name, w.held_since,
+    w.held_since AS since
+  FROM (${workInSql}) w CROSS JOIN lenden.processes p WHERE p.id = w.process
+  ORDER BY w.held_since`;

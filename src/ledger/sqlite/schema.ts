@@ -32,9 +32,21 @@ export const schema = `
     PRIMARY KEY (environment, key_hash)
   ) STRICT, WITHOUT ROWID;
 
+  -- The processes that worked on something. The operating system shows which of them still run.
+  CREATE TABLE processes (
+    id TEXT PRIMARY KEY,
+    user_name TEXT NOT NULL,
+    machine TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    command TEXT NOT NULL,
+    actor TEXT NOT NULL,
+    started_at TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
   CREATE TABLE operations (
-    -- The process that works on it.
-    holder TEXT,
+    -- The process that works on it, and since when.
+    process TEXT,
+    held_since TEXT,
     ${operationColumns}
   ) STRICT;
   CREATE UNIQUE INDEX by_reference ON operations (account, reference) WHERE reference IS NOT NULL;
@@ -44,7 +56,7 @@ export const schema = `
   CREATE INDEX by_time ON operations (created_at);
   CREATE INDEX by_remote_id ON operations (account, remote_id, kind) WHERE remote_id IS NOT NULL;
   CREATE INDEX by_status ON operations (account, kind, status, number) WHERE status IS NOT NULL;
-  CREATE INDEX by_target ON operations (account, kind, target) WHERE target IS NOT NULL;
+  CREATE INDEX by_target ON operations (target, kind) WHERE target IS NOT NULL;
   CREATE INDEX unconfirmed ON operations (account, state, number) WHERE state != 'CONFIRMED';
   CREATE INDEX by_recipient ON operations (recipient_key, amount_paisa, phase)
     WHERE recipient_key IS NOT NULL;
@@ -84,7 +96,8 @@ export const schema = `
     digest TEXT,
     created_at TEXT NOT NULL,
     cancelled_at TEXT,
-    holder TEXT
+    process TEXT,
+    held_since TEXT
   ) STRICT;
   CREATE UNIQUE INDEX batches_by_id ON batches (account, id);
   CREATE UNIQUE INDEX batches_by_identity ON batches (account, identity);
@@ -148,7 +161,8 @@ export const schema = `
   -- One process at a time listens for an account.
   CREATE TABLE listeners (
     account INTEGER PRIMARY KEY REFERENCES accounts (number),
-    holder TEXT NOT NULL
+    process TEXT NOT NULL,
+    held_since TEXT NOT NULL
   ) STRICT;
 `;
 

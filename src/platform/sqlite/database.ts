@@ -24,6 +24,8 @@ export interface Database extends Engine {
    * transaction inside another one becomes part of that one.
    */
   transaction<Result>(work: () => Result): Result;
+  /** Reads of one moment: nothing that others commit meanwhile is seen. */
+  snapshot<Result>(work: () => Result): Result;
   /** Set for a file that this process may only read: a transaction then fails. */
   readOnly?: {
     /** True if there is a log of newer changes that cannot be read. */

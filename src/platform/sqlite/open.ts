@@ -172,6 +172,7 @@ function reading(
     ...locksWith(open),
     readOnly: { lacksLog: false },
     transactionCount: () => 0,
+    snapshot: (work) => snapshotOn(engine, work),
     transaction: () => {
       throw new Failure("ledger.not-written", `Cannot write ${path}: ${why}.`, {
         hint: "Make the file and its directory writable, with room on the disk, then run the same command again.",
@@ -210,7 +211,7 @@ function transactionsOn(
   engine: Engine,
   path: string,
   leftMs: LeftMs,
-): Pick<Database, "transaction" | "transactionCount"> {
+): Pick<Database, "transaction" | "snapshot" | "transactionCount"> {
   let isOpen = false;
   let count = 0;
   let waiting = "";
@@ -226,6 +227,7 @@ function transactionsOn(
   };
   return {
     transactionCount: () => count,
+    snapshot: (work) => (isOpen ? work() : snapshotOn(engine, work)),
     transaction: (work) => {
       if (isOpen) return work();
       begin();
@@ -243,6 +245,15 @@ function transactionsOn(
       }
     },
   };
+}
+
+function snapshotOn<Result>(engine: Engine, work: () => Result): Result {
+  engine.exec("BEGIN");
+  try {
+    return work();
+  } finally {
+    engine.exec("COMMIT");
+  }
 }
 
 /** SQLite may have rolled back by itself (disk full); the first error is the one to report. */

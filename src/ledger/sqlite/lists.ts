@@ -1,87 +1,31 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { Database, Value } from "../../platform/sqlite/database.ts";
-import { guardScope } from "../account.ts";
 import { bookedAt, isDifferingIn, mayComplete, openedAt } from "../conditions.ts";
 import type { Ledger } from "../ledger.ts";
-import type { Filter, Kind, Operation } from "../operation.ts";
-import { listedOperationOf, operationOf } from "../rows.ts";
+import type { Filter, Kind } from "../operation.ts";
+import { listedOperationOf } from "../rows.ts";
+import type { RunAccount } from "../sql/accounts.ts";
+import { runNow } from "../sql/work.ts";
 import { numberIn } from "../values.ts";
-import type { Worker } from "../worker.ts";
-import type { RunAccount } from "./accounts.ts";
-import { operationColumns } from "./operation-rows.ts";
+import { dialect } from "./driver.ts";
+import { statementsOn } from "./statements.ts";
 
 const pageSize = 500;
-// Without the plus SQLite would walk through all of them by their number, to avoid the sorting.
-const newestFirst = "ORDER BY +o.number DESC LIMIT 1";
-
-type Reads = Pick<
-  Ledger,
-  "find" | "findElsewhere" | "ofRecord" | "ofNames" | "refundsOf" | "list" | "count" | "unsettled"
->;
 
 /** A condition on operations `o`, with its parameters. */
 type Condition = [sql: string, ...values: Value[]];
 
-/** Reads operations of the account, and some of the whole environment. */
-export function createReads(
-  database: Database,
-  { owner: { environment } }: Pick<Worker, "owner">,
-  account: RunAccount,
-): Reads {
-  const select = (where: string, ...values: Value[]): Operation[] =>
-    database
-      .prepare(`SELECT ${operationColumns} FROM operations o WHERE ${where}`)
-      .all(...values)
-      .map(operationOf);
-  const own = (more: string, ...values: Value[]): Operation[] =>
-    account.isAll
-      ? select(`true ${more}`, ...values)
-      : select(`o.account = ? ${more}`, account.number(), ...values);
-  const scope = guardScope({ environment });
-
-  return {
-    find: async (name) =>
-      select("o.id = ?", name)[0] ??
-      own(`AND o.reference = ? ${newestFirst}`, name)[0] ??
-      own(`AND o.remote_id = ? ${newestFirst}`, name)[0],
-
-    findElsewhere: async (name) =>
-      select(
-        `o.environment = ?1 AND o.account != ?2 AND (o.reference = ?3 OR o.remote_id = ?3) ${newestFirst}`,
-        ...[environment, account.number(), name],
-      )[0],
-
-    ofRecord: async (kind, remoteId) =>
-      own(`AND o.kind = ? AND o.remote_id = ? ${newestFirst}`, kind, remoteId)[0],
-
-    ofNames: async (names) => {
-      const whose = account.isAll
-        ? "IN (SELECT number FROM accounts)"
-        : `= ${account.number().toString()}`;
-      const having = (column: string) => `SELECT n.number FROM json_each(?1) a
-        CROSS JOIN operations n ON n.account ${whose} AND n.${column} = a.value`;
-      const either = `${having("reference")} UNION ${having("remote_id")}`;
-      return select(`o.number IN (${either}) ORDER BY o.number`, JSON.stringify(names));
-    },
-
-    refundsOf: async (payment) =>
-      select(
-        `${scope.inSql("o", "?")} AND o.kind = 'refund' AND o.target = ? ORDER BY +o.number`,
-        ...[scope.value(account.number()), payment],
-      ),
-
-    ...createLists(database, account),
-
-    unsettled: async () =>
-      own(`AND ${unconfirmed} AND o.state IN ('INTENT', 'UNCERTAIN') ORDER BY +o.number`),
-  };
-}
-
 /** Reads what a filter selects. */
-function createLists(database: Database, account: RunAccount): Pick<Ledger, "list" | "count"> {
+export function createLists(
+  database: Database,
+  account: RunAccount,
+): Pick<Ledger, "list" | "count"> {
   /** The table with the index to use, the conditions, and their parameters. */
   const selected = (kind: Kind | undefined, filter: Filter) => {
-    const { indexed, others } = conditionsOf(kind, filter, account);
+    const own = account.isAll
+      ? undefined
+      : runNow(account.readOnce(), statementsOn(database)).number;
+    const { indexed, others } = conditionsOf(kind, filter, own);
     const index = indexed.find(({ index, isInOrder, condition: [sql, ...values] }) => {
       if (isInOrder) return true;
       const found = database
@@ -152,12 +96,11 @@ interface Indexed {
 }
 
 /** The conditions of a filter; the most selective index is the first. */
-function conditionsOf(kind: Kind | undefined, filter: Filter, account: RunAccount) {
+function conditionsOf(kind: Kind | undefined, filter: Filter, own: bigint | undefined) {
   const { status, states, since, until, openedUntil, bookedSince, bookedUntil } = filter;
   const { minPaisa, maxPaisa, reference, recipient, method, batch } = filter;
-  const inAccount: Condition = account.isAll
-    ? ["o.account IN (SELECT number FROM accounts)"]
-    : ["o.account = ?", account.number()];
+  const inAccount: Condition =
+    own === undefined ? ["o.account IN (SELECT number FROM accounts)"] : ["o.account = ?", own];
   const ofAccount = (sql: string, ...values: Value[]): Condition => [
     `${inAccount[0]} AND ${sql}`,
     ...inAccount.slice(1),
@@ -189,13 +132,13 @@ function conditionsOf(kind: Kind | undefined, filter: Filter, account: RunAccoun
     status !== undefined && {
       index: "by_status",
       condition: ofAccount(`${kinds} AND o.status = ?`, status),
-      isInOrder: kind !== undefined && !account.isAll,
+      isInOrder: kind !== undefined && own !== undefined,
     },
     since !== undefined && { index: "by_time", condition: ["o.created_at >= ?", since] },
     until !== undefined && { index: "by_time", condition: ["o.created_at <= ?", until] },
   ];
   const others: (Condition | false | undefined)[] = [
-    !account.isAll && inAccount,
+    own !== undefined && inAccount,
     kind !== undefined && [kinds],
     states?.includes("CONFIRMED") && [inStates(states)],
     openedUntil !== undefined && [`${openedAt} <= ?`, openedUntil],
@@ -229,7 +172,7 @@ const refundsInSql = (
       OR (o.environment = 'production' AND a.environment = 'production'))) END`;
 const isCompleted = "(r.phase = 'live' AND r.status IS 'Completed')";
 
-const listedColumns = `${operationColumns},
+const listedColumns = `${dialect.operationColumns.replaceAll("lenden.", "")},
   (SELECT id FROM batches WHERE number = o.batch) AS batch_id,
   ${refundsInSql(isCompleted)} AS refunded,
   ${refundsInSql(`r.phase IN ('unresolved', 'live') AND NOT ${isCompleted} AND NOT ${isDifferingIn("r")}`)} AS refund_open,

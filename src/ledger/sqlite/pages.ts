@@ -1,9 +1,7 @@
 import type { Database, Row, Value } from "../../platform/sqlite/database.ts";
+import type { Pages as NumberedPages } from "../sql/driver.ts";
 import { numberIn, type TextRow } from "../values.ts";
-
-/** The columns of an operation, with the name of its account: what `operationOf` reads. */
-export const operationColumns =
-  "o.*, (SELECT name FROM accounts WHERE number = o.account) AS account_name";
+import { statementsOn } from "./statements.ts";
 
 const rowsPerPage = 500;
 /** Numbers may have been changed to any value. */
@@ -14,11 +12,6 @@ export interface Pages {
   by?: string;
   /** Parameters of the query. The number before the page is one more, the last. */
   values?: Value[];
-}
-
-/** The rows of an ordered query, page by page. */
-export function* paged(...query: Parameters<typeof pagesOf>): Iterable<Row> {
-  for (const page of pagesOf(...query)) yield* page;
 }
 
 /** The rows of an ordered query page by page, so that memory does not grow with the ledger. */
@@ -34,46 +27,52 @@ export function* pagesOf(database: Database, sql: string, pages: Pages = {}): It
 }
 
 /**
- * As `pagesOf`, with every value as text. A page is one JSON text, because a value that is handed over by SQLite
- * costs more than to parse it.
+ * Rows in the order of a number page by page, with every value as text. A page is one JSON text, because a value that
+ * is handed over by SQLite costs more than to parse it.
  *
  * @param columns a SQL expression for each
+ * @param from FROM and WHERE
  */
 export function* textPagesOf(
   database: Database,
   columns: Record<string, string>,
-  { from, ...pages }: Pages & { from: string },
+  from: string,
+  { by, values }: NumberedPages,
 ): Iterable<TextRow[]> {
+  const answer = statementsOn(database);
   const names = Object.keys(columns);
   const quoted = names.map((name) => `"${name}"`);
-  const values = Object.entries(columns).map(
+  const texts = Object.entries(columns).map(
     ([name, value]) => `CAST(${value} AS TEXT) AS "${name}"`,
   );
-  const sql = `SELECT json_group_array(json_array(${quoted})) AS page FROM (SELECT ${values} ${from}`;
-  const page = database.prepare(`${sql} LIMIT ${rowsPerPage})`);
-  const { by = "number", values: given = [] } = pages;
+  const sql = `SELECT json_group_array(json_array(${quoted})) AS page FROM (SELECT ${texts} ${from}
+    AND ${by} > $${values.length + 1} ORDER BY ${by} LIMIT ${rowsPerPage})`;
+  const number = by.replace(/^.*\./, "").replaceAll('"', "");
   for (let after = lowest; ; ) {
-    const found: (string | null)[][] = JSON.parse(String(page.get(...given, after)?.page));
-    const rows = found.map((values) => {
+    const [[found] = []] = answer([{ sql, values: [...values, after] }]);
+    const page: (string | null)[][] = JSON.parse(String(found?.page));
+    const rows = page.map((values) => {
       const row: TextRow = {};
       for (let i = 0; i < names.length; i += 1) row[names[i] ?? ""] = values[i] ?? null;
       return row;
     });
     yield rows;
     if (rows.length < rowsPerPage) return;
-    after = BigInt(rows.at(-1)?.[by] ?? lowest);
+    after = BigInt(rows.at(-1)?.[number] ?? lowest);
   }
 }
 
-/** The query of every operation without its holder, with its events as the JSON text `history`. */
-export function operationsWithHistory(database: Database): Parameters<typeof textPagesOf> {
+/** Every operation without the process that works on it, with its events as the JSON text `history`. */
+export function operationsWithHistory(database: Database): Iterable<TextRow[]> {
   const names = database
-    .prepare("SELECT name FROM pragma_table_info('operations') WHERE name != 'holder'")
+    .prepare(
+      "SELECT name FROM pragma_table_info('operations') WHERE name NOT IN ('process', 'held_since')",
+    )
     .all()
     .map(({ name }) => String(name));
   const columns = Object.fromEntries(names.map((name) => [name, `o."${name}"`]));
   const history = `(SELECT json_group_array(json_object('at', at, 'event', event, 'data', data))
     FROM (SELECT at, event, data FROM events WHERE operation = o.number ORDER BY number))`;
-  const from = "FROM operations o WHERE o.number > ? ORDER BY o.number";
-  return [database, { ...columns, history }, { from }];
+  const from = "FROM operations o WHERE true";
+  return textPagesOf(database, { ...columns, history }, from, { by: "o.number", values: [] });
 }

@@ -1,142 +1,34 @@
-import { guardScope } from "../account.ts";
 import { bookedAt, isDifferingIn, mayComplete, openedAt } from "../conditions.ts";
-import { lastAsked, lastSentAt } from "../events.ts";
 import type { Ledger } from "../ledger.ts";
-import type { Filter, Kind, Operation } from "../operation.ts";
-import { eventOf, holderIn, listedOperationOf, operationOf } from "../rows.ts";
+import type { Filter, Kind } from "../operation.ts";
+import { listedOperationOf } from "../rows.ts";
+import type { RunAccount } from "../sql/accounts.ts";
+import type { Driver } from "../sql/driver.ts";
 import { isTrue, numberIn } from "../values.ts";
-import type { Owner } from "../worker.ts";
-import type { RunAccount } from "./accounts.ts";
-import { type Bind, parameters, type Query, type Value } from "./connection.ts";
-import { holderColumn, operationColumns } from "./operation-sql.ts";
-import { isAliveInSql } from "./processes.ts";
+import type { Connection, Value } from "./connection.ts";
+import { dialect } from "./driver.ts";
 
 const pageSize = 500;
-// With the plus, PostgreSQL does not walk through all of them by their number, to avoid the sorting.
-const newestFirst = "ORDER BY o.number + 0 DESC LIMIT 1";
 
-type Reads = Pick<
-  Ledger,
-  | "find"
-  | "findElsewhere"
-  | "ofRecord"
-  | "ofNames"
-  | "refundsOf"
-  | "list"
-  | "count"
-  | "unsettled"
-  | "historyOf"
-  | "lastSentAt"
-  | "lastAsked"
-  | "holderOf"
->;
+type Bind = (value: Value) => string;
 
-const hasName = (names: string) =>
-  `(o.reference = ANY(${names}::text[]) OR o.remote_id = ANY(${names}::text[]))`;
-
-/** Reads operations of the account, and some of the whole environment. */
-export function createReads(read: Query, { environment }: Owner, account: RunAccount): Reads {
-  /** The operations that a condition finds. */
-  const select = async (where: (bind: Bind) => string): Promise<Operation[]> => {
-    const { values, bind } = parameters();
-    const sql = `SELECT ${operationColumns} FROM lenden.operations o WHERE ${where(bind)}`;
-    return (await read(sql, ...values)).map(operationOf);
-  };
-  const number = async (): Promise<bigint> => (await account.readOnce(read)).number;
-  const scope = guardScope({ environment });
-
-  const historyOf: Ledger["historyOf"] = async ({ number }) => {
-    const sql = "SELECT at, event, data FROM lenden.events WHERE operation = $1 ORDER BY number";
-    return (await read(sql, number)).map(eventOf);
-  };
-
-  return {
-    find: async (name) => {
-      const own = await ownIn(account, read);
-      const [found] = await select((bind) => {
-        const [whose, given] = [own(bind), bind(name)];
-        const newest = (column: string) =>
-          `(SELECT max(o.number + 0) FROM lenden.operations o WHERE ${whose} AND ${column} = ${given})`;
-        return `o.number = coalesce((SELECT o.number FROM lenden.operations o WHERE o.id = ${given}),
-          ${newest("o.reference")}, ${newest("o.remote_id")})`;
-      });
-      return found;
-    },
-
-    findElsewhere: async (name) => {
-      const own = await number();
-      const [found] = await select((bind) => {
-        const [whose, given] = [bind(environment), bind(name)];
-        const accounts = `ARRAY(SELECT a.number FROM lenden.accounts a WHERE a.environment = ${whose}
-          AND a.number <> ${bind(own)})`;
-        const newest = (column: string) =>
-          `(SELECT max(o.number + 0) FROM lenden.operations o WHERE o.account = ANY (${accounts})
-            AND ${column} = ${given})`;
-        return `o.number = greatest(${newest("o.reference")}, ${newest("o.remote_id")})`;
-      });
-      return found;
-    },
-
-    ofRecord: async (kind, remoteId) => {
-      const own = await ownIn(account, read);
-      const [found] = await select(
-        (bind) =>
-          `${own(bind)} AND o.kind = ${bind(kind)} AND o.remote_id = ${bind(remoteId)} ${newestFirst}`,
-      );
-      return found;
-    },
-
-    ofNames: async (names) => {
-      const own = await ownIn(account, read);
-      return select((bind) => `${own(bind)} AND ${hasName(bind(names))} ORDER BY o.number`);
-    },
-
-    refundsOf: async (payment) => {
-      const whose = scope.value(await number());
-      return select(
-        (bind) => `${scope.inSql("o", bind(whose))}
-          AND o.kind = 'refund' AND o.target = ${bind(payment)} ORDER BY o.number`,
-      );
-    },
-
-    ...createLists(read, account),
-
-    unsettled: async () => {
-      const own = await ownIn(account, read);
-      return select(
-        (bind) =>
-          `${own(bind)} AND ${unconfirmed} AND o.state IN ('INTENT', 'UNCERTAIN') ORDER BY o.number`,
-      );
-    },
-
-    historyOf,
-    lastSentAt: async (operation) => lastSentAt(await historyOf(operation)),
-    lastAsked: async (operation) => lastAsked(operation, await historyOf(operation)),
-
-    holderOf: async ({ number }) => {
-      const [row] = await read(
-        `SELECT ${holderColumn("o")} FROM lenden.operations o
-         JOIN lenden.processes p ON p.id = o.process WHERE o.number = $1 AND ${isAliveInSql}`,
-        number,
-      );
-      return (row && holderIn(row)) ?? undefined;
-    },
-  };
-}
-
-/** The condition that an operation belongs to the account of the run. */
-async function ownIn(account: RunAccount, read: Query): Promise<(bind: Bind) => string> {
-  if (account.isAll) return () => ofAnyAccount;
-  const { number } = await account.readOnce(read);
-  return (bind) => `o.account = ${bind(number)}`;
+/** The parameters of a statement, in the order in which they are bound. */
+function parameters(): { values: Value[]; bind: Bind } {
+  const values: Value[] = [];
+  return { values, bind: (value) => `$${values.push(value)}` };
 }
 
 /** Always true; indexes that begin with the account find the rest. */
-const ofAnyAccount = "o.account = ANY (ARRAY(SELECT a.number FROM lenden.accounts a))";
+const ofAnyAccount = dialect.isIn("o.account", "SELECT a.number FROM lenden.accounts a");
 
 /** Reads what a filter selects. */
-function createLists(read: Query, account: RunAccount): Pick<Ledger, "list" | "count"> {
-  const ownNumber = async () => (account.isAll ? undefined : (await account.readOnce(read)).number);
+export function createLists(
+  { read }: Pick<Connection, "read">,
+  driver: Pick<Driver, "read">,
+  account: RunAccount,
+): Pick<Ledger, "list" | "count"> {
+  const ownNumber = async () =>
+    account.isAll ? undefined : (await driver.read(() => account.readOnce())).number;
 
   async function* list(kind: Kind | undefined, filter: Filter = {}) {
     const { limit = Number.POSITIVE_INFINITY, oldestFirst = false } = filter;
@@ -310,7 +202,7 @@ const refundsInSql = (
     OR (o.environment = 'production' AND r.environment = 'production'))) END`;
 const isCompleted = "(r.phase = 'live' AND r.status IS NOT DISTINCT FROM 'Completed')";
 
-const listedColumns = `${operationColumns},
+const listedColumns = `${dialect.operationColumns},
   (SELECT b.id FROM lenden.batches b WHERE b.number = o.batch) AS batch_id,
   ${refundsInSql(isCompleted)} AS refunded,
   ${refundsInSql(`r.phase IN ('unresolved', 'live') AND NOT ${isCompleted} AND NOT ${isDifferingIn("r")}`)} AS refund_open,

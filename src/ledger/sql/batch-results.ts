@@ -1,0 +1,60 @@
+import type { BatchResults } from "../batch.ts";
+import { rowResultOf, tallyOf } from "../batch-results.ts";
+import { batchSums, isOfBatch, rowColumns, rowSets } from "../conditions.ts";
+import { numberIn, type Row, reader } from "../values.ts";
+import type { Driver } from "./driver.ts";
+import { query, type Value } from "./work.ts";
+
+/** FROM and WHERE of the rows `r` of a batch. */
+export const rowsOfBatch = "FROM lenden.batch_rows r WHERE r.batch = $1";
+const joined = `FROM lenden.batch_rows r CROSS JOIN lenden.batches b
+  LEFT JOIN lenden.operations o ON ${isOfBatch} WHERE b.number = r.batch AND r.batch = $1`;
+const sums = batchSums(joined);
+const selectReferences = `SELECT r.reference ${rowsOfBatch} AND r.reference LIKE '%-lenden%' ORDER BY r."row"`;
+
+/** The rows of batches with their results, which are read from the operations and stored nowhere else. */
+export function createBatchResults(driver: Driver): BatchResults {
+  const read = (sql: string, ...values: Value[]): Promise<Row[]> =>
+    driver.read(() => query(sql, ...values));
+  const pages = (columns: Record<string, string>, from: string, batch: bigint) =>
+    driver.pages(columns, from, { by: "r.row", values: [batch] });
+
+  return {
+    tally: async ({ number }) => (await read(sums.byState, number)).map(tallyOf),
+
+    sentBefore: async ({ number, createdAt }) => {
+      const [row] = await read(sums.before("$2"), number, createdAt);
+      return { count: Number(row?.count), sumPaisa: numberIn(row?.sum) };
+    },
+
+    sentBetween: async ({ number }) => {
+      const [row = {}] = await read(sums.sendTimes, number);
+      const { text, maybe } = reader(row);
+      return maybe("first") === null ? undefined : { first: text("first"), last: text("last") };
+    },
+
+    newReferences: async ({ number }) => {
+      const found = await read(selectReferences, number);
+      const references = found.map((row) => reader(row).text("reference"));
+      return references.filter((reference) => /-lenden[1-9]/.test(reference));
+    },
+
+    async *recipients({ number }) {
+      for await (const page of pages(recipientColumns, rowsOfBatch, number))
+        for (const row of page) {
+          const { text, maybe } = reader(row);
+          const amountPaisa = numberIn(row.amount_paisa);
+          yield { recipient: text("recipient"), name: maybe("name"), amountPaisa };
+        }
+    },
+
+    async *rows({ number }, set) {
+      for await (const page of pages(rowColumns, `${joined} AND ${rowSets[set]}`, number))
+        for (const row of page) yield rowResultOf(row);
+    },
+  };
+}
+
+const recipientColumns = {
+  ...{ row: "r.row", recipient: "r.recipient", name: "r.name", amount_paisa: "r.amount_paisa" },
+};

@@ -1,0 +1,75 @@
+import type { Row } from "../values.ts";
+import type { Write } from "./transaction.ts";
+import type { Value, Work } from "./work.ts";
+
+/** A database, as the ledger uses it. */
+export interface Driver {
+  dialect: Dialect;
+  /** Runs work that only reads. */
+  read<Result>(work: () => Work<Result>): Promise<Result>;
+  /** Runs work that only reads, and decides about what processes hold. In SQLite all of it is of one moment. */
+  snapshot<Result>(work: (processes: Processes) => Work<Result>): Promise<Result>;
+  /** Runs work in one transaction, durable when it resolves. */
+  write<Result>(work: (write: Write) => Work<Result>): Promise<Result>;
+  /**
+   * As `write`, after work that may take long and needs no lock on the ledger. SQLite commits what that work yields
+   * together, each in a transaction of its own; PostgreSQL commits all or nothing.
+   *
+   * @param before gets the lock of this process
+   */
+  writeAfter<Before, Result>(
+    before: (ownLock: string) => Work<Before>,
+    work: (write: Write, before: Before) => Work<Result>,
+  ): Promise<Result>;
+  /**
+   * Rows in the order of a number, page by page, so that memory does not grow with the ledger.
+   *
+   * @param columns a SQL expression for each
+   * @param from FROM and WHERE
+   */
+  pages(columns: Record<string, string>, from: string, pages: Pages): AsyncIterable<Row[]>;
+}
+
+export interface Pages {
+  /** The column of the number, which is the last one of `columns` by its name alone. */
+  by: string;
+  values: Value[];
+}
+
+export type Processes = Pick<Write, "isAlive">;
+
+/** What a database does in its own way. */
+export interface Dialect {
+  /** A column of a number, so that the database does not look it up in an index, or walk along one. */
+  unindexed(column: string): string;
+  /** True of a column with one of the values that a query finds, by an index of the column. */
+  isIn(column: string, select: string): string;
+  /** The functions that make their arguments an object or an array of JSON. */
+  jsonObject: string;
+  jsonArray: string;
+  /** What inserts rows in place of those that an interrupted run left; PostgreSQL leaves none. */
+  insertAgain: string;
+  /** Finds a change after event $2 that concerns a row of batch $1, by a payout or a plan of any account. */
+  changedSince: string;
+  /** The columns of an operation `o`, with the name of its account and its holder: what `operationOf` reads. */
+  operationColumns: string;
+  /** The process that works on what the row of a table is about, as JSON named `holder`. */
+  holderColumn(table: string): string;
+}
+
+/** @param person what `jsonObject` gets of the process's person, or an empty text */
+export function dialectOf({
+  person,
+  ...own
+}: Omit<Dialect, "holderColumn" | "operationColumns"> & { person: string }): Dialect {
+  // A process that the ledger does not know may still run.
+  const holderColumn = (table: string) => `(
+    SELECT ${own.jsonObject}('pid', coalesce(p.pid, 0), 'lock', one.id,
+      'machine', coalesce(p.machine, 'an unknown machine'), ${person} 'since', ${table}.held_since)
+    FROM (SELECT ${table}.process AS id) one LEFT JOIN lenden.processes p ON p.id = one.id
+    WHERE one.id IS NOT NULL) AS holder`;
+  const operationColumns = `o.*,
+    (SELECT a.name FROM lenden.accounts a WHERE a.number = o.account) AS account_name,
+    ${holderColumn("o")}`;
+  return { ...own, holderColumn, operationColumns };
+}

@@ -1,0 +1,244 @@
+import { type GuardScope, guardScope, type NamedAccount } from "../account.ts";
+import { columns, recipientOf } from "../columns.ts";
+import { equalPayments, isOpenRow, isUnresolved, payoutFacts } from "../conditions.ts";
+import {
+  type ClaimFacts,
+  type ClaimRequest,
+  duplicatesSince,
+  type PlannedRow,
+  processingSince,
+} from "../decide.ts";
+import type { Holder, Operation } from "../operation.ts";
+import { operationOf } from "../rows.ts";
+import { numberIn, type Row } from "../values.ts";
+import type { Owner, Recorder } from "../worker.ts";
+import type { Dialect, Processes } from "./driver.ts";
+import { all, both, type ColumnTypes, parameters, query, type Value, type Work } from "./work.ts";
+
+/*
+ * Finds what claims or the rows of a batch may repeat. Statements only filter by stored columns; decide.ts
+ * decides what is a duplicate.
+ */
+
+/** Makes a database use the index of a condition that finds few rows, not that of the account. */
+export function scopeOf(owner: Owner, { unindexed }: Dialect): GuardScope {
+  const scope = guardScope(owner);
+  if (scope.isProduction) return scope;
+  return {
+    ...scope,
+    inSql: (table, one) => `${unindexed(`${table}.account`)} = CAST(${one} AS bigint)`,
+  };
+}
+
+/** The parts of the facts. */
+function claimReads(dialect: Dialect, scope: GuardScope) {
+  const [single, ofBatch] = [payoutsSql(scope, dialect, true), payoutsSql(scope, dialect, false)];
+  const byNumbers = `SELECT ${dialect.operationColumns} FROM given CROSS JOIN lenden.operations o
+    WHERE o.number = given.number`;
+  const accounts = scope.isProduction
+    ? "SELECT number FROM lenden.accounts WHERE environment = $1"
+    : "CAST($1 AS bigint)";
+  const ofRecord = `SELECT max(o.number) AS number FROM lenden.operations o
+    WHERE o.account IN (${accounts}) AND o.remote_id = $2 AND o.kind = $3`;
+
+  function* payoutsOf(claims: ClaimRequest[], account: bigint, nowMs: number): Work<Row[]> {
+    const rows = claims
+      .map((claim, place) => askedPayout(claim, place))
+      .filter((one) => one !== undefined);
+    if (rows.length === 0) return [];
+    // Rows of a batch need neither a free operation nor a planned row, and to find these takes longest.
+    const sql = rows.some(({ batch }) => batch === null) ? single : ofBatch;
+    const values = [account, scope.value(account), duplicatesSince(nowMs)];
+    const [found = []] = yield [{ sql, values, given: { columns: askedColumns, rows } }];
+    return found;
+  }
+
+  function* recordOf({ intent, found }: ClaimRequest, whose: Value): Work<bigint | undefined> {
+    if (found?.remoteId === undefined) return undefined;
+    const [row] = yield* query(ofRecord, whose, found.remoteId, intent.kind);
+    return row?.number == null ? undefined : numberIn(row.number);
+  }
+
+  function* similarTo(claim: ClaimRequest, whose: Value, nowMs: number): Work<Operation[]> {
+    if (claim.intent.kind === "payout") return [];
+    const { from, values } = similarSql(claim, scope, whose, nowMs);
+    return (yield* query(`SELECT ${dialect.operationColumns} ${from}`, ...values)).map(operationOf);
+  }
+
+  function* operationsOf(numbers: bigint[]): Work<Map<bigint, Operation>> {
+    if (numbers.length === 0) return new Map();
+    const rows = [...new Set(numbers)].map((number) => ({ number }));
+    const given = { columns: { number: "number" }, rows } as const;
+    const [found = []] = yield [{ sql: byNumbers, values: [], given }];
+    return new Map(found.map((row) => [numberIn(row.number), operationOf(row)]));
+  }
+
+  return { payoutsOf, recordOf, similarTo, operationsOf };
+}
+
+/** Reads what decides claims that do not change each other's facts. The facts are in the order of the claims. */
+export function createClaimFacts(
+  dialect: Dialect,
+  { owner, now }: Pick<Recorder, "owner" | "now">,
+) {
+  const scope = scopeOf(owner, dialect);
+  const { payoutsOf, recordOf, similarTo, operationsOf } = claimReads(dialect, scope);
+  return function* (
+    { isAlive }: Processes,
+    claims: ClaimRequest[],
+    own: NamedAccount,
+  ): Work<ClaimFacts[]> {
+    const nowMs = now();
+    const whose = scope.value(own.number);
+    const [payouts, [records, similar]] = yield* both(
+      payoutsOf(claims, own.number, nowMs),
+      both(
+        all(claims.map((one) => recordOf(one, whose))),
+        all(claims.map((one) => similarTo(one, whose, nowMs))),
+      ),
+    );
+    const rows = new Map(payouts.map((row) => [Number(row.place), row]));
+    const numbers = [...payouts.flatMap(numbersIn), ...records];
+    const operations = yield* operationsOf(numbers.filter((one) => one !== undefined));
+    const found = (number: Row[string] | undefined) =>
+      number == null ? undefined : operations.get(numberIn(number));
+    const holders = yield* all(
+      claims.map((_, place) => holderOf(found(rows.get(place)?.same), isAlive)),
+    );
+    return claims.map((_, place) => {
+      const row = rows.get(place);
+      return {
+        nowMs,
+        account: own.name,
+        keyHash: owner.keyId,
+        same: found(row?.same),
+        holder: holders[place],
+        ofRecord: found(records[place]),
+        similar: row
+          ? similarColumns.flatMap((name) => found(row[name]) ?? [])
+          : (similar[place] ?? []),
+        planned: row && plannedIn(row),
+        cancelled: row?.cancelled == null ? null : String(row.cancelled),
+      };
+    });
+  };
+}
+
+function* holderOf(
+  operation: Operation | undefined,
+  isAlive: Processes["isAlive"],
+): Work<Holder | undefined> {
+  const holder = operation?.holder ?? undefined;
+  return holder && (yield* isAlive(holder)) ? holder : undefined;
+}
+
+/** What decides a claim: operations without a common key do not change each other's facts. */
+export function claimKeysOf({ intent, found }: ClaimRequest): string[] {
+  const { kind, reference, amountPaisa, target } = intent;
+  const record = found ? [`id ${found.remoteId}`] : [];
+  if (kind === "payout")
+    return [`ref ${reference}`, `to ${recipientOf(intent)} ${amountPaisa}`, ...record];
+  return [kind === "payment" ? `payment ${amountPaisa}` : `${kind} ${target}`, ...record];
+}
+
+/** FROM and WHERE of what an intent may repeat that is no payout. */
+function similarSql(
+  { intent, found }: ClaimRequest,
+  { inSql }: GuardScope,
+  whose: Value,
+  nowMs: number,
+): { from: string; values: Value[] } {
+  const { values, bind } = parameters();
+  const own = bind(whose);
+  const { kind, target, amountPaisa } = intent;
+  const from = (where: string) => `FROM lenden.operations o WHERE ${inSql("o", own)} AND ${where}`;
+  if (kind !== "payment")
+    return { from: from(`o.kind = ${bind(kind)} AND o.target = ${bind(target)}`), values };
+  /** An index finds each of both forms. */
+  const is = (column: string, value: Value) =>
+    value === null ? `${column} IS NULL` : `${column} = ${bind(value)}`;
+  const { description, payerKey, methodId } = columns;
+  const amount = is("o.amount_paisa", amountPaisa);
+  const described = is("o.description", description.of(intent));
+  // The record of the API names neither the payer nor the ID of the method.
+  if (found)
+    return {
+      from: from(`o.kind = 'payment' AND ${amount} AND ${described} AND ${isUnresolved} LIMIT 1`),
+      values,
+    };
+  const equal = [
+    amount,
+    described,
+    is("o.payer_key", payerKey.of(intent)),
+    is("o.method_id", methodId.of(intent)),
+  ];
+  const numbers = equalPayments(
+    [...equal, inSql("o", own)].join(" AND "),
+    bind(processingSince(nowMs)),
+    bind(duplicatesSince(nowMs)),
+  );
+  return {
+    from: `FROM (${numbers}) found CROSS JOIN lenden.operations o WHERE o.number = found.number`,
+    values,
+  };
+}
+
+const askedColumns: ColumnTypes = {
+  ...{ place: "number", reference: "text", amount: "number", recipient: "text", method: "text" },
+  batch: "number",
+};
+
+function askedPayout({ intent }: ClaimRequest, place: number): Row | undefined {
+  if (intent.kind !== "payout") return undefined;
+  const { reference, amountPaisa, asked, batch = null } = intent;
+  return {
+    place: BigInt(place),
+    reference,
+    amount: amountPaisa,
+    recipient: recipientOf(intent),
+    method: String(asked.paymentMethodId),
+    batch,
+  };
+}
+
+const similarColumns = ["unresolved", "accepted", "elsewhere", "free"];
+
+function numbersIn(row: Row): bigint[] {
+  return ["same", ...similarColumns].flatMap((name) =>
+    row[name] == null ? [] : [numberIn(row[name])],
+  );
+}
+
+/** The ID of a batch has no space. */
+function plannedIn({ planned }: Row): PlannedRow | undefined {
+  if (planned == null) return undefined;
+  const [batch = "", ...reference] = String(planned).split(" ");
+  return { batch, reference: reference.join(" ") };
+}
+
+/** The batch `b` of rows `r`, and the operation `o` that has the reference of each. Ends with a condition. */
+export const plansOfRows = `CROSS JOIN lenden.batches b
+  LEFT JOIN lenden.operations o ON o.account = b.account AND o.reference = r.reference
+  WHERE b.number = r.batch`;
+
+/**
+ * The facts about each payout, and a row that an open batch is still to send. $1 own account, $2 scope, $3 time.
+ *
+ * @param hasSingle false if all payouts are rows of a batch
+ */
+function payoutsSql(scope: GuardScope, { unindexed }: Dialect, hasSingle: boolean): string {
+  const [own, whose] = ["CAST($1 AS bigint)", "$2"];
+  const facts = payoutFacts(scope, own, whose, unindexed);
+  const planned = (rows: string) => `(SELECT b.id || ' ' || r.reference
+    FROM lenden.batch_rows r ${plansOfRows} AND ${rows} AND ${isOpenRow} LIMIT 1)`;
+  const ofReference = `r.reference = given.reference AND ${unindexed("b.account")} = ${own}`;
+  const ofRecipient = `r.recipient_key = given.recipient AND r.amount_paisa = given.amount
+    AND ${scope.inSql("b", whose)}`;
+  const ifSingle = (sql: string) => `CASE WHEN given.batch IS NULL THEN ${sql} END`;
+  const single = `, ${ifSingle(facts.free)} AS free,
+    ${ifSingle(`coalesce(${planned(ofReference)}, ${planned(ofRecipient)})`)} AS planned`;
+  return `
+    SELECT given.place AS place, ${facts.same} AS same, ${facts.unresolved} AS unresolved,
+      ${facts.accepted} AS accepted, ${facts.elsewhere} AS elsewhere, ${facts.cancelled} AS cancelled ${hasSingle ? single : ""}
+    FROM given`;
+}

@@ -1,0 +1,339 @@
+import { isUnsettled } from "../../domain/state.ts";
+import { isLocalSandbox } from "../../domain/url.ts";
+import { eventOfOperation } from "../chain.ts";
+import type { ChangeAnswer, ChangeRequest, ClaimAnswer, OutcomeAnswer } from "../change.ts";
+import { allColumns, outcomeColumns, rowOf, takeoverColumns } from "../columns.ts";
+import {
+  type Changed,
+  type Changing,
+  type ClaimDecision,
+  type ClaimFacts,
+  type ClaimRequest,
+  conflictOfLate,
+  decideClaim,
+  decideOutcome,
+  isUnchanged,
+  outcomeOfTaken,
+  resumedAnswer,
+} from "../decide.ts";
+import { takenOver } from "../events.ts";
+import { createOperation, storableOutcome, takeoverEvent } from "../intent.ts";
+import type { Intent, Operation, Outcome } from "../operation.ts";
+import { operationOf } from "../rows.ts";
+import { nowIn, type Recorder } from "../worker.ts";
+import type { RunAccount } from "./accounts.ts";
+import type { Driver } from "./driver.ts";
+import { claimKeysOf, createClaimFacts } from "./duplicates.ts";
+import { insertSql, typesOf, type Write } from "./transaction.ts";
+import { both, type ColumnTypes, query, RowsMissing, type Work } from "./work.ts";
+
+type OutcomeRequest = Exclude<ChangeRequest, { kind: "claim" }>;
+
+/** The operations that this process claimed and has not released: no other process changes them. */
+type Held = Map<bigint, Changing>;
+
+/** What is the same for all changes of a run. */
+interface Parts {
+  recorder: Recorder;
+  account: RunAccount;
+  factsOf: ReturnType<typeof createClaimFacts>;
+  operationColumns: string;
+  /** Sandboxes that are started one after the other give out the same IDs. */
+  isLocal: boolean;
+}
+
+/** Applies changes to operations, each group of them in one transaction. */
+export function createOperations(driver: Driver, account: RunAccount, recorder: Recorder) {
+  const { operationColumns } = driver.dialect;
+  const factsOf = createClaimFacts(driver.dialect, recorder);
+  const isLocal = isLocalSandbox(recorder.owner);
+  const parts: Parts = { recorder, account, factsOf, operationColumns, isLocal };
+  let held: Held = new Map();
+  return {
+    change: async (requests: ChangeRequest[]): Promise<ChangeAnswer[]> => {
+      await driver.read(() => account.readOnce());
+      const before = held;
+      // After a failed commit nothing is held for certain.
+      held = new Map();
+      const apply = (from: Held) =>
+        driver.write(function* (write) {
+          const group = new Group(write, parts, new Map(from));
+          return { group, answers: yield* group.apply(requests) };
+        });
+      // Another process changed a held operation, or has its ID: read all of them instead.
+      const { group, answers } = await apply(before).catch((error: unknown) => {
+        if (error instanceof RowsMissing) return apply(new Map());
+        throw error;
+      });
+      held = group.held;
+      return answers;
+    },
+
+    /** The answer that a claim would get now. */
+    preview: (request: ClaimRequest): Promise<ClaimDecision> =>
+      driver.snapshot(function* ({ isAlive }) {
+        const own = yield* account.readOnce();
+        const [facts] = yield* factsOf({ isAlive }, [request], own);
+        if (!facts) throw new Error("the ledger returned no facts for a claim");
+        return decideClaim(request, facts);
+      }),
+  };
+}
+
+/** The requests of one transaction. */
+class Group {
+  readonly held: Held;
+  readonly #write: Write;
+  readonly #parts: Parts;
+  readonly #at: string;
+  /** The IDs that this group stores: of two operations with one ID, the second is read after the first was stored. */
+  readonly #newIds = new Set<string>();
+
+  constructor(write: Write, parts: Parts, held: Held) {
+    this.#write = write;
+    this.#parts = parts;
+    this.held = held;
+    this.#at = nowIn(parts.recorder);
+  }
+
+  /** Releases come before claims: a claim may need what is released. */
+  *apply(requests: ChangeRequest[]): Work<ChangeAnswer[]> {
+    const answers = new Map<ChangeRequest, ChangeAnswer>();
+    for (const request of requests)
+      if (request.kind !== "claim") answers.set(request, yield* this.#record(request));
+    for (const wave of wavesOf(requests.filter((one) => one.kind === "claim"))) {
+      const facts = yield* this.#factsOf(wave);
+      for (const [place, request] of wave.entries()) {
+        const known = facts[place];
+        if (!known) throw new Error("the ledger returned no facts for a claim");
+        answers.set(request, yield* this.#claim(request, decideClaim(request, known)));
+      }
+    }
+    return requests.map((request) => {
+      const answer = answers.get(request);
+      if (!answer) throw new Error("the ledger gave no answer to a request");
+      return answer;
+    });
+  }
+
+  *#factsOf(wave: ClaimRequest[]): Work<ClaimFacts[]> {
+    const own = yield* this.#parts.account.read();
+    const facts = this.#parts.factsOf(this.#write, wave, own);
+    return (yield* both(facts, this.#write.loseIfEnded()))[0];
+  }
+
+  *#record(request: OutcomeRequest): Work<OutcomeAnswer> {
+    return this.#recordOfHeld(request) ?? (yield* this.#recordOfRead(request));
+  }
+
+  /**
+   * Without reading the operation first: while its holder is this process, no other one changes it. Undefined
+   * if this process does not hold it, or if another operation of the group gets the same ID.
+   */
+  #recordOfHeld(request: OutcomeRequest): OutcomeAnswer | undefined {
+    if (request.kind !== "record") return undefined;
+    const { operation: number, release } = request;
+    const now = this.held.get(number);
+    const id = this.#guardedId(request.outcome);
+    if (!now || (id !== null && this.#newIds.has(id))) return undefined;
+    if (id !== null) this.#newIds.add(id);
+    const { outcome, data } = storableOutcome(request.outcome, this.#parts.recorder);
+    const change = decideOutcome(now, outcome, this.#at);
+    if (release) this.held.delete(number);
+    else this.held.set(number, change);
+    const own = this.#write.ownLock();
+    this.#update(number, change, { before: own, after: release ? null : own, id });
+    this.#append(number, change.event, data);
+    return { kind: "recorded" };
+  }
+
+  *#recordOfRead(request: OutcomeRequest): Work<OutcomeAnswer> {
+    const number = request.kind === "record" ? request.operation : request.seen.number;
+    this.held.delete(number);
+    const now = yield* this.#read(number);
+    const { holder } = now;
+    const isHeld =
+      request.kind !== "record" && holder !== null && (yield* this.#write.isAlive(holder));
+    const mayChange =
+      request.kind === "record"
+        ? holder !== null && holder.lock === this.#write.ownLock()
+        : isUnchanged(request.seen, now, isHeld ? holder : undefined);
+    if (!mayChange) {
+      if (request.kind === "record") this.#recordLate(now, request.outcome);
+      return { kind: "moved", operation: yield* this.#read(number) };
+    }
+    if (request.kind === "resume") return yield* this.#resume(now);
+    const by = yield* this.#holderOfId(number, request.outcome);
+    // A status check that names another operation's record shows nothing about this one.
+    if (by !== undefined && request.kind === "learn") return { kind: "moved", operation: now };
+    const { outcome, data } = storableOutcome(
+      by === undefined ? request.outcome : outcomeOfTaken(request.outcome, by),
+      this.#parts.recorder,
+    );
+    const change = decideOutcome(now, outcome, this.#at);
+    const before = holder?.lock ?? null;
+    const after = request.kind === "learn" || request.release ? null : before;
+    this.#update(number, change, { before, after, id: null });
+    this.#append(number, change.event, data);
+    return by === undefined ? { kind: "recorded" } : { kind: "id-taken", by };
+  }
+
+  #recordLate(now: Operation, late: Outcome): void {
+    const { outcome, data } = storableOutcome(late, this.#parts.recorder);
+    this.#append(now.number, "late", data);
+    const conflict = conflictOfLate(now, outcome);
+    if (!conflict) return;
+    const change = decideOutcome(now, conflict, this.#at);
+    this.#update(now.number, change, { before: null, after: null, id: null });
+    this.#append(now.number, change.event, JSON.stringify(conflict));
+  }
+
+  *#resume(operation: Operation): Work<OutcomeAnswer> {
+    if (!isUnsettled(operation)) return { kind: "moved", operation };
+    if (operation.keyHash !== this.#parts.recorder.owner.keyId)
+      return { kind: "other-key", operation };
+    yield* this.#write.loseIfEnded();
+    yield* this.#takeOver(operation);
+    return { kind: "taken", operation };
+  }
+
+  *#claim(request: ClaimRequest, decision: ClaimDecision): Work<ClaimAnswer> {
+    const { recorder, account } = this.#parts;
+    const at = this.#at;
+    if (decision.kind === "resumed") {
+      yield* this.#takeOver(decision.operation, request.intent);
+      return resumedAnswer(decision, at, recorder.owner.keyId);
+    }
+    if (decision.kind !== "new") return decision;
+    const own = yield* account.store(this.#write, at);
+    const { found, intent } = request;
+    const { target, earlier } = decision;
+    const number = this.#write.nextOperation();
+    const holder = this.#write.holder(at);
+    const { operation, recorded, event } = createOperation(
+      intent,
+      { number, target, account: own, at, found, holder },
+      recorder,
+    );
+    const row = { ...rowOf(allColumns, recorded), process: holder.lock, held_since: at };
+    this.#write.send({
+      ...{ sql: insertOperation, values: [], rows: 1 },
+      given: { columns: newTypes, rows: [row] },
+    });
+    this.held.set(number, recorded);
+    this.#write.append(eventOfOperation(number, event));
+    if (found)
+      yield* this.#record({ kind: "record", operation: number, outcome: found, release: true });
+    return { kind: "new", operation, earlier };
+  }
+
+  /** Makes this process the holder. The new time shows other processes that the operation has changed. */
+  *#takeOver(operation: Operation, intent?: Intent): Work<void> {
+    const { account, recorder } = this.#parts;
+    const { number } = operation;
+    const isReopened = !isUnsettled(operation);
+    // The key that sends a reopened one is the only one that may resend it (P25b).
+    if (isReopened) yield* account.store(this.#write, this.#at);
+    const holder = this.#write.holder(this.#at);
+    const event = takeoverEvent(operation, { holder, at: this.#at }, recorder, intent);
+    const changed = rowOf(takeoverColumns, takenOver(event));
+    const row = { ...changed, number, at: this.#at, process: holder.lock };
+    this.#write.send({
+      ...{ sql: takeOperation, values: [], rows: 1 },
+      given: { columns: takenTypes, rows: [row] },
+    });
+    this.#write.append(eventOfOperation(number, event));
+  }
+
+  *#read(number: bigint): Work<Operation> {
+    const { operationColumns } = this.#parts;
+    const sql = `SELECT ${operationColumns} FROM lenden.operations o WHERE o.number = $1`;
+    const [row] = yield* query(sql, number);
+    if (!row) throw new Error("the ledger lost an operation that it just had");
+    return operationOf(row);
+  }
+
+  /** I10: the operation that already has the ID of an outcome, if there is one. */
+  *#holderOfId(number: bigint, outcome: Outcome): Work<string | undefined> {
+    const id = this.#guardedId(outcome);
+    if (id === null) return undefined;
+    const [row] = yield* query(idHolder, number, id);
+    return row?.id == null ? undefined : String(row.id);
+  }
+
+  /** The ID of an outcome that no other operation may have. */
+  #guardedId({ state, remoteId }: Outcome): string | null {
+    return state === "CONFIRMED" && remoteId !== undefined && !this.#parts.isLocal
+      ? remoteId
+      : null;
+  }
+
+  #append(operation: bigint, event: string, data: string): void {
+    this.#write.append({ operation, at: this.#at, event, data });
+  }
+
+  /** @param id the ID that no other operation may have; `before`, `after`: the process that holds it */
+  #update(
+    number: bigint,
+    change: Changed,
+    { before, after, id }: Record<"before" | "after" | "id", string | null>,
+  ): void {
+    const row = { number, at: this.#at, before, after, id, ...rowOf(outcomeColumns, change) };
+    this.#write.send({
+      ...{ sql: updateOperation, values: [], rows: 1 },
+      given: { columns: updatedTypes, rows: [row] },
+    });
+  }
+}
+
+/** Claims in waves: the claims of a wave do not change each other's facts, so their facts are read at once. */
+function wavesOf(claims: ClaimRequest[]): ClaimRequest[][] {
+  const waves: ClaimRequest[][] = [];
+  let keys = new Set<string>();
+  for (const claim of claims) {
+    const own = claimKeysOf(claim);
+    const wave = waves.at(-1);
+    if (wave && !own.some((key) => keys.has(key))) wave.push(claim);
+    else {
+      waves.push([claim]);
+      keys = new Set();
+    }
+    for (const key of own) keys.add(key);
+  }
+  return waves;
+}
+
+const holderTypes = { process: "text", held_since: "text" } as const;
+const newTypes: ColumnTypes = { ...holderTypes, ...typesOf(allColumns) };
+const insertOperation = insertSql("operations", newTypes);
+
+const updatedTypes: ColumnTypes = {
+  ...{ number: "number", at: "text", before: "text", after: "text", id: "text" },
+  ...typesOf(outcomeColumns),
+};
+
+/** True of an operation `other` that has the ID of a record that `o` gets. */
+const hasId = (id: string) => `other.account = o.account AND other.remote_id = ${id}
+  AND other.kind = o.kind AND other.number <> o.number`;
+
+const updateOperation = `
+  UPDATE lenden.operations AS o SET updated_at = given.at, process = given.after,
+    held_since = CASE WHEN given.after IS NULL THEN NULL ELSE o.held_since END,
+    ${outcomeColumns.map(({ name }) => `${name} = given.${name}`)}
+  FROM given WHERE o.number = given.number AND o.process IS NOT DISTINCT FROM given.before
+    AND (given.id IS NULL OR NOT EXISTS (SELECT 1 FROM lenden.operations other WHERE ${hasId("given.id")}))`;
+
+const takenTypes: ColumnTypes = {
+  ...{ number: "number", process: "text", at: "text" },
+  ...typesOf(takeoverColumns),
+};
+
+const takeOperation = `
+  UPDATE lenden.operations AS o SET process = given.process, held_since = given.at,
+    updated_at = given.at,
+    ${takeoverColumns.map(({ name }) => `${name} = coalesce(given.${name}, o.${name})`)}
+  FROM given WHERE o.number = given.number`;
+
+const idHolder = `
+  SELECT min(other.id) AS id FROM lenden.operations o CROSS JOIN lenden.operations other
+  WHERE o.number = $1 AND ${hasId("$2")}`;

@@ -1,0 +1,130 @@
+import { payeeOf } from "../../domain/mobile.ts";
+import type { GuardScope } from "../account.ts";
+import {
+  isAcceptedSince,
+  isNoTest,
+  isOpenRow,
+  isSamePayout,
+  isUnresolved,
+  lastTakenAt,
+} from "../conditions.ts";
+import type { BatchReads } from "../ledger.ts";
+import { knownOf, overlapsIn, plannedOf } from "../rows.ts";
+import { grouped, numberIn, type Row } from "../values.ts";
+import type { Owner } from "../worker.ts";
+import type { RunAccount } from "./accounts.ts";
+import type { Dialect, Driver } from "./driver.ts";
+import { plansOfRows, scopeOf } from "./duplicates.ts";
+import { type ColumnTypes, type Given, query, type Value, type Work } from "./work.ts";
+
+/** Reads what the rows of a file or a plan may repeat, some hundred rows at a time. */
+export function createOverlaps(
+  driver: Pick<Driver, "dialect" | "read">,
+  owner: Owner,
+  account: RunAccount,
+): BatchReads {
+  const scope = scopeOf(owner, driver.dialect);
+  const named = (references: string[]): Given => {
+    return { columns: { name: "text" }, rows: references.map((name) => ({ name })) };
+  };
+  /** Reads what a statement finds for the rows; its first parameter is the own account. */
+  const read = (sql: string, rows: Given, more: (own: bigint) => Value[] = () => []) =>
+    driver.read(function* (): Work<Row[]> {
+      const { number } = yield* account.readOnce();
+      const [found = []] = yield [{ sql, values: [number, ...more(number)], given: rows }];
+      return found;
+    });
+
+  return {
+    knownReferences: async (references) =>
+      grouped(
+        await read(knownSql(scope), named(references), (own) => [scope.value(own)]),
+        "reference",
+        knownOf,
+      ),
+
+    overlaps: async (rows, { since, except = null }) => {
+      const asked: Given = {
+        columns: overlapColumns,
+        rows: rows.map(({ reference, recipient, amountPaisa }, place) => {
+          return {
+            place: BigInt(place),
+            reference,
+            payee: payeeOf(recipient),
+            amount: amountPaisa,
+          };
+        }),
+      };
+      // Planned rows first: a row that is sent between the two questions is seen twice, never missed.
+      const planned = await read(plannedSql(scope), asked, (own) => [scope.value(own), except]);
+      const sent = await read(sentSql(scope), asked, (own) => [scope.value(own), except, since]);
+      return overlapsIn(planned, sent, { rows, since });
+    },
+
+    paidRecipients: async (payees) => {
+      const found = await read(paidSql, named(payees));
+      return new Set(found.map(({ payee }) => String(payee)));
+    },
+
+    plannedReferences: async (references) =>
+      grouped(
+        await read(plannedByReference(driver.dialect), named(references)),
+        "reference",
+        plannedOf,
+      ),
+
+    newestEvent: () =>
+      driver.read(function* () {
+        const [row] = yield* query("SELECT max(number) AS number FROM lenden.events");
+        return numberIn(row?.number);
+      }),
+  };
+}
+
+const overlapColumns: ColumnTypes = {
+  ...{ place: "number", reference: "text", payee: "text", amount: "number" },
+};
+
+/** $1 own account, $2 scope, $3 batch, $4 time. */
+const sentSql = ({ inSql }: GuardScope) => `
+  SELECT given.place AS place, o.reference, o.state, o.status, o.code,
+    o.account = CAST($1 AS bigint) AS is_own, o.accepted_at, o.command, ${lastTakenAt} AS sent_at
+  FROM given CROSS JOIN lenden.operations o
+  WHERE o.amount_paisa = given.amount AND o.recipient_key = given.payee AND o.kind = 'payout'
+    AND ${isNoTest} AND ${inSql("o", "$2")} AND (${isUnresolved} OR (${isAcceptedSince("$4")}))
+    AND NOT EXISTS (SELECT 1 FROM lenden.batch_rows r
+      WHERE r.batch = CAST($3 AS bigint) AND r.reference = o.reference AND ${isSamePayout})
+  ORDER BY 1, CASE WHEN ${isUnresolved} THEN ${lastTakenAt} ELSE o.accepted_at END DESC, o.number`;
+
+/** $1 own account, $2 scope, $3 batch. */
+const plannedSql = ({ inSql }: GuardScope) => `
+  SELECT given.place AS place, r.reference, b.id AS batch, b.account = CAST($1 AS bigint) AS is_own
+  FROM given CROSS JOIN lenden.batch_rows r ${plansOfRows}
+    AND r.amount_paisa = given.amount AND r.recipient_key = given.payee AND ${inSql("b", "$2")}
+    AND ${isOpenRow} AND b.number IS DISTINCT FROM CAST($3 AS bigint)
+    AND r.reference IS DISTINCT FROM given.reference
+  ORDER BY 1, b.number DESC, r."row"`;
+
+/** $1 own account. */
+const paidSql = `
+  SELECT given.name AS payee FROM given
+  WHERE EXISTS (SELECT 1 FROM lenden.operations o WHERE o.kind = 'payout'
+    AND o.recipient_key = given.name AND ${isNoTest} AND o.phase = 'live'
+    AND o.account + 0 = CAST($1 AS bigint))`;
+
+/** $1 own account. */
+const plannedByReference = ({ unindexed }: Dialect) => `
+  SELECT r.reference, b.id AS batch, r.recipient, r.amount_paisa, r.method_id
+  FROM given CROSS JOIN lenden.batch_rows r ${plansOfRows}
+    AND r.reference = given.name AND ${unindexed("b.account")} = CAST($1 AS bigint) AND ${isOpenRow}
+  ORDER BY b.number DESC, r."row"`;
+
+/** $1 own account, $2 scope. In production of every account: the condition on all of them lets SQLite use the index. */
+const knownSql = ({ isProduction, inSql }: GuardScope) => `
+  SELECT o.id, o.reference, o.recipient_key AS recipient, o.amount_paisa, o.method_id,
+    o.account = CAST($1 AS bigint) AS is_own, o.state, o.status, o.code, o.accepted_at,
+    ${lastTakenAt} AS sent_at, o.updated_at
+  FROM given CROSS JOIN lenden.operations o
+  WHERE o.reference = given.name AND ${inSql("o", "$2")}
+    ${isProduction ? "AND o.account IN (SELECT number FROM lenden.accounts)" : ""}
+  ORDER BY o.number`;

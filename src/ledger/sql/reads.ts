@@ -1,0 +1,136 @@
+import { guardScope } from "../account.ts";
+import { lastAsked, lastSentAt } from "../events.ts";
+import type { Ledger } from "../ledger.ts";
+import type { Operation } from "../operation.ts";
+import { eventOf, holderIn, operationOf } from "../rows.ts";
+import type { Owner } from "../worker.ts";
+import type { RunAccount } from "./accounts.ts";
+import type { Dialect, Driver } from "./driver.ts";
+import { type ColumnTypes, parameters, query, type Value, type Work } from "./work.ts";
+
+type Reads = Pick<
+  Ledger,
+  | ("find" | "findElsewhere" | "ofRecord" | "ofNames" | "refundsOf" | "unsettled")
+  | ("historyOf" | "lastSentAt" | "lastAsked" | "holderOf")
+>;
+
+type Reading = Pick<Driver, "dialect" | "read" | "snapshot">;
+type Bind = (value: Value) => string;
+
+/** With the zero a database does not walk through all of them by their number, to avoid the sorting. */
+const byNumber = "ORDER BY o.number + 0";
+
+/** Reads operations of the account, and some of the whole environment. */
+export function createReads(driver: Reading, { environment }: Owner, account: RunAccount): Reads {
+  const { dialect } = driver;
+  const scope = guardScope({ environment });
+
+  /** The operations that a condition finds. */
+  const select = (where: (own: bigint, bind: Bind) => string): Promise<Operation[]> =>
+    driver.read(function* () {
+      const { number } = yield* account.readOnce();
+      const { values, bind } = parameters();
+      const sql = `SELECT ${dialect.operationColumns} FROM lenden.operations o WHERE ${where(number, bind)}`;
+      return (yield* query(sql, ...values)).map(operationOf);
+    });
+  const whose = (own: bigint, bind: Bind) => ofAccount(account, dialect, own, bind);
+
+  return {
+    find: async (name) => {
+      const found = await select((own, bind) => {
+        const given = bind(name);
+        const mine = whose(own, bind);
+        return `o.number = coalesce((SELECT o.number FROM lenden.operations o WHERE o.id = ${given}),
+          ${newest(`${mine} AND o.reference = ${given}`)}, ${newest(`${mine} AND o.remote_id = ${given}`)})`;
+      });
+      return found[0];
+    },
+
+    findElsewhere: async (name) => {
+      const found = await select((own, bind) => {
+        const given = bind(name);
+        const others = dialect.isIn(
+          "o.account",
+          `SELECT a.number FROM lenden.accounts a
+           WHERE a.environment = ${bind(environment)} AND a.number <> ${bind(own)}`,
+        );
+        return `o.number = (SELECT max(one.number) FROM (
+          SELECT ${newest(`${others} AND o.reference = ${given}`)} AS number UNION ALL
+          SELECT ${newest(`${others} AND o.remote_id = ${given}`)}) one)`;
+      });
+      return found[0];
+    },
+
+    ofRecord: async (kind, remoteId) => {
+      const found = await select(
+        (own, bind) => `${whose(own, bind)} AND o.kind = ${bind(kind)}
+          AND o.remote_id = ${bind(remoteId)} ${byNumber} DESC LIMIT 1`,
+      );
+      return found[0];
+    },
+
+    ofNames: (names) =>
+      driver.read(function* (): Work<Operation[]> {
+        const { number } = yield* account.readOnce();
+        const { values, bind } = parameters();
+        const mine = whose(number, bind);
+        const given = { columns: nameColumns, rows: names.map((name) => ({ name })) };
+        const having = (column: string) => {
+          const sql = `SELECT ${dialect.operationColumns} FROM given CROSS JOIN lenden.operations o
+            WHERE ${mine} AND o.${column} = given.name`;
+          return { sql, values, given };
+        };
+        const found = (yield [having("reference"), having("remote_id")]).flat().map(operationOf);
+        const byNumber = new Map(found.map((one) => [one.number, one]));
+        return [...byNumber.values()].sort((one, other) => (one.number < other.number ? -1 : 1));
+      }),
+
+    refundsOf: (payment) =>
+      select(
+        (own, bind) => `${scope.inSql("o", bind(scope.value(own)))}
+          AND o.kind = 'refund' AND o.target = ${bind(payment)} ${byNumber}`,
+      ),
+
+    unsettled: () =>
+      select(
+        (own, bind) => `${whose(own, bind)} AND o.state <> 'CONFIRMED'
+          AND o.state IN ('INTENT', 'UNCERTAIN') ${byNumber}`,
+      ),
+
+    ...createHistories(driver),
+  };
+}
+
+type Histories = Pick<Ledger, "historyOf" | "lastSentAt" | "lastAsked" | "holderOf">;
+
+function createHistories({ dialect, read, snapshot }: Reading): Histories {
+  const historyOf: Ledger["historyOf"] = ({ number }) =>
+    read(function* () {
+      const sql = "SELECT at, event, data FROM lenden.events WHERE operation = $1 ORDER BY number";
+      return (yield* query(sql, number)).map(eventOf);
+    });
+  return {
+    historyOf,
+    lastSentAt: async (operation) => lastSentAt(await historyOf(operation)),
+    lastAsked: async (operation) => lastAsked(operation, await historyOf(operation)),
+    holderOf: ({ number }) =>
+      snapshot(function* ({ isAlive }) {
+        const sql = `SELECT ${dialect.holderColumn("o")} FROM lenden.operations o WHERE o.number = $1`;
+        const [row = {}] = yield* query(sql, number);
+        const holder = holderIn(row);
+        return holder && (yield* isAlive(holder)) ? holder : undefined;
+      }),
+  };
+}
+
+const nameColumns: ColumnTypes = { name: "text" };
+
+const newest = (where: string) =>
+  `(SELECT max(o.number + 0) FROM lenden.operations o WHERE ${where})`;
+
+/** The condition that an operation belongs to the account of the run. */
+function ofAccount({ isAll }: RunAccount, { isIn }: Dialect, own: bigint, bind: Bind): string {
+  return isAll
+    ? isIn("o.account", "SELECT a.number FROM lenden.accounts a")
+    : `o.account = ${bind(own)}`;
+}

@@ -1,0 +1,108 @@
+import { randomBytes } from "node:crypto";
+import { type Event, hashOf } from "../chain.ts";
+import type { Holder } from "../operation.ts";
+import type { Head } from "../position.ts";
+import type { Row } from "../values.ts";
+import type { ColumnTypes, Statement, Work } from "./work.ts";
+
+/** A transaction that no other process writes beside. */
+export interface Write {
+  /** Stores something that nothing waits for: with the next statements, or with the COMMIT. */
+  send(statement: Statement): void;
+  /** Adds an event to the chain. */
+  append(event: Event): void;
+  /** The number of the next new operation. */
+  nextOperation(): bigint;
+  /** This process, as the holder of something from now on: others can see that it runs. */
+  holder(since: string): Holder;
+  /** The lock of this process, by which it knows what it holds. */
+  ownLock(): string;
+  /** True if the process that holds something may still run. */
+  isAlive(holder: Holder): Work<boolean>;
+  /** Stops this process before it sends anything, if others count it as ended and may have taken what it holds. */
+  loseIfEnded(): Work<void>;
+}
+
+/** What a transaction has to store, in the order in which it was sent, and its events. */
+export class Pending {
+  /** By it a COMMIT without a response can be looked up. */
+  readonly commitId = randomBytes(12).toString("base64url");
+  #statements: Statement[] = [];
+  #events: Event[] = [];
+
+  get hasEvents(): boolean {
+    return this.#events.length > 0;
+  }
+
+  /** The same statement for more rows becomes one statement. */
+  send(statement: Statement): void {
+    const last = this.#statements.at(-1);
+    const isSame = last?.given && statement.given && last.sql === statement.sql;
+    if (!isSame) this.#statements.push(statement);
+    else this.#statements[this.#statements.length - 1] = joined(last, statement);
+  }
+
+  append(event: Event): void {
+    this.#events.push(event);
+  }
+
+  /** The statements that were not taken yet. */
+  take(): Statement[] {
+    const taken = this.#statements;
+    this.#statements = [];
+    return taken;
+  }
+
+  /** Links the events to those before them. */
+  link(before: Head): { head: Head; statements: Statement[] } {
+    if (!this.hasEvents) return { head: before, statements: [] };
+    let { number, hash } = before;
+    const rows = this.#events.map(({ operation, batch = null, at, event, data }): Row => {
+      const ids = { operation: operation?.toString() ?? null, batch: batch?.toString() ?? null };
+      const row = { ...ids, at, event, data, commit_id: this.commitId };
+      number += 1n;
+      hash = hashOf(row, hash);
+      return { ...row, number, operation, batch, hash };
+    });
+    return {
+      head: { number, hash },
+      statements: [
+        {
+          sql: insertEvents,
+          values: [],
+          given: { columns: eventColumns, rows },
+          rows: rows.length,
+        },
+      ],
+    };
+  }
+}
+
+function joined(one: Statement, other: Statement): Statement {
+  const columns = one.given?.columns ?? {};
+  const rows = [...(one.given?.rows ?? []), ...(other.given?.rows ?? [])];
+  const isCounted = one.rows !== undefined && other.rows !== undefined;
+  return {
+    ...one,
+    given: { columns, rows },
+    rows: isCounted ? (one.rows ?? 0) + (other.rows ?? 0) : undefined,
+  };
+}
+
+const eventColumns: ColumnTypes = {
+  ...{ number: "number", operation: "number", batch: "number", at: "text", event: "text" },
+  ...{ data: "text", commit_id: "text", hash: "text" },
+};
+
+const insertEvents = insertSql("events", eventColumns);
+
+/** Inserts given rows into a table. */
+export function insertSql(table: string, columns: ColumnTypes): string {
+  const names = Object.keys(columns);
+  return `INSERT INTO lenden.${table} (${names.map((name) => `"${name}"`)})
+    SELECT ${names.map((name) => `given.${name}`)} FROM given`;
+}
+
+export function typesOf(columns: { name: string; stored: "text" | "number" }[]): ColumnTypes {
+  return Object.fromEntries(columns.map(({ name, stored }) => [name, stored]));
+}
