@@ -8,10 +8,10 @@ import {
   immutableColumns,
   rowsDigest,
 } from "./chain.ts";
-import { allColumns, rowOf } from "./columns.ts";
+import { allColumns, valuesOf } from "./columns.ts";
 import { readHistory, replay } from "./events.ts";
 import type { Head } from "./position.ts";
-import { type Row, type TextRow, textRow } from "./values.ts";
+import { type Row, type TextRow, textOrNull } from "./values.ts";
 
 /** The findings of a check of a ledger, of all accounts. */
 export interface Integrity {
@@ -176,7 +176,16 @@ function auditOperation({ history, ...stored }: TextRow): Finding | undefined {
   if (unreadable.length > 0)
     return { ...named, problem: "changed", columns: ["events"], now: unreadable };
   const recorded = replay(BigInt(stored.number ?? 0), events);
-  return findingIn(named, stored, recorded && textRow(rowOf(allColumns, recorded)));
+  if (!recorded) return added(named, stored);
+  const values = valuesOf(allColumns, recorded);
+  const changed = allColumns.filter(
+    ({ name }, place) => stored[name] !== textOrNull(values[place]),
+  );
+  return changedIn(
+    named,
+    stored,
+    changed.map(({ name }) => name),
+  );
 }
 
 /** Compares rows that never change with the newest event that has each as a whole. */
@@ -224,25 +233,33 @@ async function* auditCallbacks(source: IntegritySource): AsyncIterable<Finding> 
     }
 }
 
+type Named = Pick<Finding, "kind" | "name">;
+
 /** @param recorded the row by its events; undefined if they have none */
 function findingIn(
-  { kind, name }: Pick<Finding, "kind" | "name">,
+  named: Named,
   stored: TextRow,
   recorded: TextRow | undefined,
 ): Finding | undefined {
-  if (!recorded) {
-    const now = Object.values(immutableColumns(stored));
-    return { kind, name, problem: "added", columns: [], now };
-  }
-  const columns: string[] = [];
+  if (!recorded) return added(named, stored);
   // A column that the events do not know is not compared.
-  for (const column in recorded)
-    if (stored[column] !== recorded[column] && stored[column] !== undefined) columns.push(column);
-  if (columns.length === 0) return undefined;
-  const now = columns.map((column) => stored[column] ?? null);
-  return { kind, name, problem: "changed", columns, now };
+  const columns = Object.keys(recorded).filter(
+    (column) => stored[column] !== undefined && stored[column] !== recorded[column],
+  );
+  return changedIn(named, stored, columns);
 }
 
-export function missing({ kind, name }: Pick<Finding, "kind" | "name">): Finding {
-  return { kind, name, problem: "missing", columns: [], now: [] };
+function changedIn(named: Named, stored: TextRow, columns: string[]): Finding | undefined {
+  if (columns.length === 0) return undefined;
+  const now = columns.map((column) => stored[column] ?? null);
+  return { ...named, problem: "changed", columns, now };
+}
+
+function added(named: Named, stored: TextRow): Finding {
+  const now = Object.values(immutableColumns(stored));
+  return { ...named, problem: "added", columns: [], now };
+}
+
+export function missing(named: Named): Finding {
+  return { ...named, problem: "missing", columns: [], now: [] };
 }
