@@ -285,7 +285,7 @@ export function recordedBy(intent: Request & Record<string, unknown>): Record<st
 }
 
 /** Values in the order of their columns, as a database stores them; null if there is none. */
-function valuesOf(columns: readonly NamedColumn[], values: Partial<Recorded>): Value[] {
+export function valuesOf(columns: readonly NamedColumn[], values: Partial<Recorded>): Value[] {
   return columns.map(({ field, write }) => {
     const value = values[field];
     return value === undefined ? null : write(value);
