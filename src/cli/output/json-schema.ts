@@ -38,7 +38,23 @@ function record(endpoint: keyof typeof contract, added: Fields = {}): z.ZodMiniT
 
 /** What `output` of a command describes its JSON with: an argument, so that only 'lenden help json' loads it. */
 export const schemas = {
-  z,
+  // One by one: with the whole of zod, every command would load more of it.
+  z: {
+    array: z.array,
+    boolean: z.boolean,
+    enum: z.enum,
+    literal: z.literal,
+    looseObject: z.looseObject,
+    null: z.null,
+    nullable: z.nullable,
+    number: z.number,
+    optional: z.optional,
+    record: z.record,
+    strictObject: z.strictObject,
+    string: z.string,
+    union: z.union,
+    unknown: z.unknown,
+  },
   text,
   textOrNull,
   count,
