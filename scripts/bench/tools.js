@@ -27,10 +27,11 @@ export function installed(name, node = process.execPath) {
   return { version, modules, bin };
 }
 
-/** The program of a major version of Node. @param {number} major */
+/** The program of the newest release of a major version of Node. @param {number} major */
 export function nodeOf(major) {
-  if (process.versions.node.startsWith(`${major}.`)) return process.execPath;
-  const line = ["npx", "-y", "-p", `node@${major}`, "node", "-p", "process.execPath"];
+  // The package "node" is weeks behind.
+  const name = `node-${process.platform}-${process.arch}@${major}`;
+  const line = ["npx", "-y", "-p", name, "node", "-p", "process.execPath"];
   return output(line, npmEnv).trim();
 }
 
