@@ -4,14 +4,11 @@ import { argument, flag, oneOf, takes } from "../cli/command/flag.ts";
 import { readSmallText } from "../cli/command/small-text.ts";
 import { writeCommand } from "../cli/command/write-command.ts";
 import { safeJson } from "../cli/output/terminal-text.ts";
-import type { RawOutcome } from "../cli/runtime/api-access.ts";
 import { amountNumber, paisaOf, readAmount } from "../domain/amount.ts";
-import { Failure, usage } from "../domain/failure.ts";
+import { usage } from "../domain/failure.ts";
 import { isObject, jsonIn, repeatedKey } from "../domain/json.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { readTimestamp } from "../domain/timestamp.ts";
-import type { Operation } from "../ledger/operation.ts";
-import { isWaiting } from "../operations/response-failure.ts";
 import { warnOfAccountNumber } from "./resources.ts";
 
 const verbs = ["GET", "POST", "PATCH", "PUT", "DELETE"] as const;
@@ -71,11 +68,17 @@ export const api = writeCommand({
   question: async ({ call: { body, ...call } }) => body && questionOf({ ...call, body }),
   async send({ call, write, include, ...input }, context) {
     if (input.accountNumberAsIs) warnOfAccountNumber(call.body?.accountNumber, context);
-    if (write) return { include, ...(await throughLedger(call.method, write, input, context)) };
+    const { endingOf, sendRecorded } = await import("../operations/raw-call.ts");
+    if (write) {
+      const { environment } = await context.config.account();
+      if (write.endpoint.access === "signature") await context.config.payoutSecret();
+      const { watchedDeps } = context.api;
+      const recorded = await sendRecorded(call.method, write, input, environment, watchedDeps);
+      return { include, ...recorded };
+    }
     const raw = await context.api.raw(call);
     const reads = call.method === "GET";
-    const ending =
-      (await endingOf(raw, reads)) ?? (reads ? await conflictIn(call, raw, context) : undefined);
+    const ending = await endingOf(call, raw, await context.api.deps());
     return { ...raw, include, ending, reads };
   },
   changed: ({ reads, ending }) =>
@@ -92,62 +95,6 @@ export const api = writeCommand({
   ending: ({ ending }) => ending,
 });
 
-type Write = NonNullable<ReturnType<typeof import("../operations/raw.ts")["writeOf"]>>;
-
-/** Runs the function of the command that does the same, and shows the response to its request. */
-async function throughLedger(
-  method: string,
-  { endpoint, send }: Write,
-  how: { again: boolean; accountNumberAsIs: boolean },
-  context: Context,
-) {
-  if (endpoint.access === "signature") await context.config.payoutSecret();
-  if (
-    endpoint.access === "sandbox key" &&
-    (await context.config.account()).environment !== "sandbox"
-  )
-    throw new Failure(
-      "raw.sandbox-only",
-      `${endpoint.path} works only with the key of a sandbox account.`,
-      { hint: "Choose a sandbox profile with --profile, or use 'lenden sandbox exec'." },
-    );
-  const responses: Pick<RawOutcome, "method" | "status" | "headers" | "body">[] = [];
-  let ending: Failure | undefined;
-  let record: { status: string } | undefined;
-  try {
-    const deps = await context.api.watchedDeps((response) => responses.push(response));
-    const sent = await send(how, deps);
-    record = sent.record;
-    if (sent.earlier) context.ui.notice(...(await warningOf(sent.earlier)));
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    ending = error;
-  }
-  const own = responses.filter((response) => response.method === method);
-  // The retrieved record proves the outcome if the response to the request does not.
-  const shown =
-    record && Math.floor((own.at(-1)?.status ?? 0) / 100) !== 2 ? responses.at(-1) : own.at(-1);
-  if (!shown) throw ending ?? new TypeError("a request that was sent without a response");
-  // Without a payout, the response was lost, and the retrieved record shows what the request did.
-  const exists = own.length === 0 && endpoint.access === "signature";
-  if (exists)
-    context.ui.notice(
-      "Nothing was sent: the payout already exists. This is its current record.",
-      "payout.existing",
-    );
-  if (exists && record?.status === "Cancelled")
-    ending = new Failure("payout.existing-cancelled", "The existing payout is Cancelled.", {
-      hint: "For a new payout, use a new merchantRef.",
-    });
-  return { ...shown, ending, reads: exists };
-}
-
-async function warningOf(earlier: Operation): Promise<[message: string, reason: string]> {
-  if (earlier.kind === "payment")
-    return (await import("../operations/create.ts")).possibleDuplicatePayment(earlier);
-  return (await import("../operations/payout/claim.ts")).possibleDuplicate(earlier);
-}
-
 function questionOf({ method, path, body }: { method: string; path: string; body: Fields }) {
   const rows: [string, string][] = [
     ["Request", `${method} ${path}`],
@@ -156,33 +103,6 @@ function questionOf({ method, path, body }: { method: string; path: string; body
   const amountPaisa = typeof body.amount === "number" ? paisaOf(body.amount) : undefined;
   const amount = amountPaisa === undefined ? {} : { amountPaisa };
   return { action: "Make an API request", rows, ...amount };
-}
-
-/** A record that was retrieved is compared and recorded, as by the command that retrieves one. */
-async function conflictIn(
-  { method, path }: { method: string; path: string },
-  { body }: RawOutcome,
-  context: Context,
-): Promise<Failure | undefined> {
-  const { recordIn } = await import("../operations/raw.ts");
-  const found = recordIn(method, path, body);
-  if (!found) return undefined;
-  const { conflictWith } = await import("../operations/status.ts");
-  return conflictWith(found, found.record, await context.api.deps());
-}
-
-/** The body of the response is the result, so no error is thrown. */
-async function endingOf({ answer, status }: RawOutcome, reads: boolean) {
-  if (answer.kind === "data") return undefined;
-  const { unread } = await import("../operations/response-failure.ts");
-  const failure = unread(answer);
-  if (reads) {
-    const effect = "read-only";
-    return new Failure(failure.reason, failure.message, { ...failure.details, effect });
-  }
-  if (answer.kind !== "unclear" && !isWaiting(answer)) return failure;
-  const details = status === null ? {} : { status };
-  return new Failure("raw.outcome-unknown", failure.message, details);
 }
 
 /** Reads a path that stays below the base URL. */

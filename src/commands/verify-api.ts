@@ -3,12 +3,8 @@ import { type Context, defineCommand } from "../cli/command/define-command.ts";
 import { flag, type Input } from "../cli/command/flag.ts";
 import { readDuration } from "../cli/output/time.ts";
 import { readAmount } from "../domain/amount.ts";
-import { Failure } from "../domain/failure.ts";
 import { type Mobile, mobileText, readMobile } from "../domain/mobile.ts";
-import { isTest } from "../domain/state.ts";
 import { isLocalSandbox } from "../domain/url.ts";
-import type { Ledger } from "../ledger/ledger.ts";
-import { resolveHint } from "../operations/response-failure.ts";
 import { makeDirectory } from "../platform/files.ts";
 import type { Result } from "../verification/stored.ts";
 import type { TrialOptions } from "../verification/trial.ts";
@@ -53,6 +49,7 @@ export const verifyApi = defineCommand({
     await context.config.payoutSecret();
     const { createTrial } = await import("../verification/trial.ts");
     const { storeVerification } = await import("../verification/stored.ts");
+    const { summaryOf, withEffect } = await import("../verification/summary.ts");
     const deps = await context.api.deps();
     const ledger = await context.ledger.own();
     const account = await ledger.account();
@@ -94,38 +91,6 @@ export const verifyApi = defineCommand({
   ending: ({ verdict }) =>
     verdict === "refuted" || verdict === "undecided" ? "unverified" : undefined,
 });
-
-const verdicts = ["holds", "refuted", "undecided", "skipped"] as const;
-
-/** `16 assumptions: 15 hold, 1 refuted.` */
-function summaryOf(results: Result[]): string {
-  const counts = verdicts.flatMap((one) => {
-    const { length } = results.filter(({ verdict }) => verdict === one);
-    return length > 0 ? [`${length} ${one === "holds" ? "hold" : one}`] : [];
-  });
-  const isStrict = results.some(({ verdict, guard }) => verdict === "refuted" && guard !== null);
-  const effect = isStrict
-    ? " From now on, lenden does not rely on refuted assumptions, in production too."
-    : "";
-  return `${results.length} assumptions: ${counts.join(", ")}.${effect}`;
-}
-
-/** A run that stops has sent test operations, and the outcome of one may be unknown. */
-async function withEffect(error: unknown, hasSent: boolean, ledger: Ledger): Promise<unknown> {
-  if (!(error instanceof Failure)) return error;
-  const open = (await ledger.unsettled()).find(isTest);
-  if (open)
-    return new Failure(
-      "payout.outcome-unknown",
-      `${error.message} A test ${open.kind} was sent without a valid response.`,
-      {
-        hint: resolveHint(open.id, open.kind, open),
-        operation: open.id,
-      },
-    );
-  const effect = hasSent ? { effect: "accepted" as const } : {};
-  return new Failure(error.reason, error.message, { ...error.details, ...effect });
-}
 
 const longestSeen = 300;
 

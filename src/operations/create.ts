@@ -36,7 +36,7 @@ const firstPauseMs = 400;
 
 type PaymentInput = Omit<Input<ServiceContract["createPayment"]>, "amount">;
 type RefundInput = Omit<Input<ServiceContract["createRefund"]>, "amount">;
-export type Payment = Data<ServiceContract["createPayment"]>;
+type Payment = Data<ServiceContract["createPayment"]>;
 export type Refund = Data<ServiceContract["createRefund"]>;
 type RetrievedPayment = Data<ServiceContract["retrievePayment"]>;
 

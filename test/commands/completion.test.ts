@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import { scriptNames, shells } from "../../src/commands/completion.ts";
+import { scriptNames, shells } from "../../src/cli/completion/install.ts";
 import { scratchFolder } from "../support/helpers.ts";
 import { builtEnv, lenden, runProgram } from "../support/lenden.ts";
 import { toolLine } from "../tool.js";

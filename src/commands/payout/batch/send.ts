@@ -4,8 +4,9 @@ import type { FileToSend } from "../../../batches/file.ts";
 import { statusJson, sumJson } from "../../../batches/plain.ts";
 import { endingOf, readStatus, totalOf } from "../../../batches/status.ts";
 import { readCount } from "../../../cli/command/common-flags.ts";
-import { type Context, defineCommand } from "../../../cli/command/define-command.ts";
+import type { Context } from "../../../cli/command/define-command.ts";
 import { flag } from "../../../cli/command/flag.ts";
+import { writeCommand } from "../../../cli/command/write-command.ts";
 import { readAmount } from "../../../domain/amount.ts";
 import { rowsText } from "../../../domain/text.ts";
 import type { PlannedPayout } from "../../../ledger/batch.ts";
@@ -21,7 +22,7 @@ import {
   readingFor,
 } from "./file.ts";
 
-export const batchSend = defineCommand({
+export const batchSend = writeCommand({
   description:
     "If one row of the file is invalid, nothing is sent. If the API rejects a row, the other rows are still sent. To resume after an interruption, run the same command again.",
   examples: {
@@ -55,21 +56,24 @@ export const batchSend = defineCommand({
     ...waitFlags,
     dryRun: flag.toggle("--dry-run", "Print the request of the first row without sending it"),
   },
-  mode: "write",
   patient: true,
   exitCodes: {
     conflict: "a reference belongs to a different payout, or the file was changed",
     unreachable: "not all rows were sent; run it again",
     uncertain: "the outcome of some rows is unknown; run it again",
   },
-  async run(input, context) {
+  async resolve(input, { config, ledger }) {
     // After the rows of a big file are read, V8 would let as much garbage grow beside them.
     setFlagsFromString("--heap-growing-percent=50");
     const { readCsvFile } = await import("../../../batches/csv.ts");
     const csv = await readCsvFile(input.file);
-    const ledger = await context.ledger.own();
-    await context.config.payoutSecret();
-    if (input.dryRun) return previewOf(input, csv, ledger, context);
+    const own = await ledger.own();
+    await config.payoutSecret();
+    return { input, csv, ledger: own };
+  },
+  preview: ({ input, csv, ledger }, context) => previewOf(input, csv, ledger, context),
+  // The batch is claimed before it is confirmed: what a person confirms cannot change.
+  async send({ input, csv, ledger }, context) {
     const batch = await batchOfFile(input, csv, ledger, context);
     const pacing = { concurrency: input.concurrency ?? 4, perSecond: input.rate };
     const { endingFailure, failedAfterSending } = await import("../../../batches/ending.ts");
