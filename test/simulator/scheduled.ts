@@ -29,9 +29,9 @@ export function scheduled<Part extends object>(part: Part, scheduling: Schedulin
         if (isIterated(result)) return each(result, point);
         if (!(result instanceof Promise)) return result;
         awaited.add(call);
-        // The process may die at the point, and nothing awaits the call then.
-        result.catch(() => {});
-        return around(() => result, point);
+        // The first one has started: another process that ran now would see it half done.
+        const ended = result.catch(() => {});
+        return ended.then(() => around(() => result, point));
       };
     },
   });
