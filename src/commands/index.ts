@@ -18,7 +18,7 @@ const table: Record<string, Omit<Entry, "name">> = {
   },
   "pay create": {
     summary: "Create a payment and get its payment page",
-    load: async () => (await import("./pay.ts")).payCreate,
+    load: async () => (await import("./pay/create.ts")).payCreate,
   },
   "pay get": {
     summary: "Show a payment",
@@ -30,7 +30,7 @@ const table: Record<string, Omit<Entry, "name">> = {
   },
   "pay link": {
     summary: "Print the payment URL of a payment",
-    load: async () => (await import("./pay.ts")).payLink,
+    load: async () => (await import("./pay/link.ts")).payLink,
   },
   "pay list": {
     summary: "List payments created with lenden",
@@ -101,7 +101,7 @@ const table: Record<string, Omit<Entry, "name">> = {
   refund: { summary: "Create and track refunds", heading: "Payments and refunds" },
   "refund create": {
     summary: "Refund a completed payment, or a part of it",
-    load: async () => (await import("./refund.ts")).refundCreate,
+    load: async () => (await import("./refund/create.ts")).refundCreate,
   },
   "refund get": {
     summary: "Show a refund",
@@ -117,7 +117,7 @@ const table: Record<string, Omit<Entry, "name">> = {
   },
   "refund cancel": {
     summary: "Cancel a refund that is still Processing",
-    load: async () => (await import("./refund.ts")).refundCancel,
+    load: async () => (await import("./refund/cancel.ts")).refundCancel,
   },
   demo: {
     summary: "Walk through a payment, payout and refund",
@@ -135,7 +135,7 @@ const table: Record<string, Omit<Entry, "name">> = {
   },
   "sandbox exec": {
     summary: "Run a program with a temporary sandbox",
-    load: async () => (await import("./sandbox/start.ts")).sandboxExec,
+    load: async () => (await import("./sandbox/exec.ts")).sandboxExec,
   },
   "sandbox trigger": { summary: "Complete or cancel records of a sandbox" },
   "sandbox trigger payment": {
@@ -152,7 +152,7 @@ const table: Record<string, Omit<Entry, "name">> = {
   },
   "sandbox set": {
     summary: "Complete or cancel a record of a local sandbox",
-    load: async () => (await import("./sandbox/trigger.ts")).sandboxSet,
+    load: async () => (await import("./sandbox/set.ts")).sandboxSet,
   },
   "sandbox requests": {
     summary: "Show the request log of a local sandbox",
@@ -164,7 +164,7 @@ const table: Record<string, Omit<Entry, "name">> = {
   },
   "sandbox info": {
     summary: "Show the sandbox account's details",
-    load: async () => (await import("./sandbox/requests.ts")).sandboxInfo,
+    load: async () => (await import("./sandbox/info.ts")).sandboxInfo,
   },
   profile: {
     summary: "Manage profiles (API credentials and settings)",
@@ -177,19 +177,19 @@ const table: Record<string, Omit<Entry, "name">> = {
   },
   "profile list": {
     summary: "List profiles",
-    load: async () => (await import("./profile/change.ts")).profileList,
+    load: async () => (await import("./profile/list.ts")).profileList,
   },
   "profile show": {
     summary: "Show settings and where each value comes from",
-    load: async () => (await import("./profile/change.ts")).profileShow,
+    load: async () => (await import("./profile/show.ts")).profileShow,
   },
   "profile use": {
     summary: "Select the profile that commands use",
-    load: async () => (await import("./profile/change.ts")).profileUse,
+    load: async () => (await import("./profile/use.ts")).profileUse,
   },
   "profile set": {
     summary: "Change a setting of the profile in use",
-    load: async () => (await import("./profile/change.ts")).profileSet,
+    load: async () => (await import("./profile/set.ts")).profileSet,
   },
   "profile rotate": {
     summary: "Replace the API key and the payout secret",
@@ -197,11 +197,11 @@ const table: Record<string, Omit<Entry, "name">> = {
   },
   "profile rename": {
     summary: "Rename a profile",
-    load: async () => (await import("./profile/change.ts")).profileRename,
+    load: async () => (await import("./profile/rename.ts")).profileRename,
   },
   "profile remove": {
     summary: "Remove a profile with its credentials",
-    load: async () => (await import("./profile/change.ts")).profileRemove,
+    load: async () => (await import("./profile/remove.ts")).profileRemove,
   },
   doctor: {
     summary: "Check configuration, network and credentials",
@@ -250,15 +250,15 @@ const table: Record<string, Omit<Entry, "name">> = {
   },
   "ledger processes": {
     summary: "List running lenden processes on all machines",
-    load: async () => (await import("./ledger/server.ts")).ledgerProcesses,
+    load: async () => (await import("./ledger/processes.ts")).ledgerProcesses,
   },
   "ledger init": {
     summary: "Create a ledger on PostgreSQL",
-    load: async () => (await import("./ledger/server.ts")).ledgerInit,
+    load: async () => (await import("./ledger/init.ts")).ledgerInit,
   },
   "ledger move": {
     summary: "Move this machine's ledger to PostgreSQL",
-    load: async () => (await import("./ledger/server.ts")).ledgerMove,
+    load: async () => (await import("./ledger/move.ts")).ledgerMove,
   },
   "ledger backup": {
     summary: "Write a copy of the ledger to a file",
@@ -266,7 +266,7 @@ const table: Record<string, Omit<Entry, "name">> = {
   },
   "ledger restore": {
     summary: "Replace the ledger with a backup",
-    load: async () => (await import("./ledger/backup.ts")).ledgerRestore,
+    load: async () => (await import("./ledger/restore.ts")).ledgerRestore,
   },
   report: {
     summary: "Report totals by day, method, recipient or user",
@@ -290,19 +290,19 @@ const table: Record<string, Omit<Entry, "name">> = {
   },
   "callback verify": {
     summary: "Verify a callback with the API",
-    load: async () => (await import("./callback/received.ts")).callbackVerify,
+    load: async () => (await import("./callback/verify.ts")).callbackVerify,
   },
   "callback list": {
     summary: "List received callbacks, newest first",
-    load: async () => (await import("./callback/received.ts")).callbackList,
+    load: async () => (await import("./callback/list.ts")).callbackList,
   },
   "callback show": {
     summary: "Show a received callback and its verification",
-    load: async () => (await import("./callback/received.ts")).callbackShow,
+    load: async () => (await import("./callback/show.ts")).callbackShow,
   },
   "callback replay": {
     summary: "Verify and forward a callback again",
-    load: async () => (await import("./callback/received.ts")).callbackReplay,
+    load: async () => (await import("./callback/replay.ts")).callbackReplay,
   },
   "callback test": {
     summary: "Test your callback handler",

@@ -8,9 +8,9 @@ import {
   verifiedText,
 } from "../../callbacks/plain.ts";
 import type { Checked } from "../../callbacks/verify.ts";
-import { readText } from "../../cli/command/common-flags.ts";
+import { readCount, readText } from "../../cli/command/common-flags.ts";
 import type { Context, Schemas } from "../../cli/command/define-command.ts";
-import { flag } from "../../cli/command/flag.ts";
+import { argument, flag } from "../../cli/command/flag.ts";
 import { readSmallText } from "../../cli/command/small-text.ts";
 import { type Field, field, text, type View } from "../../cli/output/view.ts";
 import { isInQuotes, removeQuotes } from "../../domain/api-keys.ts";
@@ -18,6 +18,13 @@ import { Failure } from "../../domain/failure.ts";
 import { formatTime } from "../../domain/local-time.ts";
 import { readHandlerUrl } from "../../domain/url.ts";
 import type { CheckedRecord } from "../../ledger/callback.ts";
+
+/** Which callback of the ledger. */
+export const callbackNumber = argument.required(
+  "number",
+  "Number in 'lenden callback list'",
+  readCount(999_999_999),
+);
 
 export const forwardingFlags = {
   forwardTo: flag.optional(

@@ -13,6 +13,13 @@ import { mapped, type Result } from "../../domain/result.ts";
 import { defaultTimeZone, readTimeZone } from "../../domain/time-zone.ts";
 import { readUrl } from "../../domain/url.ts";
 
+export const existingName = argument.required(
+  "name",
+  "Name of the profile",
+  readProfileName,
+  "profile",
+);
+
 export const nameOrInUse = argument.optional(
   "name",
   "Name of the profile (default: the one in use)",

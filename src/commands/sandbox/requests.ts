@@ -1,9 +1,8 @@
 import type { RecordedExchange } from "../../api/contract/local.ts";
 import { type Context, defineCommand } from "../../cli/command/define-command.ts";
 import { flag } from "../../cli/command/flag.ts";
-import { card, field, table, text, time, type View } from "../../cli/output/view.ts";
+import { table, text, time, type View } from "../../cli/output/view.ts";
 import { collect } from "../../domain/collect.ts";
-import { isObject } from "../../domain/json.ts";
 import { localPages } from "../../operations/local-sandbox.ts";
 import { errorOf, exchangeText } from "../../sandbox/exchange-text.ts";
 
@@ -71,23 +70,3 @@ function tableOf(exchanges: RecordedExchange[]): View {
     },
   });
 }
-
-export const sandboxInfo = defineCommand({
-  examples: { "Show all details": "lenden sandbox info" },
-  sandboxOnly: true,
-
-  async run(_, context) {
-    const { dataOf } = await import("../../operations/response-failure.ts");
-    return dataOf(await (await context.api.deps()).client.sandboxInfo({}));
-  },
-  view: (info) => {
-    const shown = (value: unknown) =>
-      typeof value === "string" ? value : (JSON.stringify(value) ?? "");
-    const fields = Object.entries(isObject(info) ? info : { info });
-    return card(
-      "Sandbox",
-      "",
-      fields.map(([name, value]) => field(name, name, text(shown(value)))),
-    );
-  },
-});

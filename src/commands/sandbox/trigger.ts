@@ -1,30 +1,15 @@
 import type { Context } from "../../cli/command/define-command.ts";
-import { argument, flag, oneOf, takes } from "../../cli/command/flag.ts";
+import { argument, flag } from "../../cli/command/flag.ts";
 import { writeCommand } from "../../cli/command/write-command.ts";
-import {
-  card,
-  field,
-  id as idCell,
-  money,
-  status as statusCell,
-  table,
-  text,
-} from "../../cli/output/view.ts";
+import { id as idCell, money, status as statusCell, table } from "../../cli/output/view.ts";
 import { collect } from "../../domain/collect.ts";
 import { readIdentifier } from "../../domain/identifier.ts";
-import { type Resource, resources } from "../../domain/statuses.ts";
+import type { Resource } from "../../domain/statuses.ts";
 import { isLocalSandbox } from "../../domain/url.ts";
 import { localPages } from "../../operations/local-sandbox.ts";
 import { moveAll, together } from "../../operations/move-all.ts";
 import { payment, payout, type ResourceDescription, refund } from "../resources.ts";
-
-const finals = ["Completed", "Cancelled"] as const;
-type Final = (typeof finals)[number];
-
-/** In any case. */
-const readFinal = takes(finals, (typed) =>
-  oneOf(finals)(finals.find((one) => one.toLowerCase() === typed.toLowerCase()) ?? typed),
-);
+import { finals, moverOf, readFinal } from "./mover.ts";
 
 function triggerCommand<Kind extends Resource>(resource: ResourceDescription<Kind>) {
   const { kind, idName, exampleId, endpoint } = resource;
@@ -99,40 +84,6 @@ export const triggerPayment = triggerCommand(payment);
 export const triggerPayout = triggerCommand(payout);
 export const triggerRefund = triggerCommand(refund);
 
-/**
- * How a record is moved: the API can complete payments and payouts, a local sandbox does everything else.
- *
- * @throws Failure `run.not-local` for everything else elsewhere
- */
-async function moverOf<Kind extends Resource>(kind: Kind, target: Final, { api }: Context) {
-  const { getRecord } = await import("../../operations/status.ts");
-  const { moveRecord } = await import("../../operations/status-transition.ts");
-  const isOfApi = target === "Completed" && kind !== "refund";
-  const verb = target === "Completed" ? "complete" : "cancel";
-  const local = isOfApi ? undefined : await api.local(`Only a local sandbox can ${verb} a ${kind}`);
-  const deps = await api.deps();
-  const send = (id: string) => {
-    if (local) return local.setStatus({ kind, id, status: target });
-    return kind === "payment"
-      ? deps.client.triggerPayment({ transactionId: id })
-      : deps.client.triggerPayout({ payoutId: id });
-  };
-  return {
-    move: async (id: string) => {
-      // A local sandbox rejects a second move, and the API does not.
-      const before = local && (await getRecord(kind, id, deps));
-      if (before?.status === target) return before;
-      return moveRecord({ resource: kind, id, target }, () => send(id), deps);
-    },
-    preview: (id: string) => {
-      if (local) return api.preview("setStatus", { kind, id, status: target });
-      return kind === "payment"
-        ? api.preview("triggerPayment", { transactionId: id })
-        : api.preview("triggerPayout", { payoutId: id });
-    },
-  };
-}
-
 /** Oldest first: of the local sandbox, or of this account's ledger, because the API has no list. */
 async function processingIds(kind: Resource, context: Context): Promise<string[]> {
   if (!isLocalSandbox(await context.config.account())) {
@@ -145,28 +96,3 @@ async function processingIds(kind: Resource, context: Context): Promise<string[]
   const found = records.filter((one) => one.kind === kind && one.status === "Processing");
   return found.map(({ id }) => id);
 }
-
-export const sandboxSet = writeCommand({
-  description: "An older form of 'lenden sandbox trigger' with --status.",
-  examples: { "Cancel a payout": "lenden sandbox set payout PO19ZK Cancelled" },
-  arguments: {
-    kind: argument.required("kind", `Kind: {${resources.join(" | ")}}`, oneOf(resources)),
-    id: argument.required("id", "ID of the record, or @last", readIdentifier),
-    status: argument.required("status", `New status: {${finals.join(" | ")}}`, readFinal),
-  },
-  sandboxOnly: true,
-  async resolve({ kind, id, status }, context) {
-    await context.api.local();
-    const mover = await moverOf(kind, status, context);
-    return { kind, id: await context.ledger.idOf(kind, id), mover };
-  },
-  preview: ({ id, mover }) => mover.preview(id),
-  send: async ({ kind, id, mover }) => ({ kind, id, status: (await mover.move(id)).status }),
-  output: ({ z, text }) => z.looseObject({ kind: text, id: text, status: text }),
-  view: ({ kind, id, status }) =>
-    card("Set", id, [
-      field("kind", "Kind", text(kind)),
-      field("id", "ID", text(id)),
-      field("status", "Status", statusCell(status)),
-    ]),
-});

@@ -1,17 +1,17 @@
-import type { AccountType } from "../api/contract/index.ts";
-import { accountNumberAsIs, again, amount, note } from "../cli/command/common-flags.ts";
-import type { Context } from "../cli/command/define-command.ts";
-import { argument, flag, notOneOf, takes } from "../cli/command/flag.ts";
-import { writeCommand } from "../cli/command/write-command.ts";
-import { field, text } from "../cli/output/view.ts";
-import { amountNumber, amountText } from "../domain/amount.ts";
-import { Failure, inOneLine, usage } from "../domain/failure.ts";
-import { readAccountNumber, readIdentifier, readRefundAccount } from "../domain/identifier.ts";
-import { formatPaisa } from "../domain/money.ts";
-import { err, ok, problemOf, type Result } from "../domain/result.ts";
-import type { Refundable } from "../operations/create.ts";
-import { paymentCard, refund, refundCard, warnOfAccountNumber } from "./resources.ts";
-import { endingAfter, recordAfter, waitFlags } from "./wait-options.ts";
+import type { AccountType } from "../../api/contract/index.ts";
+import { accountNumberAsIs, again, amount, note } from "../../cli/command/common-flags.ts";
+import type { Context } from "../../cli/command/define-command.ts";
+import { flag, notOneOf, takes } from "../../cli/command/flag.ts";
+import { writeCommand } from "../../cli/command/write-command.ts";
+import { field, text } from "../../cli/output/view.ts";
+import { amountNumber, amountText } from "../../domain/amount.ts";
+import { usage } from "../../domain/failure.ts";
+import { readAccountNumber, readIdentifier, readRefundAccount } from "../../domain/identifier.ts";
+import { formatPaisa } from "../../domain/money.ts";
+import { err, ok, problemOf, type Result } from "../../domain/result.ts";
+import type { Refundable } from "../../operations/create.ts";
+import { paymentCard, refundCard, warnOfAccountNumber } from "../resources.ts";
+import { endingAfter, recordAfter, waitFlags } from "../wait-options.ts";
 
 const accountTypes = ["personal", "business"];
 
@@ -55,7 +55,7 @@ export const refundCreate = writeCommand({
   guide: async (context) => {
     const show = refundableOnce(context);
     const check = async (typed: string, amountPaisa: bigint, again: boolean) => {
-      const { checkRefund } = await import("../operations/create.ts");
+      const { checkRefund } = await import("../../operations/create.ts");
       checkRefund(await show(typed), amountPaisa, { again, nowMs: context.host.now() });
     };
     return {
@@ -103,7 +103,7 @@ export const refundCreate = writeCommand({
   }),
   async send({ request, ...input }, context) {
     warnOfAccountNumber(input.accountNumber, context);
-    const { createRefund } = await import("../operations/create.ts");
+    const { createRefund } = await import("../../operations/create.ts");
     const deps = await context.api.deps();
     const created = await createRefund(input.amount, request, input, deps);
     return recordAfter("refund", created.refundRequestId, created, input, deps);
@@ -128,7 +128,7 @@ function refundableOnce(context: Context): (typed: string) => Promise<Refundable
     const transactionId = await context.ledger.idOf("payment", typed);
     const known = shown.get(transactionId);
     if (known) return known;
-    const { refundable } = await import("../operations/create.ts");
+    const { refundable } = await import("../../operations/create.ts");
     const found = await refundable(transactionId, await context.api.deps());
     shown.set(transactionId, found);
     const { payment, paidPaisa, leftPaisa } = found;
@@ -149,63 +149,4 @@ function readAccountType(typed: string): Result<AccountType> {
   const word = typed.toLowerCase().replace(/_account$/, "");
   if (word === "personal") return ok("PERSONAL_ACCOUNT");
   return word === "business" ? ok("BUSINESS_ACCOUNT") : err(notOneOf(typed, accountTypes));
-}
-
-export const refundCancel = writeCommand({
-  description: "Running the command again changes nothing.",
-  examples: { "Cancel the newest refund": "lenden refund cancel @last" },
-  arguments: {
-    id: argument.required(refund.idName, "ID of the refund, or @last", readIdentifier, "refund"),
-  },
-  flags: { note },
-  exitCodes: {
-    refused: "already Completed or Cancelled; nothing changed",
-    uncertain: "outcome unknown; run the command again",
-  },
-  guide: async (context) => ({
-    id: { look: (typed) => showIfCancellable(typed, context) },
-    note: { isOffered: true },
-  }),
-  resolve: async ({ id, note: reason }, { ledger }) => ({
-    refundRequestId: await ledger.idOf("refund", id),
-    ...(reason !== undefined && { note: reason }),
-  }),
-  preview: (request, { api }) => api.preview("cancelRefund", request),
-  async question({ refundRequestId, note: reason }, { ledger }) {
-    const known = await (await ledger.own()).ofRecord("refund", refundRequestId);
-    const { target, amountPaisa = null } = known ?? {};
-    return {
-      action: "Cancel a refund",
-      rows: [
-        ["Refund", refundRequestId],
-        ["Payment", target],
-        ["Amount", amountPaisa === null ? null : formatPaisa(amountPaisa)],
-        ["Note", reason],
-      ],
-    };
-  },
-  async send({ refundRequestId, note: reason }, { api }) {
-    const { cancelRefund } = await import("../operations/status-transition.ts");
-    return cancelRefund(refundRequestId, reason, await api.deps());
-  },
-  output: ({ z, record, dryRun }) => z.union([record("retrieveRefund"), dryRun]),
-  view: refundCard,
-});
-
-/** A dialogue asks nothing more about a refund that cannot be cancelled. */
-async function showIfCancellable(typed: string, context: Context): Promise<void> {
-  const id = await context.ledger.idOf("refund", typed);
-  const { conflictWith, retrieveRecord } = await import("../operations/status.ts");
-  const deps = await context.api.deps();
-  const found = await retrieveRecord("refund", id, deps);
-  await context.ui.show(refundCard(found));
-  const conflict = await conflictWith({ kind: "refund", id }, found, deps);
-  // A refund with other values is one more reason to cancel it.
-  if (conflict) context.ui.notice(inOneLine(conflict), conflict.reason);
-  if (found.status === "Processing") return;
-  throw new Failure(
-    "transition.already-ended",
-    `Cannot cancel refund ${id}: its status is ${found.status}, which is final.`,
-    { hint: "To list those that can be cancelled, run 'lenden refund list --status Processing'." },
-  );
 }
