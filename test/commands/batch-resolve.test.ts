@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { fileOf } from "../batch/files.ts";
 import { lenden } from "../support/lenden.ts";
+import { heldBy } from "../support/merchant.ts";
 import { threeUnknown, unknownBatch } from "./unknown-batch.ts";
 
 describe("payout batch resolve", () => {
@@ -79,10 +80,8 @@ describe("payout batch resolve", () => {
 
   test("P4: is rejected while another process sends the batch", async () => {
     const { merchant, resolve, states } = await unknownBatch();
-    await merchant.inLedger((ledger) =>
-      ledger.exec(`INSERT INTO processes VALUES ('?', 'ann', 'm', 1, 'payout batch send', '{}', '2026');
-        UPDATE batches SET process = '?', held_since = '${new Date().toISOString()}'`),
-    );
+    const holder = { pid: 1, lock: "?", machine: "m", since: new Date().toISOString() };
+    await merchant.inLedger((ledger) => ledger.exec(heldBy(holder, "batches")));
 
     const { code, stderr } = await merchant.lenden(resolve("--not-created", "--yes"));
 

@@ -3,6 +3,7 @@ import type { Fault } from "../../src/api/contract/fault.ts";
 import { faults } from "../sandbox/running.ts";
 import { jumpingHost, lenden } from "../support/lenden.ts";
 import {
+  heldBy,
   openMerchant,
   paidPayment,
   paymentOf,
@@ -309,10 +310,8 @@ test("I3: ledger resolve resolves payouts of a dead process together, after one 
     expect(await merchant.lenden(line, { host: jumpingHost() })).toMatchObject({ code: 75 });
   const host = jumpingHost();
   const since = new Date(host.now()).toISOString();
-  const dead = "01JD0000000000000000000000";
-  await merchant.inLedger((ledger) =>
-    ledger.exec(`UPDATE operations SET process = '${dead}', held_since = '${since}'`),
-  );
+  const dead = { pid: 1, machine: "test", since, lock: "01JD0000000000000000000000" };
+  await merchant.inLedger((ledger) => ledger.exec(heldBy(dead, "operations")));
   // Some of the responses overtake others.
   ill.splice(0, 1, ...faults("createPayout:latency-300:0.5"));
 

@@ -109,9 +109,11 @@ test("P4: a process that lost its lock leaves a batch to the process that took i
   rmSync(join(merchant.dataFolder, "processes"), { recursive: true });
   const second = merchant.start(sendOf(payees));
   const secondEnd = ended(second);
-  const holders = "SELECT p.pid FROM batches b JOIN processes p ON p.id = b.process";
-  const holder = () => merchant.inLedger((ledger) => ledger.prepare(holders).get()?.pid);
-  await until(async () => Number(await holder()) === second.pid);
+  const holder = () =>
+    merchant.inLedger((ledger) =>
+      ledger.prepare("SELECT p.pid FROM batches b JOIN processes p ON p.id = b.process").get(),
+    );
+  await until(async () => Number((await holder())?.pid) === second.pid);
   const isStopping = wrote(first, "Press Ctrl-C again");
   first.kill("SIGINT");
   await isStopping;

@@ -44,19 +44,21 @@ test("P4: a lock belongs to its process, whatever its number and host name, and 
   const sending = merchant.start(payoutOf("POD"));
   const end = ended(sending);
   await until(async () => (await merchant.count("payouts")) === 1);
-  const change = (sql: string) => merchant.inLedger((ledger) => ledger.exec(sql));
+  const known = (sql: string) => merchant.inLedger((ledger) => ledger.exec(sql));
+  const lockedAs = (name: string) =>
+    known(`UPDATE processes SET id = '${name}'; UPDATE operations SET process = '${name}'`);
   // As another container would have written it, where no process has this number.
-  await change("UPDATE processes SET pid = 7, machine = 'pod-a'");
+  await known("UPDATE processes SET pid = 7, machine = 'pod-a'");
   const refused = await merchant.built(payoutOf("POD"));
   expect([refused.code, refused.stderr]).toEqual([7, expect.stringContaining("7 on pod-a")]);
   sending.kill("SIGKILL");
   await end;
   ill.splice(0);
-  await change("UPDATE operations SET process = '../ledger.db'"); // a name that cannot be checked
+  await lockedAs("../ledger.db"); // a name that cannot be checked
   expect(await merchant.built(payoutOf("POD"))).toMatchObject({ code: 7 });
   const locks = join(merchant.dataFolder, "processes");
   const [left = ""] = readdirSync(locks);
-  await change(`UPDATE operations SET process = '${left}'`);
+  await lockedAs(left);
   expect(await merchant.built(payoutOf("POD"))).toMatchObject({ code: 0 });
   expect(readdirSync(locks)).toEqual([]);
   const [old, young] = ["01ARZ3NDEKTSV4RRFFQ69G5FAV", "01ARZ3NDEKTSV4RRFFQ69G5FAW"];

@@ -19,6 +19,10 @@ export interface Sent {
 
 const quietMs = 10_000;
 
+/** Operations with the number of the process that works on each. */
+const ofHolder = `SELECT o.number, o.state, o.asked, p.pid
+  FROM operations o LEFT JOIN processes p ON p.id = o.process`;
+
 /** Checks every request against the invariants of docs/money-safety.md. */
 export class Watch {
   readonly #universe: Universe;
@@ -108,11 +112,11 @@ export class Watch {
     const rows =
       kind === "payout"
         ? this.#universe.disk.durableRows(
-            `${selectHeld} WHERE kind = 'payout' AND reference = ?`,
+            `${ofHolder} WHERE o.kind = 'payout' AND o.reference = ?`,
             String(fields.merchantRef),
           )
         : this.#universe.disk.durableRows(
-            `${selectHeld} WHERE kind = ? ORDER BY number DESC LIMIT 20`,
+            `${ofHolder} WHERE o.kind = ? ORDER BY o.number DESC LIMIT 20`,
             kind,
           );
     const own = rows.find(({ pid }) => pid === BigInt(tool.pid));
@@ -218,9 +222,6 @@ function identified(request: Request): Pick<Sent, "kind" | "key" | "fields"> {
 function textOf(fields: object, name: string): string {
   return String(new Map(Object.entries(fields)).get(name));
 }
-
-const selectHeld = `SELECT number, state, asked,
-  (SELECT pid FROM processes WHERE id = process) AS pid FROM operations`;
 
 function sameFields(asked: unknown, body: object): boolean {
   return typeof asked === "string" && asked === JSON.stringify(body);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
 import { basePath } from "../../src/api/contract/index.ts";
 import type { RecordedExchange } from "../../src/api/contract/local.ts";
+import type { Holder } from "../../src/ledger/operation.ts";
 import type { Database, Row } from "../../src/platform/sqlite/database.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import {
@@ -175,6 +176,16 @@ function movesMoney({ path }: RecordedExchange): boolean {
 export function otherMachine({ env }: Merchant): Merchant["env"] & { LENDEN_DATA_DIR: string } {
   const folder = scratchFolder();
   return { ...env, LENDEN_CONFIG_DIR: folder, LENDEN_DATA_DIR: join(folder, "data") };
+}
+
+/** SQL that makes another process the holder of all operations or batches of a ledger file. */
+export function heldBy(
+  { pid, lock, machine, since }: Holder,
+  table: "operations" | "batches",
+): string {
+  return `INSERT INTO processes (id, user_name, machine, pid, command, actor, started_at)
+      VALUES ('${lock}', 'u', '${machine}', ${pid}, 'payout send', '{}', '${since}');
+    UPDATE ${table} SET process = '${lock}', held_since = '${since}'`;
 }
 
 export async function inDatabase<Result>(
