@@ -62,6 +62,32 @@ describeEach(databases, "P4: a batch that another process took", ({ share }) => 
   });
 });
 
+describeEach(databases, "a batch whose planning was interrupted", ({ share }) => {
+  test("has only the rows of its next plan, in the order of its file", async () => {
+    const { open, close } = await share();
+    onTestFinished(close);
+    const { batches } = await open();
+    // SQLite commits some thousands at a time.
+    const rows = [...rowsOf(5_001)];
+    function* interrupted() {
+      yield* rows;
+      throw new Error("interrupted");
+    }
+    const first = ours(await batches.claim(file, whichBatch));
+    await expect(batches.plan(first, interrupted, 0n, whichBatch)).rejects.toThrow("interrupted");
+    await batches.release(first);
+    const again = ours(await batches.claim(file, whichBatch));
+    const reversed = [...rows].reverse().map((one, i) => ({ ...one, row: i + 1, line: i + 2 }));
+    const planned = await batches.plan(again, () => reversed, 0n, whichBatch);
+    if (planned.kind !== "planned") throw new Error(`the batch is ${planned.kind}`);
+    expect(planned.batch.plan?.rowCount).toBe(rows.length);
+    const found = await collect(batches.rows(planned.batch, "all"));
+    const referencesOf = (some: { reference: string }[]) => some.map(({ reference }) => reference);
+    expect(referencesOf(found)).toEqual(referencesOf(reversed));
+    expect(await batches.isUnaltered(planned.batch)).toBe(true);
+  });
+});
+
 describeEach(databases, "which batch a file is", ({ share }) => {
   async function setup() {
     const { open, close } = await share();

@@ -46,11 +46,24 @@ export function guarded(work) {
     try {
       const result = work(...asked);
       if (typeof result === "function") return guarded(result);
+      if (isGenerator(result)) return guardedSteps(result);
       return result instanceof Promise ? result.catch(rethrow) : result;
     } catch (error) {
       return rethrow(error);
     }
   };
+}
+
+function isGenerator(value) {
+  return Object.prototype.toString.call(value) === "[object Generator]";
+}
+
+function* guardedSteps(work) {
+  try {
+    return yield* work;
+  } catch (error) {
+    return rethrow(error);
+  }
 }
 
 function rethrow(error) {

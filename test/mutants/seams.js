@@ -44,6 +44,8 @@ export const seams = {
   },
   /** A ledger on PostgreSQL. */
   server: decoratedAt("ledger/postgres/ledger.ts", "openServerLedger"),
+  /** What runs the work of a ledger on PostgreSQL. */
+  serverDriver: decoratedAt("ledger/postgres/driver.ts", "createDriver"),
   /** The declared endpoints, as the client sees them. */
   contract: {
     file: "api/client.ts",
@@ -78,10 +80,10 @@ export const seams = {
   },
   /** What a person confirms before something is sent. */
   confirmation: decoratedAt("cli/terminal/confirm.ts", "confirm"),
-  /** What the ledger knows about a claim. */
-  claimFacts: decoratedAt("ledger/sqlite/duplicates.ts", "createClaimFacts"),
-  /** What decides a claim in a ledger on PostgreSQL. */
-  claimKeys: decoratedAt("ledger/postgres/duplicates.ts", "claimKeysOf"),
+  /** What the ledger knows about claims. */
+  claimFacts: decoratedAt("ledger/sql/duplicates.ts", "createClaimFacts"),
+  /** What decides a claim: claims without a common key are decided by facts that are read at once. */
+  claimKeys: decoratedAt("ledger/sql/duplicates.ts", "claimKeysOf"),
   /** Who may send what, by these facts. */
   claim: decoratedAt("ledger/decide.ts", "decideClaim"),
   refund: decoratedAt("ledger/decide.ts", "decideRefund"),

@@ -160,11 +160,13 @@ export const batchBugs = [
     name: "batch: a cancelled batch is sent",
     seam: "ledger",
     decorate: (ledger) => {
-      const uncancelled = (claim) => async (asked) => {
-        const answer = await claim(asked);
-        if (answer.kind !== "cancelled") return answer;
-        return { kind: "ours", batch: { ...answer.batch, cancelledAt: null } };
-      };
+      const uncancelled =
+        (claim) =>
+        async (...asked) => {
+          const answer = await claim(...asked);
+          if (answer.kind !== "cancelled") return answer;
+          return { kind: "ours", batch: { ...answer.batch, cancelledAt: null } };
+        };
       return withBatches(ledger, { claim: uncancelled, claimPlanned: uncancelled });
     },
     tests: ["test/commands/batch-cancel.test.ts"],

@@ -120,12 +120,14 @@ export const databaseBugs = [
     seam: "database",
     decorate: (database) =>
       writing(database, /^\s*UPDATE operations\b/, (run) => (...values) => {
-        const before = database.prepare("SELECT number, holder, updated_at FROM operations").all();
+        const before = database.prepare("SELECT * FROM operations").all();
         const count = run(...values);
         const restore = database.prepare(
-          "UPDATE operations SET updated_at = ? WHERE number = ? AND holder IS NOT NULL AND holder IS NOT ?",
+          `UPDATE operations SET updated_at = ? WHERE number = ? AND process IS NOT NULL
+            AND (process IS NOT ? OR held_since IS NOT ?)`,
         );
-        for (const { number, holder, updated_at: at } of before) restore.run(at, number, holder);
+        for (const { number, process, held_since: since, updated_at: at } of before)
+          restore.run(at, number, process, since);
         return count;
       }),
     tests: ["test/operations/resolve.test.ts", "-t", "waits after a process that ended"],
@@ -138,9 +140,9 @@ export const databaseBugs = [
   },
   {
     name: "a claim does not count the claims before it in its commit",
-    seam: "database",
-    decorate: withOldFacts,
-    tests: ["test/ledger/ledger.test.ts", "-t", "in the same change"],
+    seam: "claimKeys",
+    decorate: withUniqueKeys,
+    tests: ["test/ledger/ledger.test.ts", "-t", "before it in the same change"],
   },
   {
     name: "I10: an id that another operation has is recorded once more",
@@ -168,6 +170,12 @@ export const databaseBugs = [
     name: "a held reference is stolen",
     seam: "worker",
     decorate: (worker) => override(worker, { isAlive: () => () => false }),
+    tests: sending("P4: a second process"),
+  },
+  {
+    name: "a process that holds a reference is not known to others",
+    seam: "database",
+    decorate: (database) => writing(database, /^\s*INSERT INTO processes\b/, () => () => 1),
     tests: sending("P4: a second process"),
   },
   {
@@ -228,7 +236,15 @@ export const databaseBugs = [
   {
     name: "batch: its lock is not taken",
     seam: "database",
-    decorate: (database) => writing(database, /^\s*UPDATE batches\b.*\bholder\b/s, () => () => 1),
+    decorate: (database) =>
+      writing(
+        database,
+        /^\s*UPDATE batches\b.*\bprocess\b/s,
+        after((result) => {
+          database.exec("UPDATE batches SET process = NULL, held_since = NULL");
+          return result;
+        }),
+      ),
     tests: safety("P4: a batch is locked"),
   },
   {
@@ -252,15 +268,28 @@ export const databaseBugs = [
     decorate: (database) =>
       override(database, {
         prepare: (prepare) => (sql) =>
-          prepare(sql.replace("json_extract(holder, '$.lock') = ?", "? IS NOT NULL")),
+          prepare(
+            /\bbatches\b/.test(sql)
+              ? sql.replace(/\b(AND|OR) process = (\+?\?)/g, "$1 $2 IS NOT NULL")
+              : sql,
+          ),
       }),
     tests: ["test/ledger/batches.test.ts", "-t", "is not released"],
   },
   {
-    name: "batch: what an interrupted plan left is not thrown away",
+    name: "batch: what an interrupted plan left is not overwritten",
     seam: "database",
-    decorate: (database) => writing(database, /^\s*DELETE FROM batch_rows\b/, () => () => 0),
-    tests: fixedBatches,
+    decorate: (database) =>
+      override(database, {
+        prepare: (prepare) => (sql) =>
+          prepare(
+            sql.replace(
+              /\bINSERT OR REPLACE INTO batch_rows\b/,
+              "INSERT OR IGNORE INTO batch_rows",
+            ),
+          ),
+      }),
+    tests: ["test/ledger/batches.test.ts", "-t", "only the rows of its next plan"],
   },
   {
     name: "batch: a plan counts before its rows are durable",
@@ -313,9 +342,9 @@ function after(change) {
       change(work(...values));
 }
 
-/** Another function in place of `run` and `get`, for the statements that match. */
+/** Another function in place of each that runs a statement, for the statements that match. */
 function writing(database, pattern, change) {
-  return withStatements(database, pattern, { run: change, get: change });
+  return withStatements(database, pattern, { run: change, get: change, all: change });
 }
 
 /** Other columns in the rows that are read of a table. */
@@ -392,45 +421,40 @@ function swallowing(ledger, isSuch) {
   });
 }
 
-/** Reads no duplicates of a payout after the first claim of a transaction. */
-function withOldFacts(database) {
-  return readingOnce(database, /\bAS unresolved\b/, (row) => ({ ...row, unresolved: null }));
-}
-
-/** Compares the ID of an outcome with those of before the transaction: only the first one is guarded. */
-function withOldIds(database) {
-  const isFirst = firstOfTransaction(database);
-  const guarded = /^\s*UPDATE operations\b.*\bNOT EXISTS\b.*\bremote_id = \?/s;
-  return withStatements(database, guarded, {
-    run:
-      (run) =>
-      (...values) =>
-        run(...values.slice(0, -1), isFirst() ? values.at(-1) : null),
-  });
-}
-
-/** After the first one in a transaction, the rows of such a statement are others. */
-function readingOnce(database, pattern, change) {
-  const isFirst = firstOfTransaction(database);
-  return withStatements(database, pattern, {
-    get: after((row) => (isFirst() ? row : change(row))),
-  });
-}
-
-/** Tells whether it is the first call in its transaction. */
-function firstOfTransaction(database) {
-  let last = -1;
-  return () => {
-    const isFirst = last !== database.transactionCount();
-    last = database.transactionCount();
-    return isFirst;
+/** No two claims have a key in common but their reference, which the database itself stores once. */
+function withUniqueKeys(keysOf) {
+  let count = 0;
+  return (claim) => {
+    count += 1;
+    return keysOf(claim).map((key) => (key.startsWith("ref ") ? key : `${key} ${count}`));
   };
+}
+
+/** Compares the ID of an outcome with those of before the transaction: only before its first update is one found. */
+function withOldIds(database) {
+  let updatedIn = -1;
+  const noticing = writing(
+    database,
+    /^\s*UPDATE operations\b/,
+    after((result) => {
+      updatedIn = database.transactionCount();
+      return result;
+    }),
+  );
+  const isSameId = /^\s*SELECT\b.*\boperations\b.*\bother\.remote_id\b/s;
+  return withStatements(noticing, isSameId, {
+    all: after((rows) => (updatedIn === database.transactionCount() ? [] : rows)),
+  });
 }
 
 /** Finds no operation by the ID of the API. */
 function withoutRecords(database) {
-  return withStatements(database, /^\s*SELECT\b.*\boperations\b.*\bremote_id\b.*=/s, {
-    get: () => () => undefined,
-    all: () => () => [],
+  return override(database, {
+    prepare: (prepare) => (sql) =>
+      prepare(
+        /^\s*SELECT\b.*\boperations\b/s.test(sql)
+          ? sql.replace(/\bremote_id = \+?\?/g, "$& AND false")
+          : sql,
+      ),
   });
 }

@@ -170,14 +170,16 @@ export const decideBugs = [
   {
     name: "duplicate payouts in production count for one account alone",
     seam: "claimFacts",
-    decorate: (create) => (database, worker, account) => {
-      const factsOf = create(database, worker, account);
-      const owner = { ...worker.owner, environment: "sandbox" };
-      const ownFactsOf = create(database, withValues(worker, { owner }), account);
-      return (request) => {
-        const facts = factsOf(request);
-        const isPayout = request.intent.kind === "payout";
-        return isPayout ? { ...facts, similar: ownFactsOf(request).similar } : facts;
+    decorate: (create) => (dialect, recorder) => {
+      const factsOf = create(dialect, recorder);
+      const owner = { ...recorder.owner, environment: "sandbox" };
+      const ownFactsOf = create(dialect, withValues(recorder, { owner }));
+      return function* (processes, claims, account) {
+        const facts = yield* factsOf(processes, claims, account);
+        const own = yield* ownFactsOf(processes, claims, account);
+        return facts.map((one, place) =>
+          claims[place].intent.kind === "payout" ? { ...one, similar: own[place].similar } : one,
+        );
       };
     },
     tests: inProduction,
@@ -210,13 +212,15 @@ function withoutSimilar(isHidden) {
   }));
 }
 
-/** Reads the facts of a claim without some of the operations that it may repeat. */
+/** Reads the facts of claims without some of the operations that these may repeat. */
 function withoutFacts(isHidden) {
-  return (create) => (database, worker, account) => {
-    const factsOf = create(database, worker, account);
-    return (request) => {
-      const facts = factsOf(request);
-      return { ...facts, similar: facts.similar.filter((one) => !isHidden(one, worker)) };
+  return (create) => (dialect, recorder) => {
+    const factsOf = create(dialect, recorder);
+    return function* (...asked) {
+      const facts = yield* factsOf(...asked);
+      return facts.map((one) => {
+        return { ...one, similar: one.similar.filter((earlier) => !isHidden(earlier, recorder)) };
+      });
     };
   };
 }

@@ -71,7 +71,7 @@ export const overlapBugs = [
     seam: "ledger",
     decorate: (ledger) =>
       withBatches(ledger, {
-        plan: (plan) => (batch, rows) => plan(batch, rows, 2n ** 62n),
+        plan: (plan) => (batch, rows, _, which) => plan(batch, rows, 2n ** 62n, which),
       }),
     tests: plan,
   },
@@ -111,14 +111,14 @@ async function filtered(lists, isWanted) {
   return kept;
 }
 
-/** Asks the ledger as if it had been changed, and takes the change back: SQLite answers before it returns. */
+/** Asks the ledger as if it had been changed, and takes the change back. Nothing else may use the database meanwhile. */
 function askedAfter(database, change) {
   return (ask) =>
-    (...asked) => {
+    async (...asked) => {
       database.exec("SAVEPOINT asked");
       try {
         database.exec(change);
-        return ask(...asked);
+        return await ask(...asked);
       } finally {
         database.exec("ROLLBACK TO asked; RELEASE asked");
       }
