@@ -31,6 +31,11 @@ export class RunAccount {
     this.#first = accounts;
   }
 
+  /** True once it is stored, so that nothing has to be read. */
+  get isKnown(): boolean {
+    return this.#known !== undefined;
+  }
+
   /** As `read`, and once the account is stored it is not read again. Not inside a transaction that may fail. */
   *readOnce(): Work<NamedAccount> {
     const first = this.#first;

@@ -309,6 +309,9 @@ function* insertRows(
     if (waiting.length === rowsPerStatement) yield insert();
   }
   yield insert();
+  const [found] = yield* query(countRows, number);
+  // The same identity has as many rows as a run that was interrupted.
+  if (Number(found?.count) !== rowCount) throw new Error("the batch has rows of another plan");
   return { rowCount, totalPaisa, ...digests.values() };
 }
 
@@ -369,6 +372,8 @@ const insertBatch = `
     held_since = excluded.held_since, process = excluded.process
     WHERE b.digest IS NULL
   RETURNING *`;
+
+const countRows = "SELECT count(*) AS count FROM lenden.batch_rows WHERE batch = $1";
 
 const setAccepted = `UPDATE lenden.batch_rows AS r SET accepted = 1
   FROM given WHERE r.batch = $1 AND r."row" = given.row`;

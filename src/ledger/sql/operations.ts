@@ -51,7 +51,7 @@ export function createOperations(driver: Driver, account: RunAccount, recorder: 
   let held: Held = new Map();
   return {
     change: async (requests: ChangeRequest[]): Promise<ChangeAnswer[]> => {
-      await driver.read(() => account.readOnce());
+      if (!account.isKnown) await driver.read(() => account.readOnce());
       const before = held;
       // After a failed commit nothing is held for certain.
       held = new Map();

@@ -44,10 +44,10 @@ export function createDriver(database: Database, worker: Worker): Driver {
   let isRegistered = false;
   const isAlive = (holder: Holder) => done(worker.isAlive(holder));
   const write = <Result>(work: (write: Write) => Work<Result>): Result => {
-    worker.assertSeen();
     let isNew = false;
-    const result = writeOn(database, (pending, nextOperation) =>
-      work({
+    const result = writeOn(database, (pending, nextOperation) => {
+      worker.assertSeen();
+      return work({
         isAlive,
         nextOperation,
         send: (statement) => pending.send(statement),
@@ -61,8 +61,8 @@ export function createDriver(database: Database, worker: Worker): Driver {
         },
         // The operating system shows whether a process still runs.
         loseIfEnded: () => done(undefined),
-      }),
-    );
+      });
+    });
     isRegistered ||= isNew;
     return result;
   };

@@ -250,9 +250,12 @@ function transactionsOn(
 function snapshotOn<Result>(engine: Engine, work: () => Result): Result {
   engine.exec("BEGIN");
   try {
-    return work();
-  } finally {
+    const result = work();
     engine.exec("COMMIT");
+    return result;
+  } catch (error) {
+    rollBack(engine);
+    throw error;
   }
 }
 
