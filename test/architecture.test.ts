@@ -73,7 +73,7 @@ const mayImport: Record<string, string[]> = {
     "types:platform",
     "types:ledger",
     "verification/stored.ts",
-    "types:cli",
+    "types:api",
     "types:config",
   ],
   commands: [
@@ -150,6 +150,14 @@ test("commands never import each other", () => {
   expect(wrong.map(shown)).toEqual([]);
 });
 
+test("a command is one file, except for families", () => {
+  const several = commandFiles().filter((file) => definitionsIn(file) > 1);
+  expect(several.map((file) => relative(root, file))).toEqual([
+    "commands/payout/signature.ts",
+    "commands/resource-commands.ts",
+  ]);
+});
+
 test("only host.ts reads process, and nothing prints through console", () => {
   const readers = sources().filter((file) =>
     /\b(?:process\.|console\.)/.test(withoutComments(file)),
@@ -212,9 +220,11 @@ function sources(): string[] {
 }
 
 function commandFiles(): string[] {
-  return sources().filter(
-    (file) => /\bdefineCommand\(/.test(readFileSync(file, "utf8")) && file.includes("/commands/"),
-  );
+  return sources().filter((file) => definitionsIn(file) > 0 && file.includes("/commands/"));
+}
+
+function definitionsIn(file: string): number {
+  return [...readFileSync(file, "utf8").matchAll(/\b(?:define|write)Command\(/g)].length;
 }
 
 function withoutComments(file: string): string {

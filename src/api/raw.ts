@@ -21,6 +21,11 @@ export interface RawResponse {
   body: unknown;
 }
 
+/** The response to a request that was sent. */
+export interface RawOutcome extends RawResponse {
+  answer: Exclude<Answer, { kind: "unsent" }>;
+}
+
 export async function rawRequest({ method, path, body }: RawCall, wire: Wire): Promise<Request> {
   const endpoint = endpointAt(method, path)?.endpoint;
   if (endpoint?.access === "signature") return requestFor(endpoint, body ?? {}, wire);

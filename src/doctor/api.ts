@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { proxySettings } from "../api/proxy.ts";
-import type { RawOutcome } from "../cli/runtime/api-access.ts";
+import type { RawOutcome } from "../api/raw.ts";
 import type { Account } from "../config/account.ts";
 import { masked } from "../domain/api-keys.ts";
 import { Failure } from "../domain/failure.ts";

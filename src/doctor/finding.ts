@@ -1,11 +1,30 @@
-import type { Context } from "../cli/command/context.ts";
+import type { RawCall, RawOutcome } from "../api/raw.ts";
+import type { Account, RecordsOwner } from "../config/account.ts";
+import type { Settings } from "../config/settings.ts";
 import { errorCode } from "../domain/error-code.ts";
 import { Failure } from "../domain/failure.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { LedgerMaintenance } from "../ledger/maintenance.ts";
+import type { Host } from "../platform/host.ts";
 
-export type CheckContext = Pick<
-  Context,
-  "host" | "version" | "config" | "api" | "ledger" | "leftMs"
->;
+/** What the checks examine. */
+export interface CheckContext {
+  host: Host;
+  version: string;
+  /** How long the ledger may still be waited for, in milliseconds. */
+  leftMs(): number;
+  config: {
+    settings(): Promise<Settings>;
+    account(): Promise<Account>;
+    payoutSecret(): Promise<unknown>;
+    recordsOwner(): Promise<Pick<RecordsOwner, "environment">>;
+  };
+  api: { raw(call: RawCall): Promise<RawOutcome> };
+  ledger: {
+    records(): Promise<Pick<Ledger, "account">>;
+    maintenance(): Promise<Pick<LedgerMaintenance, "serverHealth" | "fileBeside">>;
+  };
+}
 
 export interface Verdict {
   state: "passed" | "warning" | "failed" | "skipped";

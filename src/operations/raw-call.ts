@@ -1,5 +1,4 @@
-import type { RawResponse } from "../api/raw.ts";
-import type { Answer } from "../api/response.ts";
+import type { RawOutcome, RawResponse } from "../api/raw.ts";
 import { Failure } from "../domain/failure.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { possibleDuplicatePayment } from "./create.ts";
@@ -62,11 +61,6 @@ function warningOf(earlier: Operation): [message: string, reason: string] {
   return earlier.kind === "payment"
     ? possibleDuplicatePayment(earlier)
     : possibleDuplicate(earlier);
-}
-
-/** A response that was received. */
-interface RawOutcome extends RawResponse {
-  answer: Exclude<Answer, { kind: "unsent" }>;
 }
 
 /**

@@ -4,8 +4,7 @@ import type { Input } from "../../api/contract/endpoint.ts";
 import { contract } from "../../api/contract/index.ts";
 import type { localContract } from "../../api/contract/local.ts";
 import { checkProxy, proxySettings } from "../../api/proxy.ts";
-import type { RawCall, RawResponse } from "../../api/raw.ts";
-import type { Answer } from "../../api/response.ts";
+import type { RawCall, RawOutcome, RawResponse } from "../../api/raw.ts";
 import { type Exchange, openTransport, type Request } from "../../api/transport.ts";
 import type { Account } from "../../config/account.ts";
 import { openMethodCache } from "../../config/method-cache.ts";
@@ -24,10 +23,6 @@ import { clean } from "../output/terminal-text.ts";
 import type { ConfigAccess } from "./config-access.ts";
 import type { LedgerAccess } from "./ledger-access.ts";
 import type { RunParts } from "./parts.ts";
-
-export interface RawOutcome extends RawResponse {
-  answer: Exclude<Answer, { kind: "unsent" }>;
-}
 
 interface MethodWanted {
   method: string | undefined;
