@@ -1,23 +1,20 @@
 import { basename } from "node:path";
 import { readText } from "../cli/command/common-flags.ts";
 import type { Context } from "../cli/command/context.ts";
-import { defineCommand, type Schemas } from "../cli/command/define-command.ts";
+import { defineCommand } from "../cli/command/define-command.ts";
 import { argument, flag, type Input } from "../cli/command/flag.ts";
-import { type Cell, id, money, table, text } from "../cli/output/view.ts";
+import { id, table } from "../cli/output/view.ts";
 import type { Confirmation } from "../cli/terminal/confirm.ts";
-import { signedText } from "../domain/amount.ts";
 import { usage } from "../domain/failure.ts";
 import { formatTime } from "../domain/local-time.ts";
 import { formatPaisa } from "../domain/money.ts";
 import { didYouMean } from "../domain/nearest.ts";
 import { err, ok, quoted, type Result } from "../domain/result.ts";
-import { isStatus } from "../domain/statuses.ts";
 import type { Folders } from "../platform/host.ts";
 import type { Findings } from "../reconcile/findings.ts";
 import { periodOf, swapDates } from "../reconcile/period.ts";
 import type { Acceptance, Reconciliation } from "../reconcile/reconcile.ts";
 import {
-  amountIn,
   endingOf,
   lineOf,
   missingOf,
@@ -36,6 +33,7 @@ import {
   unusedColumns,
 } from "../reconcile/statement.ts";
 import { fileFlags } from "./payout/batch/file.ts";
+import { plainResult, reconcileOutput, rowTable } from "./reconcile-output.ts";
 import { spanOf, timeFilters, zoneOf } from "./time-filters.ts";
 
 const savedMappings = async ({ config }: Folders) => {
@@ -119,14 +117,10 @@ export const reconcile = defineCommand({
       ? pagesOf(input, context)
       : resultOf(input, context);
   },
-  /** There may be a million lines, so they are read while they are printed. */
   output: reconcileOutput,
   json: (result) => {
     if ("mappings" in result) return result;
-    const { found, report } = result;
-    const { findings } = found;
-    const lines = eachPlain(findings.list("all"), lineOf);
-    return { ...plain(report), lines, onlyInLedger: eachPlain(findings.listMissing(), missingOf) };
+    return plainResult(result.report, result.found.findings);
   },
   view: (result) => {
     if ("mappings" in result)
@@ -136,18 +130,8 @@ export const reconcile = defineCommand({
         columns: { mapping: ["MAPPING", (name) => id(name)] },
       });
     const { shown, zone, ending } = result;
-    return table(shown, {
-      id: (row) => String(row.line ?? row.operation),
-      empty: ending ? "No line differs from the ledger." : "Every line matches the ledger.",
-      columns: {
-        result: ["RESULT", ({ result }) => text(result)],
-        line: ["LINE", ({ line }) => text(line)],
-        id: ["ID", (row) => id(row.id ?? row.reference)],
-        amount: ["AMOUNT", amountCell],
-        operation: ["OPERATION", ({ operation }) => id(operation)],
-        detail: ["DETAIL", (row) => text(detailOf(row, zone) || null)],
-      },
-    });
+    const empty = ending ? "No line differs from the ledger." : "Every line matches the ledger.";
+    return rowTable(shown, empty, zone);
   },
   ending: (result) => ("mappings" in result ? undefined : result.ending),
 });
@@ -247,17 +231,6 @@ function columnQuestion(columns: ColumnMapping[], unused: UnusedColumn[]): Confi
   };
 }
 
-/** As JSON has it: every amount is a text. */
-function plain(value: object): object {
-  return JSON.parse(
-    JSON.stringify(value, (_, one) => (typeof one === "bigint" ? signedText(one) : one)),
-  );
-}
-
-function* eachPlain<Item>(items: Iterable<Item>, rowOf: (one: Item) => object): Iterable<object> {
-  for (const one of items) yield plain(rowOf(one));
-}
-
 /** What a table shows, what is said beside it, and the error that ends the run. */
 function shownOf(
   found: Reconciliation,
@@ -322,88 +295,4 @@ async function askForProposals(
     accepted.push({ line: line.line, operation, reason });
   }
   return accepted;
-}
-
-function amountCell(row: ReportRow): Cell {
-  const { amount } = row;
-  const currency = "currency" in row ? row.currency : null;
-  if (currency === null || amount === null) return money(amount);
-  return text(amountIn(currency, amount));
-}
-
-function detailOf(row: ReportRow, zone: string): string {
-  if (row.result === "only-in-ledger")
-    return `completed ${formatTime(row.completedAt ?? "", zone)}`;
-  const { differences, firstLine, explained, reason, proposals, currency } = row;
-  const isTold = differences.some(({ field }) => field === "currency");
-  return [
-    ...(currency === null || isTold ? [] : [`currency: ${currency}`]),
-    ...differences.map(({ field, statement, ledger }) => {
-      const ours = field === "date" ? formatTime(ledger, zone) : ledger;
-      const isStrange = field === "status" && !isStatus(statement);
-      const theirs = isStrange ? `${quoted(statement)} (unknown word)` : statement;
-      return `${field}: statement ${theirs}, ledger ${ours}`;
-    }),
-    ...(firstLine === null ? [] : [`also on line ${firstLine}`]),
-    ...[explained, reason].filter((one) => one !== null),
-    ...proposals.map((one) => `may be ${one}`),
-  ].join("; ");
-}
-
-function reconcileOutput({
-  z,
-  text,
-  textOrNull,
-  count,
-  amount,
-  amountOrNull,
-  signed,
-  each,
-  warnings,
-}: Schemas) {
-  return z.union([
-    z.strictObject({ mappings: z.array(text), warnings }),
-    z.strictObject({
-      ...each(text, "file since until"),
-      columns: z.array(z.strictObject(each(text, "column field"))),
-      /** With their texts if these are few. */
-      unusedColumns: z.array(z.strictObject({ column: text, values: z.array(text) })),
-      /** By the results of lines. */
-      results: z.record(z.string(), z.strictObject({ lines: count, total: amount })),
-      onlyInLedgerSum: z.strictObject({ operations: count, total: amount }),
-      fees: amount,
-      balance: z.nullable(
-        z.strictObject({
-          ...each(signed, "opening movements fees closing"),
-          brokenAt: z.nullable(
-            z.strictObject({ line: count, expected: z.nullable(signed), shown: signed }),
-          ),
-        }),
-      ),
-      lines: z.array(
-        z.strictObject({
-          line: count,
-          result: text,
-          ...each(textOrNull, "explained reason id reference date operation"),
-          amount: z.nullable(signed),
-          /** Null for BDT. */
-          currency: textOrNull,
-          differences: z.array(z.strictObject(each(text, "field statement ledger"))),
-          proposals: z.array(text),
-          firstLine: z.nullable(count),
-          isNet: z.boolean(),
-        }),
-      ),
-      onlyInLedger: z.array(
-        z.strictObject({
-          line: z.null(),
-          result: z.literal("only-in-ledger"),
-          ...each(text, "operation kind"),
-          ...each(textOrNull, "id reference completedAt"),
-          amount: amountOrNull,
-        }),
-      ),
-      warnings,
-    }),
-  ]);
 }

@@ -1,30 +1,21 @@
 import { type Context, defineCommand, type Schemas } from "../cli/command/define-command.ts";
 import { flag, type Input, oneOf } from "../cli/command/flag.ts";
 import type { Output } from "../cli/output/render.ts";
-import { type Cell, type Column, id, money, type Table, text } from "../cli/output/view.ts";
-import type { Paisa } from "../domain/amount.ts";
 import { usage } from "../domain/failure.ts";
-import { formatPaisa } from "../domain/money.ts";
 import { err, ok, quoted, type Result } from "../domain/result.ts";
-import type { Kind } from "../ledger/operation.ts";
 import { plainReport } from "../report/plain.ts";
 import {
   type AccountReport,
-  type Bucket,
   type Group,
   groupings,
-  labelOf,
   largest,
   listedBuckets,
   listedText,
-  netOf,
-  periodText,
   type Scope,
-  type Sums,
-  sumIn,
 } from "../report/report.ts";
 import { reportPage } from "../report/report-page.ts";
 import { monthAt, monthSpan, notesOf, totalsOf } from "../report/totals.ts";
+import { tableOf } from "./report-table.ts";
 import { spanOf, timeFilters, zoneOf } from "./time-filters.ts";
 
 const flags = {
@@ -59,8 +50,8 @@ export const report = defineCommand({
     return output === "table" ? withListed(input, context) : sumsOf(input, context);
   },
 
-  /** There may be a million groups, so they are read while they are printed. */
   output: reportOutput,
+  /** There may be a million groups, so they are read while they are printed. */
   json: ({ scope, accounts }) => plainReport(scope, accounts),
 
   view: (result) => {
@@ -137,117 +128,6 @@ function readMonth(typed: string): Result<string> {
   return /^\d{4}-(?:0[1-9]|1[0-2])$/.test(typed)
     ? ok(typed)
     : err(`${quoted(typed)} is not a month. Example: 2026-11.`);
-}
-
-/** A group; undefined for the total of an account. */
-interface Line {
-  account: AccountReport;
-  group: Group | undefined;
-  sums: Sums;
-}
-
-interface ReportColumn extends Column {
-  cell(line: Line): Cell;
-}
-
-/**
- * In a table amounts are aligned, and each account has a total. CSV has counts and no totals.
- *
- * @param room the columns of the terminal; 0 without one
- */
-function tableOf(
-  accounts: AccountReport[],
-  scope: Scope,
-  { output, room }: { output: Output; room: number },
-): Table {
-  const isTable = output === "table";
-  const lines: Line[] = accounts.flatMap((account) => [
-    ...account.groups.map((group) => ({ account, group, sums: group.sums })),
-    ...(isTable ? [{ account, group: undefined, sums: account.total }] : []),
-  ]);
-
-  const amount = (key: string, label: string, paisaOf: (sums: Sums) => Paisa): ReportColumn => {
-    const shown = (paisa: Paisa) => money(isTable && paisa === 0n ? null : paisa);
-    return { key, label, isRight: true, cell: ({ sums }) => shown(paisaOf(sums)) };
-  };
-  const counted = (key: string, label: string, bucket: Bucket, kind?: Kind): ReportColumn[] => {
-    const sumOf = (sums: Sums) => sumIn(sums, bucket, kind && [kind]);
-    const isEmpty = bucket !== "completed" && lines.every(({ sums }) => sumOf(sums).count === 0);
-    if (isTable && isEmpty) return [];
-    const count = { key: `${key}Count`, label, cell: ({ sums }: Line) => text(sumOf(sums).count) };
-    const isSpare = bucket !== "completed";
-    const shown = { ...amount(key, label, (sums) => sumOf(sums).paisa), isSpare };
-    return isTable ? [shown] : [shown, count];
-  };
-  const differing = ({ sums }: Line) => sumIn(sums, "differing").count;
-  const countedOnly: ReportColumn[] =
-    isTable && lines.every((line) => differing(line) === 0)
-      ? []
-      : [
-          {
-            ...{ key: "differingCount", label: "DIFFERING", isRight: true, isSpare: true },
-            cell: (line) => text(isTable ? differing(line) || null : differing(line)),
-          },
-        ];
-  const inWords: ReportColumn[] = [
-    { key: "environment", label: "ENVIRONMENT", cell: ({ account }) => text(account.environment) },
-    { key: "account", label: "ACCOUNT", cell: ({ account }) => text(account.account) },
-  ];
-  const key = ({ group }: Line) =>
-    group ? (isTable ? labelOf(group, scope) : group.key) : "Total";
-  const isNamed = !isTable || lines.some(({ group }) => group?.name);
-  const columns: ReportColumn[] = [
-    ...(!isTable || accounts.length > 1 ? inWords : []),
-    { key: scope.by, label: scope.by.toUpperCase(), cell: (line) => id(key(line)) },
-    ...(isNamed
-      ? [
-          {
-            key: "name",
-            label: "NAME",
-            isSpare: true,
-            cell: ({ group }: Line) => text(group?.name),
-          },
-        ]
-      : []),
-    ...counted("payments", "PAYMENTS IN", "completed", "payment"),
-    ...counted("refunds", "REFUNDS OUT", "completed", "refund"),
-    ...counted("payouts", "PAYOUTS OUT", "completed", "payout"),
-    amount("net", "NET", netOf),
-    ...counted("unknown", "UNKNOWN", "unknown"),
-    ...counted("inProgress", "IN PROGRESS", "inProgress"),
-    ...counted("noLongerCompleted", "CHANGED", "noLongerCompleted"),
-    ...countedOnly,
-  ];
-  const lengthOf = ({ value }: Cell) =>
-    typeof value === "bigint" ? formatPaisa(value).length : `${value ?? "-"}`.length;
-  const used = columns.map(({ label, cell }) =>
-    lines.reduce((most, line) => Math.max(most, lengthOf(cell(line))), label.length),
-  );
-  const left = room - used.reduce((sum, width) => sum + width + 2, 0);
-  if (isTable && left >= 10) columns.push(barColumn(lines, Math.min(left, 24)));
-  return {
-    kind: "table",
-    columns,
-    rows: lines.map((line) => ({
-      id: line.group?.key ?? "",
-      cells: Object.fromEntries(columns.map(({ key, cell }) => [key, cell(line)])),
-    })),
-    empty: `No operations in this period: ${periodText(scope)}.`,
-  };
-}
-
-/** Money in and out, relative to the largest group. */
-function barColumn(lines: Line[], barWidth: number): ReportColumn {
-  const paisaOf = (sums: Sums, kinds?: Kind[]) => Number(sumIn(sums, "completed", kinds).paisa);
-  const groups = lines.filter(({ group }) => group);
-  const most = groups.reduce((most, { sums }) => Math.max(most, paisaOf(sums)), 1);
-  const bar = ({ group, sums }: Line) => {
-    if (!group) return null;
-    const all = Math.round((paisaOf(sums) / most) * barWidth);
-    const paid = Math.round((paisaOf(sums, ["payment"]) / most) * barWidth);
-    return `${"█".repeat(paid)}${"░".repeat(all - paid)}`;
-  };
-  return { key: "bar", label: "IN █ OUT ░", cell: (line) => text(bar(line)) };
 }
 
 function reportOutput({
