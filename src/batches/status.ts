@@ -74,8 +74,19 @@ export interface BatchStatus {
 
 /** The status of a batch, proved to add up to its plan. */
 export async function readStatus(batch: Batch, { batches }: Ledger): Promise<BatchStatus> {
-  const sums = addUp(batch, await batches.tally(batch));
-  return { batch, total: totalOf(batch), sums, sentBefore: await batches.sentBefore(batch) };
+  return statusOf(batch, await batches.tally(batch));
+}
+
+/** The status of each of some batches, in their order. */
+export async function readStatuses(of: Batch[], { batches }: Ledger): Promise<BatchStatus[]> {
+  const tallies = await batches.tallies(of);
+  return of.map((batch, place) => statusOf(batch, tallies[place] ?? []));
+}
+
+function statusOf(batch: Batch, tallies: Tally[]): BatchStatus {
+  const sums = addUp(batch, tallies);
+  const sentBefore = sumOf(...tallies.map((tally) => tally.sentBefore));
+  return { batch, total: totalOf(batch), sums, sentBefore };
 }
 
 /** The rows of a batch's plan. */

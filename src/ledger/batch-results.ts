@@ -1,13 +1,5 @@
 import { payeeOf } from "../domain/mobile.ts";
-import type {
-  Batch,
-  FoundPlan,
-  KnownBatches,
-  PlannedRow,
-  RowResult,
-  Tally,
-  Traits,
-} from "./batch.ts";
+import type { Batch, FoundPlan, KnownBatches, PlannedRow, RowResult, Tally } from "./batch.ts";
 import { sampleColumns } from "./conditions.ts";
 import { holderIn, stateIn } from "./rows.ts";
 import { isTrue, numberIn, type Row, reader } from "./values.ts";
@@ -35,18 +27,6 @@ export function batchOf(row: Row): Batch {
     holder: holderIn(row),
     plan: row.digest ? plan : null,
   };
-}
-
-/** The parameters of `knownBatches` after the account. */
-export function traitValues({
-  id,
-  hash,
-  identity,
-  size,
-  name,
-}: Traits): (string | bigint | null)[] {
-  const sums = size ? [BigInt(size.count), size.sumPaisa] : [null, null];
-  return [id ?? null, hash ?? null, identity ?? null, ...sums, name ?? null];
 }
 
 /** The rows of `knownBatches`. */
@@ -130,6 +110,7 @@ export function tallyOf(row: Row): Tally {
     status: reader(row).maybe("status"),
     count: Number(row.count),
     sumPaisa: numberIn(row.sum),
+    sentBefore: { count: Number(row.before_count), sumPaisa: numberIn(row.before_sum) },
   };
 }
 

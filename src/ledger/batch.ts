@@ -6,8 +6,10 @@ import type { Holder } from "./operation.ts";
 export interface BatchStore extends BatchResults {
   /** What the ledger has of a file, a name or an ID; one round trip. */
   known(traits: Traits): Promise<KnownBatches>;
-  /** The planned batches, newest first. */
-  list(limit: number): Promise<Batch[]>;
+  /** The planned batches that a filter selects, newest first. */
+  list(limit: number, filter?: BatchFilter): Promise<Batch[]>;
+  /** How many a filter selects; more than `most` are not counted. */
+  count(filter: BatchFilter, most: number): Promise<number>;
   /**
    * The plans of which a file may have all rows: planned, not cancelled, with at most this number of rows and this
    * total; newest first. In production those of all accounts of the environment.
@@ -51,11 +53,23 @@ export interface BatchStore extends BatchResults {
   cancel(batch: Batch): Promise<Batch>;
 }
 
+/** Selects batches; every part that is given has to match. */
+export interface BatchFilter {
+  /** By `createdAt`, ISO 8601, inclusive. */
+  since?: string;
+  until?: string;
+  isCancelled?: boolean;
+  /** Some row may be open. Of the other batches an index shows that none is. */
+  mayBeOpen?: boolean;
+  /** Their numbers are lower. */
+  below?: bigint;
+}
+
 /** The results of the rows of batches. */
 export interface BatchResults {
   tally(batch: Batch): Promise<Tally[]>;
-  /** Accepted rows that were first sent before the batch was planned, or that the API had before. */
-  sentBefore(batch: Batch): Promise<{ count: number; sumPaisa: Paisa }>;
+  /** The tallies of some batches, in their order; one round trip. */
+  tallies(batches: Batch[]): Promise<Tally[][]>;
   /** When the first and the last of its rows were sent; undefined if no row was. */
   sentBetween(batch: Batch): Promise<{ first: string; last: string } | undefined>;
   /** Its references that replace used ones: `…-lenden2`. */
@@ -226,6 +240,8 @@ export interface Tally {
   status: string | null;
   count: number;
   sumPaisa: Paisa;
+  /** Those that were accepted, and first sent before the batch was planned, or that the API had before. */
+  sentBefore: { count: number; sumPaisa: Paisa };
 }
 
 /** Letters and digits that are not mistaken for each other when read aloud. */

@@ -1,7 +1,7 @@
 import { generatedId, generatedPrefix } from "../domain/reference.ts";
 import { differingCode, testCommand } from "../domain/state.ts";
 import type { GuardScope } from "./account.ts";
-import type { RowSet } from "./batch.ts";
+import type { RowSet, Traits } from "./batch.ts";
 
 /*
  * Conditions and values in SQL that every database reads in the same way: of an operation `o`, of a row `r` of a
@@ -109,30 +109,47 @@ export const isOfBatch = `o.account = b.account AND o.reference = r.reference
     OR ${openedAt} <= b.cancelled_at)`;
 
 /**
- * The batches that have one of some traits, newest first. A trait that is NULL finds none. OFFSET makes every
- * database look up the payout of each row by its reference. $1 is the account, or NULL to read those of all; the
- * others are `traitValues`.
+ * The batches that have one of some traits, newest first; each trait is looked up in its index. OFFSET makes every
+ * database look up the payout of each row by its reference.
  *
  * @param columns what `batchOf` reads
+ * @param whose the condition that a batch belongs to the account of the run
+ * @param bind the parameter of a value
  */
-export function knownBatches(columns: string): string {
-  const [id, hash, identity, count, sum, name] = ["$2", "$3", "$4", "$5", "$6", "$7"];
-  const isOwn = (batch: string) => `(CAST($1 AS bigint) IS NULL OR ${batch}.account = $1)`;
+export function knownBatches(
+  columns: string,
+  whose: (batch: string) => string,
+  { id, hash, identity, size, name }: Traits,
+  bind: (value: string | number | bigint) => string,
+): string {
   const isAccepted = `EXISTS (SELECT 1 FROM lenden.operations o
     WHERE o.account = b.account AND o.reference = r.reference AND ${isSamePayout}
       AND o.state = 'CONFIRMED' AND coalesce(o.status, '') <> 'Cancelled' LIMIT 1 OFFSET 0)`;
+  const isUnfinished = `CASE WHEN b.number = named.number AND b.cancelled_at IS NULL
+    THEN EXISTS (SELECT 1 FROM lenden.batch_rows r WHERE r.batch = b.number AND NOT ${isAccepted})
+    ELSE false END`;
+  const having = (which: string) =>
+    `SELECT n.number FROM lenden.batches n WHERE ${whose("n")} AND ${which}`;
+  const planned = (which: string) => having(`n.digest IS NOT NULL AND ${which}`);
+  const newest = (column: string, value: string) =>
+    `(${planned(`n.${column} = ${value}`)} ORDER BY n.number DESC LIMIT 1)`;
+  const called = name === undefined ? undefined : bind(name);
+  const named = called
+    ? `coalesce(${newest("name", called)}, ${newest("file_name", called)})`
+    : `(${planned("false")})`;
+  const numbers = [
+    "SELECT named.number FROM named",
+    identity !== undefined && having(`n.identity = ${bind(identity)}`),
+    id !== undefined && planned(`n.id = ${bind(id)}`),
+    hash !== undefined && planned(`n.file_hash = ${bind(hash)}`),
+    size && planned(`n.row_count = ${bind(size.count)} AND n.total_paisa = ${bind(size.sumPaisa)}`),
+  ].filter((one) => typeof one === "string");
   return `
-    SELECT ${columns}, n.number IS NOT NULL AS is_named,
-      CASE WHEN n.number IS NOT NULL AND b.cancelled_at IS NULL AND CAST(${identity} AS text) IS NOT NULL
-        THEN EXISTS (SELECT 1 FROM lenden.batch_rows r WHERE r.batch = b.number AND NOT ${isAccepted})
-        ELSE false END AS is_unfinished
-    FROM lenden.batches b LEFT JOIN (
-      SELECT n.number FROM lenden.batches n
-      WHERE ${isOwn("n")} AND n.digest IS NOT NULL AND ${name} IN (n.name, n.file_name)
-      ORDER BY n.name = ${name} DESC, n.number DESC LIMIT 1) n ON n.number = b.number
-    WHERE ${isOwn("b")} AND (b.identity = ${identity} OR (b.digest IS NOT NULL AND (
-      n.number IS NOT NULL OR b.id = ${id} OR b.file_hash = ${hash}
-      OR (b.row_count = ${count} AND b.total_paisa = ${sum}))))
+    WITH named AS (SELECT ${named} AS number)
+    SELECT ${columns}, named.number IS NOT NULL AND b.number = named.number AS is_named,
+      ${identity === undefined ? "false" : isUnfinished} AS is_unfinished
+    FROM lenden.batches b CROSS JOIN named
+    WHERE b.number IN (${numbers.join(" UNION ALL ")})
     ORDER BY b.number DESC`;
 }
 
@@ -207,6 +224,10 @@ export const rowColumns: Record<string, string> = Object.fromEntries([
   ["sent_at", `CASE WHEN ${isSamePayout} AND NOT ${isFree} THEN ${openedAt} END`],
 ]);
 
+/** As `existedBefore` has it. */
+const wasSentBefore = `(${isSamePayout} AND o.state = 'CONFIRMED'
+  AND (${openedAt} < b.created_at OR o.code = 'existing'))`;
+
 /**
  * What the rows of a batch add up to.
  *
@@ -214,10 +235,9 @@ export const rowColumns: Record<string, string> = Object.fromEntries([
  */
 export const batchSums = (joined: string) => ({
   byState: `SELECT ${stateOfRow} AS state, ${statusOfRow} AS status, count(*) AS count,
-    sum(r.amount_paisa) AS sum ${joined} GROUP BY 1, 2`,
-  /** @param time a parameter */
-  before: (time: string) => `SELECT count(*) AS count, sum(r.amount_paisa) AS sum ${joined}
-    AND ${isSamePayout} AND o.state = 'CONFIRMED' AND (${openedAt} < ${time} OR o.code = 'existing')`,
+    sum(r.amount_paisa) AS sum, count(CASE WHEN ${wasSentBefore} THEN 1 END) AS before_count,
+    coalesce(sum(CASE WHEN ${wasSentBefore} THEN r.amount_paisa END), 0) AS before_sum
+    ${joined} GROUP BY 1, 2`,
   sendTimes: `SELECT min(${openedAt}) AS first, max(${lastTakenAt}) AS last ${joined}
     AND ${isSamePayout} AND NOT ${isFree}`,
 });

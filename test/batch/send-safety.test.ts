@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { exportedRows, retryRows } from "../../src/batches/export.ts";
 import { noRetries } from "../../src/batches/retries.ts";
 import { orderOfRow } from "../../src/batches/send.ts";
+import { readStatus } from "../../src/batches/status.ts";
 import { Failure } from "../../src/domain/failure.ts";
 import { payoutIntent } from "../../src/operations/payout/claim.ts";
 import { created, data, refused, startMs, unclear } from "../operations/scripted.ts";
@@ -219,7 +220,8 @@ test("P16: reports payouts that the API already had as existing", async () => {
   );
   expect(messages).toEqual([null, expect.stringContaining("the API had it before, since"), null]);
   const { ledger, batch } = place;
-  expect(await ledger.batches.sentBefore(batch)).toEqual({ count: 1, sumPaisa: 200n });
+  const { sentBefore } = await readStatus(batch, ledger);
+  expect(sentBefore).toEqual({ count: 1, sumPaisa: 200n });
   const [found] = await collect(exportedRows(batch, undefined, ledger));
   expect(found?.map(({ existing }) => existing)).toEqual(["no", "yes", "no"]);
 });

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { whichBatch } from "../../src/batches/identity.ts";
-import type { Batch, BatchClaim, BatchFile, Traits } from "../../src/ledger/batch.ts";
+import type { Batch, BatchClaim, BatchFile, BatchFilter, Traits } from "../../src/ledger/batch.ts";
 import type { Outcome } from "../../src/ledger/operation.ts";
 import { collect } from "../support/helpers.ts";
 import { batchFile, claimed, payout, plannedRow, record } from "./small-ledger.ts";
@@ -125,7 +125,9 @@ describeEach(databases, "which batch a file is", ({ share }) => {
   }
 
   const asPaid: Outcome = { state: "CONFIRMED", status: "Completed" };
+  const asUnknown: Outcome = { state: "UNCERTAIN" };
   const [other, again] = [batchFile("other.csv"), { ...batchFile("again"), fileName: file.name }];
+  const third = batchFile("third.csv");
 
   test("is looked up by each trait, with the newest first", async () => {
     const { ledger, plan, known } = await setup();
@@ -149,6 +151,40 @@ describeEach(databases, "which batch a file is", ({ share }) => {
       [{ hash: "b2", identity: two.identity }, [two.id, one.id]],
     ] as const)
       expect(await known(traits), Object.keys(traits).join()).toEqual({ ...nothing, ids });
+  });
+
+  test("is listed and counted by a filter, with the newest first", async () => {
+    const { ledger, plan, send } = await setup();
+    const cancelled = await plan(file);
+    const [ended, unknown, unsent] = [await plan(other), await plan(again), await plan(third)];
+    ours(await ledger.claim({ ...file, identity: "2".repeat(64), name: "unplanned" }, whichBatch));
+    await send(ended, asPaid, { state: "REFUSED" });
+    await send(unknown, asPaid, asUnknown);
+    await send(unsent, asPaid);
+    const claim = await ledger.claimPlanned(cancelled);
+    await ledger.cancel(claim.batch);
+    const all = [unsent, unknown, ended, cancelled];
+    const { createdAt } = unsent;
+    const filters: [BatchFilter, Batch[]][] = [
+      [{}, all],
+      [{ since: createdAt }, all.filter((one) => one.createdAt >= createdAt)],
+      [{ until: createdAt }, all.filter((one) => one.createdAt <= createdAt)],
+      [{ since: "2099" }, []],
+      [{ until: "2000" }, []],
+      [{ isCancelled: true }, [cancelled]],
+      [{ isCancelled: false }, [unsent, unknown, ended]],
+      [{ isCancelled: false, mayBeOpen: true }, [unsent, unknown]],
+      [{ below: unknown.number }, [ended, cancelled]],
+    ];
+    for (const [filter, found] of filters) {
+      const title = Object.keys(filter).join();
+      const ids = found.map(({ id }) => id);
+      const listed = async (most: number) => (await ledger.list(most, filter)).map(({ id }) => id);
+      expect(await listed(9), title).toEqual(ids);
+      expect(await listed(1), title).toEqual(ids.slice(0, 1));
+      expect(await ledger.count(filter, 9), title).toBe(ids.length);
+      expect(await ledger.count(filter, 1), title).toBe(Math.min(1, ids.length));
+    }
   });
 
   test("is looked up by its own name before that of its file, and only the newest", async () => {

@@ -1,16 +1,19 @@
 import { expect } from "vitest";
+import type { Traits } from "../../src/ledger/batch.ts";
 import type { Filter, Kind } from "../../src/ledger/operation.ts";
 import { compiled, type Query } from "../../src/ledger/postgres/connection.ts";
 import { dialect } from "../../src/ledger/postgres/driver.ts";
 import { createLists } from "../../src/ledger/postgres/lists.ts";
 import { schemaSql } from "../../src/ledger/postgres/schema.ts";
 import { RunAccount } from "../../src/ledger/sql/accounts.ts";
+import { createBatches } from "../../src/ledger/sql/batches.ts";
 import type { Driver } from "../../src/ledger/sql/driver.ts";
 import { createOverlaps } from "../../src/ledger/sql/overlaps.ts";
 import { createReads } from "../../src/ledger/sql/reads.ts";
 import { runRemotely } from "../../src/ledger/sql/work.ts";
 import { collect } from "../support/helpers.ts";
 import { serverTest, sharedCluster } from "../support/postgres.ts";
+import { worker } from "./small-ledger.ts";
 
 /** A payout each minute. The account "idle" has every other one of the first fifth, and nothing since then. */
 const count = 40_000;
@@ -35,9 +38,14 @@ const fill = `
   INSERT INTO lenden.batches (id, profile, environment, name, file_name, file_hash, identity, columns, digest, "user", created_at,
     account)
     VALUES ('B1', 'shop', 'production', 'may', 'may', '', '', '[]', '', 'root', '2026-02-11', 1);
+  INSERT INTO lenden.batches (id, profile, environment, name, file_name, file_hash, identity, columns, digest, "user", created_at,
+    account, row_count, total_paisa)
+  SELECT 'B' || n, 'shop', 'production', 'name-' || n, 'file-' || n, 'hash-' || n, 'identity-' || n, '[]', '',
+    'root', '2026-02-11', CASE WHEN n > 9950 THEN 2 ELSE 1 END, n, n
+  FROM generate_series(2, 10000) n;
   INSERT INTO lenden.batch_rows (batch, "row", line, reference, amount_paisa, recipient, method_id, method, cells,
     recipient_key, accepted)
-  SELECT 1, n, n, 'NEW-' || n, 500, recipient_key, 'm1', 'bkash', '[]', recipient_key, 0
+  SELECT 1 + n / 100, n, n, 'NEW-' || n, 500, recipient_key, 'm1', 'bkash', '[]', recipient_key, 0
   FROM (SELECT number AS n, recipient_key FROM lenden.operations) one;
   VACUUM ANALYZE;
 `;
@@ -75,8 +83,15 @@ async function openReads() {
     if (found) plans.push(found.Plan);
     return (await client.query<Record<string, string | null>>(sql, sent)).rows;
   };
-  const driver: Pick<Driver, "dialect" | "read" | "snapshot"> = {
+  const rejected = () => Promise.reject(new Error("no process holds or writes anything"));
+  const driver: Driver = {
     dialect,
+    write: rejected,
+    writeAfter: rejected,
+    snapshot: rejected,
+    pages: () => {
+      throw new Error("nothing is read page by page");
+    },
     read: (work) =>
       runRemotely(work(), async (statements) => {
         const answers = [];
@@ -84,7 +99,6 @@ async function openReads() {
           answers.push(await read(one.sql, ...one.values));
         return answers;
       }),
-    snapshot: () => Promise.reject(new Error("no process holds anything")),
   };
   const as = (keyId: string) => {
     const owner = { profile: "shop", environment: "production", baseUrl: "https://a", keyId };
@@ -93,6 +107,7 @@ async function openReads() {
       ...createReads(driver, owner, account),
       ...createLists({ read }, driver, account),
       ...createOverlaps(driver, owner, account),
+      batches: createBatches(driver, account, worker({ owner })),
     };
   };
   return { as, plans };
@@ -130,6 +145,10 @@ const lists: [account: string, size: number, kind: Kind | undefined, filter: Fil
   ["busy", 20, undefined, { batch: 4n, oldestFirst: true }],
 ];
 
+const known =
+  (traits: Traits) =>
+  async ({ batches }: Reads) =>
+    (await batches.known(traits)).batches;
 const numbers = Array.from({ length: 100 }, (_, at) => 351 * (at + 1));
 const references = numbers.map((one) => `REF-${one}`);
 const payees = numbers.map((one) => `0${1_710_000_000 + one}`);
@@ -147,6 +166,13 @@ const lookUps: [size: number, work: (ledger: Reads) => Promise<unknown>][] = [
   [89, async (one) => [...(await one.paidRecipients(payees))]],
   [100, async (one) => [...(await one.plannedReferences(numbers.map((n) => `NEW-${n}`))).keys()]],
   [100, async (one) => [...(await one.overlaps(rows, { since: "2026-01-28" })).keys()]],
+  [1, known({ id: "B77" })],
+  [1, known({ hash: "hash-77" })],
+  [1, known({ identity: "identity-77", name: "name-77" })],
+  [1, known({ name: "file-77" })],
+  [0, known({ identity: "none", name: "none" })],
+  [20, (one) => one.batches.list(20)],
+  [20, (one) => one.batches.list(20, { since: "2026", below: 5_000n })],
 ];
 
 serverTest("lists and look-ups on a server read few rows of a large ledger", async () => {

@@ -116,6 +116,8 @@ CREATE UNIQUE INDEX batches_by_id ON lenden.batches (account, id);
 CREATE UNIQUE INDEX batches_by_identity ON lenden.batches (account, identity);
 CREATE INDEX batches_by_file ON lenden.batches (account, file_hash);
 CREATE INDEX batches_by_name ON lenden.batches (account, name);
+CREATE INDEX batches_by_file_name ON lenden.batches (account, file_name);
+CREATE INDEX batches_by_age ON lenden.batches (account, number);
 CREATE INDEX batches_by_process ON lenden.batches (process) WHERE process IS NOT NULL;
 
 CREATE TABLE lenden.batch_rows (

@@ -3,7 +3,7 @@ import { rowResultOf, tallyOf } from "../batch-results.ts";
 import { batchSums, isOfBatch, rowColumns, rowSets } from "../conditions.ts";
 import { numberIn, type Row, reader } from "../values.ts";
 import type { Driver } from "./driver.ts";
-import { query, type Value } from "./work.ts";
+import { all, query, type Value } from "./work.ts";
 
 /** FROM and WHERE of the rows `r` of a batch. */
 export const rowsOfBatch = "FROM lenden.batch_rows r WHERE r.batch = $1";
@@ -22,9 +22,9 @@ export function createBatchResults(driver: Driver): BatchResults {
   return {
     tally: async ({ number }) => (await read(sums.byState, number)).map(tallyOf),
 
-    sentBefore: async ({ number, createdAt }) => {
-      const [row] = await read(sums.before("$2"), number, createdAt);
-      return { count: Number(row?.count), sumPaisa: numberIn(row?.sum) };
+    tallies: async (batches) => {
+      const works = () => batches.map(({ number }) => query(sums.byState, number));
+      return (await driver.read(() => all(works()))).map((rows) => rows.map(tallyOf));
     },
 
     sentBetween: async ({ number }) => {

@@ -4,6 +4,7 @@ import {
   type Batch,
   type BatchClaim,
   type BatchFile,
+  type BatchFilter,
   type BatchStore,
   type FileOfBatch,
   idsOf,
@@ -14,7 +15,7 @@ import {
   type Traits,
   type WhichBatch,
 } from "../batch.ts";
-import { batchOf, foundPlans, knownBatchesOf, planRowOf, traitValues } from "../batch-results.ts";
+import { batchOf, foundPlans, knownBatchesOf, planRowOf } from "../batch-results.ts";
 import { planColumns, planDigest, rowEvent, rowsDigest } from "../chain.ts";
 import { knownBatches, plansWithin } from "../conditions.ts";
 import type { Holder } from "../operation.ts";
@@ -22,11 +23,12 @@ import { numberIn, type Row } from "../values.ts";
 import { nowIn, type Recorder } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import { createBatchResults, rowsOfBatch } from "./batch-results.ts";
-import type { Driver } from "./driver.ts";
+import type { Dialect, Driver } from "./driver.ts";
 import type { Write } from "./transaction.ts";
 import {
   type ColumnTypes,
   done,
+  parameters,
   query,
   RowsMissing,
   type Statement,
@@ -54,9 +56,17 @@ export function createBatches(driver: Driver, account: RunAccount, recorder: Rec
     known: (traits) =>
       driver.read(function* () {
         const { number } = yield* account.readOnce();
-        return yield* knownOf(parts, account.isAll ? null : number, traits);
+        return yield* knownOf(parts, account.isAll ? undefined : number, traits);
       }),
-    list: (limit) => listBatches(driver, account, limit),
+    list: (limit, filter) => listBatches(driver, account, limit, filter),
+    count: (filter, most) =>
+      driver.read(function* () {
+        const { values, from } = yield* selectedBatches(driver.dialect, account, filter);
+        const sql = `SELECT count(*) AS count FROM (
+          SELECT 1 ${from} LIMIT $${values.length + 1}) found`;
+        const [row] = yield* query(sql, ...values, most);
+        return Number(numberIn(row?.count));
+      }),
     plansWithin: ({ count, sumPaisa }) =>
       foundPlans((before, limit) =>
         driver.read(function* () {
@@ -73,20 +83,59 @@ export function listBatches(
   { dialect, read }: Pick<Driver, "dialect" | "read">,
   account: RunAccount,
   limit: number,
+  filter: BatchFilter = {},
 ): Promise<Batch[]> {
   return read(function* () {
-    const { number } = yield* account.readOnce();
-    const whose = account.isAll ? "true" : "b.account = $2";
-    const sql = `SELECT b.*, ${dialect.holderColumn("b")} FROM lenden.batches b
-      WHERE ${whose} AND b.digest IS NOT NULL ORDER BY b.number DESC LIMIT $1`;
-    const rows = yield* query(sql, limit, ...(account.isAll ? [] : [number]));
-    return rows.map(batchOf);
+    const { values, from } = yield* selectedBatches(dialect, account, filter);
+    const sql = `SELECT b.*, ${dialect.holderColumn("b")} ${from}
+      ORDER BY b.number DESC LIMIT $${values.length + 1}`;
+    return (yield* query(sql, ...values, limit)).map(batchOf);
   });
 }
 
-function* knownOf({ columns }: Parts, account: bigint | null, traits: Traits): Work<KnownBatches> {
-  const sql = knownBatches(columns);
-  return knownBatchesOf(yield* query(sql, account, ...traitValues(traits)));
+/** FROM and WHERE of the batches that a filter selects. */
+function* selectedBatches(
+  { isIn }: Dialect,
+  account: RunAccount,
+  { since, until, isCancelled, mayBeOpen, below }: BatchFilter,
+): Work<{ values: Value[]; from: string }> {
+  const { number } = yield* account.readOnce();
+  const { values, bind } = parameters();
+  const own = account.isAll ? undefined : bind(number);
+  const conditions = [
+    own && `b.account = ${own}`,
+    since && `b.created_at >= ${bind(since)}`,
+    until && `b.created_at <= ${bind(until)}`,
+    isCancelled !== undefined && `b.cancelled_at IS ${isCancelled ? "NOT NULL" : "NULL"}`,
+    below !== undefined && `b.number < ${bind(below)}`,
+    mayBeOpen && hasMaybeOpenRow(own ? `o.account = ${own}` : isIn("o.account", allAccounts)),
+  ];
+  const where = ["b.digest IS NOT NULL", ...conditions.filter((one) => one)].join(" AND ");
+  return { values, from: `FROM lenden.batches b WHERE ${where}` };
+}
+
+const allAccounts = "SELECT a.number FROM lenden.accounts a";
+
+/**
+ * True for a batch `b` that did not send all of its rows, or sent one whose outcome is unknown or that was not sent:
+ * what indexes show without its rows.
+ */
+const hasMaybeOpenRow = (ofAccount: string) => `(
+  (SELECT count(*) FROM lenden.operations o WHERE o.batch = b.number) < b.row_count
+  OR b.number IN (SELECT o.batch FROM lenden.operations o WHERE ${ofAccount}
+    AND o.state <> 'CONFIRMED' AND o.state IN ('INTENT', 'UNCERTAIN', 'NOT_SENT')
+    AND o.batch IS NOT NULL))`;
+
+function* knownOf(
+  { columns, driver }: Parts,
+  account: bigint | undefined,
+  traits: Traits,
+): Work<KnownBatches> {
+  const { values, bind } = parameters();
+  const own = account === undefined ? undefined : bind(account);
+  const whose = (batch: string) =>
+    own ? `${batch}.account = ${own}` : driver.dialect.isIn(`${batch}.account`, allAccounts);
+  return knownBatchesOf(yield* query(knownBatches(columns, whose, traits, bind), ...values));
 }
 
 /** Which batch a file is, inside a write, and what decided that. */

@@ -103,6 +103,8 @@ export const schema = `
   CREATE UNIQUE INDEX batches_by_identity ON batches (account, identity);
   CREATE INDEX batches_by_file ON batches (account, file_hash);
   CREATE INDEX batches_by_name ON batches (account, name);
+  CREATE INDEX batches_by_file_name ON batches (account, file_name);
+  CREATE INDEX batches_by_age ON batches (account, number);
 
   CREATE TABLE batch_rows (
     batch INTEGER NOT NULL REFERENCES batches (number),

@@ -360,7 +360,9 @@ async function tallyOf(rows) {
   for await (const { state, status, amountPaisa } of rows) {
     const key = JSON.stringify([state, status]);
     const { count, sumPaisa } = tallies.get(key) ?? { count: 0, sumPaisa: 0n };
-    tallies.set(key, { state, status, count: count + 1, sumPaisa: sumPaisa + amountPaisa });
+    const sentBefore = { count: 0, sumPaisa: 0n };
+    const sum = { count: count + 1, sumPaisa: sumPaisa + amountPaisa };
+    tallies.set(key, { state, status, ...sum, sentBefore });
   }
   return [...tallies.values()];
 }

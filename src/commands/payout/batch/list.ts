@@ -1,10 +1,10 @@
-import { listStatuses, listStatusOf, newestBatches } from "../../../batches/list.ts";
+import { countBatches, listStatuses, listStatusOf, newestBatches } from "../../../batches/list.ts";
 import { statusJson } from "../../../batches/plain.ts";
 import type { BatchStatus } from "../../../batches/status.ts";
 import { defineCommand } from "../../../cli/command/define-command.ts";
 import { flag, oneOf } from "../../../cli/command/flag.ts";
 import { id, money, text, time } from "../../../cli/output/view.ts";
-import { collect, keysOf } from "../../../domain/collect.ts";
+import { keysOf } from "../../../domain/collect.ts";
 import { usage } from "../../../domain/failure.ts";
 import { columnsFlag, type ListColumn, limit, pagesOf, pageTable } from "../../lists.ts";
 import { spanOf, timeFilters, zoneOf } from "../../time-filters.ts";
@@ -54,7 +54,7 @@ export const batchList = defineCommand({
     if (problems.length > 0) throw usage(problems);
     const ledger = await context.ledger.records();
     const read = (most: number) => newestBatches({ since, until, status }, most, ledger);
-    const count = async (most: number) => (await collect(read(most))).length;
+    const count = (most: number) => countBatches({ since, until, status }, most, ledger);
     yield* pagesOf(list, { read, count }, { ...given, status }, context);
   },
   output: (schema) => schema.z.strictObject({ ...batchFields(schema), warnings: schema.warnings }),
