@@ -10,6 +10,8 @@ import type { Certain } from "./ending.ts";
 import { countForgotten, type RowEnd, type Sending, sendBatch } from "./send.ts";
 import { type BatchStatus, openOf, readStatus, type Sum, sumOf } from "./status.ts";
 import { existedText, newPeriodText, sentences } from "./texts.ts";
+import { isHeldBack } from "./throttle.ts";
+import { mostClaimed } from "./workers.ts";
 
 type Pacing = Pick<Sending, "concurrency" | "perSecond">;
 
@@ -79,7 +81,7 @@ export async function runBatch(
       `${existedText(existing, before.total)}, already existed at the API and were not paid now. For their dates, run 'lenden payout batch export ${batch.id}'.`,
       "batch.existing",
     );
-  const certain = run.certain(pacing.concurrency);
+  const certain = run.certain(mostClaimed(pacing.concurrency));
   return { stopped, notes: run.notes(stopped), blocked: run.blocked(), existing, certain };
 }
 
@@ -132,7 +134,7 @@ function createRunTally({ total, sums }: BatchStatus, deps: OperationDeps) {
   return {
     add: ({ amountPaisa, reference }: PlannedPayout, end: RowEnd, failure?: Failure): void => {
       ends.set(end, sumOf(sumOfEnds(end), { count: 1, sumPaisa: amountPaisa }));
-      if (failure) last.set(end, failure);
+      if (failure && !isHeldBack(failure)) last.set(end, failure);
       if (end !== "uncertain" || !isBlocked(failure)) return;
       const hint = failure?.details.hint ?? resolveHint(reference, "payout", deps.account);
       blocked = { count: (blocked?.count ?? 0) + 1, hint: blocked?.hint ?? hint };

@@ -11,7 +11,8 @@ import type { PayoutOrder } from "../operations/payout/order.ts";
 import { sendPlannedPayout } from "../operations/payout/send.ts";
 import { isUnresendable, restStarts } from "../operations/payout/unknown.ts";
 import { accessHint } from "../operations/response-failure.ts";
-import { createThrottle, type RowDeps } from "./throttle.ts";
+import { createThrottle, type RowDeps, type Slot } from "./throttle.ts";
+import { createWorkers } from "./workers.ts";
 
 /** How a row ended; `existing`: the API had its payout before this run. */
 export type RowEnd = "accepted" | "existing" | FailureKind;
@@ -19,7 +20,7 @@ export type RowEnd = "accepted" | "existing" | FailureKind;
 export interface Sending {
   batch: Batch;
   ledger: Ledger;
-  /** So many rows are claimed and sent at once; after a kill at most so many are unknown. */
+  /** So many rows are sent at once. Some more are claimed; after a kill at most `mostClaimed` are unknown. */
   concurrency: number;
   /** Requests a second; unlimited if undefined. */
   perSecond: number | undefined;
@@ -38,8 +39,8 @@ const rowMs = 60_000;
 
 /**
  * Sends the rows of a batch that were not sent yet: first those whose outcome is unknown, then the
- * others in the order of the file. Each worker claims a row right before it sends it, in the same way
- * as a single payout.
+ * others in the order of the file. Each worker claims a row, waits for a slot, and sends the row in the
+ * same way as a single payout. There are more workers than slots, so that a slot does not wait for a claim.
  *
  * @returns why it stopped before the end, if it did
  */
@@ -48,21 +49,18 @@ export async function sendBatch(
   deps: OperationDeps,
 ): Promise<Failure | undefined> {
   const { ledger, concurrency, onRow } = sending;
-  const rules = createStopRules();
-  /** Asked before each claim and each request, because any response may show a wrong clock (P3). */
-  const isOver = (): boolean => {
-    const clock = clockFailure(deps, "batch.clock-differs");
-    if (clock) rules.saw(clock.kind, clock);
-    return rules.reason() !== undefined || deps.isStopping();
-  };
+  const rules = createStopRules(deps);
+  const { isOver } = rules;
   const throttle = createThrottle({ ...sending, isOver }, deps);
   const queue = withCommitQueue(ledger, deps.soon);
   const starts = await restStarts(await ledger.unsettled(), ledger, deps);
   const rows = rowsToSend(sending, deps);
+  let isAllClaimed = false;
 
   const claimNext = async (): Promise<ClaimedRow | undefined> => {
-    if (isOver()) return undefined;
+    if (isOver() || workers.isOneTooMany()) return undefined;
     const { value: row, done } = await rows.next();
+    if (done) isAllClaimed = true;
     if (done || isOver()) return undefined;
     const order = orderOfRow(row);
     const intent = payoutIntent(order, sending.batch.number);
@@ -92,24 +90,17 @@ export async function sendBatch(
 
   const work = async (): Promise<void> => {
     let next: Promise<ClaimedRow | undefined> | undefined;
-    // The outcome of an accepted row and the claim of the next row share a commit. After any other
-    // outcome, the stop rules decide first whether there is a next row.
-    const record: Ledger["record"] = (request) => {
-      const recorded = queue.record(request);
-      if (request.outcome.state === "CONFIRMED" && request.release) {
-        next = claimNext();
-        next.catch(() => {}); // The loop below awaits it later.
-      }
-      return recorded;
-    };
-    const shared: Ledger = { ...queue, record };
-    const worker: RowDeps = {
-      ...deps,
-      unknownSince: undefined,
-      ledger: async () => shared,
-      notice: () => {},
-    };
-    worker.client = throttle.clientOf(worker);
+    const worker: RowDeps = { ...deps, unknownSince: undefined, notice: () => {} };
+    const slot = throttle.slotOf(worker);
+    worker.client = slot.client;
+    const shared = withJudgment(queue, slot, (heldMs, recorded) => {
+      workers.accepted(heldMs, recorded);
+      // The outcome of an accepted row and the claim of the next row share a commit. After any other
+      // outcome, the stop rules decide first whether there is a next row.
+      next = claimNext();
+      next.catch(() => {}); // The loop below awaits it later.
+    });
+    worker.ledger = async () => shared;
     try {
       for (;;) {
         const claimed = await (next ?? claimNext());
@@ -117,14 +108,36 @@ export async function sendBatch(
         // After an error of the ledger, no outcome could be recorded (I4).
         if (!claimed || rules.reason()?.kind === "internal") return;
         await sendRow(claimed, worker);
+        slot.free();
       }
     } catch (error) {
       rules.ledgerFailed(error);
+    } finally {
+      slot.free();
     }
   };
-
-  await Promise.all(Array.from({ length: concurrency }, work));
+  const isMore = () => !isAllClaimed && !isOver();
+  const workers = createWorkers({ concurrency, now: deps.now, isMore, work });
+  await workers.run();
   return rules.reason();
+}
+
+/**
+ * The ledger of a worker. A response was judged once its outcome is to be recorded, if the API accepted the row, or if
+ * the row is tried again after a pause. After any other outcome, the stop rules decide first.
+ */
+function withJudgment(
+  queue: Ledger,
+  slot: Slot,
+  accepted: (heldMs: number, recorded: Promise<unknown>) => void,
+): Ledger {
+  const record: Ledger["record"] = (request) => {
+    const recorded = queue.record(request);
+    if (!request.release) slot.pause();
+    else if (request.outcome.state === "CONFIRMED") accepted(slot.free(), recorded);
+    return recorded;
+  };
+  return { ...queue, record };
 }
 
 /** A row as the payout that it orders. */
@@ -174,7 +187,7 @@ const mostUnknown = 5;
 const mostRejected = 10;
 
 /** Decides when a batch stops before its end. */
-function createStopRules() {
+function createStopRules(deps: OperationDeps) {
   let reason: Failure | undefined;
   let unknown = 0;
   let rejected = { text: "", count: 0 };
@@ -212,8 +225,14 @@ function createStopRules() {
         { hint: "Fix the problem that the API reports, then run the same command again." },
       );
   };
+  /** Asked before each claim and each request, because any response may show a wrong clock (P3). */
+  const isOver = (): boolean => {
+    const clock = clockFailure(deps, "batch.clock-differs");
+    if (clock) saw(clock.kind, clock);
+    return reason !== undefined || deps.isStopping();
+  };
   /** `reason`: why it stops, once it does. */
-  return { saw, ledgerFailed, reason: () => reason };
+  return { saw, ledgerFailed, isOver, reason: () => reason };
 }
 
 /** The API's own response, with its code; empty if the row was rejected without a request. */

@@ -2,6 +2,7 @@ import { copyFileSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { mostClaimed } from "../../src/batches/workers.ts";
 import { amountText } from "../../src/domain/amount.ts";
 import { headPath } from "../../src/ledger/head.ts";
 import { createRandom } from "../../src/sandbox/random.ts";
@@ -138,7 +139,7 @@ async function sendUntilDone(merchant: Merchant, payees: Payees): Promise<void> 
 }
 
 test.concurrent.for(Array.from({ length: unknownKills }, (_, kill) => kill))(
-  "P9: after kill -9 of a batch at concurrency 8 at most 8 rows are unknown (%i)",
+  "P9: after kill -9 of a batch at concurrency 8, at most 16 rows are unknown (%i)",
   async (kill, { onTestFailed, onTestFinished }) => {
     onTestFailed(() => void process.stderr.write(`LENDEN_SEED=${seed}\n`));
     const share = createRandom(`unknown ${kill}`, seed).share();
@@ -162,7 +163,7 @@ test.concurrent.for(Array.from({ length: unknownKills }, (_, kill) => kill))(
     );
     expect(all).toBeGreaterThan(20);
     expect(all).toBeLessThan(200);
-    expect(unknown).toBeLessThanOrEqual(8);
+    expect(unknown).toBeLessThanOrEqual(mostClaimed(8));
     expect(await merchant.built(sendOf(payees, "--concurrency", "32"))).toMatchObject({ code: 0 });
     await expectPaidOnce(merchant, payees);
   },

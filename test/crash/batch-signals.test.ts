@@ -47,7 +47,10 @@ test("P22: the second signal exits at once (75), and the next run resolves the r
   child.kill("SIGINT");
   const leftMs = Date.now();
   const { code } = await end;
-  expect([code, await statesOf(merchant, payees)]).toEqual([75, { uncertain: 4, unsent: 16 }]);
+  const { uncertain = 0, unsent } = await statesOf(merchant, payees);
+  expect([code, unsent]).toEqual([75, 20 - uncertain]);
+  // Four were in flight, and a fifth one may have been claimed.
+  expect([4, 5]).toContain(uncertain);
   // No response would arrive for thirty seconds.
   expect(Date.now() - leftMs).toBeLessThan(25_000);
   ill.splice(0);

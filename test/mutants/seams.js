@@ -169,6 +169,8 @@ export const seams = {
   /** Sends the rows of a batch. */
   batch: decoratedAt("batches/send.ts", "sendBatch"),
   throttle: decoratedAt("batches/throttle.ts", "createThrottle"),
+  /** How many rows of a batch are claimed at once. */
+  workers: decoratedAt("batches/workers.ts", "createWorkers"),
   rowStatus: decoratedAt("batches/status.ts", "rowStatusOf"),
   /** How a row that was not paid can be sent again. */
   retryPlan: decoratedAt("batches/retries.ts", "createRetryPlanner"),

@@ -258,10 +258,33 @@ export const batchBugs = [
     seam: "throttle",
     decorate: (create) => (options, deps) =>
       override(create(options, deps), {
-        clientOf: (clientOf) => (worker) =>
-          clientOf(withValues(worker, { unknownSince: undefined })),
+        slotOf: (slotOf) => (worker) => slotOf(withValues(worker, { unknownSince: undefined })),
       }),
     tests: ["test/batch/send-safety.test.ts"],
+  },
+  {
+    name: "batch: the next row is sent before the last response was judged",
+    seam: "throttle",
+    decorate: (create) => (options, deps) =>
+      override(create(options, deps), {
+        slotOf: (slotOf) => (worker) => {
+          const slot = slotOf(worker);
+          const createPayout = (create) => async (input) => {
+            const answer = await create(input);
+            slot.free();
+            return answer;
+          };
+          return { ...slot, client: override(slot.client, { createPayout }) };
+        },
+      }),
+    tests: ["test/batch/reserve.test.ts", "-t", "row that waits"],
+  },
+  {
+    name: "batch: the reserve grows beyond the concurrency",
+    seam: "workers",
+    decorate: (create) => (options) =>
+      create({ ...options, concurrency: options.concurrency * 1.5 }),
+    tests: ["test/batch/reserve.test.ts", "-t", "P9"],
   },
   {
     name: "batch: what its reference was used for counts as the row",
