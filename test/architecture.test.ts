@@ -144,6 +144,29 @@ test("there are no import cycles, also of types", () => {
   expect(files.filter((path) => leadingTo(path).includes(path))).toEqual([]);
 });
 
+test("the ledger's store knows no database, and its decisions know no store", () => {
+  const within = (path: string) => /^ledger\/(\w+)\//.exec(path)?.[1] ?? "";
+  const wrong = imports.filter(({ from, to }) => {
+    if (!from.path.startsWith("ledger/") || !to.path.startsWith("ledger/")) return false;
+    const [one, other] = [within(from.path), within(to.path)];
+    if (one === "sql") return other !== "sql" && other !== "";
+    if (one === "sqlite") return other === "postgres";
+    return decisions.includes(from.path) && other !== "";
+  });
+  expect(wrong.map(shown)).toEqual([]);
+});
+
+const decisions = [
+  "decide",
+  "columns",
+  "events",
+  "intent",
+  "rows",
+  "chain",
+  "conditions",
+  "batch",
+].map((name) => `ledger/${name}.ts`);
+
 test("commands never import each other", () => {
   const names = new Set(commandFiles().map((file) => relative(root, file)));
   const wrong = imports.filter(({ from, to }) => names.has(from.path) && names.has(to.path));
