@@ -1,4 +1,5 @@
 import type { Paisa } from "../domain/amount.ts";
+import { keysOf } from "../domain/collect.ts";
 import { formatDay, formatTime, localIso } from "../domain/local-time.ts";
 import { readMobile } from "../domain/mobile.ts";
 import { formatPaisa } from "../domain/money.ts";
@@ -90,15 +91,17 @@ const mostInMemory = 10_000;
  * number of groups.
  */
 export function createReport(scope: Scope) {
-  const accounts = new Map<string, AccountReport<never[]> & { byKey: Map<string, Group> }>();
+  type Open = AccountReport<never[]> & { byKey: Map<string, Group> };
+  const accounts = new Map<string, Open>();
   let inMemory = 0;
   let stored: ReturnType<typeof createStore> | undefined;
 
   const accountOf = ({ account, environment }: Operation) => {
     const id = `${environment} ${account}`;
-    let own = accounts.get(id);
+    const known = accounts.get(id);
+    if (known) return known;
     const listed = { differing: [], noLongerCompleted: [] };
-    own ??= { account, environment, groups: [], total: {}, listed, byKey: new Map() };
+    const own: Open = { account, environment, groups: [], total: {}, listed, byKey: new Map() };
     accounts.set(id, own);
     return own;
   };
@@ -161,44 +164,55 @@ export function* largest(groups: Iterable<Group>, most: number): Iterable<Group>
   if (count > most) yield { key: others, name: `${count - most} groups`, sums };
 }
 
-/** Groups in a temporary database: their sums are added up when they are read, the largest group first. */
+/** Parts of groups in a temporary database: they are added up when they are read, the largest group first. */
 function createStore(database: Database) {
-  const cells = buckets.flatMap((bucket) => kinds.map((kind) => `${bucket} ${kind}` as const));
-  const columns = cells.flatMap((cell) => [`"${cell} count"`, `"${cell} paisa"`]);
   database.exec(`CREATE TEMP TABLE part
-    (account TEXT, key TEXT, name TEXT, completed INTEGER, ${columns.join(" INTEGER, ")} INTEGER) STRICT`);
-  const insert = database.prepare(
-    `INSERT INTO part VALUES (?, ?, ?, ?${", ?".repeat(columns.length)})`,
-  );
-  // The name of the newest part that has one. SQLite reports a sum that is too large.
-  const select = database.prepare(`SELECT key,
-      substr(max(printf('%020d', rowid) || name), 21) AS name,
-      ${columns.map((column) => `sum(${column}) AS ${column}`).join(", ")}
+    (account TEXT, key TEXT, name TEXT, completed INTEGER, sums TEXT) STRICT`);
+  const insert = database.prepare("INSERT INTO part VALUES (?, ?, ?, ?, ?)");
+  // Beside a maximum, SQLite takes the name from its row: the newest part that has one.
+  const select = database.prepare(`SELECT key, name, group_concat(sums) AS sums,
+      max(CASE WHEN name IS NOT NULL THEN rowid END) AS newest
     FROM part WHERE account = ? GROUP BY key ORDER BY sum(completed) DESC, key`);
   return {
     add(account: string, groups: Iterable<Group>): void {
       database.transaction(() => {
-        for (const { key, name, sums } of groups) {
-          const values = cells.flatMap((cell) => {
-            const sum = sums[cell];
-            return sum ? [BigInt(sum.count), sum.paisa] : [null, null];
-          });
-          insert.run(account, key, name, sumIn(sums, "completed").paisa, ...values);
-        }
+        for (const { key, name, sums } of groups)
+          insert.run(account, key, name, sumIn(sums, "completed").paisa, textOf(sums));
       });
     },
 
     *groupsOf(account: string): Iterable<Group> {
-      for (const row of select.iterate(account)) {
-        const sums: Sums = {};
-        for (const cell of cells) {
-          const [count, paisa] = [row[`${cell} count`], row[`${cell} paisa`]];
-          if (typeof paisa === "bigint") sums[cell] = { count: Number(count), paisa };
-        }
-        yield { key: String(row.key), name: row.name == null ? null : String(row.name), sums };
-      }
+      for (const { key, name, sums } of select.iterate(account))
+        yield {
+          key: String(key),
+          name: name == null ? null : String(name),
+          sums: sumsIn(String(sums)),
+        };
     },
   };
+}
+
+/** Sums as a text: place of the cell, count and paisa, without those that are zero. */
+function textOf(sums: Sums): string {
+  const texts = [];
+  for (const cell of keysOf(sums)) {
+    const sum = sums[cell];
+    if (sum) texts.push(`${cells.indexOf(cell)} ${sum.count} ${sum.paisa}`);
+  }
+  return texts.join();
+}
+
+/** What texts of sums, separated by commas, add up to. */
+function sumsIn(texts: string): Sums {
+  const sums: Sums = {};
+  for (const text of texts.split(",")) {
+    const [place = "", count, paisa = ""] = text.split(" ");
+    const cell = cells[Number(place)];
+    if (cell === undefined) continue;
+    sums[cell] ??= { count: 0, paisa: 0n };
+    add(sums[cell], { count: Number(count), paisa: BigInt(paisa) });
+  }
+  return sums;
 }
 
 const kinds = ["payment", "refund", "payout", "cancel", "trigger"] as const;
@@ -206,6 +220,7 @@ const buckets = [
   ...(["completed", ...listedBuckets] as const),
   ...(["unknown", "inProgress", "notCounted"] as const),
 ];
+const cells = buckets.flatMap((bucket) => kinds.map((kind) => `${bucket} ${kind}` as const));
 
 function isListed(bucket: Bucket): bucket is ListedBucket {
   return listedBuckets.some((one) => one === bucket);
@@ -268,14 +283,10 @@ function joined(groups: Group[]): Group[] {
 }
 
 function addSums(to: Sums, sums: Sums): void {
-  for (const bucket of buckets)
-    for (const kind of kinds) {
-      const cell = `${bucket} ${kind}` as const;
-      const sum = sums[cell];
-      if (sum === undefined) continue;
-      to[cell] ??= { count: 0, paisa: 0n };
-      add(to[cell], sum);
-    }
+  for (const cell of keysOf(sums)) {
+    to[cell] ??= { count: 0, paisa: 0n };
+    add(to[cell], sums[cell]);
+  }
 }
 
 function byAmount(groups: Group[]): Group[] {
