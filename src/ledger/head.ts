@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { Failure } from "../domain/failure.ts";
-import type { Database } from "../platform/sqlite/database.ts";
+import type { Database, Row } from "../platform/sqlite/database.ts";
 import { type Head, type PositionFolders, positionFile, readHead, writeHead } from "./position.ts";
 
 /**
@@ -58,9 +58,12 @@ export function serverHeadPath(folders: PositionFolders, ledger: string): string
 
 /** The newest event of a ledger; undefined if it has none. */
 export function headOf(database: Database): Head | undefined {
-  const row = database
-    .prepare("SELECT number, hash FROM events ORDER BY number DESC LIMIT 1")
-    .get();
+  return headIn(database.prepare(selectHead).get());
+}
+
+export const selectHead = "SELECT number, hash FROM events ORDER BY number DESC LIMIT 1";
+
+export function headIn(row: Row | undefined): Head | undefined {
   return row && { number: BigInt(row.number ?? 0n), hash: String(row.hash) };
 }
 

@@ -1,6 +1,6 @@
 import type { Database, Statement as Prepared } from "../../platform/sqlite/database.ts";
 import { beginning, type Event } from "../chain.ts";
-import { headOf } from "../head.ts";
+import { headIn, selectHead } from "../head.ts";
 import { Pending } from "../sql/transaction.ts";
 import { done, RowsMissing, runNow, type Statement, type Value, type Work } from "../sql/work.ts";
 import { numberIn, type Row } from "../values.ts";
@@ -73,11 +73,12 @@ export function writeOn<Result>(
   work: (pending: Pending, nextOperation: () => bigint) => Work<Result>,
 ): Result {
   const answer = statementsOn(database);
+  const rowOf = (sql: string) => answer([{ sql, values: [] }])[0]?.[0];
   return database.transaction(() => {
     const pending = new Pending();
     let next: bigint | undefined;
     const nextOperation = (): bigint => {
-      next ??= numberIn(database.prepare(newestOperation).get()?.number);
+      next ??= numberIn(rowOf(newestOperation)?.number);
       next += 1n;
       return next;
     };
@@ -87,7 +88,7 @@ export function writeOn<Result>(
     });
     answer(pending.take());
     if (pending.hasEvents)
-      answer(pending.link(headOf(database) ?? { number: 0n, hash: beginning }).statements);
+      answer(pending.link(headIn(rowOf(selectHead)) ?? { number: 0n, hash: beginning }).statements);
     return result;
   });
 }
