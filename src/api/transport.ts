@@ -74,11 +74,13 @@ export function openTransport(proxy: ProxySettings, nodeVersion = ""): Transport
     agents.set(name, agent);
     return agent;
   };
+  let optimizes = nodeVersion.startsWith("v20.");
   return {
     exchange: async (request) => {
       const agent = await agentFor(request);
       // Node 20 optimizes undici's parser (WebAssembly) and would wait for that when the command ends.
-      if (nodeVersion.startsWith("v20.")) setFlagsFromString("--wasm-tiering-budget=100000000");
+      if (optimizes) setFlagsFromString("--wasm-tiering-budget=100000000");
+      optimizes = false;
       return exchange(request, agent);
     },
     close: async () => {
