@@ -31,6 +31,12 @@ import {
 /**
  * @typedef {import("./measure.js").Account} Account
  * @typedef {import("./measure.js").Figures} Figures
+ * @typedef {object} SendOptions
+ * @property {number} [inFlight]
+ * @property {string} [directory]
+ * @property {string} [parent]
+ * @property {string | undefined} [ledger] the URL of a ledger on PostgreSQL
+ * @property {string | undefined} [preload] a library that is loaded before all others
  */
 
 const undici = "an undici loop, no ledger";
@@ -102,9 +108,9 @@ async function growing(account, many, rounds = 5) {
   };
 }
 
-const latencyMs = 100;
-const inFlight = 64;
-const possible = inFlight / (latencyMs / 1000);
+export const latencyMs = 100;
+export const inFlight = 64;
+export const possible = inFlight / (latencyMs / 1000);
 
 /** @param {Account} account @param {{ rounds: number, rows: number }} size */
 async function besideLimit(account, { rounds, rows }) {
@@ -134,8 +140,8 @@ function undiciLoop({ baseUrl }, rows, inFlight) {
   return paceAt(baseUrl);
 }
 
-/** @param {string} file @param {Account} account @param {{ inFlight?: number, parent?: string }} options */
-async function batchPace(file, account, options = {}) {
+/** @param {string} file @param {Account} account @param {SendOptions} options */
+export async function batchPace(file, account, options = {}) {
   await sendFile(file, account, options);
   return paceAt(account.baseUrl);
 }
@@ -182,15 +188,15 @@ export function payoutFile(rows, prefix = `F${rows}`, firstRecipient = 0) {
  *
  * @param {string} file
  * @param {Account} account
- * @param {{ inFlight?: number, directory?: string, parent?: string, ledger?: string | undefined }} options
+ * @param {SendOptions} options
  */
 export async function sendFile(file, account, options = {}) {
-  const { inFlight = 32, directory, parent = scratch, ledger } = options;
+  const { inFlight = 32, directory, parent = scratch, ledger, preload } = options;
   const data = directory ?? mkdtempSync(join(parent, "lenden-batch-"));
   const flags = ["--concurrency", String(inFlight), "--allow-duplicates"];
   const start = performance.now();
   const child = spawn(process.execPath, [launcher, "payout", "batch", "send", file, ...flags], {
-    env: environment(data, account, ledger),
+    env: { ...environment(data, account, ledger), ...(preload && { LD_PRELOAD: preload }) },
     stdio: ["ignore", "ignore", "pipe"],
   });
   let [stderr, megabytes] = ["", 0];

@@ -2,10 +2,10 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { payoutFile, sendFile } from "./batch.js";
+import { batchPace, inFlight, latencyMs, payoutFile, possible, sendFile } from "./batch.js";
 import {
   environment,
   launcher,
@@ -35,6 +35,16 @@ export async function measurePostgres({ rounds, quick }) {
       await growingList(cluster, { rounds, many: quick ? 100_000 : 1_000_000 }),
       await twoProcesses(cluster, { rounds: 3, rows: quick ? 640 : 3_200 }),
     ];
+  } finally {
+    cluster.stop();
+  }
+}
+
+/** @param {import("./measure.js").Options} options */
+export async function measureFarLedger({ quick }) {
+  const cluster = await startCluster();
+  try {
+    return [await byLedger(cluster, { rounds: 5, rows: quick ? 1_280 : 6_400 })];
   } finally {
     cluster.stop();
   }
@@ -81,7 +91,7 @@ const delayMs = 20;
 async function roundTrips(cluster, rounds) {
   const { account, stop } = await startSandbox();
   const ledger = cluster.create();
-  const slow = await startSlowProxy(cluster.socket);
+  const slow = await startSlowProxy(cluster.socket, delayMs);
   const slowLedger = cluster.urlOf(ledger, slow.folder);
   let sent = 0;
   const senderOf = (/** @type {string} */ prefix, /** @type {string | undefined} */ url) => {
@@ -198,6 +208,56 @@ async function twoProcesses(cluster, { rounds, rows }) {
   };
 }
 
+/** The ledgers of a batch, and what they must reach of the possible. @param {Cluster} cluster @param {{ rounds: number, rows: number }} size */
+async function byLedger(cluster, { rounds, rows }) {
+  const { account, stop } = await startApi(latencyMs);
+  const file = payoutFile(rows);
+  const near = await startSlowProxy(cluster.socket, 1);
+  const far = await startSlowProxy(cluster.socket, delayMs);
+  const preload = slowSync();
+  const pace = (/** @type {import("./batch.js").SendOptions} */ options) =>
+    batchPace(file, account, { inFlight, ...options });
+  const ledgerAt = (/** @type {string} */ folder) => cluster.urlOf(cluster.create(), folder);
+  const sides = [
+    { name: inFile, least: 0.95, run: () => pace({}) },
+    { name: "the same, 4 ms for each sync", least: 0.9, run: () => pace({ preload }) },
+    {
+      name: `${onServer}, 1 ms away`,
+      least: 0.9,
+      run: () => pace({ ledger: ledgerAt(near.folder) }),
+    },
+    {
+      name: `${onServer}, ${delayMs} ms away`,
+      least: 0.75,
+      run: () => pace({ ledger: ledgerAt(far.folder) }),
+    },
+  ];
+  const figures = await sideBySide(sides, { rounds, warmRounds: 0 });
+  for (const one of [near, far]) one.stop();
+  stop();
+  return {
+    title: `An API that takes ${latencyMs} ms, payouts a second`,
+    notes: [
+      `Node ${process.versions.node}, ${inFlight} in flight: ${possible} a second are possible. ${whole(rows)} rows, medians of ${rounds} rounds side by side. Load of the machine at the end: ${loadavg()[0]?.toFixed(1)}.`,
+    ],
+    columns: ["", "a second", "least to most", "of the possible"],
+    rows: sides.map(({ name, least }) => {
+      const rate = medianOf(figures, name);
+      const met = rate / possible >= least ? "yes" : "NO";
+      const ratio = `${roundDown(rate / possible)}; at least ${least}: ${met}`;
+      return [name, whole(rate), spread(figures[name]), ratio];
+    }),
+  };
+}
+
+/** A library with which each sync takes 4 ms longer. */
+function slowSync() {
+  const library = join(scratch, "slow-sync.so");
+  const source = join(import.meta.dirname, "slow-sync.c");
+  execFileSync("cc", ["-shared", "-fPIC", "-o", library, source, "-ldl"]);
+  return library;
+}
+
 /** Where Debian installs PostgreSQL. */
 const programs = "/usr/lib/postgresql";
 
@@ -277,8 +337,8 @@ async function startCluster() {
   };
 }
 
-/** A socket in front of the server's, in a process of its own: a measured command blocks this one. @param {string} socket */
-async function startSlowProxy(socket) {
+/** A socket in front of the server's, in a process of its own: a measured command blocks this one. @param {string} socket @param {number} delayMs */
+async function startSlowProxy(socket, delayMs) {
   const folder = mkdtempSync(join(tmpdir(), "lenden-slow-"));
   const name = ".s.PGSQL.5432";
   const script = join(import.meta.dirname, "slow-proxy.js");

@@ -1,11 +1,11 @@
 // Measures lenden beside other tools, and prints the tables of docs/benchmarks.md.
-// Usage: npm run bench -- [start|batch|sandbox|ledger|postgres]... [--rounds <n>] [--quick]
+// Usage: npm run bench -- [start|batch|sandbox|ledger|postgres|far]... [--rounds <n>] [--quick]
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { measureBatch } from "./batch.js";
 import { measureLedger } from "./ledger.js";
 import { markdown } from "./measure.js";
-import { measurePostgres } from "./postgres.js";
+import { measureFarLedger, measurePostgres } from "./postgres.js";
 import { measureSandbox } from "./sandbox.js";
 import { measureStart } from "./start.js";
 
@@ -16,6 +16,7 @@ const parts = {
   sandbox: measureSandbox,
   ledger: measureLedger,
   postgres: measurePostgres,
+  far: measureFarLedger,
 };
 const { values, positionals } = parseArgs({
   allowPositionals: true,
