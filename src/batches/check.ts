@@ -7,7 +7,13 @@ import {
   isSamePayout,
   repetitionOf,
 } from "../ledger/decide.ts";
-import type { KnownPayout, Ledger, PlannedReference, RecipientAmount } from "../ledger/ledger.ts";
+import type {
+  BatchReads,
+  KnownPayout,
+  Ledger,
+  PlannedReference,
+  RecipientAmount,
+} from "../ledger/ledger.ts";
 import { checkStop, type OperationDeps } from "../operations/deps.ts";
 import { type CsvFile, detectDelimiter, recordPages, textOf, Unreadable } from "./csv.ts";
 import type { CellProblem, Finding, Place } from "./findings.ts";
@@ -61,7 +67,7 @@ type StopDeps = Pick<OperationDeps, "isStopping" | "isOutOfTime">;
 
 const mostRows = 500_000;
 const rowsPerTurn = 1_000;
-const rowsPerQuery = 500;
+const rowsPerQuery = 2_000;
 /** The largest whole number that SQLite can store. */
 const largestTotalPaisa = 2n ** 63n - 1n;
 
@@ -190,10 +196,10 @@ interface Scope {
   planned?: { batch: bigint; since: string };
 }
 
-/** Compares rows with the payouts and the plans of the ledger, some hundred at a time. */
+/** Compares rows with the payouts and the plans of the ledger, some thousand at a time. */
 export async function findInLedger(
   rows: AsyncIterable<ComparedRow> | ComparedRow[],
-  ledger: Ledger,
+  ledger: BatchReads,
   scope: Scope,
 ): Promise<LedgerFindings> {
   const found: LedgerFindings = {
@@ -233,18 +239,17 @@ export function hasMore(now: LedgerFindings, shown: LedgerFindings): boolean {
 
 async function comparePage(
   page: ComparedRow[],
-  ledger: Ledger,
+  ledger: BatchReads,
   { since, planned }: Scope,
   found: LedgerFindings,
 ): Promise<void> {
   const references = page.flatMap(({ reference }) => (reference === null ? [] : [reference]));
-  const known = await ledger.knownReferences(references);
-  const plans = planned ? undefined : await ledger.plannedReferences(references);
+  const known = await ledger.references(references, { withPlans: !planned });
   const open: (ComparedRow & RecipientAmount)[] = [];
   for (const row of page) {
     const { recipient, amountPaisa } = row;
     const reference = row.reference ?? "";
-    const payouts = known.get(reference) ?? [];
+    const payouts = known.payouts.get(reference) ?? [];
     const own = payouts.find(({ isOwnAccount }) => isOwnAccount);
     // A row that was accepted repeats nothing.
     const isAccepted = own?.state === "CONFIRMED" && isSamePayout(own, row);
@@ -256,7 +261,7 @@ async function comparePage(
     const findings = [
       row.wasSent && row.reference !== null && !own ? lost : undefined,
       // The claim of a planned row decides about its own reference.
-      planned ? undefined : findingByReference(row, own, plans?.get(reference) ?? []),
+      planned ? undefined : findingByReference(row, own, known.plans.get(reference) ?? []),
       own && !isFree(own) ? undefined : findElsewhere(row, payouts, since),
     ];
     for (const finding of findings) {

@@ -41,7 +41,7 @@ export interface LastBatch {
 
 /** Batches that are searched for one with the same columns. */
 const mostBatches = 50;
-const recipientsPerQuery = 500;
+const recipientsPerQuery = 2_000;
 
 /** Compares the rows of a file with the last batch of the account that has the same columns. */
 export async function compareWithLast(

@@ -172,7 +172,7 @@ export async function shownProblems(all: Finding[], ledger: Ledger): Promise<Sho
     if (["reference-conflict", "reference-ended"].includes(groupOf(finding)))
       replacements.set(finding.value, await replacementOf(finding.value, ledger));
   const next = [...replacements.values()].flatMap((one) => (one ? [one.reference] : []));
-  const plans = await ledger.plannedReferences(next);
+  const { plans } = await ledger.references(next, { withPlans: true });
   return findings.map((finding) => {
     const { line, column, value } = finding;
     const replacement = replacements.get(value);

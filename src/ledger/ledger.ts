@@ -59,10 +59,10 @@ export interface Ledger extends SingleChanges, BatchReads {
   readonly callbacks: CallbackStore;
 }
 
-/** What the rows of a file or a plan may repeat; some hundred rows at a time. */
+/** What the rows of a file or a plan may repeat; some thousand rows at a time. */
 export interface BatchReads {
-  /** The payouts that have these references; in production those of other accounts too. */
-  knownReferences(references: string[]): Promise<Map<string, KnownPayout[]>>;
+  /** What has these references. */
+  references(references: string[], asked: { withPlans: boolean }): Promise<KnownReferences>;
   /**
    * Other payouts of the same amount to the same recipient, by the index of the row: accepted since then,
    * of unknown outcome at any age, or still planned by an open batch.
@@ -70,8 +70,6 @@ export interface BatchReads {
   overlaps(rows: RecipientAmount[], scope: OverlapScope): Promise<Map<string, Overlap[]>>;
   /** Those of these recipients, as `payeeOf` writes them, that a payout of the own account was accepted for. */
   paidRecipients(payees: string[]): Promise<Set<string>>;
-  /** Rows of the own account's open batches that were not sent, by their references. */
-  plannedReferences(references: string[]): Promise<Map<string, PlannedReference[]>>;
   /** The number of the newest event. It rises with every change of an operation or a plan. */
   newestEvent(): Promise<bigint>;
 }
@@ -92,6 +90,14 @@ export type Overlap = {
   | { kind: "outcome-unknown"; at: string }
   | { kind: "planned"; batch: string }
 );
+
+/** What has some references, by the reference. */
+interface KnownReferences {
+  /** In production those of other accounts too. */
+  payouts: Map<string, KnownPayout[]>;
+  /** Rows of the own account's open batches that were not sent; empty if they were not asked for. */
+  plans: Map<string, PlannedReference[]>;
+}
 
 /** A payout of the ledger, by its reference. */
 export interface KnownPayout

@@ -86,7 +86,7 @@ function overlapOf(row: Row, scope: Parameters<typeof repetitionOf>[1]): Overlap
   const ended = { state: requiredState(row), status: maybe("status"), code: maybe("code") };
   const earlier = { reference, isOwnAccount, acceptedAt, command: text("command"), ...ended };
   const kind = repetitionOf(earlier, scope);
-  // `knownReferences` finds the payout of another account with the same reference.
+  // `references` finds the payout of another account with the same reference.
   if (kind === undefined || kind === "used-in-other-account") return undefined;
   const at = kind === "paid-recently" ? (acceptedAt ?? "") : text("sent_at");
   return { kind, at, reference, isOwnAccount };

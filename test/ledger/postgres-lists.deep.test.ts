@@ -162,9 +162,18 @@ const lookUps: [size: number, work: (ledger: Reads) => Promise<unknown>][] = [
   [1, (one) => one.ofRecord("payout", "TX77")],
   [0, (one) => one.refundsOf("TX77")],
   [33, (one) => one.unsettled()],
-  [100, async (one) => [...(await one.knownReferences(references)).keys()]],
+  [
+    100,
+    async (one) => [...(await one.references(references, { withPlans: false })).payouts.keys()],
+  ],
   [89, async (one) => [...(await one.paidRecipients(payees))]],
-  [100, async (one) => [...(await one.plannedReferences(numbers.map((n) => `NEW-${n}`))).keys()]],
+  [
+    100,
+    async (one) => {
+      const planned = numbers.map((n) => `NEW-${n}`);
+      return [...(await one.references(planned, { withPlans: true })).plans.keys()];
+    },
+  ],
   [100, async (one) => [...(await one.overlaps(rows, { since: "2026-01-28" })).keys()]],
   [1, known({ id: "B77" })],
   [1, known({ hash: "hash-77" })],

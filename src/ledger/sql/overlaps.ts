@@ -15,9 +15,9 @@ import type { Owner } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import type { Dialect, Driver } from "./driver.ts";
 import { plansOfRows, scopeOf } from "./duplicates.ts";
-import { type ColumnTypes, type Given, query, type Value, type Work } from "./work.ts";
+import { type ColumnTypes, type Given, query, type Statement, type Work } from "./work.ts";
 
-/** Reads what the rows of a file or a plan may repeat, some hundred rows at a time. */
+/** Reads what the rows of a file or a plan may repeat, some thousand rows at a time. */
 export function createOverlaps(
   driver: Pick<Driver, "dialect" | "read">,
   owner: Owner,
@@ -27,24 +27,28 @@ export function createOverlaps(
   const named = (references: string[]): Given => {
     return { columns: { name: "text" }, rows: references.map((name) => ({ name })) };
   };
-  /** Reads what a statement finds for the rows; its first parameter is the own account. */
-  const read = (sql: string, rows: Given, more: (own: bigint) => Value[] = () => []) =>
-    driver.read(function* (): Work<Row[]> {
+  /** Reads what statements find, all in one round trip. @param statements get the number of the own account */
+  const read = (statements: (own: bigint) => Statement[]): Promise<Row[][]> =>
+    driver.read(function* (): Work<Row[][]> {
       const { number } = yield* account.readOnce();
-      const [found = []] = yield [{ sql, values: [number, ...more(number)], given: rows }];
-      return found;
+      return yield statements(number);
     });
 
   return {
-    knownReferences: async (references) =>
-      grouped(
-        await read(knownSql(scope), named(references), (own) => [scope.value(own)]),
-        "reference",
-        knownOf,
-      ),
+    references: async (references, { withPlans }) => {
+      const given = named(references);
+      const [payouts = [], plans = []] = await read((own) => [
+        { sql: knownSql(scope), values: [own, scope.value(own)], given },
+        ...(withPlans ? [{ sql: plannedByReference(driver.dialect), values: [own], given }] : []),
+      ]);
+      return {
+        payouts: grouped(payouts, "reference", knownOf),
+        plans: grouped(plans, "reference", plannedOf),
+      };
+    },
 
     overlaps: async (rows, { since, except = null }) => {
-      const asked: Given = {
+      const given: Given = {
         columns: overlapColumns,
         rows: rows.map(({ reference, recipient, amountPaisa }, place) => {
           return {
@@ -56,22 +60,19 @@ export function createOverlaps(
         }),
       };
       // Planned rows first: a row that is sent between the two questions is seen twice, never missed.
-      const planned = await read(plannedSql(scope), asked, (own) => [scope.value(own), except]);
-      const sent = await read(sentSql(scope), asked, (own) => [scope.value(own), except, since]);
+      const [planned = [], sent = []] = await read((own) => [
+        { sql: plannedSql(scope), values: [own, scope.value(own), except], given },
+        { sql: sentSql(scope), values: [own, scope.value(own), except, since], given },
+      ]);
       return overlapsIn(planned, sent, { rows, since });
     },
 
     paidRecipients: async (payees) => {
-      const found = await read(paidSql, named(payees));
+      const [found = []] = await read((own) => [
+        { sql: paidSql, values: [own], given: named(payees) },
+      ]);
       return new Set(found.map(({ payee }) => String(payee)));
     },
-
-    plannedReferences: async (references) =>
-      grouped(
-        await read(plannedByReference(driver.dialect), named(references)),
-        "reference",
-        plannedOf,
-      ),
 
     newestEvent: () =>
       driver.read(function* () {

@@ -61,8 +61,11 @@ export const overlapBugs = [
     seam: "ledger",
     decorate: (ledger) =>
       override(ledger, {
-        knownReferences: (find) => async (references) =>
-          filtered(await find(references), (one) => one.isOwnAccount || one.state === "CONFIRMED"),
+        references: (find) => async (references, asked) => {
+          const found = await find(references, asked);
+          const isFound = (one) => one.isOwnAccount || one.state === "CONFIRMED";
+          return { ...found, payouts: await filtered(found.payouts, isFound) };
+        },
       }),
     tests: twoAccounts,
   },
@@ -82,7 +85,7 @@ export const overlapBugs = [
       const asked = askedAfter(database, "UPDATE batches SET cancelled_at = NULL");
       return override(ledger, {
         overlaps: asked,
-        plannedReferences: asked,
+        references: asked,
       });
     },
     tests: [...plan, "-t", "until their batch is cancelled"],
