@@ -26,7 +26,7 @@ const pageSize = 50;
 export async function* newestBatches(
   { since, until, status }: Wanted,
   most: number,
-  ledger: Ledger,
+  ledger: Pick<Ledger, "batches">,
 ): AsyncGenerator<BatchStatus> {
   const filter = filterOf({ since, until, status });
   let below: bigint | undefined;
@@ -45,7 +45,11 @@ export async function* newestBatches(
 }
 
 /** How many there are; more than `most` are not counted. */
-export async function countBatches(wanted: Wanted, most: number, ledger: Ledger): Promise<number> {
+export async function countBatches(
+  wanted: Wanted,
+  most: number,
+  ledger: Pick<Ledger, "batches">,
+): Promise<number> {
   const open = async () =>
     (await collect(newestBatches({ ...wanted, status: "open" }, most, ledger))).length;
   if (wanted.status === "open") return open();

@@ -78,7 +78,10 @@ export async function readStatus(batch: Batch, { batches }: Ledger): Promise<Bat
 }
 
 /** The status of each of some batches, in their order. */
-export async function readStatuses(of: Batch[], { batches }: Ledger): Promise<BatchStatus[]> {
+export async function readStatuses(
+  of: Batch[],
+  { batches }: Pick<Ledger, "batches">,
+): Promise<BatchStatus[]> {
   const tallies = await batches.tallies(of);
   return of.map((batch, place) => statusOf(batch, tallies[place] ?? []));
 }

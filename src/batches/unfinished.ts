@@ -16,13 +16,13 @@ export async function unfinishedIn(ledger: Ledger) {
     .filter((one) => one.kind === "payout" && !isTest(one))
     .map(({ reference, id }) => reference ?? id);
   const batches: string[] = [];
-  for (const batch of await ledger.batches.list(mostBatches))
+  const wanted = { isCancelled: false, mayBeOpen: true };
+  for (const batch of await ledger.batches.list(mostBatches, wanted))
     if (await isOpen(batch, ledger)) batches.push(`${batch.id} (${batch.name})`);
   return { payouts, batches };
 }
 
 async function isOpen(batch: Batch, { batches }: Ledger): Promise<boolean> {
-  if (batch.cancelledAt !== null) return false;
   const statuses = (await batches.tally(batch)).map(rowStatusOf);
   return statuses.some((status) => status === "unsent" || status === "uncertain");
 }

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { whichBatch } from "../../src/batches/identity.ts";
+import { countBatches, newestBatches } from "../../src/batches/list.ts";
 import type { Batch, BatchClaim, BatchFile, BatchFilter, Traits } from "../../src/ledger/batch.ts";
 import type { Outcome } from "../../src/ledger/operation.ts";
 import { collect } from "../support/helpers.ts";
@@ -184,6 +185,28 @@ describeEach(databases, "which batch a file is", ({ share }) => {
       expect(await listed(1), title).toEqual(ids.slice(0, 1));
       expect(await ledger.count(filter, 9), title).toBe(ids.length);
       expect(await ledger.count(filter, 1), title).toBe(Math.min(1, ids.length));
+    }
+  });
+
+  test("is listed and counted by the status of its rows", async () => {
+    const { ledger, plan, send } = await setup();
+    const cancelled = await plan(file);
+    const [ended, unknown, unsent] = [await plan(other), await plan(again), await plan(third)];
+    await send(ended, asPaid, { state: "REFUSED" });
+    await send(unknown, asPaid, asUnknown);
+    await send(unsent, asPaid);
+    const claim = await ledger.claimPlanned(cancelled);
+    await ledger.cancel(claim.batch);
+    for (const [status, found] of [
+      [undefined, [unsent, unknown, ended, cancelled]],
+      ["open", [unsent, unknown]],
+      ["ended", [ended]],
+      ["cancelled", [cancelled]],
+    ] as const) {
+      const wanted = { since: "", until: "9", status };
+      const listed = await collect(newestBatches(wanted, 9, { batches: ledger }));
+      expect(listed.map(({ batch }) => batch.id)).toEqual(found.map(({ id }) => id));
+      expect(await countBatches(wanted, 9, { batches: ledger }), status).toBe(found.length);
     }
   });
 
