@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { differingCode, type State } from "../../src/domain/state.ts";
 import type { ChangeRequest } from "../../src/ledger/change.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
@@ -566,6 +566,22 @@ describeEach(databases, "a ledger", ({ share }) => {
   });
 });
 
+describeEach(databases, "a process that the ledger does not know", ({ share }) => {
+  test("P4: may still run: its operation is locked, for a preview, too", async () => {
+    const { open, run, close } = await share();
+    onTestFinished(close);
+    await claimed(await open(), payout("A"));
+    await run("DELETE FROM processes");
+    const other = await open({
+      holder: { pid: 2, lock: "2", machine: "m" },
+      isAlive: () => true,
+    });
+    const again = { intent: payout("A"), onDuplicate: "reject" } as const;
+    expect(await other.preview(again)).toMatchObject({ kind: "locked" });
+    expect(await other.claim(again)).toMatchObject({ kind: "locked" });
+  });
+});
+
 describeEach(stores, "I10: an ID of the API belongs to one operation", ({ share }) => {
   const confirmed = (remoteId: string) => ({ state: "CONFIRMED", remoteId, sent: true }) as const;
   const two = async (given: Parameters<Shared<unknown>["open"]>[0] = {}) => {
@@ -592,6 +608,23 @@ describeEach(stores, "I10: an ID of the API belongs to one operation", ({ share 
     );
     expect(answers).toMatchObject([{ kind: "recorded" }, { kind: "id-taken", by: one.id }]);
     expect(await ledger.find("B")).toMatchObject({ state: "UNCERTAIN", remoteId: null });
+  });
+
+  test("an ID of a resumed payout and of a new one in one change is recorded once", async () => {
+    const { open, end } = await share();
+    await claimed(await open(), payout("A"));
+    await end(1);
+    const ledger = await open({ holder: { pid: 2, lock: "2", machine: "m" } });
+    const resumed = await claim(ledger, payout("A"));
+    if (resumed.kind !== "resumed") throw new Error("the payout was not resumed");
+    const other = await claimed(ledger, payout("B"));
+    const answers = await ledger.change(
+      [resumed.operation, other].map(({ number: operation }) => {
+        return { kind: "record", operation, outcome: confirmed("PO1"), release: true } as const;
+      }),
+    );
+    const by = resumed.operation.id;
+    expect(answers).toMatchObject([{ kind: "recorded" }, { kind: "id-taken", by }]);
   });
 
   test("an ID that another payout has is not recorded by a status check", async () => {

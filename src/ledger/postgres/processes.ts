@@ -78,8 +78,9 @@ export class ServerProcess {
 
   /** As `isAlive`, outside a transaction: nothing is changed. */
   *mayRun({ lock }: Pick<Holder, "lock">): Work<boolean> {
-    const sql = `SELECT 1 FROM lenden.processes p WHERE p.id = $1 AND ${isAliveInSql}`;
-    return (yield* query(sql, lock)).length > 0;
+    if (lock === this.id) return true;
+    const sql = `SELECT 1 FROM lenden.processes p WHERE p.id = $1 AND NOT ${isAliveInSql}`;
+    return (yield* query(sql, lock)).length === 0;
   }
 
   /** @throws Failure `ledger.lease-ended` if another process may soon take what this one holds */

@@ -257,6 +257,7 @@ class Group {
   *#holderOfId(number: bigint, outcome: Outcome): Work<string | undefined> {
     const id = this.#guardedId(outcome);
     if (id === null) return undefined;
+    this.#newIds.add(id);
     const [row] = yield* query(idHolder, number, id);
     return row?.id == null ? undefined : String(row.id);
   }
