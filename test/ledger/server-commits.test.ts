@@ -64,6 +64,22 @@ serverTest.for<Cut>(["before", "half", "late", "unanswered", "after"])(
   },
 );
 
+serverTest("an outage after a COMMIT that was cut is waited for as the first one is", async () => {
+  let laterMs = 0;
+  const now = () => Date.now() + laterMs;
+  const { proxy, ledger } = await behindProxy({ now });
+  let cuts: Cut[] = ["before"];
+  proxy.onCommit = () => cuts.pop();
+  await claim(ledger, payout("A"));
+  laterMs = 3_600_000;
+  cuts = ["before"];
+  proxy.isRefusing = true;
+  const claiming = claim(ledger, payout("B"));
+  await delay(600);
+  proxy.isRefusing = false;
+  expect(await claiming).toMatchObject({ kind: "new" });
+});
+
 serverTest("I4: an intent whose COMMIT is cut twice is rejected, and not recorded", async () => {
   const { proxy, ledger, ...database } = await behindProxy();
   proxy.onCommit = () => "before";

@@ -349,6 +349,8 @@ export class Connection {
 
   #lose(opened: Opened, { silentMs }: LostConnection): void {
     opened.socket.destroy();
+    // A write reports it twice, the second time after another connection was opened.
+    if (this.#opened !== opened) return;
     this.#outage ??= { untilMs: this.#options.now() + reconnectMs - silentMs };
   }
 }
@@ -527,7 +529,8 @@ async function runCompiled(
   limitMs: number,
 ): Promise<Row[]> {
   try {
-    return await run(opened, sql, values, limitMs);
+    const rows = await run(opened, sql, values, limitMs);
+    return isCounted ? [] : rows;
   } catch (error) {
     throw isCounted && isDivisionByZero(error)
       ? new RowsMissing(`the ledger lacks rows of: ${sql}`)

@@ -16,7 +16,10 @@ export interface Statement {
   values: Value[];
   /** What the statement is for: the SQL reads each row's values as `given.name`, after `FROM given`. */
   given?: Given | undefined;
-  /** The number of rows that the statement must change or find; otherwise nothing is committed, and `RowsMissing` is thrown. */
+  /**
+   * The number of rows that the statement must change or find; otherwise nothing is committed, and `RowsMissing` is
+   * thrown. Such a statement returns no rows.
+   */
   rows?: number | undefined;
 }
 
@@ -48,7 +51,7 @@ export function* done<Result>(result: Result): Work<Result> {
   return result;
 }
 
-/** Works side by side: the statements that they yield at the same step are sent together. */
+/** Works side by side: the statements that they yield at the same step are sent together. An error ends all of them. */
 export function* all<Result>(works: Work<Result>[]): Work<Result[]> {
   const results: Result[] = [];
   let open = works.map((work, place) => ({ work, place, step: work.next([]) }));
