@@ -1,6 +1,13 @@
 import { Failure, usage } from "../domain/failure.ts";
 import { formatTime } from "../domain/local-time.ts";
-import type { Batch, BatchFile, FoundPlan, PlannedClaim, PlannedRow } from "../ledger/batch.ts";
+import {
+  type Batch,
+  type BatchFile,
+  type FoundPlan,
+  type PlannedClaim,
+  type PlannedRow,
+  planModified,
+} from "../ledger/batch.ts";
 import { duplicatesSince } from "../ledger/decide.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { lockedError } from "../operations/record-outcome.ts";
@@ -230,14 +237,7 @@ export async function resumeBatch(
   }
   const batch = await claimPlanned(planned, ledger);
   return orRelease(batch, ledger, async () => {
-    if (!(await ledger.batches.isUnaltered(batch)))
-      throw new Failure(
-        "batch.plan-modified",
-        `The rows of batch ${batch.id} were modified in the ledger.`,
-        {
-          hint: "To see what was modified, run 'lenden ledger check'.",
-        },
-      );
+    if (!(await ledger.batches.isUnaltered(batch))) throw planModified(batch);
     const { sums, total } = await readStatus(batch, ledger);
     const open = openOf(sums);
     expect(total);

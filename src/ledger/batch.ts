@@ -1,4 +1,5 @@
 import type { Paisa } from "../domain/amount.ts";
+import { Failure } from "../domain/failure.ts";
 import type { State } from "../domain/state.ts";
 import type { Holder } from "./operation.ts";
 
@@ -42,13 +43,19 @@ export interface BatchStore extends BatchResults {
     checkedUpTo: bigint,
     which: WhichBatch,
   ): Promise<PlanResult>;
-  /** Stores that duplicates of the rows on these lines were accepted, in a plan that is unaltered. */
+  /**
+   * Stores that duplicates of the rows on these lines were accepted.
+   *
+   * @throws Failure `batch.plan-modified`
+   */
   acceptLines(batch: Batch, lines: number[]): Promise<Batch>;
   /** True if its rows are those that were planned. */
   isUnaltered(batch: Batch): Promise<boolean>;
   /**
    * Cancels a batch that this process has locked, and ends the lock: its rows that were not sent never are,
    * and count for no check of duplicates.
+   *
+   * @throws Failure `batch.plan-modified`
    */
   cancel(batch: Batch): Promise<Batch>;
 }
@@ -242,6 +249,15 @@ export interface Tally {
   sumPaisa: Paisa;
   /** Those that were accepted, and first sent before the batch was planned, or that the API had before. */
   sentBefore: { count: number; sumPaisa: Paisa };
+}
+
+/** Why nothing is done with a plan whose rows are not those that were planned. */
+export function planModified({ id }: Batch): Failure {
+  return new Failure(
+    "batch.plan-modified",
+    `The rows of batch ${id} were modified in the ledger.`,
+    { hint: "To see what was modified, run 'lenden ledger check'." },
+  );
 }
 
 /** Letters and digits that are not mistaken for each other when read aloud. */

@@ -63,6 +63,41 @@ describeEach(databases, "P4: a batch that another process took", ({ share }) => 
   });
 });
 
+describeEach(databases, "a planned batch", ({ share }) => {
+  async function planned() {
+    const { open, end, close, run, findings } = await share();
+    onTestFinished(close);
+    const { batches } = await open();
+    const made = await batches.plan(
+      ours(await batches.claim(file, whichBatch)),
+      () => rowsOf(2),
+      0n,
+      whichBatch,
+    );
+    if (made.kind !== "planned") throw new Error("the batch was not planned");
+    return { open, end, run, findings, batches, batch: made.batch };
+  }
+
+  test("keeps a modification from its check neither by accepted rows nor by its cancellation", async () => {
+    const { batches, batch, run, findings } = await planned();
+    await run(`UPDATE batch_rows SET recipient = '01999999999' WHERE "row" = 2`);
+    const modified = { reason: "batch.plan-modified" };
+    await expect(batches.acceptLines(batch, [2])).rejects.toMatchObject(modified);
+    await expect(batches.cancel(batch)).rejects.toMatchObject(modified);
+    expect(await findings()).toMatchObject([{ kind: "batch", columns: ["rows"] }]);
+  });
+
+  test("is cancelled once, also by a process that lost it", async () => {
+    const { open, end, batches, batch } = await planned();
+    await end(1);
+    const { batches: owner } = await open({ holder: { pid: 2, lock: "2", machine: "m" } });
+    const { cancelledAt } = await owner.cancel(ours(await owner.claimPlanned(batch)));
+    await expect(batches.cancel(batch)).rejects.toMatchObject({ reason: "operation.locked" });
+    const { batches: found } = await owner.known({ identity: file.identity });
+    expect(found).toMatchObject([{ cancelledAt }]);
+  });
+});
+
 describeEach(databases, "a batch whose planning was interrupted", ({ share }) => {
   test("has only the rows of its next plan, in the order of its file", async () => {
     const { open, close } = await share();
@@ -242,7 +277,7 @@ describeEach(databases, "which batch a file is", ({ share }) => {
       unfinished,
     });
     expect(await known({ name })).toMatchObject({ named: batch.id, unfinished: undefined });
-    await ledger.cancel(batch);
+    await ledger.cancel(ours(await ledger.claimPlanned(batch)));
     expect(await known({ name, identity })).toMatchObject({
       named: batch.id,
       unfinished: undefined,

@@ -12,6 +12,7 @@ import {
   type PlannedClaim,
   type PlannedRow,
   type PlanResult,
+  planModified,
   type Traits,
   type WhichBatch,
 } from "../batch.ts";
@@ -236,7 +237,7 @@ function createPlans(
   function* record(write: Write, { id, number }: Batch, change: Change): Work<void> {
     const { set, values, at, rows } = change;
     const sql = `UPDATE lenden.batches SET ${set} WHERE number = $1
-      AND (process IS NULL OR process = $2) RETURNING *`;
+      AND process = $2 AND cancelled_at IS NULL RETURNING *`;
     const [row] = yield* query(sql, number, write.ownLock(), ...values);
     if (!row) throw taken(id);
     write.append(rowEvent("plan", row, at, rows));
@@ -278,7 +279,7 @@ function createPlans(
     },
 
     acceptLines: async (batch, lines) => {
-      const { digest, allDigest, accepted } = await digestsOf(driver, batch, new Set(lines));
+      const { digest, allDigest, accepted } = await digestsOf(driver, batch, lines);
       const given = { columns: acceptedTypes, rows: accepted };
       const rows = accepted.length;
       return driver.write(function* (write) {
@@ -289,7 +290,7 @@ function createPlans(
       });
     },
 
-    isUnaltered: async (batch) => (await digestsOf(driver, batch)).digest === batch.plan?.digest,
+    isUnaltered: async (batch) => (await readDigests(driver, batch)).before === batch.plan?.digest,
 
     cancel: async (batch) => {
       const { allDigest: rows } = await digestsOf(driver, batch);
@@ -375,22 +376,30 @@ function createDigests() {
   };
 }
 
-/** The digests of a plan, and the rows on some lines, which count as accepted. They are read page by page. */
-async function digestsOf(
-  driver: Driver,
-  { number }: Batch,
-  lines?: Set<number>,
-): Promise<Digests & { accepted: Row[] }> {
-  const digests = createDigests();
+/**
+ * The digests of a plan, and the rows on some lines, which count as accepted.
+ *
+ * @throws Failure `batch.plan-modified`: the new digests would hide that from a check
+ */
+async function digestsOf(driver: Driver, batch: Batch, lines: number[] = []) {
+  const { before, ...digests } = await readDigests(driver, batch, new Set(lines));
+  if (before !== batch.plan?.digest) throw planModified(batch);
+  return digests;
+}
+
+/** Page by page. `before`: the digest of the plan as it is stored. */
+async function readDigests(driver: Driver, { number }: Batch, lines?: Set<number>) {
+  const [before, digests] = [planDigest(), createDigests()];
   const accepted: Row[] = [];
   const columns = Object.fromEntries(planColumns.map((name) => [name, `r."${name}"`]));
   for await (const page of driver.pages(columns, rowsOfBatch, { by: "r.row", values: [number] }))
     for (const row of page) {
       const isAccepted = lines?.has(Number(row.line)) === true;
       if (isAccepted) accepted.push({ row: numberIn(row.row) });
+      before.add(row);
       digests.add(isAccepted ? { ...row, accepted: 1n } : row);
     }
-  return { ...digests.values(), accepted };
+  return { before: before.value(), ...digests.values(), accepted };
 }
 
 /** The lock of this process ended or was removed while it ran, so another one could take the batch. */
