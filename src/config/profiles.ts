@@ -116,7 +116,7 @@ interface Waiting {
 }
 
 /**
- * Reads the profiles under a lock, changes them, and writes them.
+ * Reads the profiles under a lock, changes them, and writes them. If `change` returns what it got, nothing is written.
  *
  * @param time waits between two attempts to lock
  * @throws Failure `profiles.locked` if another process is writing, `profiles.not-written` if the disk is full
@@ -135,7 +135,9 @@ export async function changeProfiles(
     makePrivate(directory, 0o700);
     const unlock = await lockProfiles(directory, locking, time);
     try {
-      await writeVerified(directory, change(readProfiles(directory)));
+      const before = readProfiles(directory);
+      const after = change(before);
+      if (after !== before) await writeVerified(directory, after);
     } finally {
       unlock();
     }
