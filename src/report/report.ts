@@ -176,8 +176,10 @@ function createStore(database: Database) {
   return {
     add(account: string, groups: Iterable<Group>): void {
       database.transaction(() => {
-        for (const { key, name, sums } of groups)
-          insert.run(account, key, name, sumIn(sums, "completed").paisa, textOf(sums));
+        for (const { key, name, sums } of groups) {
+          const { completed, text } = storedOf(sums);
+          insert.run(account, key, name, completed, text);
+        }
       });
     },
 
@@ -193,13 +195,15 @@ function createStore(database: Database) {
 }
 
 /** Sums as a text: place of the cell, count and paisa, without those that are zero. */
-function textOf(sums: Sums): string {
+function storedOf(sums: Sums): { completed: Paisa; text: string } {
+  let completed = 0n;
   const texts = [];
   for (const cell of keysOf(sums)) {
-    const sum = sums[cell];
-    if (sum) texts.push(`${cells.indexOf(cell)} ${sum.count} ${sum.paisa}`);
+    const { count, paisa } = sums[cell] ?? nothing;
+    if (cell.startsWith("completed ")) completed += paisa;
+    texts.push(`${cells.indexOf(cell)} ${count} ${paisa}`);
   }
-  return texts.join();
+  return { completed, text: texts.join() };
 }
 
 /** What texts of sums, separated by commas, add up to. */
@@ -265,7 +269,9 @@ export function periodText({ since, until, zone }: Scope): string {
   return first === last ? `${first}` : `${first} – ${last}`;
 }
 
-function add(to: Sum, { count, paisa }: Sum = { count: 0, paisa: 0n }): void {
+const nothing: Sum = { count: 0, paisa: 0n };
+
+function add(to: Sum, { count, paisa }: Sum = nothing): void {
   to.count += count;
   to.paisa += paisa;
 }
