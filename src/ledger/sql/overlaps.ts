@@ -93,8 +93,8 @@ const sentSql = ({ inSql }: GuardScope) => `
   FROM given CROSS JOIN lenden.operations o
   WHERE o.amount_paisa = given.amount AND o.recipient_key = given.payee AND o.kind = 'payout'
     AND ${isNoTest} AND ${inSql("o", "$2")} AND (${isUnresolved} OR (${isAcceptedSince("$4")}))
-    AND NOT EXISTS (SELECT 1 FROM lenden.batch_rows r
-      WHERE r.batch = CAST($3 AS bigint) AND r.reference = o.reference AND ${isSamePayout})
+    AND NOT (o.account = CAST($1 AS bigint) AND EXISTS (SELECT 1 FROM lenden.batch_rows r
+      WHERE r.batch = CAST($3 AS bigint) AND r.reference = o.reference AND ${isSamePayout}))
   ORDER BY 1, CASE WHEN ${isUnresolved} THEN ${lastTakenAt} ELSE o.accepted_at END DESC, o.number`;
 
 /** $1 own account, $2 scope, $3 batch. */
