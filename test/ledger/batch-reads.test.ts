@@ -129,6 +129,23 @@ describeEach(databases, "what the rows of a plan may repeat", ({ share }) => {
     const after = await own.overlaps(rows, { since, except: batch.number });
     expect(after.get("1")?.map(({ isOwnAccount }) => isOwnAccount)).toEqual([false]);
   });
+
+  test("a reference that another account plans for the same payout decides before its other rows", async () => {
+    const { own, elsewhere } = await setup();
+    await planned(elsewhere, batchFile("a.csv"), rows.toReversed().map(inPlace));
+    await planned(elsewhere, batchFile("b.csv"), [plannedRow(1, { reference: "X", recipient })]);
+    const asked = { recipientNumber: recipient, paymentMethodId: "m1" };
+    for (const reference of ["A", "B"]) {
+      const intent = payout(reference, { asked });
+      const request = { intent, onDuplicate: "send" } as const;
+      const answer = { kind: "planned", row: { reference } };
+      expect(await own.preview(request)).toMatchObject(answer);
+      expect(await own.claim(request)).toMatchObject(answer);
+    }
+    const intent = payout("C", { asked });
+    expect(await own.preview({ intent, onDuplicate: "reject" })).toMatchObject({ kind: "planned" });
+    expect(await own.claim({ intent, onDuplicate: "send" })).toMatchObject({ kind: "new" });
+  });
 });
 
 function inPlace(row: PlannedRow, place: number): PlannedRow {

@@ -231,9 +231,10 @@ function payoutsSql(scope: GuardScope, { unindexed }: Dialect, hasSingle: boolea
   const facts = payoutFacts(scope, own, whose, unindexed);
   const planned = (rows: string) => `(SELECT b.id || ' ' || r.reference
     FROM lenden.batch_rows r ${plansOfRows} AND ${rows} AND ${isOpenRow} LIMIT 1)`;
-  const ofReference = `r.reference = given.reference AND ${unindexed("b.account")} = ${own}`;
   const ofRecipient = `r.recipient_key = given.recipient AND r.amount_paisa = given.amount
     AND ${scope.inSql("b", whose)}`;
+  const ofReference = `r.reference = given.reference
+    AND (${unindexed("b.account")} = ${own} OR (${ofRecipient}))`;
   const ifSingle = (sql: string) => `CASE WHEN given.batch IS NULL THEN ${sql} END`;
   const single = `, ${ifSingle(facts.free)} AS free,
     ${ifSingle(`coalesce(${planned(ofReference)}, ${planned(ofRecipient)})`)} AS planned`;
