@@ -152,8 +152,10 @@ function similarSql(
   const own = bind(whose);
   const { kind, target, amountPaisa } = intent;
   const from = (where: string) => `FROM lenden.operations o WHERE ${inSql("o", own)} AND ${where}`;
-  if (kind !== "payment")
-    return { from: from(`o.kind = ${bind(kind)} AND o.target = ${bind(target)}`), values };
+  if (kind !== "payment") {
+    const where = `o.kind = ${bind(kind)} AND o.target = ${bind(target)} ORDER BY o.number`;
+    return { from: from(where), values };
+  }
   /** An index finds each of both forms. */
   const is = (column: string, value: Value) =>
     value === null ? `${column} IS NULL` : `${column} = ${bind(value)}`;
@@ -163,7 +165,8 @@ function similarSql(
   // The record of the API names neither the payer nor the ID of the method.
   if (found)
     return {
-      from: from(`o.kind = 'payment' AND ${amount} AND ${described} AND ${isUnresolved} LIMIT 1`),
+      from: from(`o.kind = 'payment' AND ${amount} AND ${described} AND ${isUnresolved}
+        ORDER BY o.number LIMIT 1`),
       values,
     };
   const equal = [
