@@ -193,13 +193,15 @@ describeEach(databases, "which batch a file is", ({ share }) => {
     const { ledger, plan, send } = await setup();
     const cancelled = await plan(file);
     const [ended, unknown, unsent] = [await plan(other), await plan(again), await plan(third)];
+    const denied = await plan(batchFile("fourth.csv"));
     ours(await ledger.claim({ ...file, identity: "2".repeat(64), name: "unplanned" }, whichBatch));
     await send(ended, asPaid, { state: "REFUSED" });
     await send(unknown, asPaid, asUnknown);
     await send(unsent, asPaid);
+    await send(denied, asPaid, { state: "REFUSED", code: "access" });
     const claim = await ledger.claimPlanned(cancelled);
     await ledger.cancel(claim.batch);
-    const all = [unsent, unknown, ended, cancelled];
+    const all = [denied, unsent, unknown, ended, cancelled];
     const { createdAt } = unsent;
     const filters: [BatchFilter, Batch[]][] = [
       [{}, all],
@@ -208,8 +210,8 @@ describeEach(databases, "which batch a file is", ({ share }) => {
       [{ since: "2099" }, []],
       [{ until: "2000" }, []],
       [{ isCancelled: true }, [cancelled]],
-      [{ isCancelled: false }, [unsent, unknown, ended]],
-      [{ isCancelled: false, mayBeOpen: true }, [unsent, unknown]],
+      [{ isCancelled: false }, [denied, unsent, unknown, ended]],
+      [{ isCancelled: false, mayBeOpen: true }, [denied, unsent, unknown]],
       [{ below: unknown.number }, [ended, cancelled]],
     ];
     for (const [filter, found] of filters) {

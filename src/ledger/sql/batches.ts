@@ -118,14 +118,14 @@ function* selectedBatches(
 const allAccounts = "SELECT a.number FROM lenden.accounts a";
 
 /**
- * True for a batch `b` that did not send all of its rows, or sent one whose outcome is unknown or that was not sent:
- * what indexes show without its rows.
+ * True for a batch `b` that did not send all of its rows, or sent one whose outcome is unknown or that can be sent
+ * again: what indexes show without its rows.
  */
 const hasMaybeOpenRow = (ofAccount: string) => `(
   (SELECT count(*) FROM lenden.operations o WHERE o.batch = b.number) < b.row_count
   OR b.number IN (SELECT o.batch FROM lenden.operations o WHERE ${ofAccount}
-    AND o.state <> 'CONFIRMED' AND o.state IN ('INTENT', 'UNCERTAIN', 'NOT_SENT')
-    AND o.batch IS NOT NULL))`;
+    AND o.state <> 'CONFIRMED' AND o.state IN ('INTENT', 'UNCERTAIN', 'NOT_SENT', 'REFUSED')
+    AND o.phase IN ('unresolved', 'free') AND o.batch IS NOT NULL))`;
 
 function* knownOf(
   { columns, driver }: Parts,
