@@ -509,6 +509,54 @@ describeEach(databases, "a ledger", ({ share }) => {
     expect(await findings()).toEqual([]);
   });
 
+  test("shows how an operation was last sent, and the process that works on it", async () => {
+    const { open, end } = await share();
+    const ledger = await open();
+    const merchantRef = "LD-01KASW0000000000000000000Z";
+    const askedFor = (recipientName: string) => {
+      const method = { paymentMethodId: "m1", merchantRef };
+      return { asked: { recipientNumber: "01712345678", recipientName, ...method } };
+    };
+    const first = await claimed(ledger, payout(merchantRef, askedFor("Ann")));
+    expect(await ledger.holderOf(first)).toMatchObject({ pid: 1 });
+    expect(await ledger.lastAsked(first)).toMatchObject({ recipientName: "Ann" });
+    await record(ledger, first, { state: "REFUSED", code: "refused", sent: true });
+    expect(await ledger.holderOf(first)).toBeUndefined();
+    const again = await claimed(ledger, payout(merchantRef, askedFor("Anne")));
+    expect(await ledger.lastAsked(again)).toMatchObject({ recipientName: "Anne" });
+    const { at = "" } = (await ledger.historyOf(again)).at(-1) ?? {};
+    // With a server, by the clock of the process that asks.
+    expect(Date.parse(await ledger.lastSentAt(again))).toBeGreaterThanOrEqual(Date.parse(at));
+    await end(1);
+    const second = await open({ holder: { pid: 2, lock: "2", machine: "m" } });
+    expect(await second.holderOf(again)).toBeUndefined();
+  });
+
+  test("previews a claim, and records nothing of it", async () => {
+    const ledger = await (await share()).open();
+    const request = { intent: payout("A"), onDuplicate: "reject" } as const;
+    expect(await ledger.preview(request)).toMatchObject({ kind: "new" });
+    expect([await ledger.find("A"), await ledger.isAccountStored()]).toEqual([undefined, false]);
+    await claimed(ledger, payout("A"));
+    expect(await ledger.preview(request)).toMatchObject({ kind: "locked", holder: { pid: 1 } });
+  });
+
+  test("knows its account and its key, and a reader without a key reads all accounts", async () => {
+    const { open } = await share();
+    const ledger = await open();
+    expect(await ledger.isAccountStored()).toBe(false);
+    const operation = await claimed(ledger, payout("A"));
+    expect(await ledger.isAccountStored()).toBe(true);
+    const next = await open({ owner: { ...owner, keyId: "next", account: { joins: "shop" } } });
+    expect([ledger, next].map((one) => one.isOfThisKey(operation))).toEqual([true, false]);
+    await claimed(await open({ owner: { ...owner, keyId: "other", account: {} } }), payout("B"));
+    const reader = await open({ owner: { ...owner, environment: "", keyId: "" } });
+    expect([ledger, next, reader].map((one) => one.hasAllAccounts)).toEqual([false, false, true]);
+    const references = (await collect(reader.list(undefined))).map(({ reference }) => reference);
+    expect(references).toEqual(["B", "A"]);
+    expect((await reader.find("B"))?.reference).toBe("B");
+  });
+
   test("lists and finds the operations of one account alone, newest first", async () => {
     const { open } = await share();
     const ledger = await open();
