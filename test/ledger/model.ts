@@ -17,32 +17,26 @@ import {
   conflictOfLate,
   decideClaim,
   decideOutcome,
+  isSameAmountAndRecipient,
   isSamePayout,
   isUnchanged,
   outcomeOfTaken,
+  type PlannedRow,
   payoutOf,
   refundSumsOf,
 } from "../../src/ledger/decide.ts";
-import type { Ledger } from "../../src/ledger/ledger.ts";
-import type { Filter, Holder, Kind, Operation } from "../../src/ledger/operation.ts";
+import type { BatchReads, Ledger } from "../../src/ledger/ledger.ts";
+import type { Filter, Intent, Kind, Operation } from "../../src/ledger/operation.ts";
 import type { Worker } from "../../src/ledger/worker.ts";
-
-/** What all processes share: the ledger as lists. */
-export interface ModelState {
-  operations: Operation[];
-  /** The account of a key, by environment and hash. */
-  accounts: Map<string, string>;
-}
-
-export function emptyModel(): ModelState {
-  return { operations: [], accounts: new Map() };
-}
+import { modelBatches, modelBatchReads, type OpenRow, openRowsOf } from "./model-batches.ts";
+import { modelCallbacks } from "./model-callbacks.ts";
+import { type ModelState, modelRun } from "./model-state.ts";
 
 export type Modeled = Pick<
   Ledger,
-  | ("change" | "find" | "findElsewhere" | "ofRecord" | "ofNames" | "refundsOf" | "unsettled")
-  | "account"
-  | ("paidRecipients" | "list" | "count" | keyof SingleChanges)
+  | ("change" | "preview" | "find" | "findElsewhere" | "ofRecord" | "ofNames" | "refundsOf")
+  | ("unsettled" | "account" | "list" | "count" | "batches" | "callbacks")
+  | keyof (SingleChanges & BatchReads)
 >;
 
 /**
@@ -51,25 +45,12 @@ export type Modeled = Pick<
  */
 export function modelLedger(state: ModelState, worker: Worker): Modeled {
   const { owner } = worker;
-  const key = `${owner.environment} ${owner.keyId}`;
-  const names = () => new Set(state.accounts.values());
-  const isTaken = (name: string) => names().has(`${owner.environment} ${name}`);
-  const account = (): string => {
-    const { named, joins, proposed = "key" } = owner.account ?? {};
-    const own = state.accounts.get(key)?.split(" ")[1];
-    const suffixed = `${proposed}-${owner.keyId.slice(0, 6)}`;
-    return own ?? named ?? joins ?? (proposed === "key" || isTaken(proposed) ? suffixed : proposed);
-  };
-  const holderOf = ({ holder }: Operation): Holder | undefined =>
-    holder && worker.isAlive(holder) ? holder : undefined;
-  const isOwn = (one: Operation) =>
-    one.account === account() && one.environment === owner.environment;
-  const isGuarded = (one: Operation) =>
-    owner.environment === "production" ? one.environment === "production" : isOwn(one);
+  const run = modelRun(state, worker);
+  const { account, isOwn, isGuarded, now, take } = run;
   const newest = (found: Operation[]) => found.at(-1);
-  const now = () => new Date(worker.now()).toISOString();
-  const holderNow = (at: string): Holder => ({ ...worker.holder, since: at });
+  const holderOf = ({ holder }: Operation) => run.running(holder);
   const replace = (next: Operation): void => {
+    state.changes.push({ operation: next.number });
     state.operations = state.operations.map((one) => (one.number === next.number ? next : one));
   };
   const withNumber = (number: bigint): Operation => {
@@ -106,9 +87,22 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
         ),
       ),
       similar: state.operations.filter(isGuarded).filter(isSimilar),
-      planned: undefined,
+      planned: plannedFor(intent),
       cancelled: newest(cancelled)?.id ?? null,
     };
+  }
+
+  /** A row that an open batch is still to send; one with the reference comes first. */
+  function plannedFor(intent: Intent): PlannedRow | undefined {
+    if (intent.kind !== "payout" || (intent.batch ?? null) !== null) return undefined;
+    const open = openRowsOf(run);
+    const isOfReference = ({ row }: OpenRow) => row.reference === intent.reference;
+    const isSimilar = (one: OpenRow) =>
+      isGuarded(one) && isSameAmountAndRecipient(one.row, payoutOf(intent));
+    const found =
+      open.find((one) => isOfReference(one) && (isOwn(one) || isSimilar(one))) ??
+      open.find(isSimilar);
+    return found && { batch: found.batch.id, reference: found.row.reference };
   }
 
   function claim(request: ClaimRequest, at: string): ClaimAnswer {
@@ -126,8 +120,7 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       };
     }
     if (decision.kind !== "new") return decision;
-    const own = account();
-    state.accounts.set(key, `${owner.environment} ${own}`);
+    const own = run.storeAccount().account;
     const { profile, environment, baseUrl, keyId: keyHash } = owner;
     const times = [at, request.found?.recordCreatedAt ?? at];
     const createdAt = times.sort()[0] ?? at;
@@ -136,13 +129,13 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       ...intent,
       target: decision.target,
       methodName: null,
-      batch: null,
+      batch: intent.batch ?? null,
       id: worker.newId(),
       number: BigInt(state.operations.length + 1),
       createdAt,
       openedAt: createdAt,
       updatedAt: at,
-      holder: holderNow(at),
+      holder: take(),
       user: worker.user,
       command: worker.command,
       profile,
@@ -152,6 +145,7 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       keyHash,
     };
     state.operations = [...state.operations, operation];
+    state.changes.push({ operation: operation.number });
     const { number } = operation;
     if (request.found)
       outcome({ kind: "record", operation: number, outcome: request.found, release: true }, at);
@@ -163,7 +157,8 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     const reopened = isUnsettled(operation)
       ? {}
       : { state: "INTENT" as const, openedAt: at, keyHash };
-    replace({ ...operation, ...reopened, holder: holderNow(at), updatedAt: at });
+    state.taken.set(operation.number, at);
+    replace({ ...operation, ...reopened, holder: take(), updatedAt: at });
   }
 
   function outcome(request: Exclude<ChangeRequest, ClaimRequest>, at: string): OutcomeAnswer {
@@ -171,6 +166,8 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     const read = withNumber(number);
     const moved = { kind: "moved", operation: read } as const;
     if (request.kind === "record" && read.holder?.lock !== worker.holder.lock) {
+      // What was reported is kept as evidence, also if it changes nothing.
+      state.changes.push({ operation: number });
       const conflict = conflictOfLate(read, request.outcome);
       if (!conflict) return moved;
       const { phase: _, event: __, ...change } = decideOutcome(read, conflict, at);
@@ -254,13 +251,20 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       for (const one of inOrder.slice(0, filter.limit))
         yield {
           ...one,
-          batchId: null,
+          batchId: state.batches.find(({ batch }) => batch.number === one.batch)?.batch.id ?? null,
           refunds: one.kind === "payment" ? refundSumsOf(refundsOf(one.remoteId ?? "")) : null,
         };
     },
     count: async (kind, filter, most) => Math.min(selected(kind, filter).length, most),
     change,
     ...createSingleChanges(change),
+    preview: async (request) => {
+      const claim = { kind: "claim", ...request } as const;
+      return decideClaim(claim, factsOf(claim));
+    },
+    ...modelBatchReads(run),
+    batches: modelBatches(run),
+    callbacks: modelCallbacks(run),
     find: async (name) =>
       state.operations.find(({ id }) => id === name) ??
       newest(state.operations.filter((one) => isOwn(one) && one.reference === name)) ??

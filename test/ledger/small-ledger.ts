@@ -90,3 +90,13 @@ export async function claimed(ledger: SingleChanges, intent: Intent): Promise<Op
 export function record(ledger: SingleChanges, { number }: Operation, outcome: Outcome) {
   return ledger.record({ operation: number, outcome, release: true });
 }
+
+/** Adds so many copies of a callback, each of another request. */
+export function copiesOf(number: number, count: number): string {
+  const columns = `account, source, received_at, count, method, target, headers, body, known, looks, due_at,
+    verdict, because, records, finding`;
+  return `WITH RECURSIVE n (i) AS (SELECT max(number) + 1 FROM callbacks
+      UNION ALL SELECT i + 1 FROM n WHERE i < (SELECT max(number) FROM callbacks) + ${count})
+    INSERT INTO callbacks (number, digest, ${columns})
+      SELECT i, 'digest ' || i, ${columns} FROM callbacks, n WHERE number = ${number}`;
+}

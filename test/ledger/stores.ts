@@ -8,7 +8,8 @@ import type { Worker } from "../../src/ledger/worker.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { runs } from "../support/helpers.ts";
 import { isSkipped } from "../support/postgres.ts";
-import { emptyModel, type Modeled, modelLedger } from "./model.ts";
+import { type Modeled, modelLedger } from "./model.ts";
+import { emptyModel } from "./model-state.ts";
 import { ledgerDatabase } from "./server-ledger.ts";
 import { worker } from "./small-ledger.ts";
 
@@ -87,8 +88,9 @@ const postgres: Store<SharedDatabase> = {
       end: async (pid) =>
         void (await run(`UPDATE processes SET lease_until = '-infinity' WHERE pid = ${pid}`)),
       findings: async () => {
-        const { connection } = await open();
-        const { brokenAt, modified } = await serverIntegrityOf(connection);
+        const process = await open();
+        opened.push(process);
+        const { brokenAt, modified } = await serverIntegrityOf(process.connection);
         return brokenAt === null ? modified : [...modified, { brokenAt }];
       },
       run: async (sql) => {
