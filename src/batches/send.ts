@@ -70,7 +70,8 @@ export async function sendBatch(
 
   const sendRow = async ({ row, order, claim }: ClaimedRow, worker: RowDeps): Promise<void> => {
     const operation = "operation" in claim ? claim.operation : undefined;
-    worker.unknownSince = operation && isUnsettled(operation) ? operation.openedAt : undefined;
+    const mayExist = claim.kind === "resumed" && isUnsettled(claim.operation);
+    worker.unknownSince = mayExist ? claim.operation.openedAt : undefined;
     worker.deadlineMs = Math.min(deps.deadlineMs, deps.now() + rowMs);
     const restsSinceMs = operation && starts.get(operation.id);
     try {

@@ -88,7 +88,7 @@ export function createThrottle(
       return send();
     };
     const createPayout: OperationDeps["client"]["createPayout"] = async (input) => {
-      // The machine may have slept for days while the row waited for its slot (P25).
+      // The machine may have slept for days while the row waited for its slot (P25). The row's own failure says so.
       const { unknownSince } = worker;
       const isLate = unknownSince !== undefined && isForgotten(unknownSince, { now });
       if (isOver() || isLate) {

@@ -65,9 +65,25 @@ test("P25: an unknown row that waits for its slot is not sent when the machine w
       place.state.nowMs += 26 * 3_600_000;
     });
   };
-  await place.send(2);
+  expect(await place.send(2)).toBeUndefined();
   expect(place.asked.map(({ reference }) => reference)).toEqual(["R-1", "R-2", "R-3"]);
   expect(place.ends).toContain("uncertain");
+  const [row, ...others] = await collect(place.ledger.batches.rows(place.batch, "unknown"));
+  expect([row?.reference, row?.message, others]).toEqual([
+    "R-1",
+    expect.stringMatching(/^Cannot retry payout R-1 automatically: .*for over 24 hours\.$/),
+    [],
+  ]);
+});
+
+test("P25: rows that were claimed and not sent are sent when the machine wakes after days", async () => {
+  const place = await timed(40, ({ reference }) => {
+    if (reference === "R-1") place.state.nowMs += 26 * 3_600_000;
+    return undefined;
+  });
+  expect(await place.send(32)).toBeUndefined();
+  expect(await countsOf(place)).toEqual({ CONFIRMED: 40 });
+  expect(place.asked).toHaveLength(40);
 });
 
 test("--rate limits the attempts of all rows in every second", async () => {

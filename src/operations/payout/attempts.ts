@@ -68,6 +68,9 @@ export async function createPayout(
       (error) => rethrow(error, order, whyUnknown),
     );
     const answer = ofReference(order.reference, received);
+    // A batch also sends nothing if the machine slept while the row waited for its slot.
+    if (answer.kind === "unsent" && whyUnknown !== undefined)
+      await assertResendable(operation, deps);
     if (answer.kind !== "unsent") firstMs ??= answer.times.startedMs ?? deps.now();
     if (answer.kind === "data")
       return { created: answer.data, firstMs: firstMs ?? deps.now(), wasMixedUp };
