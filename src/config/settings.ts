@@ -36,8 +36,9 @@ export const accountVariable = "LENDEN_ACCOUNT";
 /**
  * Precedence: flag, environment variable, profile, default.
  *
- * LENDEN_API_KEY with LENDEN_BASE_URL needs no profile, and takes nothing from the current one: the key of
- * one account is never used with the secret of another.
+ * LENDEN_API_KEY with LENDEN_BASE_URL needs no profile, and takes nothing from the current one. With a profile that is
+ * named, or without LENDEN_BASE_URL, what no variable gives comes from the profile: also the secret beside another
+ * key, which only a notice (`shadows`) tells.
  */
 export function resolveSettings(flags: GlobalFlags, env: Env, stored: Profiles) {
   const profile = chosenProfile(flags, env, stored);
