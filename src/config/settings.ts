@@ -152,18 +152,20 @@ export interface LedgerLoginFlags {
   ledgerCa: string | undefined;
 }
 
-/** The password command of a profile is not run for another server: the password is for its own. */
+/** Password command and CA of a profile are for its own server: for another one they are not used. */
 function ledgerOf(env: Env, own: Profile | undefined, from: string): LedgerSettings | undefined {
   const url = ledgerUrlIn(env, own, from);
   if (!url) return undefined;
   const { value, source } = url;
   const inUrl = sourced(value.password, source);
   const given = inUrl ?? sourced(env.LENDEN_LEDGER_PASSWORD, "LENDEN_LEDGER_PASSWORD");
-  const command = source === from ? sourced(own?.ledgerPassword, from) : undefined;
+  const ofServer = source === from ? own : undefined;
   return {
     url,
-    password: given ? { value: { text: given.value }, source: given.source } : command,
-    ca: sourced(own?.ledgerCa, from),
+    password: given
+      ? { value: { text: given.value }, source: given.source }
+      : sourced(ofServer?.ledgerPassword, from),
+    ca: sourced(ofServer?.ledgerCa, from),
   };
 }
 

@@ -151,9 +151,13 @@ describe("a ledger on PostgreSQL", () => {
     );
   });
 
-  test("comes from the variable first, without the password command of the profile", () => {
+  test("comes from the variable first, without the password command and the certificate of the profile", () => {
     const named = resolveSettings({}, { LENDEN_LEDGER_URL: "postgres://bo@db/x" }, profiles);
-    expect(named.ledger).toMatchObject({ url: { value: { user: "bo" } }, password: undefined });
+    expect(named.ledger).toMatchObject({
+      url: { value: { user: "bo" } },
+      password: undefined,
+      ca: undefined,
+    });
     expect(named.shadows).toEqual(["LENDEN_LEDGER_URL overrides the ledger of profile shared."]);
     const env = { LENDEN_LEDGER_URL: other, LENDEN_LEDGER_PASSWORD: "x" };
     const password = { value: { text: "s/ecret" }, source: "LENDEN_LEDGER_URL" };

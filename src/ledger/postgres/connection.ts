@@ -816,7 +816,10 @@ function connectFailure(login: ServerLogin, error: unknown): unknown {
     return new Failure(
       "ledger.tls",
       `Cannot verify the TLS certificate of ${login.text} (${reasonOf(error)}).`,
-      { hint: "Set the certificate authority with --ledger-ca <file>.", cause: error },
+      {
+        hint: "Set the certificate authority with --ledger-ca <file>. For LENDEN_LEDGER_URL, set NODE_EXTRA_CA_CERTS to the file.",
+        cause: error,
+      },
     );
   return new LostConnection(reasonOf(error));
 }
