@@ -42,7 +42,10 @@ export interface Spec<F extends Record<string, Flag>, A extends Record<string, A
    * - `serve` runs until it is stopped: without a deadline, and a stop is success.
    */
   mode?: "read" | "write" | "act" | "serve";
-  /** True if a result changed something at the API (default: each of a command that writes). */
+  /**
+   * True if the command must not run again because this result is lost: it changed something at the API, or recorded
+   * what a person decided (default: each result of a command that writes, except of a dry run).
+   */
   changed?(result: Result): boolean;
   /** True if it has no deadline except --timeout. */
   patient?: boolean;
@@ -101,7 +104,7 @@ export interface Shown {
   result: unknown;
   view: (() => View) | undefined;
   ending: Ending;
-  /** True if something was changed at the API, which is reported if the result cannot be printed. */
+  /** True if the command must not run again because this result cannot be printed. */
   changed: boolean;
   /** True for one of several successive results: one JSON document per line. */
   streamed: boolean;
@@ -129,11 +132,12 @@ export function defineCommand<
   const own: Record<string, Flag> = spec.flags ?? {};
   const flags = spec.mode === "write" && !own.dryRun ? { ...own, dryRun } : own;
   const args: Record<string, Argument> = spec.arguments ?? {};
+  const writes = spec.mode === "write" || spec.mode === "act";
   return {
     ...spec,
     flags,
     arguments: args,
-    writes: spec.mode === "write" || spec.mode === "act",
+    writes,
     async *start(given, context) {
       const { guide, problems } = spec;
       const definition = { flags, arguments: args, guide, ...(problems && { problems }) };
@@ -153,7 +157,7 @@ export function defineCommand<
             result: json ? json(result) : result,
             view: view && (() => view(result)),
             ending: ending?.(result),
-            changed: spec.changed ? spec.changed(result) : spec.mode === "write",
+            changed: spec.changed ? spec.changed(result) : writes && !input.dryRun,
             streamed,
           };
       }

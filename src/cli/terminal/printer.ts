@@ -25,13 +25,15 @@ export function createPrinter(
   const isArray = command.list === true && format === "json" && !quiet;
   const widest = new Map<string, number>();
   let isFirst = true;
+  /** True once a result changed something, also if a later one did not. */
+  let changed = false;
 
-  const put = async (text: string, { changed, ending }: Ended = {}): Promise<void> => {
+  const put = async (text: string, ending?: Shown["ending"]): Promise<void> => {
     const lost = await write(
       host.stdout,
       command.showsSecrets ? text : scrubber.scrubPrinted(text),
     );
-    if (lost) throw notWritten(lost, text, { changed, ending });
+    if (lost) throw notWritten(lost, text, { changed, ending, command });
   };
 
   const rendered = (result: unknown, view: NonNullable<Shown["view"]>, as: OutputFormat) => {
@@ -56,10 +58,11 @@ export function createPrinter(
      * @throws Failure that contains the result, if stdout cannot be written
      */
     async print(
-      { result, view, streamed, changed, ending }: Shown,
+      { result, view, streamed, changed: hasChanged, ending }: Shown,
       takeWarnings: () => Warning[],
     ): Promise<void> {
       if (!view) return;
+      changed ||= hasChanged;
       const hasPlace = isJson && !quiet && isObject(result);
       const warnings = hasPlace ? takeWarnings() : [];
       const whole = hasPlace && warnings.length > 0 ? { ...result, warnings } : result;
@@ -68,20 +71,20 @@ export function createPrinter(
         for (const piece of jsonPieces(whole, format === "json" ? 2 : 0)) {
           text += piece;
           if (text.length < charactersAtOnce) continue;
-          await put(text, { changed, ending });
+          await put(text, ending);
           text = "";
         }
-        await put(`${text}\n`, { changed, ending });
+        await put(`${text}\n`, ending);
         return;
       }
       const as = streamed && format === "json" ? "ndjson" : format;
       const text = await rendered(whole, view, as).catch((error: unknown) => {
         // With too many open files, the code of a table cannot be loaded.
-        throw notWritten(systemReason(error), safeJson(result), { changed, ending });
+        throw notWritten(systemReason(error), safeJson(result), { changed, ending, command });
       });
       const items = text.trimEnd().replaceAll("\n", ",\n");
-      if (!isArray) await put(text, { changed, ending });
-      else if (items !== "") await put(`${isFirst ? "[\n" : ",\n"}${items}`, { changed, ending });
+      if (!isArray) await put(text, ending);
+      else if (items !== "") await put(`${isFirst ? "[\n" : ",\n"}${items}`, ending);
       if (streamed && items !== "") isFirst = false;
     },
 
@@ -99,21 +102,24 @@ export function createPrinter(
 }
 
 interface Ended {
-  changed?: boolean | undefined;
-  ending?: Shown["ending"];
+  changed: boolean;
+  ending: Shown["ending"];
+  command: Pick<Command, "mode">;
 }
 
 /** If something was changed, a script must not repeat the command because its result is missing. */
-function notWritten(why: string, text: string, { changed, ending }: Ended): Failure {
+function notWritten(why: string, text: string, { changed, ending, command }: Ended): Failure {
   const isUnknown =
     ending === "uncertain" || (ending instanceof Failure && ending.kind === "uncertain");
+  // A command that acts sends several requests, or only records what a person decided.
+  const done = command.mode === "act" ? "The command did its work" : "The request was sent";
   const next = changed
     ? "Do not run the command again. To see what was sent, run 'lenden ledger list'."
     : "Redirect the output to a disk with free space, then run the command again.";
   return new Failure(
     changed ? "output.result-lost" : "output.not-written",
     changed
-      ? `The request was sent, but its result cannot be written to standard output: ${why}.`
+      ? `${done}, but its result cannot be written to standard output: ${why}.`
       : `Cannot write the result to standard output: ${why}.`,
     {
       hint: `${next} The result was: ${text.trim().replace(/\s+/g, " ")}`,

@@ -97,6 +97,7 @@ export const batchResolve = defineCommand({
         resolved: ["RESOLVED", ({ isResolved }) => text(isResolved ? "yes" : "no")],
       },
     }),
+  changed: (rows) => rows.some(({ isResolved }) => isResolved),
   ending: (rows) => {
     if (rows.some(({ operation }) => operation.state === "CONFLICT")) return "conflict";
     return rows.some(({ operation }) => isUnsettled(operation)) ? "uncertain" : undefined;
