@@ -188,6 +188,27 @@ test("only host.ts reads process, and nothing prints through console", () => {
   expect(readers.map((file) => relative(root, file))).toEqual(["platform/host.ts"]);
 });
 
+test("comments name only files that exist", () => {
+  const project = resolve(root, "..");
+  const files = ["bin", "scripts", "src", "test"].flatMap((directory) =>
+    readdirSync(join(project, directory), { recursive: true, encoding: "utf8" }).map(
+      (name) => `/${directory}/${name.replaceAll("\\", "/")}`,
+    ),
+  );
+  const missing = files
+    .filter((name) => /\.[jt]s$/.test(name))
+    .flatMap((name) => {
+      const comments = readFileSync(join(project, name), "utf8").match(
+        /^\s*(?:\/\/|\/?\*).*$|\s\/\/ .*$/gm,
+      );
+      const named = comments?.join("\n").match(/[\w./-]+\.[jt]s\b/g) ?? [];
+      return named
+        .filter((one) => !files.some((file) => file.endsWith(`/${one.replace(/^[./]+/, "")}`)))
+        .map((one) => `${name} names ${one}`);
+    });
+  expect(missing).toEqual([]);
+});
+
 test("undici, conf, commander, hono, SQLite and the keychain are each imported by one directory", () => {
   const importers = (pattern: RegExp) => [
     ...new Set(imports.filter(({ to }) => pattern.test(to.path)).map(({ from }) => from.directory)),

@@ -60,7 +60,7 @@ export function requestDigestOf({ method, target, headers, body }: CallbackReque
   return hash("sha256", Buffer.concat([Buffer.from(head), body]));
 }
 
-/** The parameters of statements by `callbackSql`, without secrets. */
+/** The parameters of the statements about callbacks, without secrets. */
 export function createCallbackValues({ scrub, now }: Pick<Recorder, "scrub" | "now">) {
   const clean = (text: string) => storable(scrub(text));
   return {

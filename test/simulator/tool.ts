@@ -170,7 +170,7 @@ export class Tool {
     if (this.isDead) return never();
   };
 
-  /** What the deadline cuts off is aborted too, as `program/stop.ts` does it. */
+  /** What the deadline cuts off is aborted too, as `cutOffAfter` in cli/runtime/parts.ts does it. */
   cutOff(): void {
     this.#cutOff.abort();
   }

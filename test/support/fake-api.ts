@@ -31,7 +31,7 @@ export interface FakeApi {
 type Status = "Processing" | "Completed" | "Cancelled";
 
 export interface Disturbance {
-  /** Replaces the response, whose body it gets; see `misbehaviours` in server.ts for hostile ones. */
+  /** Replaces the response, whose body it gets; `Behaviour` in server.ts has hostile ones. */
   response?: (body: string) => Behaviour;
   /** False if the API rejects the request without any effect (default: true). */
   takesEffect?: boolean;

@@ -1,4 +1,4 @@
-// Separate from ledger-file.ts, which Tab must not load.
+// Separate from ledger-access.ts, which Tab must not load.
 import { createHash } from "node:crypto";
 import type { Account, RecordsOwner } from "../../config/account.ts";
 import type { Owner } from "../../ledger/worker.ts";
