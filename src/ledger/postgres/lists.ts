@@ -4,6 +4,7 @@ import type { Filter, Kind } from "../operation.ts";
 import { listedOperationOf } from "../rows.ts";
 import type { RunAccount } from "../sql/accounts.ts";
 import type { Driver } from "../sql/driver.ts";
+import { parameters } from "../sql/work.ts";
 import { isTrue, numberIn } from "../values.ts";
 import type { Connection, Value } from "./connection.ts";
 import { dialect } from "./driver.ts";
@@ -11,12 +12,6 @@ import { dialect } from "./driver.ts";
 const pageSize = 500;
 
 type Bind = (value: Value) => string;
-
-/** The parameters of a statement, in the order in which they are bound. */
-function parameters(): { values: Value[]; bind: Bind } {
-  const values: Value[] = [];
-  return { values, bind: (value) => `$${values.push(value)}` };
-}
 
 /** Always true; indexes that begin with the account find the rest. */
 const ofAnyAccount = dialect.isIn("o.account", "SELECT a.number FROM lenden.accounts a");
@@ -38,7 +33,7 @@ export function createLists(
     let mayBeFew = true;
     for (let left = limit; left > 0; left -= pageSize) {
       const size = Math.min(left, pageSize);
-      const { values, bind } = parameters();
+      const { values, bind } = parameters<Value>();
       const selection = selectionOf(kind, filter, { own, bind });
       const page = { first: bind(first), size: bind(size), oldestFirst, mayBeFew };
       const rows = await read(
@@ -58,7 +53,7 @@ export function createLists(
 
     count: async (kind, filter, most) => {
       const own = await ownNumber();
-      const { values, bind } = parameters();
+      const { values, bind } = parameters<Value>();
       const selection = selectionOf(kind, filter, { own, bind });
       const page = pageInSql(selection, { first: bind(endOfNumbers), size: bind(most) });
       const [row] = await read(`SELECT count(*) AS count FROM (${page}) page`, ...values);

@@ -124,8 +124,11 @@ export async function runRemotely<Result>(
   return step.value;
 }
 
-/** Collects the values of a statement; returns the name of each: `$1` and so on. */
-export function parameters(): { values: Value[]; bind: (value: Value) => string } {
-  const values: Value[] = [];
+/**
+ * Collects the values of a statement; returns the name of each: `$1` and so on. A database's own statement may have
+ * other values.
+ */
+export function parameters<Own = Value>(): { values: Own[]; bind: (value: Own) => string } {
+  const values: Own[] = [];
   return { values, bind: (value) => `$${values.push(value)}` };
 }
