@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { Account } from "./account.ts";
-import type { Profiles } from "./profiles.ts";
+import { findProfile, type Profiles } from "./profiles.ts";
 import type { Settings } from "./settings.ts";
 
 /** Where the secret is stored. */
@@ -25,7 +25,7 @@ export async function callbackSecretOf(
   }
   let secret = Buffer.from(randomBytes(32)).toString("base64url");
   await profiles.change((now) => {
-    const own = now.profiles[profile.value];
+    const own = findProfile(profile.value, now);
     if (!own) return now;
     secret = own.callbackSecret ?? secret;
     const changed = { ...own, callbackSecret: secret };

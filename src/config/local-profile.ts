@@ -1,6 +1,5 @@
 import { isLoopback, isSameServer, parseUrl } from "../domain/url.ts";
-import { findProfile } from "./profile.ts";
-import type { Profile, Profiles } from "./profiles.ts";
+import { findProfile, type Profile, type Profiles } from "./profiles.ts";
 
 interface LocalAccount {
   baseUrl: string;

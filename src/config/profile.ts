@@ -3,7 +3,7 @@ import { Failure, usage } from "../domain/failure.ts";
 import { err, ok, quoted, type Result } from "../domain/result.ts";
 import { basePath } from "../domain/url.ts";
 import type { Account } from "./account.ts";
-import type { Profile, Profiles, SecretSource } from "./profiles.ts";
+import { findProfile, type Profile, type Profiles, type SecretSource } from "./profiles.ts";
 import type { Settings } from "./settings.ts";
 
 /** What a command gives of a profile: a profile that is replaced keeps the rest. */
@@ -39,11 +39,6 @@ export function readProfileName(text: string): Result<string> {
     : err(
         `${quoted(text)} is not a valid name. Use 1 to 32 lowercase letters, digits, hyphens and underscores. Example: shop.`,
       );
-}
-
-/** A profile may be named `constructor`. */
-export function findProfile(name: string, { profiles }: Profiles): Profile | undefined {
-  return Object.hasOwn(profiles, name) ? profiles[name] : undefined;
 }
 
 export const exampleBaseUrl = `https://api.example${basePath}`;

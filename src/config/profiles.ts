@@ -53,15 +53,19 @@ const profilesSchema = z.strictObject({
 /** The content of the file. */
 export type Profiles = z.infer<typeof profilesSchema>;
 
+/** A profile may be named `constructor`. */
+export function findProfile(name: string, { profiles }: Profiles): Profile | undefined {
+  return Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+}
+
 /**
  * @param source what named it, if it was not the command itself
  * @throws Failure `profile.not-found`; a name that may be a pasted secret is not repeated
  */
-export function requireProfile(name: string, { profiles }: Profiles, source?: string): Profile {
-  // A profile may be named `constructor`.
-  const found = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+export function requireProfile(name: string, stored: Profiles, source?: string): Profile {
+  const found = findProfile(name, stored);
   if (found) return found;
-  const names = Object.keys(profiles);
+  const names = Object.keys(stored.profiles);
   const from = source === undefined ? "" : ` (from ${source})`;
   throw new Failure("profile.not-found", `Profile ${repeatable(name)} does not exist${from}.`, {
     hint:

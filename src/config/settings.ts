@@ -4,7 +4,13 @@ import { type LedgerUrl, readLedgerUrl } from "../domain/ledger-url.ts";
 import type { NumberFormat } from "../domain/mobile.ts";
 import { defaultTimeZone } from "../domain/time-zone.ts";
 import { isLoopback, parseUrl } from "../domain/url.ts";
-import { type Profile, type Profiles, requireProfile, type SecretSource } from "./profiles.ts";
+import {
+  findProfile,
+  type Profile,
+  type Profiles,
+  requireProfile,
+  type SecretSource,
+} from "./profiles.ts";
 
 /** A value, and where it came from: a flag, an environment variable, a profile, a default. */
 export interface Sourced<Value> {
@@ -92,7 +98,7 @@ export function resolveSettings(flags: GlobalFlags, env: Env, stored: Profiles) 
       ...(profile === undefined && stored.current !== undefined
         ? [
             `Using LENDEN_API_KEY and LENDEN_BASE_URL; profile ${stored.current} is ignored.`,
-            ...(ledger === undefined && stored.profiles[stored.current]?.ledger !== undefined
+            ...(ledger === undefined && findProfile(stored.current, stored)?.ledger !== undefined
               ? ["Its ledger is ignored too. To use it, set LENDEN_LEDGER_URL."]
               : []),
           ]

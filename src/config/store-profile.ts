@@ -2,14 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import { keysOf } from "../domain/collect.ts";
 import { Failure } from "../domain/failure.ts";
 import { isLocalSandbox, isSameServer } from "../domain/url.ts";
-import {
-  findProfile,
-  type GivenProfile,
-  nameHint,
-  requireFreeName,
-  settingNames,
-} from "./profile.ts";
-import type { Profile, Profiles, SecretSource } from "./profiles.ts";
+import { type GivenProfile, nameHint, requireFreeName, settingNames } from "./profile.ts";
+import { findProfile, type Profile, type Profiles, type SecretSource } from "./profiles.ts";
 import type { createKeychain } from "./secrets.ts";
 
 /** Where profiles and their secrets are stored. */

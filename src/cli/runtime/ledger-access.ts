@@ -1,6 +1,6 @@
 import { ulid } from "ulid";
 import { type Account, type RecordsOwner, recordsOwnerOf } from "../../config/account.ts";
-import type { Profile, Profiles } from "../../config/profiles.ts";
+import { findProfile, type Profile, type Profiles } from "../../config/profiles.ts";
 import {
   type LedgerLoginFlags,
   type LedgerSettings,
@@ -321,7 +321,7 @@ function recorderOf(owned: Owned, { host, command, scrub }: RunParts): Recorder 
 }
 
 function withAccount(stored: Profiles, name: string, account: string): Profiles {
-  const own = stored.profiles[name];
+  const own = findProfile(name, stored);
   if (!own || own.account !== undefined) return stored;
   return { ...stored, profiles: { ...stored.profiles, [name]: { ...own, account } } };
 }

@@ -6,12 +6,12 @@ import {
   agreed,
   environmentOf,
   exampleBaseUrl,
-  findProfile,
   type GivenProfile,
   nameHint,
   readProfileName,
   requireEnvironment,
 } from "../../config/profile.ts";
+import { findProfile } from "../../config/profiles.ts";
 import { shownProfile } from "../../config/shown.ts";
 import { environments } from "../../domain/api-keys.ts";
 import { usage } from "../../domain/failure.ts";

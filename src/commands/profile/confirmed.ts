@@ -1,7 +1,7 @@
 import type { Context } from "../../cli/command/define-command.ts";
 import { isNewKey, newKeyQuestion, otherLedgerQuestion } from "../../config/key-change.ts";
-import { findProfile, type GivenProfile } from "../../config/profile.ts";
-import type { Profile } from "../../config/profiles.ts";
+import type { GivenProfile } from "../../config/profile.ts";
+import { findProfile, type Profile } from "../../config/profiles.ts";
 import { accountAfter, type ProfileStore, storeProfile } from "../../config/store-profile.ts";
 import { Failure } from "../../domain/failure.ts";
 

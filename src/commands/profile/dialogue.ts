@@ -7,14 +7,13 @@ import {
   type Credentials,
   environmentOf,
   exampleBaseUrl,
-  findProfile,
   type GivenProfile,
   nameHint,
   readProfileName,
   requireEnvironment,
   requireFreeName,
 } from "../../config/profile.ts";
-import type { Profile } from "../../config/profiles.ts";
+import { findProfile, type Profile } from "../../config/profiles.ts";
 import { type Environment, readApiKey, readPayoutSecret } from "../../domain/api-keys.ts";
 import { Failure, whyAndHint } from "../../domain/failure.ts";
 import { problemOf } from "../../domain/result.ts";
