@@ -1,7 +1,7 @@
 import { Command as Commander, CommanderError } from "commander";
 import { usage } from "../../domain/failure.ts";
 import type { Command, Given } from "../command/define-command.ts";
-import type { Flag, TypedFlags } from "../command/flag.ts";
+import { type Flag, flagName, type TypedFlags } from "../command/flag.ts";
 import type { Entry } from "../command/table.ts";
 import { globalFlags } from "./globals.ts";
 
@@ -32,8 +32,8 @@ export async function parseArgv(argv: string[], entries: readonly Entry[]): Prom
   const end = argv.indexOf("--");
   const [options, operands] = end < 0 ? [argv, []] : [argv.slice(0, end), argv.slice(end + 1)];
   const { reached, awaited } = await reachWhole(options, entries);
-  const flag = /--[\w-]+/.exec(awaited ?? "")?.[0];
-  const problems = awaited === undefined ? [] : [`Missing value for ${flag ?? awaited}.`];
+  const valueless = awaited === undefined ? undefined : flagName({ usage: awaited });
+  const problems = valueless === undefined ? [] : [`Missing value for ${valueless}.`];
   const { path, command, args, globals } = reached;
   const [first, ...others] = args;
   if (globals.has("version")) return { kind: "version" };
@@ -51,6 +51,7 @@ export async function parseArgv(argv: string[], entries: readonly Entry[]): Prom
       flags: reached.own,
       arguments: [...known, ...operands],
       problems: [...problems, ...suggested],
+      valueless,
       argv,
     };
     return { kind: "run", command, given, globals };

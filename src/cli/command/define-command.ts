@@ -191,6 +191,8 @@ export interface Given {
   arguments: string[];
   /** Unknown flags, and a flag without its value. */
   problems: string[];
+  /** The last flag if its value is missing, which is one of the problems: `--amount`. */
+  valueless?: string | undefined;
   /** Invalid values of global flags. */
   globalProblems?: string[];
   /** The whole command line. */
@@ -213,6 +215,7 @@ async function readInput(definition: Definition, given: Given, context: Context)
   const found: Found = {
     problems: [...given.problems, ...(given.globalProblems ?? [])],
     missing: new Map(),
+    valueless: given.valueless,
   };
   const { problems, missing } = found;
   const typed = await withSettings(flags, given.flags, context);

@@ -167,6 +167,8 @@ export interface Found {
   problems: string[];
   /** One for each required flag or argument that is missing, by its name. */
   missing: Map<string, string>;
+  /** The last flag if its value is missing, which is a problem already: `--amount`. */
+  valueless?: string | undefined;
 }
 
 export function readFlags<Flags extends Record<string, Flag>>(
@@ -198,11 +200,9 @@ function readFlag(name: string, one: Flag, typed: TypedFlags, found: Found): unk
   if (others.some((other) => other !== text))
     problems.push(`${label} is given twice with different values.`);
   if (text !== undefined) return readText(label, read, text, found);
-  // A flag without its value is a problem already.
-  const isReported = problems.includes(`Missing value for ${label}.`);
   const isSetting = presence === "setting" || presence === "either";
   const how = isSetting ? " (or set it in the profile)" : "";
-  if (presence !== "optional" && !isReported && !typed.has(unless))
+  if (presence !== "optional" && label !== found.valueless && !typed.has(unless))
     missing.set(name, `Missing required flag ${written}${how}.`);
   return undefined;
 }
