@@ -123,7 +123,8 @@ function createSlots(most: number) {
   let limit = most;
   let inFlight = 0;
   let started = 0;
-  let acceptedInARow = 0;
+  /** Other outcomes do not count: only a further 429 starts again. */
+  let acceptedSinceBusy = 0;
   const admit = (): void => {
     while (inFlight < limit) {
       const next = retries.shift() ?? (started < most ? others.shift() : undefined);
@@ -156,12 +157,12 @@ function createSlots(most: number) {
     },
     limitToOne: (): void => {
       limit = 1;
-      acceptedInARow = 0;
+      acceptedSinceBusy = 0;
     },
-    /** The API accepted a row: after ten of these, one more slot is tried. */
+    /** The API accepted a row: after ten of these since the last 429, one more slot is tried. */
     accepted: (): void => {
-      acceptedInARow += 1;
-      if (limit === most || acceptedInARow % acceptedPerSlot !== 0) return;
+      acceptedSinceBusy += 1;
+      if (limit === most || acceptedSinceBusy % acceptedPerSlot !== 0) return;
       limit += 1;
       admit();
     },
