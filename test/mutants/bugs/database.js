@@ -349,7 +349,7 @@ function writing(database, pattern, change) {
 
 /** Other columns in the rows that are read of a table. */
 function reading(database, table, change) {
-  const pattern = new RegExp(`^\\s*SELECT\\b.*\\bFROM ${table}\\b`, "s");
+  const pattern = new RegExp(`^\\s*(?:SELECT|WITH)\\b.*\\bFROM ${table}\\b`, "s");
   const read = (row) => row && { ...row, ...change(row) };
   return withStatements(database, pattern, {
     get: after(read),
