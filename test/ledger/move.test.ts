@@ -291,6 +291,9 @@ describe("ledger move", () => {
       await claimed(other, payout(`OTHER-${claims}`));
     };
     expect(await copy()).toMatchObject({ operations: 2, batches: 1, callbacks: 1 });
+    // The process that planned it has ended.
+    const held = "SELECT process, held_since FROM batches";
+    expect(await run(held)).toEqual([{ process: null, held_since: null }]);
     expect(claims).toBe(2);
     expect(await run("SELECT count(*)::int AS count FROM operations")).toEqual([{ count: 4 }]);
   });

@@ -7,13 +7,16 @@ import { pagesOf } from "../sqlite/pages.ts";
 import { type TextRow, textRow } from "../values.ts";
 import { conflict, digestOf, digestSql, insertRows, type Numbers, required } from "./rows.ts";
 
-/** Batches without a plan have nothing that was sent. */
+/**
+ * Batches without a plan have nothing that was sent. The process that worked on a plan has ended, and the server does
+ * not know it.
+ */
 export function plansOf(file: Database): TextRow[] {
   const sql = "SELECT * FROM batches WHERE digest IS NOT NULL ORDER BY number";
   return file
     .prepare(sql)
     .all()
-    .map(({ holder: _, ...batch }) => textRow(batch));
+    .map((batch) => textRow({ ...batch, process: null, held_since: null }));
 }
 
 /**
