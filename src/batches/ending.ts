@@ -7,7 +7,7 @@ import {
   whatHappened,
 } from "../domain/failure.ts";
 import { formatPaisa } from "../domain/money.ts";
-import { rowsText } from "../domain/text.ts";
+import { rowsText, shellLine } from "../domain/text.ts";
 import type { Batch } from "../ledger/batch.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { countRetries } from "./retries.ts";
@@ -41,8 +41,11 @@ const endings: Partial<Record<FailureKind, { reason: Reason; text: string }>> = 
   unreachable: { reason: "batch.incomplete", text: "Not all rows were sent." },
 };
 
-const resume = "run 'lenden payout batch send' with the same file";
-const resumeHint = `To resume, ${resume}.`;
+/** Without its --name, the file would be another batch. */
+export function howToResume({ name, fileName }: Pick<Batch, "name" | "fileName">): string {
+  const named = name === fileName ? "" : ` and ${shellLine(["--name", name])}`;
+  return `run 'lenden payout batch send' with the same file${named}`;
+}
 
 /** The error of a batch that did not end well; undefined if it did. */
 export async function endingFailure(
@@ -58,7 +61,7 @@ export async function endingFailure(
   const isOpen = batch.cancelledAt === null && openOf(sums).count > 0;
   const isAllSent = kind === "partial" && !isOpen;
   const waitHint = `To wait for them, run 'lenden payout batch status ${batch.id} --wait'.`;
-  const open = blocked ? blockedHint(batch, blocked) : resumeHint;
+  const open = blocked ? blockedHint(batch, blocked) : `To resume, ${howToResume(batch)}.`;
   const next = stopped?.details.hint ?? (kind === "pending" ? waitHint : isOpen ? open : "");
   const hint = sentences([isAllSent ? "" : next, await retryAdvice(status, ledger)]);
   return new Failure(reason, sentences([why, ...notes, countsText(status)]), {
@@ -69,9 +72,9 @@ export async function endingFailure(
 }
 
 /** How to resume a batch with rows that no run sends: they are resolved first. */
-function blockedHint({ id }: Batch, { count, hint }: NonNullable<RunStop["blocked"]>): string {
-  const list = `To list all unknown rows, run 'lenden payout batch export ${id} --only unknown'.`;
-  return sentences([hint, count > 1 ? list : "", `Afterwards, ${resume}.`]);
+function blockedHint(batch: Batch, { count, hint }: NonNullable<RunStop["blocked"]>): string {
+  const list = `To list all unknown rows, run 'lenden payout batch export ${batch.id} --only unknown'.`;
+  return sentences([hint, count > 1 ? list : "", `Afterwards, ${howToResume(batch)}.`]);
 }
 
 /** What happened to the money of a batch. While a process sends it, its unknown rows are pending. */
@@ -127,7 +130,7 @@ export function failedAfterSending(
   ]);
   const hint = sentences([
     `Do not pay the rows in another way. Run 'lenden ledger check', then 'lenden payout batch status ${id}'.`,
-    isWhole ? "" : resumeHint,
+    isWhole ? "" : `To resume, ${howToResume(batch)}.`,
   ]);
   return new Failure("batch.outcome-unknown", message, { hint, operation: id, cause });
 }

@@ -29,7 +29,7 @@ export interface RowFacts {
  *
  * | the ledger has                                           | the file is | to send it         | to show its batch |
  * | -------------------------------------------------------- | ----------- | ------------------ | ----------------- |
- * | the same bytes, with the same --name or none             | the same    | resumes the batch  | with any --name   |
+ * | the same bytes, with the same --name or none             | the same    | resumes the batch  | with no --name, or else with any |
  * | the same rows, with the same --name or none              | the same    | resumes the batch  | with any --name   |
  * | the same payouts: unfinished, the newest of its name     | the same    | resumes the batch  | needs the ID      |
  * | other payouts: unfinished, the newest of its name        | changed     | needs a new --name | needs the ID      |
@@ -50,8 +50,12 @@ export function whichBatch(
   const isSame = (batch: Batch) =>
     identity === undefined ? isOfBytes(batch, file) : batch.identity === identity;
   const isUnchanged = differences?.length === 0;
+  const alike = batches.filter((one) => one.plan !== null && isSame(one));
+  // What is shown of a file is what the file would be without --name.
+  const unnamed = alike.find((batch) => batch.name === batch.fileName);
   const same =
-    batches.find((one) => one.plan !== null && isSame(one)) ??
+    (name === undefined ? unnamed : undefined) ??
+    alike[0] ??
     rowsOf ??
     (isUnchanged ? unfinished : undefined);
   if (same) return { kind: "same", batch: same };

@@ -126,7 +126,8 @@ describe("which batch a file is", () => {
     ["an ended batch of its name", read, known([other], other), "new"],
     ["all payouts of a paid batch", read, known([]), "changed P", paid(batch("P"))],
     ["nothing", read, known([]), "new"],
-    ["to show: the same bytes", shown, known([batch("B", june), A]), "same B"],
+    ["to show: the same bytes", shown, known([batch("B", june), A]), "same A"],
+    ["to show: the same bytes with a --name", shown, known([batch("B", june)]), "same B"],
     [
       "to show: the same rows",
       shown,

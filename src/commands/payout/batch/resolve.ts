@@ -60,7 +60,7 @@ export const batchResolve = defineCommand({
       const { isWritten: isResolved = false, operation = row.operation } = recorded[index] ?? {};
       return { line: row.line, operation, isResolved };
     });
-    await announce(resolved, ledger, context);
+    await announce(resolved, batch, ledger, context);
     return resolved;
   },
   output: ({ z, text, textOrNull, count, amount, each }) =>
@@ -144,7 +144,12 @@ function recipientOf({ asked }: Operation): string {
   return String(asked.recipientNumber);
 }
 
-async function announce(rows: Resolved[], ledger: Ledger, { ui }: Context): Promise<void> {
+async function announce(
+  rows: Resolved[],
+  batch: Batch,
+  ledger: Ledger,
+  { ui }: Context,
+): Promise<void> {
   for (const { line, operation, isResolved } of rows) {
     if (isResolved) continue;
     const by = await ledger.holderOf(operation);
@@ -153,6 +158,6 @@ async function announce(rows: Resolved[], ledger: Ledger, { ui }: Context): Prom
   }
   const count = rows.filter(({ isResolved }) => isResolved).length;
   if (count === 0) return;
-  const next = "To send them, run 'lenden payout batch send' with the same file.";
-  ui.notice(`${rowsText(count)} recorded as not created. ${next}`);
+  const { howToResume } = await import("../../../batches/ending.ts");
+  ui.notice(`${rowsText(count)} recorded as not created. To send them, ${howToResume(batch)}.`);
 }
