@@ -138,8 +138,16 @@ async function write(
   }
 }
 
-/** Another process recorded an outcome first: this one is only evidence. */
-function movedError({ id, kind, state, ...account }: Operation): Failure {
+/** Another process took the operation, or recorded an outcome first: this one is only evidence. */
+function movedError({ id, kind, state, holder, ...account }: Operation): Failure {
+  if (holder)
+    return new Failure(
+      "ledger.not-recorded",
+      `another process took it over and works on it: ${workerText(holder)}.`,
+      {
+        hint: `When that process has ended, run the same command again. To see what it recorded, run 'lenden ledger show ${id}'.`,
+      },
+    );
   return new Failure(
     "ledger.not-recorded",
     `another process recorded a different outcome first: ${state}`,

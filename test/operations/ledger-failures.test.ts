@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { createClient } from "../../src/api/client.ts";
 import { contract } from "../../src/api/contract/index.ts";
 import type { Exchange } from "../../src/api/transport.ts";
@@ -10,6 +10,7 @@ import { createPayment, createRefund } from "../../src/operations/create.ts";
 import type { OperationDeps } from "../../src/operations/deps.ts";
 import { sendPayout } from "../../src/operations/payout/send.ts";
 import { cancelRefund } from "../../src/operations/status-transition.ts";
+import { databases } from "../ledger/stores.ts";
 import { created, data, failure, order, paisa, retrieved, scripted, startMs } from "./scripted.ts";
 
 /** How a ledger can fail: by a failure that alone would prove that nothing was sent, or by any exception. */
@@ -219,4 +220,29 @@ test("P21: a confirmation after another process recorded NOT_SENT is a conflict,
   );
   expect(details.hint).toMatch(/lenden ledger show OP1/);
   expect((await stateIn(own))?.state).toBe("CONFLICT");
+});
+
+test("P4: a process that lost its payout names the process that took it over", async () => {
+  const [sqlite] = databases;
+  if (!sqlite) throw new Error("no database");
+  const { open, end, close } = await sqlite.share();
+  onTestFinished(close);
+  const first = await open();
+  const { deps } = await troubled({});
+  const client = {
+    ...deps.client,
+    createPayout: async () => {
+      await end(1);
+      const second = await open({ holder: { pid: 2, lock: "2", machine: "m" } });
+      const [seen] = await second.unsettled();
+      if (!seen) throw new Error("no operation");
+      expect(await second.resume({ seen })).toMatchObject({ kind: "taken" });
+      return data(created);
+    },
+  };
+  const lost = { ...deps, client, ledger: async () => first };
+  const { kind, message, details } = await failure(sendPayout(order, lost));
+  expect([kind, message]).toEqual(["uncertain", expect.stringContaining("process 2 on m")]);
+  expect(details.hint).toMatch(/run the same command again/);
+  expect((await stateIn(first))?.state).toBe("INTENT");
 });
