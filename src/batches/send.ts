@@ -53,6 +53,7 @@ export async function sendBatch(
   const { isOver } = rules;
   const throttle = createThrottle({ ...sending, isOver }, deps);
   const queue = withCommitQueue(ledger, deps.soon);
+  const sealer = await deps.sealer();
   const starts = await restStarts(await ledger.unsettled(), ledger, deps);
   const rows = rowsToSend(sending, deps);
   let isAllClaimed = false;
@@ -65,7 +66,8 @@ export async function sendBatch(
     const order = orderOfRow(row);
     const intent = payoutIntent(order, sending.batch.number);
     const onDuplicate = row.isAccepted ? "send" : "reject";
-    return { row, order, claim: await queue.claim({ intent, onDuplicate }) };
+    const request = { intent, onDuplicate, sealer, batchId: sending.batch.id } as const;
+    return { row, order, claim: await queue.claim(request) };
   };
 
   const sendRow = async ({ row, order, claim }: ClaimedRow, worker: RowDeps): Promise<void> => {

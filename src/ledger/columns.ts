@@ -195,6 +195,8 @@ const internal = {
   payerKey: requested(optional(text), (request) =>
     request.kind === "payment" ? payeeOf(payerOf(request)) || null : null,
   ),
+  /** Shows that a holder of the payout secret ordered the payout; null if the ledger never sends it. Never shown. */
+  seal: column(optional(text), "intent", "takeover"),
 };
 
 /** All columns but for the process that works on the row, in the order of the table. */

@@ -14,6 +14,7 @@ import {
 import { hasEnded } from "../domain/statuses.ts";
 import { type FieldFrom, payerOf, type Recorded } from "./columns.ts";
 import type { Holder, Intent, Operation, Outcome, RefundSums } from "./operation.ts";
+import type { Sealer } from "./seal.ts";
 
 /**
  * Every decision of the ledger: who may send what, and what is recorded of it. Pure: a store reads the
@@ -46,6 +47,10 @@ export interface ClaimRequest {
    * one transaction, and nothing is sent.
    */
   found?: Outcome;
+  /** Seals a payout that may be sent. */
+  sealer?: Sealer;
+  /** The ID of the batch that a payout is a row of. */
+  batchId?: string;
 }
 
 /** A row of a batch that was not sent yet. */

@@ -28,6 +28,7 @@ interface NewOperation extends Pick<Operation, "number" | "target" | "holder"> {
   at: string;
   /** The record of the API that the operation is recorded from, if it was not sent from here. */
   found?: Outcome | undefined;
+  seal?: string | null;
 }
 
 /**
@@ -37,7 +38,7 @@ interface NewOperation extends Pick<Operation, "number" | "target" | "holder"> {
  */
 export function createOperation(
   intent: Intent,
-  { number, target, account, holder, at, found }: NewOperation,
+  { number, target, account, holder, at, found, seal = null }: NewOperation,
   recorder: Recorder,
 ): { operation: Operation; recorded: Recorded; event: IntentEvent } {
   assertNoSecret(intent.asked, recorder);
@@ -62,6 +63,7 @@ export function createOperation(
     keyHash,
     amountPaisa: amountPaisa?.toString() ?? null,
     batch: batch?.toString() ?? null,
+    seal,
   };
   const event = { at, event: "intent", data } as const;
   const recorded = recordedAt(number, event);

@@ -3,6 +3,7 @@ import { Failure } from "../domain/failure.ts";
 import { formatTime } from "../domain/local-time.ts";
 import { toleratedClockMs } from "../domain/timestamp.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { Sealer } from "../ledger/seal.ts";
 
 /**
  * What lenden relies on although the API's specification does not show it. All of it holds until
@@ -21,6 +22,12 @@ export interface OperationDeps {
   /** Opened when money is about to move. If it cannot be written, nothing is sent. */
   ledger(): Promise<Ledger>;
   account: { baseUrl: string; environment: string };
+  /**
+   * Seals what this run orders, with a key that follows from the payout secret.
+   *
+   * @throws Failure `access` without a payout secret (P2)
+   */
+  sealer(): Promise<Sealer>;
   /** Read when a response leaves something open, and not for every payout. */
   guarantees(): Promise<ApiGuarantees>;
   /** Milliseconds since 1970. */

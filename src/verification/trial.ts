@@ -185,7 +185,8 @@ function createSender(deps: OperationDeps) {
     const reference = ownsReference ? order.merchantRef : null;
     const amountPaisa = paisaOf(order.amount) ?? null;
     const intent = { kind: "payout", reference, amountPaisa, target: null, asked: order } as const;
-    const claim = await (await deps.ledger()).claim({ intent, onDuplicate: "send" });
+    const request = { intent, onDuplicate: "send", sealer: await deps.sealer() } as const;
+    const claim = await (await deps.ledger()).claim(request);
     if (claim.kind !== "new") throw new Error(`a new payout cannot be ${claim.kind}`);
     const { operation } = claim;
     let answer: Answer<Created> | undefined;

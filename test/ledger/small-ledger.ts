@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { BatchFile, PlannedRow } from "../../src/ledger/batch.ts";
 import type { SingleChanges } from "../../src/ledger/change.ts";
 import type { Intent, Operation, Outcome, ReferencedIntent } from "../../src/ledger/operation.ts";
+import { createSealer } from "../../src/ledger/seal.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import type { Worker } from "../../src/ledger/worker.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
@@ -14,6 +15,12 @@ export const owner = {
   keyId: "0123456789abcdef",
   account: { proposed: "shop" },
 };
+
+/** Seals what the account of `owner` orders. */
+export const sealer = createSealer("a payout secret of the tests", {
+  environment: owner.environment,
+  name: owner.account.proposed,
+});
 
 /** A worker whose clock ticks a second each time, and whose other processes are those in `alive`. */
 export function worker(given: Partial<Worker> = {}, alive: number[] = []): Worker {

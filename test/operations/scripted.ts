@@ -10,7 +10,7 @@ import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import type { OperationDeps } from "../../src/operations/deps.ts";
 import type { PayoutOrder } from "../../src/operations/payout/order.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
-import { worker } from "../ledger/small-ledger.ts";
+import { sealer, worker } from "../ledger/small-ledger.ts";
 
 /** What each endpoint answers, call by call; the last answer is not repeated. */
 export type Script = { [Name in keyof Client]?: Awaited<ReturnType<Client[Name]>>[] };
@@ -75,6 +75,7 @@ export function scripted(
     deadlineMs: startMs + timeoutMs,
     isStopping: () => state.stopping,
     isOutOfTime: () => false,
+    sealer: async () => sealer,
     guarantees: async () => ({ references: true, rejections: true }),
     clockAheadMs: () => state.clockAheadMs,
     clockAheadLeastMs: () => state.clockAheadMs,

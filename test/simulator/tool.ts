@@ -3,6 +3,7 @@ import { contract } from "../../src/api/contract/index.ts";
 import type { Exchange, Request } from "../../src/api/transport.ts";
 import { exits, Failure } from "../../src/domain/failure.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
+import { createSealer, type Sealer } from "../../src/ledger/seal.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import type { Owner } from "../../src/ledger/worker.ts";
 import type { OperationDeps } from "../../src/operations/deps.ts";
@@ -51,6 +52,7 @@ export class Tool {
   /** How many payouts the service had when this process started. */
   readonly payoutsBefore: number;
   #ledger: Promise<Ledger> | undefined;
+  #ownSealer: Promise<Sealer> | undefined;
 
   /** The same, with the rows of a batch. */
   readonly subjects: string[];
@@ -142,12 +144,21 @@ export class Tool {
       waitFor: () => {},
       isStopping: () => this.isStopping,
       isOutOfTime: () => false,
+      sealer: () => this.#sealer(),
       guarantees: async () => ({ references: true, rejections: true }),
       clockAheadMs: clock.aheadMs,
       clockAheadLeastMs: clock.aheadLeastMs,
       notice: () => {},
     };
     return { deps, wire };
+  }
+
+  #sealer(): Promise<Sealer> {
+    const { environment } = this.#universe;
+    this.#ownSealer ??= this.ledger().then(async (ledger) =>
+      createSealer(this.key.payoutSecret, { environment, name: await ledger.account() }),
+    );
+    return this.#ownSealer;
   }
 
   /** A run that is to stop no longer sleeps, so a loop that waits for a time would never end. */

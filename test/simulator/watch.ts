@@ -98,7 +98,7 @@ export class Watch {
   /** Signatures and timestamps are never stored (I7). */
   looksForSecrets(text: string): void {
     const found = [...this.#signatures].some((signature) => text.includes(signature));
-    if (found || text.includes('"timestamp"') || text.includes("s3cret-of-payouts"))
+    if (found || text.includes('"timestamp"') || text.includes("s3cret-of-all-payouts"))
       this.#universe.report("broken", "I7: the ledger holds a signature, a timestamp or a secret");
   }
 

@@ -168,6 +168,12 @@ function createWires(parts: RunParts) {
         account: await (await ledger()).account(),
       });
     }),
+    sealer: once(async () => {
+      const [secret, opened] = [await own.payoutSecret(), await ledger()];
+      const { createSealer } = await import("../../ledger/seal.ts");
+      const { environment } = account;
+      return createSealer(secret, { environment, name: await opened.account() });
+    }),
     now: host.now,
     random: own.random,
     sleep: own.sleep,

@@ -20,6 +20,7 @@ import { takenOver } from "../events.ts";
 import { createOperation, storableOutcome, takeoverEvent } from "../intent.ts";
 import type { Intent, Operation, Outcome } from "../operation.ts";
 import { operationOf } from "../rows.ts";
+import { orderIn } from "../seal.ts";
 import { nowIn, type Recorder } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import type { Driver } from "./driver.ts";
@@ -212,7 +213,7 @@ class Group {
     const holder = this.#write.holder(at);
     const { operation, recorded, event } = createOperation(
       intent,
-      { number, target, account: own, at, found, holder },
+      { number, target, account: own, at, found, holder, seal: sealOf(request) },
       recorder,
     );
     const row = { ...rowOf(allColumns, recorded), process: holder.lock, held_since: at };
@@ -285,6 +286,12 @@ class Group {
       given: { columns: updatedTypes, rows: [row] },
     });
   }
+}
+
+/** The seal of a new payout; null for what is never sent from the ledger. */
+function sealOf({ intent, sealer, batchId }: ClaimRequest): string | null {
+  const order = intent.kind === "payout" ? orderIn(intent.asked, batchId ?? null) : undefined;
+  return (order && sealer?.sealOf(order)) ?? null;
 }
 
 /** Claims in waves: the claims of a wave do not change each other's facts, so their facts are read at once. */

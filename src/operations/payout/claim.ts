@@ -35,8 +35,9 @@ export interface ClaimedPayout {
  * @throws Failure as `checkClaim` does
  */
 export async function claimReference(given: PayoutOrder, how: PayoutRepeat, deps: OperationDeps) {
+  const sealer = await deps.sealer();
   const ledger = await deps.ledger();
-  const answer = await ledger.claim(claimRequest(given, how));
+  const answer = await ledger.claim({ ...claimRequest(given, how), sealer });
   const order = { ...given, reference: referenceOf(given, answer) };
   const earlier = "earlier" in answer ? answer.earlier : undefined;
   return { claim: await checkClaim(order, answer, ledger), order, earlier };
