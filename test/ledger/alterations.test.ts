@@ -16,6 +16,7 @@ import { openDatabase, writeCopy } from "../../src/platform/sqlite/open.ts";
 import { scratchFolder } from "../support/helpers.ts";
 import { inDatabase } from "../support/merchant.ts";
 import { isSkipped, serverTest, sharedCluster } from "../support/postgres.ts";
+import { batchColumns, operationColumns, rowColumns } from "./altered-columns.ts";
 import { patient } from "./server-ledger.ts";
 import {
   batchFile,
@@ -130,38 +131,6 @@ beforeAll(async () => {
 const ofPayout = "reference = 'SINGLE'";
 const ofRefund = "kind = 'refund'";
 
-const batchColumns: [string, string][] = [
-  ["id", "'B0'"],
-  ["profile", "'other'"],
-  ["environment", "'production'"],
-  ["account", "account + 1"],
-  ["name", "'other.csv'"],
-  ["file_name", "'other.csv'"],
-  ["file_hash", "'0'"],
-  ["columns", `'["other"]'`],
-  ["method", "'nagad'"],
-  ["row_count", "3"],
-  ["total_paisa", "total_paisa + 1"],
-  ["digest", "'0'"],
-  ["identity", "'0'"],
-  ["cancelled_at", "created_at"],
-  ["user", "'other'"],
-  ["created_at", "'2020-01-01T00:00:00.000Z'"],
-];
-const rowColumns: [string, string][] = [
-  ["line", "line + 1"],
-  ["reference", "'ANOTHER'"],
-  ["amount_paisa", "amount_paisa + 1"],
-  ["recipient", "'01512345678'"],
-  ["method_id", "'0'"],
-  ["method", "'nagad'"],
-  ["name", "'Karim'"],
-  ["description", "'null'"],
-  ["cells", "'[]'"],
-  ["recipient_key", "'01512345678'"],
-  ["accepted", "1"],
-];
-
 const changeOf = (column: string, sql: string): [string, string, string] => ["batch", column, sql];
 
 const inserted = `INSERT INTO operations (number, id, kind, profile, environment, account, reference,
@@ -216,42 +185,8 @@ describe.each([
   });
 
   describe("finds a changed column of an operation", () => {
-    test.each([
-      ["id", "'OP0'", ofPayout],
-      ["kind", "'payment'", ofPayout],
-      ["profile", "'other'", ofPayout],
-      ["environment", "'production'", ofPayout],
-      ["account", "account + 1", ofPayout],
-      ["reference", "'ANOTHER'", ofPayout],
-      ["amount_paisa", "amount_paisa + 1", ofPayout],
-      ["target", "'TX0'", ofRefund],
-      ["asked", `replace(asked, '01712345678', '01712345679')`, ofPayout],
-      ["state", "'REFUSED'", ofPayout],
-      ["remote_id", "'PO0'", ofPayout],
-      ["status", "'Completed'", ofPayout],
-      ["code", "'access'", ofRefund],
-      ["message", "'The API rejected it.'", ofRefund],
-      ["attempts", "attempts + 1", ofPayout],
-      ["user", "'other'", ofPayout],
-      ["command", "'api'", ofPayout],
-      ["created_at", "'2020-01-01T00:00:00.000Z'", ofPayout],
-      ["updated_at", "'2020-01-01T00:00:00.000Z'", ofPayout],
-      ["reopened_at", "updated_at", ofPayout],
-      ["resumed_at", "updated_at", ofPayout],
-      ["base_url", "'https://a.example'", ofPayout],
-      ["key_hash", "'k'", ofPayout],
-      ["actor", "'{}'", ofPayout],
-      ["recipient_key", "'01712345679'", ofPayout],
-      ["recipient_name", "'Karim'", ofPayout],
-      ["method_id", "'0'", ofPayout],
-      ["method_name", "'nagad'", ofPayout],
-      ["description", "'other'", ofPayout],
-      ["batch", "1", ofPayout],
-      ["phase", "'free'", ofPayout],
-      ["accepted_at", "NULL", ofPayout],
-      ["completed_at", "updated_at", ofPayout],
-      ["payment_url", "'https://a.example'", ofPayout],
-    ])("%s", async (column, value, which) => {
+    test.each(operationColumns)("%s", async (column, value, kind) => {
+      const which = kind === "refund" ? ofRefund : ofPayout;
       const found = await foundAfter(`UPDATE operations SET "${column}" = ${value} WHERE ${which}`);
       expect(found.modified).toEqual([
         expect.objectContaining({ kind: "operation", problem: "changed", columns: [column] }),
