@@ -7,10 +7,12 @@ export function sumJson({ count, sumPaisa }: Sum) {
 }
 
 export function statusJson({ batch, total, sums, sentBefore }: BatchStatus) {
-  const { id, name, createdAt, cancelledAt } = batch;
+  const { id, name, user, login, createdAt, cancelledAt } = batch;
   return {
     batch: id,
     name,
+    user,
+    login,
     createdAt,
     cancelledAt,
     ...sumJson(total),

@@ -156,6 +156,7 @@ const listColumns = {
   updatedAt: ["UPDATED", ({ updatedAt }) => time(updatedAt)],
   account: ["ACCOUNT", ({ account }) => text(account)],
   test: ["TEST", (one) => text(isTest(one) ? one.command : null)],
+  login: ["LOGIN", ({ login }) => text(login)],
 } satisfies Record<string, ListColumn<ListedOperation>>;
 
 type ColumnName = keyof typeof listColumns;
@@ -166,7 +167,7 @@ export const columnsOf = {
     table: namesIn("id amount description method status createdAt"),
     spare: namesIn("method"),
     all: namesIn(
-      "id amount description status createdAt account method refunded refundPending refundsDiffering payment_url state updatedAt operation test",
+      "id amount description status createdAt account method refunded refundPending refundsDiffering payment_url state updatedAt operation test login",
     ),
   },
   payout: {
@@ -174,19 +175,19 @@ export const columnsOf = {
     table: namesIn("remoteId merchantRef amount recipientNumber recipientName status createdAt"),
     spare: namesIn("recipientName"),
     all: namesIn(
-      "id merchantRef amount recipientNumber status createdAt account recipientName method batch description state message updatedAt operation test",
+      "id merchantRef amount recipientNumber status createdAt account recipientName method batch description state message updatedAt operation test login",
     ),
   },
   refund: {
     table: namesIn("id transactionId amount accountNumber status createdAt"),
     all: namesIn(
-      "id amount accountNumber status createdAt account transactionId accountType note state message updatedAt operation test",
+      "id amount accountNumber status createdAt account transactionId accountType note state message updatedAt operation test login",
     ),
   },
   ledger: {
     table: namesIn("operation kind reference amount state createdAt"),
     all: namesIn(
-      "operation kind reference amount state createdAt account status remoteId target method batch message updatedAt test",
+      "operation kind reference amount state createdAt account status remoteId target method batch message updatedAt test login",
     ),
   },
 } satisfies Record<string, OperationList>;
@@ -210,7 +211,8 @@ export async function* listPages(
   };
   let isMarked: boolean | undefined;
   for await (const page of pagesOf({ ...list, table }, listed, { ...given }, context)) {
-    const marked = [...page.columns.filter((one) => one !== "test"), "test" as const];
+    const hasTest = page.columns.includes("test");
+    const marked = hasTest ? page.columns : [...page.columns, "test" as const];
     // Later pages have the columns of the first one.
     isMarked ??= given.columns === undefined && page.items.some(isTest);
     yield isMarked ? { ...page, columns: marked } : page;

@@ -1,8 +1,15 @@
-/** A person as a text. On a shared ledger the login counts too: in containers every user is root. */
-export function personText(user: string, login: string | null | undefined): string {
-  return login === null || login === undefined || login === user
-    ? user
-    : `${user} (login ${login})`;
+/**
+ * A person as a text. On a shared ledger the login counts, which the server names; the user of the operating system is
+ * what a machine says, and in containers every user is root.
+ */
+export function personText(
+  user: string,
+  login: string | null | undefined,
+  machine?: string,
+): string {
+  const on = machine === undefined ? "" : ` on ${machine}`;
+  const isSame = login === null || login === undefined || login === user;
+  return isSame ? `${user}${on}` : `${login} (as ${user}${on})`;
 }
 
 /** Who works on something: a process, and on a shared ledger its person. */

@@ -4,7 +4,7 @@ import { sampleColumns } from "./conditions.ts";
 import { holderIn, stateIn } from "./rows.ts";
 import { isTrue, numberIn, type Row, reader } from "./values.ts";
 
-/** A row of the table `batches`, with its holder as JSON. */
+/** A row of the table `batches`, with its holder as JSON and the login that planned it (`batchColumns`). */
 export function batchOf(row: Row): Batch {
   const { text, maybe } = reader(row);
   const plan = {
@@ -22,6 +22,7 @@ export function batchOf(row: Row): Batch {
     columns: JSON.parse(text("columns")),
     method: maybe("method"),
     user: text("user"),
+    login: maybe("planned_by") ?? text("login"),
     createdAt: text("created_at"),
     cancelledAt: maybe("cancelled_at"),
     holder: holderIn(row),

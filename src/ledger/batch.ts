@@ -168,6 +168,8 @@ export interface Batch {
   /** The method of rows that name none, as it was typed. */
   method: string | null;
   user: string;
+  /** Who planned it, or claimed it: the login at the server, or on a file the user of the operating system. */
+  login: string;
   /** ISO 8601. */
   createdAt: string;
   /** ISO 8601; from then on nothing of it is sent. */

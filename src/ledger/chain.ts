@@ -49,11 +49,12 @@ export function rowEvent(
   return { operation: null, batch, at, event, data };
 }
 
-/** All columns of a row as text, but for the process that works on it. */
+/** All columns of a row as text, but for the process that works on it, and the login of who added it. */
 export function immutableColumns({
   holder: _,
   process: _process,
   held_since: _since,
+  login: _login,
   ...columns
 }: Row): TextRow {
   return textRow(columns);

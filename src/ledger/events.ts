@@ -14,6 +14,8 @@ interface EventOf<Name extends string, Data> {
   at: string;
   event: Name;
   data: Data;
+  /** Who wrote it: the login at the server, or on a file the user of the operating system. */
+  login?: string;
 }
 
 /** A value in JSON, which has no bigint. */

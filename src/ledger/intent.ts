@@ -5,7 +5,7 @@ import { notAfter } from "./decide.ts";
 import { type IntentData, type IntentEvent, recordedAt, type TakeoverEvent } from "./events.ts";
 import type { Holder, Intent, Operation, Outcome } from "./operation.ts";
 import { storable } from "./values.ts";
-import type { Recorder } from "./worker.ts";
+import { loginOf, type Recorder } from "./worker.ts";
 
 /**
  * The body of a request is compared with the API's record and sent again, so a secret in it cannot be masked.
@@ -68,7 +68,8 @@ export function createOperation(
   const event = { at, event: "intent", data } as const;
   const recorded = recordedAt(number, event);
   const fields = fieldsBy(({ field }) => recorded[field]);
-  const operation = { ...fields, openedAt: createdAt, holder, account: account.name };
+  const by = { account: account.name, login: loginOf(recorder) };
+  const operation = { ...by, ...fields, openedAt: createdAt, holder };
   return { operation, recorded, event };
 }
 

@@ -36,6 +36,8 @@ export interface Operation extends Fields {
   holder: Holder | null;
   /** The name of its account. */
   account: string;
+  /** Who recorded it: the login at the server, or on a file the user of the operating system. */
+  login: string;
 }
 
 /** An operation with what other tables and operations say about it. */

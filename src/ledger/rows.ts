@@ -31,13 +31,14 @@ export function operationOf(row: Row): Operation {
     openedAt: textOrNull(row.reopened_at) ?? fields.createdAt,
     holder: holderIn(row),
     account: String(row.account_name ?? ""),
+    login: String(row.login ?? ""),
   });
 }
 
 /** A row of the table `events`. */
 export function eventOf(row: Row): HistoryEvent {
   const { text } = reader(row);
-  return readEvent(text("at"), text("event"), text("data"));
+  return { ...readEvent(text("at"), text("event"), text("data")), login: text("login") };
 }
 
 /** As `operationOf`, with the ID of its batch and the sums of its refunds. */

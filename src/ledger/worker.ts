@@ -39,6 +39,11 @@ export interface Worker extends Recorder {
   assertSeen(): void;
 }
 
+/** Who records something: the login at the server of the ledger, or the user of the operating system. */
+export function loginOf({ actor, user }: Pick<Recorder, "actor" | "user">): string {
+  return actor.ledgerLogin ?? user;
+}
+
 /** The current time, ISO 8601. */
 export function nowIn(worker: Pick<Recorder, "now">): string {
   return new Date(worker.now()).toISOString();

@@ -89,7 +89,15 @@ describe("the identity of a file", () => {
 
 describe("which batch a file is", () => {
   const batch = (id: string, given: Partial<Batch> = {}): Batch => ({
-    ...{ id, number: 1n, name: "may.csv", fileName: "may.csv", hash: "b1", identity: "i1" },
+    ...{
+      id,
+      number: 1n,
+      name: "may.csv",
+      fileName: "may.csv",
+      hash: "b1",
+      identity: "i1",
+      login: "a",
+    },
     ...{ columns: ["amount", "to"], method: null, user: "ann", createdAt: "", cancelledAt: null },
     ...{ holder: null, plan: { rowCount: 2, totalPaisa: 11n, digest: "d" }, ...given },
   });
@@ -243,9 +251,9 @@ describe("batch send", () => {
   const newerBatches = `
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1700)
     INSERT INTO batches (id, environment, account, profile, name, file_name, file_hash, identity, columns, method,
-      "user", row_count, total_paisa, digest, created_at, cancelled_at)
+      "user", login, row_count, total_paisa, digest, created_at, cancelled_at)
     SELECT id || i, environment, account, profile, 'other.csv', 'other.csv', file_hash, identity || i, columns, method,
-      "user", 1, 100, CASE WHEN i % 3 > 0 THEN digest END, created_at, CASE WHEN i % 3 > 1 THEN created_at END
+      "user", login, 1, 100, CASE WHEN i % 3 > 0 THEN digest END, created_at, CASE WHEN i % 3 > 1 THEN created_at END
     FROM batches, n;
     INSERT INTO batch_rows (batch, row, line, reference, amount_paisa, recipient, recipient_key, method_id, method,
       cells, accepted)

@@ -8,17 +8,17 @@ import { busyMerchant } from "./busy-merchant.ts";
 /** Scripts and spreadsheets read CSV by the places of its columns: each of these may only grow at its end. */
 const columns: Record<string, string> = {
   "pay list":
-    "id,amount,description,status,createdAt,account,method,refunded,refundPending,refundsDiffering,payment_url,state,updatedAt,operation,test",
+    "id,amount,description,status,createdAt,account,method,refunded,refundPending,refundsDiffering,payment_url,state,updatedAt,operation,test,login",
   "payout list":
-    "id,merchantRef,amount,recipientNumber,status,createdAt,account,recipientName,method,batch,description,state,message,updatedAt,operation,test",
+    "id,merchantRef,amount,recipientNumber,status,createdAt,account,recipientName,method,batch,description,state,message,updatedAt,operation,test,login",
   "refund list":
-    "id,amount,accountNumber,status,createdAt,account,transactionId,accountType,note,state,message,updatedAt,operation,test",
+    "id,amount,accountNumber,status,createdAt,account,transactionId,accountType,note,state,message,updatedAt,operation,test,login",
   "ledger list":
-    "operation,kind,reference,amount,state,createdAt,account,status,remoteId,target,method,batch,message,updatedAt,test",
+    "operation,kind,reference,amount,state,createdAt,account,status,remoteId,target,method,batch,message,updatedAt,test,login",
   "ledger export":
-    "operation,kind,reference,remoteId,target,amount,state,status,code,message,attempts,createdAt,updatedAt,profile,environment,baseUrl,user,command,account,recipient,name,method,batch,payment,localTime,completedAt,completedLocalTime",
+    "operation,kind,reference,remoteId,target,amount,state,status,code,message,attempts,createdAt,updatedAt,profile,environment,baseUrl,user,command,account,recipient,name,method,batch,payment,localTime,completedAt,completedLocalTime,login",
   "payout batch list":
-    "batch,name,rows,total,accepted,failed,conflict,uncertain,unsent,createdAt,status,cancelledAt,user",
+    "batch,name,rows,total,accepted,failed,conflict,uncertain,unsent,createdAt,status,cancelledAt,user,login",
   "callback list":
     "number,receivedAt,count,verdict,about,claimed,verified,forwarded,source,explanation,handler",
   report:

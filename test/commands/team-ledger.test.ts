@@ -178,12 +178,12 @@ describe("a shared ledger", () => {
     expect(Date.parse(one.leaseUntil) - Date.now()).toBeGreaterThan(20_000);
     expect(one.worksOn).toContainEqual(expect.objectContaining({ kind: "batch" }));
     const shown = await lenden(["ledger", "processes"], { env: bo });
-    expect(shown.stdout).toContain(`(login ann)`);
+    expect(shown.stdout).toMatch(/ann \(as \w+\)/);
     const second = await lenden([...send, "--json"], { env: bo });
     expect(second.code).toBe(7);
     expect(errorOf(second).message).toMatch(
       new RegExp(
-        `^Batch B\\w+ is in use by another lenden process: .*\\(login ann\\) on .*${first.pid}.*, since `,
+        `^Batch B\\w+ is in use by another lenden process: ann \\(as \\w+\\) on .*${first.pid}.*, since `,
       ),
     );
     expect((await firstEnd).code).toBe(0);

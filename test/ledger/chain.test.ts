@@ -51,8 +51,8 @@ describe("verify", () => {
       database.exec("UPDATE events SET number = number - 99 WHERE number > 100");
       database
         .prepare(
-          `INSERT INTO events (number, operation, at, event, data, commit_id, hash)
-           SELECT ?, operation, at, event, data, commit_id, hash FROM events WHERE number = 2`,
+          `INSERT INTO events (number, operation, at, event, data, commit_id, hash, login)
+           SELECT ?, operation, at, event, data, commit_id, hash, login FROM events WHERE number = 2`,
         )
         .run(place);
       expect((await integrityOf(database)).brokenAt).toBe(Number(place));

@@ -431,9 +431,11 @@ function tallied(tallies: Tally[]): string[] {
 function plain(value: unknown, numbers?: Numbers): unknown {
   const text = JSON.stringify(value, (key, one: unknown) => {
     if (key === "digest" || key === "samples") return undefined;
+    // The server knows one login.
+    if (key === "login") return undefined;
     if (key === "batch" && typeof one === "bigint") return String(numbers?.get(one) ?? one);
     if (typeof one === "object" && one !== null) {
-      if ("lock" in one) return { ...one, lock: undefined, user: undefined, login: undefined };
+      if ("lock" in one) return { ...one, lock: undefined, user: undefined };
       if ("identity" in one && "number" in one && typeof one.number === "bigint")
         return { ...one, number: String(numbers?.get(one.number) ?? one.number) };
       // One of several.

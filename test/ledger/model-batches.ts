@@ -247,6 +247,7 @@ export function modelBatches(run: ModelRun): BatchStore {
         number: BigInt(state.batches.length + 1),
         id: idsOf(identity).find((id) => !ids.includes(id)) ?? "",
         user: worker.user,
+        login: worker.user,
         createdAt: run.now(),
         cancelledAt: null,
         plan: null,

@@ -137,6 +137,7 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       updatedAt: at,
       holder: take(),
       user: worker.user,
+      login: worker.user,
       command: worker.command,
       profile,
       environment,

@@ -10,7 +10,11 @@ export const baseUrl = "https://pay.test/cp/api/v1";
 /** The merchant's credentials, in the order in which they are rotated in. */
 export const keys = [
   { id: "key", apiKey: "sk_sandbox_ABC-DEFGHIJKLMNO-XYZ", payoutSecret: "s3cret-of-all-payouts" },
-  { id: "key-2", apiKey: "sk_sandbox_DEF-DEFGHIJKLMNO-XYZ", payoutSecret: "s3cret-of-all-payouts-2" },
+  {
+    id: "key-2",
+    apiKey: "sk_sandbox_DEF-DEFGHIJKLMNO-XYZ",
+    payoutSecret: "s3cret-of-all-payouts-2",
+  },
 ] as const;
 export type Credentials = (typeof keys)[number];
 

@@ -149,7 +149,7 @@ function serverText(finding: NonNullable<LedgerCheck["server"]>[number]): string
   if (finding.kind === "setting") return `${finding.name} is ${finding.value}`;
   if (finding.kind === "privilege") {
     const columns = finding.columns.length > 0 ? ` (${finding.columns.join(", ")})` : "";
-    return `the login may ${finding.privilege} ${finding.table}${columns}`;
+    return `the login ${finding.login} may ${finding.privilege} ${finding.table}${columns}`;
   }
   const why = finding.kind === "owner" ? "owns the tables" : "is a superuser";
   return `the login ${finding.login} ${why}, so it can change and delete events`;

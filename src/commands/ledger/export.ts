@@ -38,6 +38,7 @@ const columns = [
   "localTime",
   "completedAt",
   "completedLocalTime",
+  "login",
 ] as const;
 
 export const ledgerExport = defineCommand({

@@ -54,7 +54,7 @@ export function withCommands(operation: Operation, where: Where) {
 export function operationFields({ each, text, textOrNull, count, amountOrNull }: Schemas) {
   return {
     ...each(text, "operation kind state createdAt openedAt updatedAt"),
-    ...each(text, "user command profile environment baseUrl account"),
+    ...each(text, "user login command profile environment baseUrl account"),
     ...each(textOrNull, "reference target methodName remoteId status code message"),
     ...each(textOrNull, "acceptedAt completedAt paymentUrl"),
     attempts: count,

@@ -4,6 +4,7 @@ import { argument } from "../../cli/command/flag.ts";
 import { card, field, money, status, text, time } from "../../cli/output/view.ts";
 import { isObject, jsonIn } from "../../domain/json.ts";
 import { formatTime } from "../../domain/local-time.ts";
+import { personText } from "../../domain/person.ts";
 import type { HistoryEvent } from "../../ledger/events.ts";
 import { exported, operationFields, operationNamed } from "./operation.ts";
 
@@ -23,11 +24,11 @@ export const ledgerShow = defineCommand({
     return { operation, history: await ledger.historyOf(operation) };
   },
   output: (schema) => {
-    const { z, text, warnings } = schema;
+    const { z, text, each, warnings } = schema;
     return z.strictObject({
       ...operationFields(schema),
       request: z.record(z.string(), z.unknown()),
-      history: z.array(z.strictObject({ at: text, event: text, data: z.unknown() })),
+      history: z.array(z.strictObject({ ...each(text, "at event login"), data: z.unknown() })),
       warnings,
     });
   },
@@ -36,7 +37,9 @@ export const ledgerShow = defineCommand({
     request: operation.asked,
     // An event that cannot be read is shown as it is stored.
     history: history.map((one) =>
-      one.event === "unreadable" ? { at: one.at, event: one.name, data: one.data } : one,
+      one.event === "unreadable"
+        ? { at: one.at, event: one.name, data: one.data, login: one.login }
+        : one,
     ),
   }),
   view: ({ operation: shown, history }) =>
@@ -57,10 +60,14 @@ export const ledgerShow = defineCommand({
         text(`${shown.profile} (${shown.environment}, ${shown.baseUrl})`),
       ),
       field("account", "Account", text(shown.account)),
-      field("command", "Command", text(`${shown.command}, by ${shown.user}`)),
+      field(
+        "command",
+        "Command",
+        text(`${shown.command}, by ${personText(shown.user, shown.login)}`),
+      ),
       field("createdAt", "Started", time(shown.createdAt)),
       ...history.map((one, index) =>
-        field(`history.${index}`, index === 0 ? "History" : "", text(lineOf(one))),
+        field(`history.${index}`, index === 0 ? "History" : "", text(lineOf(one, shown.login))),
       ),
     ]),
 });
@@ -74,15 +81,20 @@ const eventLabels: Record<string, string> = {
   late: "late response",
 };
 
-function lineOf(one: HistoryEvent): string {
-  const person = one.event === "unreadable" ? "" : personIn(one.data);
-  return [formatTime(one.at), labelOf(one, person), stateIn(one), person]
+function lineOf(one: HistoryEvent, recordedBy: string): string {
+  const reporter = one.event === "unreadable" ? undefined : reporterIn(one.data);
+  return [
+    formatTime(one.at),
+    labelOf(one, reporter !== undefined),
+    stateIn(one),
+    personOf(one, reporter, recordedBy),
+  ]
     .filter(Boolean)
     .join("  ");
 }
 
-function labelOf(one: HistoryEvent, person: string): string {
-  if (one.event === "look" && person !== "") return "resolved by hand";
+function labelOf(one: HistoryEvent, isReported: boolean): string {
+  if (one.event === "look" && isReported) return "resolved by hand";
   return one.event === "unreadable" ? one.name : (eventLabels[one.event] ?? one.event);
 }
 
@@ -103,13 +115,21 @@ function askedFields(asked: Record<string, unknown>) {
   });
 }
 
-/** The person who sent, resumed or resolved it: "by alice on till-2 (login shop_ci)". */
-function personIn({ actor }: { actor?: string }): string {
+/** Who sent, resumed or resolved it, as the machine says; undefined for the result of a request. */
+function reporterIn({ actor }: { actor?: string }): Record<string, unknown> | undefined {
   const person = jsonIn(actor ?? "")?.value;
-  if (!isObject(person)) return "";
-  const { user, machine, sudoUser, ledgerLogin } = person;
-  const login = ledgerLogin === undefined ? "" : ` (login ${ledgerLogin})`;
-  return `by ${sudoUser ?? user} on ${machine}${login}`;
+  return isObject(person) ? person : undefined;
+}
+
+/** "by alice on till-2"; on a shared ledger "by shop_ci (as alice on till-2)". A result names another login only. */
+function personOf(
+  { login = "" }: HistoryEvent,
+  reporter: ReturnType<typeof reporterIn>,
+  recordedBy: string,
+): string {
+  if (!reporter) return login === recordedBy ? "" : `by ${login}`;
+  const { user, machine, sudoUser } = reporter;
+  return `by ${personText(String(sudoUser ?? user), login, String(machine))}`;
 }
 
 function stateIn(one: HistoryEvent): string {

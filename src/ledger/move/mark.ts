@@ -46,7 +46,7 @@ export function recordMove(
 ): void {
   database.transaction(() => {
     const data = JSON.stringify({ to, user: by.user });
-    appendEvent(database, { operation: null, at: by.at, event: state, data });
+    appendEvent(database, { operation: null, at: by.at, event: state, data }, by.user);
     const version = (versionOf(database) % movedVersion) + movedVersion;
     database.exec(`PRAGMA user_version = ${version}`);
   });

@@ -1,7 +1,8 @@
 import type { Database } from "../../platform/sqlite/database.ts";
+import { immutableColumns } from "../chain.ts";
 import { type Connection, type Query, rowsJson } from "../postgres/connection.ts";
 import { pagesOf } from "../sqlite/pages.ts";
-import { numberIn, type TextRow, textRow } from "../values.ts";
+import { numberIn, type TextRow } from "../values.ts";
 import { conflict, differs, digestOf, digestSql, insertRows, type Numbers } from "./rows.ts";
 
 /** An operation and its events, with the numbers of the server. */
@@ -23,8 +24,9 @@ export function* operationPages(
   );
   for (const page of pagesOf(file, sql)) {
     if (page.length === 0) return;
-    yield page.map(({ number, process: _, held_since: _since, ...stored }) => {
-      const row = textRow(stored);
+    yield page.map(({ number, ...stored }) => {
+      // The server stores the login of who moves the file.
+      const row = immutableColumns(stored);
       row.account = accounts.get(row.account) ?? null;
       row.batch = batches.get(row.batch) ?? null;
       const events = eventsOf.all(numberIn(number)).map(({ at, event, data }) => {

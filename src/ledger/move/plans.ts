@@ -1,22 +1,19 @@
 import { randomUUID } from "node:crypto";
 import type { Database } from "../../platform/sqlite/database.ts";
 import { idsOf } from "../batch.ts";
-import { planColumns, rowEvent, rowsDigest, sentColumns } from "../chain.ts";
+import { immutableColumns, planColumns, rowEvent, rowsDigest, sentColumns } from "../chain.ts";
 import { type Connection, type Query, rowsJson } from "../postgres/connection.ts";
 import { pagesOf } from "../sqlite/pages.ts";
 import { type TextRow, textRow } from "../values.ts";
 import { conflict, digestOf, digestSql, insertRows, type Numbers, required } from "./rows.ts";
 
 /**
- * Batches without a plan have nothing that was sent. The process that worked on a plan has ended, and the server does
- * not know it.
+ * Batches without a plan have nothing that was sent. The server knows neither the process that worked on a plan, which
+ * has ended, nor the login of who planned it.
  */
 export function plansOf(file: Database): TextRow[] {
   const sql = "SELECT * FROM batches WHERE digest IS NOT NULL ORDER BY number";
-  return file
-    .prepare(sql)
-    .all()
-    .map((batch) => textRow({ ...batch, process: null, held_since: null }));
+  return file.prepare(sql).all().map(immutableColumns);
 }
 
 /**

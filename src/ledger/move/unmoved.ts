@@ -138,7 +138,7 @@ export async function acceptFile(
   try {
     database.transaction(() => {
       if (!isLost && headOf(database)?.hash !== newest?.hash) throw changed();
-      appendEvent(database, fileAcceptanceEvent(by));
+      appendEvent(database, fileAcceptanceEvent(by), by.user);
     });
     const head = headOf(database);
     if (isLost && head) replacePosition(position, head);

@@ -35,6 +35,7 @@ export const dialect = dialectOf({
   isIn: (column, select) => `${column} = ANY (ARRAY(${select}))`,
   ...{ jsonObject: "json_build_object", jsonArray: "json_build_array" },
   person: "'user', p.user_name, 'login', p.login,",
+  storesLogin: false,
 });
 
 const rowsPerPage = 2_000;

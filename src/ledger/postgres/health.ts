@@ -16,8 +16,9 @@ export interface ServerHealth extends ServerFacts {
 export async function serverHealth(connection: Connection): Promise<ServerHealth> {
   const facts = await connection.facts();
   const [row = {}] = await connection.read(`
-    SELECT has_table_privilege('lenden.events', 'INSERT') AS may_write,
-      has_table_privilege('lenden.events', 'UPDATE, DELETE, TRUNCATE') AS may_change,
+    SELECT has_any_column_privilege('lenden.events', 'INSERT') AS may_write,
+      has_table_privilege('lenden.events', 'DELETE, TRUNCATE')
+        OR has_any_column_privilege('lenden.events', 'UPDATE') AS may_change,
       (SELECT count(*) FROM lenden.operations WHERE state IN ('INTENT', 'UNCERTAIN')) AS uncertain`);
   return {
     ...facts,

@@ -1,7 +1,7 @@
 import { planColumns } from "../chain.ts";
 import { type Finding, type Integrity, type RecordedTable, readIntegrity } from "../integrity.ts";
 import type { Connection, Query, Row, Value } from "./connection.ts";
-import { grants } from "./schema.ts";
+import { writerRights } from "./schema.ts";
 
 /** The findings of a check of a ledger on a server. */
 export interface ServerIntegrity extends Integrity {
@@ -12,8 +12,8 @@ export interface ServerIntegrity extends Integrity {
 type ServerFinding =
   /** The login can change everything, also the events. */
   | { kind: "superuser" | "owner"; login: string }
-  /** The login may change rows that lenden never changes. */
-  | { kind: "privilege"; table: string; privilege: string; columns: string[] }
+  /** A login may write what lenden never writes: an empty list of columns stands for the whole table. */
+  | { kind: "privilege"; login: string; table: string; privilege: string; columns: string[] }
   /** A crash of the server can lose what it confirmed, or text cannot be stored. */
   | { kind: "setting"; name: string; value: string };
 
@@ -102,14 +102,14 @@ const newestInSql = `
   FROM (VALUES (1)) one LEFT JOIN (
     SELECT number, hash FROM lenden.events ORDER BY number DESC LIMIT 1) e ON true`;
 
-/** What the login may do beyond what lenden needs, and settings that can lose what was confirmed. */
+/** What logins may do beyond what lenden needs, and settings that can lose what was confirmed. */
 async function auditServer(query: Query): Promise<ServerFinding[]> {
   const [login = {}] = await query(loginInSql);
   const name = login.name ?? "";
   const findings: ServerFinding[] = [];
   if (login.is_superuser === "t") findings.push({ kind: "superuser", login: name });
   else if (login.is_owner === "t") findings.push({ kind: "owner", login: name });
-  else findings.push(...(await auditPrivileges(query)));
+  findings.push(...(await auditPrivileges(query)));
   for (const { name, value } of await query(settingsInSql, Object.keys(safeSettings)))
     if (name && value && !safeSettings[name]?.includes(value))
       findings.push({ kind: "setting", name, value });
@@ -132,52 +132,41 @@ const safeSettings: Record<string, string[]> = {
 const settingsInSql =
   "SELECT name, setting AS value FROM pg_settings WHERE name = ANY($1::text[]) ORDER BY name";
 
+/** Of every login that can use the ledger, whoever runs the check. */
 async function auditPrivileges(query: Query): Promise<ServerFinding[]> {
-  const needed = neededPrivileges();
   const findings: ServerFinding[] = [];
-  for (const { table, privilege, columns } of await query(privilegesInSql)) {
-    const own = needed.get(`${privilege} ${table}`);
-    const more = (columns?.split(",") ?? []).filter((one) => own && !own.includes(one));
-    if (!own || (own.length > 0 && more.length > 0))
-      findings.push({
-        kind: "privilege",
-        table: table ?? "",
-        privilege: privilege ?? "",
-        columns: own ? more : [],
-      });
+  for (const { login, table, privilege, columns } of await query(privilegesInSql)) {
+    const own = writerRights[table ?? ""];
+    const named = { kind: "privilege", login: login ?? "", table: table ?? "" } as const;
+    if (privilege === "INSERT" || privilege === "UPDATE") {
+      const needed = privilege === "INSERT" ? own?.insert : own?.update;
+      const more = (columns?.split(",") ?? []).filter((one) => !needed?.includes(one));
+      // Without a list, the login may do it although lenden never does.
+      if (more.length > 0) findings.push({ ...named, privilege, columns: needed ? more : [] });
+    } else if (privilege !== "DELETE" || !own?.delete)
+      findings.push({ ...named, privilege: privilege ?? "", columns: [] });
   }
   return findings;
 }
 
-/** The columns that lenden has to change, by privilege and table; an empty list stands for all columns. */
-function neededPrivileges(): Map<string, string[]> {
-  const found = grants.matchAll(/GRANT ([A-Z, ]+?)(?: \(([^)]*)\))? ON ([\w., \n]+?) TO/g);
-  return new Map(
-    [...found].flatMap(([, privileges = "", columns, names = ""]) =>
-      privileges
-        .split(", ")
-        .flatMap((privilege) =>
-          names
-            .split(",")
-            .map((name): [string, string[]] => [
-              `${privilege} ${name.trim().replace("lenden.", "")}`,
-              columns?.split(",").map((one) => one.trim()) ?? [],
-            ]),
-        ),
-    ),
-  );
-}
-
 const privilegesInSql = `
-  WITH tables AS (
+  WITH logins AS (
+    SELECT r.oid, r.rolname::text AS login FROM pg_roles r
+    JOIN pg_namespace n ON n.nspname = 'lenden'
+    WHERE (r.rolcanlogin OR r.rolname = current_user) AND NOT r.rolsuper
+      AND has_schema_privilege(r.oid, n.oid, 'USAGE') AND NOT pg_has_role(r.oid, n.nspowner, 'MEMBER')
+      AND NOT EXISTS (SELECT FROM pg_class c
+        WHERE c.relnamespace = n.oid AND pg_has_role(r.oid, c.relowner, 'MEMBER'))
+  ), tables AS (
     SELECT oid, relname::text AS "table" FROM pg_class
-    WHERE relnamespace = 'lenden'::regnamespace AND relkind = 'r'
+    WHERE relnamespace = 'lenden'::regnamespace AND relkind IN ('r', 'p')
   )
-  SELECT t."table", p AS privilege, NULL AS columns
-  FROM tables t CROSS JOIN unnest(ARRAY['DELETE', 'TRUNCATE', 'TRIGGER']) p
-  WHERE has_table_privilege(t.oid, p)
+  SELECT l.login, t."table", p AS privilege, NULL AS columns
+  FROM logins l CROSS JOIN tables t CROSS JOIN unnest(ARRAY['DELETE', 'TRUNCATE', 'TRIGGER']) p
+  WHERE has_table_privilege(l.oid, t.oid, p)
   UNION ALL
-  SELECT t."table", 'UPDATE', string_agg(a.attname, ',' ORDER BY a.attnum)
-  FROM tables t JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped
-  WHERE has_column_privilege(t.oid, a.attnum, 'UPDATE') GROUP BY 1
-  ORDER BY 1, 2`;
+  SELECT l.login, t."table", p, string_agg(a.attname, ',' ORDER BY a.attnum)
+  FROM logins l CROSS JOIN tables t CROSS JOIN unnest(ARRAY['INSERT', 'UPDATE']) p
+  JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped
+  WHERE has_column_privilege(l.oid, t.oid, a.attnum, p) GROUP BY 1, 2, 3
+  ORDER BY 1, 2, 3`;

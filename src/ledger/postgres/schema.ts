@@ -1,8 +1,12 @@
-import { changingColumns, definitions } from "../columns.ts";
+import { planColumns } from "../chain.ts";
+import { allColumns, changingColumns, definitions } from "../columns.ts";
+import { eventColumns } from "../sql/transaction.ts";
 import { newestVersion } from "../version.ts";
 
 /** The role that whoever uses the ledger has to be a member of. */
 export const writerRole = "lenden_writer";
+/** The role of whoever only reads it. */
+export const readerRole = "lenden_reader";
 
 const text = 'text COLLATE "C"';
 const operationColumns = definitions(
@@ -54,6 +58,8 @@ CREATE TABLE lenden.account_keys (
 );
 
 CREATE TABLE lenden.operations (
+  -- Who recorded it. No role may write it.
+  login ${text} NOT NULL DEFAULT session_user,
   -- The process that works on it, and since when.
   process ${text},
   held_since ${text},
@@ -84,7 +90,9 @@ CREATE TABLE lenden.events (
   event ${text} NOT NULL,
   data ${text} NOT NULL,
   commit_id ${text} NOT NULL,
-  hash ${text} NOT NULL
+  hash ${text} NOT NULL,
+  -- Who wrote it, as for operations. The hash does not cover it.
+  login ${text} NOT NULL DEFAULT session_user
 );
 CREATE INDEX events_by_operation ON lenden.events (operation, number) WHERE operation IS NOT NULL;
 CREATE INDEX events_by_batch ON lenden.events (batch, number) WHERE batch IS NOT NULL;
@@ -104,6 +112,8 @@ CREATE TABLE lenden.batches (
   columns ${text} NOT NULL,
   method ${text},
   "user" ${text} NOT NULL,
+  -- Who claimed it first, as for operations.
+  login ${text} NOT NULL DEFAULT session_user,
   row_count bigint,
   total_paisa bigint,
   digest ${text},
@@ -181,40 +191,95 @@ INSERT INTO lenden.head (version, number, hash, operation)
   VALUES (${newestVersion}, 0, '${"0".repeat(64)}', 0);
 `;
 
-/** The columns of an operation that change after its intent. */
-const changing = [...changingColumns.map(({ name }) => name), "process", "held_since"].join(", ");
+/** The columns of a table that a statement may set. */
+interface Rights {
+  insert?: readonly string[];
+  update?: readonly string[];
+  /** True if a statement deletes rows. */
+  delete?: true;
+}
+
+const held = ["process", "held_since"];
+/** What an unplanned batch gets from the file that claims it. */
+const claimedColumns = ["name", "file_name", "file_hash", "columns", "method"];
+const planningColumns = ["row_count", "total_paisa", "digest", "created_at", "cancelled_at"];
+const judgedColumns = [
+  ...["verdict", "because", "records", "finding", "looks", "due_at", "count"],
+  ...["forwarded_to", "forwarded_status", "forwarded_fault", "forwarded_finding"],
+];
 
 /**
- * What the writer role may do: nothing that changes or deletes an event, or names the login of a process.
- * Run again, it repairs the rights.
+ * What the writer role may do, by table: what lenden's statements need. No column of a login is here, because who did
+ * something is what the server says.
  */
-export const grants = `
+export const writerRights: Readonly<Record<string, Rights>> = {
+  head: { update: ["number", "hash", "operation"] },
+  processes: {
+    insert: ["id", "user_name", "machine", "pid", "command", "actor", "lease_until"],
+    update: ["lease_until", "ended_at"],
+  },
+  accounts: { insert: ["environment", "name"] },
+  account_keys: { insert: ["environment", "key_hash", "account", "first_used_at"] },
+  operations: {
+    insert: [...held, ...allColumns.map(({ name }) => name)],
+    update: [...held, ...changingColumns.map(({ name }) => name)],
+  },
+  events: { insert: Object.keys(eventColumns) },
+  batches: {
+    insert: [
+      ...["number", "id", "environment", "account", "profile", "identity", "user"],
+      ...[...claimedColumns, ...planningColumns, ...held],
+    ],
+    update: [...claimedColumns, ...planningColumns, ...held],
+  },
+  batch_rows: { insert: ["batch", ...planColumns], update: ["accepted"] },
+  callbacks: {
+    insert: [
+      ...["account", "source", "received_at", "digest", "method", "target", "headers", "body"],
+      ...["known", ...judgedColumns],
+    ],
+    update: [...judgedColumns, "row_digest"],
+    // Of requests from outside, only the newest are kept.
+    delete: true,
+  },
+  listeners: { insert: ["account", ...held], update: held },
+};
+
+const writerGrants = Object.entries(writerRights).flatMap(
+  ([table, { insert, update, delete: deletes }]) => {
+    const names = (columns: readonly string[]) =>
+      `(${columns.map((name) => `"${name}"`).join(", ")})`;
+    const granted = [
+      insert && `INSERT ${names(insert)}`,
+      update && `UPDATE ${names(update)}`,
+      deletes && "DELETE",
+    ];
+    return granted.flatMap((one) =>
+      one ? [`GRANT ${one} ON lenden.${table} TO ${writerRole};`] : [],
+    );
+  },
+);
+
+const createRole = (role: string) => `
 DO $$ BEGIN
-  IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = '${writerRole}') THEN
-    CREATE ROLE ${writerRole} NOLOGIN;
+  IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = '${role}') THEN
+    CREATE ROLE ${role} NOLOGIN;
   END IF;
 -- All databases of a server share its roles: another ledger may be created at the same moment.
 EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
-END $$;
-REVOKE ALL ON SCHEMA lenden FROM PUBLIC;
-GRANT USAGE ON SCHEMA lenden TO ${writerRole};
-REVOKE ALL ON ALL TABLES IN SCHEMA lenden FROM ${writerRole};
-GRANT SELECT ON ALL TABLES IN SCHEMA lenden TO ${writerRole};
-GRANT INSERT ON lenden.events, lenden.operations, lenden.accounts, lenden.account_keys, lenden.batches,
-  lenden.batch_rows, lenden.callbacks, lenden.listeners TO ${writerRole};
-GRANT INSERT (id, user_name, machine, pid, command, actor, lease_until) ON lenden.processes TO ${writerRole};
-GRANT UPDATE (number, hash, operation) ON lenden.head TO ${writerRole};
-GRANT UPDATE (lease_until, ended_at) ON lenden.processes TO ${writerRole};
-GRANT UPDATE (${changing}) ON lenden.operations TO ${writerRole};
-GRANT UPDATE (name, file_name, file_hash, columns, method, row_count, total_paisa, digest, created_at,
-  process, held_since, cancelled_at) ON lenden.batches TO ${writerRole};
-GRANT UPDATE (accepted) ON lenden.batch_rows TO ${writerRole};
-GRANT UPDATE, DELETE ON lenden.callbacks TO ${writerRole};
-GRANT UPDATE ON lenden.listeners TO ${writerRole};
+END $$;`;
+
+/** The two roles and their rights. Run again, it repairs the rights. */
+const grants = `${createRole(writerRole)}${createRole(readerRole)}
+REVOKE ALL ON SCHEMA lenden FROM PUBLIC, ${writerRole}, ${readerRole};
+REVOKE ALL ON ALL TABLES IN SCHEMA lenden FROM PUBLIC, ${writerRole}, ${readerRole};
+GRANT USAGE ON SCHEMA lenden TO ${writerRole}, ${readerRole};
+GRANT SELECT ON ALL TABLES IN SCHEMA lenden TO ${writerRole}, ${readerRole};
+${writerGrants.join("\n")}
 `;
 
 /**
- * Creates the schema and the role of a ledger in the current database, or updates them, in one transaction.
+ * Creates the schema and the roles of a ledger in the current database, or updates them, in one transaction.
  *
  * @param update what brings the tables of an existing ledger to the newest version
  */

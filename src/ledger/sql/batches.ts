@@ -21,7 +21,7 @@ import { planColumns, planDigest, rowEvent, rowsDigest } from "../chain.ts";
 import { knownBatches, plansWithin } from "../conditions.ts";
 import type { Holder } from "../operation.ts";
 import { numberIn, type Row } from "../values.ts";
-import { nowIn, type Recorder } from "../worker.ts";
+import { loginOf, nowIn, type Recorder } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import { createBatchResults, rowsOfBatch } from "./batch-results.ts";
 import type { Dialect, Driver } from "./driver.ts";
@@ -47,7 +47,7 @@ interface Parts {
 
 /** The batches of one account. */
 export function createBatches(driver: Driver, account: RunAccount, recorder: Recorder): BatchStore {
-  const columns = `b.*, ${driver.dialect.holderColumn("b")}`;
+  const columns = batchColumns(driver.dialect);
   const parts: Parts = { driver, account, recorder, columns };
   const pageOfPlans = plansWithin(columns, driver.dialect.jsonArray, guardScope(recorder.owner));
   return {
@@ -79,6 +79,15 @@ export function createBatches(driver: Driver, account: RunAccount, recorder: Rec
   };
 }
 
+/**
+ * The columns of a batch `b` that `batchOf` reads. Who planned it is the login of its newest plan: another login may
+ * have claimed the batch before.
+ */
+function batchColumns({ holderColumn }: Dialect): string {
+  return `b.*, ${holderColumn("b")}, (SELECT e.login FROM lenden.events e
+    WHERE e.batch = b.number AND e.event = 'plan' ORDER BY e.number DESC LIMIT 1) AS planned_by`;
+}
+
 /** The planned batches of an account, or of all of them, newest first. */
 export function listBatches(
   { dialect, read }: Pick<Driver, "dialect" | "read">,
@@ -88,7 +97,7 @@ export function listBatches(
 ): Promise<Batch[]> {
   return read(function* () {
     const { values, from } = yield* selectedBatches(dialect, account, filter);
-    const sql = `SELECT b.*, ${dialect.holderColumn("b")} ${from}
+    const sql = `SELECT ${batchColumns(dialect)} ${from}
       ORDER BY b.number DESC LIMIT $${values.length + 1}`;
     return (yield* query(sql, ...values, limit)).map(batchOf);
   });
@@ -155,6 +164,7 @@ function createLocks(
   parts: Parts,
 ): Pick<BatchStore, "claim" | "claimPlanned" | "release" | "holderOf"> {
   const { driver, account, recorder, columns } = parts;
+  const insertBatch = insertBatchSql(driver.dialect);
   const byNumber = `SELECT ${columns} FROM lenden.batches b WHERE b.number = $1`;
   /** The process that has a batch, unless this very claim locked it before the connection was lost. */
   function* otherHolder(write: Write, { holder }: Batch, since: string): Work<Holder | undefined> {
@@ -179,13 +189,15 @@ function createLocks(
     const [taken = []] = yield [{ sql: selectIds, values: [number], given }];
     const free = ids.find((id) => !taken.some((one) => one.id === id)) ?? null;
     const holder = write.holder(since);
+    const login = loginOf(recorder);
     const [row] = yield* query(
       insertBatch,
       ...[free, profile, environment, number, name, fileName, hash, identity],
       ...[JSON.stringify(columns), method, recorder.user, since, holder.lock],
+      ...(driver.dialect.storesLogin ? [login] : []),
     );
     if (!row) throw new Error("a planned batch was claimed as a new one");
-    return { ...batchOf(row), holder };
+    return { ...batchOf(row), holder, login };
   }
   return {
     holderOf: ({ number }) =>
@@ -267,7 +279,10 @@ function createPlans(
         const values = [rowCount, totalPaisa, digest, at];
         yield* record(write, batch, { set, values, at, rows });
         const plan = { rowCount, totalPaisa, digest };
-        return { kind: "planned", batch: { ...batch, createdAt: at, plan } };
+        return {
+          kind: "planned",
+          batch: { ...batch, createdAt: at, login: loginOf(recorder), plan },
+        };
       };
       try {
         return await driver.writeAfter(before, work);
@@ -421,10 +436,10 @@ const acceptedTypes: ColumnTypes = { row: "number" };
 const selectIds = `SELECT b.id FROM given CROSS JOIN lenden.batches b
   WHERE b.account = $1 AND b.id = given.id`;
 
-const insertBatch = `
+const insertBatchSql = ({ storesLogin }: Dialect) => `
   INSERT INTO lenden.batches AS b (id, profile, environment, account, name, file_name, file_hash,
-    identity, columns, method, "user", created_at, held_since, process)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $13)
+    identity, columns, method, "user", created_at, held_since, process${storesLogin ? ", login" : ""})
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $13${storesLogin ? ", $14" : ""})
   ON CONFLICT (account, identity) DO UPDATE SET name = excluded.name, file_name = excluded.file_name,
     file_hash = excluded.file_hash, columns = excluded.columns, method = excluded.method,
     held_since = excluded.held_since, process = excluded.process

@@ -47,6 +47,8 @@ export interface Dialect {
   /** The functions that make their arguments an object or an array of JSON. */
   jsonObject: string;
   jsonArray: string;
+  /** True if lenden stores the login of who adds a row. A server stores it itself, because a client could lie. */
+  storesLogin: boolean;
   /** What inserts rows in place of those that an interrupted run left; PostgreSQL leaves none. */
   insertAgain: string;
   /** Finds a change after event $2 that concerns a row of batch $1, by a payout or a plan of any account. */

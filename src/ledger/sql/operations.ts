@@ -39,16 +39,19 @@ interface Parts {
   account: RunAccount;
   factsOf: ReturnType<typeof createClaimFacts>;
   operationColumns: string;
+  newOperation: { columns: ColumnTypes; sql: string };
   /** Sandboxes that are started one after the other give out the same IDs. */
   isLocal: boolean;
 }
 
 /** Applies changes to operations, each group of them in one transaction. */
 export function createOperations(driver: Driver, account: RunAccount, recorder: Recorder) {
-  const { operationColumns } = driver.dialect;
+  const { operationColumns, storesLogin } = driver.dialect;
+  const columns = storesLogin ? { ...newTypes, login: "text" as const } : newTypes;
+  const newOperation = { columns, sql: insertSql("operations", columns) };
   const factsOf = createClaimFacts(driver.dialect, recorder);
   const isLocal = isLocalSandbox(recorder.owner);
-  const parts: Parts = { recorder, account, factsOf, operationColumns, isLocal };
+  const parts: Parts = { recorder, account, factsOf, operationColumns, newOperation, isLocal };
   let held: Held = new Map();
   return {
     change: async (requests: ChangeRequest[]): Promise<ChangeAnswer[]> => {
@@ -199,7 +202,7 @@ class Group {
   }
 
   *#claim(request: ClaimRequest, decision: ClaimDecision): Work<ClaimAnswer> {
-    const { recorder, account } = this.#parts;
+    const { recorder, account, newOperation } = this.#parts;
     const at = this.#at;
     if (decision.kind === "resumed") {
       yield* this.#takeOver(decision.operation, request.intent);
@@ -216,10 +219,10 @@ class Group {
       { number, target, account: own, at, found, holder, seal: sealOf(request) },
       recorder,
     );
-    const row = { ...rowOf(allColumns, recorded), process: holder.lock, held_since: at };
+    const by = { process: holder.lock, held_since: at, login: operation.login };
     this.#write.send({
-      ...{ sql: insertOperation, values: [], rows: 1 },
-      given: { columns: newTypes, rows: [row] },
+      ...{ sql: newOperation.sql, values: [], rows: 1 },
+      given: { columns: newOperation.columns, rows: [{ ...rowOf(allColumns, recorded), ...by }] },
     });
     this.held.set(number, recorded);
     this.#write.append(eventOfOperation(number, event));
@@ -313,7 +316,6 @@ function wavesOf(claims: ClaimRequest[]): ClaimRequest[][] {
 
 const holderTypes = { process: "text", held_since: "text" } as const;
 const newTypes: ColumnTypes = { ...holderTypes, ...typesOf(allColumns) };
-const insertOperation = insertSql("operations", newTypes);
 
 const updatedTypes: ColumnTypes = {
   ...{ number: "number", at: "text", before: "text", after: "text", id: "text" },

@@ -106,7 +106,8 @@ type Histories = Pick<Ledger, "historyOf" | "lastSentAt" | "lastAsked" | "holder
 function createHistories({ dialect, read, snapshot }: Reading): Histories {
   const historyOf: Ledger["historyOf"] = ({ number }) =>
     read(function* () {
-      const sql = "SELECT at, event, data FROM lenden.events WHERE operation = $1 ORDER BY number";
+      const sql =
+        "SELECT at, event, data, login FROM lenden.events WHERE operation = $1 ORDER BY number";
       return (yield* query(sql, number)).map(eventOf);
     });
   return {

@@ -27,8 +27,14 @@ export interface Write {
 export class Pending {
   /** By it a COMMIT without a response can be looked up. */
   readonly commitId = randomBytes(12).toString("base64url");
+  readonly #login: string | undefined;
   #statements: Statement[] = [];
   #events: Event[] = [];
+
+  /** @param login who writes; undefined if the database stores the login itself */
+  constructor(login?: string) {
+    this.#login = login;
+  }
 
   get hasEvents(): boolean {
     return this.#events.length > 0;
@@ -56,21 +62,23 @@ export class Pending {
   /** Links the events to those before them. */
   link(before: Head): { head: Head; statements: Statement[] } {
     if (!this.hasEvents) return { head: before, statements: [] };
+    const login = this.#login;
     let { number, hash } = before;
     const rows = this.#events.map(({ operation, batch = null, at, event, data }): Row => {
       const ids = { operation: operation?.toString() ?? null, batch: batch?.toString() ?? null };
       const row = { ...ids, at, event, data, commit_id: this.commitId };
       number += 1n;
       hash = hashOf(row, hash);
-      return { ...row, number, operation, batch, hash };
+      return { ...row, number, operation, batch, hash, ...(login !== undefined && { login }) };
     });
+    const columns = login === undefined ? eventColumns : signedColumns;
     return {
       head: { number, hash },
       statements: [
         {
-          sql: insertEvents,
+          sql: login === undefined ? insertEvents : insertSigned,
           values: [],
-          given: { columns: eventColumns, rows },
+          given: { columns, rows },
           rows: rows.length,
         },
       ],
@@ -89,12 +97,16 @@ function joined(one: Statement, other: Statement): Statement {
   };
 }
 
-const eventColumns: ColumnTypes = {
+/** The columns that lenden writes in every database. */
+export const eventColumns: ColumnTypes = {
   ...{ number: "number", operation: "number", batch: "number", at: "text", event: "text" },
   ...{ data: "text", commit_id: "text", hash: "text" },
 };
 
+const signedColumns: ColumnTypes = { ...eventColumns, login: "text" };
+
 const insertEvents = insertSql("events", eventColumns);
+const insertSigned = insertSql("events", signedColumns);
 
 /** Inserts given rows into a table. */
 export function insertSql(table: string, columns: ColumnTypes): string {

@@ -3,7 +3,7 @@ import type { Holder } from "../operation.ts";
 import { type Driver, dialectOf } from "../sql/driver.ts";
 import { insertSql, type Write } from "../sql/transaction.ts";
 import { type ColumnTypes, done, runNow, type Statement, type Work } from "../sql/work.ts";
-import { nowIn, type Worker } from "../worker.ts";
+import { loginOf, nowIn, type Worker } from "../worker.ts";
 import { textPagesOf } from "./pages.ts";
 import { statementsOn, writeOn } from "./statements.ts";
 
@@ -31,6 +31,7 @@ export const dialect = dialectOf({
   isIn: (column, select) => `${column} IN (${select})`,
   ...{ jsonObject: "json_object", jsonArray: "json_array" },
   person: "",
+  storesLogin: true,
 });
 
 /** Reads a ledger file without a process that holds something. */
@@ -45,7 +46,7 @@ export function createDriver(database: Database, worker: Worker): Driver {
   const isAlive = (holder: Holder) => done(worker.isAlive(holder));
   const write = <Result>(work: (write: Write) => Work<Result>): Result => {
     let isNew = false;
-    const result = writeOn(database, (pending, nextOperation) => {
+    const result = writeOn(database, loginOf(worker), (pending, nextOperation) => {
       worker.assertSeen();
       return work({
         isAlive,

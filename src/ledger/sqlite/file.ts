@@ -74,7 +74,7 @@ export async function newLedger(
   try {
     database.transaction(() => {
       migrate(database);
-      if (acceptance) appendEvent(database, acceptanceEvent(acceptance));
+      if (acceptance) appendEvent(database, acceptanceEvent(acceptance), acceptance.user);
     });
     return database;
   } catch (error) {

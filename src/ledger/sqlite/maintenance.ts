@@ -167,7 +167,7 @@ async function unacceptedFile(database: Database, place: LedgerPlace, by: By) {
       using(openDatabase(path, leftMs), (opened) => {
         opened.transaction(() => {
           if (headOf(opened)?.hash !== newest?.hash) throw changedMeanwhile(path);
-          appendEvent(opened, acceptanceEvent({ ...by, ...found }));
+          appendEvent(opened, acceptanceEvent({ ...by, ...found }), by.user);
         });
         storeAccepted(headOf(opened), place);
         rmSync(restoredPath(path), { force: true });

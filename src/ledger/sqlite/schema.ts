@@ -44,6 +44,8 @@ export const schema = `
   ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE operations (
+    -- Who recorded it.
+    login TEXT NOT NULL,
     -- The process that works on it, and since when.
     process TEXT,
     held_since TEXT,
@@ -73,7 +75,9 @@ export const schema = `
     data TEXT NOT NULL,
     -- The same for all events of a write: whether it was committed can be looked up by it.
     commit_id TEXT NOT NULL,
-    hash TEXT NOT NULL
+    hash TEXT NOT NULL,
+    -- Who wrote it. The hash does not cover it.
+    login TEXT NOT NULL
   ) STRICT;
   CREATE INDEX events_by_operation ON events (operation, number) WHERE operation IS NOT NULL;
   CREATE INDEX events_by_batch ON events (batch, number) WHERE batch IS NOT NULL;
@@ -91,6 +95,8 @@ export const schema = `
     columns TEXT NOT NULL,
     method TEXT,
     user TEXT NOT NULL,
+    -- Who claimed it first.
+    login TEXT NOT NULL,
     row_count INTEGER,
     total_paisa INTEGER,
     digest TEXT,

@@ -68,15 +68,20 @@ function valuesOf({ values }: Statement, order: (number | string)[], row: Row = 
   });
 }
 
-/** Runs work in one transaction, which nothing interrupts. */
+/**
+ * Runs work in one transaction, which nothing interrupts.
+ *
+ * @param login who writes
+ */
 export function writeOn<Result>(
   database: Database,
+  login: string,
   work: (pending: Pending, nextOperation: () => bigint) => Work<Result>,
 ): Result {
   const answer = statementsOn(database);
   const rowOf = (sql: string) => answer([{ sql, values: [] }])[0]?.[0];
   return database.transaction(() => {
-    const pending = new Pending();
+    const pending = new Pending(login);
     let next: bigint | undefined;
     const nextOperation = (): bigint => {
       next ??= numberIn(rowOf(newestOperation)?.number);
@@ -95,8 +100,8 @@ export function writeOn<Result>(
 }
 
 /** Adds an event that is about the ledger as a whole. */
-export function appendEvent(database: Database, event: Event): void {
-  writeOn(database, (pending) => done(pending.append(event)));
+export function appendEvent(database: Database, event: Event, user: string): void {
+  writeOn(database, user, (pending) => done(pending.append(event)));
 }
 
 const newestOperation = "SELECT max(number) AS number FROM operations";

@@ -5,7 +5,7 @@ import type { Context, Schemas } from "../../../cli/command/define-command.ts";
 import { argument } from "../../../cli/command/flag.ts";
 import { type Card, card, field, text, time } from "../../../cli/output/view.ts";
 import { type Failure, inOneLine } from "../../../domain/failure.ts";
-import { workerText } from "../../../domain/person.ts";
+import { personText, workerText } from "../../../domain/person.ts";
 import { rowsText } from "../../../domain/text.ts";
 import type { Batch } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
@@ -67,13 +67,14 @@ export function warnOfUnchecked(unseen: Failure | undefined, { ui }: Context): v
 }
 
 export function statusCard({ batch, total, sums, sentBefore }: BatchStatus): Card {
-  const { id, name, createdAt, cancelledAt } = batch;
+  const { id, name, user, login, createdAt, cancelledAt } = batch;
   const sumField = (key: string, label: string, sum: Sum) =>
     sum.count > 0 ? [field(key, label, text(sumText(sum)))] : [];
   return card("Batch", id, [
     field("batch", "Batch", text(id)),
     field("name", "Name", text(name)),
     field("createdAt", "Created", time(createdAt)),
+    field("login", "Created by", text(personText(user, login))),
     ...(cancelledAt === null ? [] : [field("cancelledAt", "Batch cancelled", time(cancelledAt))]),
     field("total", "Total", text(sumText(total))),
     ...rowStatuses.flatMap((one) => sumField(one, statusNames[one], sums[one])),
@@ -87,7 +88,7 @@ export function statusCard({ batch, total, sums, sentBefore }: BatchStatus): Car
 export function batchFields({ z, text, textOrNull, count, amount, each }: Schemas) {
   const sum = z.strictObject({ rows: count, total: amount });
   return {
-    ...each(text, "batch name createdAt"),
+    ...each(text, "batch name user login createdAt"),
     cancelledAt: textOrNull,
     rows: count,
     total: amount,

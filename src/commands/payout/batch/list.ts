@@ -24,6 +24,7 @@ const listColumns = {
   status: ["STATUS", (one) => text(listStatusOf(one))],
   cancelledAt: ["CANCELLED", ({ batch }) => time(batch.cancelledAt)],
   user: ["USER", ({ batch }) => text(batch.user)],
+  login: ["LOGIN", ({ batch }) => text(batch.login)],
 } satisfies Record<string, ListColumn<BatchStatus>>;
 
 const names = keysOf(listColumns);
