@@ -160,6 +160,7 @@ const decisions = [
   "decide",
   "columns",
   "events",
+  "finding",
   "intent",
   "rows",
   "chain",

@@ -13,7 +13,14 @@ import {
 } from "../domain/state.ts";
 import { hasEnded } from "../domain/statuses.ts";
 import { type FieldFrom, payerOf, type Recorded } from "./columns.ts";
-import type { Holder, Intent, Operation, Outcome, RefundSums } from "./operation.ts";
+import type {
+  FoundOperation,
+  Holder,
+  Intent,
+  Operation,
+  Outcome,
+  RefundSums,
+} from "./operation.ts";
 import type { Sealer } from "./seal.ts";
 
 /**
@@ -67,16 +74,16 @@ export interface ClaimFacts {
   account: string;
   keyHash: string;
   /** The account's operation with the reference. */
-  same: Operation | undefined;
+  same: FoundOperation | undefined;
   /** The process that works on it, if that still runs. */
   holder: Holder | undefined;
   /** The operation that created a record that was found; in production: of any account. */
-  ofRecord?: Operation | undefined;
+  ofRecord?: FoundOperation | undefined;
   /**
    * Operations that the intent may repeat, in any order; more than necessary does no harm. In production:
    * of the whole environment; in a sandbox: of the account.
    */
-  similar: Operation[];
+  similar: FoundOperation[];
   /** A row that an open batch is still to send: of this reference, or of this amount and recipient. */
   planned: PlannedRow | undefined;
   /** The newest cancelled payout of the account with the same amount, recipient and method. */
@@ -90,7 +97,12 @@ export type ClaimDecision =
    * `isReopened`: it was proved not sent, or was rejected and its reference may be sent again. A payout whose
    * reference was made for it may be resumed by another one.
    */
-  | { kind: "resumed"; operation: Operation; isReopened: boolean; earlier: Operation | undefined }
+  | {
+      kind: "resumed";
+      operation: FoundOperation;
+      isReopened: boolean;
+      earlier: Operation | undefined;
+    }
   | { kind: "finished"; operation: Operation }
   /** The reference belongs to a different payout. */
   | { kind: "different"; operation: Operation }
@@ -149,7 +161,7 @@ function isRepeatable(one: Operation, nowMs: number): boolean {
 function freeBefore(
   { intent, onDuplicate, isReferenceMade }: ClaimRequest,
   { account, similar, nowMs }: ClaimFacts,
-): Operation | undefined {
+): FoundOperation | undefined {
   if (intent.kind !== "payout" || !isReferenceMade || onDuplicate === "send") return undefined;
   const isFound = (one: Operation) =>
     one.account === account &&

@@ -8,10 +8,17 @@ import {
   immutableColumns,
   rowsDigest,
 } from "./chain.ts";
-import { allColumns, valuesOf } from "./columns.ts";
-import { readHistory, replay } from "./events.ts";
+import { readHistory } from "./events.ts";
+import {
+  added,
+  changedIn,
+  type Finding,
+  findingOfOperation,
+  missing,
+  type Named,
+} from "./finding.ts";
 import type { Head } from "./position.ts";
-import { type Row, type TextRow, textOrNull } from "./values.ts";
+import type { Row, TextRow } from "./values.ts";
 
 /** The findings of a check of a ledger, of all accounts. */
 export interface Integrity {
@@ -27,21 +34,6 @@ export interface Integrity {
   accepted: Acceptance | null;
   /** The newest event. */
   newest: Head | undefined;
-}
-
-/** The kinds of objects in the schema of a file. */
-export const objectKinds = ["table", "index", "trigger", "view"] as const;
-
-/** A part of the ledger that differs from what the events record. */
-export interface Finding {
-  kind: "operation" | "account" | "key" | "batch" | "callback" | (typeof objectKinds)[number];
-  /** The ID, or the number if there is no ID. */
-  name: string;
-  problem: "changed" | "missing" | "added";
-  /** The columns that were changed; `rows` for those of a batch plan. */
-  columns: string[];
-  /** The current values of these columns, or of the whole added row. */
-  now: (string | null)[];
 }
 
 /** A ledger of the newest schema in one snapshot, because other processes may write meanwhile. */
@@ -162,30 +154,12 @@ async function* auditRows(source: IntegritySource, recorded: Recorded): AsyncIte
 async function* auditOperations(source: IntegritySource): AsyncIterable<Finding> {
   for await (const page of source.operations())
     for (const stored of page) {
-      const finding = auditOperation(stored);
+      const { history, ...row } = stored;
+      const finding = findingOfOperation(row, readHistory(history ?? "[]"));
       if (finding) yield finding;
     }
   for (const name of await source.lostOperations(mostFindings))
     yield missing({ kind: "operation", name });
-}
-
-function auditOperation({ history, ...stored }: TextRow): Finding | undefined {
-  const named = { kind: "operation", name: stored.id ?? "" } as const;
-  const events = readHistory(history ?? "[]");
-  const unreadable = events.flatMap((one) => (one.event === "unreadable" ? [one.name] : []));
-  if (unreadable.length > 0)
-    return { ...named, problem: "changed", columns: ["events"], now: unreadable };
-  const recorded = replay(BigInt(stored.number ?? 0), events);
-  if (!recorded) return added(named, stored);
-  const values = valuesOf(allColumns, recorded);
-  const changed = allColumns.filter(
-    ({ name }, place) => stored[name] !== textOrNull(values[place]),
-  );
-  return changedIn(
-    named,
-    stored,
-    changed.map(({ name }) => name),
-  );
 }
 
 /** Compares rows that never change with the newest event that has each as a whole. */
@@ -233,8 +207,6 @@ async function* auditCallbacks(source: IntegritySource): AsyncIterable<Finding> 
     }
 }
 
-type Named = Pick<Finding, "kind" | "name">;
-
 /** @param recorded the row by its events; undefined if they have none */
 function findingIn(
   named: Named,
@@ -247,19 +219,4 @@ function findingIn(
     (column) => stored[column] !== undefined && stored[column] !== recorded[column],
   );
   return changedIn(named, stored, columns);
-}
-
-function changedIn(named: Named, stored: TextRow, columns: string[]): Finding | undefined {
-  if (columns.length === 0) return undefined;
-  const now = columns.map((column) => stored[column] ?? null);
-  return { ...named, problem: "changed", columns, now };
-}
-
-function added(named: Named, stored: TextRow): Finding {
-  const now = Object.values(immutableColumns(stored));
-  return { ...named, problem: "added", columns: [], now };
-}
-
-export function missing(named: Named): Finding {
-  return { ...named, problem: "missing", columns: [], now: [] };
 }

@@ -1,5 +1,6 @@
 import { Failure } from "../domain/failure.ts";
 import type { Acceptance } from "./chain.ts";
+import { digestOf } from "./finding.ts";
 import type { StoredHead } from "./head.ts";
 import { findingsDigest, type Integrity, isAccepted, isComplete, isIntact } from "./integrity.ts";
 import type { UnmovedFile } from "./move/unmoved.ts";
@@ -109,7 +110,8 @@ export async function unacceptedContent(
   newest: Head | undefined,
   readIntegrity: () => Promise<Integrity>,
 ): Promise<
-  (Pick<Acceptance, "findings" | "stored"> & Pick<UnacceptedLedger, "state">) | undefined
+  | (Pick<Acceptance, "findings" | "operations" | "stored"> & Pick<UnacceptedLedger, "state">)
+  | undefined
 > {
   if (stored.state === "not-contained") {
     const isShorter = (newest?.number ?? 0n) < stored.head.number;
@@ -117,7 +119,8 @@ export async function unacceptedContent(
   }
   const integrity = await readIntegrity();
   if (isAccepted(integrity)) return undefined;
-  return { state: "modified", findings: findingsDigest(integrity) };
+  const operations = integrity.modified.filter(({ kind }) => kind === "operation").map(digestOf);
+  return { state: "modified", findings: findingsDigest(integrity), operations };
 }
 
 /** From here on, the ledger has to contain the event of the acceptance. */

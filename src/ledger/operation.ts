@@ -40,6 +40,14 @@ export interface Operation extends Fields {
   login: string;
 }
 
+/** An operation that a guard found: its columns agree with its events (I12). */
+export interface FoundOperation extends Operation {
+  /** The request as it was last sent, by the events: a rejected payout may have been corrected. */
+  lastAsked: Record<string, unknown>;
+  /** The ID of its batch. */
+  batchId: string | null;
+}
+
 /** An operation with what other tables and operations say about it. */
 export interface ListedOperation extends Operation {
   /** The ID of its batch. */

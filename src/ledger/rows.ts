@@ -1,9 +1,9 @@
 import { type State, states } from "../domain/state.ts";
 import { fieldsBy } from "./columns.ts";
 import { repetitionOf } from "./decide.ts";
-import { type HistoryEvent, readEvent } from "./events.ts";
+import { type HistoryEvent, lastAsked, readEvent } from "./events.ts";
 import type { KnownPayout, Overlap, PlannedReference, RecipientAmount } from "./ledger.ts";
-import type { Holder, ListedOperation, Operation } from "./operation.ts";
+import type { FoundOperation, Holder, ListedOperation, Operation } from "./operation.ts";
 import { grouped, isTrue, known, numberIn, type Row, reader, textOrNull } from "./values.ts";
 
 /* Rows of tables, as the types of the ledger. */
@@ -33,6 +33,13 @@ export function operationOf(row: Row): Operation {
     account: String(row.account_name ?? ""),
     login: String(row.login ?? ""),
   });
+}
+
+/** As `operationOf`, with the ID of its batch; its columns agree with its events. */
+export function foundOperationOf(row: Row, history: HistoryEvent[]): FoundOperation {
+  const operation = operationOf(row);
+  const batchId = reader(row).maybe("batch_id");
+  return Object.assign(operation, { lastAsked: lastAsked(operation, history), batchId });
 }
 
 /** A row of the table `events`. */

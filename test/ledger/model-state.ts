@@ -32,6 +32,8 @@ export interface ModelState {
   listeners: Map<string, Holder>;
   /** When a process last took an operation to send it, by its number. */
   taken: Map<bigint, string>;
+  /** What a corrected payout was last sent as, by its number. */
+  asked: Map<bigint, Record<string, unknown>>;
   /** What changed, oldest first: an operation or the plan of a batch, by its number. */
   changes: ({ operation: bigint } | { batch: bigint })[];
   /** The processes that ever held something. */
@@ -41,7 +43,13 @@ export interface ModelState {
 export function emptyModel(): ModelState {
   return {
     ...{ operations: [], batches: [], callbacks: [], changes: [] },
-    ...{ accounts: new Map(), listeners: new Map(), taken: new Map(), holders: new Set() },
+    ...{
+      accounts: new Map(),
+      listeners: new Map(),
+      taken: new Map(),
+      asked: new Map(),
+      holders: new Set(),
+    },
   };
 }
 

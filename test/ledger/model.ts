@@ -1,5 +1,11 @@
 import { payeeOf } from "../../src/domain/mobile.ts";
-import { isUnresolved, isUnsettled, phaseOf, testCommand } from "../../src/domain/state.ts";
+import {
+  isCorrectable,
+  isUnresolved,
+  isUnsettled,
+  phaseOf,
+  testCommand,
+} from "../../src/domain/state.ts";
 import { isLocalSandbox } from "../../src/domain/url.ts";
 import {
   type ChangeAnswer,
@@ -26,7 +32,13 @@ import {
   refundSumsOf,
 } from "../../src/ledger/decide.ts";
 import type { BatchReads, Ledger } from "../../src/ledger/ledger.ts";
-import type { Filter, Intent, Kind, Operation } from "../../src/ledger/operation.ts";
+import type {
+  Filter,
+  FoundOperation,
+  Intent,
+  Kind,
+  Operation,
+} from "../../src/ledger/operation.ts";
 import type { Worker } from "../../src/ledger/worker.ts";
 import { modelBatches, modelBatchReads, type OpenRow, openRowsOf } from "./model-batches.ts";
 import { modelCallbacks } from "./model-callbacks.ts";
@@ -49,9 +61,11 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
   const { account, isOwn, isGuarded, now, take } = run;
   const newest = (found: Operation[]) => found.at(-1);
   const holderOf = ({ holder }: Operation) => run.running(holder);
-  const replace = (next: Operation): void => {
-    state.changes.push({ operation: next.number });
-    state.operations = state.operations.map((one) => (one.number === next.number ? next : one));
+  const replace = (number: bigint, changed: Partial<Operation>): void => {
+    state.changes.push({ operation: number });
+    state.operations = state.operations.map((one) =>
+      one.number === number ? { ...one, ...changed } : one,
+    );
   };
   const withNumber = (number: bigint): Operation => {
     const found = state.operations.find((one) => one.number === number);
@@ -59,7 +73,16 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     return found;
   };
 
-  function factsOf({ intent, found }: ClaimRequest): ClaimFacts {
+  const batchIdOf = ({ batch }: Operation) =>
+    state.batches.find((one) => one.batch.number === batch)?.batch.id ?? null;
+  const found = (one: Operation): FoundOperation => ({
+    ...one,
+    lastAsked: state.asked.get(one.number) ?? one.asked,
+    batchId: batchIdOf(one),
+  });
+  const foundIn = (one: Operation | undefined) => one && found(one);
+
+  function factsOf({ intent, found: record }: ClaimRequest): ClaimFacts {
     const own = state.operations.filter(isOwn);
     const same = own.find(({ reference }) => reference !== null && reference === intent.reference);
     const cancelled = own.filter(
@@ -78,15 +101,19 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       nowMs: worker.now(),
       account: account(),
       keyHash: owner.keyId,
-      same,
+      same: foundIn(same),
       holder: same && holderOf(same),
-      ofRecord: newest(
-        state.operations.filter(
-          (one) =>
-            isGuarded(one) && one.kind === intent.kind && one.remoteId === (found?.remoteId ?? ""),
+      ofRecord: foundIn(
+        newest(
+          state.operations.filter(
+            (one) =>
+              isGuarded(one) &&
+              one.kind === intent.kind &&
+              one.remoteId === (record?.remoteId ?? ""),
+          ),
         ),
       ),
-      similar: state.operations.filter(isGuarded).filter(isSimilar),
+      similar: state.operations.filter(isGuarded).filter(isSimilar).map(found),
       planned: plannedFor(intent),
       cancelled: newest(cancelled)?.id ?? null,
     };
@@ -110,7 +137,7 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     const decision = decideClaim(request, factsOf(request));
     if (decision.kind === "resumed") {
       const { operation, isReopened, earlier } = decision;
-      takeOver(operation, at);
+      takeOver(operation, at, intent);
       return {
         kind: "resumed",
         operation: isReopened
@@ -153,34 +180,38 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     return { kind: "new", operation, earlier: decision.earlier };
   }
 
-  function takeOver(operation: Operation, at: string): void {
+  function takeOver(operation: Operation, at: string, intent?: Intent): void {
     const { keyId: keyHash } = worker.owner;
     const reopened = isUnsettled(operation)
       ? {}
       : { state: "INTENT" as const, openedAt: at, keyHash };
     state.taken.set(operation.number, at);
-    replace({ ...operation, ...reopened, holder: take(), updatedAt: at });
+    if (intent && isCorrectable(operation))
+      state.asked.set(operation.number, { ...intent.asked, merchantRef: operation.reference });
+    replace(operation.number, { ...reopened, holder: take(), updatedAt: at });
   }
 
   function outcome(request: Exclude<ChangeRequest, ClaimRequest>, at: string): OutcomeAnswer {
     const number = request.kind === "record" ? request.operation : request.seen.number;
     const read = withNumber(number);
-    const moved = { kind: "moved", operation: read } as const;
+    const moved = () => ({ kind: "moved", operation: found(withNumber(number)) }) as const;
     if (request.kind === "record" && read.holder?.lock !== worker.holder.lock) {
       // What was reported is kept as evidence, also if it changes nothing.
       state.changes.push({ operation: number });
       const conflict = conflictOfLate(read, request.outcome);
-      if (!conflict) return moved;
+      if (!conflict) return moved();
       const { phase: _, event: __, ...change } = decideOutcome(read, conflict, at);
-      replace({ ...read, ...change, updatedAt: at });
-      return { kind: "moved", operation: withNumber(number) };
+      replace(number, { ...change, updatedAt: at });
+      return moved();
     }
-    if (request.kind !== "record" && !isUnchanged(request.seen, read, holderOf(read))) return moved;
+    if (request.kind !== "record" && !isUnchanged(request.seen, read, holderOf(read)))
+      return moved();
     if (request.kind === "resume") {
-      if (!isUnsettled(read)) return moved;
-      if (read.keyHash !== owner.keyId) return { kind: "other-key", operation: read };
+      if (!isUnsettled(read)) return moved();
+      const operation = found(read);
+      if (read.keyHash !== owner.keyId) return { kind: "other-key", operation };
       takeOver(read, at);
-      return { kind: "taken", operation: read };
+      return { kind: "taken", operation };
     }
     const { remoteId, state: next } = request.outcome;
     const other =
@@ -193,12 +224,12 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
               one.remoteId === remoteId,
           )
         : undefined;
-    if (other && request.kind === "learn") return moved;
+    if (other && request.kind === "learn") return moved();
     const shown = other ? outcomeOfTaken(request.outcome, other.id) : request.outcome;
     const { phase: _, event: __, ...change } = decideOutcome(read, shown, at);
     const isReleased = request.kind === "learn" || request.release;
     const holder = isReleased ? null : read.holder;
-    replace({ ...read, ...change, updatedAt: at, holder });
+    replace(number, { ...change, updatedAt: at, holder });
     return other ? { kind: "id-taken", by: other.id } : { kind: "recorded" };
   }
 
@@ -252,7 +283,7 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       for (const one of inOrder.slice(0, filter.limit))
         yield {
           ...one,
-          batchId: state.batches.find(({ batch }) => batch.number === one.batch)?.batch.id ?? null,
+          batchId: batchIdOf(one),
           refunds: one.kind === "payment" ? refundSumsOf(refundsOf(one.remoteId ?? "")) : null,
         };
     },

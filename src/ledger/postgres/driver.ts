@@ -34,6 +34,7 @@ export const dialect = dialectOf({
   unindexed: (column) => `${column} + 0`,
   isIn: (column, select) => `${column} = ANY (ARRAY(${select}))`,
   ...{ jsonObject: "json_build_object", jsonArray: "json_build_array" },
+  jsonArrayOf: "json_agg",
   person: "'user', p.user_name, 'login', p.login,",
   storesLogin: false,
 });
@@ -57,6 +58,7 @@ export function createDriver(connection: Connection, own: ServerProcess): Driver
         work({
           ...{ send, nextOperation },
           append: (event) => pending.append(event),
+          appendedTo: (operation) => pending.appendedTo(operation),
           ownLock: () => own.id,
           holder: (since) => {
             if (!registration) {

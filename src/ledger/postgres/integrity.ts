@@ -1,5 +1,6 @@
 import { planColumns } from "../chain.ts";
-import { type Finding, type Integrity, type RecordedTable, readIntegrity } from "../integrity.ts";
+import type { Finding } from "../finding.ts";
+import { type Integrity, type RecordedTable, readIntegrity } from "../integrity.ts";
 import type { Connection, Query, Row, Value } from "./connection.ts";
 import { writerRights } from "./schema.ts";
 

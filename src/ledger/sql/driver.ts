@@ -47,6 +47,8 @@ export interface Dialect {
   /** The functions that make their arguments an object or an array of JSON. */
   jsonObject: string;
   jsonArray: string;
+  /** The aggregate that makes its values an array of JSON. */
+  jsonArrayOf: string;
   /** True if lenden stores the login of who adds a row. A server stores it itself, because a client could lie. */
   storesLogin: boolean;
   /** What inserts rows in place of those that an interrupted run left; PostgreSQL leaves none. */
@@ -55,6 +57,8 @@ export interface Dialect {
   changedSince: string;
   /** The columns of an operation `o`, with the name of its account and its holder: what `operationOf` reads. */
   operationColumns: string;
+  /** As `operationColumns`, with its batch and its events: what `foundOperationOf` reads. */
+  foundColumns: string;
   /** The process that works on what the row of a table is about, as JSON named `holder`. */
   holderColumn(table: string): string;
 }
@@ -63,7 +67,9 @@ export interface Dialect {
 export function dialectOf({
   person,
   ...own
-}: Omit<Dialect, "holderColumn" | "operationColumns"> & { person: string }): Dialect {
+}: Omit<Dialect, "holderColumn" | "operationColumns" | "foundColumns"> & {
+  person: string;
+}): Dialect {
   // A process that the ledger does not know may still run.
   const holderColumn = (table: string) => `(
     SELECT ${own.jsonObject}('pid', coalesce(p.pid, 0), 'lock', one.id,
@@ -73,5 +79,10 @@ export function dialectOf({
   const operationColumns = `o.*,
     (SELECT a.name FROM lenden.accounts a WHERE a.number = o.account) AS account_name,
     ${holderColumn("o")}`;
-  return { ...own, holderColumn, operationColumns };
+  const history = `(
+    SELECT ${own.jsonArrayOf}(${own.jsonObject}('at', e.at, 'event', e.event, 'data', e.data))
+    FROM (SELECT at, event, data FROM lenden.events WHERE operation = o.number ORDER BY number) e)`;
+  const foundColumns = `${operationColumns},
+    (SELECT b.id FROM lenden.batches b WHERE b.number = o.batch) AS batch_id, ${history} AS history`;
+  return { ...own, holderColumn, operationColumns, foundColumns };
 }

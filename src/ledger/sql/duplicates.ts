@@ -8,11 +8,12 @@ import {
   type PlannedRow,
   processingSince,
 } from "../decide.ts";
-import type { Holder, Operation } from "../operation.ts";
-import { operationOf } from "../rows.ts";
+import type { FoundOperation, Holder } from "../operation.ts";
 import { numberIn, type Row } from "../values.ts";
 import type { Owner, Recorder } from "../worker.ts";
 import type { Dialect, Processes } from "./driver.ts";
+import { foundIn } from "./found.ts";
+import type { Write } from "./transaction.ts";
 import { all, both, type ColumnTypes, parameters, query, type Value, type Work } from "./work.ts";
 
 /*
@@ -33,7 +34,7 @@ export function scopeOf(owner: Owner, { unindexed }: Dialect): GuardScope {
 /** The parts of the facts. */
 function claimReads(dialect: Dialect, scope: GuardScope) {
   const [single, ofBatch] = [payoutsSql(scope, dialect, true), payoutsSql(scope, dialect, false)];
-  const byNumbers = `SELECT ${dialect.operationColumns} FROM given CROSS JOIN lenden.operations o
+  const byNumbers = `SELECT ${dialect.foundColumns} FROM given CROSS JOIN lenden.operations o
     WHERE o.number = given.number`;
   const accounts = scope.isProduction
     ? "SELECT number FROM lenden.accounts WHERE environment = $1"
@@ -59,21 +60,28 @@ function claimReads(dialect: Dialect, scope: GuardScope) {
     return row?.number == null ? undefined : numberIn(row.number);
   }
 
-  function* similarTo(claim: ClaimRequest, whose: Value, nowMs: number): Work<Operation[]> {
+  function* similarTo(claim: ClaimRequest, whose: Value, reading: Reading): Work<FoundOperation[]> {
     if (claim.intent.kind === "payout") return [];
-    const { from, values } = similarSql(claim, scope, whose, nowMs);
-    return (yield* query(`SELECT ${dialect.operationColumns} ${from}`, ...values)).map(operationOf);
+    const { from, values } = similarSql(claim, scope, whose, reading.nowMs);
+    const rows = yield* query(`SELECT ${dialect.foundColumns} ${from}`, ...values);
+    return yield* foundIn(rows, reading);
   }
 
-  function* operationsOf(numbers: bigint[]): Work<Map<bigint, Operation>> {
+  function* operationsOf(numbers: bigint[], reading: Reading): Work<Map<bigint, FoundOperation>> {
     if (numbers.length === 0) return new Map();
     const rows = [...new Set(numbers)].map((number) => ({ number }));
     const given = { columns: { number: "number" }, rows } as const;
     const [found = []] = yield [{ sql: byNumbers, values: [], given }];
-    return new Map(found.map((row) => [numberIn(row.number), operationOf(row)]));
+    const operations = yield* foundIn(found, reading);
+    return new Map(operations.map((one) => [one.number, one]));
   }
 
   return { payoutsOf, recordOf, similarTo, operationsOf };
+}
+
+/** What a reading of facts is a part of. */
+interface Reading extends Pick<Write, "appendedTo"> {
+  nowMs: number;
 }
 
 /** Reads what decides claims that do not change each other's facts. The facts are in the order of the claims. */
@@ -84,22 +92,26 @@ export function createClaimFacts(
   const scope = scopeOf(owner, dialect);
   const { payoutsOf, recordOf, similarTo, operationsOf } = claimReads(dialect, scope);
   return function* (
-    { isAlive }: Processes,
+    { isAlive, appendedTo = noEvents }: Processes & Partial<Pick<Write, "appendedTo">>,
     claims: ClaimRequest[],
     own: NamedAccount,
   ): Work<ClaimFacts[]> {
     const nowMs = now();
+    const reading = { nowMs, appendedTo };
     const whose = scope.value(own.number);
     const [payouts, [records, similar]] = yield* both(
       payoutsOf(claims, own.number, nowMs),
       both(
         all(claims.map((one) => recordOf(one, whose))),
-        all(claims.map((one) => similarTo(one, whose, nowMs))),
+        all(claims.map((one) => similarTo(one, whose, reading))),
       ),
     );
     const rows = new Map(payouts.map((row) => [Number(row.place), row]));
     const numbers = [...payouts.flatMap(numbersIn), ...records];
-    const operations = yield* operationsOf(numbers.filter((one) => one !== undefined));
+    const operations = yield* operationsOf(
+      numbers.filter((one) => one !== undefined),
+      reading,
+    );
     const found = (number: Row[string] | undefined) =>
       number == null ? undefined : operations.get(numberIn(number));
     const holders = yield* all(
@@ -124,8 +136,11 @@ export function createClaimFacts(
   };
 }
 
+/** A preview appends no event. */
+const noEvents = () => [];
+
 function* holderOf(
-  operation: Operation | undefined,
+  operation: FoundOperation | undefined,
   isAlive: Processes["isAlive"],
 ): Work<Holder | undefined> {
   const holder = operation?.holder ?? undefined;

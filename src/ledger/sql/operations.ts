@@ -18,13 +18,13 @@ import {
 } from "../decide.ts";
 import { takenOver } from "../events.ts";
 import { createOperation, storableOutcome, takeoverEvent } from "../intent.ts";
-import type { Intent, Operation, Outcome } from "../operation.ts";
-import { operationOf } from "../rows.ts";
+import type { FoundOperation, Intent, Operation, Outcome } from "../operation.ts";
 import { orderIn } from "../seal.ts";
 import { nowIn, type Recorder } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import type { Driver } from "./driver.ts";
 import { claimKeysOf, createClaimFacts } from "./duplicates.ts";
+import { foundIn } from "./found.ts";
 import { insertSql, typesOf, type Write } from "./transaction.ts";
 import { both, type ColumnTypes, query, RowsMissing, type Work } from "./work.ts";
 
@@ -38,7 +38,7 @@ interface Parts {
   recorder: Recorder;
   account: RunAccount;
   factsOf: ReturnType<typeof createClaimFacts>;
-  operationColumns: string;
+  foundColumns: string;
   newOperation: { columns: ColumnTypes; sql: string };
   /** Sandboxes that are started one after the other give out the same IDs. */
   isLocal: boolean;
@@ -46,12 +46,12 @@ interface Parts {
 
 /** Applies changes to operations, each group of them in one transaction. */
 export function createOperations(driver: Driver, account: RunAccount, recorder: Recorder) {
-  const { operationColumns, storesLogin } = driver.dialect;
+  const { foundColumns, storesLogin } = driver.dialect;
   const columns = storesLogin ? { ...newTypes, login: "text" as const } : newTypes;
   const newOperation = { columns, sql: insertSql("operations", columns) };
   const factsOf = createClaimFacts(driver.dialect, recorder);
   const isLocal = isLocalSandbox(recorder.owner);
-  const parts: Parts = { recorder, account, factsOf, operationColumns, newOperation, isLocal };
+  const parts: Parts = { recorder, account, factsOf, foundColumns, newOperation, isLocal };
   let held: Held = new Map();
   return {
     change: async (requests: ChangeRequest[]): Promise<ChangeAnswer[]> => {
@@ -249,12 +249,12 @@ class Group {
     this.#write.append(eventOfOperation(number, event));
   }
 
-  *#read(number: bigint): Work<Operation> {
-    const { operationColumns } = this.#parts;
-    const sql = `SELECT ${operationColumns} FROM lenden.operations o WHERE o.number = $1`;
-    const [row] = yield* query(sql, number);
-    if (!row) throw new Error("the ledger lost an operation that it just had");
-    return operationOf(row);
+  *#read(number: bigint): Work<FoundOperation> {
+    const { foundColumns } = this.#parts;
+    const sql = `SELECT ${foundColumns} FROM lenden.operations o WHERE o.number = $1`;
+    const [found] = yield* foundIn(yield* query(sql, number), this.#write);
+    if (!found) throw new Error("the ledger lost an operation that it just had");
+    return found;
   }
 
   /** I10: the operation that already has the ID of an outcome, if there is one. */

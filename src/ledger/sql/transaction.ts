@@ -11,6 +11,8 @@ export interface Write {
   send(statement: Statement): void;
   /** Adds an event to the chain. */
   append(event: Event): void;
+  /** The events of an operation that this transaction added: they are stored with the COMMIT. */
+  appendedTo(operation: bigint): readonly Event[];
   /** The number of the next new operation. */
   nextOperation(): bigint;
   /** This process, as the holder of something from now on: others can see that it runs. */
@@ -50,6 +52,10 @@ export class Pending {
 
   append(event: Event): void {
     this.#events.push(event);
+  }
+
+  appendedTo(operation: bigint): readonly Event[] {
+    return this.#events.filter((one) => one.operation === operation);
   }
 
   /** The statements that were not taken yet. */

@@ -30,6 +30,7 @@ export const dialect = dialectOf({
   unindexed: (column) => column,
   isIn: (column, select) => `${column} IN (${select})`,
   ...{ jsonObject: "json_object", jsonArray: "json_array" },
+  jsonArrayOf: "json_group_array",
   person: "",
   storesLogin: true,
 });
@@ -53,6 +54,7 @@ export function createDriver(database: Database, worker: Worker): Driver {
         nextOperation,
         send: (statement) => pending.send(statement),
         append: (event) => pending.append(event),
+        appendedTo: (operation) => pending.appendedTo(operation),
         ownLock: () => worker.holder.lock,
         holder: (since) => {
           const { pid, lock, machine } = worker.holder;

@@ -1,14 +1,8 @@
 import type { Database, Value } from "../../platform/sqlite/database.ts";
 import { planColumns } from "../chain.ts";
+import { type Finding, missing, objectKinds } from "../finding.ts";
 import { faultsIn } from "../health.ts";
-import {
-  type Finding,
-  type Integrity,
-  missing,
-  objectKinds,
-  type RecordedTable,
-  readIntegrity,
-} from "../integrity.ts";
+import { type Integrity, type RecordedTable, readIntegrity } from "../integrity.ts";
 import { operationsWithHistory, pagesOf, textPagesOf } from "./pages.ts";
 import { schema } from "./schema.ts";
 
