@@ -203,6 +203,7 @@ async function* checkLedgerServer(
       const how = url.isLocal ? "on this machine, without TLS" : "over TLS, verified";
       return passed(`PostgreSQL ${version} responds ${how}: ${url.text}.`);
     },
+    "ledger-identity": identity,
     "ledger-role": role,
     "ledger-clock": clock,
     "ledger-durability": durability,
@@ -233,6 +234,26 @@ function fileBeside(file: FileBeside | undefined): Verdict {
     "To find duplicates of its operations too, run 'lenden ledger move <url>'.",
   );
 }
+
+/** A server need not tell everything: then a copy that differs only there is not noticed. */
+function identity({ told }: ServerHealth): Verdict {
+  const [known, unknown] = [true, false].map((isTold) =>
+    parts.filter(([part]) => (told[part] !== null) === isTold).map(([, text]) => text),
+  );
+  const texts = [
+    ...(known?.length ? [`The server tells ${known.join(", ")}.`] : []),
+    ...(unknown?.length
+      ? [`The server does not tell ${unknown.join(", ")}, so a copy may be noticed late.`]
+      : ["A restored, recreated or replaced ledger is noticed."]),
+  ];
+  return passed(texts.join(" "));
+}
+
+const parts = [
+  ["system", "its system identifier"],
+  ["database", "the number of the database"],
+  ["head", "the number of the table lenden.head"],
+] as const;
 
 function role({ login, mayWrite, mayChangeEvents }: ServerHealth): Verdict {
   if (!mayWrite)

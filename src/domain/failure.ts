@@ -201,6 +201,7 @@ const reasons = {
   "ledger.unreachable": { kind: "unreachable", effect: "nothing-sent" },
   "ledger.unreadable": { kind: "internal", effect: "nothing-sent" },
   "ledger.unavailable": { kind: "internal", effect: "nothing-sent" },
+  "ledger.other-server": { kind: "internal", effect: "nothing-sent" },
   "ledger.outcome-unknown": { kind: "uncertain", effect: "outcome-unknown" },
   "operation.interrupted-by-error": { kind: "uncertain", effect: "outcome-unknown" },
   "operation.known": { kind: "usage", effect: "nothing-sent" },

@@ -4,17 +4,20 @@ import { basename, dirname, join } from "node:path";
 import { Failure } from "../domain/failure.ts";
 import type { Database, Row } from "../platform/sqlite/database.ts";
 import { type Head, type PositionFolders, positionFile, readHead, writeHead } from "./position.ts";
+import type { ServerIdentity } from "./server-identity.ts";
 
 /**
  * The head that is stored outside the ledger, compared with the ledger. Not contained: the ledger was
- * truncated, rolled back or replaced since the head was stored. An unreadable file is torn or not from
- * lenden, and proves nothing.
+ * truncated, rolled back or replaced since the head was stored. On another server: it contains the head, and is
+ * where it was not before. An unreadable file is torn or not from lenden, and proves nothing.
  */
 export type StoredHead = {
   /** True if `ledger check` found modified rows that no user accepted. */
   isModified: boolean;
+  server?: ServerIdentity;
+  isUsed?: boolean;
 } & (
-  | { state: "contained" | "not-contained"; head: Head }
+  | { state: "contained" | "not-contained" | "other-server"; head: Head }
   | { state: "missing" | "unreadable"; head?: undefined }
 );
 
@@ -80,7 +83,7 @@ export function createHeadKeeper(database: Database, path: string, now: () => nu
       const { state, head: stored, isModified } = storedHead(database, path);
       if (!head || state === "not-contained" || (stored?.number ?? 0n) >= head.number) return;
       storedAtMs = now();
-      writeHead(path, head, isModified);
+      writeHead(path, head, { isModified });
     } catch {
       // The next run stores it: the ledger may be ahead of its head.
     }

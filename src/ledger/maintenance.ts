@@ -4,7 +4,12 @@ import { digestOf } from "./finding.ts";
 import type { StoredHead } from "./head.ts";
 import { findingsDigest, type Integrity, isAccepted, isComplete, isIntact } from "./integrity.ts";
 import type { UnmovedFile } from "./move/unmoved.ts";
-import { type Head, type PositionPlace, replacePosition } from "./position.ts";
+import {
+  type Head,
+  type PositionDetails,
+  type PositionPlace,
+  replacePosition,
+} from "./position.ts";
 import type { ServerHealth } from "./postgres/health.ts";
 import type { ServerIntegrity } from "./postgres/integrity.ts";
 import type { WorkingProcess } from "./process-list.ts";
@@ -27,7 +32,7 @@ export interface LedgerCheck extends Integrity {
 export interface UnacceptedLedger {
   /** A file, or a URL without a password. */
   path: string;
-  /** Truncated: also by a rollback to an older copy. */
+  /** Truncated: also by a rollback to an older copy. Replaced: also by a copy on another server. */
   state: "empty" | "missing" | "truncated" | "replaced" | "modified";
   /** The hash of its newest event; null if it has none. */
   newest: string | null;
@@ -95,16 +100,21 @@ export function checked<Checked extends Integrity>(
   const isModified = !isAccepted(integrity);
   const { head = integrity.newest } = stored;
   try {
-    if (head && stored.isModified !== isModified) replacePosition(place, head, isModified);
+    if (head && stored.isModified !== isModified)
+      replacePosition(place, head, { ...stored, isModified });
   } catch {
     // The check itself reports what it found.
   }
   const isVerified = !isModified && (isIntact(integrity) || isComplete(integrity));
-  const holds = stored.state !== "not-contained" && isVerified;
+  const isHere = stored.state !== "not-contained" && stored.state !== "other-server";
+  const holds = isHere && isVerified;
   return { holds, ...integrity, head: stored.state };
 }
 
-/** Why a user has to accept a ledger: it does not contain its stored head, or its rows are not as its events tell. */
+/**
+ * Why a user has to accept a ledger: it does not contain its stored head, is on another server, or its rows are not
+ * as its events tell.
+ */
 export async function unacceptedContent(
   stored: StoredHead,
   newest: Head | undefined,
@@ -118,14 +128,23 @@ export async function unacceptedContent(
     return { state: isShorter ? "truncated" : "replaced", stored: stored.head };
   }
   const integrity = await readIntegrity();
+  if (stored.state === "other-server") {
+    // What a user accepted before stays accepted, and nothing else is accepted with the server.
+    const isKept = isAccepted(integrity) && !isIntact(integrity);
+    return { state: "replaced", ...(isKept && { findings: findingsDigest(integrity) }) };
+  }
   if (isAccepted(integrity)) return undefined;
   const operations = integrity.modified.filter(({ kind }) => kind === "operation").map(digestOf);
   return { state: "modified", findings: findingsDigest(integrity), operations };
 }
 
 /** From here on, the ledger has to contain the event of the acceptance. */
-export function storeAccepted(head: Head | undefined, place: PositionPlace): void {
-  if (head) replacePosition(place, head);
+export function storeAccepted(
+  head: Head | undefined,
+  place: PositionPlace,
+  more: PositionDetails = {},
+): void {
+  if (head) replacePosition(place, head, more);
 }
 
 export function changedMeanwhile(path: string): Failure {

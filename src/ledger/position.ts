@@ -13,12 +13,33 @@ import { errorCode, systemReason } from "../domain/error-code.ts";
 import { Failure } from "../domain/failure.ts";
 import { firstExposed, makeDirectory } from "../platform/files.ts";
 import { type Folders, userNumber } from "../platform/host.ts";
+import {
+  identityParts,
+  type ServerIdentity,
+  serverIdentityIn,
+  unknownServer,
+} from "./server-identity.ts";
 
 /** The place of an event in the chain, and its hash. */
 export interface Head {
   number: bigint;
   hash: string;
 }
+
+/** What is stored of a ledger outside of it. */
+export interface Position {
+  /** Its newest event; of number 0 for an empty ledger that this machine created on a server. */
+  head: Head;
+  /** True if `ledger check` found modified rows that no user accepted. */
+  isModified: boolean;
+  /** Of a ledger on a server. */
+  server: ServerIdentity;
+  /** False if this machine only read the ledger: then production confirms the first write. */
+  isUsed: boolean;
+}
+
+/** What is stored beside the head; by default that of a ledger file that this machine wrote. */
+export type PositionDetails = Partial<Omit<Position, "head">>;
 
 /** Where the newest event of a ledger is stored outside of it: `LENDEN_STATE_DIR` if the other one cannot be written. */
 export type PositionFolders = Pick<Folders, "config" | "state">;
@@ -52,14 +73,14 @@ export function positionFile({ config, state }: PositionFolders, name: string): 
 export function replacePosition(
   { headFile, folders: { config, state } }: PositionPlace,
   head: Head,
-  isModified = false,
+  more: PositionDetails = {},
 ): void {
   const folders = state === undefined || !isPrivate(state) ? [] : [config, state];
   const others = folders.map((folder) => join(folder, basename(headFile)));
   let path = headFile;
   try {
-    writeHead(path, head, isModified);
-    for (path of others) if (rankOf(path) > rankOf(headFile)) writeHead(path, head, isModified);
+    writeHead(path, head, more);
+    for (path of others) if (rankOf(path) > rankOf(headFile)) writeHead(path, head, more);
   } catch (cause) {
     throw new Failure("ledger.not-written", `Cannot write ${path}.`, {
       hint: "Check the permissions of its directory, then accept the ledger again.",
@@ -81,15 +102,19 @@ function rankOf(file: string): bigint {
   return typeof read === "string" ? 0n : read.head.number * 2n + (read.isModified ? 1n : 0n);
 }
 
-export function readHead(
-  path: string,
-): "missing" | "unreadable" | { head: Head; isModified: boolean } {
+export function readHead(path: string): "missing" | "unreadable" | Position {
   try {
-    const { number, hash, modified }: { number?: unknown; hash?: unknown; modified?: unknown } =
+    const read: Partial<Record<"number" | "hash" | "modified" | "server" | "unused", unknown>> =
       JSON.parse(readFileSync(path, "utf8"));
-    const isNumber = typeof number === "string" && /^[1-9][0-9]{0,17}$/.test(number);
+    const { number, hash, modified, server, unused } = read;
+    const isNumber = typeof number === "string" && /^(?:0|[1-9][0-9]{0,17})$/.test(number);
     if (!isNumber || typeof hash !== "string") return "unreadable";
-    return { head: { number: BigInt(number), hash }, isModified: modified !== undefined };
+    return {
+      head: { number: BigInt(number), hash },
+      isModified: modified !== undefined,
+      server: serverIdentityIn(server),
+      isUsed: unused === undefined,
+    };
   } catch (error) {
     return errorCode(error) === "ENOENT" ? "missing" : "unreadable";
   }
@@ -101,10 +126,17 @@ export function readHead(
  *
  * @throws the system's error
  */
-export function writeHead(path: string, { number, hash }: Head, isModified = false): void {
+export function writeHead(
+  path: string,
+  { number, hash }: Head,
+  { isModified = false, server = unknownServer, isUsed = true }: PositionDetails = {},
+): void {
   makeDirectory(dirname(path), 0o700);
   const modified = isModified ? { modified: true } : {};
-  replaceFile(path, JSON.stringify({ number: String(number), hash, ...modified }));
+  const told = identityParts.some((part) => server[part] !== null) ? { server } : {};
+  const unused = isUsed ? {} : { unused: true };
+  const text = { number: String(number), hash, ...modified, ...told, ...unused };
+  replaceFile(path, JSON.stringify(text));
 }
 
 function replaceFile(path: string, text: string): void {

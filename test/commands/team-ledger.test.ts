@@ -273,6 +273,87 @@ describe("ledger check", () => {
   });
 });
 
+describe("an older dump, restored under a machine that had seen no more", () => {
+  /** Ann has seen one payout; the dump has it, and Bo's later one is in the ledger alone. */
+  async function dumped() {
+    const cluster = await sharedCluster();
+    const { database, url } = await teamLedger(cluster, "ann", "bo");
+    const merchant = await openMerchant();
+    const [ann, bo] = [machine(merchant, url("ann")), machine(merchant, url("bo"))];
+    expect(await lenden(payoutOf("A"), { env: ann })).toMatchObject({ code: 0 });
+    const dump = join(cluster.folder, `${database}.dump`);
+    const at = (name: string) => ["-h", cluster.folder, "-U", "postgres", "-d", name];
+    await cluster.program("pg_dump", ...at(database), "--schema=lenden", "-Fc", "-f", dump);
+    expect(await lenden(payoutNumber(1, "B"), { env: bo })).toMatchObject({ code: 0 });
+    const restore = (name: string, ...more: string[]) =>
+      cluster.program("pg_restore", ...at(name), ...more, dump);
+    /** Bo's payout, which the dump lacks: it would be paid twice. */
+    const again = async (env: Env) => {
+      const outcome = await lenden([...payoutNumber(1, "B-AGAIN"), "--json"], { env });
+      return [outcome.code, errorOf(outcome).reason];
+    };
+    return { cluster, database, merchant, ann, bo, restore, again };
+  }
+
+  type Dumped = Awaited<ReturnType<typeof dumped>>;
+
+  serverTest.for<[string, (ledger: Dumped) => Promise<unknown>]>([
+    [
+      "in the place of the dropped schema",
+      async ({ cluster, database, restore }) => {
+        await cluster.run("DROP SCHEMA lenden CASCADE", database);
+        await restore(database);
+      },
+    ],
+    [
+      "into a new database of the same name",
+      async ({ cluster, database, restore }) => {
+        await cluster.run(`ALTER DATABASE ${database} RENAME TO ${database}_lost`);
+        await cluster.run(`CREATE DATABASE ${database} TEMPLATE template0`);
+        await restore(database);
+      },
+    ],
+  ])("sends nothing until it is accepted: %s", async ([, replace]) => {
+    const ledger = await dumped();
+    const { merchant, ann, again } = ledger;
+    await replace(ledger);
+    expect(await again(ann)).toEqual([1, "ledger.other-server"]);
+    const listed = await lenden(["payout", "list", "-q"], { env: ann });
+    expect([listed.code, listed.stderr]).toEqual([0, expect.stringContaining("--accept")]);
+    const check = async (...flags: string[]) => {
+      const { code, stdout } = await lenden(["ledger", "check", "--json", ...flags], { env: ann });
+      return { code, checked: JSON.parse(stdout || "{}") };
+    };
+    const { code, checked } = await check();
+    expect([code, checked]).toMatchObject([1, { holds: false, head: "other-server" }]);
+    const doctor = await lenden(["doctor"], { env: ann });
+    expect([doctor.code, doctor.stdout]).toEqual([1, expect.stringContaining("--accept")]);
+    expect(await check("--accept", "--yes")).toMatchObject({ code: 4 });
+    expect(await again(ann)).toEqual([1, "ledger.other-server"]);
+    expect(await merchant.books("payouts")).toHaveLength(2);
+
+    const accepted = await check("--accept", "--yes", "--accept-hash", checked.newest.hash);
+
+    expect(accepted).toMatchObject({
+      code: 0,
+      checked: { holds: true, head: "contained", accepted: { state: "replaced" } },
+    });
+    expect(await again(ann)).toEqual([0, undefined]);
+  });
+
+  serverTest("as data alone shows only on a machine that had seen more", async () => {
+    const { cluster, database, ann, bo, restore, again } = await dumped();
+    const tables = await cluster.run(
+      "SELECT string_agg('lenden.' || tablename, ', ') AS all FROM pg_tables WHERE schemaname = 'lenden'",
+      database,
+    );
+    await cluster.run(`TRUNCATE ${String(tables[0]?.all)}`, database);
+    await restore(database, "--data-only");
+    expect(await again(bo)).toEqual([1, "ledger.truncated"]);
+    expect(await again(ann)).toEqual([0, undefined]);
+  });
+});
+
 test("ledger processes shows the processes of a ledger file too", async () => {
   const merchant = await openMerchantApart({ faults: faults("createPayout:hang") });
   expect((await merchant.built(["ledger", "processes"])).stdout).toContain("No process works");
@@ -526,16 +607,22 @@ describe("doctor", () => {
     const env = machine(merchant, url("ann"));
     await lenden(payoutOf("A"), { env });
     const good = await findings(env);
-    expect(good.states).toEqual(Array.from({ length: 7 }, () => "passed"));
+    expect(good.states).toEqual(Array.from({ length: 8 }, () => "passed"));
+    expect(good.text).toContain("The server tells its system identifier, the number of the");
     expect(good.text).toMatch(/PostgreSQL \d+\.\d+ responds on this machine, without TLS/);
+    const forbidden = "EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC";
+    await cluster.run(`REVOKE ${forbidden}`, database);
+    const discreet = await findings(env);
+    expect(discreet.states).toEqual(good.states);
+    expect(discreet.text).toContain("does not tell its system identifier");
     const owner = await findings({ ...env, LENDEN_LEDGER_URL: cluster.url(database) });
-    expect(owner.states).toEqual(good.states.with(3, "warning"));
+    expect(owner.states).toEqual(good.states.with(4, "warning"));
     const off = "ALTER DATABASE X SET default_transaction_read_only = on";
     await cluster.run(`TRUNCATE lenden.events; ${off.replace("X", database)}`, database);
     const bad = await findings(env);
     expect(bad).toMatchObject({
       code: 1,
-      states: good.states.with(0, "failed").with(5, "failed"),
+      states: good.states.with(0, "failed").with(6, "failed"),
     });
     expect(bad.text).toContain("it is read-only");
     const skewed = { env, host: { now: () => Date.now() + 9_000 } };

@@ -14,6 +14,7 @@ import type { LedgerUrl } from "../../domain/ledger-url.ts";
 import { formatTime } from "../../domain/local-time.ts";
 import { isImported, isTest, states } from "../../domain/state.ts";
 import { commandGroup, type Resource } from "../../domain/statuses.ts";
+import { counted } from "../../domain/text.ts";
 import { isLocalSandbox } from "../../domain/url.ts";
 import { createSingleChanges } from "../../ledger/change.ts";
 import { createHeadKeeper, headPath, withCommitCallback } from "../../ledger/head.ts";
@@ -23,12 +24,15 @@ import type { LedgerMaintenance } from "../../ledger/maintenance.ts";
 import type { MovableLedger } from "../../ledger/move/move.ts";
 import type { Actor, Operation } from "../../ledger/operation.ts";
 import { noPosition } from "../../ledger/position.ts";
+import type { UnseenLedger } from "../../ledger/postgres/ledger.ts";
 import { ledgerFile, prepareFile, requireLedger } from "../../ledger/sqlite/file.ts";
 import { openLedger } from "../../ledger/sqlite/ledger.ts";
 import type { Recorder } from "../../ledger/worker.ts";
 import type { Host } from "../../platform/host.ts";
 import { alone, createProcessLock } from "../../platform/process-locks.ts";
 import { openDatabase } from "../../platform/sqlite/open.ts";
+import { agoText } from "../output/time.ts";
+import type { Ui } from "../terminal/ui.ts";
 import type { ConfigAccess } from "./config-access.ts";
 import { ownerOf } from "./ledger-owner.ts";
 import type { RunParts } from "./parts.ts";
@@ -39,8 +43,8 @@ export type LedgerAccess = ReturnType<typeof createLedgerAccess>;
 type Owned = Account | RecordsOwner;
 
 /** The ledgers of a run; each is opened when it is first needed. */
-export function createLedgerAccess(parts: RunParts, config: ConfigAccess) {
-  const { open, openAt } = openersOf(parts, config);
+export function createLedgerAccess(parts: RunParts, config: ConfigAccess, ui: Pick<Ui, "confirm">) {
+  const { open, openAt } = openersOf(parts, config, ui);
   const own = once(async () => {
     const account = await config.account();
     return noting(parts, await openOwn(account, await open(account), parts, config));
@@ -122,7 +126,7 @@ function serverAccess(parts: RunParts, { settings }: ConfigAccess) {
   };
 }
 
-function openersOf(parts: RunParts, { settings }: ConfigAccess) {
+function openersOf(parts: RunParts, { settings }: ConfigAccess, ui: Pick<Ui, "confirm">) {
   const { host } = parts;
   const ownFile = once(async () => {
     const path = ledgerFile(host);
@@ -132,7 +136,9 @@ function openersOf(parts: RunParts, { settings }: ConfigAccess) {
   });
   const openAt = async (server: LedgerSettings, owned: Owned): Promise<Ledger> => {
     const { openServer } = await import("./ledger-server.ts");
-    return openServer(parts, server, owned, recorderOf(owned, parts));
+    const sends = parts.finishes && "baseUrl" in owned && owned.environment !== "sandbox";
+    const confirmUnseen = sends ? confirmerOf(parts, ui) : undefined;
+    return openServer(parts, server, owned, recorderOf(owned, parts), confirmUnseen);
   };
   const open = async (owned: Owned, profile?: string): Promise<Ledger> => {
     const { ledger: server } = await settings(profile);
@@ -311,6 +317,28 @@ function requirePosition(
   if (environment !== "sandbox") throw failure;
   notice(whyAndHint(failure), failure.reason);
   return false;
+}
+
+/** Asks before production uses a ledger on a server that this machine has never written to. */
+function confirmerOf({ globals, host, notice }: RunParts, { confirm }: Pick<Ui, "confirm">) {
+  return async (url: string, { server: { system }, events, newestAt }: UnseenLedger) => {
+    const age = newestAt === null ? undefined : agoText(newestAt, host.now());
+    const time = newestAt === null ? null : `${formatTime(newestAt)}${age ? `, ${age}` : ""}`;
+    const where = system === null ? url : `${url} (system identifier ${system})`;
+    const has = time === null ? "no events" : `${counted(events, "event")}, the newest of ${time}`;
+    const message = `This machine has never used the ledger ${where}, which has ${has}.`;
+    if (globals.yes) return notice(message, "ledger.first-use");
+    await confirm({
+      action: "Use a ledger that is new to this machine",
+      rows: [
+        ["Ledger", url],
+        ["System identifier", system],
+        ["Events", String(events)],
+        ["Newest event", time],
+        ["Effect", "lenden finds duplicates of what this ledger has, and of nothing else"],
+      ],
+    });
+  };
 }
 
 /** This process, as every ledger records it. */

@@ -7,19 +7,25 @@ import type { LedgerSettings } from "../../config/settings.ts";
 import { isInQuotes, removeQuotes } from "../../domain/api-keys.ts";
 import { systemReason } from "../../domain/error-code.ts";
 import { Failure, usage, whyAndHint } from "../../domain/failure.ts";
+import { beginning } from "../../ledger/chain.ts";
 import { serverHeadPath } from "../../ledger/head.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
+import { readHead, writeHead } from "../../ledger/position.ts";
 import type { ServerLogin } from "../../ledger/postgres/connection.ts";
 import { createSchema } from "../../ledger/postgres/init.ts";
-import { openServerLedger } from "../../ledger/postgres/ledger.ts";
+import { openServerLedger, type UnseenLedger } from "../../ledger/postgres/ledger.ts";
 import type { ServerPlace } from "../../ledger/postgres/place.ts";
 import { writerRole } from "../../ledger/postgres/schema.ts";
+import type { ServerIdentity } from "../../ledger/server-identity.ts";
 import type { Recorder } from "../../ledger/worker.ts";
 import type { Host } from "../../platform/host.ts";
 import { secretSurroundings } from "./config-access.ts";
 import type { RunParts } from "./parts.ts";
 
 type ServerParts = Pick<RunParts, "host" | "scrubber" | "notice" | "closing" | "leftMs">;
+
+/** Called before the first write to a ledger that is new to this machine. */
+type ConfirmUnseen = (url: string, found: UnseenLedger) => Promise<void>;
 
 /**
  * Opens a ledger on PostgreSQL. Nothing is created on this machine but the file of its stored head.
@@ -31,12 +37,18 @@ export async function openServer(
   settings: LedgerSettings,
   owned: Account | RecordsOwner,
   recorder: Recorder,
+  confirmUnseen?: ConfirmUnseen,
 ): Promise<Ledger> {
   const login = await serverLogin(settings, { host, scrubber, leftMs });
   const { monotonicMs, now: wallMs } = host;
   const worker = { ...recorder, monotonicMs, wallMs, leftMs };
   const headFile = serverHeadFile(host, settings);
-  const { ledger, connection, close } = await openServerLedger(login, worker, headFile);
+  const { ledger, connection, close } = await openServerLedger(
+    login,
+    worker,
+    headFile,
+    confirmUnseen && ((found) => confirmUnseen(settings.url.value.text, found)),
+  );
   closing.push(close);
   // A command that sends fails for this reason; a list would be taken for complete.
   const incomplete = "baseUrl" in owned ? undefined : connection.unaccepted();
@@ -49,9 +61,23 @@ export async function createServerLedger(
   settings: LedgerSettings,
   parts: Pick<RunParts, "host" | "scrubber" | "leftMs">,
 ) {
-  const isNew = await createSchema(await serverLogin(settings, parts), parts.leftMs);
+  const { isNew, server } = await createSchema(await serverLogin(settings, parts), parts.leftMs);
+  if (isNew) storeNew(serverHeadFile(parts.host, settings), server);
   const grant = `GRANT ${writerRole} TO <login>`;
   return { url: settings.url.value.text, isNew, role: writerRole, grant };
+}
+
+/**
+ * A ledger that this machine created is not new to it. A stored position stays, because the ledger that it is of was
+ * lost.
+ */
+function storeNew(headFile: string, server: ServerIdentity): void {
+  if (readHead(headFile) !== "missing") return;
+  try {
+    writeHead(headFile, { number: 0n, hash: beginning }, { server });
+  } catch {
+    // The first payout asks whether to use it.
+  }
 }
 
 /** The ledger of the settings, for work on it as a whole. */

@@ -53,7 +53,7 @@ export function createSession(options: SessionOptions) {
   const ui = createUi({ ...parts, scrub: scrubPrinted, reporter, config, concerns });
 
   const ledger = lazily(async () =>
-    (await import("./ledger-access.ts")).createLedgerAccess(parts, config),
+    (await import("./ledger-access.ts")).createLedgerAccess(parts, config, ui),
   );
   const api = lazily(async () =>
     (await import("./api-access.ts")).createApiAccess(parts, config, ledger),

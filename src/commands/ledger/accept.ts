@@ -92,7 +92,7 @@ const stateTexts: Record<UnacceptedLedger["state"], string> = {
   empty: "is empty",
   missing: "is missing",
   truncated: "was truncated or rolled back to an older copy",
-  replaced: "was replaced by another ledger",
+  replaced: "was replaced by another one, or by a copy",
   modified: "was modified",
 };
 

@@ -55,7 +55,7 @@ export const ledgerCheck = defineCommand({
       brokenAt: z.nullable(count),
       damage: z.array(text),
       accepted: z.nullable(z.looseObject(each(text, "at user state"))),
-      head: z.enum(["contained", "not-contained", "missing", "unreadable"]),
+      head: z.enum(["contained", "not-contained", "other-server", "missing", "unreadable"]),
       lacksLog: z.boolean(),
       modified: z.array(
         z.strictObject({ ...each(text, "kind name problem"), columns: z.array(text) }),
@@ -138,6 +138,7 @@ const nextStepOfFile =
 const headTexts: Record<LedgerCheck["head"], string> = {
   contained: "in the ledger",
   "not-contained": "NOT in the ledger: it was truncated, rolled back or replaced",
+  "other-server": "in the ledger, which was restored, recreated or replaced by a copy",
   missing: "none yet",
   unreadable: "its file cannot be read; the next command that sends something stores it again",
 };

@@ -6,6 +6,12 @@ import { Failure } from "../../domain/failure.ts";
 import { beginning } from "../chain.ts";
 import { modified } from "../head.ts";
 import type { Head } from "../position.ts";
+import {
+  completed,
+  differencesOf,
+  type ServerIdentity,
+  unknownServer,
+} from "../server-identity.ts";
 import { Pending } from "../sql/transaction.ts";
 import { RowsMissing, type Statement } from "../sql/work.ts";
 import { storable } from "../values.ts";
@@ -57,6 +63,7 @@ export interface ServerFacts {
   /** The database's clock, milliseconds since 1970, and ours in the middle of the request. */
   serverNowMs: number;
   localNowMs: number;
+  told: ServerIdentity;
   /** The value of `also`. */
   also: string | null;
 }
@@ -74,8 +81,12 @@ interface ConnectionOptions extends ConnectionClock {
   /** The stored head of this machine, if there is one, and whether a check found the ledger modified. */
   seen: Head | undefined;
   isModified: boolean;
+  /** Where this machine has seen the ledger. */
+  server: ServerIdentity;
   /** Called with the newest event after each commit, and when a connection was opened. */
-  saw(head: Head): void;
+  saw(newest: { head: Head; server: ServerIdentity; isWritten: boolean }): void;
+  /** Called once, before the first transaction that may write. What it throws ends the transaction. */
+  beforeWriting?: (() => Promise<void>) | undefined;
 }
 
 interface WriteOptions {
@@ -135,16 +146,23 @@ export class Connection {
   /** The newest event that this process or machine has seen. A server that lacks it is not the same ledger. */
   #seen: Head | undefined;
   #containsSeen = true;
+  /** Where the ledger is, by what this process or machine has seen, and where the server in use has it. */
+  #server: ServerIdentity;
+  #told: ServerIdentity = unknownServer;
+  #mayWrite: Promise<void> | undefined;
 
   constructor(login: ServerLogin, options: ConnectionOptions) {
     this.#login = login;
     this.#options = options;
     this.#seen = options.seen;
+    this.#server = options.server;
   }
 
   /** Why nothing may be written until a user accepts the ledger; undefined if there is no reason. */
   unaccepted(): Failure | undefined {
     if (!this.#containsSeen) return truncated();
+    const differences = differencesOf(this.#server, this.#told);
+    if (differences.length > 0) return otherServer(differences);
     return this.#options.isModified ? modified() : undefined;
   }
 
@@ -186,17 +204,25 @@ export class Connection {
    * @throws Failure `ledger.unreachable`, also if it is unknown whether the transaction was committed
    * @throws Failure `ledger.server-busy` if the lock was not free within 10 seconds
    */
-  write<Result>(
+  async write<Result>(
     work: (write: ServerWrite) => Promise<Result>,
     options: WriteOptions = {},
   ): Promise<Result> {
     const isAcceptance = options.isAcceptance === true;
+    const { beforeWriting } = this.#options;
+    if (beforeWriting && !isAcceptance) {
+      // First, because a person is not asked in vain.
+      this.#requireWritable(await this.facts(), isAcceptance);
+      this.#mayWrite ??= beforeWriting();
+      await this.#mayWrite;
+    }
     return this.#alone(() =>
       this.#retrying(async (opened) => {
         this.#requireWritable(opened.facts, isAcceptance);
-        const transaction = new Transaction(opened, this.#seen, (containsSeen) => {
+        const transaction = new Transaction(opened, this.#seen, (containsSeen, head) => {
           // Behind a pooler, another server can have taken the place of the one that was asked before.
           this.#containsSeen = containsSeen;
+          this.#told = { ...this.#told, head };
           this.#requireAccepted(isAcceptance);
         });
         let result: { value: Result } | undefined;
@@ -210,7 +236,7 @@ export class Connection {
           this.#lose(opened, error);
           if (!(await this.#wasCommitted(transaction))) throw error;
         }
-        this.#saw(transaction.head);
+        this.#saw(transaction.head, true);
         return result.value;
       }),
     );
@@ -300,10 +326,11 @@ export class Connection {
     if (failure) throw failure;
   }
 
-  #saw(head: Head): void {
+  #saw(head: Head, isWritten = false): void {
     this.#seen = head;
     this.#containsSeen = true;
-    this.#options.saw(head);
+    this.#server = completed(this.#told, this.#server);
+    this.#options.saw({ head, server: this.#server, isWritten });
   }
 
   async #open(): Promise<Opened> {
@@ -339,7 +366,8 @@ export class Connection {
     try {
       const facts = await readFacts(session, this.#options, this.#seen);
       this.#containsSeen = facts.containsSeen;
-      if (facts.containsSeen) this.#saw(facts.newest);
+      this.#told = facts.told;
+      if (!this.unaccepted()) this.#saw(facts.newest);
       return Object.assign(session, { facts, readyMs: Number.POSITIVE_INFINITY });
     } catch (error) {
       session.socket.destroy();
@@ -364,16 +392,20 @@ class Transaction {
   #serverId: string | null = null;
   readonly #opened: Opened;
   readonly #seen: Head | undefined;
-  readonly #found: (containsSeen: boolean) => void;
+  readonly #found: (containsSeen: boolean, headTable: string | null) => void;
   #operation = 0n;
   /** Until the ledger is locked, what is sent waits behind the lock. */
   #locking: { locked: Promise<unknown>; waitsMs: number } | undefined;
 
   /**
    * @param found called when the ledger is locked: false if it lacks the newest event that this process or machine
-   *   has seen. What it throws ends the transaction.
+   *   has seen, and the oid of the table with the head. What it throws ends the transaction.
    */
-  constructor(opened: Opened, seen: Head | undefined, found: (containsSeen: boolean) => void) {
+  constructor(
+    opened: Opened,
+    seen: Head | undefined,
+    found: (containsSeen: boolean, headTable: string | null) => void,
+  ) {
     this.#opened = opened;
     this.#seen = seen;
     this.#found = found;
@@ -383,7 +415,7 @@ class Transaction {
   async begin(before?: WriteOptions["before"]): Promise<void> {
     const opened = this.#opened;
     const seen = hashAt(`${this.#seen?.number ?? 0n}`);
-    const lockSql = `SELECT h.*, ${seen} AS seen, pg_current_xact_id() AS server_id FROM lenden.head h FOR UPDATE`;
+    const lockSql = `SELECT h.*, h.tableoid AS head_table, ${seen} AS seen, pg_current_xact_id() AS server_id FROM lenden.head h FOR UPDATE`;
     const waitsMs = lockWaitMs(opened);
     const begins = run(opened, beginSql(opened.facts, waitsMs));
     if (before) {
@@ -474,7 +506,7 @@ class Transaction {
     this.head = { number: BigInt(row.number ?? 0), hash: row.hash ?? "" };
     this.#operation = BigInt(row.operation ?? 0);
     this.#serverId = row.server_id ?? null;
-    this.#found(hasSeen(row, this.#seen));
+    this.#found(hasSeen(row, this.#seen), row.head_table ?? null);
   }
 }
 
@@ -847,6 +879,9 @@ async function readFacts(
 ) {
   const startMs = now();
   let found: Row[];
+  // Sent together, and read after the facts, whose errors say more.
+  const telling = readIdentity((sql) => run(session, sql));
+  telling.catch(() => {});
   try {
     found = await run(session, factsSql(also.sql), [seen?.number ?? null, ...also.values]);
   } catch (error) {
@@ -869,10 +904,35 @@ async function readFacts(
     synchronousCommit: row.synchronous_commit ?? "",
     serverNowMs: Number(row.now_ms),
     localNowMs,
+    told: await telling,
     also: row.also ?? null,
     containsSeen: hasSeen(row, seen),
     newest: { number: BigInt(row.number ?? 0), hash: row.hash ?? beginning },
   };
+}
+
+/**
+ * Where the server has the ledger. Some servers and administrators forbid a part of it: an error of one of these
+ * statements is no error.
+ */
+export async function readIdentity(query: Query): Promise<ServerIdentity> {
+  const told = async (sql: string): Promise<string | null> => {
+    try {
+      const [row] = await query(sql);
+      return row?.told ?? null;
+    } catch (error) {
+      if (error instanceof LostConnection) throw error;
+      return null;
+    }
+  };
+  const [system = null, database = null, head = null] = await inOrder(
+    [
+      "SELECT system_identifier AS told FROM pg_control_system()",
+      "SELECT oid AS told FROM pg_database WHERE datname = current_database()",
+      "SELECT to_regclass('lenden.head')::oid AS told",
+    ].map(told),
+  );
+  return { system, database, head };
 }
 
 const factsSql = (also: string) => `
@@ -928,6 +988,23 @@ function truncated(): Failure {
     "The ledger lacks operations that this machine has seen.",
     {
       hint: "To use the ledger as it is, run 'lenden ledger check --accept'. Payouts that it does not have could then be sent twice.",
+    },
+  );
+}
+
+const partNames = {
+  system: "the server's system identifier",
+  database: "the number of its database",
+  head: "the number of its table lenden.head",
+};
+
+function otherServer(differences: (keyof ServerIdentity)[]): Failure {
+  const what = differences.map((part) => partNames[part]).join(", ");
+  return new Failure(
+    "ledger.other-server",
+    `The ledger was restored, recreated or replaced since this machine last saw it: ${what} ${differences.length === 1 ? "differs" : "differ"}.`,
+    {
+      hint: "Compare the merchant dashboard with 'lenden ledger list'. To use the ledger as it is, run 'lenden ledger check --accept'. Payouts that it does not have could then be sent twice.",
     },
   );
 }

@@ -1,15 +1,19 @@
 import { Failure } from "../../domain/failure.ts";
+import type { ServerIdentity } from "../server-identity.ts";
 import { newerVersion, newestVersion, sqlFrom } from "../version.ts";
-import { atServer, rejectOldServer, type ServerLogin } from "./connection.ts";
+import { atServer, readIdentity, rejectOldServer, type ServerLogin } from "./connection.ts";
 import { schemaSql } from "./schema.ts";
 
 /**
  * Creates the tables and the role of a ledger, or brings both to the newest version, and repairs the rights.
  *
- * @returns true if there was no ledger
+ * @returns `isNew`: there was no ledger; where the server has it now
  * @throws Failure `ledger.access-denied` if the login may not do that
  */
-export async function createSchema(login: ServerLogin, leftMs: () => number): Promise<boolean> {
+export async function createSchema(
+  login: ServerLogin,
+  leftMs: () => number,
+): Promise<{ isNew: boolean; server: ServerIdentity }> {
   try {
     return await atServer(login, leftMs, async (query) => {
       const [row = {}] = await query(
@@ -29,7 +33,7 @@ export async function createSchema(login: ServerLogin, leftMs: () => number): Pr
         if (row.is_own !== "t") throw notOwner(login);
       }
       await query(isNew ? schemaSql() : schemaSql(sqlFrom(from, "postgres")));
-      return isNew;
+      return { isNew, server: await readIdentity(query) };
     });
   } catch (error) {
     if (!(error instanceof Failure) || error.reason !== "ledger.access-denied") throw error;

@@ -1,7 +1,14 @@
 import { toleratedClockMs } from "../../domain/timestamp.ts";
 import { storedEveryMs } from "../head.ts";
 import type { Ledger } from "../ledger.ts";
-import { readHead, writeHead } from "../position.ts";
+import { type Head, type Position, readHead, writeHead } from "../position.ts";
+import {
+  completed,
+  differencesOf,
+  identityParts,
+  type ServerIdentity,
+  unknownServer,
+} from "../server-identity.ts";
 import { candidatesSql, RunAccount } from "../sql/accounts.ts";
 import { createLedger } from "../sql/ledger.ts";
 import type { Owner } from "../worker.ts";
@@ -9,6 +16,15 @@ import { Connection, type ConnectionClock, type ServerLogin, type Value } from "
 import { createDriver } from "./driver.ts";
 import { createLists } from "./lists.ts";
 import { ServerProcess, type ServerWorker } from "./processes.ts";
+
+/** A ledger that this machine has never written to. */
+export interface UnseenLedger {
+  server: ServerIdentity;
+  /** The number of its events. */
+  events: number;
+  /** When the newest one was; null without events. */
+  newestAt: string | null;
+}
 
 /** A ledger on a server. */
 export interface ServerLedger {
@@ -22,15 +38,23 @@ export interface ServerLedger {
  * Opens the ledger of an account on a server.
  *
  * @param headFile where this machine stores the newest event that it has seen
+ * @param confirmUnseen called before the first write to a ledger that is new to this machine. What it throws ends
+ *   the write.
  * @throws Failure `ledger.unreachable`, `ledger.access-denied`, `ledger.tls`, `ledger.not-initialized`
  */
 export async function openServerLedger(
   login: ServerLogin,
   worker: ServerWorker,
   headFile: string,
+  confirmUnseen?: (found: UnseenLedger) => Promise<void>,
 ): Promise<ServerLedger> {
   const account = new RunAccount(worker.owner);
-  const { connection, storeHead } = connectTo(login, worker, headFile, accountsIn(worker.owner));
+  const beforeFirstUse =
+    confirmUnseen && (async () => confirmUnseen(await unseenLedger(connection)));
+  const { connection, storeHead } = connectTo(login, worker, headFile, {
+    also: accountsIn(worker.owner),
+    beforeFirstUse,
+  });
   const { login: ledgerLogin, also } = await connection.facts();
   account.know(JSON.parse(also ?? "[]"));
   const recorder = { ...worker, actor: { ...worker.actor, ledgerLogin } };
@@ -69,24 +93,45 @@ function byOwnClock(at: string, nowMs: number): string {
   return new Date(Math.min(nowMs, Date.parse(at) + 2 * toleratedClockMs)).toISOString();
 }
 
+async function unseenLedger(connection: Connection): Promise<UnseenLedger> {
+  const { told: server } = await connection.facts();
+  const [row] = await connection.read(
+    "SELECT h.number, e.at FROM lenden.head h LEFT JOIN lenden.events e ON e.number = h.number",
+  );
+  return { server, events: Number(row?.number ?? 0), newestAt: row?.at ?? null };
+}
+
+interface ConnectOptions {
+  /** One more value of the first statement of each connection. */
+  also?: { sql: string; values: Value[] };
+  /** Called before the first write of this machine to the ledger. */
+  beforeFirstUse?: (() => Promise<void>) | undefined;
+}
+
 /** A connection that stores the newest event that it saw in a file of this machine, at most once a second and when asked. */
 export function connectTo(
   login: ServerLogin,
   { now, leftMs }: ConnectionClock,
   headFile: string,
-  also?: { sql: string; values: Value[] },
+  { also, beforeFirstUse }: ConnectOptions = {},
 ) {
-  const stored = readHead(headFile);
-  const known = typeof stored === "string" ? { head: undefined, isModified: false } : stored;
-  let newest = known.head;
+  const known = positionIn(headFile);
+  let newest: { head: Head; server: ServerIdentity } | undefined;
+  let isUsed = known.isUsed;
   let storedAtMs = now();
   const storeHead = (): void => {
     storedAtMs = now();
-    const stored = readHead(headFile);
-    const { head, isModified = false } = typeof stored === "string" ? {} : stored;
-    if (!newest || connection.unaccepted() || (head?.number ?? 0n) >= newest.number) return;
+    const stored = positionIn(headFile);
+    if (!newest || connection.unaccepted()) return;
+    // Another process of this machine accepted another server meanwhile.
+    if (differencesOf(stored.server, newest.server).length > 0) return;
+    const isNewer = newest.head.number > (stored.head?.number ?? 0n);
+    const head = isNewer ? newest.head : stored.head;
+    const server = completed(newest.server, stored.server);
+    const isCompleted = identityParts.some((part) => server[part] !== stored.server[part]);
+    if (!head || !(isNewer || isCompleted || (isUsed && !stored.isUsed))) return;
     try {
-      writeHead(headFile, newest, isModified);
+      writeHead(headFile, head, { ...stored, server, isUsed: isUsed || stored.isUsed });
     } catch {
       // The next run stores it: the ledger may be ahead of its head.
     }
@@ -97,10 +142,19 @@ export function connectTo(
     also,
     seen: known.head,
     isModified: known.isModified,
-    saw: (head) => {
-      newest = head;
+    server: known.server,
+    beforeWriting: isUsed ? undefined : beforeFirstUse,
+    saw: ({ head, server, isWritten }) => {
+      newest = { head, server };
+      isUsed ||= isWritten;
       if (Math.abs(now() - storedAtMs) >= storedEveryMs) storeHead();
     },
   });
   return { connection, storeHead };
+}
+
+function positionIn(file: string): Omit<Position, "head"> & { head?: Head } {
+  const stored = readHead(file);
+  if (typeof stored !== "string") return stored;
+  return { isModified: false, server: unknownServer, isUsed: false };
 }

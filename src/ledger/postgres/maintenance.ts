@@ -85,7 +85,8 @@ export function createServerMaintenance(
           accept: () =>
             connected(async (connection) => {
               await accept(connection);
-              storeAccepted(await headOf(connection.read), positionPlace);
+              const { told: server } = await connection.facts();
+              storeAccepted(await headOf(connection.read), positionPlace, { server });
             }),
         };
       }),
@@ -104,9 +105,15 @@ async function headOf(query: Query): Promise<Head | undefined> {
 
 /** The stored head of this machine, compared with the ledger. */
 async function storedHeadOf(connection: Connection, headFile: string): Promise<StoredHead> {
-  await connection.facts();
+  const { told: server } = await connection.facts();
   const stored = readHead(headFile);
-  if (typeof stored === "string") return { state: stored, isModified: false };
-  const isContained = connection.unaccepted()?.reason !== "ledger.truncated";
-  return { ...stored, state: isContained ? "contained" : "not-contained" };
+  if (typeof stored === "string")
+    return { state: stored, isModified: false, server, isUsed: false };
+  const { reason = "" } = connection.unaccepted() ?? {};
+  return { ...stored, state: statesOf[reason] ?? "contained" };
 }
+
+const statesOf: Partial<Record<string, "not-contained" | "other-server">> = {
+  "ledger.truncated": "not-contained",
+  "ledger.other-server": "other-server",
+};
