@@ -213,6 +213,7 @@ const reasons = {
   "payout.duplicate": { kind: "refused", effect: "nothing-sent" },
   "payout.existing-cancelled": { kind: "cancelled", effect: "nothing-sent" },
   "payout.in-conflict": { kind: "conflict", effect: "outcome-unknown" },
+  "payout.not-sealed": { kind: "access", effect: "nothing-sent" },
   "payout.other-key": { kind: "uncertain", effect: "outcome-unknown" },
   "payout.outcome-unknown": { kind: "uncertain", effect: "outcome-unknown" },
   "payout.planned-in-batch": { kind: "refused", effect: "nothing-sent" },

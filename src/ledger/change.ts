@@ -1,5 +1,6 @@
 import type { ClaimDecision, ClaimRequest } from "./decide.ts";
-import type { Operation, Outcome } from "./operation.ts";
+import type { FoundOperation, Operation, Outcome } from "./operation.ts";
+import type { Sealer } from "./seal.ts";
 
 /** A change of the ledger; all changes that are requested at once share one transaction. */
 export type ChangeRequest =
@@ -9,12 +10,19 @@ export type ChangeRequest =
   | { kind: "record"; operation: bigint; outcome: Outcome; release: boolean }
   /** Records the result of a status check, only if the operation is unchanged since it was read. */
   | { kind: "learn"; seen: Operation; outcome: Outcome }
-  /** Takes an operation with an unknown outcome, to send it again: only if it is unchanged. */
-  | { kind: "resume"; seen: Operation };
+  /** Takes an operation with an unknown outcome, to send it again: only if it is unchanged, and its seal valid. */
+  | { kind: "resume"; seen: Operation; sealer: Sealer };
 
 export type ClaimAnswer =
   /** `earlier`: an operation that this one may repeat, worth a warning. */
-  | { kind: "new" | "resumed"; operation: Operation; earlier: Operation | undefined }
+  | { kind: "new"; operation: Operation; earlier: Operation | undefined }
+  /** `asked`: what is to be sent. */
+  | {
+      kind: "resumed";
+      operation: Operation;
+      asked: Operation["asked"];
+      earlier: Operation | undefined;
+    }
   | Exclude<ClaimDecision, { kind: "new" | "resumed" }>;
 
 export type OutcomeAnswer =
@@ -23,9 +31,11 @@ export type OutcomeAnswer =
   | { kind: "id-taken"; by: string }
   /** The operation was changed meanwhile, or this process does not hold it. Nothing was recorded. */
   | { kind: "moved"; operation: Operation }
-  /** This process holds the operation now. */
-  | { kind: "taken"; operation: Operation }
-  | { kind: "other-key"; operation: Operation };
+  /** This process holds the operation now; `asked`: what is to be sent. */
+  | { kind: "taken"; operation: Operation; asked: Operation["asked"] }
+  | { kind: "other-key"; operation: Operation }
+  /** I11: its seal is missing or wrong. Nothing was recorded. */
+  | { kind: "not-sealed"; operation: FoundOperation };
 
 export type ChangeAnswer = ClaimAnswer | OutcomeAnswer;
 
@@ -62,7 +72,10 @@ export function createSingleChanges(change: Change): SingleChanges {
   };
 }
 
-const outcomeKinds: readonly string[] = ["recorded", "id-taken", "moved", "taken", "other-key"];
+const outcomeKinds: readonly string[] = [
+  ...["recorded", "id-taken", "moved", "taken"],
+  ...["other-key", "not-sealed"],
+];
 
 function isOutcomeAnswer(answer: ChangeAnswer): answer is OutcomeAnswer {
   return outcomeKinds.includes(answer.kind);

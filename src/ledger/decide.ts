@@ -2,6 +2,7 @@ import type { Paisa } from "../domain/amount.ts";
 import { payeeOf, sameMobile } from "../domain/mobile.ts";
 import { isGeneratedReference } from "../domain/reference.ts";
 import {
+  isCorrectable,
   isDiffering,
   isFree,
   isTest,
@@ -21,7 +22,7 @@ import type {
   Outcome,
   RefundSums,
 } from "./operation.ts";
-import type { Sealer } from "./seal.ts";
+import { type Sealer, sealOf } from "./seal.ts";
 
 /**
  * Every decision of the ledger: who may send what, and what is recorded of it. Pure: a store reads the
@@ -54,7 +55,7 @@ export interface ClaimRequest {
    * one transaction, and nothing is sent.
    */
   found?: Outcome;
-  /** Seals a payout that may be sent. */
+  /** Seals the order. Every claim of a payout that may be sent has one, a preview does not. */
   sealer?: Sealer;
   /** The ID of the batch that a payout is a row of. */
   batchId?: string;
@@ -483,14 +484,43 @@ export function notAfter(at: string, recordTime = at): string {
   return recordTime < at ? recordTime : at;
 }
 
+/** What a run that takes over a payout sends. */
+export interface Ordered {
+  asked: Intent["asked"];
+  /** If this run orders it: its seal, or null for what cannot be sealed. */
+  seal?: string | null;
+}
+
+/**
+ * I11: an order that may have been sent is sent again unchanged if its seal is valid, because the API may have created
+ * it. Otherwise, and after a rejection, the person who orders it now decides what is sent.
+ */
+export function decideOrder(
+  found: FoundOperation,
+  { intent }: Pick<ClaimRequest, "intent">,
+  sealer: Sealer,
+): Ordered {
+  if (!isCorrectable(found) && hasValidSeal(found, sealer)) return { asked: found.lastAsked };
+  const asked = { ...intent.asked, merchantRef: found.reference };
+  return { asked, seal: sealOf(asked, found.batchId, sealer) };
+}
+
+/** True if somebody with the payout secret ordered what an operation was last sent as (I11). */
+export function hasValidSeal(
+  { lastAsked, batchId, seal }: Pick<FoundOperation, "lastAsked" | "batchId" | "seal">,
+  sealer: Sealer,
+): boolean {
+  return seal !== null && seal === sealOf(lastAsked, batchId, sealer);
+}
+
 /** The answer to a claim whose operation was taken over: as it was before, which decides how it is sent again. */
 export function resumedAnswer(
   { operation, isReopened, earlier }: Extract<ClaimDecision, { kind: "resumed" }>,
-  at: string,
-  keyHash: string,
+  { asked }: Ordered,
+  { at, keyHash }: { at: string; keyHash: string },
 ) {
   const resumed = isReopened ? { ...operation, openedAt: at, keyHash } : operation;
-  return { kind: "resumed", operation: resumed, earlier } as const;
+  return { kind: "resumed", operation: resumed, asked, earlier } as const;
 }
 
 /** I10: an outcome that names another operation's record says nothing about this one. */

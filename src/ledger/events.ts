@@ -36,6 +36,9 @@ interface OutcomeData extends Omit<Outcome, "isReported"> {
 interface Taker {
   holder: string;
   actor: string;
+  /** The request and its seal, if that person orders it again. */
+  asked?: Record<string, unknown>;
+  seal?: string | null;
 }
 
 interface ResumedData extends Taker {
@@ -47,8 +50,6 @@ interface ResumedData extends Taker {
 interface ReopenedData extends Taker {
   state: "INTENT";
   keyHash: string;
-  /** The corrected request, after a rejection. */
-  asked?: Record<string, unknown>;
 }
 
 export type IntentEvent = EventOf<"intent", IntentData>;
@@ -112,13 +113,15 @@ function isIntent(data: unknown): data is IntentData {
   );
 }
 
-const taker = { holder: isText, actor: isText };
+const taker = {
+  ...{ holder: isText, actor: isText, asked: maybe(isObject) },
+  seal: (seal: unknown) => seal === null || maybe(isText)(seal),
+};
 const isResumed = shape<ResumedData>({ ...taker, wasReleased: isTruth });
 const isReopened = shape<ReopenedData>({
   ...taker,
   state: (state) => state === "INTENT",
   keyHash: isText,
-  asked: maybe(isObject),
 });
 const isOutcome = shape<OutcomeData>({
   state: (state) => states.some((one) => one === state),
@@ -155,9 +158,11 @@ export function recordedAt(number: bigint, { at, data }: IntentEvent): Recorded 
 /** What a process changes that takes over an operation. */
 export function takenOver(event: TakeoverEvent): Partial<Pick<Recorded, FieldFrom<"takeover">>> {
   const { at } = event;
-  if (event.event === "resumed") return { resumedAt: at };
+  const { seal } = event.data;
+  const resumed = { resumedAt: at, ...(seal == null ? {} : { seal }) };
+  if (event.event === "resumed") return resumed;
   const { state, keyHash } = event.data;
-  return { resumedAt: at, reopenedAt: at, state, phase: "unresolved", keyHash };
+  return { ...resumed, reopenedAt: at, state, phase: "unresolved", keyHash };
 }
 
 /**
@@ -195,14 +200,14 @@ export function lastSentAt(history: HistoryEvent[]): string {
 }
 
 /**
- * The request of an operation as it was last sent, by its events: a rejected payout may have been corrected. An event
- * with another payout is not believed.
+ * The request of an operation as it was last sent, by its events: it may have been ordered again. An event with another
+ * payout is not believed.
  */
 export function lastAsked(operation: Operation, history: HistoryEvent[]): Operation["asked"] {
-  const corrected = history.flatMap((one) =>
-    one.event === "reopened" && one.data.asked ? [one.data.asked] : [],
+  const ordered = history.flatMap((one) =>
+    (one.event === "reopened" || one.event === "resumed") && one.data.asked ? [one.data.asked] : [],
   );
-  const asked = corrected.at(-1);
+  const asked = ordered.at(-1);
   if (!asked) return operation.asked;
   const isSame =
     asked.amount === operation.asked.amount &&

@@ -1,7 +1,7 @@
 import { Failure } from "../domain/failure.ts";
-import { isCorrectable, isUnsettled } from "../domain/state.ts";
+import { isUnsettled } from "../domain/state.ts";
 import { fieldsBy, type Recorded } from "./columns.ts";
-import { notAfter } from "./decide.ts";
+import { notAfter, type Ordered } from "./decide.ts";
 import { type IntentData, type IntentEvent, recordedAt, type TakeoverEvent } from "./events.ts";
 import type { Holder, Intent, Operation, Outcome } from "./operation.ts";
 import { storable } from "./values.ts";
@@ -74,29 +74,25 @@ export function createOperation(
 }
 
 /**
- * The event of an operation that a process takes over. A reopened one is an INTENT of the key that sends it; after a
- * rejection it is sent as it is requested now, which may be corrected.
+ * The event of an operation that a process takes over. A reopened one is an INTENT of the key that sends it.
  *
- * @param intent what is requested now, if that decides about it
  * @throws Failure `request.contains-secret`
  */
 export function takeoverEvent(
   operation: Operation,
   { holder: process, at }: { holder: Holder; at: string },
+  { asked, seal }: Ordered,
   recorder: Pick<Recorder, "actor" | "owner" | "scrub">,
-  intent?: Intent,
 ): TakeoverEvent {
   const [holder, actor] = [JSON.stringify(process), JSON.stringify(recorder.actor)];
+  if (seal !== undefined) assertNoSecret(asked, recorder);
+  const ordered = seal === undefined ? {} : { asked, seal };
   if (isUnsettled(operation)) {
     const wasReleased = operation.holder === null;
-    return { at, event: "resumed", data: { holder, actor, wasReleased } };
+    return { at, event: "resumed", data: { holder, actor, wasReleased, ...ordered } };
   }
   const { keyId: keyHash } = recorder.owner;
-  const data = { state: "INTENT", keyHash, holder, actor } as const;
-  if (!intent || !isCorrectable(operation)) return { at, event: "reopened", data };
-  const asked = { ...intent.asked, merchantRef: operation.reference };
-  assertNoSecret(asked, recorder);
-  return { at, event: "reopened", data: { ...data, asked } };
+  return { at, event: "reopened", data: { state: "INTENT", keyHash, holder, actor, ...ordered } };
 }
 
 /**

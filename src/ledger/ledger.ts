@@ -41,8 +41,6 @@ export interface Ledger extends SingleChanges, BatchReads {
   historyOf(operation: Operation): Promise<HistoryEvent[]>;
   /** When a request of an operation may last have been sent, ISO 8601. */
   lastSentAt(operation: Operation): Promise<string>;
-  /** The request of an operation as it was last sent: a rejected payout may have been corrected. */
-  lastAsked(operation: Operation): Promise<Operation["asked"]>;
   /** The process that works on an operation, if it still runs. */
   holderOf(operation: Operation): Promise<Holder | undefined>;
 

@@ -46,6 +46,8 @@ export interface FoundOperation extends Operation {
   lastAsked: Record<string, unknown>;
   /** The ID of its batch. */
   batchId: string | null;
+  /** Shows who ordered it, if it is valid; never shown. */
+  seal: string | null;
 }
 
 /** An operation with what other tables and operations say about it. */

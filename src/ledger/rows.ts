@@ -38,8 +38,11 @@ export function operationOf(row: Row): Operation {
 /** As `operationOf`, with the ID of its batch; its columns agree with its events. */
 export function foundOperationOf(row: Row, history: HistoryEvent[]): FoundOperation {
   const operation = operationOf(row);
-  const batchId = reader(row).maybe("batch_id");
-  return Object.assign(operation, { lastAsked: lastAsked(operation, history), batchId });
+  return Object.assign(operation, {
+    lastAsked: lastAsked(operation, history),
+    batchId: reader(row).maybe("batch_id"),
+    seal: reader(row).maybe("seal"),
+  });
 }
 
 /** A row of the table `events`. */

@@ -71,6 +71,21 @@ export function createSealer(
 }
 
 /**
+ * The seal of the order that the body of a request is.
+ *
+ * @param batch the ID of the batch that it is a row of
+ * @returns null if it is no payout that could be sent
+ */
+export function sealOf(
+  asked: Record<string, unknown>,
+  batch: string | null,
+  sealer: Sealer,
+): string | null {
+  const order = orderIn(asked, batch);
+  return order ? sealer.sealOf(order) : null;
+}
+
+/**
  * The order that the body of a request is.
  *
  * @param batch the ID of the batch that it is a row of

@@ -1,5 +1,5 @@
 import { Failure, inOneLine, whatHappened } from "../domain/failure.ts";
-import { isTest, isUnsettled } from "../domain/state.ts";
+import { isUnsettled } from "../domain/state.ts";
 import type { Operation } from "../ledger/operation.ts";
 import type { OperationDeps } from "./deps.ts";
 import { nextStep, type Where } from "./next-step.ts";
@@ -16,8 +16,6 @@ interface Resolving {
   isOne: boolean;
   /** Aborts when nothing new may start. */
   stopping: AbortSignal;
-  /** @throws Failure `access` if there is none */
-  payoutSecret(): Promise<unknown>;
 }
 
 /**
@@ -27,7 +25,7 @@ interface Resolving {
 export async function resolveEach(
   all: Operation[],
   deps: OperationDeps,
-  { findings, isOne, stopping, payoutSecret }: Resolving,
+  { findings, isOne, stopping }: Resolving,
 ): Promise<Operation[]> {
   const ledger = await deps.ledger();
   const starts = await restStarts(all, ledger, deps);
@@ -39,7 +37,6 @@ export async function resolveEach(
     const finding = findings.get(id);
     try {
       if (stopping.aborted) return operation;
-      if (finding === undefined && isResent(operation)) await payoutSecret();
       return await resolve(operation, finding, deps, starts.get(id));
     } catch (error) {
       if (isOne || !(error instanceof Failure)) throw error;
@@ -96,10 +93,7 @@ function stillUnknown(operation: Operation, failure: Failure | undefined, where:
   // An unknown outcome is what the command is for; any other failure has to be corrected first.
   const isOther = failure && failure.kind !== "uncertain" && failure.kind !== "refused";
   const first = isOther ? `${failure.details.hint ?? ""} ` : "";
+  // The same command would end in the same way.
+  if (failure?.reason === "payout.not-sealed") return `${why} ${first.trim()}`;
   return `${why} ${first}${nextStep(operation, where)}`;
-}
-
-/** A payout is signed: without the secret it is not even claimed (P2). */
-function isResent(operation: Operation): boolean {
-  return operation.kind === "payout" && isUnsettled(operation) && !isTest(operation);
 }

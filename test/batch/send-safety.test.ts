@@ -5,6 +5,7 @@ import { orderOfRow } from "../../src/batches/send.ts";
 import { readStatus } from "../../src/batches/status.ts";
 import { Failure } from "../../src/domain/failure.ts";
 import { payoutIntent } from "../../src/operations/payout/claim.ts";
+import { sealer } from "../ledger/small-ledger.ts";
 import { created, data, refused, startMs, unclear } from "../operations/scripted.ts";
 import { collect } from "../support/helpers.ts";
 import { type Timed, timed } from "./timed.ts";
@@ -113,7 +114,7 @@ test("P9, I3: rows that a dead process left in flight rest for ten seconds toget
   const { ledger, deps, state } = place;
   for (const planned of (await collect(ledger.batches.rows(place.batch, "all"))).slice(0, 30)) {
     const intent = { ...payoutIntent(orderOfRow(planned)), batch: place.batch.number };
-    await ledger.claim({ intent, onDuplicate: "send" });
+    await ledger.claim({ intent, onDuplicate: "send", sealer });
   }
   state.nowMs += 5_000;
   expect(deps.now()).toBe(state.nowMs);

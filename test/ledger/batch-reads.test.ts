@@ -5,7 +5,7 @@ import { duplicatesSince } from "../../src/ledger/decide.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Intent, Outcome } from "../../src/ledger/operation.ts";
 import { collect } from "../support/helpers.ts";
-import { batchFile, claimed, owner, payout, plannedRow, record } from "./small-ledger.ts";
+import { batchFile, claimed, owner, payout, plannedRow, record, sealer } from "./small-ledger.ts";
 import { databases, describeEach, type SharedDatabase } from "./stores.ts";
 
 const startMs = Date.parse("2026-11-20T10:00:00.000Z");
@@ -137,14 +137,16 @@ describeEach(databases, "what the rows of a plan may repeat", ({ share }) => {
     const asked = { recipientNumber: recipient, paymentMethodId: "m1" };
     for (const reference of ["A", "B"]) {
       const intent = payout(reference, { asked });
-      const request = { intent, onDuplicate: "send" } as const;
+      const request = { intent, onDuplicate: "send", sealer } as const;
       const answer = { kind: "planned", row: { reference } };
       expect(await own.preview(request)).toMatchObject(answer);
       expect(await own.claim(request)).toMatchObject(answer);
     }
     const intent = payout("C", { asked });
-    expect(await own.preview({ intent, onDuplicate: "reject" })).toMatchObject({ kind: "planned" });
-    expect(await own.claim({ intent, onDuplicate: "send" })).toMatchObject({ kind: "new" });
+    expect(await own.preview({ intent, onDuplicate: "reject", sealer })).toMatchObject({
+      kind: "planned",
+    });
+    expect(await own.claim({ intent, onDuplicate: "send", sealer })).toMatchObject({ kind: "new" });
   });
 });
 

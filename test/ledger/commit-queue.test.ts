@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { ChangeRequest } from "../../src/ledger/change.ts";
 import { withCommitQueue } from "../../src/ledger/commit-queue.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import { claim, claimed, payout, record } from "./small-ledger.ts";
+import { claim, claimed, payout, record, sealer } from "./small-ledger.ts";
 import { databases, describeEach } from "./stores.ts";
 
 const confirmed = { state: "CONFIRMED", sent: true } as const;
@@ -16,7 +16,7 @@ describeEach(databases, "the queue of commits", ({ share }) => {
 
     const [found, outcome, other] = await Promise.all([
       queue.change(
-        ["C", "B"].map((name) => ({ kind: "claim", intent: payout(name), onDuplicate })),
+        ["C", "B"].map((name) => ({ kind: "claim", intent: payout(name), onDuplicate, sealer })),
       ),
       record(queue, first, { ...confirmed, remoteId: "PO1" }),
       claim(queue, payout("D")),

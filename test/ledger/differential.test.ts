@@ -1,12 +1,14 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { whichBatch } from "../../src/batches/identity.ts";
+import { amountNumber } from "../../src/domain/amount.ts";
 import { Failure } from "../../src/domain/failure.ts";
 import { differingCode, isDiffering, testCommand } from "../../src/domain/state.ts";
 import type { Batch, BatchFilter, RowResult, Tally, Traits } from "../../src/ledger/batch.ts";
 import type { ChangeRequest } from "../../src/ledger/change.ts";
 import { duplicatesSince } from "../../src/ledger/decide.ts";
 import type { Operation } from "../../src/ledger/operation.ts";
+import { createSealer } from "../../src/ledger/seal.ts";
 import { collect } from "../support/helpers.ts";
 import { type Modeled, modelLedger } from "./model.ts";
 import { copyCallback } from "./model-callbacks.ts";
@@ -20,7 +22,7 @@ import {
   type PlannedFile,
   type Step,
 } from "./random-steps.ts";
-import { copiesOf, worker } from "./small-ledger.ts";
+import { copiesOf, sealer, worker } from "./small-ledger.ts";
 import { databases, describeEach, type SharedDatabase } from "./stores.ts";
 
 describeEach(databases, "the ledger", ({ share, tries: { histories, maxSteps } }) => {
@@ -47,6 +49,15 @@ const owners = [
   { keyId: "cccccc03", account: { proposed: "shop" } },
   { keyId: "dddddd04", account: {} },
 ];
+
+/** With two payout secrets. */
+const sealers = {
+  first: sealer,
+  rotated: createSealer("another payout secret of the tests", {
+    environment: "sandbox",
+    name: "shop",
+  }),
+};
 
 /** A value of the store, and that of the model. */
 type Both<Value> = Record<"store" | "model", Value>;
@@ -191,8 +202,9 @@ function requestsOf(
   const requests = commands.flatMap((one): ChangeRequest[] => {
     if (one.kind === "look" || one.kind === "row") return [];
     if (one.kind === "claim") {
-      const { found, ...claim } = one;
-      return [{ ...claim, paidPaisa: 1_100n, ...(found && { found }) }];
+      const { found, secret, ...claim } = one;
+      const sealer = sealers[secret];
+      return [{ ...claim, sealer, paidPaisa: 1_100n, ...(found && { found }) }];
     }
     const now = at(operations, one.place);
     if (!now) return [];
@@ -203,7 +215,7 @@ function requestsOf(
     if (one.kind === "record")
       return [{ kind: "record", operation: number, outcome: one.outcome, release: one.release }];
     const old = seen.at(-2)?.find((other) => other.number === number) ?? now;
-    if (one.kind === "resume") return [{ kind: "resume", seen: now }];
+    if (one.kind === "resume") return [{ kind: "resume", seen: now, sealer: sealers[one.secret] }];
     return [{ kind: "learn", seen: one.isOld ? old : now, outcome: one.outcome }];
   });
   // A payout that was found may have the reference of a planned row: claims beside it may still see that row as open.
@@ -226,12 +238,15 @@ async function claimRows(commands: Command[], run: Run): Promise<void> {
 }
 
 /** As `payout batch send` claims a row. */
-function claimOf(row: RowResult, { number }: Batch): ChangeRequest {
+function claimOf(row: RowResult, { number, id: batchId }: Batch): ChangeRequest {
   const { reference, amountPaisa, recipient, methodId, isAccepted } = row;
-  const asked = { recipientNumber: recipient, paymentMethodId: methodId };
+  const amount = amountNumber(amountPaisa);
+  const order = { amount, merchantRef: reference, recipientNumber: recipient };
+  const asked = { ...order, paymentMethodId: methodId };
   const intent = { kind: "payout", reference, amountPaisa, target: null, asked } as const;
   const onDuplicate = isAccepted ? "send" : "reject";
-  return { kind: "claim", intent: { ...intent, batch: number }, onDuplicate };
+  const sealer = sealers.first;
+  return { kind: "claim", intent: { ...intent, batch: number }, onDuplicate, sealer, batchId };
 }
 
 function at<One>(all: One[], place: number): One | undefined {

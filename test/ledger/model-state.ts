@@ -34,6 +34,8 @@ export interface ModelState {
   taken: Map<bigint, string>;
   /** What a corrected payout was last sent as, by its number. */
   asked: Map<bigint, Record<string, unknown>>;
+  /** The seals of payouts, by their numbers. */
+  seals: Map<bigint, string | null>;
   /** What changed, oldest first: an operation or the plan of a batch, by its number. */
   changes: ({ operation: bigint } | { batch: bigint })[];
   /** The processes that ever held something. */
@@ -48,6 +50,7 @@ export function emptyModel(): ModelState {
       listeners: new Map(),
       taken: new Map(),
       asked: new Map(),
+      seals: new Map(),
       holders: new Set(),
     },
   };

@@ -1,11 +1,5 @@
 import { payeeOf } from "../../src/domain/mobile.ts";
-import {
-  isCorrectable,
-  isUnresolved,
-  isUnsettled,
-  phaseOf,
-  testCommand,
-} from "../../src/domain/state.ts";
+import { isUnresolved, isUnsettled, phaseOf, testCommand } from "../../src/domain/state.ts";
 import { isLocalSandbox } from "../../src/domain/url.ts";
 import {
   type ChangeAnswer,
@@ -22,10 +16,13 @@ import {
   type ClaimRequest,
   conflictOfLate,
   decideClaim,
+  decideOrder,
   decideOutcome,
+  hasValidSeal,
   isSameAmountAndRecipient,
   isSamePayout,
   isUnchanged,
+  type Ordered,
   outcomeOfTaken,
   type PlannedRow,
   payoutOf,
@@ -39,6 +36,7 @@ import type {
   Kind,
   Operation,
 } from "../../src/ledger/operation.ts";
+import { type Sealer, sealOf } from "../../src/ledger/seal.ts";
 import type { Worker } from "../../src/ledger/worker.ts";
 import { modelBatches, modelBatchReads, type OpenRow, openRowsOf } from "./model-batches.ts";
 import { modelCallbacks } from "./model-callbacks.ts";
@@ -79,6 +77,7 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     ...one,
     lastAsked: state.asked.get(one.number) ?? one.asked,
     batchId: batchIdOf(one),
+    seal: state.seals.get(one.number) ?? null,
   });
   const foundIn = (one: Operation | undefined) => one && found(one);
 
@@ -137,8 +136,11 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     const decision = decideClaim(request, factsOf(request));
     if (decision.kind === "resumed") {
       const { operation, isReopened, earlier } = decision;
-      takeOver(operation, at, intent);
+      const ordered = decideOrder(operation, request, sealerOf(request));
+      takeOver(operation, at, ordered);
+      const { asked } = ordered;
       return {
+        asked,
         kind: "resumed",
         operation: isReopened
           ? { ...operation, openedAt: at, keyHash: worker.owner.keyId }
@@ -175,19 +177,23 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     state.operations = [...state.operations, operation];
     state.changes.push({ operation: operation.number });
     const { number } = operation;
+    if (intent.kind === "payout" && !request.found)
+      state.seals.set(number, sealOf(intent.asked, request.batchId ?? null, sealerOf(request)));
     if (request.found)
       outcome({ kind: "record", operation: number, outcome: request.found, release: true }, at);
     return { kind: "new", operation, earlier: decision.earlier };
   }
 
-  function takeOver(operation: Operation, at: string, intent?: Intent): void {
+  function takeOver(operation: Operation, at: string, { asked, seal }: Ordered): void {
     const { keyId: keyHash } = worker.owner;
     const reopened = isUnsettled(operation)
       ? {}
       : { state: "INTENT" as const, openedAt: at, keyHash };
     state.taken.set(operation.number, at);
-    if (intent && isCorrectable(operation))
-      state.asked.set(operation.number, { ...intent.asked, merchantRef: operation.reference });
+    if (seal !== undefined) {
+      state.asked.set(operation.number, asked);
+      state.seals.set(operation.number, seal);
+    }
     replace(operation.number, { ...reopened, holder: take(), updatedAt: at });
   }
 
@@ -210,8 +216,10 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       if (!isUnsettled(read)) return moved();
       const operation = found(read);
       if (read.keyHash !== owner.keyId) return { kind: "other-key", operation };
-      takeOver(read, at);
-      return { kind: "taken", operation };
+      if (!hasValidSeal(operation, request.sealer)) return { kind: "not-sealed", operation };
+      const asked = operation.lastAsked;
+      takeOver(read, at, { asked });
+      return { kind: "taken", operation, asked };
     }
     const { remoteId, state: next } = request.outcome;
     const other =
@@ -345,4 +353,9 @@ function mayComplete(one: Operation): boolean {
 function recipientIn({ kind, asked }: Operation): string | undefined {
   if (kind === "payout") return payeeOf(String(asked.recipientNumber));
   return kind === "refund" ? payeeOf(String(asked.accountNumber ?? "")) : undefined;
+}
+
+function sealerOf({ sealer }: ClaimRequest): Sealer {
+  if (!sealer) throw new Error("a payout is claimed without a sealer");
+  return sealer;
 }

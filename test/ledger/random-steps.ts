@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import fc from "fast-check";
+import { amountNumber } from "../../src/domain/amount.ts";
 import { differingCode, type State } from "../../src/domain/state.ts";
 import type { BatchFile, PlannedRow, RowSet, Traits } from "../../src/ledger/batch.ts";
 import type {
@@ -11,6 +12,9 @@ import type {
 import type { Filter, Intent, Kind, Outcome } from "../../src/ledger/operation.ts";
 import { plannedRow } from "./small-ledger.ts";
 
+/** Of two payout secrets, the one that seals. */
+type Secret = "first" | "rotated";
+
 /** A request by the operation's place, because only a run knows its number. */
 export type Command =
   | {
@@ -19,10 +23,11 @@ export type Command =
       onDuplicate: "reject" | "reject-if-unknown" | "send";
       isReferenceMade: boolean;
       found: Outcome | undefined;
+      secret: Secret;
     }
   | { kind: "record"; place: number; outcome: Outcome; release: boolean }
   | { kind: "learn"; place: number; outcome: Outcome; isOld: boolean }
-  | { kind: "resume"; place: number }
+  | { kind: "resume"; place: number; secret: Secret }
   /** Claims a row of a batch that the process knows. */
   | { kind: "row"; place: number; row: number }
   | { kind: "look" };
@@ -92,11 +97,14 @@ const payout: fc.Arbitrary<Intent> = fc
     reference: fc.constantFrom("A", "B", "C", "D", ...generated),
     amountPaisa: amount,
     recipientNumber: fc.constantFrom("01712345678", "+8801712345678", "01812345678"),
+    recipientName: fc.constantFrom("Ann", "Anne"),
     paymentMethodId: fc.constantFrom("m1", "m2"),
   })
-  .map(({ reference, amountPaisa, ...asked }) => {
+  .map(({ reference, amountPaisa, ...body }) => {
+    const asked = { amount: amountNumber(amountPaisa), merchantRef: reference, ...body };
     return { kind: "payout", reference, amountPaisa, target: null, asked };
   });
+const secret: fc.Arbitrary<Secret> = fc.constantFrom("first", "first", "first", "rotated");
 const payment: fc.Arbitrary<Intent> = fc
   .record({
     amountPaisa: amount,
@@ -166,6 +174,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
       onDuplicate: fc.constantFrom("reject", "reject-if-unknown", "send"),
       isReferenceMade: fc.boolean(),
       found: fc.option(found, { nil: undefined, freq: 3 }),
+      secret,
     }),
   },
   {
@@ -178,7 +187,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     }),
   },
   fc.record({ kind: fc.constant("learn" as const), place, outcome, isOld: fc.boolean() }),
-  fc.record({ kind: fc.constant("resume" as const), place }),
+  fc.record({ kind: fc.constant("resume" as const), place, secret }),
   { weight: 3, arbitrary: fc.record({ kind: fc.constant("row" as const), place, row: fc.nat(3) }) },
   fc.constant({ kind: "look" as const }),
 );

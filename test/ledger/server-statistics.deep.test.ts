@@ -3,7 +3,7 @@ import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Intent } from "../../src/ledger/operation.ts";
 import { serverTest, startCluster } from "../support/postgres.ts";
 import { ledgerOf } from "./server-ledger.ts";
-import { claimed, payment, payout, record, refund } from "./small-ledger.ts";
+import { claimed, payment, payout, record, refund, sealer } from "./small-ledger.ts";
 
 const asked = { recipientNumber: "01712345678", paymentMethodId: "m1" };
 const accepted = { state: "CONFIRMED", sent: true, remoteId: "PO-1" } as const;
@@ -34,7 +34,7 @@ serverTest("a change reads few operations on a server without statistics", async
     return (await countRead()) - before;
   };
   const claim = (intent: Intent) => (ledger: Ledger) =>
-    ledger.claim({ intent, onDuplicate: "reject", paidPaisa: 1_000n });
+    ledger.claim({ intent, onDuplicate: "reject", paidPaisa: 1_000n, sealer });
   for (const intent of [payout("B", { asked }), payment("tea"), refund("TX1")])
     expect(await readBy(claim(intent)), intent.kind).toBeLessThan(100);
   const change = await readBy(async (ledger) =>

@@ -42,7 +42,8 @@ export function worker(given: Partial<Worker> = {}, alive: number[] = []): Worke
 
 /** A payout to a recipient of its own, unless one is given. */
 export function payout(reference: string, given: Partial<Intent> = {}): ReferencedIntent {
-  const asked = { recipientNumber: recipientOf(reference), paymentMethodId: "m1" };
+  const order = { amount: 5, merchantRef: reference, paymentMethodId: "m1" };
+  const asked = { ...order, recipientNumber: recipientOf(reference) };
   return { kind: "payout", amountPaisa: 500n, target: null, asked, ...given, reference };
 }
 
@@ -83,12 +84,13 @@ export async function memoryLedger(given: Partial<Worker> = {}, alive: number[] 
 
 /** What a claim without accepted duplicates is answered. */
 export function claim(ledger: SingleChanges, intent: Intent, paidPaisa = 1_000n) {
-  return ledger.claim({ intent, onDuplicate: "reject", paidPaisa });
+  return ledger.claim({ intent, onDuplicate: "reject", paidPaisa, sealer });
 }
 
 /** The operation of a claim that is answered with one. */
 export async function claimed(ledger: SingleChanges, intent: Intent): Promise<Operation> {
-  const answer = await ledger.claim({ intent, onDuplicate: "send", paidPaisa: 1_000_000n });
+  const request = { intent, onDuplicate: "send", paidPaisa: 1_000_000n, sealer } as const;
+  const answer = await ledger.claim(request);
   if (answer.kind === "new" || answer.kind === "resumed") return answer.operation;
   throw new Error(`a claim is ${answer.kind}`);
 }

@@ -5,7 +5,7 @@ import { refreshStatus } from "../../src/operations/refresh.ts";
 import { resolve, resolveByRecord } from "../../src/operations/resolve.ts";
 import { getRecord, waitForRecord } from "../../src/operations/status.ts";
 import { triggerPayout } from "../../src/operations/status-transition.ts";
-import { claimed } from "../ledger/small-ledger.ts";
+import { claimed, sealer } from "../ledger/small-ledger.ts";
 import { collect } from "../support/helpers.ts";
 import {
   created,
@@ -56,7 +56,7 @@ const ways: [string, () => Promise<Run>][] = [
       const old = data({ ...created, status: "Completed" });
       const run = scripted({ createPayout: [old], retrievePayout: [completed] });
       const intent = payoutIntent(order);
-      const claim = await (await run.ledger()).claim({ intent, onDuplicate: "reject" });
+      const claim = await (await run.ledger()).claim({ intent, onDuplicate: "reject", sealer });
       await sendPlannedPayout({ order, claim, restsSinceMs: undefined }, run.deps);
       return run;
     },

@@ -10,6 +10,7 @@ import { createPayment, createRefund } from "../../src/operations/create.ts";
 import type { OperationDeps } from "../../src/operations/deps.ts";
 import { sendPayout } from "../../src/operations/payout/send.ts";
 import { cancelRefund } from "../../src/operations/status-transition.ts";
+import { sealer } from "../ledger/small-ledger.ts";
 import { databases } from "../ledger/stores.ts";
 import { created, data, failure, order, paisa, retrieved, scripted, startMs } from "./scripted.ts";
 
@@ -236,7 +237,7 @@ test("P4: a process that lost its payout names the process that took it over", a
       const second = await open({ holder: { pid: 2, lock: "2", machine: "m" } });
       const [seen] = await second.unsettled();
       if (!seen) throw new Error("no operation");
-      expect(await second.resume({ seen })).toMatchObject({ kind: "taken" });
+      expect(await second.resume({ seen, sealer })).toMatchObject({ kind: "taken" });
       return data(created);
     },
   };

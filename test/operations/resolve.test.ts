@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { differingCode } from "../../src/domain/state.ts";
 import { payoutIntent } from "../../src/operations/payout/claim.ts";
 import { type Finding, resolve, resolveByRecord } from "../../src/operations/resolve.ts";
-import { claimed } from "../ledger/small-ledger.ts";
+import { claimed, sealer } from "../ledger/small-ledger.ts";
 import { created, data, failure, order, recordOutcome, retrieved, scripted } from "./scripted.ts";
 
 const confirmed = { state: "CONFIRMED", remoteId: "PO1", status: "Completed", sent: true } as const;
@@ -12,7 +12,7 @@ const lost = { state: "UNCERTAIN", message: "no response in time", sent: true } 
 async function doubtful(script: Parameters<typeof scripted>[0] = {}) {
   const run = scripted(script);
   const ledger = await run.ledger();
-  const claim = await ledger.claim({ intent: payoutIntent(order), onDuplicate: "reject" });
+  const claim = await ledger.claim({ intent: payoutIntent(order), onDuplicate: "reject", sealer });
   if (claim.kind !== "new") throw new Error(`a claim is ${claim.kind}`);
   await recordOutcome(ledger, claim.operation, lost);
   const read = await ledger.find(order.reference);
@@ -53,7 +53,7 @@ test("an operation that was resent in the meantime is not declared not created",
 
 test("waits after a process that ended without recording its request", async () => {
   const { deps, ledger, read } = await doubtful({ createPayout: [], retrievePayout: [] });
-  const claim = await ledger.claim({ intent: payoutIntent(order), onDuplicate: "reject" });
+  const claim = await ledger.claim({ intent: payoutIntent(order), onDuplicate: "reject", sealer });
   expect(claim.kind).toBe("resumed");
   expect(await failure(resolve(read, "not created", deps))).toMatchObject({ kind: "usage" });
   expect(await failure(resolve(read, undefined, deps))).toMatchObject({ kind: "usage" });

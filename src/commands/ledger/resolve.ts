@@ -76,7 +76,6 @@ export const ledgerResolve = defineCommand({
       findings,
       isOne: name !== undefined,
       stopping: context.stopping,
-      payoutSecret: context.config.payoutSecret,
     });
     const where = { ledger, now: context.host.now };
     return resolved.map((one) => withCommands(one, where));

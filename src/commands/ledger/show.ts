@@ -36,11 +36,12 @@ export const ledgerShow = defineCommand({
     ...exported(operation),
     request: operation.asked,
     // An event that cannot be read is shown as it is stored.
-    history: history.map((one) =>
-      one.event === "unreadable"
-        ? { at: one.at, event: one.name, data: one.data, login: one.login }
-        : one,
-    ),
+    history: history.map(({ at, event, login, ...one }) => ({
+      at,
+      event: "name" in one ? one.name : event,
+      data: withoutSeal(one.data),
+      login,
+    })),
   }),
   view: ({ operation: shown, history }) =>
     card("Operation", shown.id, [
@@ -71,6 +72,13 @@ export const ledgerShow = defineCommand({
       ),
     ]),
 });
+
+/** A seal lets whoever reads it test guesses of the payout secret. */
+function withoutSeal(data: unknown): unknown {
+  if (!isObject(data)) return data;
+  const { seal: _, ...shown } = data;
+  return shown;
+}
 
 /** Events whose names in the ledger say too little. */
 const eventLabels: Record<string, string> = {

@@ -11,15 +11,18 @@ import {
   type ClaimRequest,
   conflictOfLate,
   decideClaim,
+  decideOrder,
   decideOutcome,
+  hasValidSeal,
   isUnchanged,
+  type Ordered,
   outcomeOfTaken,
   resumedAnswer,
 } from "../decide.ts";
 import { takenOver } from "../events.ts";
 import { createOperation, storableOutcome, takeoverEvent } from "../intent.ts";
-import type { FoundOperation, Intent, Operation, Outcome } from "../operation.ts";
-import { orderIn } from "../seal.ts";
+import type { FoundOperation, Operation, Outcome } from "../operation.ts";
+import { type Sealer, sealOf } from "../seal.ts";
 import { nowIn, type Recorder } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import type { Driver } from "./driver.ts";
@@ -166,7 +169,7 @@ class Group {
       if (request.kind === "record") this.#recordLate(now, request.outcome);
       return { kind: "moved", operation: yield* this.#read(number) };
     }
-    if (request.kind === "resume") return yield* this.#resume(now);
+    if (request.kind === "resume") return yield* this.#resume(now, request.sealer);
     const by = yield* this.#holderOfId(number, request.outcome);
     // A status check that names another operation's record shows nothing about this one.
     if (by !== undefined && request.kind === "learn") return { kind: "moved", operation: now };
@@ -192,31 +195,36 @@ class Group {
     this.#append(now.number, change.event, JSON.stringify(conflict));
   }
 
-  *#resume(operation: Operation): Work<OutcomeAnswer> {
+  *#resume(operation: FoundOperation, sealer: Sealer): Work<OutcomeAnswer> {
     if (!isUnsettled(operation)) return { kind: "moved", operation };
     if (operation.keyHash !== this.#parts.recorder.owner.keyId)
       return { kind: "other-key", operation };
+    if (!hasValidSeal(operation, sealer)) return { kind: "not-sealed", operation };
     yield* this.#write.loseIfEnded();
-    yield* this.#takeOver(operation);
-    return { kind: "taken", operation };
+    const asked = operation.lastAsked;
+    yield* this.#takeOver(operation, { asked });
+    return { kind: "taken", operation, asked };
   }
 
   *#claim(request: ClaimRequest, decision: ClaimDecision): Work<ClaimAnswer> {
     const { recorder, account, newOperation } = this.#parts;
     const at = this.#at;
     if (decision.kind === "resumed") {
-      yield* this.#takeOver(decision.operation, request.intent);
-      return resumedAnswer(decision, at, recorder.owner.keyId);
+      const ordered = decideOrder(decision.operation, request, sealerOf(request));
+      yield* this.#takeOver(decision.operation, ordered);
+      return resumedAnswer(decision, ordered, { at, keyHash: recorder.owner.keyId });
     }
     if (decision.kind !== "new") return decision;
     const own = yield* account.store(this.#write, at);
-    const { found, intent } = request;
+    const { found, intent, batchId = null } = request;
+    const isToSeal = intent.kind === "payout" && !found;
+    const seal = isToSeal ? sealOf(intent.asked, batchId, sealerOf(request)) : null;
     const { target, earlier } = decision;
     const number = this.#write.nextOperation();
     const holder = this.#write.holder(at);
     const { operation, recorded, event } = createOperation(
       intent,
-      { number, target, account: own, at, found, holder, seal: sealOf(request) },
+      { number, target, account: own, at, found, holder, seal },
       recorder,
     );
     const by = { process: holder.lock, held_since: at, login: operation.login };
@@ -232,14 +240,14 @@ class Group {
   }
 
   /** Makes this process the holder. The new time shows other processes that the operation has changed. */
-  *#takeOver(operation: Operation, intent?: Intent): Work<void> {
+  *#takeOver(operation: Operation, ordered: Ordered): Work<void> {
     const { account, recorder } = this.#parts;
     const { number } = operation;
     const isReopened = !isUnsettled(operation);
     // The key that sends a reopened one is the only one that may resend it (P25b).
     if (isReopened) yield* account.store(this.#write, this.#at);
     const holder = this.#write.holder(this.#at);
-    const event = takeoverEvent(operation, { holder, at: this.#at }, recorder, intent);
+    const event = takeoverEvent(operation, { holder, at: this.#at }, ordered, recorder);
     const changed = rowOf(takeoverColumns, takenOver(event));
     const row = { ...changed, number, at: this.#at, process: holder.lock };
     this.#write.send({
@@ -291,10 +299,10 @@ class Group {
   }
 }
 
-/** The seal of a new payout; null for what is never sent from the ledger. */
-function sealOf({ intent, sealer, batchId }: ClaimRequest): string | null {
-  const order = intent.kind === "payout" ? orderIn(intent.asked, batchId ?? null) : undefined;
-  return (order && sealer?.sealOf(order)) ?? null;
+/** I11: no payout is sent without an order that is sealed. */
+function sealerOf({ sealer }: ClaimRequest): Sealer {
+  if (!sealer) throw new Error("a payout is claimed without a sealer");
+  return sealer;
 }
 
 /** Claims in waves: the claims of a wave do not change each other's facts, so their facts are read at once. */

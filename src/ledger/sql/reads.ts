@@ -1,5 +1,5 @@
 import { guardScope } from "../account.ts";
-import { lastAsked, lastSentAt } from "../events.ts";
+import { lastSentAt } from "../events.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Operation } from "../operation.ts";
 import { eventOf, holderIn, operationOf } from "../rows.ts";
@@ -11,7 +11,7 @@ import { type ColumnTypes, parameters, query, type Value, type Work } from "./wo
 type Reads = Pick<
   Ledger,
   | ("find" | "findElsewhere" | "ofRecord" | "ofNames" | "refundsOf" | "unsettled")
-  | ("historyOf" | "lastSentAt" | "lastAsked" | "holderOf")
+  | ("historyOf" | "lastSentAt" | "holderOf")
 >;
 
 type Reading = Pick<Driver, "dialect" | "read" | "snapshot">;
@@ -101,7 +101,7 @@ export function createReads(driver: Reading, { environment }: Owner, account: Ru
   };
 }
 
-type Histories = Pick<Ledger, "historyOf" | "lastSentAt" | "lastAsked" | "holderOf">;
+type Histories = Pick<Ledger, "historyOf" | "lastSentAt" | "holderOf">;
 
 function createHistories({ dialect, read, snapshot }: Reading): Histories {
   const historyOf: Ledger["historyOf"] = ({ number }) =>
@@ -113,7 +113,6 @@ function createHistories({ dialect, read, snapshot }: Reading): Histories {
   return {
     historyOf,
     lastSentAt: async (operation) => lastSentAt(await historyOf(operation)),
-    lastAsked: async (operation) => lastAsked(operation, await historyOf(operation)),
     holderOf: ({ number }) =>
       snapshot(function* ({ isAlive }) {
         const sql = `SELECT ${dialect.holderColumn("o")} FROM lenden.operations o WHERE o.number = $1`;

@@ -1,13 +1,15 @@
 import { Failure } from "../../domain/failure.ts";
+import { isObject, jsonIn } from "../../domain/json.ts";
 import { formatTime } from "../../domain/local-time.ts";
-import { formatAmount } from "../../domain/money.ts";
+import { formatAmount, formatPaisa } from "../../domain/money.ts";
 import { newReference } from "../../domain/new-reference.ts";
+import { personText } from "../../domain/person.ts";
 import { isGeneratedReference } from "../../domain/reference.ts";
 import { isUnresolved, isUnsettled, isUsedUp } from "../../domain/state.ts";
 import type { ClaimAnswer } from "../../ledger/change.ts";
-import type { ClaimDecision, PlannedRow } from "../../ledger/decide.ts";
+import { type ClaimDecision, type PlannedRow, payoutOf } from "../../ledger/decide.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import type { Operation, ReferencedIntent } from "../../ledger/operation.ts";
+import type { FoundOperation, Operation, ReferencedIntent } from "../../ledger/operation.ts";
 import type { Repeat } from "../create.ts";
 import type { OperationDeps } from "../deps.ts";
 import { lockedError } from "../record-outcome.ts";
@@ -21,10 +23,7 @@ export interface PayoutRepeat extends Repeat {
 }
 
 /** A payout that this run may send, or that the ledger knows to be finished. */
-export interface ClaimedPayout {
-  kind: "new" | "resumed" | "finished";
-  operation: Operation;
-}
+type ClaimedPayout = Extract<ClaimAnswer, { kind: "new" | "resumed" | "finished" }>;
 
 /**
  * Claims the reference for this payout. The check for duplicates is part of the claim, so that two processes
@@ -137,6 +136,38 @@ export function sentWithOtherKey(operation: Operation): Failure {
     {
       hint: `Use the API key that sent it. Without that key, resolve it by hand. ${resolveHint(id, "payout", operation)}`,
       operation: reference ?? id,
+      untried: true,
+    },
+  );
+}
+
+/** P28: of an order from the ledger without a valid seal. Whoever made it can make it again. */
+export async function notSealed(
+  operation: FoundOperation,
+  ledger: Pick<Ledger, "historyOf">,
+): Promise<Failure> {
+  const { id, reference, lastAsked, batchId, createdAt } = operation;
+  const name = reference ?? id;
+  const { amountPaisa, recipient } = payoutOf({ ...operation, asked: lastAsked });
+  const [intent] = await ledger.historyOf(operation);
+  const actor = intent?.event === "intent" ? jsonIn(intent.data.actor)?.value : undefined;
+  const machine = isObject(actor) ? String(actor.machine) : undefined;
+  const person = personText(operation.user, operation.login, machine);
+  const again =
+    batchId === null
+      ? `run your 'lenden payout send' command again, with --ref ${name}`
+      : `run 'lenden payout batch send' again, with the file of batch ${batchId}`;
+  return new Failure(
+    "payout.not-sealed",
+    `Cannot send payout ${name} from the ledger: it has no valid seal of this payout secret.`,
+    {
+      problems: [
+        `amount: ${formatPaisa(amountPaisa ?? 0n)}`,
+        `recipient: ${recipient}`,
+        `recorded: on ${formatTime(createdAt)} by ${person}`,
+      ],
+      hint: `If you ordered it, ${again}. If you did not, do not send it. ${resolveHint(name, "payout", operation)}`,
+      operation: name,
       untried: true,
     },
   );

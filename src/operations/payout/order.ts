@@ -31,8 +31,8 @@ export function payoutBody(order: PayoutOrder) {
   };
 }
 
-/** The order of a payout that the ledger has. */
-function orderOf({ id, asked }: Pick<Operation, "id" | "asked">): PayoutOrder {
+/** The order that a request of the ledger is. */
+export function orderOf({ id, asked }: Pick<Operation, "id" | "asked">): PayoutOrder {
   const text = (name: string) => (typeof asked[name] === "string" ? asked[name] : undefined);
   const amountPaisa = typeof asked.amount === "number" ? paisaOf(asked.amount) : undefined;
   const [reference, recipientNumber] = [text("merchantRef"), text("recipientNumber")];
@@ -47,16 +47,6 @@ function orderOf({ id, asked }: Pick<Operation, "id" | "asked">): PayoutOrder {
     description: text("description"),
     paymentMethodId,
   };
-}
-
-/** The order that an operation of unknown outcome was last sent with: a rejected one may have been corrected. */
-export async function lastOrderOf(
-  operation: Operation,
-  deps: Pick<OperationDeps, "ledger">,
-): Promise<PayoutOrder> {
-  if (operation.openedAt === operation.createdAt) return orderOf(operation);
-  const asked = await (await deps.ledger()).lastAsked(operation);
-  return orderOf({ id: operation.id, asked });
 }
 
 /**

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Failure } from "../../domain/failure.ts";
 import { formatTime } from "../../domain/local-time.ts";
-import { isCorrectable } from "../../domain/state.ts";
 import type { ClaimAnswer } from "../../ledger/change.ts";
 import type { Operation } from "../../ledger/operation.ts";
 import { assertFree } from "../compare.ts";
@@ -9,8 +8,14 @@ import { checkClock, type OperationDeps } from "../deps.ts";
 import { recorded, statusIn } from "../record-outcome.ts";
 import { isOlder, mayBeOlder, surelyOlderMs } from "./age.ts";
 import { createPayout } from "./attempts.ts";
-import { checkClaim, claimReference, type PayoutRepeat, sentWithOtherKey } from "./claim.ts";
-import { compare, lastOrderOf, type PayoutOrder, payoutBody } from "./order.ts";
+import {
+  checkClaim,
+  claimReference,
+  notSealed,
+  type PayoutRepeat,
+  sentWithOtherKey,
+} from "./claim.ts";
+import { compare, orderOf, type PayoutOrder, payoutBody } from "./order.ts";
 import { knownPayout, type Retrieved, retrievePayout, usedBefore } from "./retrieve.ts";
 import { earlierAttempt } from "./unknown.ts";
 
@@ -41,20 +46,19 @@ export async function sendPayout(
   checkClock(deps);
   const { claim, order, earlier } = await claimReference(given, how, deps);
   how.onRecorded?.(order.reference);
-  const { kind, operation } = claim;
-  if (kind === "finished")
-    return { payout: await knownPayout(order, operation, deps), existing: true };
-  const { payout, existing } = await sendClaimed(order, { kind, operation }, deps);
+  if (claim.kind === "finished")
+    return { payout: await knownPayout(order, claim.operation, deps), existing: true };
+  const { payout, existing } = await sendClaimed(order, claim, deps);
   const isEarlier = payout.payoutId === earlier?.remoteId;
   return { payout, existing: existing || isEarlier, earlier };
 }
 
 /**
- * Sends a payout of unknown outcome again, unchanged.
+ * Sends a payout of unknown outcome again, unchanged, if its seal is valid (I11).
  *
  * @param how `moved` creates the failure of an operation that changed since it was read; `restsSinceMs` as for a
  * planned payout
- * @throws Failure as `sendPayout` does
+ * @throws Failure as `sendPayout` does; `access` without a valid seal (P28)
  */
 export async function resendPayout(
   read: Operation,
@@ -62,13 +66,16 @@ export async function resendPayout(
   deps: OperationDeps,
 ): Promise<SentPayout> {
   checkClock(deps);
-  const taken = await (await deps.ledger()).resume({ seen: read });
+  const sealer = await deps.sealer();
+  const ledger = await deps.ledger();
+  const taken = await ledger.resume({ seen: read, sealer });
   if (taken.kind === "other-key") throw sentWithOtherKey(taken.operation);
+  if (taken.kind === "not-sealed") throw await notSealed(taken.operation, ledger);
   if (taken.kind !== "taken")
     throw await how.moved(taken.kind === "moved" ? taken.operation : read);
-  const { operation } = taken;
-  const claim = { kind: "resumed", operation, restsSinceMs: how.restsSinceMs } as const;
-  return sendClaimed(await lastOrderOf(operation, deps), claim, deps);
+  const { operation, asked } = taken;
+  const claim = { kind: "resumed", operation, asked, restsSinceMs: how.restsSinceMs } as const;
+  return sendClaimed(orderOf({ id: operation.id, asked }), claim, deps);
 }
 
 function sendClaimed(order: PayoutOrder, claim: Claimed, deps: OperationDeps): Promise<SentPayout> {
@@ -110,13 +117,13 @@ export async function sendPlannedPayout(
 ): Promise<Pick<SentPayout, "existing">> {
   const { order, restsSinceMs } = planned;
   const claim = await checkClaim(order, planned.claim, await deps.ledger());
-  const { kind, operation } = claim;
-  if (kind === "finished") {
+  const { operation } = claim;
+  if (claim.kind === "finished") {
     if (operation.state !== "CONFIRMED") throw usedBefore(order, operation);
     return { existing: false };
   }
   return recorded(operation, deps, async () => {
-    const { created, ...sent } = await sendOrder(order, { kind, operation, restsSinceMs }, deps);
+    const { created, ...sent } = await sendOrder(order, { ...claim, restsSinceMs }, deps);
     const firstMs = sent.whyUnknown === undefined ? sent.firstMs : Date.parse(operation.openedAt);
     const looksOld =
       created.status !== "Processing" ||
@@ -139,25 +146,24 @@ function existedSince(existing: boolean, createdAt: string | null | undefined) {
   return { message, code: "existing" } as const;
 }
 
-interface Claimed {
-  kind: "new" | "resumed";
-  operation: Operation;
-  restsSinceMs?: number | undefined;
-}
+/** `restsSinceMs` as for a planned payout. */
+type Claimed = { operation: Operation; restsSinceMs?: number | undefined } & (
+  | { kind: "new" }
+  | { kind: "resumed"; asked: Operation["asked"] }
+);
 
 /**
- * Sends an order that was claimed, and compares the response with it. An order that an earlier run may have
- * sent is sent unchanged: the API may have created it, and its reference must not get another body. Only after a
- * rejection is it sent as it is given now, because its name, description or number may be what was rejected.
+ * Sends an order that was claimed, and compares the response with it. What is sent again is what the ledger answered to
+ * the claim.
  */
 async function sendOrder(
   given: PayoutOrder,
-  { kind, operation, restsSinceMs }: Claimed,
+  { operation, restsSinceMs, ...claim }: Claimed,
   deps: OperationDeps,
 ) {
-  const isResumed = kind === "resumed";
-  const order = isResumed ? await resumedOrder(given, operation, deps) : given;
-  if (isResumed && !isDeepStrictEqual(payoutBody(given), payoutBody(order)))
+  const isResumed = claim.kind === "resumed";
+  const order = isResumed ? orderOf({ id: operation.id, asked: claim.asked }) : given;
+  if (!isDeepStrictEqual(payoutBody(given), payoutBody(order)))
     deps.notice(
       `Payout ${order.reference} is retried with the name, description and number of its last request.`,
       "payout.order-kept",
@@ -167,12 +173,4 @@ async function sendOrder(
   const { payoutId, amount, merchantRef: reference, currency } = created;
   compare(order, { payoutId, amount, reference, currency }, deps.account);
   return { created, ...sent, whyUnknown };
-}
-
-async function resumedOrder(
-  given: PayoutOrder,
-  operation: Operation,
-  deps: OperationDeps,
-): Promise<PayoutOrder> {
-  return isCorrectable(operation) ? given : lastOrderOf(operation, deps);
 }
