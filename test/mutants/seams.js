@@ -114,6 +114,10 @@ export const seams = {
   /** Where the head is stored, and why it cannot be. */
   positionFile: decoratedAt("ledger/position.ts", "positionFile"),
   noPosition: decoratedAt("ledger/position.ts", "noPosition"),
+  /** What is stored of a ledger outside of it. */
+  position: decoratedAt("ledger/position.ts", "readHead"),
+  /** Where a server has a ledger, compared with where this machine has seen it. */
+  serverDifferences: decoratedAt("ledger/server-identity.ts", "differencesOf"),
   /** What the stored head says about the ledger. */
   storedHead: decoratedAt("ledger/head.ts", "storedHead"),
   /** What a command does with the answer to a claim. */

@@ -3,6 +3,10 @@ import { override } from "../override.js";
 
 const leases = (title) => ["test/ledger/server-leases.test.ts", "-t", title];
 
+const place = (title) => ["test/ledger/server-identity.test.ts", "-t", title];
+
+const firstUse = (title) => ["test/commands/first-use.test.ts", "-t", title];
+
 const beside = (title) => ["test/commands/unmoved-file.test.ts", "-t", title];
 
 /** Bugs of a ledger on PostgreSQL: statements without a part, and a lease that is not measured. */
@@ -37,6 +41,39 @@ export const serverBugs = [
     seam: "sameLedger",
     decorate: () => () => true,
     tests: beside("for one server and one environment"),
+  },
+  {
+    name: "server: a ledger that was restored, recreated or replaced counts as the same",
+    seam: "serverDifferences",
+    decorate: () => () => [],
+    tests: place("stops"),
+  },
+  {
+    name: "server: the table with the head may be another one",
+    seam: "serverDifferences",
+    decorate: (right) => (one, other) => right(one, other).filter((part) => part !== "head"),
+    tests: place("created again"),
+  },
+  {
+    name: "server: what a server does not tell counts as a difference",
+    seam: "serverDifferences",
+    decorate: () => (one, other) => Object.keys(one).filter((part) => one[part] !== other[part]),
+    tests: place("completed if an earlier version"),
+  },
+  {
+    name: "server: production uses a ledger that is new to the machine without a question",
+    seam: "server",
+    decorate: (open) => (login, worker, headFile) => open(login, worker, headFile),
+    tests: firstUse("asks in a terminal"),
+  },
+  {
+    name: "server: a machine that only read a ledger counts as one that used it",
+    seam: "position",
+    decorate: (read) => (path) => {
+      const stored = read(path);
+      return typeof stored === "string" ? stored : { ...stored, isUsed: true };
+    },
+    tests: firstUse("is not asked for a list"),
   },
   {
     name: "server: the ledger is not locked before facts are read",
