@@ -253,6 +253,7 @@ const reasons = {
   "refund.payment-not-completed": { kind: "refused", effect: "nothing-sent" },
   "request.contains-secret": { kind: "usage", effect: "nothing-sent" },
   "request.invalid-id": { kind: "internal", effect: "nothing-sent" },
+  "resolve.expectation-differs": { kind: "usage", effect: "nothing-sent" },
   "run.interrupted": { kind: "interrupted", effect: "nothing-sent" },
   "run.not-local": { kind: "access", effect: "nothing-sent" },
   "run.timeout": { kind: "unreachable", effect: "nothing-sent" },

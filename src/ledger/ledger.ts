@@ -4,7 +4,14 @@ import type { CallbackStore } from "./callback.ts";
 import type { ChangeAnswer, ChangeRequest, Requested, SingleChanges } from "./change.ts";
 import type { ClaimDecision } from "./decide.ts";
 import type { HistoryEvent } from "./events.ts";
-import type { Filter, Holder, Kind, ListedOperation, Operation } from "./operation.ts";
+import type {
+  Filter,
+  FoundOperation,
+  Holder,
+  Kind,
+  ListedOperation,
+  Operation,
+} from "./operation.ts";
 
 /** The durable record of everything that was sent. The API has no lists, so this is the only one. */
 export interface Ledger extends SingleChanges, BatchReads {
@@ -41,6 +48,8 @@ export interface Ledger extends SingleChanges, BatchReads {
   historyOf(operation: Operation): Promise<HistoryEvent[]>;
   /** When a request of an operation may last have been sent, ISO 8601. */
   lastSentAt(operation: Operation): Promise<string>;
+  /** What would be sent again of each of these payouts, in their order; some hundred at a time. */
+  ordersOf(payouts: Operation[]): Promise<RecordedOrder[]>;
   /** The process that works on an operation, if it still runs. */
   holderOf(operation: Operation): Promise<Holder | undefined>;
 
@@ -55,6 +64,13 @@ export interface Ledger extends SingleChanges, BatchReads {
 
   readonly batches: BatchStore;
   readonly callbacks: CallbackStore;
+}
+
+/** A payout as the ledger has it, for a person who decides whether it is sent again. */
+export interface RecordedOrder {
+  payout: FoundOperation;
+  /** The event that has its last request: when it was ordered, by which login, and on which machine, as that one says. */
+  event: HistoryEvent | undefined;
 }
 
 /** What the rows of a file or a plan may repeat; some thousand rows at a time. */

@@ -1,9 +1,10 @@
 import { Failure, inOneLine, whatHappened } from "../domain/failure.ts";
 import { isUnsettled } from "../domain/state.ts";
-import type { Operation } from "../ledger/operation.ts";
+import type { Holder, Operation } from "../ledger/operation.ts";
 import type { OperationDeps } from "./deps.ts";
 import { nextStep, type Where } from "./next-step.ts";
 import { restStarts } from "./payout/unknown.ts";
+import { lockedError } from "./record-outcome.ts";
 import { type Finding, resolve } from "./resolve.ts";
 
 /** So many operations are resolved at once: some may wait for an API that does not respond. */
@@ -12,6 +13,8 @@ const resolvedAtOnce = 4;
 interface Resolving {
   /** What a person found in the dashboard, by the ID of the operation. */
   findings: Map<string, NonNullable<Finding>>;
+  /** The payouts that a process worked on when a person was asked about the others: they are not sent again. */
+  held: ReadonlyMap<string, Holder>;
   /** True if the user named one: its failure is that of the command. */
   isOne: boolean;
   /** Aborts when nothing new may start. */
@@ -25,7 +28,7 @@ interface Resolving {
 export async function resolveEach(
   all: Operation[],
   deps: OperationDeps,
-  { findings, isOne, stopping }: Resolving,
+  { findings, held, isOne, stopping }: Resolving,
 ): Promise<Operation[]> {
   const ledger = await deps.ledger();
   const starts = await restStarts(all, ledger, deps);
@@ -37,6 +40,8 @@ export async function resolveEach(
     const finding = findings.get(id);
     try {
       if (stopping.aborted) return operation;
+      const by = held.get(id);
+      if (by) throw lockedError(operation.reference ?? id, by);
       return await resolve(operation, finding, deps, starts.get(id));
     } catch (error) {
       if (isOne || !(error instanceof Failure)) throw error;

@@ -32,6 +32,10 @@ export interface Confirmation {
     isGiven: boolean;
     /** The flags that state it on the command line. */
     flags: string;
+    /** The whole command, if its values are known. */
+    command?: string;
+    /** True if a person only says yes: they have confirmed large amounts before. */
+    isForScripts?: boolean;
   };
 }
 
@@ -119,7 +123,7 @@ async function confirmWrite(
   if (globals.yes && (!typed || typed.isGiven)) return;
   if (globals.yes || !ask) throw missing(question, globals);
   const limit = (await config.settings()).confirmAbove.value;
-  if (typed) await requireText(typed, ask);
+  if (typed && !typed.isForScripts) await requireText(typed, ask);
   else if (amountPaisa !== undefined && amountPaisa > limit)
     await requireText(amountOf(amountPaisa), ask);
   else await requireYes(question, ask);
@@ -154,6 +158,10 @@ function declined(hint?: string): Failure {
 function missing({ action, alwaysAsked, typed }: Confirmation, { yes }: Globals): Failure {
   const what = action.charAt(0).toLowerCase() + action.slice(1);
   const message = `${alwaysAsked ? "This command" : "Production"} requires confirmation to ${what}.`;
+  if (typed?.command)
+    return new Failure("confirmation.missing", message, {
+      hint: `Review the details, then run '${typed.command}'.`,
+    });
   const flags = [...(yes ? [] : ["--yes"]), ...(typed && !typed.isGiven ? [typed.flags] : [])];
   return new Failure("confirmation.missing", message, {
     hint: `Review the details, then add ${flags.join(" and ")}.`,

@@ -63,6 +63,8 @@ export function createUi(options: UiOptions) {
     },
     /** Undefined if no prompt is possible: non-interactively, in CI, with --no-input. */
     ask: () => ask(),
+    /** True if a person is asked before something is sent in production, and not a script. */
+    asksPerson: async () => !globals.yes && (await ask()) !== undefined,
     /** Names the operation of this run for errors that do not name it: a generated reference. */
     concerns,
     /**

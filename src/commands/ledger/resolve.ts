@@ -1,4 +1,4 @@
-import { readText } from "../../cli/command/common-flags.ts";
+import { readText, readWhole } from "../../cli/command/common-flags.ts";
 import { type Context, defineCommand } from "../../cli/command/define-command.ts";
 import { showSame } from "../../cli/command/dialogue.ts";
 import { argument, flag } from "../../cli/command/flag.ts";
@@ -14,6 +14,7 @@ import {
   type View,
 } from "../../cli/output/view.ts";
 import type { Ask } from "../../cli/terminal/ask.ts";
+import { readAmount } from "../../domain/amount.ts";
 import { usage } from "../../domain/failure.ts";
 import { readIdentifier } from "../../domain/identifier.ts";
 import { problemOf } from "../../domain/result.ts";
@@ -25,10 +26,12 @@ import { operationNamed, operationOutput, withCommands } from "./operation.ts";
 
 export const ledgerResolve = defineCommand({
   description:
-    "Sends each unknown payout that is less than 24 hours old again, with the same reference. For 'refund cancel', retrieves the refund's status. For a payment, a refund or an operation in state CONFLICT, check the merchant dashboard, then add --created <id> or --not-created.",
+    "Sends each unknown payout that is less than 24 hours old again, with the same reference, after you reviewed it. For 'refund cancel', retrieves the refund's status. For a payment, a refund or an operation in state CONFLICT, check the merchant dashboard, then add --created <id> or --not-created.",
   examples: {
     "Resolve each operation that the API can confirm": "lenden ledger resolve",
     "Record the ID that the dashboard shows": "lenden ledger resolve OP01JD… --created TX8F3K2Q",
+    "Resolve from a script, in production":
+      "lenden ledger resolve --yes --expect-total 12500 --expect-count 2",
   },
   arguments: {
     operation: argument.optional(
@@ -46,12 +49,22 @@ export const ledgerResolve = defineCommand({
       { unless: "notCreated" },
     ),
     notCreated: flag.toggle("--not-created", "Record the operation as not created"),
+    expectTotal: flag.optional(
+      "--expect-total <bdt>",
+      "Send payouts again only if they add up to this",
+      readAmount,
+    ),
+    expectCount: flag.optional(
+      "--expect-count <n>",
+      "Send payouts again only if there are this many",
+      readWhole(1_000_000_000),
+    ),
   },
   mode: "act",
   exitCodes: {
     uncertain: "an outcome is still unknown",
   },
-  async run({ operation: name, created, notCreated }, context) {
+  async run({ operation: name, created, notCreated, expectTotal, expectCount }, context) {
     if ((created || notCreated) && name === undefined)
       throw usage(
         ["--created and --not-created need an operation: its ID or its reference."],
@@ -64,16 +77,29 @@ export const ledgerResolve = defineCommand({
     const findings = given
       ? new Map(all.map(({ id }) => [id, given]))
       : await askForFindings(all, context);
+    const deps = await context.api.deps();
+    const { readResends } = await import("../../operations/resends.ts");
+    const resends = await readResends(all, new Set(findings.keys()), deps);
+    const { confirmResends } = await import("./resends.ts");
+    const expected = { name, expectTotal, expectCount };
+    const { rows, ...more } = await confirmResends(resends, expected, context);
+    const shown = new Set([...resends.sent, ...resends.notSealed].map(({ payout }) => payout.id));
+    const others = all.filter(({ id }) => !shown.has(id));
     await context.ui.confirm({
       action: "Resolve unknown outcomes",
-      rows: all.map((one) => [
-        one.kind,
-        `${one.reference ?? one.id}${findingText(findings.get(one.id))}`,
-      ]),
+      rows: [
+        ...others.map((one): [string, string] => [
+          one.kind,
+          `${one.reference ?? one.id}${findingText(findings.get(one.id))}`,
+        ]),
+        ...rows,
+      ],
+      ...more,
     });
     const { resolveEach } = await import("../../operations/resolve-each.ts");
-    const resolved = await resolveEach(all, await context.api.deps(), {
+    const resolved = await resolveEach(all, deps, {
       findings,
+      held: resends.held,
       isOne: name !== undefined,
       stopping: context.stopping,
     });

@@ -1,8 +1,9 @@
 import { guardScope } from "../account.ts";
-import { lastSentAt } from "../events.ts";
-import type { Ledger } from "../ledger.ts";
+import { type HistoryEvent, lastSentAt } from "../events.ts";
+import type { Ledger, RecordedOrder } from "../ledger.ts";
 import type { Operation } from "../operation.ts";
-import { eventOf, holderIn, operationOf } from "../rows.ts";
+import { eventOf, foundOperationOf, holderIn, operationOf } from "../rows.ts";
+import { grouped } from "../values.ts";
 import type { Owner } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import type { Dialect, Driver } from "./driver.ts";
@@ -11,7 +12,7 @@ import { type ColumnTypes, parameters, query, type Value, type Work } from "./wo
 type Reads = Pick<
   Ledger,
   | ("find" | "findElsewhere" | "ofRecord" | "ofNames" | "refundsOf" | "unsettled")
-  | ("historyOf" | "lastSentAt" | "holderOf")
+  | ("historyOf" | "lastSentAt" | "ordersOf" | "holderOf")
 >;
 
 type Reading = Pick<Driver, "dialect" | "read" | "snapshot">;
@@ -101,9 +102,12 @@ export function createReads(driver: Reading, { environment }: Owner, account: Ru
   };
 }
 
-type Histories = Pick<Ledger, "historyOf" | "lastSentAt" | "holderOf">;
+type Histories = Pick<Ledger, "historyOf" | "lastSentAt" | "ordersOf" | "holderOf">;
 
 function createHistories({ dialect, read, snapshot }: Reading): Histories {
+  const orders = `SELECT ${dialect.operationColumns},
+      (SELECT b.id FROM lenden.batches b WHERE b.number = o.batch) AS batch_id
+    FROM given CROSS JOIN lenden.operations o WHERE o.number = given.number`;
   const historyOf: Ledger["historyOf"] = ({ number }) =>
     read(function* () {
       const sql =
@@ -113,6 +117,22 @@ function createHistories({ dialect, read, snapshot }: Reading): Histories {
   return {
     historyOf,
     lastSentAt: async (operation) => lastSentAt(await historyOf(operation)),
+    ordersOf: (payouts) =>
+      read(function* (): Work<RecordedOrder[]> {
+        const rows = payouts.map(({ number }) => ({ number }));
+        const given = { columns: { number: "number" }, rows } as const;
+        const [found = [], events = []] = yield [
+          { sql: orders, values: [], given },
+          { sql: requestsInSql, values: [], given },
+        ];
+        const histories = grouped(events, "operation", eventOf);
+        return found.map((row) => {
+          const history = histories.get(String(row.number)) ?? [];
+          const payout = foundOperationOf(row, history);
+          const event = history.find((one) => requestIn(one) === payout.lastAsked) ?? history[0];
+          return { payout, event };
+        });
+      }),
     holderOf: ({ number }) =>
       snapshot(function* ({ isAlive }) {
         const sql = `SELECT ${dialect.holderColumn("o")} FROM lenden.operations o WHERE o.number = $1`;
@@ -121,6 +141,16 @@ function createHistories({ dialect, read, snapshot }: Reading): Histories {
         return holder && (yield* isAlive(holder)) ? holder : undefined;
       }),
   };
+}
+
+/** What may have the request of an operation. */
+const requestsInSql = `
+  SELECT e.operation, e.at, e.event, e.data, e.login FROM given CROSS JOIN lenden.events e
+  WHERE e.operation = given.number AND e.event IN ('intent', 'reopened', 'resumed')
+  ORDER BY e.number`;
+
+function requestIn(one: HistoryEvent): Operation["asked"] | undefined {
+  return one.event === "reopened" || one.event === "resumed" ? one.data.asked : undefined;
 }
 
 const nameColumns: ColumnTypes = { name: "text" };
