@@ -505,7 +505,7 @@ export function decideOrder(
   return { asked, seal: sealOf(asked, found.batchId, sealer) };
 }
 
-/** True if somebody with the payout secret ordered what an operation was last sent as (I11). */
+/** True if a holder of the payout secret ordered what an operation was last sent as (I11). */
 export function hasValidSeal(
   { lastAsked, batchId, seal }: Pick<FoundOperation, "lastAsked" | "batchId" | "seal">,
   sealer: Sealer,
