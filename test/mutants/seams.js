@@ -87,6 +87,12 @@ export const seams = {
   /** Who may send what, by these facts. */
   claim: decoratedAt("ledger/decide.ts", "decideClaim"),
   refund: decoratedAt("ledger/decide.ts", "decideRefund"),
+  /** What is sent of a payout that was claimed before. */
+  order: decoratedAt("ledger/decide.ts", "decideOrder"),
+  validSeal: decoratedAt("ledger/decide.ts", "hasValidSeal"),
+  sealer: decoratedAt("ledger/seal.ts", "createSealer"),
+  /** What an operation was last sent as. */
+  lastAsked: decoratedAt("ledger/events.ts", "lastAsked"),
   /** What is left of a payment to refund. */
   refundable: decoratedAt("ledger/decide.ts", "refundableOf"),
   /** Whether a status check contradicts a final status. */

@@ -9,6 +9,7 @@ import { profileBugs } from "./profiles.js";
 import { rawBugs } from "./raw.js";
 import { recordBugs } from "./records.js";
 import { resolveBugs } from "./resolve.js";
+import { sealBugs } from "./seals.js";
 import { serverBugs } from "./server.js";
 import { statementBugs } from "./statements.js";
 import { verificationBugs } from "./verification.js";
@@ -35,6 +36,7 @@ export const bugs = [
   ...resolveBugs,
   ...profileBugs,
   ...rawBugs,
+  ...sealBugs,
   ...serverBugs,
   ...statementBugs,
   ...verificationBugs,

@@ -1,0 +1,57 @@
+const sealed = (title) => ["test/commands/sealed.test.ts", "-t", title];
+
+/** Bugs of the seals of orders: something is sent from the ledger that nobody with the payout secret ordered. */
+export const sealBugs = [
+  {
+    name: "seal: a missing seal counts as valid",
+    seam: "validSeal",
+    decorate: (isValid) => (found, sealer) => found.seal === null || isValid(found, sealer),
+    tests: sealed("a planted payout"),
+  },
+  {
+    name: "seal: the seal of any order counts as valid",
+    seam: "validSeal",
+    decorate: () => (found) => found.seal !== null,
+    tests: sealed("with another reference"),
+  },
+  withoutPart("recipient", sealed("with another recipient")),
+  withoutPart("methodId", sealed("with another method")),
+  withoutPart("name", sealed("with another name")),
+  withoutPart("batch", sealed("with another batch")),
+  {
+    name: "seal: the account is not covered",
+    seam: "sealer",
+    decorate: (create) => (secret, account) => create(secret, { ...account, name: "" }),
+    tests: sealed("of another account"),
+  },
+  {
+    name: "seal: what has no valid seal is sent if it is ordered again",
+    seam: "order",
+    decorate: () => (found) => ({ asked: found.lastAsked }),
+    tests: sealed("after a rotation of the payout secret"),
+  },
+  {
+    name: "seal: what was ordered again is resumed as it was ordered first",
+    seam: "lastAsked",
+    decorate: (lastAsked) => (operation, history) =>
+      lastAsked(
+        operation,
+        history.filter(({ event }) => event !== "resumed"),
+      ),
+    tests: sealed("after a rotation of the payout secret"),
+  },
+];
+
+function withoutPart(part, tests) {
+  return {
+    name: `seal: the ${part} is not covered`,
+    seam: "sealer",
+    decorate:
+      (create) =>
+      (...given) => {
+        const sealer = create(...given);
+        return { ...sealer, sealOf: (order) => sealer.sealOf({ ...order, [part]: null }) };
+      },
+    tests,
+  };
+}
