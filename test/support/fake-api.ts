@@ -1,5 +1,6 @@
 import { createHmac, randomInt, randomUUID, timingSafeEqual } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import type { TlsOptions } from "node:tls";
 import { type Asked, type Behaviour, openServer } from "./server.ts";
 
 /**
@@ -130,13 +131,17 @@ class Rejection extends Error {
   }
 }
 
-/** @param now milliseconds since 1970; also what the `Date` header of each response shows */
+/**
+ * @param now milliseconds since 1970; also what the `Date` header of each response shows
+ * @param production its API key and its certificate
+ */
 export async function startFakeApi(
   now: () => number = Date.now,
   deviations: readonly string[] = [],
+  production?: { apiKey: string; tls: TlsOptions },
 ): Promise<FakeApi> {
   const does = (deviation: Deviation) => deviations.includes(deviation);
-  const apiKey = "sk_sandbox_SEC-ondapi012345-KEY";
+  const { apiKey, tls } = production ?? { apiKey: "sk_sandbox_SEC-ondapi012345-KEY" };
   const payoutSecret = `second-${randomUUID()}`;
   const payments: Payment[] = [];
   const payouts: Payout[] = [];
@@ -349,7 +354,7 @@ export async function startFakeApi(
       : changed;
   }
 
-  const server = await openServer(respond);
+  const server = await openServer(respond, { tls });
   return {
     baseUrl: server.baseUrl,
     apiKey,

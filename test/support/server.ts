@@ -32,12 +32,12 @@ type Respond = (asked: Asked) => Behaviour | Promise<Behaviour>;
 interface Options {
   /** What happens to a connection before a byte of it is read. */
   onConnect?: "close" | "reset" | "read";
-  tls?: TlsOptions;
+  tls?: TlsOptions | undefined;
 }
 
 export interface Served {
   port: number;
-  /** Plain HTTP, with the base path of the API. */
+  /** With the base path of the API. */
   baseUrl: string;
   /** Every request so far, oldest first. */
   asked: Asked[];
@@ -94,7 +94,7 @@ export async function openServer(
   const port = await listen(server);
   return {
     port,
-    baseUrl: `http://127.0.0.1:${port}${basePath}`,
+    baseUrl: `${tls ? "https" : "http"}://127.0.0.1:${port}${basePath}`,
     asked,
     count,
     connections: () => connections,

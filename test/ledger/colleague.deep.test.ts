@@ -1,0 +1,39 @@
+import { beforeAll, beforeEach, describe, expect } from "vitest";
+import { runs } from "../support/helpers.ts";
+import { isSkipped, serverTest } from "../support/postgres.ts";
+import { plants } from "./plants.ts";
+import { dayOf, type Filled, liveDay, openSharedShop, type SharedShop, unordered } from "./shop.ts";
+
+describe("a colleague with psql", () => {
+  let shop: SharedShop;
+  let filled: Filled;
+
+  beforeAll(async () => {
+    if (isSkipped) return;
+    const closing: (() => Promise<void>)[] = [];
+    ({ shop, filled } = await openSharedShop((close) => closing.push(close)));
+    return async () => {
+      for (const close of closing.toReversed()) await close();
+    };
+  });
+  beforeEach(() => shop?.reset());
+
+  serverTest("who changes nothing stops nothing that was ordered", async () => {
+    const outcomes = await liveDay(shop, filled);
+    expect(outcomes.map(({ code }) => code)).toEqual(dayOf(filled).map(([, code]) => code));
+    expect(unordered(shop.moved())).toEqual([]);
+    expect(shop.moved()).toHaveLength(6);
+  });
+
+  serverTest.each(spread(plants, 8))("plants %s, and nothing else is paid", async (_, plant) => {
+    await plant(shop);
+    await liveDay(shop, filled);
+    expect(unordered(shop.moved())).toEqual([]);
+  });
+});
+
+/** So many of a list, evenly; all of them in a deep run. */
+function spread<One>(all: One[], usual: number): One[] {
+  const every = Math.floor(all.length / runs(usual, all.length));
+  return all.filter((_, place) => place % every === 0);
+}
