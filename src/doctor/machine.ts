@@ -257,9 +257,9 @@ const parts = [
 
 function role({ login, mayWrite, mayChangeEvents }: ServerHealth): Verdict {
   if (!mayWrite)
-    return failed(
-      `The login ${login} may not record operations.`,
-      `Ask the database administrator for 'GRANT lenden_writer TO ${login}'.`,
+    return warning(
+      `The login ${login} may only read the ledger.`,
+      `To send with it, ask the database administrator for 'GRANT lenden_writer TO ${login}'.`,
     );
   return mayChangeEvents
     ? warning(

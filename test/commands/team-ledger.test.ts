@@ -76,6 +76,8 @@ describe("ledger init", () => {
       isNew: true,
       role: "lenden_writer",
       grant: "GRANT lenden_writer TO <login>",
+      readerRole: "lenden_reader",
+      readerGrant: "GRANT lenden_reader TO <login>",
     });
     await cluster.run("REVOKE SELECT ON lenden.events FROM lenden_writer", database);
     const repaired = await lenden(init);
@@ -88,7 +90,7 @@ describe("ledger init", () => {
   serverTest("uses the role that another ledger of the server gets meanwhile", async () => {
     const cluster = await startCluster();
     const admin = await cluster.connect("postgres");
-    await admin.query("BEGIN; CREATE ROLE lenden_writer NOLOGIN");
+    await admin.query("BEGIN; CREATE ROLE lenden_reader NOLOGIN");
     const created = built(["ledger", "init", cluster.url(await cluster.create())]);
     const waiting = "SELECT 1 FROM pg_locks WHERE NOT granted";
     await until(async () => (await admin.query(waiting)).rowCount === 1);

@@ -15,7 +15,16 @@ export async function teamLedger(cluster: Cluster, ...logins: string[]) {
     if (!known) await cluster.run(`CREATE ROLE ${login} LOGIN PASSWORD 'of ${login}'`);
     await cluster.run(`GRANT lenden_writer TO ${login}`);
   }
-  return { database, url: (login: string) => cluster.url(database, login) };
+  return {
+    database,
+    url: (login: string) => cluster.url(database, login),
+    /** The URL of a login that may only read. */
+    reader: async (login: string) => {
+      const [known] = await cluster.run(`SELECT 1 FROM pg_roles WHERE rolname = '${login}'`);
+      if (!known) await cluster.run(`CREATE ROLE ${login} LOGIN IN ROLE lenden_reader`);
+      return cluster.url(database, login);
+    },
+  };
 }
 
 /** A machine with a home of its own, and a login at the ledger. */

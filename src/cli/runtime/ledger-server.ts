@@ -15,7 +15,7 @@ import type { ServerLogin } from "../../ledger/postgres/connection.ts";
 import { createSchema } from "../../ledger/postgres/init.ts";
 import { openServerLedger, type UnseenLedger } from "../../ledger/postgres/ledger.ts";
 import type { ServerPlace } from "../../ledger/postgres/place.ts";
-import { writerRole } from "../../ledger/postgres/schema.ts";
+import { readerRole, writerRole } from "../../ledger/postgres/schema.ts";
 import type { ServerIdentity } from "../../ledger/server-identity.ts";
 import type { Recorder } from "../../ledger/worker.ts";
 import type { Host } from "../../platform/host.ts";
@@ -56,15 +56,20 @@ export async function openServer(
   return ledger;
 }
 
-/** @returns also the role that each login has to be a member of, and the statement that makes it one */
+/** @returns also the roles of which each login has to be a member of one, and the statements that make it one */
 export async function createServerLedger(
   settings: LedgerSettings,
   parts: Pick<RunParts, "host" | "scrubber" | "leftMs">,
 ) {
   const { isNew, server } = await createSchema(await serverLogin(settings, parts), parts.leftMs);
   if (isNew) storeNew(serverHeadFile(parts.host, settings), server);
-  const grant = `GRANT ${writerRole} TO <login>`;
-  return { url: settings.url.value.text, isNew, role: writerRole, grant };
+  const grantOf = (role: string) => `GRANT ${role} TO <login>`;
+  return {
+    url: settings.url.value.text,
+    isNew,
+    ...{ role: writerRole, grant: grantOf(writerRole) },
+    ...{ readerRole, readerGrant: grantOf(readerRole) },
+  };
 }
 
 /**

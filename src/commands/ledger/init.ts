@@ -6,7 +6,7 @@ import { readLedgerUrl } from "../../domain/ledger-url.ts";
 
 export const ledgerInit = defineCommand({
   description:
-    "Creates the schema lenden and the role lenden_writer, which may add events but not change them. A second run repairs the role. The URL must name an administrator's login. Afterwards, give each person and CI job a separate login.",
+    "Creates the schema lenden and two roles: lenden_writer may add events but not change them, lenden_reader may only read. A second run repairs both. The URL must name an administrator's login. Afterwards, give each person and CI job a separate login.",
   examples: {
     "Create a ledger on PostgreSQL": "lenden ledger init postgres://postgres@localhost/lenden",
     "Print the SQL for a database administrator": "lenden ledger init --print-sql",
@@ -31,7 +31,11 @@ export const ledgerInit = defineCommand({
   },
   output: ({ z, text, each, warnings }) =>
     z.union([
-      z.strictObject({ ...each(text, "url role grant"), isNew: z.boolean(), warnings }),
+      z.strictObject({
+        ...each(text, "url role grant readerRole readerGrant"),
+        isNew: z.boolean(),
+        warnings,
+      }),
       z.strictObject({ sql: text, warnings }),
     ]),
   view: (done) =>
@@ -39,8 +43,9 @@ export const ledgerInit = defineCommand({
       ? { kind: "raw", text: done.sql.trimEnd() }
       : card(done.isNew ? "Ledger created" : "The ledger exists", done.url, [
           field("url", "Ledger", text(done.url)),
-          field("role", "Role", text(done.role)),
-          field("grant", "For each login", text(done.grant)),
+          field("role", "Roles", text(`${done.role}, ${done.readerRole}`)),
+          field("grant", "To send", text(done.grant)),
+          field("readerGrant", "To read only", text(done.readerGrant)),
           field("next", "On each machine", text("lenden profile set ledger <url>")),
         ]),
 });

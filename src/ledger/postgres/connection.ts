@@ -55,6 +55,8 @@ export interface ServerFacts {
   /** PostgreSQL's own number: 150018 is 15.18. */
   serverVersion: number;
   login: string;
+  /** False for a login that only reads. */
+  mayWrite: boolean;
   isReplica: boolean;
   isReadOnly: boolean;
   /** False if a crash of the server could lose what it confirmed. */
@@ -315,6 +317,7 @@ export class Connection {
 
   /** @throws Failure if nothing may be written there */
   #requireWritable(facts: ServerFacts, isAcceptance: boolean): void {
+    if (!facts.mayWrite) throw onlyReads(facts);
     if (facts.isReplica) throw unusable("server-replica", "the server is a replica");
     if (facts.isReadOnly) throw readOnly();
     if (!facts.isDurable) throw unusable("server-not-durable", "the server runs with fsync=off");
@@ -898,6 +901,7 @@ async function readFacts(
   return {
     serverVersion: Number(row.server_version),
     login: row.login ?? "",
+    mayWrite: row.may_write === "t",
     isReplica: row.is_replica === "t",
     isReadOnly: row.read_only === "on",
     isDurable: row.fsync === "on",
@@ -937,7 +941,7 @@ export async function readIdentity(query: Query): Promise<ServerIdentity> {
 
 const factsSql = (also: string) => `
   SELECT current_setting('server_version_num') AS server_version, session_user AS login,
-    pg_is_in_recovery() AS is_replica, current_setting('transaction_read_only') AS read_only,
+    has_column_privilege('lenden.head', 'number', 'UPDATE') AS may_write, pg_is_in_recovery() AS is_replica, current_setting('transaction_read_only') AS read_only,
     current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS synchronous_commit,
     extract(epoch FROM clock_timestamp()) * 1000 AS now_ms, h.version, h.number, h.hash,
     ${hashAt("$1")} AS seen, ${also} AS also
@@ -959,6 +963,13 @@ function unreachable({ text }: ServerLogin, cause: unknown): Failure {
 
 function accessDenied(why: string, hint: string): Failure {
   return new Failure("ledger.access-denied", `Cannot use the ledger: ${why}.`, { hint });
+}
+
+function onlyReads({ login }: ServerFacts): Failure {
+  return accessDenied(
+    `the login ${login} may only read it, because it is not a member of ${writerRole}`,
+    `Ask the database's administrator for 'GRANT ${writerRole} TO ${login}'.`,
+  );
 }
 
 function unusable(
