@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
+import { fileOf } from "./batch/files.ts";
 import { scratchFolder, soon } from "./support/helpers.ts";
 import { built, ended, lenden, type Outcome, startBuilt } from "./support/lenden.ts";
-import { refundOf, testAccount } from "./support/merchant.ts";
+import { inDatabase, refundOf, testAccount } from "./support/merchant.ts";
 import { payeesOf } from "./support/payees.ts";
 import { answering } from "./support/server.ts";
 
@@ -41,6 +42,14 @@ function filesIn(folder: string): { name: string; text: string }[] {
     }));
 }
 
+/** What seals the orders in a ledger: whoever reads one can test guesses of the payout secret. */
+function sealsIn(file: string): Promise<string[]> {
+  return inDatabase(file, (ledger) => {
+    const sealed = ledger.prepare("SELECT seal FROM operations WHERE seal IS NOT NULL").all();
+    return sealed.map(({ seal }) => String(seal));
+  });
+}
+
 test("all commands together leave no trace of key and secret in outputs and files", async () => {
   const folder = scratchFolder();
   const { apiKey, payoutSecret, baseUrl } = account.sandbox();
@@ -64,6 +73,8 @@ test("all commands together leave no trace of key and secret in outputs and file
   await id(["sandbox", "trigger", "payment", payment]);
   const payout = await id(send);
   const refundId = await id(refundOf(payment, "5"));
+  const rows = fileOf("ref,amount,to,method\nROW-1,7,01712345679,bkash\n", "ROWS.csv");
+  await run(["payout", "batch", "send", rows, "--yes", "-v", "--name", "ROWS"]);
   const lines = [
     ["methods"],
     ["pay", "get", payment],
@@ -81,6 +92,19 @@ test("all commands together leave no trace of key and secret in outputs and file
     ["sandbox", "requests"],
     ["api", "GET", "/payment/methods", "--include"],
     ["api", "POST", "/payout/create-by-server", "-f", "amount=5"],
+    ["payout", "list"],
+    ["payout", "batch", "status", "ROWS"],
+    ["payout", "batch", "list"],
+    ["payout", "batch", "export", "ROWS"],
+    ["ledger", "show", "A"],
+    ["ledger", "show", "ROW-1"],
+    ["ledger", "list"],
+    ["ledger", "list", "--unknown"],
+    ["ledger", "export"],
+    ["ledger", "audit"],
+    ["ledger", "check"],
+    ["ledger", "resolve", "UNKNOWN"],
+    ["report"],
     ["profile", "list"],
     ["profile", "show"],
     ["profile", "set", "method", "nagad"],
@@ -93,8 +117,10 @@ test("all commands together leave no trace of key and secret in outputs and file
     for (const format of ["table", "json"]) await run([...line, "-v", "-o", format]);
   await run(["refund", "cancel", refundId, "-v"]);
   expect(outcomes.length).toBeGreaterThan(50);
+  const seals = await sealsIn(join(folder, "data", "ledger.db"));
+  expect(seals.length).toBeGreaterThan(1);
   for (const { stdout, stderr } of outcomes) {
-    expect(found(stdout + stderr, [apiKey, payoutSecret])).toEqual([]);
+    expect(found(stdout + stderr, [apiKey, payoutSecret, ...seals])).toEqual([]);
   }
   const files = filesIn(folder);
   // The write-ahead log of a closed ledger stays until libsql is collected; node:sqlite removes it.
