@@ -5,6 +5,7 @@ import { describe, expect } from "vitest";
 import { whichBatch } from "../../src/batches/identity.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { moveLedger } from "../../src/ledger/move/copy.ts";
+import { faults } from "../sandbox/running.ts";
 import { type Cut, startCutProxy } from "../support/cut-proxy.ts";
 import { runs, scratchFolder } from "../support/helpers.ts";
 import { built, type Child, ended, errorOf, lenden } from "../support/lenden.ts";
@@ -21,9 +22,9 @@ import { ledgerDatabase } from "./server-ledger.ts";
 import { batchFile, claimed, memoryLedger, payout, plannedRow, record } from "./small-ledger.ts";
 
 /** A merchant with a ledger file, and an empty ledger on a server. */
-async function merchantWithServer() {
+async function merchantWithServer(options: Parameters<typeof openMerchantApart>[0] = {}) {
   const cluster = await sharedCluster();
-  const merchant = await openMerchantApart();
+  const merchant = await openMerchantApart(options);
   const { database, url } = await teamLedger(cluster, "mover");
   return {
     merchant,
@@ -89,6 +90,27 @@ const request = { method: "POST", target: "/", headers: {}, body: Buffer.from("{
 const by = { at: "2026-11-20T10:00:00.000Z", user: "ann", machine: "m", path: "ledger.db" };
 
 describe("ledger move", () => {
+  serverTest(
+    "keeps the seals, so that ledger resolve sends what the file left unknown",
+    async () => {
+      const ill = faults("createPayout:status-500");
+      const { merchant, url } = await merchantWithServer({ faults: ill });
+      const unknown = async (...line: string[]) =>
+        expect(await merchant.lenden([...line, "--timeout", "2s"])).toMatchObject({ code: 75 });
+      await unknown(...payoutOf("UNKNOWN"));
+      await unknown("payout", "batch", "send", payroll(merchant), "--yes");
+      ill.splice(0);
+      await merchant.json(move(url));
+
+      const resolved = await onServer(merchant, url)(["ledger", "resolve", "--json"]);
+
+      expect(resolved.code).toBe(0);
+      const states = JSON.parse(resolved.stdout).map(({ state }: { state: string }) => state);
+      expect(new Set(states)).toEqual(new Set(["CONFIRMED"]));
+      expect(await merchant.count("payouts")).toBe(states.length);
+    },
+  );
+
   serverTest("copies operations, plans and histories, and retires the file", async () => {
     const { merchant, url } = await merchantWithServer();
     await merchant.id(payoutOf("INV-1"));
