@@ -98,7 +98,7 @@ export function rowsDigest(): RowsDigest {
   };
 }
 
-/** A user accepted the ledger as it is, although an earlier one knew more. */
+/** A user accepted the ledger as it is, although an earlier one knew more. The event is a record, and decides nothing. */
 export interface Acceptance {
   /** ISO 8601. */
   at: string;
@@ -107,16 +107,13 @@ export interface Acceptance {
   state: string;
   /** The digest of the findings in a modified ledger. */
   findings?: string;
-  /** The digest of each finding about an operation: a claim uses what was accepted. */
-  operations?: string[];
   /** The event that it did not contain, if one was stored. */
   stored?: Head;
 }
 
-export function acceptanceEvent({ at, stored, ...accepted }: Acceptance): Event {
-  const { user, state, findings, operations } = accepted;
+export function acceptanceEvent({ at, user, state, findings, stored }: Acceptance): Event {
   const head = stored && { number: String(stored.number), hash: stored.hash };
-  const data = JSON.stringify({ user, state, findings, operations, stored: head });
+  const data = JSON.stringify({ user, state, findings, stored: head });
   return { operation: null, at, event: "accepted", data };
 }
 
@@ -132,12 +129,6 @@ export interface FileAcceptance {
 
 export function fileAcceptanceEvent({ at, ...data }: FileAcceptance): Event {
   return { operation: null, at, event: "file-accepted", data: JSON.stringify(data) };
-}
-
-/** The digests of the findings about operations that an event of an acceptance has. */
-export function acceptedOperationsIn(data: string): unknown[] {
-  const accepted = jsonIn(data)?.value;
-  return isObject(accepted) && Array.isArray(accepted.operations) ? accepted.operations : [];
 }
 
 /** The acceptance that an event records, without the event that was not contained; null if it cannot be read. */

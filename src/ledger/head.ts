@@ -3,7 +3,14 @@ import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { Failure } from "../domain/failure.ts";
 import type { Database, Row } from "../platform/sqlite/database.ts";
-import { type Head, type PositionFolders, positionFile, readHead, writeHead } from "./position.ts";
+import {
+  type Accepted,
+  type Head,
+  type PositionFolders,
+  positionFile,
+  readHead,
+  writeHead,
+} from "./position.ts";
 import type { ServerIdentity } from "./server-identity.ts";
 
 /**
@@ -14,6 +21,7 @@ import type { ServerIdentity } from "./server-identity.ts";
 export type StoredHead = {
   /** True if `ledger check` found modified rows that no user accepted. */
   isModified: boolean;
+  accepted?: Accepted | undefined;
   server?: ServerIdentity;
   isUsed?: boolean;
 } & (
@@ -80,10 +88,11 @@ export function createHeadKeeper(database: Database, path: string, now: () => nu
   const store = (): void => {
     try {
       const head = headOf(database);
-      const { state, head: stored, isModified } = storedHead(database, path);
-      if (!head || state === "not-contained" || (stored?.number ?? 0n) >= head.number) return;
+      const stored = storedHead(database, path);
+      const isOlder = (stored.head?.number ?? 0n) < (head?.number ?? 0n);
+      if (!head || stored.state === "not-contained" || !isOlder) return;
       storedAtMs = now();
-      writeHead(path, head, { isModified });
+      writeHead(path, head, stored);
     } catch {
       // The next run stores it: the ledger may be ahead of its head.
     }
@@ -98,6 +107,11 @@ export function createHeadKeeper(database: Database, path: string, now: () => nu
       const { state, isModified } = storedHead(database, path);
       if (state === "not-contained") return notContained();
       return isModified ? modified() : undefined;
+    },
+    /** What a person accepted on this machine. */
+    accepted: (): Accepted | undefined => {
+      const read = readHead(path);
+      return typeof read === "string" ? undefined : read.accepted;
     },
     /** Why a truncated ledger would not be detected now. */
     warning: (): string | undefined => {

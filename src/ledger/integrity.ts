@@ -83,8 +83,11 @@ export function findingsDigest({ brokenAt, modified, damage }: Integrity): strin
 }
 
 /** True if the ledger is as its events record, or as a user accepted it. */
-export function isAccepted(integrity: Integrity): boolean {
-  return isIntact(integrity) || integrity.accepted?.findings === findingsDigest(integrity);
+export function isAccepted(
+  integrity: Integrity,
+  accepted: Pick<Acceptance, "findings"> | null | undefined,
+): boolean {
+  return isIntact(integrity) || accepted?.findings === findingsDigest(integrity);
 }
 
 /** False if there may be more to find: after a broken event, or after as many findings as are kept. */

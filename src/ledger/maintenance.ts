@@ -1,11 +1,12 @@
 import { Failure } from "../domain/failure.ts";
-import type { Acceptance } from "./chain.ts";
+import { type Acceptance, acceptanceEvent, type Event } from "./chain.ts";
 import { digestOf } from "./finding.ts";
 import type { StoredHead } from "./head.ts";
 import { findingsDigest, type Integrity, isAccepted, isComplete, isIntact } from "./integrity.ts";
 import type { UnmovedFile } from "./move/unmoved.ts";
 import {
   type Head,
+  type Position,
   type PositionDetails,
   type PositionPlace,
   replacePosition,
@@ -97,7 +98,7 @@ export function checked<Checked extends Integrity>(
   stored: StoredHead,
   place: PositionPlace,
 ) {
-  const isModified = !isAccepted(integrity);
+  const isModified = !isAccepted(integrity, stored.accepted);
   const { head = integrity.newest } = stored;
   try {
     if (head && stored.isModified !== isModified)
@@ -120,22 +121,29 @@ export async function unacceptedContent(
   newest: Head | undefined,
   readIntegrity: () => Promise<Integrity>,
 ): Promise<
-  | (Pick<Acceptance, "findings" | "operations" | "stored"> & Pick<UnacceptedLedger, "state">)
+  | (Pick<UnacceptedLedger, "state"> & Pick<Acceptance, "stored"> & Pick<Position, "accepted">)
   | undefined
 > {
+  const { accepted } = stored;
+  // What was accepted before stays accepted, and nothing else is accepted with another server.
+  if (stored.state === "other-server") return { state: "replaced", accepted };
   if (stored.state === "not-contained") {
     const isShorter = (newest?.number ?? 0n) < stored.head.number;
-    return { state: isShorter ? "truncated" : "replaced", stored: stored.head };
+    return { state: isShorter ? "truncated" : "replaced", stored: stored.head, accepted };
   }
   const integrity = await readIntegrity();
-  if (stored.state === "other-server") {
-    // What a user accepted before stays accepted, and nothing else is accepted with the server.
-    const isKept = isAccepted(integrity) && !isIntact(integrity);
-    return { state: "replaced", ...(isKept && { findings: findingsDigest(integrity) }) };
-  }
-  if (isAccepted(integrity)) return undefined;
+  if (isAccepted(integrity, accepted)) return undefined;
   const operations = integrity.modified.filter(({ kind }) => kind === "operation").map(digestOf);
-  return { state: "modified", findings: findingsDigest(integrity), operations };
+  return { state: "modified", accepted: { findings: findingsDigest(integrity), operations } };
+}
+
+/** The event of an acceptance, by whom it is. */
+export function acceptanceOf(
+  { state, stored, accepted }: NonNullable<Awaited<ReturnType<typeof unacceptedContent>>>,
+  by: Pick<Acceptance, "at" | "user">,
+): Event {
+  const findings = state === "modified" && accepted ? { findings: accepted.findings } : {};
+  return acceptanceEvent({ ...by, state, ...findings, ...(stored && { stored }) });
 }
 
 /** From here on, the ledger has to contain the event of the acceptance. */

@@ -11,6 +11,7 @@ import {
 import { basename, dirname, join } from "node:path";
 import { errorCode, systemReason } from "../domain/error-code.ts";
 import { Failure } from "../domain/failure.ts";
+import { isObject } from "../domain/json.ts";
 import { firstExposed, makeDirectory } from "../platform/files.ts";
 import { type Folders, userNumber } from "../platform/host.ts";
 import {
@@ -26,12 +27,22 @@ export interface Head {
   hash: string;
 }
 
+/** What a person accepted on this machine, as digests of findings. */
+export interface Accepted {
+  /** Of all findings together. */
+  findings: string;
+  /** Of each finding about an operation. */
+  operations: readonly string[];
+}
+
 /** What is stored of a ledger outside of it. */
 export interface Position {
   /** Its newest event; of number 0 for an empty ledger that this machine created on a server. */
   head: Head;
   /** True if `ledger check` found modified rows that no user accepted. */
   isModified: boolean;
+  /** Not believed of an event: whoever can modify a row of a ledger can also add an acceptance. */
+  accepted: Accepted | undefined;
   /** Of a ledger on a server. */
   server: ServerIdentity;
   /** False if this machine only read the ledger: then production confirms the first write. */
@@ -104,20 +115,28 @@ function rankOf(file: string): bigint {
 
 export function readHead(path: string): "missing" | "unreadable" | Position {
   try {
-    const read: Partial<Record<"number" | "hash" | "modified" | "server" | "unused", unknown>> =
-      JSON.parse(readFileSync(path, "utf8"));
-    const { number, hash, modified, server, unused } = read;
+    const read: Partial<Record<StoredName, unknown>> = JSON.parse(readFileSync(path, "utf8"));
+    const { number, hash, modified, accepted, server, unused } = read;
     const isNumber = typeof number === "string" && /^(?:0|[1-9][0-9]{0,17})$/.test(number);
     if (!isNumber || typeof hash !== "string") return "unreadable";
     return {
       head: { number: BigInt(number), hash },
       isModified: modified !== undefined,
+      accepted: acceptedIn(accepted),
       server: serverIdentityIn(server),
       isUsed: unused === undefined,
     };
   } catch (error) {
     return errorCode(error) === "ENOENT" ? "missing" : "unreadable";
   }
+}
+
+type StoredName = "number" | "hash" | "modified" | "accepted" | "server" | "unused";
+
+function acceptedIn(value: unknown): Accepted | undefined {
+  const { findings, operations } = isObject(value) ? value : {};
+  if (typeof findings !== "string" || !Array.isArray(operations)) return undefined;
+  return { findings, operations: operations.filter((one) => typeof one === "string") };
 }
 
 /**
@@ -129,13 +148,13 @@ export function readHead(path: string): "missing" | "unreadable" | Position {
 export function writeHead(
   path: string,
   { number, hash }: Head,
-  { isModified = false, server = unknownServer, isUsed = true }: PositionDetails = {},
+  { isModified = false, accepted, server = unknownServer, isUsed = true }: PositionDetails = {},
 ): void {
   makeDirectory(dirname(path), 0o700);
   const modified = isModified ? { modified: true } : {};
   const told = identityParts.some((part) => server[part] !== null) ? { server } : {};
   const unused = isUsed ? {} : { unused: true };
-  const text = { number: String(number), hash, ...modified, ...told, ...unused };
+  const text = { number: String(number), hash, ...modified, accepted, ...told, ...unused };
   replaceFile(path, JSON.stringify(text));
 }
 

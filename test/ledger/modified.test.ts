@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { scratchFolder } from "../support/helpers.ts";
-import { lenden } from "../support/lenden.ts";
+import { errorOf, lenden } from "../support/lenden.ts";
 import { openMerchant, openMerchantApart, payoutOf } from "../support/merchant.ts";
 
 /** A ledger in which an accepted payout was made to look as if it had never been sent. */
@@ -50,6 +50,28 @@ describe("after a check that found a modified row", () => {
 
     expect(await merchant.lenden(["ledger", "check"])).toMatchObject({ code: 1 });
     expect(await merchant.lenden(payoutOf("SECOND"))).toMatchObject({ code: 1 });
+    expect(await merchant.books("payouts")).toHaveLength(1);
+  });
+
+  test("what was accepted on another machine counts only there, whatever the events say", async () => {
+    const merchant = await openMerchant();
+    await merchant.id(payoutOf("FIRST"));
+    await merchant.inLedger((ledger) =>
+      ledger.exec("UPDATE operations SET state = 'NOT_SENT', phase = 'free'"),
+    );
+    const elsewhere = { ...merchant.env, LENDEN_CONFIG_DIR: scratchFolder() };
+    const check = async (env: Record<string, string>, ...flags: string[]) => {
+      const { code, stdout } = await lenden(["ledger", "check", "--json", ...flags], { env });
+      return { code, checked: JSON.parse(stdout) };
+    };
+    const { hash } = (await check(elsewhere)).checked.newest;
+    expect(await check(elsewhere, "--accept-hash", hash, "--yes")).toMatchObject({ code: 0 });
+
+    const again = await merchant.lenden([...payoutOf("FIRST"), "--json"]);
+
+    expect([again.code, errorOf(again).reason]).toEqual([1, "ledger.modified"]);
+    expect(await check(merchant.env)).toMatchObject({ code: 1, checked: { holds: false } });
+    expect(await check(elsewhere)).toMatchObject({ code: 0, checked: { holds: true } });
     expect(await merchant.books("payouts")).toHaveLength(1);
   });
 

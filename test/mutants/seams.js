@@ -124,6 +124,8 @@ export const seams = {
   position: decoratedAt("ledger/position.ts", "readHead"),
   /** Where a server has a ledger, compared with where this machine has seen it. */
   serverDifferences: decoratedAt("ledger/server-identity.ts", "differencesOf"),
+  /** Whether a person accepted what was modified. */
+  accepted: decoratedAt("ledger/integrity.ts", "isAccepted"),
   /** What the stored head says about the ledger. */
   storedHead: decoratedAt("ledger/head.ts", "storedHead"),
   /** What a command does with the answer to a claim. */

@@ -274,6 +274,7 @@ async function openFile(parts: RunParts, owned: Owned, path: string): Promise<Le
   };
   const ledger = openLedger(database, {
     ...recorderOf(owned, parts),
+    acceptedOperations: keeper?.accepted()?.operations,
     holder: {
       pid: host.pid,
       machine: host.machine,

@@ -86,7 +86,7 @@ export async function withMovableLedger<Result>(
           const head = headOf(file);
           // A file that was moved is not missed.
           if (moveOf(file)?.state === "moved") removePosition({ headFile, folders: host.folders });
-          else if (head) writeHead(headFile, head);
+          else if (head) writeHead(headFile, head, storedHead(file, headFile));
           await connection.close();
           storeHead();
         }
@@ -110,8 +110,9 @@ function lostMove(move: Move, url: string): Failure {
 }
 
 async function requireIntact(file: Database, headFile: string): Promise<void> {
-  const { state, isModified } = storedHead(file, headFile);
-  if (state !== "not-contained" && !isModified && isAccepted(await integrityOf(file))) return;
+  const { state, isModified, accepted } = storedHead(file, headFile);
+  const isUsable = state !== "not-contained" && !isModified;
+  if (isUsable && isAccepted(await integrityOf(file), accepted)) return;
   throw new Failure("ledger.modified", "Cannot move the ledger: it was modified, or is damaged.", {
     hint: "Review it with 'lenden ledger check', and accept or restore it first.",
   });

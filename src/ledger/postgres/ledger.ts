@@ -57,7 +57,8 @@ export async function openServerLedger(
   });
   const { login: ledgerLogin, also } = await connection.facts();
   account.know(JSON.parse(also ?? "[]"));
-  const recorder = { ...worker, actor: { ...worker.actor, ledgerLogin } };
+  const acceptedOperations = positionIn(headFile).accepted?.operations;
+  const recorder = { ...worker, actor: { ...worker.actor, ledgerLogin }, acceptedOperations };
   const own = new ServerProcess(connection, recorder);
   const driver = createDriver(connection, own);
   const written = createLedger(driver, account, recorder);
@@ -156,5 +157,5 @@ export function connectTo(
 function positionIn(file: string): Omit<Position, "head"> & { head?: Head } {
   const stored = readHead(file);
   if (typeof stored !== "string") return stored;
-  return { isModified: false, server: unknownServer, isUsed: false };
+  return { isModified: false, accepted: undefined, server: unknownServer, isUsed: false };
 }

@@ -1,7 +1,7 @@
 import { usage } from "../../domain/failure.ts";
-import { acceptanceEvent } from "../chain.ts";
 import type { StoredHead } from "../head.ts";
 import {
+  acceptanceOf,
   changedMeanwhile,
   checked,
   type LedgerMaintenance,
@@ -74,7 +74,7 @@ export function createServerMaintenance(
             async (write) => {
               if ((await headOf(write.query))?.hash !== newest?.hash) throw changedMeanwhile(path);
               const at = new Date(host.now()).toISOString();
-              write.pending.append(acceptanceEvent({ at, user: host.user, ...found }));
+              write.pending.append(acceptanceOf(found, { at, user: host.user }));
             },
             { isAcceptance: true },
           );
@@ -86,7 +86,10 @@ export function createServerMaintenance(
             connected(async (connection) => {
               await accept(connection);
               const { told: server } = await connection.facts();
-              storeAccepted(await headOf(connection.read), positionPlace, { server });
+              storeAccepted(await headOf(connection.read), positionPlace, {
+                server,
+                accepted: found.accepted,
+              });
             }),
         };
       }),

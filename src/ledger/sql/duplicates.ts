@@ -64,7 +64,7 @@ function claimReads(dialect: Dialect, scope: GuardScope) {
     if (claim.intent.kind === "payout") return [];
     const { from, values } = similarSql(claim, scope, whose, reading.nowMs);
     const rows = yield* query(`SELECT ${dialect.foundColumns} ${from}`, ...values);
-    return yield* foundIn(rows, reading);
+    return foundIn(rows, reading);
   }
 
   function* operationsOf(numbers: bigint[], reading: Reading): Work<Map<bigint, FoundOperation>> {
@@ -72,7 +72,7 @@ function claimReads(dialect: Dialect, scope: GuardScope) {
     const rows = [...new Set(numbers)].map((number) => ({ number }));
     const given = { columns: { number: "number" }, rows } as const;
     const [found = []] = yield [{ sql: byNumbers, values: [], given }];
-    const operations = yield* foundIn(found, reading);
+    const operations = foundIn(found, reading);
     return new Map(operations.map((one) => [one.number, one]));
   }
 
@@ -80,14 +80,14 @@ function claimReads(dialect: Dialect, scope: GuardScope) {
 }
 
 /** What a reading of facts is a part of. */
-interface Reading extends Pick<Write, "appendedTo"> {
+interface Reading extends Pick<Write, "appendedTo">, Pick<Recorder, "acceptedOperations"> {
   nowMs: number;
 }
 
 /** Reads what decides claims that do not change each other's facts. The facts are in the order of the claims. */
 export function createClaimFacts(
   dialect: Dialect,
-  { owner, now }: Pick<Recorder, "owner" | "now">,
+  { owner, now, acceptedOperations }: Pick<Recorder, "owner" | "now" | "acceptedOperations">,
 ) {
   const scope = scopeOf(owner, dialect);
   const { payoutsOf, recordOf, similarTo, operationsOf } = claimReads(dialect, scope);
@@ -97,7 +97,7 @@ export function createClaimFacts(
     own: NamedAccount,
   ): Work<ClaimFacts[]> {
     const nowMs = now();
-    const reading = { nowMs, appendedTo };
+    const reading = { nowMs, appendedTo, acceptedOperations };
     const whose = scope.value(own.number);
     const [payouts, [records, similar]] = yield* both(
       payoutsOf(claims, own.number, nowMs),

@@ -258,9 +258,11 @@ class Group {
   }
 
   *#read(number: bigint): Work<FoundOperation> {
-    const { foundColumns } = this.#parts;
+    const { foundColumns, recorder } = this.#parts;
+    const { acceptedOperations } = recorder;
     const sql = `SELECT ${foundColumns} FROM lenden.operations o WHERE o.number = $1`;
-    const [found] = yield* foundIn(yield* query(sql, number), this.#write);
+    const appendedTo: Write["appendedTo"] = (operation) => this.#write.appendedTo(operation);
+    const [found] = foundIn(yield* query(sql, number), { appendedTo, acceptedOperations });
     if (!found) throw new Error("the ledger lost an operation that it just had");
     return found;
   }

@@ -20,11 +20,12 @@ import {
   openUnshared,
   writeCopy,
 } from "../../platform/sqlite/open.ts";
-import { type Acceptance, acceptanceEvent } from "../chain.ts";
+import type { Acceptance } from "../chain.ts";
 import { headOf, headPath, restoredPath, storedHead } from "../head.ts";
 import { hasTables, ledgerFileState, rejectNetworkFileSystem } from "../health.ts";
 import { type Integrity, isAccepted } from "../integrity.ts";
 import {
+  acceptanceOf,
   type ConfirmRestore,
   changedMeanwhile,
   checked,
@@ -167,9 +168,9 @@ async function unacceptedFile(database: Database, place: LedgerPlace, by: By) {
       using(openDatabase(path, leftMs), (opened) => {
         opened.transaction(() => {
           if (headOf(opened)?.hash !== newest?.hash) throw changedMeanwhile(path);
-          appendEvent(opened, acceptanceEvent({ ...by, ...found }), by.user);
+          appendEvent(opened, acceptanceOf(found, by), by.user);
         });
-        storeAccepted(headOf(opened), place);
+        storeAccepted(headOf(opened), place, { accepted: found.accepted });
         rmSync(restoredPath(path), { force: true });
       }),
   };
@@ -260,7 +261,8 @@ async function copyChecked(file: string, draft: string) {
     return await using(openUnshared(draft), async (database) => {
       migrate(database);
       const integrity = await integrityOf(database);
-      if (!isAccepted(integrity)) throw modifiedBackup(file, integrity);
+      // After it a person accepts the ledger here, whatever the events of the backup say.
+      if (!isAccepted(integrity, integrity.accepted)) throw modifiedBackup(file, integrity);
       return { ...contentOf(database), newest: headOf(database) };
     });
   } catch (cause) {

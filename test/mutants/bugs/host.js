@@ -8,6 +8,12 @@ const position = (title) => ["test/ledger/position.test.ts", "-t", title];
 /** Bugs of the machine, its clock and its files, and of what a person confirms. */
 export const hostBugs = [
   {
+    name: "host: an acceptance counts wherever it was made, because an event says so",
+    seam: "accepted",
+    decorate: (isAccepted) => (integrity) => isAccepted(integrity, integrity.accepted),
+    tests: ["test/ledger/modified.test.ts", "-t", "counts only there"],
+  },
+  {
     name: "production sends although the position of the ledger cannot be stored",
     seam: "noPosition",
     decorate: () => () => undefined,
