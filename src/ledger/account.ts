@@ -61,6 +61,13 @@ function keyOfAnother(own: string, named: string): Failure {
   );
 }
 
+/**
+ * The operations that a guard sees together have one value of this expression, so that an index finds them in either
+ * scope: no account has the number 0. Without CAST, SQLite would not use the index.
+ */
+export const guardColumn = (table = "") =>
+  `CAST(CASE WHEN ${table}environment = 'production' THEN 0 ELSE ${table}account END AS bigint)`;
+
 /** The operations that a guard sees. */
 export type GuardScope = ReturnType<typeof guardScope>;
 
@@ -76,5 +83,9 @@ export function guardScope({ environment }: Pick<Owner, "environment">) {
     inSql: (table: string, parameter: string) =>
       `${table}.${isProduction ? "environment" : "account"} = ${parameter}`,
     value: (account: bigint) => (isProduction ? environment : account),
+    /** The same condition on operations, by what their indexes have, and its value. */
+    ofOperations: (table: string, parameter: string) =>
+      `${guardColumn(`${table}.`)} = CAST(${parameter} AS bigint)`,
+    number: (account: bigint) => (isProduction ? 0n : account),
   };
 }

@@ -28,71 +28,170 @@ export const isAcceptedSince = (since: string) => `o.phase = 'live' AND o.accept
 export const isDifferingIn = (operation: string) =>
   `(${operation}.state = 'CONFLICT' AND coalesce(${operation}.code, '') = '${differingCode}')`;
 
+/** A guard compares so many of the newest equal operations with their events, whatever their columns say now. */
+const mostCompared = 50;
+/** More operations whose reference may be sent again are not read: they were all tried within a day. */
+const mostFree = 200;
+
+/** Beside the row `given` of a payout, the parameters of the own account, of the guard's scope, and of a time. */
+interface Given {
+  own: string;
+  scope: string;
+  /** Since when accepted payouts count. */
+  since: string;
+}
+
 /**
- * For a payout that is claimed, the row `given`: the operation of its reference; of the others with its amount and
- * recipient the newest that is unresolved, that was accepted since a time, that has its reference in another account,
- * and whose reference may be sent again; and the newest cancelled one. One of each is enough, because the rule depends
- * on nothing else. The parameter $3 is the time since when accepted payouts count.
+ * For a payout that is claimed, the row `given`: the operation of its reference; and of the others with its amount and
+ * recipient the newest by columns that never change, as a JSON array. Whatever their age also the newest that is
+ * unresolved, that was accepted since a time, that has its reference in another account, that was cancelled, and whose
+ * reference may be sent again. One of each is enough, because the rule depends on nothing else.
  *
- * @param own the number of the account; `whose`: the value of the scope
- * @param unindexed a column of a number, so that the database does not look it up in an index
+ * @param own the parameters `own`, `scope` and `since`
  */
 export function payoutFacts(
-  { isProduction, inSql }: GuardScope,
-  own: string,
-  whose: string,
-  unindexed: (column: string) => string,
+  { isProduction, ofOperations }: GuardScope,
+  { own, scope, since }: Given,
+  dialect: ClaimDialect,
 ) {
-  const alike = `o.kind = 'payout' AND o.recipient_key = given.recipient
-    AND o.amount_paisa = given.amount AND ${isNoTest}`;
-  const another = `${inSql("o", whose)}
-    AND NOT (o.account = ${own} AND o.reference IS NOT DISTINCT FROM given.reference)`;
-  const isOwn = `${unindexed("o.account")} = ${own}
-    AND coalesce(o.method_id, given.method) = given.method`;
-  const newest = (where: string, first = "", column = "o.number") =>
-    `(SELECT ${column} FROM lenden.operations o WHERE ${alike} AND ${where}
-      ORDER BY ${first}${unindexed("o.number")} DESC LIMIT 1)`;
-  const elsewhere = `o.phase IN ('unresolved', 'live') AND o.reference = given.reference AND ${another}`;
-  const cancelled = `o.phase = 'retired' AND o.state = 'CONFIRMED' AND o.status = 'Cancelled' AND ${isOwn}`;
+  const { isIn, unindexed, jsonArrayOf } = dialect;
+  const number = unindexed("o.number");
+  const select = (where: string, order: string, most = 1, column = "o.number") =>
+    `(SELECT ${column} FROM lenden.operations o WHERE o.kind = 'payout' AND ${isNoTest} AND ${where}
+      ORDER BY ${order} LIMIT ${most})`;
+  const alike = `o.recipient_key = given.recipient AND o.amount_paisa = given.amount
+    AND ${ofOperations("o", scope)}`;
+  const alikeByPhase = `${recipientByPhase(dialect)} = given.recipient AND o.amount_paisa = given.amount
+    AND ${ofOperations("o", scope)}`;
+  const [newest, latest] = [`${number} DESC`, `o.accepted_at DESC, ${number} DESC`];
+  const another = `NOT (o.account = ${own} AND o.reference IS NOT DISTINCT FROM given.reference)`;
+  const isOwn = `o.account = ${own} AND coalesce(o.method_id, given.method) = given.method`;
+  const free = (phase: string, isRight: string) =>
+    `(SELECT o.number FROM ${select(
+      `${alikeByPhase} AND o.phase = '${phase}' AND o.accepted_at IS NULL`,
+      latest,
+      mostFree,
+      "o.number, o.account, o.method_id, o.reference, o.batch, o.phase, o.state, o.updated_at",
+    )} o WHERE ${isRight} AND o.updated_at >= ${since} AND ${isOwn} ORDER BY o.number DESC LIMIT 1)`;
+  // Its index finds few: without a function, a database could choose that of the recipient.
+  const elsewhere = `${isIn("o.account", productionAccounts)} AND o.reference = given.reference
+    AND o.account <> ${own} AND coalesce(o.recipient_key, '') = given.recipient
+    AND coalesce(o.amount_paisa, 0) = given.amount`;
   return {
     same: `(SELECT o.number FROM lenden.operations o
       WHERE o.account = ${own} AND o.reference = given.reference)`,
-    unresolved: newest(`${isUnresolved} AND ${another}`),
-    accepted: newest(`${isAcceptedSince("$3")} AND ${another}`),
-    elsewhere: isProduction ? newest(elsewhere, `(${isUnresolved}) DESC, `) : "NULL",
-    free: newest(
-      `(${isFree} OR ${isRepeatable}) AND o.updated_at >= $3 AND ${isOwn}`,
-      "(o.state = 'REFUSED') DESC, ",
+    newest: `(SELECT ${jsonArrayOf}(CAST(one.number AS text))
+      FROM ${select(alike, newest, mostCompared)} one)`,
+    unresolved: select(`${alikeByPhase} AND ${isUnresolved} AND ${another}`, latest),
+    accepted: select(`${alikeByPhase} AND ${isAcceptedSince(since)} AND ${another}`, latest),
+    elsewhere: isProduction
+      ? select(elsewhere, `(${isUnresolved}) DESC, (o.phase = 'live') DESC, ${newest}`)
+      : "NULL",
+    free: free("free", "true"),
+    rejected: free("retired", isRepeatable),
+    cancelled: select(
+      `${alikeByPhase} AND o.phase = 'retired' AND o.accepted_at IS NOT NULL AND ${isCancelled} AND ${isOwn}`,
+      latest,
     ),
-    cancelled: newest(cancelled, "", "o.id"),
   };
 }
 
-/** More equal payments of one status are not read: one of them is enough to decide. */
-const mostPayments = 50;
+/** What statements of a claim need of a `Dialect`. */
+interface ClaimDialect {
+  isIn(column: string, select: string): string;
+  unindexed(column: string): string;
+  unindexedText(column: string): string;
+  jsonArrayOf: string;
+}
+
+/** The recipient as the index has it that finds payouts of a phase. */
+export const recipientByPhase = ({ unindexedText }: Pick<ClaimDialect, "unindexedText">) =>
+  unindexedText("o.recipient_key");
+
+const productionAccounts =
+  "SELECT a.number FROM lenden.accounts a WHERE a.environment = 'production'";
+const isCancelled = "o.state = 'CONFIRMED' AND o.status = 'Cancelled'";
+
+/** The numbers of operations that several parts find, each once. */
+const union = (parts: string[]) =>
+  parts.map((part) => `SELECT number FROM (${part}) found`).join(" UNION ");
+
+/** What is equal in payments that are the same: a condition for each column. */
+interface EqualPayment {
+  amount(column: string): string;
+  /** Of texts, and of the guard's scope. */
+  others: string;
+}
 
 /**
  * The numbers of the payments that one may repeat: the newest of unknown outcome, of those that are Processing and of
- * those that are Completed, created since a time. Each part has its own bound, so that none hides another. Each is read
- * from an index, so that the time does not grow with the equal payments of all time.
+ * those that are Completed, created since a time; and the newest of all, whatever their columns say now. Each part has
+ * its own bound, so that none hides another. Each is read from an index, so that the time does not grow with the equal
+ * payments of all time.
  *
- * @param equal what is equal in all of them; `processingSince`, `completedSince`: parameters
+ * @param processingSince, completedSince parameters
  */
 export function equalPayments(
-  equal: string,
-  processingSince: string,
-  completedSince: string,
+  { amount, others }: EqualPayment,
+  { processingSince, completedSince }: Record<"processingSince" | "completedSince", string>,
+  { unindexed }: Pick<ClaimDialect, "unindexed">,
 ): string {
-  const newest = (which: string) => `SELECT * FROM (SELECT o.number FROM lenden.operations o
-    WHERE o.kind = 'payment' AND ${equal} AND ${which}
-    ORDER BY o.created_at DESC LIMIT ${mostPayments}) newest`;
+  // A column that is null is no equal one for PostgreSQL, which then sorts unless it is named.
+  const newest = (amountColumn: string, which: string, status = "") => `SELECT o.number
+    FROM lenden.operations o WHERE o.kind = 'payment' AND ${amount(amountColumn)} AND ${others} ${which}
+    ORDER BY ${amountColumn} DESC, o.description DESC, o.payer_key DESC, ${status} o.created_at DESC
+    LIMIT ${mostCompared}`;
   const accepted = (status: string, since: string) =>
-    newest(`o.phase = 'live' AND o.status = '${status}' AND o.created_at >= ${since}`);
-  return [
-    newest(isUnresolved),
+    newest(
+      "o.amount_paisa",
+      `AND o.phase = 'live' AND o.status = '${status}' AND o.created_at >= ${since}`,
+    );
+  return union([
+    newest("o.amount_paisa", `AND ${isUnresolved}`, "o.status DESC,"),
     accepted("Processing", processingSince),
     accepted("Completed", completedSince),
-  ].join(" UNION ALL ");
+    newest(unindexed("o.amount_paisa"), ""),
+  ]);
+}
+
+/**
+ * The numbers of the refunds of a payment that decide about another one: all that may have been paid, the newest of the
+ * amount that was rejected since a time, and the newest of all.
+ *
+ * @param target, isGuarded, amount conditions on the payment, the scope and the amount; `since`: a parameter
+ */
+export function refundsOfPayment(
+  { target, isGuarded, amount }: { target: string; isGuarded: string; amount: string },
+  since: string,
+  { unindexed, unindexedText }: Pick<ClaimDialect, "unindexed" | "unindexedText">,
+): string {
+  const which = (column: string, where: string) => `SELECT o.number FROM lenden.operations o
+    WHERE o.kind = 'refund' AND ${column} = ${target} AND ${isGuarded} ${where}`;
+  const ofPhase = (phase: string, where = "") =>
+    which(unindexedText("o.target"), `AND o.phase = '${phase}' ${where}`);
+  return union([
+    ofPhase("unresolved"),
+    ofPhase("live"),
+    ofPhase(
+      "retired",
+      `AND o.updated_at >= ${since} AND ${amount} AND o.state = 'REFUSED'
+        ORDER BY o.updated_at DESC LIMIT 1`,
+    ),
+    which("o.target", `ORDER BY ${unindexed("o.number")} DESC LIMIT ${mostCompared}`),
+  ]);
+}
+
+/** The numbers of the cancels or triggers of a record: the first that was confirmed, and the newest of all. */
+export function changesOfRecord(
+  ofRecord: string,
+  { unindexed }: Pick<ClaimDialect, "unindexed">,
+): string {
+  const number = unindexed("o.number");
+  const which = `SELECT o.number FROM lenden.operations o WHERE ${ofRecord}`;
+  return union([
+    `${which} AND o.state = 'CONFIRMED' ORDER BY ${number} LIMIT 1`,
+    `${which} ORDER BY ${number} DESC LIMIT ${mostCompared}`,
+  ]);
 }
 
 /** True for a row that was not sent, of a plan that still sends its rows. */

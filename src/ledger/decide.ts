@@ -31,6 +31,11 @@ import { type Sealer, sealOf } from "./seal.ts";
 
 /** An accepted payout of the same amount to the same recipient counts as a duplicate for this long. */
 const duplicateWindowMs = 24 * 60 * 60_000;
+/** A rejected refund counts as a duplicate of one that is sent at a moment if it was rejected since then. ISO 8601. */
+export function rejectionsSince(sentAtMs: number): string {
+  return new Date(sentAtMs - rejectionWindowMs).toISOString();
+}
+
 /** A payment that is still Processing counts as a duplicate for this long. */
 const paymentWindowMs = 10 * 60_000;
 /** The API may have created what it rejected: the same refund needs a decision for this long. */
@@ -87,8 +92,6 @@ export interface ClaimFacts {
   similar: FoundOperation[];
   /** A row that an open batch is still to send: of this reference, or of this amount and recipient. */
   planned: PlannedRow | undefined;
-  /** The newest cancelled payout of the account with the same amount, recipient and method. */
-  cancelled: string | null;
 }
 
 export type ClaimDecision =
@@ -137,7 +140,19 @@ export function decideClaim(request: ClaimRequest, facts: ClaimFacts): ClaimDeci
   const { earlier } = checked;
   const free = same ?? freeBefore(request, facts);
   if (free) return { kind: "resumed", operation: free, isReopened: true, earlier };
-  return { kind: "new", target: intent.target ?? facts.cancelled, earlier };
+  return { kind: "new", target: intent.target ?? cancelledBefore(intent, facts), earlier };
+}
+
+/** The newest cancelled payout of the account with the same amount, recipient and method (P24). */
+function cancelledBefore(intent: Intent, { account, similar }: ClaimFacts): string | null {
+  if (intent.kind !== "payout") return null;
+  const isFound = (one: Operation) =>
+    one.account === account &&
+    !isTest(one) &&
+    one.state === "CONFIRMED" &&
+    one.status === "Cancelled" &&
+    isSamePayout(payoutOf(one), payoutOf(intent));
+  return similar.filter(isFound).sort(rejectedThenNewest)[0]?.id ?? null;
 }
 
 /**
@@ -344,7 +359,7 @@ export function decideRefund(
   const { live, refundablePaisa } = refundableOf(refunds, paidPaisa);
   const isAlike = ({ amountPaisa }: Operation) => amountPaisa === intent.amountPaisa;
   const alike = live.filter(isAlike);
-  const rejectedSince = new Date(nowMs - rejectionWindowMs).toISOString();
+  const rejectedSince = rejectionsSince(nowMs);
   const rejected = refunds.find(
     (one) => isAlike(one) && one.state === "REFUSED" && one.updatedAt >= rejectedSince,
   );

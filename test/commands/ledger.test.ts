@@ -48,7 +48,7 @@ test("ledger check ends with 1 if an index lacks a row of its table", async () =
   const ledger = new Sqlite(merchant.ledgerFile);
   ledger.exec("PRAGMA writable_schema = ON");
   ledger.exec(
-    "UPDATE sqlite_schema SET sql = replace(sql, '(target, kind)', '(profile, kind)') WHERE name = 'by_target'",
+    "UPDATE sqlite_schema SET sql = replace(sql, '(target, kind', '(profile, kind') WHERE name = 'by_target'",
   );
   ledger.close();
   const { code, stdout } = await merchant.lenden(["ledger", "check", "--json"]);

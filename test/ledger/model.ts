@@ -20,7 +20,6 @@ import {
   decideOutcome,
   hasValidSeal,
   isSameAmountAndRecipient,
-  isSamePayout,
   isUnchanged,
   type Ordered,
   outcomeOfTaken,
@@ -84,15 +83,6 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
   function factsOf({ intent, found: record }: ClaimRequest): ClaimFacts {
     const own = state.operations.filter(isOwn);
     const same = own.find(({ reference }) => reference !== null && reference === intent.reference);
-    const cancelled = own.filter(
-      (one) =>
-        intent.kind === "payout" &&
-        one.kind === "payout" &&
-        one.command !== testCommand &&
-        one.status === "Cancelled" &&
-        one.state === "CONFIRMED" &&
-        isSamePayout(payoutOf(one), payoutOf(intent)),
-    );
     const isSimilar = (one: Operation) =>
       one.kind === intent.kind &&
       (intent.kind === "payout" || intent.kind === "payment" || one.target === intent.target);
@@ -114,7 +104,6 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       ),
       similar: state.operations.filter(isGuarded).filter(isSimilar).map(found),
       planned: plannedFor(intent),
-      cancelled: newest(cancelled)?.id ?? null,
     };
   }
 

@@ -32,6 +32,7 @@ const changedSince = `
 export const dialect = dialectOf({
   ...{ changedSince, insertAgain: "INSERT" },
   unindexed: (column) => `${column} + 0`,
+  unindexedText: (column) => `${column} || ''`,
   isIn: (column, select) => `${column} = ANY (ARRAY(${select}))`,
   ...{ jsonObject: "json_build_object", jsonArray: "json_build_array" },
   jsonArrayOf: "json_agg",

@@ -42,6 +42,8 @@ export type Processes = Pick<Write, "isAlive">;
 export interface Dialect {
   /** A column of a number, so that the database does not look it up in an index, or walk along one. */
   unindexed(column: string): string;
+  /** The same for a column of a text. */
+  unindexedText(column: string): string;
   /** True of a column with one of the values that a query finds, by an index of the column. */
   isIn(column: string, select: string): string;
   /** The functions that make their arguments an object or an array of JSON. */

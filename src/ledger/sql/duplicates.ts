@@ -1,12 +1,20 @@
 import { type GuardScope, guardScope, type NamedAccount } from "../account.ts";
 import { columns, recipientOf } from "../columns.ts";
-import { equalPayments, isOpenRow, isUnresolved, payoutFacts } from "../conditions.ts";
+import {
+  changesOfRecord,
+  equalPayments,
+  isOpenRow,
+  isUnresolved,
+  payoutFacts,
+  refundsOfPayment,
+} from "../conditions.ts";
 import {
   type ClaimFacts,
   type ClaimRequest,
   duplicatesSince,
   type PlannedRow,
   processingSince,
+  rejectionsSince,
 } from "../decide.ts";
 import type { FoundOperation, Holder } from "../operation.ts";
 import { numberIn, type Row } from "../values.ts";
@@ -48,8 +56,10 @@ function claimReads(dialect: Dialect, scope: GuardScope) {
       .filter((one) => one !== undefined);
     if (rows.length === 0) return [];
     // Rows of a batch need neither a free operation nor a planned row, and to find these takes longest.
-    const sql = rows.some(({ batch }) => batch === null) ? single : ofBatch;
-    const values = [account, scope.value(account), duplicatesSince(nowMs)];
+    const hasSingle = rows.some(({ batch }) => batch === null);
+    const sql = hasSingle ? single : ofBatch;
+    const values: Value[] = [account, duplicatesSince(nowMs), scope.number(account)];
+    if (hasSingle) values.push(scope.value(account));
     const [found = []] = yield [{ sql, values, given: { columns: askedColumns, rows } }];
     return found;
   }
@@ -60,9 +70,16 @@ function claimReads(dialect: Dialect, scope: GuardScope) {
     return row?.number == null ? undefined : numberIn(row.number);
   }
 
-  function* similarTo(claim: ClaimRequest, whose: Value, reading: Reading): Work<FoundOperation[]> {
+  function* similarTo(
+    claim: ClaimRequest,
+    account: bigint,
+    reading: Reading,
+  ): Work<FoundOperation[]> {
     if (claim.intent.kind === "payout") return [];
-    const { from, values } = similarSql(claim, scope, whose, reading.nowMs);
+    const { from, values } = similarSql(claim, scope, dialect, {
+      account,
+      nowMs: reading.nowMs,
+    });
     const rows = yield* query(`SELECT ${dialect.foundColumns} ${from}`, ...values);
     return foundIn(rows, reading);
   }
@@ -103,7 +120,7 @@ export function createClaimFacts(
       payoutsOf(claims, own.number, nowMs),
       both(
         all(claims.map((one) => recordOf(one, whose))),
-        all(claims.map((one) => similarTo(one, whose, reading))),
+        all(claims.map((one) => similarTo(one, own.number, reading))),
       ),
     );
     const rows = new Map(payouts.map((row) => [Number(row.place), row]));
@@ -127,10 +144,9 @@ export function createClaimFacts(
         holder: holders[place],
         ofRecord: found(records[place]),
         similar: row
-          ? similarColumns.flatMap((name) => found(row[name]) ?? [])
+          ? [...new Set(similarIn(row))].flatMap((number) => operations.get(number) ?? [])
           : (similar[place] ?? []),
         planned: row && plannedIn(row),
-        cancelled: row?.cancelled == null ? null : String(row.cancelled),
       };
     });
   };
@@ -159,46 +175,55 @@ export function claimKeysOf({ intent, found }: ClaimRequest): string[] {
 /** FROM and WHERE of what an intent may repeat that is no payout. */
 function similarSql(
   { intent, found }: ClaimRequest,
-  { inSql }: GuardScope,
-  whose: Value,
-  nowMs: number,
+  scope: GuardScope,
+  dialect: Dialect,
+  { account, nowMs }: { account: bigint; nowMs: number },
 ): { from: string; values: Value[] } {
   const { values, bind } = parameters();
-  const own = bind(whose);
   const { kind, target, amountPaisa } = intent;
-  const from = (where: string) => `FROM lenden.operations o WHERE ${inSql("o", own)} AND ${where}`;
-  if (kind !== "payment") {
-    const where = `o.kind = ${bind(kind)} AND o.target = ${bind(target)} ORDER BY o.number`;
-    return { from: from(where), values };
-  }
+  const isGuarded = scope.ofOperations("o", bind(scope.number(account)));
+  const within = (numbers: string) => ({
+    from: `FROM (${numbers}) found CROSS JOIN lenden.operations o WHERE o.number = found.number
+      ORDER BY ${dialect.unindexed("o.number")}`,
+    values,
+  });
   /** An index finds each of both forms. */
   const is = (column: string, value: Value) =>
     value === null ? `${column} IS NULL` : `${column} = ${bind(value)}`;
+  const amount = (column = "o.amount_paisa") => is(column, amountPaisa);
+  if (kind === "refund") {
+    const ofPayment = { target: bind(target), isGuarded, amount: amount() };
+    return within(refundsOfPayment(ofPayment, bind(rejectionsSince(nowMs)), dialect));
+  }
+  if (kind !== "payment") {
+    const ofRecord = `${isGuarded} AND o.kind = ${bind(kind)} AND o.target = ${bind(target)}`;
+    return within(changesOfRecord(ofRecord, dialect));
+  }
   const { description, payerKey, methodId } = columns;
-  const amount = is("o.amount_paisa", amountPaisa);
   const described = is("o.description", description.of(intent));
   // The record of the API names neither the payer nor the ID of the method.
   if (found)
     return {
-      from: from(`o.kind = 'payment' AND ${amount} AND ${described} AND ${isUnresolved}
-        ORDER BY o.number LIMIT 1`),
+      from: `FROM lenden.operations o WHERE ${isGuarded} AND o.kind = 'payment' AND ${amount()}
+        AND ${described} AND ${isUnresolved} ORDER BY o.number LIMIT 1`,
       values,
     };
-  const equal = [
-    amount,
+  const others = [
     described,
     is("o.payer_key", payerKey.of(intent)),
     is("o.method_id", methodId.of(intent)),
+    isGuarded,
   ];
-  const numbers = equalPayments(
-    [...equal, inSql("o", own)].join(" AND "),
-    bind(processingSince(nowMs)),
-    bind(duplicatesSince(nowMs)),
+  return within(
+    equalPayments(
+      { amount, others: others.join(" AND ") },
+      {
+        processingSince: bind(processingSince(nowMs)),
+        completedSince: bind(duplicatesSince(nowMs)),
+      },
+      dialect,
+    ),
   );
-  return {
-    from: `FROM (${numbers}) found CROSS JOIN lenden.operations o WHERE o.number = found.number`,
-    values,
-  };
 }
 
 const askedColumns: ColumnTypes = {
@@ -219,12 +244,19 @@ function askedPayout({ intent }: ClaimRequest, place: number): Row | undefined {
   };
 }
 
-const similarColumns = ["unresolved", "accepted", "elsewhere", "free"];
+const similarColumns = ["unresolved", "accepted", "elsewhere", "free", "rejected", "cancelled"];
+
+/** The numbers of the operations that a payout may repeat. */
+function similarIn(row: Row): bigint[] {
+  const newest: unknown = JSON.parse(String(row.newest ?? "[]"));
+  return [
+    ...(Array.isArray(newest) ? newest.map((number) => BigInt(number)) : []),
+    ...similarColumns.flatMap((name) => (row[name] == null ? [] : [numberIn(row[name])])),
+  ];
+}
 
 function numbersIn(row: Row): bigint[] {
-  return ["same", ...similarColumns].flatMap((name) =>
-    row[name] == null ? [] : [numberIn(row[name])],
-  );
+  return [...(row.same == null ? [] : [numberIn(row.same)]), ...similarIn(row)];
 }
 
 /** The ID of a batch has no space. */
@@ -240,13 +272,19 @@ export const plansOfRows = `CROSS JOIN lenden.batches b
   WHERE b.number = r.batch`;
 
 /**
- * The facts about each payout, and a row that an open batch is still to send. $1 own account, $2 scope, $3 time.
+ * The facts about each payout, and a row that an open batch is still to send. $1 own account, $2 time, $3 scope of
+ * operations, $4 scope of batches if there are single payouts.
  *
  * @param hasSingle false if all payouts are rows of a batch
  */
-function payoutsSql(scope: GuardScope, { unindexed }: Dialect, hasSingle: boolean): string {
-  const [own, whose] = ["CAST($1 AS bigint)", "$2"];
-  const facts = payoutFacts(scope, own, whose, unindexed);
+function payoutsSql(scope: GuardScope, dialect: Dialect, hasSingle: boolean): string {
+  const { unindexed } = dialect;
+  const [own, whose] = ["CAST($1 AS bigint)", "$4"];
+  const { free, rejected, ...facts } = payoutFacts(
+    scope,
+    { own, scope: "$3", since: "$2" },
+    dialect,
+  );
   const planned = (rows: string) => `(SELECT b.id || ' ' || r.reference
     FROM lenden.batch_rows r ${plansOfRows} AND ${rows} AND ${isOpenRow} LIMIT 1)`;
   const ofRecipient = `r.recipient_key = given.recipient AND r.amount_paisa = given.amount
@@ -254,10 +292,14 @@ function payoutsSql(scope: GuardScope, { unindexed }: Dialect, hasSingle: boolea
   const ofReference = `r.reference = given.reference
     AND (${unindexed("b.account")} = ${own} OR (${ofRecipient}))`;
   const ifSingle = (sql: string) => `CASE WHEN given.batch IS NULL THEN ${sql} END`;
-  const single = `, ${ifSingle(facts.free)} AS free,
-    ${ifSingle(`coalesce(${planned(ofReference)}, ${planned(ofRecipient)})`)} AS planned`;
-  return `
-    SELECT given.place AS place, ${facts.same} AS same, ${facts.unresolved} AS unresolved,
-      ${facts.accepted} AS accepted, ${facts.elsewhere} AS elsewhere, ${facts.cancelled} AS cancelled ${hasSingle ? single : ""}
-    FROM given`;
+  const read = {
+    ...facts,
+    ...(hasSingle && {
+      free: ifSingle(free),
+      rejected: ifSingle(rejected),
+      planned: ifSingle(`coalesce(${planned(ofReference)}, ${planned(ofRecipient)})`),
+    }),
+  };
+  const selected = Object.entries(read).map(([name, sql]) => `${sql} AS ${name}`);
+  return `SELECT given.place AS place, ${selected.join(", ")} FROM given`;
 }

@@ -7,6 +7,7 @@ import {
   isSamePayout,
   isUnresolved,
   lastTakenAt,
+  recipientByPhase,
 } from "../conditions.ts";
 import type { BatchReads } from "../ledger.ts";
 import { knownOf, overlapsIn, plannedOf } from "../rows.ts";
@@ -62,7 +63,11 @@ export function createOverlaps(
       // Planned rows first: a row that is sent between the two questions is seen twice, never missed.
       const [planned = [], sent = []] = await read((own) => [
         { sql: plannedSql(scope), values: [own, scope.value(own), except], given },
-        { sql: sentSql(scope), values: [own, scope.value(own), except, since], given },
+        {
+          sql: sentSql(scope, driver.dialect),
+          values: [own, scope.number(own), except, since],
+          given,
+        },
       ]);
       return overlapsIn(planned, sent, { rows, since });
     },
@@ -87,12 +92,12 @@ const overlapColumns: ColumnTypes = {
 };
 
 /** $1 own account, $2 scope, $3 batch, $4 time. */
-const sentSql = ({ inSql }: GuardScope) => `
+const sentSql = ({ ofOperations }: GuardScope, dialect: Dialect) => `
   SELECT given.place AS place, o.reference, o.state, o.status, o.code,
     o.account = CAST($1 AS bigint) AS is_own, o.accepted_at, o.command, ${lastTakenAt} AS sent_at
   FROM given CROSS JOIN lenden.operations o
-  WHERE o.amount_paisa = given.amount AND o.recipient_key = given.payee AND o.kind = 'payout'
-    AND ${isNoTest} AND ${inSql("o", "$2")} AND (${isUnresolved} OR (${isAcceptedSince("$4")}))
+  WHERE ${recipientByPhase(dialect)} = given.payee AND o.amount_paisa = given.amount
+    AND ${ofOperations("o", "$2")} AND o.kind = 'payout' AND ${isNoTest} AND (${isUnresolved} OR (${isAcceptedSince("$4")}))
     AND NOT (o.account = CAST($1 AS bigint) AND EXISTS (SELECT 1 FROM lenden.batch_rows r
       WHERE r.batch = CAST($3 AS bigint) AND r.reference = o.reference AND ${isSamePayout}))
   ORDER BY 1, CASE WHEN ${isUnresolved} THEN ${lastTakenAt} ELSE o.accepted_at END DESC, o.number`;

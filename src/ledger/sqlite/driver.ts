@@ -28,6 +28,7 @@ const changedSince = [
 export const dialect = dialectOf({
   ...{ changedSince, insertAgain: "INSERT OR REPLACE" },
   unindexed: (column) => column,
+  unindexedText: (column) => column,
   isIn: (column, select) => `${column} IN (${select})`,
   ...{ jsonObject: "json_object", jsonArray: "json_array" },
   jsonArrayOf: "json_group_array",
