@@ -380,7 +380,10 @@ export function refundableOf(refunds: Operation[], paidPaisa: Paisa) {
   const live = refunds
     .filter(mayHavePaid)
     .sort((one, other) => (one.number < other.number ? -1 : 1));
-  const refundedPaisa = live.reduce((sum, one) => sum + (one.amountPaisa ?? paidPaisa), 0n);
+  // One that lenden would not have sent leaves nothing: a colleague may have added it to a shared ledger.
+  const amountOf = ({ amountPaisa }: Operation) =>
+    amountPaisa !== null && amountPaisa > 0n ? amountPaisa : paidPaisa;
+  const refundedPaisa = live.reduce((sum, one) => sum + amountOf(one), 0n);
   const isUnproved = live.some(isDiffering);
   return { live, refundablePaisa: isUnproved ? 0n : paidPaisa - refundedPaisa };
 }

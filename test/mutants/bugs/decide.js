@@ -29,6 +29,15 @@ export const decideBugs = [
     tests: ofLedger,
   },
   {
+    name: "a planted refund of a negative amount leaves more to refund",
+    seam: "refund",
+    decorate: (decide) => (request, similar) => {
+      const positive = similar.filter(({ amountPaisa }) => (amountPaisa ?? 0n) > 0n);
+      return decide(request, positive);
+    },
+    tests: [...ofLedger, "-t", "negative"],
+  },
+  {
     name: "a refund that the API rejected is sent again at once",
     seam: "refund",
     decorate: (decide) => (request, similar) =>
