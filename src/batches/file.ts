@@ -3,7 +3,7 @@ import { usage } from "../domain/failure.ts";
 import type { NumberFormat } from "../domain/mobile.ts";
 import { ok } from "../domain/result.ts";
 import { rowsText } from "../domain/text.ts";
-import type { Batch, BatchFile } from "../ledger/batch.ts";
+import type { Batch, BatchFile, ReadPlan } from "../ledger/batch.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { OperationDeps } from "../operations/deps.ts";
 import { createMethodLookup, type MethodCache } from "../operations/method.ts";
@@ -12,9 +12,10 @@ import type { CsvFile } from "./csv.ts";
 import { retryAdvice } from "./ending.ts";
 import { type Finding, groupOf, isAcceptable, rejectProblems, sumOfRows } from "./findings.ts";
 import type { ColumnChoices } from "./header.ts";
-import { batchOfBytes, hasRowsOf } from "./lookup.ts";
+import { batchOfBytes, rowsAsPlanned } from "./lookup.ts";
 import { cancelledBatch, checkOpenRows, findBatch } from "./plan.ts";
-import { type Totals, totalsOf } from "./rows.ts";
+import { type FileRow, type Totals, totalsOf } from "./rows.ts";
+import { assertSameRows, type Comparison, hasSameRows } from "./same-rows.ts";
 import { openOf, readStatus } from "./status.ts";
 import { newPeriodText, sentences, sumText } from "./texts.ts";
 
@@ -60,7 +61,7 @@ export interface Examined {
   /** Undefined if some row cannot be read, so that it cannot be compared with a plan. */
   file: BatchFile | undefined;
   read: CheckedFile;
-  totals: Totals;
+  totals: Totals<FileRow>;
   /** Why the file is not sent. */
   problems: Finding[];
   /** What --allow-duplicates accepts. */
@@ -111,13 +112,13 @@ export async function examineFile(
 /** A file to send. */
 export type FileToSend =
   /** `isRead`: not found by its bytes, but by its rows. */
-  { batch: Batch; isRead: boolean } | { batch?: never; file: BatchFile; examined: Examined };
+  | { batch: Batch; compare: Comparison; isRead: boolean }
+  | { batch?: never; file: BatchFile; examined: Examined };
 
 /**
  * The batch that a file is, or a new one with sound rows.
  *
- * @throws Failure `usage` if the file has problems, or if flags read other rows from a planned file; `conflict` for
- * a changed file of a known batch
+ * @throws Failure `usage` if the file has problems; `conflict` for a changed file of a known batch
  */
 export async function readToSend(
   input: FileInput,
@@ -127,28 +128,63 @@ export async function readToSend(
 ): Promise<FileToSend> {
   const planned = await batchOfBytes(soughtOf(input, csv), ledger);
   if (planned) {
-    await checkColumns(planned, sourceOf(input, csv), ledger);
-    return { batch: planned, isRead: false };
+    const compare = comparisonOfBytes(input, csv, ledger, openReading);
+    return { batch: planned, compare, isRead: false };
   }
   const examined = await examineFile(input, csv, undefined, ledger, await openReading());
   const { file, read, problems } = examined;
   const found = file && (await findBatch(file, read.rows, ledger));
-  if (found) return { batch: found, isRead: true };
+  if (found) {
+    const compare: Comparison = (plan) => assertSameRows(plan, file.name, read.rows, ledger);
+    return { batch: found, compare, isRead: true };
+  }
   await rejectProblems(input.file, problems, ledger);
   if (!file) throw new Error("a file without problems cannot be read");
   return { file, examined };
 }
 
 /**
- * The plan of a file decides, not the flags of a later run.
- *
- * @throws Failure `usage` if flags read other rows from the planned file
+ * Compares a file with the plan that was found by its bytes. A plan that is sealed says which method a name means; for
+ * any other one the API does.
  */
-async function checkColumns(planned: Batch, source: Source, ledger: Ledger): Promise<void> {
+function comparisonOfBytes(
+  input: FileInput,
+  csv: CsvFile,
+  ledger: Ledger,
+  openReading: () => Promise<Reading>,
+): Comparison {
+  const source = sourceOf(input, csv);
+  const { fileName } = soughtOf(input, csv);
+  return async (plan, hasOpenRows) => {
+    if (plan.isSealed || !hasOpenRows)
+      return assertPlanned(plan, hasOpenRows, { source, fileName }, ledger);
+    const examined = await examineFile(input, csv, undefined, ledger, await openReading());
+    const unreadable = examined.problems.filter((one) => groupOf(one) === "invalid");
+    await rejectProblems(input.file, unreadable, ledger);
+    await assertSameRows(plan, fileName, examined.read.rows, ledger);
+  };
+}
+
+/**
+ * @throws Failure `usage` if flags read other rows from a file than its plan has; `conflict` if the plan does not have
+ * the rows of the file
+ */
+async function assertPlanned(
+  plan: ReadPlan,
+  hasOpenRows: boolean,
+  { source, fileName }: { source: Source; fileName: string },
+  ledger: Ledger,
+): Promise<void> {
   const { ignored = [], mapped = [] } = source.choices ?? {};
-  if (source.delimiter === undefined && ignored.length + mapped.length === 0) return;
-  if (await hasRowsOf(planned, source, ledger)) return;
-  const problem = `With --delimiter, --ignore-columns or --map, the rows differ from those of batch ${planned.id}, which was created from this file.`;
+  const hasFlags = source.delimiter !== undefined || ignored.length + mapped.length > 0;
+  // Nothing is sent, so the flags of the batch need not be given again.
+  if (!hasFlags && !hasOpenRows) return;
+  // Without flags, the columns that the plan ignored are ignored.
+  const choices = { ignored, mapped, isLenient: !hasFlags };
+  const rows = await rowsAsPlanned(plan, { ...source, choices });
+  if (!hasFlags) return assertSameRows(plan, fileName, rows ?? [], ledger);
+  if (rows && (await hasSameRows(plan, rows, ledger))) return;
+  const problem = `With --delimiter, --ignore-columns or --map, the rows differ from those of batch ${plan.batch.id}, which was created from this file.`;
   throw usage([problem], "To resume that batch, run the same command without these flags.");
 }
 
@@ -165,20 +201,37 @@ export async function describeExisting(
   planned: Batch | undefined,
   ledger: Ledger,
 ): Promise<string | undefined> {
-  if (planned) await checkColumns(planned, sourceOf(input, csv), ledger);
   const batch = planned ?? (file && (await findBatch(file, read.rows, ledger)));
-  return batch && describeBatch(batch, ledger);
+  if (!batch) return undefined;
+  const source = sourceOf(input, csv);
+  const { fileName } = soughtOf(input, csv);
+  return describeBatch(batch, ledger, (plan, hasOpenRows) =>
+    planned
+      ? assertPlanned(plan, hasOpenRows, { source, fileName }, ledger)
+      : assertSameRows(plan, fileName, read.rows, ledger),
+  );
 }
 
-/** What sending a batch would do. @throws Failure if it was cancelled */
-export async function describeBatch(batch: Batch, ledger: Ledger): Promise<string> {
+/**
+ * What sending a batch would do. No seal is checked, because that needs the payout secret.
+ *
+ * @throws Failure if it was cancelled, or as `compare`
+ */
+export async function describeBatch(
+  batch: Batch,
+  ledger: Ledger,
+  compare?: Comparison,
+): Promise<string> {
   if (batch.cancelledAt !== null) throw cancelledBatch(batch);
+  // Without a seal, the methods of the plan are taken as they are.
+  const plan = { ...(await ledger.batches.readPlan(batch, undefined)), isSealed: true };
   const status = await readStatus(batch, ledger);
   const open = openOf(status.sums);
+  await compare?.(plan, open.count > 0);
   const left = open.count === 0 ? "no row is left to send" : `${sumText(open)}, are still open`;
-  const { count } = sumOfRows((await checkOpenRows(batch, ledger)).findings);
+  const { count } = sumOfRows((await checkOpenRows(plan, ledger)).findings);
   return sentences([
-    `This file is batch ${batch.id}: ${left}.`,
+    `${compare ? "This file is batch" : "Batch"} ${batch.id}: ${left}.`,
     open.count === 0 ? newPeriodText(status) : "",
     count > 0
       ? `Other payouts repeat ${rowsText(count)}. If the repeats are intended, resume with --allow-duplicates.`

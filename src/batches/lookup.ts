@@ -5,7 +5,14 @@ import { placeIn } from "../domain/identifier.ts";
 import { payeeOf } from "../domain/mobile.ts";
 import { ok } from "../domain/result.ts";
 import { isFree, isUnsettled, isUsedUp } from "../domain/state.ts";
-import type { Batch, BatchFile, FileOfBatch, FoundPlan, KnownBatches } from "../ledger/batch.ts";
+import type {
+  Batch,
+  BatchFile,
+  FileOfBatch,
+  FoundPlan,
+  KnownBatches,
+  ReadPlan,
+} from "../ledger/batch.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { readRows, type Source } from "./check.ts";
 import { readCsvFile } from "./csv.ts";
@@ -29,9 +36,17 @@ export async function batchNamed(name: string, ledger: Ledger, byLines = false):
   const place = placeIn(name);
   if (place !== undefined) return (await ledger.batches.list(place))[place - 1] ?? notFound(name);
   if (existsSync(name)) return (await batchOfPath(name, ledger, byLines)) ?? notFound(name);
+  return (await batchBesideFiles(name, ledger)) ?? notFound(name);
+}
+
+/** The batch of an ID or a name, or among the newest, unless this is the path of a file; undefined if there is none. */
+export async function batchBesideFiles(name: string, ledger: Ledger): Promise<Batch | undefined> {
+  const place = placeIn(name);
+  if (place !== undefined) return batchNamed(name, ledger);
+  if (existsSync(name)) return undefined;
   const id = name.toUpperCase();
   const { batches, named } = await ledger.batches.known({ id, name });
-  return batches.find((one) => one.id === id) ?? named ?? notFound(name);
+  return batches.find((one) => one.id === id) ?? named;
 }
 
 function notFound(name: string): never {
@@ -113,10 +128,28 @@ async function batchToShow(file: SoughtFile, source: Source, ledger: Ledger): Pr
   });
 }
 
-/** True if a file has the rows of a batch, as the source says that it is read. */
-export async function hasRowsOf(batch: Batch, source: Source, ledger: Ledger): Promise<boolean> {
+/**
+ * The rows of a file, with the methods of a plan.
+ *
+ * @returns undefined if some row cannot be read
+ */
+export async function rowsAsPlanned(
+  { batch, methods }: ReadPlan,
+  source: Source,
+): Promise<FileRow[] | undefined> {
   const typed = await readTyped(source);
-  return typed !== undefined && (await batchWithRows([batch], typed, ledger)) !== undefined;
+  return typed && withMethods(typed.rows, batch, methods);
+}
+
+/** Rows whose methods were read as they are typed, with the IDs that these have in a batch. */
+function withMethods(
+  rows: FileRow[],
+  { method: usual }: Batch,
+  methods: ReadonlyMap<string, string>,
+): FileRow[] {
+  return rows.map((row) => {
+    return { ...row, methodId: methods.get(row.method || (usual ?? "")) ?? null };
+  });
 }
 
 /** A file whose methods were read as they are typed. */
@@ -150,15 +183,12 @@ async function batchWithRows(
 ): Promise<Batch | undefined> {
   const { count, sumPaisa } = totalsOf(rows).total;
   for (const batch of batches) {
-    const { plan, name, fileName, identity, method: usual } = batch;
+    const { plan, name, fileName, identity } = batch;
     if (plan?.rowCount !== count || plan.totalPaisa !== sumPaisa) continue;
     const ids = new Map<string, string>();
     for await (const { method, methodId } of ledger.batches.rows(batch, "all"))
       ids.set(method, methodId);
-    const planned = rows.map((row) => ({
-      ...row,
-      methodId: ids.get(row.method || (usual ?? "")) ?? null,
-    }));
+    const planned = withMethods(rows, batch, ids);
     const ownName = name === fileName ? undefined : name;
     if (identify(planned, hasReferences, ownName) === identity) return batch;
   }

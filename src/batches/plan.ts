@@ -1,24 +1,28 @@
 import { Failure, usage } from "../domain/failure.ts";
 import { formatTime } from "../domain/local-time.ts";
-import {
-  type Batch,
-  type BatchFile,
-  type FoundPlan,
-  type PlannedClaim,
-  type PlannedRow,
-  planModified,
+import type {
+  Batch,
+  BatchFile,
+  FoundPlan,
+  PlannedClaim,
+  PlannedRow,
+  ReadPlan,
 } from "../ledger/batch.ts";
 import { duplicatesSince } from "../ledger/decide.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { Sealer } from "../ledger/seal.ts";
 import { lockedError } from "../operations/record-outcome.ts";
 import { type CheckedFile, findInLedger, hasMore, type LedgerFindings } from "./check.ts";
 import { differencesFrom } from "./differences.ts";
+import { howToResume } from "./ending.ts";
 import { type Finding, firstOf, isAcceptable, placedFinding } from "./findings.ts";
 import { hasReferenceColumn } from "./header.ts";
 import { isComplete, whichBatch } from "./identity.ts";
 import { batchToSend } from "./lookup.ts";
-import { type FileRow, totalsOf } from "./rows.ts";
-import { difference, openOf, readStatus, type Sum } from "./status.ts";
+import { createTotals, type FileRow, type Totals, totalsOf } from "./rows.ts";
+import { assertSameRows, type Comparison } from "./same-rows.ts";
+import { difference, openOf, readStatus, type Sum, totalOf } from "./status.ts";
+import { sumText } from "./texts.ts";
 
 /** What the user decides about a batch. */
 export interface Choices {
@@ -29,6 +33,13 @@ export interface Choices {
   expect(total: Sum): void;
   /** Asks the user to confirm. @throws Failure if that is denied */
   confirm(question: Question): Promise<void>;
+  notice(text: string, reason: string): void;
+}
+
+/** The ledger, and what seals the plan that this run orders. */
+export interface Ordering {
+  ledger: Ledger;
+  sealer: Sealer;
 }
 
 export interface Question {
@@ -38,6 +49,8 @@ export interface Question {
   open: Sum;
   /** Duplicates that are accepted by the confirmation. */
   duplicates: Finding[];
+  /** What a person checks of a batch that is sent without its file. */
+  totals?: Totals | undefined;
 }
 
 /**
@@ -153,24 +166,25 @@ export async function createBatch(
   file: BatchFile,
   checked: CheckedFile,
   choices: Choices,
-  ledger: Ledger,
-): Promise<Batch> {
+  { ledger, sealer }: Ordering,
+): Promise<ReadPlan> {
   const { total } = totalsOf(checked.rows);
   choices.expect(total);
   const claim = await ledger.batches.claim(file, whichBatch);
   if (claim.kind === "changed-file")
     throw await changedSince(claim.batch, file, checked.rows, ledger);
   const batch = ownBatch(claim);
-  // Another process created it while this one read the file. Its plan is used.
+  // Another process created it while this one read the file.
   if (batch.plan) {
     await ledger.batches.release(batch);
-    return resumeBatch(batch, choices, ledger);
+    const compare = (plan: ReadPlan) => assertSameRows(plan, file.name, checked.rows, ledger);
+    return resumeBatch(batch, compare, choices, { ledger, sealer });
   }
   return orRelease(batch, ledger, async () => {
     const open = difference(total, checked.ledger.sentBefore);
     const duplicates = checked.findings.filter(isAcceptable);
     if (open.count > 0) await choices.confirm({ batch, total, open, duplicates });
-    return planBatch(batch, checked, ledger);
+    return planBatch(batch, checked, { ledger, sealer });
   });
 }
 
@@ -178,13 +192,14 @@ export async function createBatch(
 export async function planBatch(
   batch: Batch,
   checked: CheckedFile,
-  ledger: Ledger,
-): Promise<Batch> {
+  { ledger, sealer }: Ordering,
+): Promise<ReadPlan> {
   const lines = acceptedLines(checked.findings);
   const rows = () => plannedRows(checked.rows, lines);
-  for (let { upTo } = checked.ledger; ; ) {
-    const answer = await ledger.batches.plan(batch, rows, upTo, whichBatch);
-    if (answer.kind === "planned") return answer.batch;
+  for (let { upTo: checkedUpTo } = checked.ledger; ; ) {
+    const planning = { rows, sealer, checkedUpTo, which: whichBatch };
+    const answer = await ledger.batches.plan(batch, planning);
+    if (answer.kind === "planned") return answer.plan;
     if (answer.kind === "changed-file")
       throw await changedSince(answer.batch, batch, checked.rows, ledger);
     const now = await findInLedger(checked.rows, ledger, checked);
@@ -197,7 +212,7 @@ export async function planBatch(
           hint: "To see all repeats, run the same command again. If they are intended, add --allow-duplicates.",
         },
       );
-    upTo = now.upTo;
+    checkedUpTo = now.upTo;
   }
 }
 
@@ -220,38 +235,71 @@ function acceptedLines(findings: Finding[]): Set<number> {
 }
 
 /**
- * Claims a planned batch for this process, after a confirmation. Only its plan counts.
+ * Claims a planned batch for this process, after a confirmation.
  *
- * @throws Failure `locked` or `refused` as `claimPlanned` does; `usage` if the method differs or other payouts
- * repeat its rows; `internal` if the plan was modified
+ * @param compare compares the plan with the file that is sent; without a file only seals show who ordered the plan
+ * @throws Failure `locked` or `refused` as `claimPlanned` does; as `compare`, or `access` if there is no file and a
+ * seal is not valid; `usage` if the method differs or other payouts repeat its rows; `internal` if the plan was modified
  */
 export async function resumeBatch(
   planned: Batch,
-  { method, allowDuplicates, expect, confirm }: Choices,
-  ledger: Ledger,
-): Promise<Batch> {
+  compare: Comparison | undefined,
+  { method, allowDuplicates, expect, confirm, notice }: Choices,
+  { ledger, sealer }: Ordering,
+): Promise<ReadPlan> {
   if (method !== undefined && method.toLowerCase() !== planned.method?.toLowerCase()) {
     const used = planned.method ?? "a method in every row";
     const problem = `--method: batch ${planned.id} was created with ${used}.`;
     throw usage([problem], "Run the same command without --method.");
   }
-  const batch = await claimPlanned(planned, ledger);
-  return orRelease(batch, ledger, async () => {
-    if (!(await ledger.batches.isUnaltered(batch))) throw planModified(batch);
+  const claimed = await claimPlanned(planned, ledger);
+  return orRelease(claimed, ledger, async () => {
+    const read = await ledger.batches.readPlan(claimed, sealer);
+    const { batch } = read;
     const { sums, total } = await readStatus(batch, ledger);
     const open = openOf(sums);
+    if (compare) await compare(read, open.count > 0);
+    else if (!read.isSealed) throw notSealed(batch);
+    // Who accepted duplicates is not known without a seal.
+    const plan = read.isSealed ? read : { ...read, accepted: new Set<number>() };
     expect(total);
-    const shown = await checkOpenRows(batch, ledger);
+    const shown = await checkOpenRows(plan, ledger);
     const duplicates = shown.findings;
     const rejected = duplicates.filter((one) => !(allowDuplicates && isAcceptable(one)));
     if (rejected.length > 0) throw repeatedSince(batch, rejected);
-    if (open.count === 0) return batch;
-    await confirm({ batch, total, open, duplicates });
+    if (open.count === 0) return plan;
+    if (!read.isSealed) notice(sealedAgainText(batch), "batch.sealed-again");
+    const totals = compare ? undefined : await totalsOfPlan(plan, ledger);
+    await confirm({ batch, total, open, duplicates, totals });
     // The confirmation took a while.
-    const now = await checkOpenRows(batch, ledger);
+    const now = await checkOpenRows(plan, ledger);
     if (hasMore(now, shown)) throw repeatedSince(batch, now.findings);
-    return acceptRows(batch, shown, ledger);
+    return acceptRows(plan, shown, { ledger, sealer });
   });
+}
+
+function sealedAgainText({ id, user, createdAt }: Batch): string {
+  return `Batch ${id}, created by ${user} on ${formatTime(createdAt)}, is not sealed with this payout secret. Its rows are those of the file, and are sealed again. Duplicates that were accepted before have to be accepted again.`;
+}
+
+/** P28: nothing shows that a holder of the payout secret ordered the rows of a batch. */
+function notSealed(batch: Batch): Failure {
+  const { id, name, user, createdAt } = batch;
+  const total = sumText(totalOf(batch));
+  return new Failure(
+    "payout.not-sealed",
+    `Batch ${id} (${name}; ${total}), created by ${user} on ${formatTime(createdAt)}, has no valid seal of this payout secret.`,
+    {
+      hint: `To send it, ${howToResume(batch)}: then its rows are compared with the file. To see its rows, run 'lenden payout batch export ${id}'.`,
+      operation: id,
+    },
+  );
+}
+
+async function totalsOfPlan(plan: ReadPlan, { batches }: Ledger): Promise<Totals> {
+  const totals = createTotals();
+  for await (const row of batches.rowsAsRead(plan, "all")) totals.add(row);
+  return totals.value();
 }
 
 function repeatedSince({ id }: Batch, findings: Finding[]): Failure {
@@ -265,7 +313,11 @@ function repeatedSince({ id }: Batch, findings: Finding[]): Failure {
 }
 
 /** Ends the lock of a batch that is not sent, so that another process can claim it. */
-async function orRelease(batch: Batch, ledger: Ledger, work: () => Promise<Batch>): Promise<Batch> {
+async function orRelease<Done>(
+  batch: Batch,
+  ledger: Ledger,
+  work: () => Promise<Done>,
+): Promise<Done> {
   try {
     return await work();
   } catch (error) {
@@ -278,18 +330,20 @@ async function orRelease(batch: Batch, ledger: Ledger, work: () => Promise<Batch
  * What others did about the open rows of a plan since a day before it was made. What repeated a row when its
  * duplicates were accepted, and was accepted by the API before the plan, does not count again.
  */
-export function checkOpenRows(batch: Batch, ledger: Ledger): Promise<LedgerFindings> {
-  const since = duplicatesSince(Date.parse(batch.createdAt));
-  const planned = { batch: batch.number, since: batch.createdAt };
-  return findInLedger(ledger.batches.rows(batch, "open"), ledger, { since, planned });
+export function checkOpenRows(plan: ReadPlan, ledger: Ledger): Promise<LedgerFindings> {
+  const { number, createdAt } = plan.batch;
+  const since = duplicatesSince(Date.parse(createdAt));
+  const planned = { batch: number, since: createdAt };
+  return findInLedger(ledger.batches.rowsAsRead(plan, "open"), ledger, { since, planned });
 }
 
-/** Stores that the duplicates of a plan's open rows were accepted. */
+/** Seals a plan whose duplicates were accepted, or that has no valid seal. */
 export async function acceptRows(
-  batch: Batch,
+  plan: ReadPlan,
   { findings }: LedgerFindings,
-  ledger: Ledger,
-): Promise<Batch> {
+  { ledger, sealer }: Ordering,
+): Promise<ReadPlan> {
   const lines = acceptedLines(findings);
-  return lines.size === 0 ? batch : ledger.batches.acceptLines(batch, [...lines]);
+  if (plan.isSealed && lines.size === 0) return plan;
+  return ledger.batches.seal(plan, sealer, lines);
 }

@@ -135,31 +135,49 @@ function readPlain(text: string): Result<string> {
     : ok(text);
 }
 
-/** What the rows of a file add up to. */
-export interface Totals {
+/** The part of a row that a person checks. */
+export type ShownRow = Pick<
+  FileRow,
+  "line" | "amountPaisa" | "recipient" | "methodId" | "method" | "name"
+>;
+
+/** What rows add up to. */
+export interface Totals<Row extends ShownRow = ShownRow> {
   total: Sum;
   /** Each by its first spelling, however other rows spell it. */
   methods: (Sum & { method: string })[];
   /** The first three, the last, and the one with the largest amount. */
-  first: FileRow[];
-  last: FileRow | undefined;
-  largest: FileRow | undefined;
+  first: Row[];
+  last: Row | undefined;
+  largest: Row | undefined;
 }
 
-export function totalsOf(rows: FileRow[]): Totals {
+export function totalsOf<Row extends ShownRow>(rows: Row[]): Totals<Row> {
+  const totals = createTotals<Row>();
+  for (const row of rows) totals.add(row);
+  return totals.value();
+}
+
+/** Adds up rows that are read one after the other. */
+export function createTotals<Row extends ShownRow>() {
   const methods = new Map<string, Totals["methods"][number]>();
   const total = { count: 0, sumPaisa: 0n };
-  let largest = rows[0];
-  for (const row of rows) {
-    const amountPaisa = row.amountPaisa ?? 0n;
-    countRow(total, { amountPaisa });
-    if (amountPaisa > (largest?.amountPaisa ?? 0n)) largest = row;
-    if (row.method === null) continue;
-    const key = row.methodId ?? row.method;
-    const sum = methods.get(key) ?? { method: row.method, count: 0, sumPaisa: 0n };
-    methods.set(key, sum);
-    countRow(sum, { amountPaisa });
-  }
-  const [first, last] = [rows.slice(0, 3), rows.at(-1)];
-  return { total, methods: [...methods.values()], first, last, largest };
+  const first: Row[] = [];
+  let last: Row | undefined;
+  let largest: Row | undefined;
+  return {
+    add: (row: Row): void => {
+      const amountPaisa = row.amountPaisa ?? 0n;
+      countRow(total, { amountPaisa });
+      if (first.length < 3) first.push(row);
+      last = row;
+      if (!largest || amountPaisa > (largest.amountPaisa ?? 0n)) largest = row;
+      if (row.method === null) return;
+      const key = row.methodId ?? row.method;
+      const sum = methods.get(key) ?? { method: row.method, count: 0, sumPaisa: 0n };
+      methods.set(key, sum);
+      countRow(sum, { amountPaisa });
+    },
+    value: (): Totals<Row> => ({ total, methods: [...methods.values()], first, last, largest }),
+  };
 }

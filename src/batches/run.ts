@@ -2,7 +2,7 @@ import { type Failure, inOneLine, type Reason, whatHappened } from "../domain/fa
 import { formatDay } from "../domain/local-time.ts";
 import { formatPaisa } from "../domain/money.ts";
 import { durationText, rowsText } from "../domain/text.ts";
-import type { Batch, PlannedPayout } from "../ledger/batch.ts";
+import type { PlannedPayout, ReadPlan } from "../ledger/batch.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { OperationDeps } from "../operations/deps.ts";
 import { resolveHint } from "../operations/response-failure.ts";
@@ -33,12 +33,13 @@ interface ProgressLine {
 
 /** Sends what is open of a batch, with progress; then ends the lock. */
 export async function runBatch(
-  batch: Batch,
+  plan: ReadPlan,
   pacing: Pacing,
   ledger: Ledger,
   openDeps: () => Promise<OperationDeps>,
   { notice, progress: startProgress, isQuiet }: Reporting,
 ) {
+  const { batch } = plan;
   const before = await readStatus(batch, ledger);
   if (openOf(before.sums).count === 0) {
     await ledger.batches.release(batch);
@@ -71,7 +72,8 @@ export async function runBatch(
       notice(text, "payout.outcome-not-recorded");
     else if (end === "refused" || end === "conflict") notice(text);
   };
-  const sending = sendBatch({ ...pacing, batch, ledger, onRow }, deps);
+  const hasUnknown = before.sums.uncertain.count > 0;
+  const sending = sendBatch({ ...pacing, plan, hasUnknown, ledger, onRow }, deps);
   const stopped = await sending.finally(progress.close);
   // If the ledger fails, the lock ends with this process.
   await ledger.batches.release(batch).catch(() => {});

@@ -1,7 +1,7 @@
 import { errorCode } from "../domain/error-code.ts";
 import { Failure, type FailureKind, isOfLedger, whatHappened } from "../domain/failure.ts";
 import { isUnsettled } from "../domain/state.ts";
-import type { Batch, PlannedPayout } from "../ledger/batch.ts";
+import type { Batch, PlannedPayout, ReadPlan } from "../ledger/batch.ts";
 import type { ClaimAnswer } from "../ledger/change.ts";
 import { withCommitQueue } from "../ledger/commit-queue.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -18,7 +18,9 @@ import { createWorkers } from "./workers.ts";
 export type RowEnd = "accepted" | "existing" | FailureKind;
 
 export interface Sending {
-  batch: Batch;
+  plan: ReadPlan;
+  /** True if the outcome of some rows is unknown. */
+  hasUnknown: boolean;
   ledger: Ledger;
   /** So many rows are sent at once. Some more are claimed; after a kill at most `mostClaimed` are unknown. */
   concurrency: number;
@@ -64,9 +66,10 @@ export async function sendBatch(
     if (done) isAllClaimed = true;
     if (done || isOver()) return undefined;
     const order = orderOfRow(row);
-    const intent = payoutIntent(order, sending.batch.number);
+    const { id, number } = sending.plan.batch;
+    const intent = payoutIntent(order, number);
     const onDuplicate = row.isAccepted ? "send" : "reject";
-    const request = { intent, onDuplicate, sealer, batchId: sending.batch.id } as const;
+    const request = { intent, onDuplicate, sealer, batchId: id } as const;
     return { row, order, claim: await queue.claim(request) };
   };
 
@@ -172,16 +175,16 @@ export async function countForgotten(
 
 /** The ledger is read page by page, so that memory does not grow with the batch. */
 async function* rowsToSend(
-  { batch, ledger, onRow }: Sending,
+  { plan, hasUnknown, ledger: { batches }, onRow }: Sending,
   deps: OperationDeps,
 ): AsyncGenerator<PlannedPayout, void> {
-  const batches = ledger.batches;
   const guarantees = await deps.guarantees();
-  for await (const row of batches.rows(batch, "unknown")) {
-    if (isUnresendable(row.sentAt ?? "", guarantees, deps)) onRow(row, "uncertain");
-    else yield row;
-  }
-  yield* batches.rows(batch, "unsent");
+  if (hasUnknown)
+    for await (const row of batches.rowsAsRead(plan, "unknown")) {
+      if (isUnresendable(row.sentAt ?? "", guarantees, deps)) onRow(row, "uncertain");
+      else yield row;
+    }
+  yield* batches.rowsAsRead(plan, "unsent");
 }
 
 /** After so many rows in a row without a response, further rows would show nothing new. */

@@ -10,7 +10,7 @@ export function batchOf(row: Row): Batch {
   const plan = {
     rowCount: Number(row.row_count),
     totalPaisa: numberIn(row.total_paisa),
-    digest: text("digest"),
+    seal: maybe("seal"),
   };
   return {
     number: numberIn(row.number),
@@ -26,7 +26,7 @@ export function batchOf(row: Row): Batch {
     createdAt: text("created_at"),
     cancelledAt: maybe("cancelled_at"),
     holder: holderIn(row),
-    plan: row.digest ? plan : null,
+    plan: row.row_count == null ? null : plan,
   };
 }
 
@@ -115,7 +115,7 @@ export function tallyOf(row: Row): Tally {
   };
 }
 
-/** The columns of a plan's row, as `planColumns` names them. */
+/** The columns of a plan's row, as `planColumns` names them, without its seal. */
 export function planRowOf(row: PlannedRow): Row {
   return {
     row: BigInt(row.row),

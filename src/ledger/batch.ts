@@ -2,6 +2,7 @@ import type { Paisa } from "../domain/amount.ts";
 import { Failure } from "../domain/failure.ts";
 import type { State } from "../domain/state.ts";
 import type { Holder } from "./operation.ts";
+import type { Sealer } from "./seal.ts";
 
 /** The batches of one account: plans, and the results of their rows. Every change is durable when it resolves. */
 export interface BatchStore extends BatchResults {
@@ -23,41 +24,61 @@ export interface BatchStore extends BatchResults {
    * Locks the batch of a file for this process: the one that it is, or a new one.
    *
    * @param which decides that inside the transaction
+   * @throws Failure `ledger.modified` if the batch is not as its events record
    */
   claim(file: BatchFile, which: WhichBatch): Promise<BatchClaim>;
-  /** Locks a batch that was planned before. */
+  /** Locks a batch that was planned before. @throws Failure as `claim` does */
   claimPlanned(batch: Batch): Promise<PlannedClaim>;
   /** Ends the lock. */
   release(batch: Batch): Promise<void>;
   /**
-   * Makes these rows the plan of a batch that this process has locked. The plan counts only when its last row
-   * is durable.
-   *
-   * @param rows called again if the connection to a server was lost
-   * @param checkedUpTo `Ledger.newestEvent` when the rows were checked
-   * @param which decides inside the transaction whether it is still a new batch
+   * Makes these rows the plan of a batch that this process has locked, and seals it. The plan counts only when its last
+   * row is durable.
    */
-  plan(
-    batch: Batch,
-    rows: () => Iterable<PlannedRow>,
-    checkedUpTo: bigint,
-    which: WhichBatch,
-  ): Promise<PlanResult>;
+  plan(batch: Batch, planning: Planning): Promise<PlanResult>;
   /**
-   * Stores that duplicates of the rows on these lines were accepted.
+   * Reads the whole plan of a batch.
    *
-   * @throws Failure `batch.plan-modified`
+   * @param sealer undefined to check no seal
+   * @throws Failure `batch.plan-modified` if its rows are not those that its newest event records
    */
-  acceptLines(batch: Batch, lines: number[]): Promise<Batch>;
-  /** True if its rows are those that were planned. */
-  isUnaltered(batch: Batch): Promise<boolean>;
+  readPlan(batch: Batch, sealer: Sealer | undefined): Promise<ReadPlan>;
+  /**
+   * Seals a plan again, of a batch that this process has locked: its rows are ordered as they were read.
+   *
+   * @param lines the duplicates of the rows on these lines are accepted too
+   * @throws Failure `batch.plan-modified` if its rows are not those that were read
+   */
+  seal(plan: ReadPlan, sealer: Sealer, lines: ReadonlySet<number>): Promise<ReadPlan>;
   /**
    * Cancels a batch that this process has locked, and ends the lock: its rows that were not sent never are,
    * and count for no check of duplicates.
-   *
-   * @throws Failure `batch.plan-modified`
    */
   cancel(batch: Batch): Promise<Batch>;
+}
+
+/** How the rows of a file become a plan. */
+export interface Planning {
+  /** Called again if the connection to a server was lost. */
+  rows: () => Iterable<PlannedRow>;
+  sealer: Sealer;
+  /** `Ledger.newestEvent` when the rows were checked. */
+  checkedUpTo: bigint;
+  /** Decides inside the transaction whether it is still a new batch. */
+  which: WhichBatch;
+}
+
+/** A plan that was read from its first row to its last: a row is sent only if its page is still the same. */
+export interface ReadPlan {
+  batch: Batch;
+  /** The digest of each page of rows. */
+  pages: readonly string[];
+  /** The numbers of the rows whose duplicates were accepted. */
+  accepted: ReadonlySet<number>;
+  /** The ID of each method, as rows name it. */
+  methods: ReadonlyMap<string, string>;
+  /** True if a holder of this run's payout secret ordered it as it is. */
+  isSealed: boolean;
 }
 
 /** Selects batches; every part that is given has to match. */
@@ -85,6 +106,12 @@ export interface BatchResults {
   recipients(batch: Batch): AsyncIterable<Pick<RowResult, "recipient" | "name" | "amountPaisa">>;
   /** The rows of a set in the order of the file, page by page, so that memory does not grow with the batch. */
   rows(batch: Batch, set: RowSet): AsyncIterable<RowResult>;
+  /**
+   * As `rows`, of a plan that was read: of a page that is no longer the same, no row is returned.
+   *
+   * @throws Failure `batch.plan-modified`
+   */
+  rowsAsRead(plan: ReadPlan, set: RowSet): AsyncIterable<RowResult>;
 }
 
 /**
@@ -108,7 +135,7 @@ export type BatchClaim =
   | { kind: "changed-file"; batch: Batch };
 
 export type PlanResult =
-  | { kind: "planned"; batch: Batch }
+  | { kind: "planned"; plan: ReadPlan }
   /** By now the file is a changed one of this batch. Nothing was planned. */
   | { kind: "changed-file"; batch: Batch }
   /** Since the check, something happened that concerns a row. Nothing was planned: check again. */
@@ -202,8 +229,8 @@ export interface FoundPlan {
 interface Plan {
   rowCount: number;
   totalPaisa: Paisa;
-  /** Covers every row, so that a plan that was altered is noticed. */
-  digest: string;
+  /** Shows that a holder of the payout secret ordered it; null if no one did. */
+  seal: string | null;
 }
 
 /** A payout of a batch. */
@@ -259,6 +286,15 @@ export function planModified({ id }: Batch): Failure {
     "batch.plan-modified",
     `The rows of batch ${id} were modified in the ledger.`,
     { hint: "To see what was modified, run 'lenden ledger check'." },
+  );
+}
+
+/** Why nothing is done with a batch that is not as its events record. */
+export function batchModified({ id }: Batch, columns: string[]): Failure {
+  return new Failure(
+    "ledger.modified",
+    `Batch ${id} was modified in the ledger (${columns.join(", ")}).`,
+    { hint: "To see what was modified, run 'lenden ledger check'.", operation: id },
   );
 }
 

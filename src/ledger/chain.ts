@@ -1,8 +1,8 @@
-import { createHash, hash } from "node:crypto";
+import { hash } from "node:crypto";
 import { isObject, jsonIn } from "../domain/json.ts";
 import type { OperationEvent } from "./events.ts";
 import type { Head } from "./position.ts";
-import { numberIn, type Row, type TextRow, textOrNull, textRow } from "./values.ts";
+import { type Row, type TextRow, textRow } from "./values.ts";
 
 /** An event of an operation or of the ledger as a whole. Events are never changed or deleted. */
 export interface Event {
@@ -32,70 +32,22 @@ export function hashOf(
   return hash("sha256", JSON.stringify([before, operation, batch, at, event, data, commitId]));
 }
 
-/**
- * The event of an account, a key or a batch plan. They do not change later, and the event has the whole row, so
- * that `ledger check` detects a change of any column.
- *
- * @param rows the digest of a plan's rows, by `rowsDigest`
- */
-export function rowEvent(
-  event: "account" | "key" | "plan",
-  row: Row,
-  at: string,
-  rows?: string,
-): Event {
-  const batch = event === "plan" ? numberIn(row.number) : null;
-  const data = JSON.stringify({ row: immutableColumns(row), rows });
-  return { operation: null, batch, at, event, data };
+/** The event of an account or a key. They never change, and the event has the whole row. */
+export function rowEvent(event: "account" | "key", row: Row, at: string): Event {
+  return { operation: null, at, event, data: JSON.stringify({ row: immutableColumns(row) }) };
 }
 
-/** All columns of a row as text, but for the process that works on it, and the login of who added it. */
+/** All columns of a row as text, but for those that other events or none record. A seal is never shown. */
 export function immutableColumns({
   holder: _,
   process: _process,
   held_since: _since,
   login: _login,
+  cancelled_at: _cancelledAt,
+  seal: _seal,
   ...columns
 }: Row): TextRow {
   return textRow(columns);
-}
-
-/** A digest of rows that are added one by one. */
-interface RowsDigest {
-  add(row: Row): void;
-  value(): string;
-}
-
-/** The columns of a plan's row that `planDigest` covers. */
-export const sentColumns = [
-  ...["row", "reference", "amount_paisa", "recipient", "method_id", "name", "description"],
-  "accepted",
-];
-
-/** Covers what is sent of every row of a plan, in its order. */
-export function planDigest(): RowsDigest {
-  const hash = createHash("sha256");
-  return {
-    add: (row) => {
-      hash.update(JSON.stringify(sentColumns.map((name) => textOrNull(row[name]))));
-    },
-    value: () => hash.digest("hex"),
-  };
-}
-
-/** The columns of a plan's row: all but its batch. A new column of the table needs a new kind of event. */
-export const planColumns = [
-  ...["row", "line", "reference", "amount_paisa", "recipient", "method_id", "method", "name"],
-  ...["description", "cells", "accepted", "recipient_key"],
-];
-
-/** Covers every column of every row of a plan. */
-export function rowsDigest(): RowsDigest {
-  const hash = createHash("sha256");
-  return {
-    add: (row) => hash.update(JSON.stringify(planColumns.map((name) => textOrNull(row[name])))),
-    value: () => hash.digest("hex"),
-  };
 }
 
 /** A user accepted the ledger as it is, although an earlier one knew more. The event is a record, and decides nothing. */

@@ -194,9 +194,17 @@ export function changesOfRecord(
   ]);
 }
 
-/** True for a row that was not sent, of a plan that still sends its rows. */
-export const isOpenRow = `b.digest IS NOT NULL AND b.cancelled_at IS NULL
-  AND (o.phase IS NULL OR o.phase = 'free')`;
+/** True for a batch that was not cancelled, by its events, which no one can change. */
+const isNotCancelled = `NOT EXISTS (SELECT 1 FROM lenden.events e
+  WHERE e.batch = b.number AND e.event = 'cancelled')`;
+
+/**
+ * True for a row that was not sent, of a plan that still sends its rows: by the newest event of its batch, because the
+ * batch itself can be edited.
+ */
+export const isOpenRow = `(o.phase IS NULL OR o.phase = 'free')
+  AND (SELECT e.event FROM lenden.events e WHERE e.batch = b.number
+    AND e.event IN ('plan', 'cancelled') ORDER BY e.number DESC LIMIT 1) = 'plan'`;
 
 /** True if an operation is the payout of a row, as by `isSamePayout`. */
 export const isSamePayout = `(o.amount_paisa = r.amount_paisa
@@ -224,12 +232,12 @@ export function knownBatches(
   const isAccepted = `EXISTS (SELECT 1 FROM lenden.operations o
     WHERE o.account = b.account AND o.reference = r.reference AND ${isSamePayout}
       AND o.state = 'CONFIRMED' AND coalesce(o.status, '') <> 'Cancelled' LIMIT 1 OFFSET 0)`;
-  const isUnfinished = `CASE WHEN b.number = named.number AND b.cancelled_at IS NULL
+  const isUnfinished = `CASE WHEN b.number = named.number AND ${isNotCancelled}
     THEN EXISTS (SELECT 1 FROM lenden.batch_rows r WHERE r.batch = b.number AND NOT ${isAccepted})
     ELSE false END`;
   const having = (which: string) =>
     `SELECT n.number FROM lenden.batches n WHERE ${whose("n")} AND ${which}`;
-  const planned = (which: string) => having(`n.digest IS NOT NULL AND ${which}`);
+  const planned = (which: string) => having(`n.row_count IS NOT NULL AND ${which}`);
   const newest = (column: string, value: string) =>
     `(${planned(`n.${column} = ${value}`)} ORDER BY n.number DESC LIMIT 1)`;
   const called = name === undefined ? undefined : bind(name);
@@ -282,7 +290,7 @@ export function plansWithin(columns: string, jsonArray: string, { inSql }: Guard
     SELECT ${columns}, ${sampled},
       (SELECT a.name FROM lenden.accounts a WHERE a.number = b.account AND a.number <> $2) AS other_account
     FROM lenden.batches b
-    WHERE ${inSql("b", "$1")} AND b.digest IS NOT NULL AND b.cancelled_at IS NULL
+    WHERE ${inSql("b", "$1")} AND ${isNotCancelled}
       AND b.row_count <= $3 AND b.total_paisa <= $4 AND b.number < $5
     ORDER BY b.number DESC LIMIT $6`;
 }

@@ -14,7 +14,7 @@ export interface Finding {
   /** The ID, or the number if there is no ID. */
   name: string;
   problem: "changed" | "missing" | "added";
-  /** The columns that were changed; `rows` for those of a batch plan. */
+  /** The columns that were changed; `rows`, `accepted` and `seals` for those of a batch plan. */
   columns: string[];
   /** The current values of these columns, or of the whole added row. */
   now: (string | null)[];

@@ -1,13 +1,6 @@
 import { hash } from "node:crypto";
 import { rowDigestOf } from "./callback-rows.ts";
-import {
-  type Acceptance,
-  acceptanceOf,
-  beginning,
-  hashOf,
-  immutableColumns,
-  rowsDigest,
-} from "./chain.ts";
+import { type Acceptance, acceptanceOf, beginning, hashOf, immutableColumns } from "./chain.ts";
 import { readHistory } from "./events.ts";
 import {
   added,
@@ -17,8 +10,9 @@ import {
   missing,
   type Named,
 } from "./finding.ts";
+import { changedColumns, PlanSums, recordedOf, rowInEvent } from "./plan.ts";
 import type { Head } from "./position.ts";
-import type { Row, TextRow } from "./values.ts";
+import { numberIn, type Row, type TextRow, textOrNull } from "./values.ts";
 
 /** The findings of a check of a ledger, of all accounts. */
 export interface Integrity {
@@ -95,8 +89,13 @@ export function isComplete({ brokenAt, modified, damage }: Integrity): boolean {
   return brokenAt === null && damage.length === 0 && modified.length < mostFindings;
 }
 
-/** By the kind of event, the newest columns of each row that an event has as a whole. */
-type Recorded = Record<"account" | "key" | "plan", Map<string, TextRow>>;
+/**
+ * By the kind of event, the newest columns of each row that an event has as a whole; and when batches were cancelled,
+ * by their numbers.
+ */
+type Recorded = Record<"account" | "key" | "plan", Map<string, TextRow>> & {
+  cancelled: Map<string, string | null>;
+};
 
 /** Counts the events that follow each other, and finds the first that does not. */
 async function walk(pages: Pages) {
@@ -105,7 +104,12 @@ async function walk(pages: Pages) {
   let brokenAt: number | null = null;
   let newest: TextRow | undefined;
   let accepted: TextRow | undefined;
-  const recorded: Recorded = { account: new Map(), key: new Map(), plan: new Map() };
+  const recorded: Recorded = {
+    account: new Map(),
+    key: new Map(),
+    plan: new Map(),
+    cancelled: new Map(),
+  };
   for await (const page of pages)
     for (const stored of page) {
       newest = stored;
@@ -118,10 +122,13 @@ async function walk(pages: Pages) {
       if (stored.operation !== null) continue;
       const { event, data } = stored;
       if (event === "accepted") accepted = stored;
+      if (event === "cancelled") recorded.cancelled.set(stored.batch ?? "", stored.at ?? null);
       if (event !== "account" && event !== "key" && event !== "plan") continue;
-      const columns = recordedIn(data ?? "");
+      const columns = rowInEvent(data ?? "");
       if (columns) recorded[event].set(keyOf(columns), columns);
     }
+  for (const [number, plan] of recorded.plan)
+    plan.cancelled_at = recorded.cancelled.get(number) ?? null;
   return {
     events,
     brokenAt,
@@ -131,26 +138,14 @@ async function walk(pages: Pages) {
   };
 }
 
-/** The columns of a row, and the digest of a plan's rows. */
-function recordedIn(data: string): TextRow | undefined {
-  try {
-    const { row, rows }: { row?: unknown; rows?: unknown } = JSON.parse(data);
-    if (typeof row !== "object" || row === null) return undefined;
-    const columns = Object.entries({ ...row, ...(rows === undefined ? {} : { rows }) });
-    return Object.fromEntries(
-      columns.map(([name, value]) => [name, value === null ? null : String(value)]),
-    );
-  } catch {
-    return undefined; // The chain reports an event that was changed.
-  }
-}
-
 /** Compares every table with the events; the events themselves are checked by the chain. */
 async function* auditRows(source: IntegritySource, recorded: Recorded): AsyncIterable<Finding> {
   yield* auditOperations(source);
   yield* auditRecorded(source, "accounts", "account", recorded.account);
   yield* auditRecorded(source, "account_keys", "key", recorded.key);
-  yield* auditRecorded(source, "batches", "batch", recorded.plan);
+  yield* auditRecorded(source, "batches", "batch", recorded.plan, (batch) =>
+    recordableOf(source, batch),
+  );
   yield* auditCallbacks(source);
 }
 
@@ -165,12 +160,17 @@ async function* auditOperations(source: IntegritySource): AsyncIterable<Finding>
     yield missing({ kind: "operation", name });
 }
 
-/** Compares rows that never change with the newest event that has each as a whole. */
+/**
+ * Compares rows that never change with the newest event that has each as a whole.
+ *
+ * @param more what is compared beside the row itself, if it has an event
+ */
 async function* auditRecorded(
   source: IntegritySource,
   table: RecordedTable,
   kind: Finding["kind"],
   recorded: Map<string, TextRow>,
+  more?: (row: Row) => Promise<TextRow>,
 ): AsyncIterable<Finding> {
   for await (const page of source.rows(table))
     for (const found of page) {
@@ -178,18 +178,18 @@ async function* auditRecorded(
       const key = keyOf(stored);
       const columns = recorded.get(key);
       recorded.delete(key);
-      if (columns?.rows !== undefined) stored.rows = await digestOf(source, stored);
+      if (columns) Object.assign(stored, await more?.(found));
       const finding = findingIn({ kind, name: nameOf(stored) }, stored, columns);
       if (finding) yield finding;
     }
   for (const columns of recorded.values()) yield missing({ kind, name: nameOf(columns) });
 }
 
-async function digestOf(source: IntegritySource, { number }: TextRow): Promise<string> {
-  const digest = rowsDigest();
-  for await (const page of source.planRows(BigInt(number ?? 0)))
-    for (const row of page) digest.add(row);
-  return digest.value();
+async function recordableOf(source: IntegritySource, batch: Row): Promise<TextRow> {
+  const sums = new PlanSums();
+  for await (const page of source.planRows(numberIn(batch.number)))
+    for (const row of page) sums.add(row);
+  return { ...recordedOf(batch, sums), cancelled_at: textOrNull(batch.cancelled_at) };
 }
 
 function nameOf({ id, number, key_hash: key }: TextRow): string {
@@ -217,9 +217,5 @@ function findingIn(
   recorded: TextRow | undefined,
 ): Finding | undefined {
   if (!recorded) return added(named, stored);
-  // A column that the events do not know is not compared.
-  const columns = Object.keys(recorded).filter(
-    (column) => stored[column] !== undefined && stored[column] !== recorded[column],
-  );
-  return changedIn(named, stored, columns);
+  return changedIn(named, stored, changedColumns(stored, recorded));
 }

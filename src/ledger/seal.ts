@@ -20,7 +20,7 @@ export interface SealedOrder {
 }
 
 /** The plan of a batch as its seal covers it. */
-export interface SealedPlan {
+interface SealedPlan {
   /** The ID of the batch. */
   batch: string;
   identity: string;

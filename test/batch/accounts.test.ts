@@ -8,7 +8,16 @@ import type { Outcome } from "../../src/ledger/operation.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { payoutIntent } from "../../src/operations/payout/claim.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
-import { batchFile, claimed, owner, plannedRow, record, worker } from "../ledger/small-ledger.ts";
+import {
+  batchFile,
+  claimed,
+  owner,
+  plannedBy,
+  plannedRow,
+  planning,
+  record,
+  worker,
+} from "../ledger/small-ledger.ts";
 import { order } from "../operations/scripted.ts";
 import { openProductionMerchant } from "../support/merchant.ts";
 import { fileOf } from "./files.ts";
@@ -77,10 +86,13 @@ describe("the ledger of two accounts in production", () => {
       recipient: order.recipientNumber,
       methodId: order.paymentMethodId,
     });
-    const result = await own.batches.plan(batch, () => [row], 0n, whichBatch);
-    if (result.kind !== "planned") throw new Error(result.kind);
-    const planned = result.batch;
-    await payRow(other, planned, { state: "UNCERTAIN", code: "uncertain" });
+    const planned = plannedBy(
+      await own.batches.plan(
+        batch,
+        planning(() => [row]),
+      ),
+    );
+    await payRow(other, planned.batch, { state: "UNCERTAIN", code: "uncertain" });
     expect((await checkOpenRows(planned, own)).findings).toMatchObject([
       { kind: "used-in-other-account", line: 2, state: "UNCERTAIN" },
     ]);

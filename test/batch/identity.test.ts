@@ -99,7 +99,7 @@ describe("which batch a file is", () => {
       login: "a",
     },
     ...{ columns: ["amount", "to"], method: null, user: "ann", createdAt: "", cancelledAt: null },
-    ...{ holder: null, plan: { rowCount: 2, totalPaisa: 11n, digest: "d" }, ...given },
+    ...{ holder: null, plan: { rowCount: 2, totalPaisa: 11n, seal: "s" }, ...given },
   });
   const [june, copy] = [{ name: "june" }, { name: "copy.csv", fileName: "copy.csv" }];
   const cancelled = { cancelledAt: "2026-11-20T10:00:00.000Z" };
@@ -251,9 +251,9 @@ describe("batch send", () => {
   const newerBatches = `
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1700)
     INSERT INTO batches (id, environment, account, profile, name, file_name, file_hash, identity, columns, method,
-      "user", login, row_count, total_paisa, digest, created_at, cancelled_at)
+      "user", login, row_count, total_paisa, created_at, cancelled_at)
     SELECT id || i, environment, account, profile, 'other.csv', 'other.csv', file_hash, identity || i, columns, method,
-      "user", login, 1, 100, CASE WHEN i % 3 > 0 THEN digest END, created_at, CASE WHEN i % 3 > 1 THEN created_at END
+      "user", login, CASE WHEN i % 3 > 0 THEN 1 END, 100, created_at, CASE WHEN i % 3 > 1 THEN created_at END
     FROM batches, n;
     INSERT INTO batch_rows (batch, row, line, reference, amount_paisa, recipient, recipient_key, method_id, method,
       cells, accepted)

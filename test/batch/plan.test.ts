@@ -3,10 +3,17 @@ import { type CheckedFile, findInLedger } from "../../src/batches/check.ts";
 import { whichBatch } from "../../src/batches/identity.ts";
 import { acceptRows, checkOpenRows, planBatch } from "../../src/batches/plan.ts";
 import type { FileRow } from "../../src/batches/rows.ts";
-import type { Batch } from "../../src/ledger/batch.ts";
+import type { Batch, ReadPlan } from "../../src/ledger/batch.ts";
 import { duplicatesSince } from "../../src/ledger/decide.ts";
 import { payoutIntent } from "../../src/operations/payout/claim.ts";
-import { batchFile, claimed, memoryLedger, plannedRow, record } from "../ledger/small-ledger.ts";
+import {
+  batchFile,
+  claimed,
+  memoryLedger,
+  plannedRow,
+  record,
+  sealer,
+} from "../ledger/small-ledger.ts";
 import { order, startMs } from "../operations/scripted.ts";
 import { collect } from "../support/helpers.ts";
 
@@ -41,9 +48,9 @@ async function setup() {
     return { file, batch: (await ledger.batches.claim(batch, whichBatch)).batch };
   };
   const plan = ({ file, batch }: { file: CheckedFile; batch: Batch }) =>
-    planBatch(batch, file, ledger);
+    planBatch(batch, file, { ledger, sealer });
   /** The batch of a file that was checked and planned. */
-  const planned = async (name: string, recipients?: string[]): Promise<Batch> =>
+  const planned = async (name: string, recipients?: string[]): Promise<ReadPlan> =>
     plan(await check(name, recipients));
   const pay = (reference: string, recipientNumber = usual) =>
     claimed(ledger, payoutIntent({ ...order, reference, recipientNumber }));
@@ -54,7 +61,7 @@ async function setup() {
 }
 
 /** Nothing is planned, because others repeat a row by now. */
-async function rejects(plan: Promise<Batch>, problem = /^line /): Promise<void> {
+async function rejects(plan: Promise<ReadPlan>, problem = /^line /): Promise<void> {
   const problems = expect.arrayContaining([expect.stringMatching(problem)]);
   await expect(plan).rejects.toMatchObject({ reason: "batch.duplicates", details: { problems } });
 }
@@ -68,7 +75,7 @@ test("a plan is rejected if a recipient was paid since the file was checked", as
   const { batches } = await ledger.batches.known({ identity: before.batch.identity });
   expect(batches).toMatchObject([{ plan: null }]);
   await ledger.batches.release(before.batch);
-  expect(await plan(await check("A"))).toMatchObject({ plan: { rowCount: 1 } });
+  expect(await plan(await check("A"))).toMatchObject({ batch: { plan: { rowCount: 1 } } });
 });
 
 test("a plan is rejected if another batch was planned with its rows meanwhile", async () => {
@@ -125,27 +132,28 @@ test("a plan is made if fewer payouts repeat its rows than were shown", async ()
   const before = await check("A", recipients);
   await record(ledger, first, { state: "REFUSED", code: "refused" });
   expect([before.file.ledger.seen.size, (await ask(before.file.rows)).seen.size]).toEqual([3, 2]);
-  expect(await plan(before)).toMatchObject({ plan: { rowCount: 2 } });
+  expect(await plan(before)).toMatchObject({ batch: { plan: { rowCount: 2 } } });
 });
 
 test("rows whose duplicates were shown are stored as accepted, on resume too", async () => {
   const { ledger, planned, pay } = await setup();
   const recipients = ["01712345678", "01812345678"];
   await pay("FIRST");
-  const batch = await planned("A", recipients);
+  const plan = await planned("A", recipients);
+  const { batch } = plan;
   const accepted = async () =>
     (await collect(ledger.batches.rows(batch, "all"))).map(({ isAccepted }) => isAccepted);
   expect(await accepted()).toEqual([true, false]);
   await pay("SECOND", recipients[1]);
-  const resumed = await acceptRows(batch, await checkOpenRows(batch, ledger), ledger);
+  const resumed = await acceptRows(plan, await checkOpenRows(plan, ledger), { ledger, sealer });
   expect(await accepted()).toEqual([true, true]);
-  expect(await ledger.batches.isUnaltered(resumed)).toBe(true);
-  expect(await ledger.batches.isUnaltered(batch)).toBe(false);
+  expect(await ledger.batches.readPlan(resumed.batch, sealer)).toEqual(resumed);
+  expect(await ledger.batches.readPlan(batch, sealer)).toMatchObject({ isSealed: false });
 });
 
 test("planned rows count at any age, until their batch is cancelled", async () => {
   const { ledger, state, ask, check, planned } = await setup();
-  const old = await planned("A");
+  const { batch: old } = await planned("A");
   await ledger.batches.release(old);
   state.nowMs += 40 * 24 * hourMs;
   const beside = await check("B");
@@ -190,7 +198,7 @@ test("an accepted payout counts for a day, and an unknown one for as long as it 
 test("the open rows of a plan are compared with other plans, and with payouts under a clock that was behind", async () => {
   const { ledger, state, planned, pay } = await setup();
   const [one, other] = [await planned("A"), await planned("B")];
-  const seenBy = async (batch: Batch) => (await checkOpenRows(batch, ledger)).seen.size;
+  const seenBy = async (plan: ReadPlan) => (await checkOpenRows(plan, ledger)).seen.size;
   expect([await seenBy(one), await seenBy(other)]).toEqual([1, 1]);
   state.nowMs -= 3 * 60_000;
   await pay("OTHER");
@@ -199,16 +207,16 @@ test("the open rows of a plan are compared with other plans, and with payouts un
 
 test("a payout of the plan's own reference to another recipient repeats its rows", async () => {
   const { ledger, planned, payRow } = await setup();
-  const batch = await planned("A", ["01712345678", "01812345678"]);
-  await payRow("A-2", batch); // to the recipient of A-1
-  expect((await checkOpenRows(batch, ledger)).findings).toMatchObject([
+  const plan = await planned("A", ["01712345678", "01812345678"]);
+  await payRow("A-2", plan.batch); // to the recipient of A-1
+  expect((await checkOpenRows(plan, ledger)).findings).toMatchObject([
     { kind: "outcome-unknown", line: 2, reference: "A-2" },
   ]);
 });
 
 test("the payouts of a plan's own rows do not repeat each other", async () => {
   const { ledger, planned, payRow } = await setup();
-  const batch = await planned("A", ["01712345678", "01712345678"]);
-  await payRow("A-1", batch);
-  expect((await checkOpenRows(batch, ledger)).findings).toEqual([]);
+  const plan = await planned("A", ["01712345678", "01712345678"]);
+  await payRow("A-1", plan.batch);
+  expect((await checkOpenRows(plan, ledger)).findings).toEqual([]);
 });

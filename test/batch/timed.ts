@@ -3,10 +3,10 @@ import type { Client } from "../../src/api/client.ts";
 import { whichBatch } from "../../src/batches/identity.ts";
 import { type Sending, sendBatch } from "../../src/batches/send.ts";
 import type { Failure } from "../../src/domain/failure.ts";
-import type { Batch } from "../../src/ledger/batch.ts";
+import type { Batch, ReadPlan } from "../../src/ledger/batch.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { OperationDeps } from "../../src/operations/deps.ts";
-import { batchFile, plannedRow } from "../ledger/small-ledger.ts";
+import { batchFile, plannedBy, plannedRow, planning } from "../ledger/small-ledger.ts";
 import { created, data, scripted, startMs } from "../operations/scripted.ts";
 
 type Create = Client["createPayout"];
@@ -23,6 +23,7 @@ export interface Timed {
   deps: OperationDeps;
   state: ReturnType<typeof scripted>["state"];
   ledger: Ledger;
+  plan: ReadPlan;
   batch: Batch;
   asked: Asked[];
   /** How the rows ended, in the order in which they did. */
@@ -56,18 +57,19 @@ export async function timed(
   const client = { ...own.deps.client, createPayout };
   const deps: OperationDeps = { ...own.deps, client, sleep, now: () => state.nowMs };
   const ledger = await own.ledger();
-  const batch = await planned(rows, ledger);
+  const plan = await planned(rows, ledger);
   return {
     deps,
     state,
     ledger,
-    batch,
+    plan,
+    batch: plan.batch,
     asked,
     ends,
     send: async (concurrency, perSecond) => {
       let isOver = false;
       const onRow: Sending["onRow"] = (_, end) => void ends.push(end);
-      const sending = { batch, ledger, concurrency, perSecond, onRow };
+      const sending = { plan, hasUnknown: true, ledger, concurrency, perSecond, onRow };
       const sent = sendBatch(sending, deps).finally(() => {
         isOver = true;
       });
@@ -83,7 +85,7 @@ export async function timed(
   };
 }
 
-async function planned(count: number, ledger: Ledger): Promise<Batch> {
+async function planned(count: number, ledger: Ledger): Promise<ReadPlan> {
   const rows = Array.from({ length: count }, (_, index) =>
     plannedRow(index + 1, {
       amountPaisa: BigInt((index + 1) * 100),
@@ -92,7 +94,9 @@ async function planned(count: number, ledger: Ledger): Promise<Batch> {
     }),
   );
   const claim = await ledger.batches.claim(batchFile("file"), whichBatch);
-  const planned = await ledger.batches.plan(claim.batch, () => rows, 0n, whichBatch);
-  if (planned.kind !== "planned") throw new Error(planned.kind);
-  return planned.batch;
+  const planned = await ledger.batches.plan(
+    claim.batch,
+    planning(() => rows),
+  );
+  return plannedBy(planned);
 }

@@ -119,8 +119,8 @@ async function phaseOf({ env, ledgerFile }: Merchant): Promise<Phase> {
   expect(check).toMatchObject({ code: 0, stderr: "" });
   const phase = await inDatabase(copy, (ledger) => {
     const { rows } = ledger.prepare("SELECT count(*) AS rows FROM batch_rows").get() ?? {};
-    const { digest } = ledger.prepare("SELECT digest FROM batches").get() ?? {};
-    if (digest) return "sending";
+    const { planned } = ledger.prepare("SELECT row_count AS planned FROM batches").get() ?? {};
+    if (planned) return "sending";
     return rows === 0n ? "reading" : "planning";
   });
   rmSync(folder, { recursive: true });

@@ -24,6 +24,7 @@ import {
   payment,
   payout,
   plannedRow,
+  planning,
   record,
   refund,
   worker,
@@ -55,7 +56,12 @@ async function fill(ledger: Ledger): Promise<void> {
 async function planBatch({ batches }: Ledger): Promise<void> {
   const claim = await batches.claim({ ...batchFile("payees.csv"), method: null }, whichBatch);
   const rows = [1, 2].map((row) => plannedRow(row, { name: "Rahim" }));
-  expect(await batches.plan(claim.batch, () => rows, 0n, whichBatch)).toMatchObject({
+  expect(
+    await batches.plan(
+      claim.batch,
+      planning(() => rows),
+    ),
+  ).toMatchObject({
     kind: "planned",
   });
 }
@@ -144,7 +150,7 @@ const addedOrMissing: [string, string, string][] = [
   ["operation", "added", inserted],
   ["operation", "missing", `DELETE FROM operations WHERE ${ofPayout}`],
   ["batch", "missing", "DELETE FROM batches"],
-  ["batch", "missing", "UPDATE batches SET digest = NULL"],
+  ["batch", "missing", "UPDATE batches SET row_count = NULL"],
   ["account", "added", "INSERT INTO accounts (environment, name) VALUES ('sandbox', 'other')"],
   ["key", "missing", "DELETE FROM account_keys"],
 ];
@@ -240,23 +246,27 @@ describe.each([
   describe("finds a changed batch or account", () => {
     const changed = (name: string) => `UPDATE batches SET "${name}"`;
     const changedRow = (name: string) => `UPDATE batch_rows SET "${name}"`;
+    const foundAs = (name: string) =>
+      name === "accepted" ? name : name === "seal" ? "seals" : "rows";
     test.each<[string, string, string]>([
-      ...batchColumns.map(([name, value]) => changeOf(name, `${changed(name)} = ${value}`)),
-      ...rowColumns.map(([name, value]) =>
-        changeOf("rows", `${changedRow(name)} = ${value} WHERE "row" = 1`),
+      ...batchColumns.map(([name, value]) =>
+        changeOf(name === "seal" ? "seals" : name, `${changed(name)} = ${value}`),
       ),
-      ["batch", "rows", 'DELETE FROM batch_rows WHERE "row" = 2'],
+      ...rowColumns.map(([name, value]) =>
+        changeOf(foundAs(name), `${changedRow(name)} = ${value} WHERE "row" = 1`),
+      ),
+      ["batch", "rows,seals", 'DELETE FROM batch_rows WHERE "row" = 2'],
       [
         "batch",
-        "rows",
+        "rows,seals",
         `INSERT INTO batch_rows SELECT batch, 3, line, 'ROW-3', amount_paisa, recipient, method_id,
-          method, name, description, cells, recipient_key, accepted FROM batch_rows WHERE "row" = 1`,
+          method, name, description, cells, recipient_key, accepted, seal FROM batch_rows WHERE "row" = 1`,
       ],
       ["account", "environment", "UPDATE accounts SET environment = 'production'"],
       ["account", "name", "UPDATE accounts SET name = 'other'"],
     ])("%s: %s (%s)", async (kind, column, sql) => {
       expect((await foundAfter(sql)).modified).toEqual([
-        expect.objectContaining({ kind, problem: "changed", columns: [column] }),
+        expect.objectContaining({ kind, problem: "changed", columns: column.split(",") }),
       ]);
     });
   });

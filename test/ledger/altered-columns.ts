@@ -53,7 +53,7 @@ export const batchColumns: [string, string][] = [
   ["method", "'nagad'"],
   ["row_count", "3"],
   ["total_paisa", "total_paisa + 1"],
-  ["digest", "'0'"],
+  ["seal", "'0'"],
   ["identity", "'0'"],
   ["cancelled_at", "created_at"],
   ["user", "'other'"],
@@ -71,4 +71,5 @@ export const rowColumns: [string, string][] = [
   ["cells", "'[]'"],
   ["recipient_key", "'01512345678'"],
   ["accepted", "1"],
+  ["seal", "'0'"],
 ];

@@ -5,7 +5,17 @@ import { duplicatesSince } from "../../src/ledger/decide.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Intent, Outcome } from "../../src/ledger/operation.ts";
 import { collect } from "../support/helpers.ts";
-import { batchFile, claimed, owner, payout, plannedRow, record, sealer } from "./small-ledger.ts";
+import {
+  batchFile,
+  claimed,
+  owner,
+  payout,
+  plannedBy,
+  plannedRow,
+  planning,
+  record,
+  sealer,
+} from "./small-ledger.ts";
 import { databases, describeEach, type SharedDatabase } from "./stores.ts";
 
 const startMs = Date.parse("2026-11-20T10:00:00.000Z");
@@ -14,10 +24,13 @@ const [recipient, other] = ["01712345678", "01812345678"];
 
 async function planned({ batches }: Ledger, file: BatchFile, rows: PlannedRow[]): Promise<Batch> {
   const { batch } = await batches.claim(file, whichBatch);
-  const answer = await batches.plan(batch, () => rows, 1_000n, whichBatch);
-  if (answer.kind !== "planned") throw new Error(`a plan is ${answer.kind}`);
-  await batches.release(answer.batch);
-  return answer.batch;
+  const answer = await batches.plan(
+    batch,
+    planning(() => rows, 1_000n),
+  );
+  const planned = plannedBy(answer);
+  await batches.release(planned.batch);
+  return planned.batch;
 }
 
 async function cancel({ batches }: Ledger, batch: Batch): Promise<void> {

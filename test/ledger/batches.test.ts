@@ -4,7 +4,16 @@ import { countBatches, newestBatches } from "../../src/batches/list.ts";
 import type { Batch, BatchClaim, BatchFile, BatchFilter, Traits } from "../../src/ledger/batch.ts";
 import type { Outcome } from "../../src/ledger/operation.ts";
 import { collect } from "../support/helpers.ts";
-import { batchFile, claimed, payout, plannedRow, record } from "./small-ledger.ts";
+import {
+  batchFile,
+  claimed,
+  payout,
+  plannedBy,
+  plannedRow,
+  planning,
+  record,
+  sealer,
+} from "./small-ledger.ts";
 import { databases, describeEach } from "./stores.ts";
 
 const file = batchFile("november.csv");
@@ -37,27 +46,45 @@ describeEach(databases, "P4: a batch that another process took", ({ share }) => 
     expect(await owner.claim(file, whichBatch)).toMatchObject({ kind: "held" });
     await end(1);
     const taken = ours(await owner.claim(file, whichBatch));
-    await expect(lost.plan(claimed, () => rowsOf(10), 0n, whichBatch)).rejects.toThrow();
-    expect(await owner.plan(taken, () => rowsOf(20), 0n, whichBatch)).toMatchObject({
+    await expect(
+      lost.plan(
+        claimed,
+        planning(() => rowsOf(10)),
+      ),
+    ).rejects.toThrow();
+    expect(
+      await owner.plan(
+        taken,
+        planning(() => rowsOf(20)),
+      ),
+    ).toMatchObject({
       kind: "planned",
     });
-    await expect(lost.plan(claimed, () => rowsOf(10), 0n, whichBatch)).rejects.toThrow();
+    await expect(
+      lost.plan(
+        claimed,
+        planning(() => rowsOf(10)),
+      ),
+    ).rejects.toThrow();
     expect(await rows()).toBe(20);
     expect(await third.claim(file, whichBatch)).toMatchObject({ kind: "held" });
   });
 
   test("is not released, changed or cancelled by the process that lost it", async () => {
     const { lost, owner, third, end, claimed } = await setup();
-    const planned = await lost.plan(claimed, () => rowsOf(2), 0n, whichBatch);
+    const planned = await lost.plan(
+      claimed,
+      planning(() => rowsOf(2)),
+    );
     await end(1);
     const taken = ours(await owner.claim(file, whichBatch));
-    await lost.release(planned.kind === "planned" ? planned.batch : claimed);
+    await lost.release(plannedBy(planned).batch);
     expect(await third.claim(file, whichBatch)).toMatchObject({ kind: "held" });
-    await expect(lost.acceptLines(taken, [2])).rejects.toThrow();
+    await expect(lost.seal(plannedBy(planned), sealer, new Set([2]))).rejects.toThrow();
     await expect(lost.cancel(taken)).rejects.toThrow();
     const { batches } = await owner.known({ identity: file.identity });
     expect(batches).toMatchObject([{ cancelledAt: null }]);
-    expect(await owner.isUnaltered(taken)).toBe(true);
+    expect(await owner.readPlan(taken, sealer)).toEqual({ ...plannedBy(planned), batch: taken });
     await owner.release(taken);
     expect(await third.claim(file, whichBatch)).toMatchObject({ kind: "ours" });
   });
@@ -68,22 +95,23 @@ describeEach(databases, "a planned batch", ({ share }) => {
     const { open, end, close, run, findings } = await share();
     onTestFinished(close);
     const { batches } = await open();
-    const made = await batches.plan(
-      ours(await batches.claim(file, whichBatch)),
-      () => rowsOf(2),
-      0n,
-      whichBatch,
+    const claimed = ours(await batches.claim(file, whichBatch));
+    const plan = plannedBy(
+      await batches.plan(
+        claimed,
+        planning(() => rowsOf(2)),
+      ),
     );
-    if (made.kind !== "planned") throw new Error("the batch was not planned");
-    return { open, end, run, findings, batches, batch: made.batch };
+    return { open, end, run, findings, batches, plan, batch: plan.batch };
   }
 
   test("keeps a modification from its check neither by accepted rows nor by its cancellation", async () => {
-    const { batches, batch, run, findings } = await planned();
+    const { batches, plan, batch, run, findings } = await planned();
     await run(`UPDATE batch_rows SET recipient = '01999999999' WHERE "row" = 2`);
     const modified = { reason: "batch.plan-modified" };
-    await expect(batches.acceptLines(batch, [2])).rejects.toMatchObject(modified);
-    await expect(batches.cancel(batch)).rejects.toMatchObject(modified);
+    await expect(batches.seal(plan, sealer, new Set([2]))).rejects.toMatchObject(modified);
+    await expect(batches.readPlan(batch, sealer)).rejects.toMatchObject(modified);
+    await batches.cancel(batch);
     expect(await findings()).toMatchObject([{ kind: "batch", columns: ["rows"] }]);
   });
 
@@ -110,17 +138,20 @@ describeEach(databases, "a batch whose planning was interrupted", ({ share }) =>
       throw new Error("interrupted");
     }
     const first = ours(await batches.claim(file, whichBatch));
-    await expect(batches.plan(first, interrupted, 0n, whichBatch)).rejects.toThrow("interrupted");
+    await expect(batches.plan(first, planning(interrupted))).rejects.toThrow("interrupted");
     await batches.release(first);
     const again = ours(await batches.claim(file, whichBatch));
     const reversed = [...rows].reverse().map((one, i) => ({ ...one, row: i + 1, line: i + 2 }));
-    const planned = await batches.plan(again, () => reversed, 0n, whichBatch);
-    if (planned.kind !== "planned") throw new Error(`the batch is ${planned.kind}`);
-    expect(planned.batch.plan?.rowCount).toBe(rows.length);
-    const found = await collect(batches.rows(planned.batch, "all"));
+    const planned = await batches.plan(
+      again,
+      planning(() => reversed),
+    );
+    const { batch } = plannedBy(planned);
+    expect(batch.plan?.rowCount).toBe(rows.length);
+    const found = await collect(batches.rows(batch, "all"));
     const referencesOf = (some: { reference: string }[]) => some.map(({ reference }) => reference);
     expect(referencesOf(found)).toEqual(referencesOf(reversed));
-    expect(await batches.isUnaltered(planned.batch)).toBe(true);
+    expect(await batches.readPlan(batch, sealer)).toEqual(plannedBy(planned));
   });
 });
 
@@ -137,10 +168,13 @@ describeEach(databases, "which batch a file is", ({ share }) => {
         ...row,
         reference: `${file.name}-${row.row}`,
       }));
-      const planned = await ledger.batches.plan(batch, () => rows, 1_000n, whichBatch);
+      const planned = await ledger.batches.plan(
+        batch,
+        planning(() => rows, 1_000n),
+      );
       await ledger.batches.release(batch);
       expect(planned).toMatchObject({ kind: "planned" });
-      return planned.kind === "planned" ? planned.batch : batch;
+      return plannedBy(planned).batch;
     };
     /** Sends the rows of a batch, which end with these outcomes. */
     const send = async (batch: Batch, ...outcomes: Outcome[]) => {
@@ -292,7 +326,12 @@ describeEach(databases, "which batch a file is", ({ share }) => {
     const early = ours(await other.claim(changed, whichBatch));
     const planned = await plan(file);
     const answer = { kind: "changed-file", batch: { id: planned.id } };
-    expect(await other.plan(early, () => rowsOf(2), 1_000n, whichBatch)).toMatchObject(answer);
+    expect(
+      await other.plan(
+        early,
+        planning(() => rowsOf(2), 1_000n),
+      ),
+    ).toMatchObject(answer);
     expect((await ledger.known({ identity: changed.identity })).batches).toMatchObject([
       { plan: null },
     ]);
@@ -303,7 +342,10 @@ describeEach(databases, "which batch a file is", ({ share }) => {
     );
     expect(same).toMatchObject({ kind: "ours", batch: { id: planned.id } });
     await send(planned, asPaid, asPaid);
-    const late = await other.plan(early, () => rowsOf(2), 1_000n, whichBatch);
+    const late = await other.plan(
+      early,
+      planning(() => rowsOf(2), 1_000n),
+    );
     expect(late).toMatchObject({ kind: "planned" });
   });
 });

@@ -22,7 +22,7 @@ import {
   type PlannedFile,
   type Step,
 } from "./random-steps.ts";
-import { copiesOf, sealer, worker } from "./small-ledger.ts";
+import { copiesOf, planning, sealer, worker } from "./small-ledger.ts";
 import { databases, describeEach, type SharedDatabase } from "./stores.ts";
 
 describeEach(databases, "the ledger", ({ share, tries: { histories, maxSteps } }) => {
@@ -291,10 +291,14 @@ async function runBatchCommand(command: BatchCommand, run: Run): Promise<void> {
   const plan = async (known: KnownBatch) => {
     const rows = files.find(({ identity }) => identity === known.model.identity)?.rows ?? [];
     const answers = await compare(run, ({ batches }, side) =>
-      batches.plan(known[side], () => rows, known.checked[side], whichBatch),
+      batches.plan(
+        known[side],
+        planning(() => rows, known.checked[side]),
+      ),
     );
-    if ("kind" in answers.model && answers.model.kind === "planned")
-      remember(answers, known.checked);
+    const { store, model } = answers;
+    if ("plan" in store && "plan" in model)
+      remember({ store: store.plan, model: model.plan }, known.checked);
   };
   if ("file" in command) {
     const file = at(files, command.file);
@@ -315,8 +319,10 @@ async function runBatchCommand(command: BatchCommand, run: Run): Promise<void> {
     const batch = known[side];
     if (command.kind === "claim-planned") return batches.claimPlanned(batch);
     if (command.kind === "cancel") return { batch: await batches.cancel(batch) };
-    if (command.kind === "accept")
-      return { batch: await batches.acceptLines(batch, command.lines) };
+    if (command.kind === "accept") {
+      const plan = await batches.readPlan(batch, sealer);
+      return batches.seal(plan, sealer, new Set(command.lines));
+    }
     await batches.release(batch);
     return {};
   });
@@ -424,13 +430,14 @@ async function compareReads(run: Run, { listed, asked }: Step, nowMs: number): P
   await compare(run, async ({ batches }, side) => {
     const batch = planned[side];
     return [
-      await batches.isUnaltered(batch),
+      await batches.readPlan(batch, sealer),
       tallied(await batches.tally(batch)),
       (await batches.tallies([batch, batch])).map(tallied),
       await batches.sentBetween(batch),
       await batches.newReferences(batch),
       await collect(batches.recipients(batch)),
       await collect(batches.rows(batch, asked.set)),
+      await collect(batches.rowsAsRead(await batches.readPlan(batch, sealer), asked.set)),
     ];
   });
 }
@@ -445,9 +452,10 @@ function tallied(tallies: Tally[]): string[] {
  */
 function plain(value: unknown, numbers?: Numbers): unknown {
   const text = JSON.stringify(value, (key, one: unknown) => {
-    if (key === "digest" || key === "samples") return undefined;
+    if (key === "seal" || key === "pages" || key === "samples") return undefined;
     // The server knows one login.
     if (key === "login") return undefined;
+    if (one instanceof Set || one instanceof Map) return [...one].map(String).sort();
     if (key === "batch" && typeof one === "bigint") return String(numbers?.get(one) ?? one);
     if (typeof one === "object" && one !== null) {
       if ("lock" in one) return { ...one, lock: undefined, user: undefined };

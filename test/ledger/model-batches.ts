@@ -10,7 +10,7 @@ import {
   type KnownBatches,
   type PlannedClaim,
   type PlannedRow,
-  planModified,
+  type ReadPlan,
   type RowResult,
   type RowSet,
   type Tally,
@@ -70,12 +70,14 @@ export function modelBatches(run: ModelRun): BatchStore {
     change(number, batch, rows);
     state.changes.push({ batch: number });
   };
-  /** The rows of a plan, which are those that the process knows. */
-  const sameRowsOf = (batch: Batch): PlannedRow[] => {
-    const { rows } = withNumber(batch.number);
-    if (digestOf(rows) !== batch.plan?.digest) throw planModified(batch);
-    return rows;
-  };
+  /** A plan as it is read. Nothing but seals and accepted duplicates changes in it. */
+  const read = (batch: Batch, rows: PlannedRow[], isSealed: boolean): ReadPlan => ({
+    batch,
+    pages: [],
+    accepted: new Set(rows.filter(({ isAccepted }) => isAccepted).map(({ row }) => row)),
+    methods: new Map(rows.map(({ method, methodId }) => [method, methodId])),
+    isSealed,
+  });
 
   function known({ id, hash, identity, size, name }: Traits): KnownBatches {
     const planned = own().filter(({ batch }) => batch.plan !== null);
@@ -260,7 +262,7 @@ export function modelBatches(run: ModelRun): BatchStore {
       if (run.isHeldByThis(withNumber(number).batch.holder)) change(number, { holder: null });
     },
 
-    plan: async (batch, rows, checkedUpTo, which) => {
+    plan: async (batch, { rows, checkedUpTo, which }) => {
       const { number, id, identity, name } = batch;
       const before = withNumber(number).batch;
       if (!run.isHeldByThis(before.holder) || before.plan !== null) throw taken(id);
@@ -269,23 +271,25 @@ export function modelBatches(run: ModelRun): BatchStore {
       const planned = [...rows()];
       if (isChangedSince(run, { number, rows: planned }, checkedUpTo)) return { kind: "changed" };
       const totalPaisa = planned.reduce((sum, { amountPaisa }) => sum + amountPaisa, 0n);
-      const plan = { rowCount: planned.length, totalPaisa, digest: digestOf(planned) };
+      const plan = { rowCount: planned.length, totalPaisa, seal: sealOf(planned) };
       const createdAt = run.now();
       changePlan(number, { plan, createdAt }, planned);
-      return { kind: "planned", batch: { ...batch, plan, createdAt } };
+      return { kind: "planned", plan: read({ ...batch, plan, createdAt }, planned, true) };
     },
-    acceptLines: async (batch, lines) => {
-      const rows = sameRowsOf(batch).map((row) =>
-        lines.includes(row.line) ? { ...row, isAccepted: true } : row,
-      );
-      const digest = digestOf(rows);
+    readPlan: async (batch, sealer) => {
+      const rows = rowsOf(batch);
+      return read(batch, rows, sealer !== undefined && batch.plan?.seal === sealOf(rows));
+    },
+    seal: async ({ batch, accepted }, _, lines) => {
+      const rows = rowsOf(batch).map((row) => {
+        return { ...row, isAccepted: accepted.has(row.row) || lines.has(row.line) };
+      });
+      const seal = sealOf(rows);
       const { plan } = withNumber(batch.number).batch;
-      changePlan(batch.number, { plan: plan && { ...plan, digest } }, rows);
-      return { ...batch, plan: batch.plan && { ...batch.plan, digest } };
+      changePlan(batch.number, { plan: plan && { ...plan, seal } }, rows);
+      return read({ ...batch, plan: batch.plan && { ...batch.plan, seal } }, rows, true);
     },
-    isUnaltered: async (batch) => batch.plan?.digest === digestOf(rowsOf(batch)),
     cancel: async (batch) => {
-      sameRowsOf(batch);
       const ended = { cancelledAt: run.now(), holder: null };
       changePlan(batch.number, ended);
       return { ...batch, ...ended };
@@ -309,6 +313,10 @@ export function modelBatches(run: ModelRun): BatchStore {
     },
     async *rows({ number }, set) {
       for (const one of sentOf(withNumber(number))) if (isIn(set, one)) yield resultOf(one);
+    },
+    async *rowsAsRead({ batch, accepted }, set) {
+      for (const one of sentOf(withNumber(batch.number)))
+        if (isIn(set, one)) yield { ...resultOf(one), isAccepted: accepted.has(one.row.row) };
     },
   };
 }
@@ -423,8 +431,8 @@ function concernedBy({ kind, reference, amountPaisa, asked }: Operation): Concer
   return { reference, amountPaisa, recipient: number === undefined ? null : String(number) };
 }
 
-/** Stands for the rows of a plan. */
-function digestOf(rows: PlannedRow[]): string {
+/** Stands for the seal of a plan. */
+function sealOf(rows: PlannedRow[]): string {
   return JSON.stringify(rows, (_, value: unknown) =>
     typeof value === "bigint" ? String(value) : value,
   );

@@ -19,7 +19,15 @@ import {
 import { serverTest, sharedCluster } from "../support/postgres.ts";
 import { machine, teamLedger } from "../support/team-ledger.ts";
 import { ledgerDatabase } from "./server-ledger.ts";
-import { batchFile, claimed, memoryLedger, payout, plannedRow, record } from "./small-ledger.ts";
+import {
+  batchFile,
+  claimed,
+  memoryLedger,
+  payout,
+  plannedRow,
+  planning,
+  record,
+} from "./small-ledger.ts";
 
 /** A merchant with a ledger file, and an empty ledger on a server. */
 async function merchantWithServer(options: Parameters<typeof openMerchantApart>[0] = {}) {
@@ -60,7 +68,7 @@ const confirmed = { state: "CONFIRMED", remoteId: "PO-1", sent: true } as const;
 async function planned(ledger: Ledger): Promise<void> {
   const claim = await ledger.batches.claim(batchFile("november.csv"), whichBatch);
   const rows = () => [1, 2, 3].map((row) => plannedRow(row));
-  expect(await ledger.batches.plan(claim.batch, rows, 0n, whichBatch)).toMatchObject({
+  expect(await ledger.batches.plan(claim.batch, planning(rows))).toMatchObject({
     kind: "planned",
   });
 }

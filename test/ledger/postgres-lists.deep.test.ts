@@ -35,14 +35,17 @@ const fill = `
     CASE WHEN n % 1000 = 0 THEN 'UNCERTAIN' ELSE 'CONFIRMED' END AS state,
     to_char(timestamp '2026-01-01' + n * interval '1 minute', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS at
     FROM generate_series(1, ${count}) n) one;
-  INSERT INTO lenden.batches (id, profile, environment, name, file_name, file_hash, identity, columns, digest, "user", created_at,
-    account)
-    VALUES ('B1', 'shop', 'production', 'may', 'may', '', '', '[]', '', 'root', '2026-02-11', 1);
-  INSERT INTO lenden.batches (id, profile, environment, name, file_name, file_hash, identity, columns, digest, "user", created_at,
+  INSERT INTO lenden.batches (id, profile, environment, name, file_name, file_hash, identity, columns, "user", created_at,
     account, row_count, total_paisa)
-  SELECT 'B' || n, 'shop', 'production', 'name-' || n, 'file-' || n, 'hash-' || n, 'identity-' || n, '[]', '',
+    VALUES ('B1', 'shop', 'production', 'may', 'may', '', '', '[]', 'root', '2026-02-11', 1, 99, 99);
+  INSERT INTO lenden.batches (id, profile, environment, name, file_name, file_hash, identity, columns, "user", created_at,
+    account, row_count, total_paisa)
+  SELECT 'B' || n, 'shop', 'production', 'name-' || n, 'file-' || n, 'hash-' || n, 'identity-' || n, '[]',
     'root', '2026-02-11', CASE WHEN n > 9950 THEN 2 ELSE 1 END, n, n
   FROM generate_series(2, 10000) n;
+  INSERT INTO lenden.events (number, batch, at, event, data, commit_id, hash)
+  SELECT (SELECT coalesce(max(number), 0) FROM lenden.events) + number, number, created_at, 'plan', '{}', '', ''
+  FROM lenden.batches;
   INSERT INTO lenden.batch_rows (batch, "row", line, reference, amount_paisa, recipient, method_id, method, cells,
     recipient_key, accepted)
   SELECT 1 + n / 100, n, n, 'NEW-' || n, 500, recipient_key, 'm1', 'bkash', '[]', recipient_key, 0

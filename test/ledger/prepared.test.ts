@@ -2,7 +2,15 @@ import { expect, test } from "vitest";
 import { whichBatch } from "../../src/batches/identity.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
-import { batchFile, claimed, payout, plannedRow, record, worker } from "./small-ledger.ts";
+import {
+  batchFile,
+  claimed,
+  payout,
+  plannedRow,
+  planning,
+  record,
+  worker,
+} from "./small-ledger.ts";
 
 test("2,000 claims of a batch prepare each statement once, and none that SQLite prepares again", async () => {
   const database = await openDatabase(":memory:");
@@ -15,7 +23,10 @@ test("2,000 claims of a batch prepare each statement once, and none that SQLite 
   prepared.length = 0; // what the migration reads
   const { batch } = await ledger.batches.claim(batchFile("november.csv"), whichBatch);
   const rows = Array.from({ length: 2_000 }, (_, index) => plannedRow(index + 1));
-  await ledger.batches.plan(batch, () => rows, 0n, whichBatch);
+  await ledger.batches.plan(
+    batch,
+    planning(() => rows),
+  );
   const send = async ({ reference, recipient, methodId }: (typeof rows)[number]) => {
     const asked = { recipientNumber: recipient, paymentMethodId: methodId };
     const sent = await claimed(ledger, payout(reference, { asked, batch: batch.number }));

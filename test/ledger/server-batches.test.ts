@@ -4,7 +4,7 @@ import type { Batch, BatchClaim, PlannedRow } from "../../src/ledger/batch.ts";
 import { type Cut, startCutProxy } from "../support/cut-proxy.ts";
 import { type Cluster, serverTest } from "../support/postgres.ts";
 import { ledgerDatabase } from "./server-ledger.ts";
-import { batchFile, plannedRow } from "./small-ledger.ts";
+import { batchFile, plannedBy, plannedRow, planning, sealer } from "./small-ledger.ts";
 
 const file = batchFile("november.csv");
 
@@ -37,11 +37,13 @@ serverTest.for<Cut>(["before", "half", "late", "unanswered", "after"])(
     const batch = ours(await batches.claim(file, whichBatch));
     const cuts = [cut];
     proxy.onCommit = () => cuts.pop();
-    const planned = await batches.plan(batch, () => rowsOf(2_500), 0n, whichBatch);
-    expect(planned).toMatchObject({ kind: "planned" });
-    expect(await batches.isUnaltered(planned.kind === "planned" ? planned.batch : batch)).toBe(
-      true,
+    const planned = await batches.plan(
+      batch,
+      planning(() => rowsOf(2_500)),
     );
+    expect(planned).toMatchObject({ kind: "planned" });
+    const plan = plannedBy(planned);
+    expect(await batches.readPlan(plan.batch, sealer)).toEqual(plan);
     expect(
       await run(`SELECT (SELECT count(*)::int FROM lenden.batch_rows) AS rows,
         (SELECT count(*)::int FROM lenden.events WHERE event = 'plan') AS events`),
@@ -54,12 +56,27 @@ serverTest("a plan that is rejected leaves no row, and can be created later", as
   const [one, other] = [await open(), await open()];
   const batch = ours(await one.claim(file, whichBatch));
   const similar = ours(await other.claim(batchFile("other.csv"), whichBatch));
-  expect(await other.plan(similar, () => rowsOf(1), 0n, whichBatch)).toMatchObject({
+  expect(
+    await other.plan(
+      similar,
+      planning(() => rowsOf(1)),
+    ),
+  ).toMatchObject({
     kind: "planned",
   });
-  expect(await one.plan(batch, () => rowsOf(2_500), 0n, whichBatch)).toEqual({ kind: "changed" });
+  expect(
+    await one.plan(
+      batch,
+      planning(() => rowsOf(2_500)),
+    ),
+  ).toEqual({ kind: "changed" });
   expect(await run("SELECT count(*)::int AS rows FROM lenden.batch_rows")).toEqual([{ rows: 1 }]);
-  expect(await one.plan(batch, () => rowsOf(2_500), 100n, whichBatch)).toMatchObject({
+  expect(
+    await one.plan(
+      batch,
+      planning(() => rowsOf(2_500), 100n),
+    ),
+  ).toMatchObject({
     kind: "planned",
   });
 });

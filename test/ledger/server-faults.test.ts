@@ -3,7 +3,16 @@ import { whichBatch } from "../../src/batches/identity.ts";
 import { type Cut, type CutProxy, startCutProxy } from "../support/cut-proxy.ts";
 import { serverTest } from "../support/postgres.ts";
 import { type LedgerDatabase, ledgerDatabase, newHeadFile } from "./server-ledger.ts";
-import { batchFile, claim, claimed, payout, plannedRow, record, refund } from "./small-ledger.ts";
+import {
+  batchFile,
+  claim,
+  claimed,
+  payout,
+  plannedRow,
+  planning,
+  record,
+  refund,
+} from "./small-ledger.ts";
 
 /** Makes the ledger what it was before, as a lagging replica or a restored backup would be. */
 async function rollBack({ run }: Pick<LedgerDatabase, "run">, before: Record<string, unknown>) {
@@ -150,9 +159,9 @@ serverTest("a batch that another process planned and released is not planned aga
   const { batch } = await one.claim(file, whichBatch);
   await one.release(batch);
   const { batch: theirs } = await other.claim(file, whichBatch);
-  expect(await other.plan(theirs, rows, 0n, whichBatch)).toMatchObject({ kind: "planned" });
+  expect(await other.plan(theirs, planning(rows))).toMatchObject({ kind: "planned" });
   await other.release(theirs);
-  await expect(one.plan(batch, rows, 0n, whichBatch)).rejects.toMatchObject({
+  await expect(one.plan(batch, planning(rows))).rejects.toMatchObject({
     reason: "operation.locked",
   });
 });

@@ -1,5 +1,12 @@
 import { createHash } from "node:crypto";
-import type { BatchFile, PlannedRow } from "../../src/ledger/batch.ts";
+import { whichBatch } from "../../src/batches/identity.ts";
+import type {
+  BatchFile,
+  PlannedRow,
+  Planning,
+  PlanResult,
+  ReadPlan,
+} from "../../src/ledger/batch.ts";
 import type { SingleChanges } from "../../src/ledger/change.ts";
 import type { Intent, Operation, Outcome, ReferencedIntent } from "../../src/ledger/operation.ts";
 import { createSealer } from "../../src/ledger/seal.ts";
@@ -75,6 +82,17 @@ export function plannedRow(row: number, given: Partial<PlannedRow> = {}): Planne
     ...{ methodId: "m1", method: "bkash", cells: [`R-${row}`] },
     ...given,
   };
+}
+
+/** How rows become the plan of a new batch. */
+export function planning(rows: () => Iterable<PlannedRow>, checkedUpTo = 0n): Planning {
+  return { rows, sealer, checkedUpTo, which: whichBatch };
+}
+
+/** The plan that an answer has. */
+export function plannedBy(answer: PlanResult): ReadPlan {
+  if (answer.kind === "planned") return answer.plan;
+  throw new Error(`the batch is ${answer.kind}`);
 }
 
 export async function memoryLedger(given: Partial<Worker> = {}, alive: number[] = []) {

@@ -170,8 +170,8 @@ export const seams = {
   laterFindings: decoratedAt("batches/check.ts", "hasMore"),
   openRows: decoratedAt("batches/plan.ts", "checkOpenRows"),
   batchOfFile: decoratedAt("batches/plan.ts", "findBatch"),
-  /** Whether flags read the rows of a planned file. */
-  rowsOfBatch: decoratedAt("batches/lookup.ts", "hasRowsOf"),
+  /** Whether a plan has the rows of a file. */
+  rowsOfBatch: decoratedAt("batches/same-rows.ts", "hasSameRows"),
   /** Which batch a file is, by what the ledger has of it. */
   whichBatch: decoratedAt("batches/identity.ts", "whichBatch"),
   header: decoratedAt("batches/header.ts", "readHeader"),

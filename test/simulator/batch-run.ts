@@ -1,11 +1,13 @@
 import { type CheckedFile, findInLedger, findingsAmong } from "../../src/batches/check.ts";
 import { isAcceptable } from "../../src/batches/findings.ts";
+import { identify } from "../../src/batches/identity.ts";
 import { createBatch, resumeBatch } from "../../src/batches/plan.ts";
 import type { FileRow } from "../../src/batches/rows.ts";
+import { assertSameRows } from "../../src/batches/same-rows.ts";
 import { sendBatch } from "../../src/batches/send.ts";
 import { addUp, endingOf, type StatusSums } from "../../src/batches/status.ts";
 import { Failure, type FailureKind, reasonNames, usage } from "../../src/domain/failure.ts";
-import type { Batch } from "../../src/ledger/batch.ts";
+import type { ReadPlan } from "../../src/ledger/batch.ts";
 import { duplicatesSince } from "../../src/ledger/decide.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { OperationDeps } from "../../src/operations/deps.ts";
@@ -35,8 +37,12 @@ export async function sendsBatch(
     (request, one) => network.exchange(request, one),
     async (deps) => {
       const ledger = await tool.ledger();
-      const batch = await planOf(file, ledger, deps, () => network.question(tool));
-      const sending = { batch, ledger, concurrency, perSecond: undefined, onRow: () => {} };
+      const plan = await planOf(file, ledger, deps, () => network.question(tool));
+      const { batch } = plan;
+      const { uncertain } = addUp(batch, await ledger.batches.tally(batch));
+      const pacing = { concurrency, perSecond: undefined };
+      const hasUnknown = uncertain.count > 0;
+      const sending = { ...pacing, plan, hasUnknown, ledger, onRow: () => {} };
       const reason = await sendBatch(sending, deps);
       const sums = addUp(batch, await ledger.batches.tally(batch));
       const kind = endingOf(sums, { stoppedBy: reason?.kind });
@@ -53,25 +59,35 @@ async function planOf(
   ledger: Ledger,
   deps: OperationDeps,
   confirm: () => Promise<void>,
-): Promise<Batch> {
-  const { name, hash, allowDuplicates } = file;
-  const choices = { allowDuplicates, method: undefined, expect: () => {}, confirm };
-  const [known] = (await ledger.batches.known({ identity: hash })).batches;
-  if (known?.plan) return resumeBatch(known, choices, ledger);
+): Promise<ReadPlan> {
+  const { name, hash, allowDuplicates, orders } = file;
+  const silent = { expect: () => {}, notice: () => {} };
+  const choices = { allowDuplicates, method: undefined, ...silent, confirm };
+  const ordering = { ledger, sealer: await deps.sealer() };
+  const rows = orders.map(rowOf);
+  const identity = identityOf(file);
+  const [known] = (await ledger.batches.known({ identity })).batches;
+  const compare = (plan: ReadPlan) => assertSameRows(plan, name, rows, ledger);
+  if (known?.plan) return resumeBatch(known, compare, choices, ordering);
   const checked = await checkedFile(file, ledger, deps);
   const rejected = checked.findings.filter((one) => !(allowDuplicates && isAcceptable(one)));
   if (rejected.length > 0) throw usage(rejected.map(({ kind, line }) => `${kind} on line ${line}`));
-  const source = { name, fileName: name, hash, identity: hash, columns: ["ref"], method: null };
-  return createBatch(source, checked, choices, ledger);
+  const source = { name, fileName: name, hash, identity, columns: ["ref"], method: null };
+  return createBatch(source, checked, choices, ordering);
+}
+
+/** The identity of the batch of a file. */
+export function identityOf({ orders }: Pick<PaidFile, "orders">): string {
+  return identify(orders.map(rowOf), true, undefined) ?? "";
 }
 
 async function checkedFile(
-  { orders, hash }: PaidFile,
+  file: PaidFile,
   ledger: Ledger,
   deps: OperationDeps,
 ): Promise<CheckedFile> {
   const since = duplicatesSince(deps.now());
-  const rows = orders.map(rowOf);
+  const rows = file.orders.map(rowOf);
   const found = await findInLedger(rows, ledger, { since });
   const findings = [...findingsAmong(rows), ...found.findings];
   const columns = ["ref"];
@@ -80,7 +96,7 @@ async function checkedFile(
     columns,
     rows,
     findings,
-    identity: hash,
+    identity: identityOf(file),
     since,
     ledger: found,
   };

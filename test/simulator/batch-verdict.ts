@@ -1,7 +1,7 @@
 import { type RowStatus, rowStatusOf } from "../../src/batches/status.ts";
 import type { PayoutOrder } from "../../src/operations/payout/order.ts";
 import { collect } from "../support/helpers.ts";
-import type { PaidFile } from "./batch-run.ts";
+import { identityOf, type PaidFile } from "./batch-run.ts";
 import type { Ran } from "./commands.ts";
 import { openedLedger } from "./ledger-verdict.ts";
 import type { PayoutRecord } from "./service.ts";
@@ -51,14 +51,14 @@ function judgeRow({ says, order, status, record, isOfKey }: JudgedRow, universe:
 
 /** The status of each row by the ledger at this moment; empty before the batch was planned. */
 export async function rowStatuses(
-  { hash, orders }: PaidFile,
+  file: PaidFile,
   universe: Universe,
   key = universe.key,
 ): Promise<Map<string, RowStatus>> {
   const ledger = openedLedger(universe, key);
-  const [batch] = (await ledger.batches.known({ identity: hash })).batches;
+  const [batch] = (await ledger.batches.known({ identity: identityOf(file) })).batches;
   if (!batch?.plan) return new Map();
   const rows = await collect(ledger.batches.rows(batch, "all"));
-  if (rows.length !== orders.length) universe.report("lost", "I8: the plan lost rows");
+  if (rows.length !== file.orders.length) universe.report("lost", "I8: the plan lost rows");
   return new Map(rows.map((row) => [row.reference, rowStatusOf(row)]));
 }

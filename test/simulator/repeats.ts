@@ -173,7 +173,7 @@ const payoutRows = `
 const plannedRows = `
   SELECT b.created_at, p.recipient FROM batches b JOIN batch_rows p ON p.batch = b.number
     LEFT JOIN operations o ON o.account = b.account AND o.reference = p.reference
-  WHERE b.digest IS NOT NULL AND p.reference != ? AND p.amount_paisa = ?
+  WHERE b.row_count IS NOT NULL AND p.reference != ? AND p.amount_paisa = ?
     AND (? = 'production' OR b.account = (SELECT account FROM account_keys WHERE key_hash = ?))
     AND (o.state IS NULL OR o.state = 'NOT_SENT' OR (o.state = 'REFUSED' AND o.code = 'access'))`;
 

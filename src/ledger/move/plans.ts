@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Database } from "../../platform/sqlite/database.ts";
 import { idsOf } from "../batch.ts";
-import { immutableColumns, planColumns, rowEvent, rowsDigest, sentColumns } from "../chain.ts";
+import { cancelledEvent, PlanSums, planColumns, planEvent } from "../plan.ts";
 import { type Connection, type Query, rowsJson } from "../postgres/connection.ts";
 import { pagesOf } from "../sqlite/pages.ts";
 import { type TextRow, textRow } from "../values.ts";
@@ -12,8 +12,11 @@ import { conflict, digestOf, digestSql, insertRows, type Numbers, required } fro
  * has ended, nor the login of who planned it.
  */
 export function plansOf(file: Database): TextRow[] {
-  const sql = "SELECT * FROM batches WHERE digest IS NOT NULL ORDER BY number";
-  return file.prepare(sql).all().map(immutableColumns);
+  const sql = "SELECT * FROM batches WHERE row_count IS NOT NULL ORDER BY number";
+  return file
+    .prepare(sql)
+    .all()
+    .map(({ process: _, held_since: _since, login: _login, ...plan }) => textRow(plan));
 }
 
 /**
@@ -43,8 +46,10 @@ export async function findPlans(file: Database, query: Query, accounts: Numbers)
   return batches;
 }
 
-/** What is sent of a row, but for a duplicate that a person accepted, which may change. */
-const comparedColumns = sentColumns.filter((name) => name !== "accepted");
+/** What is sent of a row. */
+const comparedColumns = [
+  ...["row", "reference", "amount_paisa", "recipient", "method_id", "name", "description"],
+];
 
 /** True if the server has the rows of a plan. */
 async function hasRows(file: Database, query: Query, plan: TextRow, number: string) {
@@ -75,7 +80,7 @@ export async function copyPlan(
 ): Promise<string> {
   const account = required(accounts, plan);
   let number = "";
-  let digest = "";
+  let sums = new PlanSums();
   return connection.write(
     async (write) => {
       const sql = "SELECT number, id, identity FROM lenden.batches WHERE account = $1";
@@ -90,20 +95,21 @@ export async function copyPlan(
       const id = [plan.id ?? "", ...idsOf(plan.identity ?? "")].find(isFree) ?? plan.id ?? "";
       const row = { ...plan, account, id, number };
       await insertRows(write.query, "batches", [row]);
-      write.pending.append(rowEvent("plan", row, at, digest));
+      write.pending.append(planEvent(row, at, sums));
+      if (plan.cancelled_at)
+        write.pending.append(cancelledEvent(BigInt(number), plan.cancelled_at));
       return number;
     },
     {
       before: async (query) => {
         number = await newBatchNumber(query);
         await query("SAVEPOINT no_rows");
-        const digests = rowsDigest();
+        sums = new PlanSums();
         for (const rows of planPages(file, plan)) {
-          for (const row of rows) digests.add(row);
+          for (const row of rows) sums.add(row);
           const copies = rows.map((row) => ({ batch: number, ...row }));
           await insertRows(query, "batch_rows", copies, "row");
         }
-        digest = digests.value();
       },
     },
   );

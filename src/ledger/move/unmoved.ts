@@ -168,7 +168,7 @@ function environmentsIn(database: Database, environment: string | undefined): st
     SELECT DISTINCT a.environment FROM accounts a WHERE a.environment = coalesce(?1, a.environment) AND (
       EXISTS (SELECT 1 FROM operations o WHERE o.account = a.number AND o.command <> ?2)
       OR EXISTS (SELECT 1 FROM batches b
-        WHERE b.account = a.number AND b.digest IS NOT NULL AND b.cancelled_at IS NULL))`;
+        WHERE b.account = a.number AND b.row_count IS NOT NULL AND b.cancelled_at IS NULL))`;
   const rows = database.prepare(sql).all(environment ?? null, testCommand);
   return rows.map((row) => String(row.environment));
 }

@@ -1,6 +1,6 @@
-import { planColumns } from "../chain.ts";
 import type { Finding } from "../finding.ts";
 import { type Integrity, type RecordedTable, readIntegrity } from "../integrity.ts";
+import { planColumns } from "../plan.ts";
 import type { Connection, Query, Row, Value } from "./connection.ts";
 import { writerRights } from "./schema.ts";
 
@@ -79,7 +79,7 @@ const planRowsInSql = `
 
 function rowsOf(query: Query, table: RecordedTable): AsyncIterable<Row[]> {
   if (table === "batches")
-    return pagesOf(query, "SELECT o.* FROM lenden.batches o WHERE o.digest IS NOT NULL");
+    return pagesOf(query, "SELECT o.* FROM lenden.batches o WHERE o.row_count IS NOT NULL");
   if (table === "accounts") return pagesOf(query, "SELECT o.* FROM lenden.accounts o WHERE true");
   return (async function* () {
     yield await query("SELECT * FROM lenden.account_keys");

@@ -1,6 +1,6 @@
 import { guardColumn } from "../account.ts";
-import { planColumns } from "../chain.ts";
 import { allColumns, changingColumns, definitions } from "../columns.ts";
+import { planColumns } from "../plan.ts";
 import { eventColumns } from "../sql/transaction.ts";
 import { newestVersion } from "../version.ts";
 
@@ -127,7 +127,7 @@ CREATE TABLE lenden.batches (
   login ${text} NOT NULL DEFAULT session_user,
   row_count bigint,
   total_paisa bigint,
-  digest ${text},
+  seal ${text},
   created_at ${text} NOT NULL,
   cancelled_at ${text},
   process ${text},
@@ -155,6 +155,7 @@ CREATE TABLE lenden.batch_rows (
   description ${text},
   cells ${text} NOT NULL,
   accepted bigint NOT NULL,
+  seal ${text},
   PRIMARY KEY (batch, "row")
 );
 CREATE INDEX planned_payout ON lenden.batch_rows (recipient_key, amount_paisa);
@@ -213,7 +214,7 @@ interface Rights {
 const held = ["process", "held_since"];
 /** What an unplanned batch gets from the file that claims it. */
 const claimedColumns = ["name", "file_name", "file_hash", "columns", "method"];
-const planningColumns = ["row_count", "total_paisa", "digest", "created_at", "cancelled_at"];
+const planningColumns = ["row_count", "total_paisa", "seal", "created_at", "cancelled_at"];
 const judgedColumns = [
   ...["verdict", "because", "records", "finding", "looks", "due_at", "count"],
   ...["forwarded_to", "forwarded_status", "forwarded_fault", "forwarded_finding"],
@@ -243,7 +244,7 @@ export const writerRights: Readonly<Record<string, Rights>> = {
     ],
     update: [...claimedColumns, ...planningColumns, ...held],
   },
-  batch_rows: { insert: ["batch", ...planColumns], update: ["accepted"] },
+  batch_rows: { insert: ["batch", ...planColumns], update: ["accepted", "seal"] },
   callbacks: {
     insert: [
       ...["account", "source", "received_at", "digest", "method", "target", "headers", "body"],

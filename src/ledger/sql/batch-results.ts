@@ -1,7 +1,8 @@
-import type { BatchResults } from "../batch.ts";
+import { type BatchResults, planModified, type RowResult } from "../batch.ts";
 import { rowResultOf, tallyOf } from "../batch-results.ts";
 import { batchSums, isOfBatch, rowColumns, rowSets } from "../conditions.ts";
-import { numberIn, type Row, reader } from "../values.ts";
+import { PageDigests } from "../plan.ts";
+import { isTrue, numberIn, type Row, reader } from "../values.ts";
 import type { Driver } from "./driver.ts";
 import { all, query, type Value } from "./work.ts";
 
@@ -51,6 +52,29 @@ export function createBatchResults(driver: Driver): BatchResults {
     async *rows({ number }, set) {
       for await (const page of pages(rowColumns, `${joined} AND ${rowSets[set]}`, number))
         for (const row of page) yield rowResultOf(row);
+    },
+
+    async *rowsAsRead({ batch, accepted, ...read }, set) {
+      const isIn = `CASE WHEN ${rowSets[set]} THEN 1 ELSE 0 END`;
+      const columns = { ...rowColumns, recipient_key: "r.recipient_key", is_in: isIn };
+      const digests = new PageDigests();
+      let waiting: RowResult[] = [];
+      const isSame = () => digests.pages.at(-1) === read.pages[digests.pages.length - 1];
+      for await (const page of pages(columns, joined, batch.number))
+        for (const row of page) {
+          const isPage = digests.add(row);
+          if (isTrue(row.is_in)) {
+            const result = rowResultOf(row);
+            waiting.push({ ...result, isAccepted: accepted.has(result.row) });
+          }
+          if (!isPage) continue;
+          if (!isSame()) throw planModified(batch);
+          yield* waiting;
+          waiting = [];
+        }
+      digests.end();
+      if (digests.pages.length !== read.pages.length || !isSame()) throw planModified(batch);
+      yield* waiting;
     },
   };
 }

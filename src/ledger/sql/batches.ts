@@ -6,6 +6,7 @@ import {
   type BatchFile,
   type BatchFilter,
   type BatchStore,
+  batchModified,
   type FileOfBatch,
   idsOf,
   type KnownBatches,
@@ -13,14 +14,26 @@ import {
   type PlannedRow,
   type PlanResult,
   planModified,
+  type ReadPlan,
   type Traits,
   type WhichBatch,
 } from "../batch.ts";
 import { batchOf, foundPlans, knownBatchesOf, planRowOf } from "../batch-results.ts";
-import { planColumns, planDigest, rowEvent, rowsDigest } from "../chain.ts";
+import { immutableColumns } from "../chain.ts";
 import { knownBatches, plansWithin } from "../conditions.ts";
 import type { Holder } from "../operation.ts";
-import { numberIn, type Row } from "../values.ts";
+import {
+  cancelledEvent,
+  changedColumns,
+  orderOfRow,
+  PageDigests,
+  PlanSums,
+  planColumns,
+  planEvent,
+  rowInEvent,
+} from "../plan.ts";
+import type { Sealer } from "../seal.ts";
+import { isTrue, numberIn, type Row, textOrNull } from "../values.ts";
 import { loginOf, nowIn, type Recorder } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import { createBatchResults, rowsOfBatch } from "./batch-results.ts";
@@ -54,6 +67,7 @@ export function createBatches(driver: Driver, account: RunAccount, recorder: Rec
     ...createBatchResults(driver),
     ...createLocks(parts),
     ...createPlans(parts),
+    ...createSeals(parts),
     known: (traits) =>
       driver.read(function* () {
         const { number } = yield* account.readOnce();
@@ -120,7 +134,7 @@ function* selectedBatches(
     below !== undefined && `b.number < ${bind(below)}`,
     mayBeOpen && hasMaybeOpenRow(own ? `o.account = ${own}` : isIn("o.account", allAccounts)),
   ];
-  const where = ["b.digest IS NOT NULL", ...conditions.filter((one) => one)].join(" AND ");
+  const where = ["b.row_count IS NOT NULL", ...conditions.filter((one) => one)].join(" AND ");
   return { values, from: `FROM lenden.batches b WHERE ${where}` };
 }
 
@@ -171,7 +185,8 @@ function createLocks(
     if (!holder || (holder.lock === write.ownLock() && holder.since === since)) return undefined;
     return (yield* write.isAlive(holder)) ? holder : undefined;
   }
-  function* claimKnown(write: Write, batch: Batch, since: string): Work<PlannedClaim> {
+  function* claimKnown(write: Write, found: Batch, since: string): Work<PlannedClaim> {
+    const batch = yield* asRecorded(byNumber, found);
     const by = yield* otherHolder(write, batch, since);
     if (by) return { kind: "held", batch, by };
     if (batch.cancelledAt !== null) return { kind: "cancelled", batch };
@@ -215,15 +230,13 @@ function createLocks(
         const by = unplanned && (yield* otherHolder(write, unplanned, since));
         if (unplanned && by) return { kind: "held", batch: unplanned, by };
         if (is.kind === "changed") return { kind: "changed-file", batch: is.batch };
+        if (unplanned) yield* asRecorded(byNumber, unplanned);
         return { kind: "ours", batch: yield* store(write, file, since) };
       });
     },
     claimPlanned: (batch) => {
       const since = nowIn(recorder);
-      return driver.write(function* (write) {
-        const [row] = yield* query(byNumber, batch.number);
-        return yield* claimKnown(write, row ? batchOf(row) : batch, since);
-      });
+      return driver.write((write) => claimKnown(write, batch, since));
     },
     release: ({ number }) =>
       driver.write((write) => done(write.send({ sql: unlock, values: [number, write.ownLock()] }))),
@@ -240,49 +253,38 @@ class NotPlanned extends Error {
   }
 }
 
-function createPlans(
-  parts: Parts,
-): Pick<BatchStore, "plan" | "acceptLines" | "isUnaltered" | "cancel"> {
+function createPlans(parts: Parts): Pick<BatchStore, "plan" | "cancel"> {
   const { driver, recorder } = parts;
   const { insertAgain, changedSince } = driver.dialect;
-  /** Records a change of a plan, which fails if another process has taken the batch meanwhile. */
-  function* record(write: Write, { id, number }: Batch, change: Change): Work<void> {
-    const { set, values, at, rows } = change;
-    const sql = `UPDATE lenden.batches SET ${set} WHERE number = $1
-      AND process = $2 AND cancelled_at IS NULL RETURNING *`;
-    const [row] = yield* query(sql, number, write.ownLock(), ...values);
-    if (!row) throw taken(id);
-    write.append(rowEvent("plan", row, at, rows));
-  }
   const isChangedSince = function* (number: bigint, upTo: bigint): Work<boolean> {
     return (yield* query(changedSince, number, upTo)).length > 0;
   };
 
   return {
-    plan: async (batch, rows, checkedUpTo, which) => {
+    plan: async (batch, { rows, sealer, checkedUpTo, which }) => {
       const { number, id } = batch;
       const before = function* (lock: string): Work<Prepared> {
-        const inserted = yield* insertRows(batch, { lock, insertAgain }, rows());
+        const sums = yield* insertRows(batch, { lock, insertAgain, sealer }, rows());
         // Beside another large plan this takes seconds, so only what is newer is compared under the lock.
         const [newest] = yield* query("SELECT max(number) AS number FROM lenden.events");
         const isChanged = yield* isChangedSince(number, checkedUpTo);
-        return { ...inserted, isChanged, upTo: numberIn(newest?.number) };
+        return { sums, isChanged, upTo: numberIn(newest?.number) };
       };
       const work = function* (write: Write, prepared: Prepared): Work<PlanResult> {
-        const { rowCount, totalPaisa, digest, allDigest: rows, upTo } = prepared;
+        const { sums, upTo } = prepared;
         const { is } = yield* askWhich(parts, batch, which);
         if (is.kind !== "new") throw new NotPlanned({ kind: "changed-file", batch: is.batch });
         if (prepared.isChanged || (yield* isChangedSince(number, upTo)))
           throw new NotPlanned({ kind: "changed" });
-        const at = nowIn(recorder);
-        const set = "row_count = $3, total_paisa = $4, digest = $5, created_at = $6";
-        const values = [rowCount, totalPaisa, digest, at];
-        yield* record(write, batch, { set, values, at, rows });
-        const plan = { rowCount, totalPaisa, digest };
-        return {
-          kind: "planned",
-          batch: { ...batch, createdAt: at, login: loginOf(recorder), plan },
-        };
+        const createdAt = nowIn(recorder);
+        const { rowCount, totalPaisa } = sums;
+        const seal = sums.sealOfPlan(batch, sealer);
+        const set = "row_count = $3, total_paisa = $4, seal = $5, created_at = $6";
+        const row = yield* change(write, batch, set, rowCount, totalPaisa, seal, createdAt);
+        write.append(planEvent(row, createdAt, sums));
+        const plan = { rowCount, totalPaisa, seal };
+        const planned = { ...batch, createdAt, login: loginOf(recorder), plan };
+        return { kind: "planned", plan: sums.readAs(planned, true) };
       };
       try {
         return await driver.writeAfter(before, work);
@@ -293,69 +295,99 @@ function createPlans(
       }
     },
 
-    acceptLines: async (batch, lines) => {
-      const { digest, allDigest, accepted } = await digestsOf(driver, batch, lines);
-      const given = { columns: acceptedTypes, rows: accepted };
-      const rows = accepted.length;
-      return driver.write(function* (write) {
-        write.send({ sql: setAccepted, values: [batch.number], given, rows });
-        const change = { set: "digest = $3", values: [digest], at: nowIn(recorder) };
-        yield* record(write, batch, { ...change, rows: allDigest });
-        return { ...batch, plan: batch.plan && { ...batch.plan, digest } };
-      });
+    cancel: (batch) =>
+      driver.write(function* (write) {
+        const cancelledAt = nowIn(recorder);
+        const set = "cancelled_at = $3, process = NULL, held_since = NULL";
+        yield* change(write, batch, set, cancelledAt);
+        write.append(cancelledEvent(batch.number, cancelledAt));
+        return { ...batch, cancelledAt, holder: null };
+      }),
+  };
+}
+
+/** Changes a plan, which fails if another process has taken the batch meanwhile. */
+function* change(write: Write, { id, number }: Batch, set: string, ...values: Value[]): Work<Row> {
+  const sql = `UPDATE lenden.batches SET ${set} WHERE number = $1
+    AND process = $2 AND cancelled_at IS NULL RETURNING *`;
+  const [row] = yield* query(sql, number, write.ownLock(), ...values);
+  if (!row) throw taken(id);
+  return row;
+}
+
+function createSeals({ driver, recorder }: Parts): Pick<BatchStore, "readPlan" | "seal"> {
+  return {
+    readPlan: async (batch, sealer) => {
+      const sums = new PlanSums();
+      let isSealed = sealer !== undefined;
+      const from = { by: "r.row", values: [batch.number] };
+      for await (const page of driver.pages(columnsOfPlan, rowsOfBatch, from))
+        for (const row of page) {
+          sums.add(row);
+          isSealed &&= row.seal === sealer?.sealOf(orderOfRow(batch, row));
+        }
+      const [event] = await driver.read(() => query(newestPlan, batch.number));
+      const recorded = rowInEvent(String(event?.data));
+      if (recorded?.rows !== sums.digests().rows) throw planModified(batch);
+      isSealed &&= sealer !== undefined && batch.plan?.seal === sums.sealOfPlan(batch, sealer);
+      return sums.readAs(batch, isSealed);
     },
 
-    isUnaltered: async (batch) => (await readDigests(driver, batch)).before === batch.plan?.digest,
-
-    cancel: async (batch) => {
-      const { allDigest: rows } = await digestsOf(driver, batch);
-      return driver.write(function* (write) {
-        const at = nowIn(recorder);
-        const set = "cancelled_at = $3, process = NULL, held_since = NULL";
-        yield* record(write, batch, { set, values: [at], at, rows });
-        return { ...batch, cancelledAt: at, holder: null };
-      });
+    seal: async (read, sealer, lines) => {
+      const { batch } = read;
+      const before = (lock: string) => sealRows(read, { lock, sealer, lines });
+      const work = function* (write: Write, sums: PlanSums): Work<ReadPlan> {
+        const seal = sums.sealOfPlan(batch, sealer);
+        const row = yield* change(write, batch, "seal = $3", seal);
+        write.append(planEvent(row, nowIn(recorder), sums));
+        return sums.readAs({ ...batch, plan: batch.plan && { ...batch.plan, seal } }, true);
+      };
+      try {
+        return await driver.writeAfter(before, work);
+      } catch (error) {
+        throw error instanceof RowsMissing ? taken(batch.id) : error;
+      }
     },
   };
 }
 
-interface Change {
-  /** Parameters begin with $3. */
-  set: string;
-  values: Value[];
-  /** ISO 8601. */
-  at: string;
-  /** The digest of all columns of all rows. */
-  rows: string;
+/** The batch as its events record it. @throws Failure `ledger.modified` */
+function* asRecorded(byNumber: string, { number }: Batch): Work<Batch> {
+  const [[row] = [], events = []] = yield [
+    { sql: byNumber, values: [number] },
+    { sql: recordedEvents, values: [number] },
+  ];
+  if (!row) throw new Error("the ledger lost a batch that it just had");
+  const batch = batchOf(row);
+  const plan = events.findLast(({ event }) => event === "plan");
+  const cancelled = events.find(({ event }) => event === "cancelled");
+  const recorded = plan && (rowInEvent(String(plan.data)) ?? {});
+  const cancelledAt = textOrNull(cancelled?.at);
+  if ((recorded === undefined) !== (batch.plan === null)) throw batchModified(batch, ["plan"]);
+  const changed = recorded ? changedColumns(immutableColumns(row), recorded) : [];
+  if (batch.cancelledAt !== cancelledAt) changed.push("cancelled_at");
+  if (changed.length > 0) throw batchModified(batch, changed);
+  return batch;
 }
 
-interface Digests {
-  /** Of what is sent, and of every column. */
-  digest: string;
-  allDigest: string;
-}
-
-interface Inserted extends Digests {
-  rowCount: number;
-  totalPaisa: bigint;
-}
-
-interface Prepared extends Inserted {
+interface Prepared {
+  sums: PlanSums;
   /** Something happened that concerns a row, up to this event. */
   isChanged: boolean;
   upTo: bigint;
 }
 
+/** A whole number of pages. */
 const rowsPerStatement = 5_000;
 
 /** Some thousands at a time, each only while the batch belongs to this process. */
 function* insertRows(
-  { number }: Batch,
-  { lock, insertAgain }: { lock: string; insertAgain: string },
+  batch: Batch,
+  { lock, insertAgain, sealer }: { lock: string; insertAgain: string; sealer: Sealer },
   rows: Iterable<PlannedRow>,
-): Work<Inserted> {
-  const digests = createDigests();
-  let [rowCount, totalPaisa] = [0, 0n];
+): Work<PlanSums> {
+  const { number } = batch;
+  const sums = new PlanSums();
   let waiting: Row[] = [];
   const guard: Statement = { sql: isOwnUnplanned, values: [number, lock], rows: 1 };
   const sql = `${insertAgain} INTO lenden.batch_rows (batch, ${planColumns.map((name) => `"${name}"`)})
@@ -367,54 +399,46 @@ function* insertRows(
   };
   for (const planned of rows) {
     const row = planRowOf(planned);
-    digests.add(row);
-    rowCount += 1;
-    totalPaisa += planned.amountPaisa;
+    row.seal = sealer.sealOf(orderOfRow(batch, row));
+    sums.add(row);
     waiting.push(row);
     if (waiting.length === rowsPerStatement) yield insert();
   }
   yield insert();
   const [found] = yield* query(countRows, number);
   // The same identity has as many rows as a run that was interrupted.
-  if (Number(found?.count) !== rowCount) throw new Error("the batch has rows of another plan");
-  return { rowCount, totalPaisa, ...digests.values() };
+  if (Number(found?.count) !== sums.rowCount) throw new Error("the batch has rows of another plan");
+  return sums;
 }
 
-function createDigests() {
-  const [sent, all] = [planDigest(), rowsDigest()];
-  return {
-    add: (row: Row) => {
-      sent.add(row);
-      all.add(row);
-    },
-    values: (): Digests => ({ digest: sent.value(), allDigest: all.value() }),
-  };
-}
-
-/**
- * The digests of a plan, and the rows on some lines, which count as accepted.
- *
- * @throws Failure `batch.plan-modified`: the new digests would hide that from a check
- */
-async function digestsOf(driver: Driver, batch: Batch, lines: number[] = []) {
-  const { before, ...digests } = await readDigests(driver, batch, new Set(lines));
-  if (before !== batch.plan?.digest) throw planModified(batch);
-  return digests;
-}
-
-/** Page by page. `before`: the digest of the plan as it is stored. */
-async function readDigests(driver: Driver, { number }: Batch, lines?: Set<number>) {
-  const [before, digests] = [planDigest(), createDigests()];
-  const accepted: Row[] = [];
-  const columns = Object.fromEntries(planColumns.map((name) => [name, `r."${name}"`]));
-  for await (const page of driver.pages(columns, rowsOfBatch, { by: "r.row", values: [number] }))
-    for (const row of page) {
-      const isAccepted = lines?.has(Number(row.line)) === true;
-      if (isAccepted) accepted.push({ row: numberIn(row.row) });
-      before.add(row);
-      digests.add(isAccepted ? { ...row, accepted: 1n } : row);
+/** Seals the rows of a plan that are still the same as when they were read, some thousands at a time. */
+function* sealRows(
+  { batch, pages, accepted }: ReadPlan,
+  { lock, sealer, lines }: { lock: string; sealer: Sealer; lines: ReadonlySet<number> },
+): Work<PlanSums> {
+  const guard: Statement = { sql: isOwnPlanned, values: [batch.number, lock], rows: 1 };
+  const [sums, digests] = [new PlanSums(), new PageDigests()];
+  for (let after = lowest; ; ) {
+    const rows = yield* query(rowsAfter, batch.number, after);
+    const changed: Row[] = [];
+    for (const row of rows) {
+      digests.add(row);
+      const isAccepted = accepted.has(Number(row.row)) || lines.has(Number(row.line));
+      const [flag, seal] = [isAccepted ? 1n : 0n, sealer.sealOf(orderOfRow(batch, row))];
+      sums.add({ ...row, accepted: flag, seal });
+      if (isTrue(row.accepted) !== isAccepted || row.seal !== seal)
+        changed.push({ row: numberIn(row.row), accepted: flag, seal });
     }
-  return { before: before.value(), ...digests.values(), accepted };
+    const isLast = rows.length < rowsPerStatement;
+    if (isLast) digests.end();
+    const isSame = digests.pages.every((digest, place) => digest === pages[place]);
+    if (!isSame || (isLast && digests.pages.length !== pages.length)) throw planModified(batch);
+    const given = { columns: sealedTypes, rows: changed };
+    const update = { sql: setSealed, values: [batch.number], given, rows: changed.length };
+    yield changed.length > 0 ? [guard, update] : [guard];
+    if (isLast) return sums;
+    after = numberIn(rows.at(-1)?.row);
+  }
 }
 
 /** The lock of this process ended or was removed while it ran, so another one could take the batch. */
@@ -425,13 +449,17 @@ function taken(id: string): Failure {
   });
 }
 
+const numbers = new Set(["row", "line", "amount_paisa", "accepted"]);
 const rowTypes: ColumnTypes = Object.fromEntries(
-  planColumns.map((name) => [
-    name,
-    ["row", "line", "amount_paisa", "accepted"].includes(name) ? "number" : "text",
-  ]),
+  planColumns.map((name) => [name, numbers.has(name) ? "number" : "text"]),
 );
-const acceptedTypes: ColumnTypes = { row: "number" };
+const sealedTypes: ColumnTypes = { row: "number", accepted: "number", seal: "text" };
+
+/** Numbers may have been changed to any value. */
+const lowest = -(2n ** 63n);
+const columnsOfPlan = Object.fromEntries(planColumns.map((name) => [name, `r."${name}"`]));
+const rowsAfter = `SELECT ${Object.values(columnsOfPlan)} ${rowsOfBatch} AND r."row" > $2
+  ORDER BY r."row" LIMIT ${rowsPerStatement}`;
 
 const selectIds = `SELECT b.id FROM given CROSS JOIN lenden.batches b
   WHERE b.account = $1 AND b.id = given.id`;
@@ -443,17 +471,23 @@ const insertBatchSql = ({ storesLogin }: Dialect) => `
   ON CONFLICT (account, identity) DO UPDATE SET name = excluded.name, file_name = excluded.file_name,
     file_hash = excluded.file_hash, columns = excluded.columns, method = excluded.method,
     held_since = excluded.held_since, process = excluded.process
-    WHERE b.digest IS NULL
+    WHERE b.row_count IS NULL
   RETURNING *`;
 
 const countRows = "SELECT count(*) AS count FROM lenden.batch_rows WHERE batch = $1";
 
-const setAccepted = `UPDATE lenden.batch_rows AS r SET accepted = 1
+const setSealed = `UPDATE lenden.batch_rows AS r SET accepted = given.accepted, seal = given.seal
   FROM given WHERE r.batch = $1 AND r."row" = given.row`;
+
+const recordedEvents = `SELECT e.event, e.at, e.data FROM lenden.events e
+  WHERE e.batch = $1 AND e.event IN ('plan', 'cancelled') ORDER BY e.number`;
+const newestPlan = `SELECT e.data FROM lenden.events e
+  WHERE e.batch = $1 AND e.event = 'plan' ORDER BY e.number DESC LIMIT 1`;
 
 const lock = "UPDATE lenden.batches SET process = $2, held_since = $3 WHERE number = $1";
 const unlock =
   "UPDATE lenden.batches SET process = NULL, held_since = NULL WHERE number = $1 AND process = $2";
 
-const isOwnUnplanned =
-  "SELECT 1 FROM lenden.batches WHERE number = $1 AND process = $2 AND digest IS NULL";
+const isOwn = "SELECT 1 FROM lenden.batches WHERE number = $1 AND process = $2";
+const isOwnUnplanned = `${isOwn} AND row_count IS NULL`;
+const isOwnPlanned = `${isOwn} AND row_count IS NOT NULL`;

@@ -1,8 +1,8 @@
 import type { Database, Value } from "../../platform/sqlite/database.ts";
-import { planColumns } from "../chain.ts";
 import { type Finding, missing, objectKinds } from "../finding.ts";
 import { faultsIn } from "../health.ts";
 import { type Integrity, type RecordedTable, readIntegrity } from "../integrity.ts";
+import { planColumns } from "../plan.ts";
 import { operationsWithHistory, pagesOf, textPagesOf } from "./pages.ts";
 import { schema } from "./schema.ts";
 
@@ -43,7 +43,7 @@ const eventColumns = Object.fromEntries(
 );
 
 function plannedOf(table: RecordedTable): string {
-  return table === "batches" ? "batches WHERE digest IS NOT NULL" : table;
+  return table === "batches" ? "batches WHERE row_count IS NOT NULL" : table;
 }
 
 const planRowsInSql = `

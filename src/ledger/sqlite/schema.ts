@@ -107,7 +107,7 @@ export const schema = `
     login TEXT NOT NULL,
     row_count INTEGER,
     total_paisa INTEGER,
-    digest TEXT,
+    seal TEXT,
     created_at TEXT NOT NULL,
     cancelled_at TEXT,
     process TEXT,
@@ -134,6 +134,7 @@ export const schema = `
     description TEXT,
     cells TEXT NOT NULL,
     accepted INTEGER NOT NULL,
+    seal TEXT,
     PRIMARY KEY (batch, row)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX planned_payout ON batch_rows (recipient_key, amount_paisa);

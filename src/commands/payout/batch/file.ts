@@ -3,19 +3,20 @@ import type { Examined, FileInput, Reading } from "../../../batches/file.ts";
 import { type Finding, placedFinding, sumOfRows } from "../../../batches/findings.ts";
 import { type ColumnChoices, delimiterName, delimiters, fields } from "../../../batches/header.ts";
 import type { Choices, Question } from "../../../batches/plan.ts";
-import type { FileRow } from "../../../batches/rows.ts";
+import type { ShownRow, Totals } from "../../../batches/rows.ts";
 import { difference, type Sum } from "../../../batches/status.ts";
 import { existedText, sumText } from "../../../batches/texts.ts";
 import { method, readText } from "../../../cli/command/common-flags.ts";
 import type { Context } from "../../../cli/command/context.ts";
 import { argument, flag, notOneOf, takes } from "../../../cli/command/flag.ts";
 import { amountText, type Paisa, readAmount } from "../../../domain/amount.ts";
-import { Failure } from "../../../domain/failure.ts";
+import { Failure, usage } from "../../../domain/failure.ts";
+import { formatTime } from "../../../domain/local-time.ts";
 import { formatPaisa } from "../../../domain/money.ts";
 import { didYouMean } from "../../../domain/nearest.ts";
 import { err, ok, quoted, type Result } from "../../../domain/result.ts";
 import { rowsText } from "../../../domain/text.ts";
-import type { Batch } from "../../../ledger/batch.ts";
+import type { Batch, ReadPlan } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import { comparisonRows } from "./comparison.ts";
 
@@ -74,6 +75,35 @@ export type PlanInput = FileInput & {
   expectCount: number | undefined;
 };
 
+/** What is sent: a file, or a batch that is named without its file. */
+export type Sought = { csv: CsvFile } | { csv?: never; batch: Batch };
+
+/**
+ * The file of this path, or else the batch of this ID or name.
+ *
+ * @throws Failure `usage` if there is neither, or if flags of a file are given for a batch
+ */
+export async function seek(input: PlanInput, ledger: Ledger, { ui }: Context): Promise<Sought> {
+  const { readCsvFile } = await import("../../../batches/csv.ts");
+  const { batchBesideFiles } = await import("../../../batches/lookup.ts");
+  const batch = await batchBesideFiles(input.file, ledger);
+  if (!batch) return { csv: await readCsvFile(input.file) };
+  const { delimiter, ignoreColumns, map, method, methodId, name } = input;
+  const given = { delimiter, ignoreColumns, map, method, methodId, name };
+  const problems = Object.entries(given)
+    .filter(([, value]) => value !== undefined && value.length > 0)
+    .map(([flag]) => `${flagName(flag)}: batch ${batch.id} is sent without a file.`);
+  if (problems.length > 0)
+    throw usage(problems, "To send a batch by its ID or name, run the same command without them.");
+  ui.notice(`Batch ${batch.id}, ${batch.name}, is sent as it was created, without its file.`);
+  return { batch };
+}
+
+/** `--ignore-columns` of `ignoreColumns`. */
+function flagName(key: string): string {
+  return `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
 /** What reading a file needs of this run. */
 export async function readingFor({ api, config }: Context): Promise<Reading> {
   const { numberFormat, method } = await config.settings();
@@ -84,30 +114,32 @@ export async function readingFor({ api, config }: Context): Promise<Reading> {
   return { numberFormat: format, usualMethod, holdsSecret, methodCache, deps };
 }
 
-/** The batch of a file, claimed and planned after a confirmation; only its plan is sent. */
-export async function batchOfFile(
+/** The plan of what is sent, claimed after a confirmation. */
+export async function planOf(
   input: PlanInput,
-  csv: CsvFile,
+  what: Sought,
   ledger: Ledger,
   context: Context,
-): Promise<Batch> {
+): Promise<ReadPlan> {
   const { readToSend } = await import("../../../batches/file.ts");
   const { createBatch, resumeBatch } = await import("../../../batches/plan.ts");
-  const sought = await readToSend(input, csv, ledger, () => readingFor(context));
-  const { batch } = sought;
-  if (batch) {
-    if (!sought.isRead) return resumeBatch(batch, choicesOf(input, [], context), ledger);
+  const ordering = { ledger, sealer: await (await context.api.deps()).sealer() };
+  if (!what.csv) return resumeBatch(what.batch, undefined, choicesOf(input, [], context), ordering);
+  const sought = await readToSend(input, what.csv, ledger, () => readingFor(context));
+  if (sought.batch) {
+    const { batch, compare } = sought;
+    if (!sought.isRead) return resumeBatch(batch, compare, choicesOf(input, [], context), ordering);
     const text = `This file has the rows of batch ${batch.id}, which is resumed.`;
     context.ui.notice(text, "batch.same-rows");
     // Its rows keep the methods of the batch, however the file and the command line name them.
     const choices = choicesOf({ ...input, method: undefined, methodId: undefined }, [], context);
-    return resumeBatch(batch, choices, ledger);
+    return resumeBatch(batch, compare, choices, ordering);
   }
   const { file, examined } = sought;
   const { compareWithLast } = await import("../../../batches/comparison.ts");
   const compared = await compareWithLast(examined.read, ledger);
   const rows = [...fileRows(examined), ...comparisonRows(compared, examined.totals.total)];
-  return createBatch(file, examined.read, choicesOf(input, rows, context), ledger);
+  return createBatch(file, examined.read, choicesOf(input, rows, context), ordering);
 }
 
 /** What the command line and the user decide. `rows`: what the confirmation shows of a new batch. */
@@ -116,6 +148,7 @@ function choicesOf(input: PlanInput, rows: [string, string][], context: Context)
     allowDuplicates: input.allowDuplicates,
     method: input.methodId ?? input.method,
     expect: (total) => checkExpected(input, total),
+    notice: context.ui.notice,
     confirm: async (question) => {
       await confirmTotal(input, question, rows, context);
       const { checkStop } = await import("../../../operations/deps.ts");
@@ -127,15 +160,17 @@ function choicesOf(input: PlanInput, rows: [string, string][], context: Context)
 /** In production the total is typed; a sandbox only shows the rows. */
 async function confirmTotal(
   { expectTotal, expectCount }: PlanInput,
-  { batch, total, open, duplicates }: Question,
+  { batch, total, open, duplicates, totals }: Question,
   rows: [string, string][],
   { ui }: Context,
 ): Promise<void> {
   const isNew = batch.plan === null;
   const { sumPaisa } = total;
   const known: [string, string][] = [
+    ["Created", `by ${batch.user} on ${formatTime(batch.createdAt)}`],
     ["Total", sumText(total)],
     ["Still open", sumText(open)],
+    ...(totals ? payoutRows(totals) : []),
     ...duplicateRows(duplicates),
   ];
   await ui.confirm({
@@ -179,14 +214,8 @@ export function checkExpected({ expectTotal, expectCount }: PlanInput, { count, 
  * @param isBatch true if the file is a batch already, whose status says which rows were sent
  */
 export function fileRows({ totals, read, allowed }: Examined, isBatch = false): [string, string][] {
-  const { total, methods, first, last, largest } = totals;
+  const { total } = totals;
   const { sentBefore, sentBeforeLines } = read.ledger;
-  const shown = (label: string, row: FileRow | undefined): [string, string][] => {
-    if (!row) return [];
-    const name = row.name ? ` (${row.name})` : "";
-    const payout = `${formatPaisa(row.amountPaisa ?? 0n)} to ${row.recipient}${name}`;
-    return [[label, `line ${row.line}: ${payout}`]];
-  };
   const before: [string, string][] = [
     ["Already existed", `${existedText(sentBefore, total)} (${linesText(sentBeforeLines)})`],
     ["To be sent now", sumText(difference(total, sentBefore))],
@@ -195,11 +224,24 @@ export function fileRows({ totals, read, allowed }: Examined, isBatch = false): 
     ["Delimiter", delimiterName(read.delimiter)],
     ["Total", sumText(total)],
     ...(sentBefore.count > 0 && !isBatch ? before : []),
+    ...payoutRows(totals),
+    ...duplicateRows(allowed),
+  ];
+}
+
+/** The methods, and some of the payouts. */
+function payoutRows({ total, methods, first, last, largest }: Totals): [string, string][] {
+  const shown = (label: string, row: ShownRow | undefined): [string, string][] => {
+    if (!row) return [];
+    const name = row.name ? ` (${row.name})` : "";
+    const payout = `${formatPaisa(row.amountPaisa ?? 0n)} to ${row.recipient}${name}`;
+    return [[label, `line ${row.line}: ${payout}`]];
+  };
+  return [
     ...methods.map((one): [string, string] => [one.method, sumText(one)]),
     ...shown("Largest", largest),
     ...first.flatMap((row, index) => shown(index === 0 ? "First" : "", row)),
     ...(total.count > first.length ? shown("Last", last) : []),
-    ...duplicateRows(allowed),
   ];
 }
 

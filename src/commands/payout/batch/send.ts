@@ -1,6 +1,4 @@
 import { setFlagsFromString } from "node:v8";
-import type { CsvFile } from "../../../batches/csv.ts";
-import type { FileToSend } from "../../../batches/file.ts";
 import { statusJson, sumJson } from "../../../batches/plain.ts";
 import { endingOf, readStatus, totalOf } from "../../../batches/status.ts";
 import { readCount } from "../../../cli/command/common-flags.ts";
@@ -9,17 +7,17 @@ import { flag } from "../../../cli/command/flag.ts";
 import { writeCommand } from "../../../cli/command/write-command.ts";
 import { readAmount } from "../../../domain/amount.ts";
 import { rowsText } from "../../../domain/text.ts";
-import type { PlannedPayout } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import { waitFlags, waitOptionsOf } from "../../wait-options.ts";
-import { batchFields, statusCard, waitWithProgress } from "./batch.ts";
+import { batchArgument, batchFields, statusCard, waitWithProgress } from "./batch.ts";
 import {
-  batchOfFile,
   checkExpected,
-  fileArgument,
   fileFlags,
   type PlanInput,
+  planOf,
   readingFor,
+  type Sought,
+  seek,
 } from "./file.ts";
 
 export const batchSend = writeCommand({
@@ -29,8 +27,9 @@ export const batchSend = writeCommand({
     "Send a file, or resume it": "lenden payout batch send payroll.csv",
     "Send a file from a script, in production":
       "lenden payout batch send payroll.csv --yes --expect-total 152000.50 --expect-count 12",
+    "Resume the newest batch without its file": "lenden payout batch send @last",
   },
-  arguments: fileArgument,
+  arguments: { batch: batchArgument },
   flags: {
     ...fileFlags,
     concurrency: flag.optional(
@@ -62,24 +61,25 @@ export const batchSend = writeCommand({
     unreachable: "not all rows were sent; run it again",
     uncertain: "the outcome of some rows is unknown; run it again",
   },
-  async resolve(input, { config, ledger }) {
+  async resolve(given, context) {
     // After the rows of a big file are read, V8 would let as much garbage grow beside them.
     setFlagsFromString("--heap-growing-percent=50");
-    const { readCsvFile } = await import("../../../batches/csv.ts");
-    const csv = await readCsvFile(input.file);
-    const own = await ledger.own();
-    await config.payoutSecret();
-    return { input, csv, ledger: own };
+    const input = { ...given, file: given.batch };
+    const ledger = await context.ledger.own();
+    const what = await seek(input, ledger, context);
+    if (!given.dryRun) await context.config.payoutSecret();
+    return { input, what, ledger };
   },
-  preview: ({ input, csv, ledger }, context) => previewOf(input, csv, ledger, context),
+  preview: ({ input, what, ledger }, context) => previewOf(input, what, ledger, context),
   // The batch is claimed before it is confirmed: what a person confirms cannot change.
-  async send({ input, csv, ledger }, context) {
-    const batch = await batchOfFile(input, csv, ledger, context);
+  async send({ input, what, ledger }, context) {
+    const plan = await planOf(input, what, ledger, context);
+    const { batch } = plan;
     const pacing = { concurrency: input.concurrency ?? 4, perSecond: input.rate };
     const { endingFailure, failedAfterSending } = await import("../../../batches/ending.ts");
     const { runBatch } = await import("../../../batches/run.ts");
     const reporting = { ...context.ui, isQuiet: context.ui.output === "ids" };
-    const sent = await runBatch(batch, pacing, ledger, context.api.deps, reporting);
+    const sent = await runBatch(plan, pacing, ledger, context.api.deps, reporting);
     const { existing, certain, ...stop } = sent;
     const { stopped } = stop;
     try {
@@ -104,32 +104,34 @@ export const batchSend = writeCommand({
 });
 
 /** Checks the file, and returns the request of its first row; nothing is sent or stored. */
-async function previewOf(input: PlanInput, csv: CsvFile, ledger: Ledger, context: Context) {
+async function previewOf(input: PlanInput, what: Sought, ledger: Ledger, context: Context) {
   const { payoutBody } = await import("../../../operations/payout/order.ts");
   const { orderOfRow } = await import("../../../batches/send.ts");
-  const { describeBatch, readToSend } = await import("../../../batches/file.ts");
-  const sought = await readToSend(input, csv, ledger, () => readingFor(context));
-  if (sought.batch) context.ui.notice(await describeBatch(sought.batch, ledger), "batch.exists");
-  const total = sought.batch ? totalOf(sought.batch) : sought.examined.totals.total;
-  checkExpected(input, total);
-  const first = await firstRow(sought, ledger);
+  const { total, first } = await totalAndFirst(input, what, ledger, context);
   noteFirst(total.count, context);
   return context.api.preview("createPayout", payoutBody(orderOfRow(first)));
 }
 
-/** Of the plan of a batch, whatever its file has. */
-async function firstRow(
-  sought: FileToSend,
-  ledger: Ledger,
-): Promise<Omit<PlannedPayout, "isAccepted">> {
+/** Of the plan, if it is a batch already. */
+async function totalAndFirst(input: PlanInput, what: Sought, ledger: Ledger, context: Context) {
+  const { describeBatch, readToSend } = await import("../../../batches/file.ts");
   const { isComplete } = await import("../../../batches/identity.ts");
+  const sought = what.csv
+    ? await readToSend(input, what.csv, ledger, () => readingFor(context))
+    : { ...what, compare: undefined };
   if (sought.batch) {
-    for await (const row of ledger.batches.rows(sought.batch, "all")) return row;
+    const { batch, compare } = sought;
+    context.ui.notice(await describeBatch(batch, ledger, compare), "batch.exists");
+    const total = totalOf(batch);
+    checkExpected(input, total);
+    for await (const first of ledger.batches.rows(batch, "all")) return { total, first };
     throw new Error("a batch was planned without rows");
   }
-  const [first] = sought.examined.totals.first;
+  const { total, first: rows } = sought.examined.totals;
+  checkExpected(input, total);
+  const [first] = rows;
   if (!first || !isComplete(first)) throw new Error("a row without problems cannot be read");
-  return first;
+  return { total, first };
 }
 
 function noteFirst(rows: number, { ui }: Context): void {

@@ -1,0 +1,66 @@
+import { Failure } from "../domain/failure.ts";
+import { formatTime } from "../domain/local-time.ts";
+import type { ReadPlan } from "../ledger/batch.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { differencesFrom } from "./differences.ts";
+import { firstOf } from "./findings.ts";
+import { hasReferenceColumn } from "./header.ts";
+import { identify, isComplete, rowKey } from "./identity.ts";
+import type { FileRow } from "./rows.ts";
+
+/*
+ * The file decides what is sent, and not what the ledger has under its name, its bytes or its identity: others write
+ * there too.
+ */
+
+/**
+ * Compares a plan with the file that is sent.
+ *
+ * @throws Failure `batch.other-rows` if they differ
+ */
+export type Comparison = (plan: ReadPlan, hasOpenRows: boolean) => Promise<void>;
+
+/** @throws Failure `batch.other-rows` if the rows of a plan are not those of a file, in any order */
+export async function assertSameRows(
+  plan: ReadPlan,
+  fileName: string,
+  rows: FileRow[],
+  ledger: Ledger,
+): Promise<void> {
+  if (await hasSameRows(plan, rows, ledger)) return;
+  const { batch } = plan;
+  const { id, name, user, createdAt } = batch;
+  const differences = await differencesFrom(batch, batch, rows, ledger);
+  throw new Failure(
+    "batch.other-rows",
+    `Batch ${id} (${name}), created by ${user} on ${formatTime(createdAt)}, does not have the rows of ${fileName}.`,
+    {
+      problems: firstOf(differences),
+      hint: `If it was created with --map, --ignore-columns or --delimiter, add the same flags. To see its rows, run 'lenden payout batch export ${id}'. To send the file instead, cancel that batch and add --name <name>.`,
+      operation: id,
+    },
+  );
+}
+
+/**
+ * True if a plan has the rows of a file, each once, and with the references that its identity gives them: by other
+ * references the same file would be paid twice.
+ */
+export async function hasSameRows(
+  plan: ReadPlan,
+  rows: FileRow[],
+  { batches }: Ledger,
+): Promise<boolean> {
+  const { columns, name, fileName, identity } = plan.batch;
+  const own = rows.map((row) => ({ ...row }));
+  const ownName = name === fileName ? undefined : name;
+  if (identify(own, hasReferenceColumn(columns), ownName) !== identity) return false;
+  const sought = new Map(own.filter(isComplete).map((row) => [row.reference, row]));
+  if (sought.size !== own.length) return false;
+  for await (const row of batches.rowsAsRead(plan, "all")) {
+    const ofFile = sought.get(row.reference);
+    if (!ofFile || rowKey(ofFile) !== rowKey(row)) return false;
+    sought.delete(row.reference);
+  }
+  return sought.size === 0;
+}
