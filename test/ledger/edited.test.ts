@@ -1,0 +1,111 @@
+import { expect, test } from "vitest";
+import type { Ledger } from "../../src/ledger/ledger.ts";
+import type { Intent, Operation, Outcome } from "../../src/ledger/operation.ts";
+import { claim, claimed, payment, payout, record, refund } from "./small-ledger.ts";
+import { databases, describeEach, type SharedDatabase } from "./stores.ts";
+
+const modified = { reason: "ledger.modified", message: expect.stringContaining("was modified") };
+const long = "'2020-01-01T00:00:00.000Z'";
+
+/** What a login with lenden's rights may write into a row: alone, and so that the row looks as if nothing was sent. */
+const edits = [
+  "state = 'NOT_SENT', phase = 'free', code = 'unreachable', accepted_at = NULL, status = NULL",
+  "state = 'REFUSED', phase = 'retired', code = 'rejected', accepted_at = NULL, status = NULL",
+  "state = 'REFUSED', phase = 'free', code = 'access', accepted_at = NULL, status = NULL",
+  "status = 'Cancelled', phase = 'retired'",
+  `accepted_at = ${long}, completed_at = ${long}, updated_at = ${long}`,
+  ...["state = 'UNCERTAIN'", "state = 'none'", "phase = 'retired'", "phase = 'none'"],
+  ...["status = 'Failed'", "code = 'access'", "remote_id = 'X9'", "attempts = 0", "message = 'm'"],
+  ...[`updated_at = ${long}`, `accepted_at = ${long}`, "accepted_at = NULL", "completed_at = NULL"],
+  ...["key_hash = 'other'", `reopened_at = ${long}`, `resumed_at = ${long}`, "payment_url = 'u'"],
+];
+
+const asked = { recipientNumber: "01712345678", paymentMethodId: "m1" };
+const tea: Intent = {
+  ...payment("tea"),
+  asked: { ...payment("tea").asked, suggestedPayerNumber: "01712345678" },
+};
+const completed: Outcome = { state: "CONFIRMED", remoteId: "X1", status: "Completed", sent: true };
+
+/** What was accepted, and what would pay it again. */
+const cases: [name: string, first: Intent, again: Intent][] = [
+  ["a payout", payout("A", { asked }), payout("A", { asked })],
+  ["a payout under another reference", payout("A", { asked }), payout("B", { asked })],
+  ["a refund", refund("T"), refund("T")],
+  ["a payment", tea, tea],
+];
+
+async function operations(shared: SharedDatabase): Promise<unknown[]> {
+  return shared.run("SELECT number FROM operations");
+}
+
+async function accepted(ledger: Ledger, intent: Intent): Promise<Operation> {
+  const operation = await claimed(ledger, intent);
+  await record(ledger, operation, completed);
+  return operation;
+}
+
+describeEach(databases, "I12: beside an edited row", ({ share }) => {
+  for (const [name, first, again] of cases)
+    test(`${name} is not claimed again, whatever was edited`, async () => {
+      const shared = await share();
+      const ledger = await shared.open();
+      const { number } = await accepted(ledger, first);
+      const before = await claim(ledger, again);
+      await shared.run("CREATE TABLE kept AS SELECT * FROM operations");
+      const columns =
+        "state, phase, status, code, message, attempts, remote_id, accepted_at, completed_at";
+      const rest = "updated_at, key_hash, reopened_at, resumed_at, payment_url";
+      const restored = `${columns}, ${rest}`
+        .split(", ")
+        .map((one) => `${one} = (SELECT ${one} FROM kept WHERE number = ${number})`);
+      for (const edit of edits) {
+        await shared.run(`UPDATE operations SET ${edit} WHERE number = ${number}`);
+        await expect(claim(ledger, again), edit).rejects.toMatchObject(modified);
+        await shared.run(`UPDATE operations SET ${restored} WHERE number = ${number}`);
+      }
+      await shared.run("DROP TABLE kept");
+      expect(await operations(shared)).toHaveLength(1);
+      // Nothing else than the edits stops it.
+      expect((await claim(ledger, again)).kind).toBe(before.kind);
+    });
+
+  test("49 newer operations that are equal do not hide it", async () => {
+    const shared = await share();
+    const ledger = await shared.open();
+    const { number } = await accepted(ledger, payout("A", { asked }));
+    for (let index = 0; index < 49; index += 1) {
+      const newer = await claimed(ledger, payout(`NEWER-${index}`, { asked }));
+      await record(ledger, newer, { state: "REFUSED", code: "rejected", sent: true });
+    }
+    await shared.run(`UPDATE operations SET ${edits[1]} WHERE number = ${number}`);
+    await expect(claim(ledger, payout("B", { asked }))).rejects.toMatchObject(modified);
+  });
+
+  test("its outcome is neither learned nor recorded, and nothing is resumed", async () => {
+    const shared = await share();
+    const ledger = await shared.open();
+    const one = await claimed(ledger, payout("A", { asked }));
+    await record(ledger, one, { state: "UNCERTAIN", code: "uncertain", sent: true });
+    const seen = await ledger.find("A");
+    if (!seen) throw new Error("the ledger lost an operation");
+    await shared.run(`UPDATE operations SET attempts = 0 WHERE number = ${one.number}`);
+    await expect(ledger.learn({ seen, outcome: completed })).rejects.toMatchObject(modified);
+    await expect(record(ledger, one, completed)).rejects.toMatchObject(modified);
+    await expect(claim(ledger, payout("A", { asked }))).rejects.toMatchObject(modified);
+    expect(await shared.run("SELECT state FROM operations")).toMatchObject([
+      { state: "UNCERTAIN" },
+    ]);
+  });
+
+  test("what a claim recorded in the same change is no edit", async () => {
+    const ledger = await (await share()).open();
+    const one = await claimed(ledger, payout("A", { asked }));
+    const claims = ["A", "B"].map((reference) => payout(reference, { asked }));
+    const answers = await ledger.change([
+      { kind: "record", operation: one.number, outcome: completed, release: true },
+      ...claims.map((intent) => ({ kind: "claim", intent, onDuplicate: "reject" }) as const),
+    ]);
+    expect(answers.map(({ kind }) => kind)).toEqual(["recorded", "finished", "duplicate"]);
+  });
+});
