@@ -147,6 +147,11 @@ export const seams = {
   maybeOlder: decoratedAt("operations/payout/age.ts", "mayBeOlder"),
   /** What `ledger resolve` does with an operation. */
   resolution: decoratedAt("operations/resolve.ts", "resolve"),
+  /** Which payouts `ledger resolve` would send again, and what it asks about them. */
+  resends: decoratedAt("operations/resends.ts", "readResends"),
+  resendQuestion: decoratedAt("commands/ledger/resends.ts", "confirmResends"),
+  /** A row of the ledger, as an operation. */
+  operationRow: decoratedAt("ledger/rows.ts", "operationOf"),
   /** What a retrieved record shows about operations. */
   proof: decoratedAt("operations/resolve.ts", "resolveByRecord"),
   /** Whether a cell of a statement with a number may be a heading. */

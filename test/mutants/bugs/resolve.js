@@ -2,6 +2,8 @@ import { override, withValues } from "../override.js";
 
 const resolving = ["test/operations/resolve.test.ts"];
 
+const confirming = (title) => ["test/commands/resolve-production.test.ts", "-t", title];
+
 /** Bugs of how unknown outcomes are resolved. */
 export const resolveBugs = [
   {
@@ -67,5 +69,49 @@ export const resolveBugs = [
       });
     },
     tests: ["test/ledger/ledger.test.ts"],
+  },
+  {
+    name: "ledger resolve sends another total than the command line expects",
+    seam: "resendQuestion",
+    decorate: (confirm) => async (resends, expected, context) => {
+      const { name, expectTotal, expectCount } = expected;
+      const asked = await confirm(resends, { name }, context);
+      const isGiven = expectTotal !== undefined && expectCount !== undefined;
+      return { ...asked, typed: asked.typed && { ...asked.typed, isGiven } };
+    },
+    tests: confirming("sends nothing if the total differs"),
+  },
+  {
+    name: "ledger resolve sends in production without an expected total",
+    seam: "resendQuestion",
+    decorate: (confirm) => async (resends, expected, context) => {
+      const { typed: _, ...asked } = await confirm(resends, expected, context);
+      return asked;
+    },
+    tests: confirming("sends none without the expected total"),
+  },
+  {
+    name: "ledger resolve asks one question about all payouts, whatever their amounts",
+    seam: "resendQuestion",
+    decorate: (confirm) => (resends, expected, context) => {
+      const ui = override(context.ui, { asksPerson: () => async () => false });
+      return confirm(resends, expected, withValues(context, { ui }));
+    },
+    tests: confirming("asks for each large payout"),
+  },
+  {
+    name: "ledger resolve counts a payout without a valid seal",
+    seam: "resends",
+    decorate: (read) => async (all, found, deps) => {
+      const { sent, notSealed, held } = await read(all, found, deps);
+      return { sent: [...sent, ...notSealed], notSealed: [], held };
+    },
+    tests: confirming("without a valid seal apart"),
+  },
+  {
+    name: "who recorded an operation is what the machine says",
+    seam: "operationRow",
+    decorate: (read) => (row) => ({ ...read(row), login: String(row.user) }),
+    tests: ["test/commands/who.test.ts"],
   },
 ];
