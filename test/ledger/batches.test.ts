@@ -3,6 +3,8 @@ import { whichBatch } from "../../src/batches/identity.ts";
 import { countBatches, newestBatches } from "../../src/batches/list.ts";
 import type { Batch, BatchClaim, BatchFile, BatchFilter, Traits } from "../../src/ledger/batch.ts";
 import type { Outcome } from "../../src/ledger/operation.ts";
+import { planColumns } from "../../src/ledger/plan.ts";
+import { createSealer } from "../../src/ledger/seal.ts";
 import { collect } from "../support/helpers.ts";
 import {
   batchFile,
@@ -123,6 +125,120 @@ describeEach(databases, "a planned batch", ({ share }) => {
     await expect(batches.cancel(batch)).rejects.toMatchObject({ reason: "operation.locked" });
     const { batches: found } = await owner.known({ identity: file.identity });
     expect(found).toMatchObject([{ cancelledAt }]);
+  });
+});
+
+describeEach(databases, "a plan that someone edits", ({ share }) => {
+  /** A batch of some pages of rows, of which the last has one row. */
+  async function planned() {
+    const { open, close, run } = await share();
+    onTestFinished(close);
+    const ledger = await open();
+    const { batches } = ledger;
+    const claimed = ours(await batches.claim(file, whichBatch));
+    const plan = plannedBy(
+      await batches.plan(
+        claimed,
+        planning(() => rowsOf(2_001)),
+      ),
+    );
+    await batches.release(claimed);
+    return { run, ledger, batches, plan, batch: plan.batch };
+  }
+  const modified = { reason: "batch.plan-modified" };
+  const lastRow = `batch_rows WHERE "row" = 2001`;
+  const copied = planColumns.filter((name) => name !== "row").map((name) => `"${name}"`);
+
+  test.each([
+    ["changed", `UPDATE batch_rows SET recipient = '01999999999' WHERE "row" = 2001`],
+    ["deleted", `DELETE FROM ${lastRow}`],
+    [
+      "added",
+      `INSERT INTO batch_rows (batch, "row", ${copied}) SELECT batch, 2002, ${copied} FROM ${lastRow}`,
+    ],
+  ])("gives no row of a page of which one was %s", async (_, sql) => {
+    const { run, batches, plan } = await planned();
+    const read: number[] = [];
+    const reading = async () => {
+      for await (const { row } of batches.rowsAsRead(plan, "unsent")) {
+        if (row === 1) await run(sql);
+        read.push(row);
+      }
+    };
+    await expect(reading()).rejects.toMatchObject(modified);
+    expect(read).toHaveLength(2_000);
+    await expect(batches.readPlan(plan.batch, sealer)).rejects.toMatchObject(modified);
+  });
+
+  test.each([
+    ...["name", "file_name", "file_hash", "method", "created_at", "profile", "user"],
+    ...["columns", "row_count", "total_paisa", "cancelled_at"],
+  ])("is not claimed with another %s", async (column) => {
+    const { run, batches, batch } = await planned();
+    const isNumber = column === "row_count" || column === "total_paisa";
+    const value = column === "columns" ? `'["to"]'` : isNumber ? `${column} + 1` : "'other'";
+    await run(`UPDATE batches SET "${column}" = ${value}`);
+    const rejected = { reason: "ledger.modified", message: expect.stringContaining(column) };
+    await expect(batches.claimPlanned(batch)).rejects.toMatchObject(rejected);
+    await expect(batches.claim(file, whichBatch)).rejects.toMatchObject(rejected);
+  });
+
+  test("is not planned again without its plan", async () => {
+    const { run, batches } = await planned();
+    await run("UPDATE batches SET row_count = NULL");
+    const rejected = { reason: "ledger.modified" };
+    await expect(batches.claim(file, whichBatch)).rejects.toMatchObject(rejected);
+  });
+
+  test("stays cancelled, and stays open, by its events", async () => {
+    const { run, ledger, batches, batch } = await planned();
+    const { recipient } = plannedRow(1);
+    const intent = payout("OTHER", {
+      asked: { recipientNumber: recipient, paymentMethodId: "m1" },
+    });
+    const kind = async () => (await ledger.preview({ intent, onDuplicate: "reject" })).kind;
+    await run("UPDATE batches SET cancelled_at = created_at");
+    expect(await kind()).toBe("planned");
+    await run("UPDATE batches SET cancelled_at = NULL");
+    await batches.cancel(ours(await batches.claimPlanned(batch)));
+    expect(await kind()).toBe("new");
+    await run("UPDATE batches SET cancelled_at = NULL");
+    const rejected = {
+      reason: "ledger.modified",
+      message: expect.stringContaining("cancelled_at"),
+    };
+    await expect(batches.claimPlanned(batch)).rejects.toMatchObject(rejected);
+  });
+
+  test.each([
+    [`UPDATE batch_rows SET accepted = 1 WHERE "row" = 2`],
+    [`UPDATE batch_rows SET seal = 'x' WHERE "row" = 2`],
+    [`UPDATE batch_rows SET seal = NULL WHERE "row" = 2`],
+    ["UPDATE batches SET seal = NULL"],
+  ])("has no valid seal until it is sealed again: %s", async (sql) => {
+    const { run, batches, batch } = await planned();
+    expect(await batches.readPlan(batch, sealer)).toMatchObject({ isSealed: true });
+    await run(sql);
+    const claimed = ours(await batches.claimPlanned(batch));
+    const edited = await batches.readPlan(claimed, sealer);
+    expect(edited).toMatchObject({ isSealed: false });
+    const ordered = { ...edited, accepted: new Set<number>() };
+    const sealed = await batches.seal(ordered, sealer, new Set([4]));
+    expect(await batches.readPlan(sealed.batch, sealer)).toEqual(sealed);
+    expect(sealed).toMatchObject({ isSealed: true, accepted: new Set([3]) });
+  });
+
+  test("is not sealed for another secret, account or batch", async () => {
+    const { batches, batch } = await planned();
+    const shop = { environment: "sandbox", name: "shop" };
+    const others = [
+      createSealer("another payout secret", shop),
+      createSealer("a payout secret of the tests", { ...shop, name: "other" }),
+    ];
+    for (const other of others)
+      expect(await batches.readPlan(batch, other)).toMatchObject({ isSealed: false });
+    const renamed = { ...batch, id: "B0" };
+    expect(await batches.readPlan(renamed, sealer)).toMatchObject({ isSealed: false });
   });
 });
 
