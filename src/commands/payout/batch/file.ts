@@ -14,6 +14,7 @@ import { Failure, usage } from "../../../domain/failure.ts";
 import { formatTime } from "../../../domain/local-time.ts";
 import { formatPaisa } from "../../../domain/money.ts";
 import { didYouMean } from "../../../domain/nearest.ts";
+import { personText } from "../../../domain/person.ts";
 import { err, ok, quoted, type Result } from "../../../domain/result.ts";
 import { rowsText } from "../../../domain/text.ts";
 import type { Batch, ReadPlan } from "../../../ledger/batch.ts";
@@ -167,7 +168,7 @@ async function confirmTotal(
   const isNew = batch.plan === null;
   const { sumPaisa } = total;
   const known: [string, string][] = [
-    ["Created", `by ${batch.user} on ${formatTime(batch.createdAt)}`],
+    ["Created", `by ${personText(batch.user, batch.login)} on ${formatTime(batch.createdAt)}`],
     ["Total", sumText(total)],
     ["Still open", sumText(open)],
     ...(totals ? payoutRows(totals) : []),
