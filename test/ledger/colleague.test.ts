@@ -1,18 +1,30 @@
-import { join } from "node:path";
-import { beforeAll, beforeEach, describe, expect, onTestFinished } from "vitest";
+import { beforeAll, beforeEach, describe, expect } from "vitest";
+import { PlanSums, planEvent } from "../../src/ledger/plan.ts";
+import { until } from "../support/helpers.ts";
 import { errorOf } from "../support/lenden.ts";
-import { isSkipped, serverTest, sharedCluster } from "../support/postgres.ts";
-import { openSharedShop, orders, plant, recipients, type SharedShop, toColleague } from "./shop.ts";
+import { isSkipped, serverTest } from "../support/postgres.ts";
+import {
+  type Filled,
+  insert,
+  openSharedShop,
+  orders,
+  plant,
+  recipients,
+  type SharedShop,
+  toColleague,
+} from "./shop.ts";
 
-const { payout } = orders;
+const { payout, refund } = orders;
+const create = "/payout/create-by-server";
 
 describe("a colleague with psql", () => {
   let shop: SharedShop;
+  let filled: Filled;
 
   beforeAll(async () => {
     if (isSkipped) return;
     const closing: (() => Promise<void>)[] = [];
-    ({ shop } = await openSharedShop((close) => closing.push(close)));
+    ({ shop, filled } = await openSharedShop((close) => closing.push(close)));
     return async () => {
       for (const close of closing.toReversed()) await close();
     };
@@ -29,25 +41,77 @@ describe("a colleague with psql", () => {
     expect(shop.moved()).toEqual([]);
   });
 
-  serverTest("restores an older dump under a machine that has seen less", async () => {
-    const closing: (() => Promise<void>)[] = [];
-    const own = await openSharedShop((close) => closing.push(close));
-    onTestFinished(async () => {
-      for (const close of closing.toReversed()) await close();
+  serverTest("plants the batch of the next file, with his number in one row", async () => {
+    const { batch, rows } = await nextBatch();
+    const [, second] = rows;
+    Object.assign(second ?? {}, {
+      recipient: recipients.colleague,
+      recipient_key: recipients.colleague,
     });
-    const cluster = await sharedCluster();
-    const { database, ann, ben, moved } = own.shop;
-    const dump = join(cluster.folder, "ledger.dump");
-    await cluster.program("pg_dump", "--format=custom", `--file=${dump}`, cluster.url(database));
-    const order = payout("800", recipients.next);
-    expect((await ann(order)).code).toBe(0);
-    await cluster.run(`DROP DATABASE ${database} WITH (FORCE)`);
-    await cluster.run(`CREATE DATABASE ${database} TEMPLATE template0`);
-    await cluster.program("pg_restore", `--dbname=${cluster.url(database)}`, dump);
+    await plantBatch(batch, rows);
+    expect((await shop.ben(["ledger", "check"])).code).toBe(0);
 
-    const again = await ben(order);
+    const sent = await shop.annBuilt([...filled.sending.planned, "--json"]);
 
-    expect(again.code).toBe(1);
-    expect(moved()).toEqual([`payout 800 ${recipients.next}`]);
+    expect(sent.code).toBe(5);
+    expect(shop.moved()).toEqual([]);
   });
+
+  serverTest("edits states, and neither a payout nor a refund is sent again", async () => {
+    await shop.alter(`UPDATE operations
+      SET state = 'CONFIRMED', status = 'Cancelled', phase = 'retired'
+      WHERE kind IN ('payout', 'refund')`);
+    for (const line of [
+      payout("500", recipients.paid),
+      refund(filled.refunded, "60"),
+      refund(filled.unsure, "70"),
+    ]) {
+      const again = await shop.annBuilt([...line, "--json"]);
+      expect([again.code, errorOf(again)]).toMatchObject([1, { reason: "ledger.modified" }]);
+    }
+    expect(shop.moved()).toEqual([]);
+  });
+
+  serverTest("inserts a row while a batch is sent, which stops before that row", async () => {
+    // The row of unknown outcome is sent first; the others are read after it.
+    shop.api.disturb(create, { delayMs: 500 }, 1);
+    const before = shop.api.requests.length;
+    const sending = shop.ann(filled.sending.open);
+    await until(() => shop.api.requests.slice(before).some(({ path }) => path === create));
+    await shop.alter(`INSERT INTO batch_rows
+      SELECT (jsonb_populate_record(r, jsonb_build_object('row', 4, 'line', 5, 'amount_paisa', 4900000,
+        'reference', 'JUNE-4', 'recipient', '${recipients.colleague}',
+        'recipient_key', '${recipients.colleague}'))).*
+      FROM batch_rows r WHERE r.reference = 'JUNE-3'`);
+
+    const { code } = await sending;
+
+    expect([1, 75]).toContain(code);
+    expect(shop.moved()).toEqual(["payout 22 01711000022"]);
+  });
+
+  type Row = Record<string, string | null>;
+
+  /** The batch that the next file would be: the colleague has the file and the source. */
+  async function nextBatch(): Promise<{ batch: Row; rows: Row[] }> {
+    const denied = { do: "answer", status: 403, body: "{}" } as const;
+    shop.api.disturb(create, { response: () => denied, takesEffect: false }, "every");
+    await shop.ann(filled.sending.planned);
+    const ofBatch = "SELECT * FROM batches ORDER BY number DESC LIMIT 1";
+    const { rows: batches } = await shop.colleague.query(ofBatch);
+    delete batches[0].login;
+    const ofRows = 'SELECT * FROM batch_rows WHERE batch = $1 ORDER BY "row"';
+    const { rows } = await shop.colleague.query(ofRows, [batches[0].number]);
+    await shop.reset();
+    return { batch: batches[0], rows };
+  }
+
+  async function plantBatch(given: Row, rows: Row[]): Promise<void> {
+    const sums = new PlanSums();
+    for (const row of rows) sums.add(row);
+    await insert(shop, "batches", { ...given, process: null, held_since: null });
+    for (const row of rows) await insert(shop, "batch_rows", row);
+    const { batch, event, data } = planEvent(given, String(given.created_at), sums);
+    await shop.append({ operation: null, batch: batch ?? null, event, data: JSON.parse(data) });
+  }
 });

@@ -300,7 +300,7 @@ const restoreTables = `BEGIN; ${eachTable(
     FROM saved.sequences; COMMIT`;
 
 /** Inserts a row with the rights of the colleague. */
-async function insert(
+export async function insert(
   { colleague }: Pick<SharedShop, "colleague">,
   table: string,
   row: object,

@@ -64,6 +64,17 @@ export class Disk {
     return this.#statement("all", sql).all(...parameters);
   }
 
+  /** Changes the ledger behind lenden's back; what the schema does not allow changes nothing. */
+  alter(sql: string, ...parameters: Value[]): void {
+    if (this.#open) throw new Error("a transaction is open");
+    try {
+      this.#statement("run", sql).run(...parameters);
+    } catch {
+      return;
+    }
+    this.#durable.push({ how: "run", sql, parameters });
+  }
+
   /** Everything that was ever written, to search it for what must not be there. */
   durableText(): string {
     return this.#durable.map(({ sql, parameters }) => sql + parameters.map(String)).join("\n");

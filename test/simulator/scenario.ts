@@ -32,7 +32,17 @@ export type Command =
   /** A file may be sent with the new key at once, while an earlier process still sends it. */
   | { does: "rotate"; revokes: boolean; thenFile: number | undefined }
   | { does: "cancel" }
-  | { does: "resolve" };
+  | { does: "resolve" }
+  | AlterCommand;
+
+/** A colleague changes the ledger behind lenden's back; places in what there is then. */
+export interface AlterCommand {
+  does: "alter";
+  how: "column" | "outcome" | "plant";
+  row: number;
+  column: number;
+  value: number;
+}
 
 /** What happens besides: time passes, and the service ends what it has in work. */
 export type Event =
@@ -180,7 +190,7 @@ const repeatedPayout: fc.Arbitrary<Command> = fc.record({
 
 const resolves: fc.Arbitrary<Command> = fc.constant({ does: "resolve" as const });
 
-function scenarioOf(commands: fc.Arbitrary<Command>): fc.Arbitrary<Scenario> {
+function scenarioOf(commands: fc.Arbitrary<Command>, maxLength = 4): fc.Arbitrary<Scenario> {
   const step: fc.Arbitrary<Step> = fc.record({
     command: fc.oneof({ weight: 6, arbitrary: commands }, { weight: 1, arbitrary: event }),
     reruns: fc.nat(3),
@@ -207,7 +217,7 @@ function scenarioOf(commands: fc.Arbitrary<Command>): fc.Arbitrary<Scenario> {
       maxLength: 1,
     }),
     files,
-    script: fc.array(step, { minLength: 1, maxLength: 4 }),
+    script: fc.array(step, { minLength: 1, maxLength }),
     faults: fc.array(faultArbitrary, { maxLength: 10 }),
     crashes: fc.array(fc.record({ after: fc.nat(70), power: fc.boolean() }), { maxLength: 2 }),
     diskErrors: fc.array(fc.nat(60), { maxLength: 1 }),
@@ -260,4 +270,24 @@ export const rotationArbitrary = scenarioOf(
     { weight: 1, arbitrary: resolves },
     { weight: 1, arbitrary: refunds },
   ),
+);
+
+const alters: fc.Arbitrary<Command> = fc.record({
+  does: fc.constant("alter" as const),
+  how: fc.constantFrom("column" as const, "column" as const, "outcome" as const, "plant" as const),
+  row: fc.nat(7),
+  column: fc.nat(999),
+  value: fc.nat(999),
+});
+
+/** Commands that are given twice in a ledger that a colleague changes before, between and during them. */
+export const alteredArbitrary = scenarioOf(
+  fc.oneof(
+    { weight: 6, arbitrary: repeatedPayout },
+    { weight: 4, arbitrary: batch },
+    { weight: 3, arbitrary: refunds },
+    { weight: 2, arbitrary: resolves },
+    { weight: 8, arbitrary: alters },
+  ),
+  8,
 );

@@ -36,6 +36,8 @@ export class Universe {
   readonly wrong: { what: Wrong; says: string }[] = [];
   readonly trace: string[] = [];
   readonly counts = { crashes: 0, faults: 0, calls: 0 };
+  /** A colleague changed the ledger: it cannot be compared with the books. */
+  isAltered = false;
   /** Payouts, payments and refunds whose outcome may be unknown. */
   readonly doubted = new Set<string>();
   /** What was asked for with --again: "payout INV-1". */
