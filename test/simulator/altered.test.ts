@@ -3,8 +3,8 @@ import { runs } from "../support/helpers.ts";
 import { alteredArbitrary } from "./scenario.ts";
 import { simulateMany, summary } from "./simulate.ts";
 
-// A changed ledger may stop commands, and then nobody knows what was sent: only money that moves is wrong.
-test("I11, I12: a colleague's changes of the ledger pay nothing twice, and nothing that nobody ordered", {
+// A changed ledger may stop commands before they record an outcome: only money that moves is wrong.
+test("I11, I12: a colleague's changes of the ledger pay nothing twice, and only what was ordered", {
   timeout: 600_000,
   retry: 0,
 }, async () => {
