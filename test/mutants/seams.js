@@ -177,6 +177,8 @@ export const seams = {
   batchOfFile: decoratedAt("batches/plan.ts", "findBatch"),
   /** Whether a plan has the rows of a file. */
   rowsOfBatch: decoratedAt("batches/same-rows.ts", "hasSameRows"),
+  /** What of a batch is not as its event records it. */
+  changedColumns: decoratedAt("ledger/plan.ts", "changedColumns"),
   /** Which batch a file is, by what the ledger has of it. */
   whichBatch: decoratedAt("batches/identity.ts", "whichBatch"),
   header: decoratedAt("batches/header.ts", "readHeader"),
