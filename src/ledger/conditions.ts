@@ -29,68 +29,80 @@ export const isDifferingIn = (operation: string) =>
   `(${operation}.state = 'CONFLICT' AND coalesce(${operation}.code, '') = '${differingCode}')`;
 
 /** A guard compares so many of the newest equal operations with their events, whatever their columns say now. */
-const mostCompared = 50;
+export const mostCompared = 50;
 /** More operations whose reference may be sent again are not read: they were all tried within a day. */
 const mostFree = 200;
 
-/** Beside the row `given` of a payout, the parameters of the own account, of the guard's scope, and of a time. */
+/** Beside the row `given` of a payout, the parameters of the own account and of the guard's scope. */
 interface Given {
   own: string;
   scope: string;
-  /** Since when accepted payouts count. */
-  since: string;
+}
+
+/** The payouts that a condition selects, the first of an order. */
+const payouts = (where: string, order: string, most = 1, columns = "o.number") =>
+  `(SELECT ${columns} FROM lenden.operations o WHERE o.kind = 'payout' AND ${isNoTest} AND ${where}
+    ORDER BY ${order} LIMIT ${most})`;
+
+/**
+ * For a payout that is claimed, the row `given`: the operation of its reference; and the newest of those with its
+ * amount and recipient, as a JSON array. Both are found by columns that never change.
+ */
+export function payoutFacts(
+  { ofOperations }: GuardScope,
+  { own, scope }: Given,
+  { unindexed, jsonArrayOf }: ClaimDialect,
+) {
+  const alike = `o.recipient_key = given.recipient AND o.amount_paisa = given.amount
+    AND ${ofOperations("o", scope)}`;
+  return {
+    same: `(SELECT o.number FROM lenden.operations o
+      WHERE o.account = ${own} AND o.reference = given.reference)`,
+    newest: `(SELECT ${jsonArrayOf}(CAST(one.number AS text))
+      FROM ${payouts(alike, `${unindexed("o.number")} DESC`, mostCompared)} one)`,
+  };
 }
 
 /**
- * For a payout that is claimed, the row `given`: the operation of its reference; and of the others with its amount and
- * recipient the newest by columns that never change, as a JSON array. Whatever their age also the newest that is
- * unresolved, that was accepted since a time, that has its reference in another account, that was cancelled, and whose
- * reference may be sent again. One of each is enough, because the rule depends on nothing else.
+ * For a payout with so many equal ones that not all were read, whatever the age the newest that is unresolved, that was
+ * accepted since a time, that has its reference in another account, that was cancelled, and, unless it is the row of a
+ * batch, whose reference may be sent again. One of each is enough, because the rule depends on nothing else.
  *
- * @param own the parameters `own`, `scope` and `since`
+ * @param since the parameter of the time since when accepted payouts count
  */
-export function payoutFacts(
+export function olderPayouts(
   { isProduction, ofOperations }: GuardScope,
-  { own, scope, since }: Given,
+  { own, scope, since }: Given & { since: string },
   dialect: ClaimDialect,
-) {
-  const { isIn, unindexed, jsonArrayOf } = dialect;
+): Record<string, string> {
+  const { isIn, unindexed } = dialect;
   const number = unindexed("o.number");
-  const select = (where: string, order: string, most = 1, column = "o.number") =>
-    `(SELECT ${column} FROM lenden.operations o WHERE o.kind = 'payout' AND ${isNoTest} AND ${where}
-      ORDER BY ${order} LIMIT ${most})`;
-  const alike = `o.recipient_key = given.recipient AND o.amount_paisa = given.amount
+  const alike = `${recipientByPhase(dialect)} = given.recipient AND o.amount_paisa = given.amount
     AND ${ofOperations("o", scope)}`;
-  const alikeByPhase = `${recipientByPhase(dialect)} = given.recipient AND o.amount_paisa = given.amount
-    AND ${ofOperations("o", scope)}`;
-  const [newest, latest] = [`${number} DESC`, `o.accepted_at DESC, ${number} DESC`];
+  const latest = `o.accepted_at DESC, ${number} DESC`;
   const another = `NOT (o.account = ${own} AND o.reference IS NOT DISTINCT FROM given.reference)`;
   const isOwn = `o.account = ${own} AND coalesce(o.method_id, given.method) = given.method`;
   const free = (phase: string, isRight: string) =>
-    `(SELECT o.number FROM ${select(
-      `${alikeByPhase} AND o.phase = '${phase}' AND o.accepted_at IS NULL`,
+    `CASE WHEN given.batch IS NULL THEN (SELECT o.number FROM ${payouts(
+      `${alike} AND o.phase = '${phase}' AND o.accepted_at IS NULL`,
       latest,
       mostFree,
       "o.number, o.account, o.method_id, o.reference, o.batch, o.phase, o.state, o.updated_at",
-    )} o WHERE ${isRight} AND o.updated_at >= ${since} AND ${isOwn} ORDER BY o.number DESC LIMIT 1)`;
+    )} o WHERE ${isRight} AND o.updated_at >= ${since} AND ${isOwn} ORDER BY o.number DESC LIMIT 1) END`;
   // Its index finds few: without a function, a database could choose that of the recipient.
   const elsewhere = `${isIn("o.account", productionAccounts)} AND o.reference = given.reference
     AND o.account <> ${own} AND coalesce(o.recipient_key, '') = given.recipient
     AND coalesce(o.amount_paisa, 0) = given.amount`;
   return {
-    same: `(SELECT o.number FROM lenden.operations o
-      WHERE o.account = ${own} AND o.reference = given.reference)`,
-    newest: `(SELECT ${jsonArrayOf}(CAST(one.number AS text))
-      FROM ${select(alike, newest, mostCompared)} one)`,
-    unresolved: select(`${alikeByPhase} AND ${isUnresolved} AND ${another}`, latest),
-    accepted: select(`${alikeByPhase} AND ${isAcceptedSince(since)} AND ${another}`, latest),
+    unresolved: payouts(`${alike} AND ${isUnresolved} AND ${another}`, latest),
+    accepted: payouts(`${alike} AND ${isAcceptedSince(since)} AND ${another}`, latest),
     elsewhere: isProduction
-      ? select(elsewhere, `(${isUnresolved}) DESC, (o.phase = 'live') DESC, ${newest}`)
+      ? payouts(elsewhere, `(${isUnresolved}) DESC, (o.phase = 'live') DESC, ${number} DESC`)
       : "NULL",
     free: free("free", "true"),
     rejected: free("retired", isRepeatable),
-    cancelled: select(
-      `${alikeByPhase} AND o.phase = 'retired' AND o.accepted_at IS NOT NULL AND ${isCancelled} AND ${isOwn}`,
+    cancelled: payouts(
+      `${alike} AND o.phase = 'retired' AND o.accepted_at IS NOT NULL AND ${isCancelled} AND ${isOwn}`,
       latest,
     ),
   };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Intent, Operation, Outcome } from "../../src/ledger/operation.ts";
-import { claim, claimed, payment, payout, record, refund } from "./small-ledger.ts";
+import { claim, claimed, payment, payout, record, refund, sealer } from "./small-ledger.ts";
 import { databases, describeEach, type SharedDatabase } from "./stores.ts";
 
 const modified = { reason: "ledger.modified", message: expect.stringContaining("was modified") };
@@ -44,6 +44,39 @@ async function accepted(ledger: Ledger, intent: Intent): Promise<Operation> {
   await record(ledger, operation, completed);
   return operation;
 }
+
+/** What decides about a payout although 50 equal ones are newer, and what a claim of that payout is answered. */
+const older: [name: string, reference: string, Outcome, answer: object][] = [
+  ["of unknown outcome", "A", { state: "UNCERTAIN", sent: true }, { kind: "duplicate" }],
+  ["accepted", "A", completed, { kind: "duplicate", earlier: { reference: "A" } }],
+  ["not sent", "A", { state: "NOT_SENT", sent: false }, { kind: "resumed", isReopened: true }],
+  [
+    ...(["rejected, with a generated reference", "LD-01KASW0000000000000000000Z"] as const),
+    ...([
+      { state: "REFUSED", sent: true },
+      { kind: "resumed", isReopened: true },
+    ] as const),
+  ],
+  ["cancelled", "A", { ...completed, status: "Cancelled" }, { kind: "new" }],
+];
+
+describeEach(databases, "a claim of a payout", ({ share }) => {
+  for (const [name, reference, outcome, answer] of older)
+    test(`finds one that is ${name}, although 50 equal ones are newer`, async () => {
+      const ledger = await (await share()).open();
+      const first = await claimed(ledger, payout(reference, { asked }));
+      await record(ledger, first, outcome);
+      for (let index = 0; index < 50; index += 1) {
+        const newer = await claimed(ledger, payout(`NEWER-${index}`, { asked }));
+        await record(ledger, newer, { state: "REFUSED", code: "rejected", sent: true });
+      }
+      const intent = payout("B", { asked });
+      const request = { intent, onDuplicate: "reject", isReferenceMade: true, sealer } as const;
+      expect(await ledger.preview(request)).toMatchObject(answer);
+      if (name === "cancelled")
+        expect(await ledger.claim(request)).toMatchObject({ operation: { target: first.id } });
+    });
+});
 
 describeEach(databases, "I12: beside an edited row", ({ share }) => {
   for (const [name, first, again] of cases)

@@ -5,6 +5,8 @@ import {
   equalPayments,
   isOpenRow,
   isUnresolved,
+  mostCompared,
+  olderPayouts,
   payoutFacts,
   refundsOfPayment,
 } from "../conditions.ts";
@@ -50,18 +52,30 @@ function claimReads(dialect: Dialect, scope: GuardScope) {
   const ofRecord = `SELECT max(o.number) AS number FROM lenden.operations o
     WHERE o.account IN (${accounts}) AND o.remote_id = $2 AND o.kind = $3`;
 
-  function* payoutsOf(claims: ClaimRequest[], account: bigint, nowMs: number): Work<Row[]> {
-    const rows = claims
-      .map((claim, place) => askedPayout(claim, place))
-      .filter((one) => one !== undefined);
+  const older = olderSql(scope, dialect);
+
+  function* payoutsOf(rows: Row[], account: bigint): Work<Row[]> {
     if (rows.length === 0) return [];
-    // Rows of a batch need neither a free operation nor a planned row, and to find these takes longest.
+    // Rows of a batch need no planned row, and to find it takes longest.
     const hasSingle = rows.some(({ batch }) => batch === null);
     const sql = hasSingle ? single : ofBatch;
-    const values: Value[] = [account, duplicatesSince(nowMs), scope.number(account)];
+    const values: Value[] = [account, scope.number(account)];
     if (hasSingle) values.push(scope.value(account));
     const [found = []] = yield [{ sql, values, given: { columns: askedColumns, rows } }];
     return found;
+  }
+
+  /** The numbers of what is older than the newest equal payouts, by the places of the claims. */
+  function* olderOf(rows: Row[], account: bigint, nowMs: number): Work<Map<number, bigint[]>> {
+    if (rows.length === 0) return new Map();
+    const values: Value[] = [account, scope.number(account), duplicatesSince(nowMs)];
+    const [found = []] = yield [{ sql: older, values, given: { columns: askedColumns, rows } }];
+    return new Map(
+      found.map(({ place, ...numbers }) => [
+        Number(place),
+        Object.values(numbers).flatMap((one) => (one === null ? [] : [numberIn(one)])),
+      ]),
+    );
   }
 
   function* recordOf({ intent, found }: ClaimRequest, whose: Value): Work<bigint | undefined> {
@@ -93,7 +107,7 @@ function claimReads(dialect: Dialect, scope: GuardScope) {
     return new Map(operations.map((one) => [one.number, one]));
   }
 
-  return { payoutsOf, recordOf, similarTo, operationsOf };
+  return { payoutsOf, olderOf, recordOf, similarTo, operationsOf };
 }
 
 /** What a reading of facts is a part of. */
@@ -107,7 +121,7 @@ export function createClaimFacts(
   { owner, now, acceptedOperations }: Pick<Recorder, "owner" | "now" | "acceptedOperations">,
 ) {
   const scope = scopeOf(owner, dialect);
-  const { payoutsOf, recordOf, similarTo, operationsOf } = claimReads(dialect, scope);
+  const { payoutsOf, olderOf, recordOf, similarTo, operationsOf } = claimReads(dialect, scope);
   return function* (
     { isAlive, appendedTo = noEvents }: Processes & Partial<Pick<Write, "appendedTo">>,
     claims: ClaimRequest[],
@@ -116,19 +130,32 @@ export function createClaimFacts(
     const nowMs = now();
     const reading = { nowMs, appendedTo, acceptedOperations };
     const whose = scope.value(own.number);
+    const asked = claims
+      .map((claim, place) => askedPayout(claim, place))
+      .filter((one) => one !== undefined);
     const [payouts, [records, similar]] = yield* both(
-      payoutsOf(claims, own.number, nowMs),
+      payoutsOf(asked, own.number),
       both(
         all(claims.map((one) => recordOf(one, whose))),
         all(claims.map((one) => similarTo(one, own.number, reading))),
       ),
     );
     const rows = new Map(payouts.map((row) => [Number(row.place), row]));
-    const numbers = [...payouts.flatMap(numbersIn), ...records];
-    const operations = yield* operationsOf(
-      numbers.filter((one) => one !== undefined),
-      reading,
+    const newest = new Map(payouts.map(({ place, newest }) => [Number(place), numbersIn(newest)]));
+    const numbers = [...payouts.map(({ same }) => same ?? undefined), ...records];
+    const known = numbers.flatMap((one) => (one === undefined ? [] : [numberIn(one)]));
+    const [operations, older] = yield* both(
+      operationsOf([...known, ...[...newest.values()].flat()], reading),
+      olderOf(
+        asked.filter(({ place }) => newest.get(Number(place))?.length === mostCompared),
+        own.number,
+        nowMs,
+      ),
     );
+    const unread = [...older.values()].flat().filter((number) => !operations.has(number));
+    for (const [number, one] of yield* operationsOf(unread, reading)) operations.set(number, one);
+    const similarAt = (place: number) =>
+      new Set([...(newest.get(place) ?? []), ...(older.get(place) ?? [])]);
     const found = (number: Row[string] | undefined) =>
       number == null ? undefined : operations.get(numberIn(number));
     const holders = yield* all(
@@ -144,7 +171,7 @@ export function createClaimFacts(
         holder: holders[place],
         ofRecord: found(records[place]),
         similar: row
-          ? [...new Set(similarIn(row))].flatMap((number) => operations.get(number) ?? [])
+          ? [...similarAt(place)].flatMap((number) => operations.get(number) ?? [])
           : (similar[place] ?? []),
         planned: row && plannedIn(row),
       };
@@ -244,19 +271,10 @@ function askedPayout({ intent }: ClaimRequest, place: number): Row | undefined {
   };
 }
 
-const similarColumns = ["unresolved", "accepted", "elsewhere", "free", "rejected", "cancelled"];
-
-/** The numbers of the operations that a payout may repeat. */
-function similarIn(row: Row): bigint[] {
-  const newest: unknown = JSON.parse(String(row.newest ?? "[]"));
-  return [
-    ...(Array.isArray(newest) ? newest.map((number) => BigInt(number)) : []),
-    ...similarColumns.flatMap((name) => (row[name] == null ? [] : [numberIn(row[name])])),
-  ];
-}
-
-function numbersIn(row: Row): bigint[] {
-  return [...(row.same == null ? [] : [numberIn(row.same)]), ...similarIn(row)];
+/** The numbers in a JSON array, which PostgreSQL leaves out if it is empty. */
+function numbersIn(json: Row[string] | undefined): bigint[] {
+  const numbers: unknown = json == null ? [] : JSON.parse(String(json));
+  return Array.isArray(numbers) ? numbers.map((number) => BigInt(number)) : [];
 }
 
 /** The ID of a batch has no space. */
@@ -272,34 +290,35 @@ export const plansOfRows = `CROSS JOIN lenden.batches b
   WHERE b.number = r.batch`;
 
 /**
- * The facts about each payout, and a row that an open batch is still to send. $1 own account, $2 time, $3 scope of
- * operations, $4 scope of batches if there are single payouts.
+ * The facts about each payout, and a row that an open batch is still to send. $1 own account, $2 scope of operations,
+ * $3 scope of batches if there are single payouts.
  *
  * @param hasSingle false if all payouts are rows of a batch
  */
 function payoutsSql(scope: GuardScope, dialect: Dialect, hasSingle: boolean): string {
   const { unindexed } = dialect;
-  const [own, whose] = ["CAST($1 AS bigint)", "$4"];
-  const { free, rejected, ...facts } = payoutFacts(
-    scope,
-    { own, scope: "$3", since: "$2" },
-    dialect,
-  );
+  const [own, whose] = ["CAST($1 AS bigint)", "$3"];
   const planned = (rows: string) => `(SELECT b.id || ' ' || r.reference
     FROM lenden.batch_rows r ${plansOfRows} AND ${rows} AND ${isOpenRow} LIMIT 1)`;
   const ofRecipient = `r.recipient_key = given.recipient AND r.amount_paisa = given.amount
     AND ${scope.inSql("b", whose)}`;
   const ofReference = `r.reference = given.reference
     AND (${unindexed("b.account")} = ${own} OR (${ofRecipient}))`;
-  const ifSingle = (sql: string) => `CASE WHEN given.batch IS NULL THEN ${sql} END`;
   const read = {
-    ...facts,
+    ...payoutFacts(scope, { own, scope: "$2" }, dialect),
     ...(hasSingle && {
-      free: ifSingle(free),
-      rejected: ifSingle(rejected),
-      planned: ifSingle(`coalesce(${planned(ofReference)}, ${planned(ofRecipient)})`),
+      planned: `CASE WHEN given.batch IS NULL
+        THEN coalesce(${planned(ofReference)}, ${planned(ofRecipient)}) END`,
     }),
   };
-  const selected = Object.entries(read).map(([name, sql]) => `${sql} AS ${name}`);
-  return `SELECT given.place AS place, ${selected.join(", ")} FROM given`;
+  return `SELECT given.place AS place, ${selected(read)} FROM given`;
+}
+
+const selected = (read: Record<string, string>) =>
+  Object.entries(read).map(([name, sql]) => `${sql} AS ${name}`);
+
+/** What decides about a payout and is older than the newest equal ones. $1 own account, $2 scope, $3 time. */
+function olderSql(scope: GuardScope, dialect: Dialect): string {
+  const parameters = { own: "CAST($1 AS bigint)", scope: "$2", since: "$3" };
+  return `SELECT given.place AS place, ${selected(olderPayouts(scope, parameters, dialect))} FROM given`;
 }
