@@ -9,6 +9,7 @@ import { fileOf } from "../batch/files.ts";
 import { type FakeApi, startFakeApi } from "../support/fake-api.ts";
 import { type AtEnd, scratchFolder, soon } from "../support/helpers.ts";
 import { built, lenden, type Outcome } from "../support/lenden.ts";
+import { inDatabase } from "../support/merchant.ts";
 import { sharedCluster } from "../support/postgres.ts";
 import { teamLedger } from "../support/team-ledger.ts";
 import { makeCertificates, trustAuthority } from "../support/tls.ts";
@@ -282,6 +283,23 @@ export async function openSharedShop(atEnd: AtEnd): Promise<{ shop: SharedShop; 
 }
 
 const now = () => new Date().toISOString();
+
+export async function openFileShop(atEnd: AtEnd): Promise<{ shop: Shop; filled: Filled }> {
+  const { api, authority } = await openApi(atEnd);
+  const machine = machineOf(api, authority);
+  const ann = runnerOf(machine);
+  const filled = await fill({ api, ann });
+  const { save, restore, moved } = keeper(api, [machine]);
+  save();
+  const ledger = join(machine.folder, "data", "ledger.db");
+  const shop = {
+    ...{ api, env: machine.env, ann, ben: ann, moved },
+    annBuilt: (line: string[]) => built(line, { env: machine.env }),
+    alter: (sql: string) => inDatabase(ledger, (database) => database.exec(sql)),
+    reset: async () => restore(),
+  };
+  return { shop, filled };
+}
 
 /** Copies of all tables of the ledger, and what brings them back. */
 const eachTable = (statements: string) => `DO $$ DECLARE one text; BEGIN
