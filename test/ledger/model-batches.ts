@@ -75,7 +75,8 @@ export function modelBatches(run: ModelRun): BatchStore {
     batch,
     pages: [],
     accepted: new Set(rows.filter(({ isAccepted }) => isAccepted).map(({ row }) => row)),
-    methods: new Map(rows.map(({ method, methodId }) => [method, methodId])),
+    // Of several methods with one name, the first.
+    methods: new Map(rows.map(({ method, methodId }) => [method, methodId] as const).toReversed()),
     isSealed,
   });
 
