@@ -1,9 +1,16 @@
 import type { Database } from "../../platform/sqlite/database.ts";
-import { immutableColumns } from "../chain.ts";
 import { type Connection, type Query, rowsJson } from "../postgres/connection.ts";
 import { pagesOf } from "../sqlite/pages.ts";
 import { numberIn, type TextRow } from "../values.ts";
-import { conflict, differs, digestOf, digestSql, insertRows, type Numbers } from "./rows.ts";
+import {
+  conflict,
+  differs,
+  digestOf,
+  digestSql,
+  insertRows,
+  movedColumns,
+  type Numbers,
+} from "./rows.ts";
 
 /** An operation and its events, with the numbers of the server. */
 interface Copy {
@@ -25,8 +32,7 @@ export function* operationPages(
   for (const page of pagesOf(file, sql)) {
     if (page.length === 0) return;
     yield page.map(({ number, ...stored }) => {
-      // The server stores the login of who moves the file.
-      const row = immutableColumns(stored);
+      const row = movedColumns(stored);
       row.account = accounts.get(row.account) ?? null;
       row.batch = batches.get(row.batch) ?? null;
       const events = eventsOf.all(numberIn(number)).map(({ at, event, data }) => {

@@ -5,18 +5,20 @@ import { cancelledEvent, PlanSums, planColumns, planEvent } from "../plan.ts";
 import { type Connection, type Query, rowsJson } from "../postgres/connection.ts";
 import { pagesOf } from "../sqlite/pages.ts";
 import { type TextRow, textRow } from "../values.ts";
-import { conflict, digestOf, digestSql, insertRows, type Numbers, required } from "./rows.ts";
+import {
+  conflict,
+  digestOf,
+  digestSql,
+  insertRows,
+  movedColumns,
+  type Numbers,
+  required,
+} from "./rows.ts";
 
-/**
- * Batches without a plan have nothing that was sent. The server knows neither the process that worked on a plan, which
- * has ended, nor the login of who planned it.
- */
+/** Batches without a plan have nothing that was sent. */
 export function plansOf(file: Database): TextRow[] {
   const sql = "SELECT * FROM batches WHERE row_count IS NOT NULL ORDER BY number";
-  return file
-    .prepare(sql)
-    .all()
-    .map(({ process: _, held_since: _since, login: _login, ...plan }) => textRow(plan));
+  return file.prepare(sql).all().map(movedColumns);
 }
 
 /**

@@ -1,10 +1,23 @@
 import { createHash } from "node:crypto";
 import { Failure } from "../../domain/failure.ts";
 import { type Query, rowsJson } from "../postgres/connection.ts";
-import type { TextRow } from "../values.ts";
+import { type Row, type TextRow, textRow } from "../values.ts";
 
 /** The server's numbers, by those of the file. */
 export type Numbers = Map<string | null | undefined, string>;
+
+/**
+ * The columns of a row that the server gets: it knows neither the process that worked on it, which has ended, nor who
+ * recorded it in the file. Its own login is that of who moves the file.
+ */
+export function movedColumns({
+  process: _,
+  held_since: _since,
+  login: _login,
+  ...columns
+}: Row): TextRow {
+  return textRow(columns);
+}
 
 /**
  * Stores rows in the columns that they have.
