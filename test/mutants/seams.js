@@ -122,6 +122,8 @@ export const seams = {
   noPosition: decoratedAt("ledger/position.ts", "noPosition"),
   /** What is stored of a ledger outside of it. */
   position: decoratedAt("ledger/position.ts", "readHead"),
+  /** How the row of an operation differs from its events. */
+  modification: decoratedAt("ledger/finding.ts", "findingOfOperation"),
   /** Where a server has a ledger, compared with where this machine has seen it. */
   serverDifferences: decoratedAt("ledger/server-identity.ts", "differencesOf"),
   /** Whether a person accepted what was modified. */

@@ -1,6 +1,7 @@
 import { withValues } from "../override.js";
 
 const ofLedger = ["test/ledger/ledger.test.ts"];
+const edited = (title) => ["test/ledger/edited.test.ts", "-t", title];
 const inProduction = [...ofLedger, "-t", "in production"];
 const duplicates = (title) => ["test/commands/duplicates.test.ts", "-t", title];
 const protection = (title) => ["test/commands/duplicate-protection.test.ts", "-t", title];
@@ -27,6 +28,22 @@ export const decideBugs = [
       return decide({ ...request, paidPaisa: paidPaisa + refundedPaisa }, similar);
     },
     tests: ofLedger,
+  },
+  {
+    name: "a claim believes the columns of an operation",
+    seam: "modification",
+    decorate: () => () => undefined,
+    tests: edited("is not claimed again, whatever was edited"),
+  },
+  {
+    name: "a claim compares the state of an operation, but not its times",
+    seam: "modification",
+    decorate: (find) => (stored, history) => {
+      const found = find(stored, history);
+      const columns = found?.columns.filter((column) => !column.endsWith("_at")) ?? [];
+      return found && columns.length > 0 ? { ...found, columns } : undefined;
+    },
+    tests: edited(""),
   },
   {
     name: "a planted refund of a negative amount leaves more to refund",
