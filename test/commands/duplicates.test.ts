@@ -2,7 +2,13 @@ import { describe, expect, test } from "vitest";
 import { fileOf } from "../batch/files.ts";
 import { faults } from "../sandbox/running.ts";
 import { jumpingHost } from "../support/lenden.ts";
-import { openMerchant, openProductionMerchant, payoutOf, withFlags } from "../support/merchant.ts";
+import {
+  alter,
+  openMerchant,
+  openProductionMerchant,
+  payoutOf,
+  withFlags,
+} from "../support/merchant.ts";
 
 const sending = ["payout", "send", "--amount", "500", "--to", "01712345678", "--method", "bkash"];
 
@@ -15,7 +21,9 @@ async function merchantWithAge(rules: string[] = []) {
     merchant.inLedger((ledger) => {
       const earlier = (column: string) =>
         `${column} = strftime('%Y-%m-%dT%H:%M:%fZ', ${column}, '-${60 * hours} minutes')`;
-      ledger.exec(`UPDATE operations SET ${earlier("created_at")}, ${earlier("updated_at")}`);
+      alter(ledger, () =>
+        ledger.exec(`UPDATE operations SET ${earlier("created_at")}, ${earlier("updated_at")}`),
+      );
       ledger.exec(`UPDATE events SET ${earlier("at")}`);
     });
   return { merchant, run, pass, heal: () => void ill.splice(0) };
@@ -23,12 +31,10 @@ async function merchantWithAge(rules: string[] = []) {
 
 describe("payout send without --ref", () => {
   test("counts a payout from its last attempt on", async () => {
-    const { merchant, run, pass } = await merchantWithAge();
-    expect(await run(payoutOf("INV-1"))).toMatchObject({ code: 0 });
+    const { run, pass, heal } = await merchantWithAge(["createPayout:status-401"]);
+    expect(await run(payoutOf("INV-1"))).toMatchObject({ code: 4 });
     await pass(30);
-    await merchant.inLedger((ledger) =>
-      ledger.exec("UPDATE operations SET state = 'NOT_SENT', status = NULL, remote_id = NULL"),
-    );
+    heal();
     expect(await run(payoutOf("INV-1"))).toMatchObject({ code: 0 });
     const line = withFlags(sending, { "--amount": "5" });
     expect(await run(line)).toMatchObject({ code: 3 });
@@ -84,11 +90,12 @@ describe("in production", () => {
     expect(explicit).toMatchObject({ code: 0 });
     expect(explicit.stderr).toContain("Earlier payout: ");
     expect(await merchant.books("payouts")).toHaveLength(2);
+    const at = "'2026-01-01T00:00:00.000Z'";
     await merchant.inLedger((ledger) =>
-      ledger.exec("UPDATE operations SET created_at = '2026-01-01T00:00:00.000Z'"),
-    );
-    await merchant.inLedger((ledger) =>
-      ledger.exec("UPDATE events SET at = '2026-01-01T00:00:00.000Z'"),
+      alter(ledger, () =>
+        ledger.exec(`UPDATE operations SET created_at = ${at}, updated_at = ${at}, accepted_at = ${at};
+          UPDATE events SET at = ${at}`),
+      ),
     );
     const sameReference = [...sending, "--ref", "INV-9"];
     expect(await merchant.lenden(sameReference, elsewhere)).toMatchObject({ code: 3 });

@@ -5,6 +5,7 @@ import { fileOf } from "../batch/files.ts";
 import { faults } from "../sandbox/running.ts";
 import { lenden } from "../support/lenden.ts";
 import {
+  alter,
   type Merchant,
   openMerchant,
   paidPayment,
@@ -252,8 +253,10 @@ test("lists are filtered by what was requested and by what the ledger knows", as
   const none = await merchant.lenden("ledger list --unknown --older-than 1h".split(" "));
   expect(none.stdout).toBe("No operation matches. To list all, run 'lenden ledger list'.\n");
   await merchant.inLedger((ledger) =>
-    ledger.exec(
-      "UPDATE operations SET created_at = '2026-01-01T00:00:00.000Z' WHERE reference = 'REF-2'",
+    alter(ledger, () =>
+      ledger.exec(
+        "UPDATE operations SET created_at = '2026-01-01T00:00:00.000Z' WHERE reference = 'REF-2'",
+      ),
     ),
   );
   expect(await merchant.json("ledger list --unknown --older-than 1h".split(" "))).toMatchObject([

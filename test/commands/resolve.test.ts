@@ -3,6 +3,7 @@ import type { Fault } from "../../src/api/contract/fault.ts";
 import { faults } from "../sandbox/running.ts";
 import { jumpingHost, lenden } from "../support/lenden.ts";
 import {
+  alter,
   heldBy,
   openMerchant,
   paidPayment,
@@ -40,9 +41,11 @@ test("P25: a payout whose outcome is unknown for over 24 hours is not sent again
   // The event too: a row that differs from its events is never sent.
   const yesterday = new Date(Date.now() - 25 * 3_600_000).toISOString();
   await merchant.inLedger((ledger) =>
-    ledger.exec(`
-      UPDATE operations SET created_at = '${yesterday}';
-      UPDATE events SET at = '${yesterday}' WHERE event = 'intent'`),
+    alter(ledger, () =>
+      ledger.exec(`
+        UPDATE operations SET created_at = '${yesterday}';
+        UPDATE events SET at = '${yesterday}' WHERE event = 'intent'`),
+    ),
   );
   const sent = (await merchant.moneyRequests()).length;
   for (const line of [payoutOf("OLD"), ["ledger", "resolve", "OLD"], ["ledger", "resolve"]])
@@ -65,9 +68,11 @@ test("an operation that was edited is shown as it is, moves no money, and hinder
   expect(await merchant.lenden(paymentOf("broken"), quick)).toMatchObject({ code: 75 });
   ill.splice(0);
   await merchant.inLedger((ledger) =>
-    ledger.exec(`
-      UPDATE operations SET base_url = 'no URL' WHERE reference IS NOT 'OTHER';
-      UPDATE operations SET key_hash = 'another key' WHERE reference = 'BROKEN'`),
+    alter(ledger, () =>
+      ledger.exec(`
+        UPDATE operations SET base_url = 'no URL' WHERE reference IS NOT 'OTHER';
+        UPDATE operations SET key_hash = 'another key' WHERE reference = 'BROKEN'`),
+    ),
   );
   expect(await merchant.json(["ledger", "show", "BROKEN"])).toMatchObject({ baseUrl: "no URL" });
   for (const line of [

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Fault } from "../../src/api/contract/fault.ts";
 import { faults } from "../sandbox/running.ts";
 import { lenden, type Outcome } from "../support/lenden.ts";
-import { type Merchant, openMerchant, payoutOf } from "../support/merchant.ts";
+import { alter, type Merchant, openMerchant, payoutOf } from "../support/merchant.ts";
 import {
   expectPaidOnce,
   ownBooks,
@@ -37,8 +37,10 @@ test("I5, P16: a row whose payout has another recipient is shown as a conflict, 
   expect(await send(merchant, payees)).toMatchObject({ code: 0 });
   // As if the answers to their creation had hidden that another machine was there first.
   await merchant.inLedger((ledger) =>
-    ledger.exec(
-      "UPDATE operations SET asked = json_set(asked, '$.recipientNumber', '01810000004') WHERE reference IN ('SWAP-2', 'SWAP-4')",
+    alter(ledger, () =>
+      ledger.exec(
+        "UPDATE operations SET asked = json_set(asked, '$.recipientNumber', '01810000004') WHERE reference IN ('SWAP-2', 'SWAP-4')",
+      ),
     ),
   );
   const books = await ownBooks(merchant, payees);
@@ -67,7 +69,9 @@ test("I5, I8: a reference that this machine used for another payout meanwhile is
   expect(await merchant.lenden(payoutOf("ELSEWHERE"))).toMatchObject({ code: 0 });
   // As if an earlier lenden had not rejected that.
   await merchant.inLedger((ledger) =>
-    ledger.exec("UPDATE operations SET reference = 'TAKEN-39' WHERE reference = 'ELSEWHERE'"),
+    alter(ledger, () =>
+      ledger.exec("UPDATE operations SET reference = 'TAKEN-39' WHERE reference = 'ELSEWHERE'"),
+    ),
   );
   for (let run = 0; run < 2; run += 1) {
     const { code } = await send(merchant, payees, "--concurrency", "1");

@@ -14,7 +14,7 @@ import { migrate } from "../../src/ledger/sqlite/schema.ts";
 import type { Database } from "../../src/platform/sqlite/database.ts";
 import { openDatabase, writeCopy } from "../../src/platform/sqlite/open.ts";
 import { scratchFolder } from "../support/helpers.ts";
-import { inDatabase } from "../support/merchant.ts";
+import { alter, inDatabase } from "../support/merchant.ts";
 import { isSkipped, serverTest, sharedCluster } from "../support/postgres.ts";
 import { batchColumns, operationColumns, rowColumns } from "./altered-columns.ts";
 import { patient } from "./server-ledger.ts";
@@ -83,7 +83,8 @@ const sqlite: Altered = {
     const copy = join(scratchFolder(), "ledger.db");
     writeCopy(original, copy);
     return inDatabase(copy, (ledger) => {
-      ledger.exec(`PRAGMA foreign_keys = OFF; ${sql}`);
+      ledger.exec("PRAGMA foreign_keys = OFF");
+      alter(ledger, () => ledger.exec(sql));
       return integrityOf(ledger);
     });
   },
@@ -365,3 +366,11 @@ describe("a ledger with another schema than its version is not migrated", () => 
     });
   });
 });
+
+test.each(["kind", "environment", "amount_paisa", "recipient_key", "target", "reference", "asked"])(
+  "a file rejects a change of %s, by which a claim finds an operation",
+  (column) => {
+    const change = () => original.exec(`UPDATE operations SET "${column}" = "${column}"`);
+    expect(change).toThrow("an order in the ledger does not change");
+  },
+);

@@ -25,7 +25,7 @@ test("a ledger that was not altered sends what was ordered", async () => {
 const newValue = (column: string, value: string) =>
   column === "environment" ? "'sandbox'" : value.replaceAll("017123456", "017110000");
 
-/** A claim finds what it may repeat by these columns. On a server no colleague may change them. */
+/** A claim finds what it may repeat by these columns. On a server no colleague may change them, in a file a trigger keeps them. */
 const lookups = ["kind", "environment", "amount_paisa", "recipient_key", "target"];
 
 const ofOperations = operationColumns
@@ -50,7 +50,7 @@ const ofRows = rowColumns.map(
 test.each([...ofOperations, ...ofBatches, ...ofRows])(
   "nothing is paid again after %s",
   async (sql) => {
-    await shop.alter(`PRAGMA foreign_keys = OFF; ${sql}`);
+    await shop.alter(sql);
     const outcomes = await liveDay(shop, filled);
     expect([unordered(shop.moved()), outcomes.map(({ code }) => code)]).toEqual([
       [],

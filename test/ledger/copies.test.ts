@@ -13,7 +13,13 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type AtEnd, scratchFolder, until } from "../support/helpers.ts";
 import { built, ended } from "../support/lenden.ts";
-import { inDatabase, type Merchant, openMerchantApart, payoutNumber } from "../support/merchant.ts";
+import {
+  alter,
+  inDatabase,
+  type Merchant,
+  openMerchantApart,
+  payoutNumber,
+} from "../support/merchant.ts";
 import { openTerminal, terminalTest } from "../terminal/terminal.ts";
 
 function countIn(path: string, table = "operations"): Promise<number> {
@@ -214,7 +220,10 @@ describe("ledger restore", () => {
     const { merchant } = unchanged;
     const file = join(scratchFolder(), "backup.db");
     copyFileSync(unchanged.file, file);
-    await inDatabase(file, (backup) => backup.exec(`${sql}; PRAGMA journal_mode = DELETE`));
+    await inDatabase(file, (backup) => {
+      alter(backup, () => backup.exec(sql));
+      backup.exec("PRAGMA journal_mode = DELETE");
+    });
     const restored = await merchant.built(["ledger", "restore", file, "--yes"]);
     expect([restored.code, restored.stderr]).toEqual([code, expect.stringMatching(says)]);
     await expectUnchanged(merchant);
@@ -223,7 +232,9 @@ describe("ledger restore", () => {
   test("of a backup of an accepted ledger is not rejected", async () => {
     const merchant = await openMerchantApart();
     await merchant.id(payoutNumber(1, "ONE"));
-    await merchant.inLedger((ledger) => ledger.exec("UPDATE operations SET amount_paisa = 1"));
+    await merchant.inLedger((ledger) =>
+      alter(ledger, () => ledger.exec("UPDATE operations SET amount_paisa = 1")),
+    );
     const { stdout } = await merchant.built(["ledger", "check", "--json"]);
     const accept = ["ledger", "check", "--accept-hash", JSON.parse(stdout).newest.hash, "--yes"];
     expect(await merchant.built(accept)).toMatchObject({ code: 0 });

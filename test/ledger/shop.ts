@@ -9,7 +9,7 @@ import { fileOf } from "../batch/files.ts";
 import { type FakeApi, startFakeApi } from "../support/fake-api.ts";
 import { type AtEnd, scratchFolder, soon } from "../support/helpers.ts";
 import { built, lenden, type Outcome } from "../support/lenden.ts";
-import { inDatabase } from "../support/merchant.ts";
+import { alter as alterFixed, inDatabase } from "../support/merchant.ts";
 import { sharedCluster } from "../support/postgres.ts";
 import { teamLedger } from "../support/team-ledger.ts";
 import { makeCertificates, trustAuthority } from "../support/tls.ts";
@@ -295,7 +295,11 @@ export async function openFileShop(atEnd: AtEnd): Promise<{ shop: Shop; filled: 
   const shop = {
     ...{ api, env: machine.env, ann, ben: ann, moved },
     annBuilt: (line: string[]) => built(line, { env: machine.env }),
-    alter: (sql: string) => inDatabase(ledger, (database) => database.exec(sql)),
+    alter: (sql: string) =>
+      inDatabase(ledger, (database) => {
+        database.exec("PRAGMA foreign_keys = OFF");
+        alterFixed(database, () => database.exec(sql));
+      }),
     reset: async () => restore(),
   };
   return { shop, filled };

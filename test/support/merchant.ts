@@ -188,6 +188,16 @@ export function heldBy(
     UPDATE ${table} SET process = '${lock}', held_since = '${since}'`;
 }
 
+/** Changes a ledger file without the trigger of its fixed columns, which is there again afterwards. */
+export function alter(database: Database, work: () => void): void {
+  const [trigger] = database
+    .prepare("SELECT sql FROM sqlite_schema WHERE name = 'fixed_columns'")
+    .all();
+  database.exec("DROP TRIGGER fixed_columns");
+  work();
+  database.exec(String(trigger?.sql));
+}
+
 export async function inDatabase<Result>(
   path: string,
   work: (database: Database) => Result | Promise<Result>,

@@ -1,7 +1,7 @@
 import { parseArgsStringToArgv } from "string-argv";
 import { expect, test } from "vitest";
 import { lenden } from "../support/lenden.ts";
-import { openMerchant, paymentOf, refundOf } from "../support/merchant.ts";
+import { alter, openMerchant, paymentOf, refundOf } from "../support/merchant.ts";
 import { answerAll, openShop } from "./shop.ts";
 import { openPrompts, terminalTest } from "./terminal.ts";
 
@@ -136,7 +136,9 @@ terminalTest("descriptions with control characters stay on their lines", async (
     "UPDATE operations SET asked = json_set(asked, '$.description', ?) WHERE remote_id = ?";
   for (const [index, description] of hostile.entries()) {
     const id = await shop.id(paymentOf(`hostile ${index}`));
-    await shop.inLedger((database) => void database.prepare(sql).run(description, id));
+    await shop.inLedger((database) =>
+      alter(database, () => void database.prepare(sql).run(description, id)),
+    );
   }
   const terminal = await shop.open(["pay", "get"], { columns: 60 });
   await terminal.shows(/\n {2}TX[\s\S]*navigate/);

@@ -75,19 +75,21 @@ function auditSchema(database: Database): Finding[] {
     return [{ kind: kindOf(type), name: String(name), problem, columns: [], now }];
   });
   for (const [name, sql] of expected)
-    findings.push(missing({ kind: sql.includes(" INDEX ") ? "index" : "table", name }));
+    findings.push(
+      missing({ kind: kindOf(/TABLE|INDEX|TRIGGER/.exec(sql)?.[0].toLowerCase()), name }),
+    );
   return findings;
 }
 
 function statements(): string[] {
   return schema
-    .split(";")
+    .split(/;(?! END)/)
     .map(plain)
     .filter((sql) => sql !== "");
 }
 
 function nameIn(statement: string): string {
-  return /(?:TABLE|INDEX) (\w+)/.exec(statement)?.[1] ?? "";
+  return /(?:TABLE|INDEX|TRIGGER) (\w+)/.exec(statement)?.[1] ?? "";
 }
 
 function kindOf(type: Value | undefined): Finding["kind"] {

@@ -1,7 +1,7 @@
 import { Failure } from "../../domain/failure.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
 import { guardColumn } from "../account.ts";
-import { definitions } from "../columns.ts";
+import { allColumns, changingColumns, definitions } from "../columns.ts";
 import { newerVersion, newestVersion, type SchemaStep, sqlFrom } from "../version.ts";
 
 const operationColumns = definitions(
@@ -13,6 +13,11 @@ const operationColumns = definitions(
     batch: "REFERENCES batches (number)",
   },
 );
+
+/** On a server the role may not update them. Guards find operations by some of them. */
+const fixedColumns = allColumns
+  .filter((column) => !changingColumns.includes(column))
+  .map(({ name }) => `"${name}"`);
 
 /**
  * The tables of a ledger of the newest version. `ledger check` compares a ledger with this text. An account is a
@@ -73,6 +78,8 @@ export const schema = `
     WHERE kind = 'payment';
   CREATE INDEX same_payment ON operations
     (amount_paisa, description, payer_key, ${guardColumn()}, phase, status, created_at) WHERE kind = 'payment';
+  CREATE TRIGGER fixed_columns BEFORE UPDATE OF ${fixedColumns} ON operations
+    BEGIN SELECT RAISE(ABORT, 'an order in the ledger does not change'); END;
 
   CREATE TABLE events (
     number INTEGER PRIMARY KEY,
