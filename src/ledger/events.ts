@@ -85,8 +85,8 @@ export function readEvent(at: string, event: string, json: string): HistoryEvent
 
 /** The events of an operation that were read with it, as one JSON text. */
 export function readHistory(json: string): HistoryEvent[] {
-  const stored: { at: string; event: string; data: string }[] = JSON.parse(json);
-  return stored.map(({ at, event, data }) => readEvent(at, event, data));
+  const stored: { at: string; event: string; data: string; login: string }[] = JSON.parse(json);
+  return stored.map(({ at, event, data, login }) => ({ ...readEvent(at, event, data), login }));
 }
 
 type Check = (value: unknown) => boolean;
@@ -168,12 +168,19 @@ export function takenOver(event: TakeoverEvent): Partial<Pick<Recorded, FieldFro
 /**
  * The columns of an operation by its events; undefined without an intent. Events that change nothing: what a process
  * reported that had lost the operation, and what cannot be read.
+ *
+ * @param visit is called with each event after the intent, the columns before it, and its place
  */
-export function replay(number: bigint, history: HistoryEvent[]): Recorded | undefined {
+export function replay(
+  number: bigint,
+  history: HistoryEvent[],
+  visit?: (before: Recorded, one: HistoryEvent, place: number) => void,
+): Recorded | undefined {
   const [intent, ...later] = history;
   if (intent?.event !== "intent") return undefined;
   const recorded = recordedAt(number, intent);
-  for (const one of later) {
+  for (const [place, one] of later.entries()) {
+    visit?.(recorded, one, place + 1);
     const { at, event } = one;
     if (event === "attempt" || event === "look" || event === "final-status-changed")
       Object.assign(recorded, decideOutcome(recorded, one.data, at), { updatedAt: at });

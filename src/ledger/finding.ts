@@ -3,6 +3,7 @@ import { Failure } from "../domain/failure.ts";
 import { immutableColumns } from "./chain.ts";
 import { allColumns, valuesOf } from "./columns.ts";
 import { type HistoryEvent, replay } from "./events.ts";
+import { canFollow } from "./transitions.ts";
 import { numberIn, type Row, type TextRow, textOrNull, textRow } from "./values.ts";
 
 /** The kinds of objects in the schema of a file. */
@@ -25,19 +26,30 @@ export type Named = Pick<Finding, "kind" | "name">;
 /** Compares all columns of an operation with its events, but for the process that works on it, which they do not have. */
 export function findingOfOperation(stored: Row, history: HistoryEvent[]): Finding | undefined {
   const named = { kind: "operation", name: textOrNull(stored.id) ?? "" } as const;
-  const unreadable = history.flatMap((one) => (one.event === "unreadable" ? [one.name] : []));
-  if (unreadable.length > 0)
-    return { ...named, problem: "changed", columns: ["events"], now: unreadable };
-  const recorded = replay(numberIn(stored.number), history);
-  if (!recorded) {
+  const odd = history.filter(({ event }) => event === "unreadable");
+  const recorded = replay(numberIn(stored.number), history, (before, one, place) => {
+    if (one.event !== "unreadable" && !canFollow(before, one, history.slice(0, place)))
+      odd.push(one);
+  });
+  if (!recorded && odd.length === 0) {
     const columns = allColumns.map(({ name }) => [name, stored[name] ?? null]);
     return added(named, textRow(Object.fromEntries(columns)));
   }
-  const values = valuesOf(allColumns, recorded);
+  const values = recorded && valuesOf(allColumns, recorded);
   const changed = allColumns
-    .filter(({ name }, place) => textOrNull(stored[name]) !== textOrNull(values[place]))
+    .filter(({ name }, place) => values && textOrNull(stored[name]) !== textOrNull(values[place]))
     .map(({ name }) => name);
-  return changed.length === 0 ? undefined : changedIn(named, textRow(stored), changed);
+  const finding = changedIn(named, textRow(stored), changed);
+  if (odd.length === 0) return finding;
+  // With the columns, so that whoever accepts the events does not accept later changes of the row.
+  return {
+    ...{ ...named, problem: "changed", columns: ["events", ...changed] },
+    now: [odd.map(textOf).join(", "), ...(finding?.now ?? [])],
+  };
+}
+
+function textOf(one: HistoryEvent): string {
+  return one.event === "unreadable" ? one.name : `${one.event} ${one.at}`;
 }
 
 export function changedIn(named: Named, stored: TextRow, columns: string[]): Finding | undefined {
@@ -62,10 +74,13 @@ export function digestOf(finding: Finding): string {
 
 /** Why nothing is decided on an operation that was modified, and not accepted. */
 export function operationModified({ name, problem, columns }: Finding): Failure {
+  const isHistory = columns.includes("events");
   const cause =
     problem === "added"
       ? "no event records that it was started"
-      : `its ${columns.join(", ")} ${columns.length === 1 ? "is" : "are"} not what its events record`;
+      : isHistory
+        ? "its events are not what lenden records"
+        : `its ${columns.join(", ")} ${columns.length === 1 ? "is" : "are"} not what its events record`;
   return new Failure("ledger.modified", `Operation ${name} was modified in the ledger: ${cause}.`, {
     hint: "To see all that was modified, run 'lenden ledger check'. To restore a backup, run 'lenden ledger restore <file>'. To use the ledger as it is, run 'lenden ledger check --accept'. Payouts could then be sent twice.",
   });

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { whichBatch } from "../../src/batches/identity.ts";
 import { amountNumber } from "../../src/domain/amount.ts";
 import { Failure } from "../../src/domain/failure.ts";
-import { differingCode, isDiffering, testCommand } from "../../src/domain/state.ts";
+import { differingCode, isDiffering, isUnsettled, testCommand } from "../../src/domain/state.ts";
 import type { Batch, BatchFilter, RowResult, Tally, Traits } from "../../src/ledger/batch.ts";
 import type { ChangeRequest } from "../../src/ledger/change.ts";
 import { duplicatesSince } from "../../src/ledger/decide.ts";
@@ -212,15 +212,30 @@ function requestsOf(
     // Only the record of an operation that the API confirmed can differ from it.
     const differs = one.kind !== "resume" && one.outcome.code === differingCode;
     if (differs && now.state !== "CONFIRMED" && !isDiffering(now)) return [];
-    if (one.kind === "record")
-      return [{ kind: "record", operation: number, outcome: one.outcome, release: one.release }];
+    if (one.kind === "record") return recordOf(now, one);
     const old = seen.at(-2)?.find((other) => other.number === number) ?? now;
     if (one.kind === "resume") return [{ kind: "resume", seen: now, sealer: sealers[one.secret] }];
-    return [{ kind: "learn", seen: one.isOld ? old : now, outcome: one.outcome }];
+    const { sent: _, ...outcome } = one.outcome;
+    return [{ kind: "learn", seen: one.isOld ? old : now, outcome }];
   });
   // A payout that was found may have the reference of a planned row: claims beside it may still see that row as open.
   const isFound = (one: ChangeRequest) => one.kind === "claim" && one.found !== undefined;
   return requests.sort((one, other) => Number(isFound(one)) - Number(isFound(other)));
+}
+
+/** An attempt of a process that has the operation, until its outcome is known; or one that was late. */
+function recordOf(
+  { number, state, holder }: Operation,
+  { outcome, release }: Extract<Command, { kind: "record" }>,
+): ChangeRequest[] {
+  // Nothing is recorded twice of one attempt.
+  if (holder !== null && !isUnsettled({ state })) return [];
+  return [
+    {
+      ...{ kind: "record", operation: number, outcome: { sent: true, ...outcome } },
+      release: release || !isUnsettled(outcome),
+    },
+  ];
 }
 
 /** Claims rows of batches together, and nothing else with them. */

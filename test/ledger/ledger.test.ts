@@ -300,10 +300,7 @@ describeEach(stores, "a claim", ({ share }) => {
     const ledger = await (await share()).open();
     const operation = await claimed(ledger, refund("T", 600n));
     const cancelled = { remoteId: "R1", status: "Cancelled", sent: true };
-    const { number } = operation;
-    const outcome = { state: "CONFIRMED", ...cancelled } as const;
-    await ledger.record({ operation: number, outcome, release: false });
-    await record(ledger, operation, { state: "CONFLICT", sent: true });
+    await record(ledger, operation, { state: "CONFLICT", ...cancelled });
     expect(await claim(ledger, refund("T", 500n))).toMatchObject({ kind: "over-limit" });
   });
 });
@@ -326,7 +323,7 @@ describeEach(stores, "accounts", ({ share }) => {
     const { open, end } = await share();
     const first = await open();
     await claimed(first, payout("SENT"));
-    await record(first, await claimed(first, payout("OVER")), { state: "CONFIRMED" });
+    await record(first, await claimed(first, payout("OVER")), { state: "CONFIRMED", sent: true });
     const next = { ...owner, keyId: "next", account: { joins: "shop", proposed: "shop" } };
     await end(1);
     const holder = { pid: 2, lock: "2", machine: "m" };
@@ -417,7 +414,8 @@ describeEach(stores, "in production", ({ share }) => {
 
   test("a payout, a payment and a refund of another account count as duplicates", async () => {
     const { own, other } = await twoAccounts();
-    await record(other, await claimed(other, payout("A", { asked })), { state: "CONFIRMED" });
+    const paid = { state: "CONFIRMED", sent: true } as const;
+    await record(other, await claimed(other, payout("A", { asked })), paid);
     for (const intent of [payment("tea"), refund("T")]) await claimed(other, intent);
     for (const intent of [payout("B", { asked }), payment("tea"), refund("T")])
       expect(await claim(own, intent)).toMatchObject({ kind: "duplicate" });
@@ -425,7 +423,8 @@ describeEach(stores, "in production", ({ share }) => {
 
   test("a reference that another account paid is a duplicate at any age", async () => {
     const { own, other, pass } = await twoAccounts();
-    await record(other, await claimed(other, payout("A", { asked })), { state: "CONFIRMED" });
+    const paid = { state: "CONFIRMED", sent: true } as const;
+    await record(other, await claimed(other, payout("A", { asked })), paid);
     pass(48);
     const chosen = (reference: string) => {
       const intent = payout(reference, { asked });
@@ -525,7 +524,7 @@ describeEach(databases, "a ledger", ({ share }) => {
     const ledger = await open();
     const asked = { recipientNumber: "01712345678", recipientName: message, paymentMethodId: "m1" };
     const operation = await claimed(ledger, payout("A", { asked }));
-    await record(ledger, operation, { state: "REFUSED", message });
+    await record(ledger, operation, { state: "REFUSED", message, sent: true });
     expect(await ledger.find("A")).toMatchObject({ message: "no \ufffd" });
     expect((await ledger.historyOf(operation)).at(-1)?.data).toMatchObject({
       message: "no \ufffd",

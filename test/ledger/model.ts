@@ -27,6 +27,8 @@ import {
   payoutOf,
   refundSumsOf,
 } from "../../src/ledger/decide.ts";
+import { readEvent } from "../../src/ledger/events.ts";
+import { storableOutcome } from "../../src/ledger/intent.ts";
 import type { BatchReads, Ledger } from "../../src/ledger/ledger.ts";
 import type {
   Filter,
@@ -36,6 +38,7 @@ import type {
   Operation,
 } from "../../src/ledger/operation.ts";
 import { type Sealer, sealOf } from "../../src/ledger/seal.ts";
+import { canFollow } from "../../src/ledger/transitions.ts";
 import type { Worker } from "../../src/ledger/worker.ts";
 import { modelBatches, modelBatchReads, type OpenRow, openRowsOf } from "./model-batches.ts";
 import { modelCallbacks } from "./model-callbacks.ts";
@@ -223,7 +226,11 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
         : undefined;
     if (other && request.kind === "learn") return moved();
     const shown = other ? outcomeOfTaken(request.outcome, other.id) : request.outcome;
-    const { phase: _, event: __, ...change } = decideOutcome(read, shown, at);
+    const { phase: _, event, ...change } = decideOutcome(read, shown, at);
+    if (request.kind === "learn") {
+      const learned = readEvent(at, event, storableOutcome(shown, worker).data);
+      if (!canFollow(found(read), learned, [])) return moved();
+    }
     const isReleased = request.kind === "learn" || request.release;
     const holder = isReleased ? null : read.holder;
     replace(number, { ...change, updatedAt: at, holder });

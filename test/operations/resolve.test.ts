@@ -73,7 +73,7 @@ test("a payout that was declared not created meanwhile is not sent", async () =>
 test("a record that is found does not replace an outcome that another process recorded", async () => {
   const { deps, ledger, read } = await doubtful();
   const stale = { ...ledger, unsettled: async () => [read] };
-  await recordOutcome(ledger, read, { state: "CONFLICT", code: "conflict" });
+  await recordOutcome(ledger, read, { state: "CONFLICT", code: "conflict", sent: true });
   const found = { kind: "payout", id: "PO1", record: { ...retrieved, ...created } } as const;
   expect((await resolveByRecord(found, { ...deps, ledger: async () => stale })).resolved).toEqual(
     [],

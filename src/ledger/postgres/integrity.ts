@@ -63,7 +63,8 @@ async function* pagesOf(
 }
 
 const operationsWithHistory = `
-  SELECT o.*, (SELECT json_agg(json_build_object('at', e.at, 'event', e.event, 'data', e.data) ORDER BY e.number)
+  SELECT o.*, (SELECT json_agg(json_build_object('at', e.at, 'event', e.event, 'data', e.data, 'login', e.login)
+      ORDER BY e.number)
     FROM lenden.events e WHERE e.operation = o.number) AS history
   FROM lenden.operations o WHERE true`;
 

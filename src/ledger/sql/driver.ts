@@ -82,8 +82,8 @@ export function dialectOf({
     (SELECT a.name FROM lenden.accounts a WHERE a.number = o.account) AS account_name,
     ${holderColumn("o")}`;
   const history = `(
-    SELECT ${own.jsonArrayOf}(${own.jsonObject}('at', e.at, 'event', e.event, 'data', e.data))
-    FROM (SELECT at, event, data FROM lenden.events WHERE operation = o.number ORDER BY number) e)`;
+    SELECT ${own.jsonArrayOf}(${own.jsonObject}('at', e.at, 'event', e.event, 'data', e.data, 'login', e.login))
+    FROM (SELECT at, event, data, login FROM lenden.events WHERE operation = o.number ORDER BY number) e)`;
   const foundColumns = `${operationColumns},
     (SELECT b.id FROM lenden.batches b WHERE b.number = o.batch) AS batch_id, ${history} AS history`;
   return { ...own, holderColumn, operationColumns, foundColumns };

@@ -19,10 +19,11 @@ import {
   outcomeOfTaken,
   resumedAnswer,
 } from "../decide.ts";
-import { takenOver } from "../events.ts";
+import { readEvent, takenOver } from "../events.ts";
 import { createOperation, storableOutcome, takeoverEvent } from "../intent.ts";
 import type { FoundOperation, Operation, Outcome } from "../operation.ts";
 import { type Sealer, sealOf } from "../seal.ts";
+import { canFollow } from "../transitions.ts";
 import { nowIn, type Recorder } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import type { Driver } from "./driver.ts";
@@ -178,6 +179,9 @@ class Group {
       this.#parts.recorder,
     );
     const change = decideOutcome(now, outcome, this.#at);
+    // It changed within the millisecond in which it was read.
+    if (request.kind === "learn" && !canFollow(now, readEvent(this.#at, change.event, data), []))
+      return { kind: "moved", operation: now };
     const before = holder?.lock ?? null;
     const after = request.kind === "learn" || request.release ? null : before;
     this.#update(number, change, { before, after, id: null });

@@ -71,8 +71,8 @@ export function operationsWithHistory(database: Database): Iterable<TextRow[]> {
     .all()
     .map(({ name }) => String(name));
   const columns = Object.fromEntries(names.map((name) => [name, `o."${name}"`]));
-  const history = `(SELECT json_group_array(json_object('at', at, 'event', event, 'data', data))
-    FROM (SELECT at, event, data FROM events WHERE operation = o.number ORDER BY number))`;
+  const history = `(SELECT json_group_array(json_object('at', at, 'event', event, 'data', data, 'login', login))
+    FROM (SELECT at, event, data, login FROM events WHERE operation = o.number ORDER BY number))`;
   const from = "FROM operations o WHERE true";
   return textPagesOf(database, { ...columns, history }, from, { by: "o.number", values: [] });
 }
