@@ -128,7 +128,7 @@ export function decideClaim(request: ClaimRequest, facts: ClaimFacts): ClaimDeci
       return { kind: "different", operation: same };
     if (holder) return { kind: "locked", operation: same, holder };
     if (isUnsettled(same)) {
-      if (same.keyHash !== facts.keyHash) return { kind: "other-key", operation: same };
+      if (!isOfKey(same, facts.keyHash)) return { kind: "other-key", operation: same };
       return { kind: "resumed", operation: same, isReopened: false, earlier: undefined };
     }
     const isRow = (intent.batch ?? null) !== null;
@@ -141,6 +141,11 @@ export function decideClaim(request: ClaimRequest, facts: ClaimFacts): ClaimDeci
   const free = same ?? freeBefore(request, facts);
   if (free) return { kind: "resumed", operation: free, isReopened: true, earlier };
   return { kind: "new", target: intent.target ?? cancelledBefore(intent, facts), earlier };
+}
+
+/** P25b: both keys count, because another person may have reopened it in good faith. */
+export function isOfKey({ keyHash, trusted }: FoundOperation, own: string): boolean {
+  return keyHash === own && trusted.keyHash === own;
 }
 
 /** The newest cancelled payout of the account with the same amount, recipient and method (P24). */
@@ -537,7 +542,8 @@ export function resumedAnswer(
   { asked }: Ordered,
   { at, keyHash }: { at: string; keyHash: string },
 ) {
-  const resumed = isReopened ? { ...operation, openedAt: at, keyHash } : operation;
+  const sendable = isReopened ? { openedAt: at, keyHash } : operation.trusted;
+  const resumed = { ...operation, ...sendable };
   return { kind: "resumed", operation: resumed, asked, earlier } as const;
 }
 

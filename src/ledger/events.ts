@@ -2,7 +2,7 @@ import { isObject, jsonIn } from "../domain/json.ts";
 import { states } from "../domain/state.ts";
 import { type FieldFrom, intentColumns, type Recorded, recordedBy } from "./columns.ts";
 import { decideOutcome, isSamePayout, payoutOf } from "./decide.ts";
-import type { Operation, Outcome } from "./operation.ts";
+import type { Operation, Outcome, Sendable } from "./operation.ts";
 
 /*
  * The events of an operation: what each contains, how it is read, and what it changes. A store writes what an event
@@ -204,6 +204,30 @@ export function lastSentAt(history: HistoryEvent[]): string {
   });
   if (!last) throw new Error("an operation of the ledger has no intent");
   return last.at;
+}
+
+/** The events of some logins, and those that the current transaction adds. */
+function eventsOf(logins: string[], history: HistoryEvent[]): HistoryEvent[] {
+  return history.filter(({ login }) => login === undefined || logins.includes(login));
+}
+
+/**
+ * Since when the API may know an operation, and the key that sent it. A colleague who reopens it makes it neither
+ * younger nor that of another key: he may have declared before that it was not created.
+ *
+ * @param logins of those who know what they did: whoever recorded it, and this run
+ */
+export function sendableBy(
+  logins: string[],
+  { createdAt, keyHash }: Pick<Operation, "createdAt" | "keyHash">,
+  history: HistoryEvent[],
+): Sendable {
+  const reopened = eventsOf(logins, history).findLast((one) => one.event === "reopened");
+  if (reopened?.event === "reopened")
+    return { openedAt: reopened.at, keyHash: reopened.data.keyHash };
+  const [intent] = history;
+  const first = intent?.event === "intent" ? intent.data.keyHash : keyHash;
+  return { openedAt: createdAt, keyHash: first };
 }
 
 /**

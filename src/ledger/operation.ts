@@ -48,7 +48,12 @@ export interface FoundOperation extends Operation {
   batchId: string | null;
   /** Shows who ordered it, if it is valid; never shown. */
   seal: string | null;
+  /** By the events of whoever recorded it and of this run. */
+  trusted: Sendable;
 }
+
+/** What decides whether a payout of unknown outcome is still sent again (P25, P25b). */
+export type Sendable = Pick<Operation, "openedAt" | "keyHash">;
 
 /** An operation with what other tables and operations say about it. */
 export interface ListedOperation extends Operation {

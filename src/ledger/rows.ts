@@ -1,7 +1,7 @@
 import { type State, states } from "../domain/state.ts";
 import { fieldsBy } from "./columns.ts";
 import { repetitionOf } from "./decide.ts";
-import { type HistoryEvent, lastAsked, readEvent } from "./events.ts";
+import { type HistoryEvent, lastAsked, readEvent, sendableBy } from "./events.ts";
 import type { KnownPayout, Overlap, PlannedReference, RecipientAmount } from "./ledger.ts";
 import type { FoundOperation, Holder, ListedOperation, Operation } from "./operation.ts";
 import { grouped, isTrue, known, numberIn, type Row, reader, textOrNull } from "./values.ts";
@@ -35,13 +35,18 @@ export function operationOf(row: Row): Operation {
   });
 }
 
-/** As `operationOf`, with the ID of its batch; its columns agree with its events. */
-export function foundOperationOf(row: Row, history: HistoryEvent[]): FoundOperation {
+/**
+ * As `operationOf`, with the ID of its batch; its columns agree with its events.
+ *
+ * @param own the login of this run
+ */
+export function foundOperationOf(row: Row, history: HistoryEvent[], own: string): FoundOperation {
   const operation = operationOf(row);
   return Object.assign(operation, {
     lastAsked: lastAsked(operation, history),
     batchId: reader(row).maybe("batch_id"),
     seal: reader(row).maybe("seal"),
+    trusted: sendableBy([operation.login, own], operation, history),
   });
 }
 

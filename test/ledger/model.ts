@@ -80,6 +80,8 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     lastAsked: state.asked.get(one.number) ?? one.asked,
     batchId: batchIdOf(one),
     seal: state.seals.get(one.number) ?? null,
+    // All processes of a model have one login.
+    trusted: { openedAt: one.openedAt, keyHash: one.keyHash },
   });
   const foundIn = (one: Operation | undefined) => one && found(one);
 

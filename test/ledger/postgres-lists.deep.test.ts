@@ -107,7 +107,7 @@ async function openReads() {
     const owner = { profile: "shop", environment: "production", baseUrl: "https://a", keyId };
     const account = new RunAccount(owner);
     return {
-      ...createReads(driver, owner, account),
+      ...createReads(driver, worker({ owner }), account),
       ...createLists({ read }, driver, account),
       ...createOverlaps(driver, owner, account),
       batches: createBatches(driver, account, worker({ owner })),

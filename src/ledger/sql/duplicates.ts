@@ -22,7 +22,7 @@ import type { FoundOperation, Holder } from "../operation.ts";
 import { numberIn, type Row } from "../values.ts";
 import type { Owner, Recorder } from "../worker.ts";
 import type { Dialect, Processes } from "./driver.ts";
-import { foundIn } from "./found.ts";
+import { type FoundBy, foundIn } from "./found.ts";
 import type { Write } from "./transaction.ts";
 import { all, both, type ColumnTypes, parameters, query, type Value, type Work } from "./work.ts";
 
@@ -111,15 +111,17 @@ function claimReads(dialect: Dialect, scope: GuardScope) {
 }
 
 /** What a reading of facts is a part of. */
-interface Reading extends Pick<Write, "appendedTo">, Pick<Recorder, "acceptedOperations"> {
+interface Reading extends Pick<Write, "appendedTo"> {
   nowMs: number;
+  recorder: FoundBy;
 }
 
 /** Reads what decides claims that do not change each other's facts. The facts are in the order of the claims. */
 export function createClaimFacts(
   dialect: Dialect,
-  { owner, now, acceptedOperations }: Pick<Recorder, "owner" | "now" | "acceptedOperations">,
+  recorder: Pick<Recorder, "owner" | "now"> & FoundBy,
 ) {
+  const { owner, now } = recorder;
   const scope = scopeOf(owner, dialect);
   const { payoutsOf, olderOf, recordOf, similarTo, operationsOf } = claimReads(dialect, scope);
   return function* (
@@ -128,7 +130,7 @@ export function createClaimFacts(
     own: NamedAccount,
   ): Work<ClaimFacts[]> {
     const nowMs = now();
-    const reading = { nowMs, appendedTo, acceptedOperations };
+    const reading = { nowMs, appendedTo, recorder };
     const whose = scope.value(own.number);
     const asked = claims
       .map((claim, place) => askedPayout(claim, place))

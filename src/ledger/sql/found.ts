@@ -3,8 +3,11 @@ import { digestOf, findingOfOperation, operationModified } from "../finding.ts";
 import type { FoundOperation } from "../operation.ts";
 import { foundOperationOf } from "../rows.ts";
 import { numberIn, type Row } from "../values.ts";
-import type { Recorder } from "../worker.ts";
+import { loginOf, type Recorder } from "../worker.ts";
 import type { Write } from "./transaction.ts";
+
+/** Who asks. */
+export type FoundBy = Pick<Recorder, "acceptedOperations" | "actor" | "user">;
 
 /**
  * The operations that something is decided about, each compared with its events (I12).
@@ -14,11 +17,10 @@ import type { Write } from "./transaction.ts";
  */
 export function foundIn(
   rows: Row[],
-  {
-    appendedTo,
-    acceptedOperations = [],
-  }: Pick<Write, "appendedTo"> & Pick<Recorder, "acceptedOperations">,
+  { appendedTo, recorder }: Pick<Write, "appendedTo"> & { recorder: FoundBy },
 ): FoundOperation[] {
+  const { acceptedOperations = [] } = recorder;
+  const login = loginOf(recorder);
   return rows.map((row) => {
     const appended = appendedTo(numberIn(row.number));
     const history: HistoryEvent[] = [
@@ -28,6 +30,6 @@ export function foundIn(
     const finding = findingOfOperation(row, history);
     if (finding && !acceptedOperations.includes(digestOf(finding)))
       throw operationModified(finding);
-    return foundOperationOf(row, history);
+    return foundOperationOf(row, history, login);
   });
 }

@@ -22,7 +22,7 @@ export function createLedger(
     change,
     ...createSingleChanges(change),
     preview: (request) => preview({ kind: "claim", ...request }),
-    ...createReads(driver, owner, account),
+    ...createReads(driver, recorder, account),
     ...createOverlaps(driver, owner, account),
     account: async () => (await own()).name,
     isAccountStored: async () => (await own()).number !== 0n,

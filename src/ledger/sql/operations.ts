@@ -14,6 +14,7 @@ import {
   decideOrder,
   decideOutcome,
   hasValidSeal,
+  isOfKey,
   isUnchanged,
   type Ordered,
   outcomeOfTaken,
@@ -201,13 +202,13 @@ class Group {
 
   *#resume(operation: FoundOperation, sealer: Sealer): Work<OutcomeAnswer> {
     if (!isUnsettled(operation)) return { kind: "moved", operation };
-    if (operation.keyHash !== this.#parts.recorder.owner.keyId)
+    if (!isOfKey(operation, this.#parts.recorder.owner.keyId))
       return { kind: "other-key", operation };
     if (!hasValidSeal(operation, sealer)) return { kind: "not-sealed", operation };
     yield* this.#write.loseIfEnded();
     const asked = operation.lastAsked;
     yield* this.#takeOver(operation, { asked });
-    return { kind: "taken", operation, asked };
+    return { kind: "taken", operation: { ...operation, ...operation.trusted }, asked };
   }
 
   *#claim(request: ClaimRequest, decision: ClaimDecision): Work<ClaimAnswer> {
@@ -263,10 +264,9 @@ class Group {
 
   *#read(number: bigint): Work<FoundOperation> {
     const { foundColumns, recorder } = this.#parts;
-    const { acceptedOperations } = recorder;
     const sql = `SELECT ${foundColumns} FROM lenden.operations o WHERE o.number = $1`;
     const appendedTo: Write["appendedTo"] = (operation) => this.#write.appendedTo(operation);
-    const [found] = foundIn(yield* query(sql, number), { appendedTo, acceptedOperations });
+    const [found] = foundIn(yield* query(sql, number), { appendedTo, recorder });
     if (!found) throw new Error("the ledger lost an operation that it just had");
     return found;
   }

@@ -4,7 +4,7 @@ import type { Ledger, RecordedOrder } from "../ledger.ts";
 import type { Operation } from "../operation.ts";
 import { eventOf, foundOperationOf, holderIn, operationOf } from "../rows.ts";
 import { grouped } from "../values.ts";
-import type { Owner } from "../worker.ts";
+import { loginOf, type Recorder } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import type { Dialect, Driver } from "./driver.ts";
 import { type ColumnTypes, parameters, query, type Value, type Work } from "./work.ts";
@@ -22,7 +22,8 @@ type Bind = (value: Value) => string;
 const byNumber = "ORDER BY o.number + 0";
 
 /** Reads operations of the account, and some of the whole environment. */
-export function createReads(driver: Reading, { environment }: Owner, account: RunAccount): Reads {
+export function createReads(driver: Reading, recorder: Recorder, account: RunAccount): Reads {
+  const { environment } = recorder.owner;
   const { dialect } = driver;
   const scope = guardScope({ environment });
 
@@ -98,13 +99,14 @@ export function createReads(driver: Reading, { environment }: Owner, account: Ru
           AND o.state IN ('INTENT', 'UNCERTAIN') ${byNumber}`,
       ),
 
-    ...createHistories(driver),
+    ...createHistories(driver, loginOf(recorder)),
   };
 }
 
 type Histories = Pick<Ledger, "historyOf" | "lastSentAt" | "ordersOf" | "holderOf">;
 
-function createHistories({ dialect, read, snapshot }: Reading): Histories {
+/** @param own the login of this run */
+function createHistories({ dialect, read, snapshot }: Reading, own: string): Histories {
   const orders = `SELECT ${dialect.operationColumns},
       (SELECT b.id FROM lenden.batches b WHERE b.number = o.batch) AS batch_id
     FROM given CROSS JOIN lenden.operations o WHERE o.number = given.number`;
@@ -128,7 +130,7 @@ function createHistories({ dialect, read, snapshot }: Reading): Histories {
         const histories = grouped(events, "operation", eventOf);
         return found.map((row) => {
           const history = histories.get(String(row.number)) ?? [];
-          const payout = foundOperationOf(row, history);
+          const payout = foundOperationOf(row, history, own);
           const event = history.find((one) => requestIn(one) === payout.lastAsked) ?? history[0];
           return { payout, event };
         });
