@@ -10,8 +10,16 @@ export type ChangeRequest =
   | { kind: "record"; operation: bigint; outcome: Outcome; release: boolean }
   /** Records the result of a status check, only if the operation is unchanged since it was read. */
   | { kind: "learn"; seen: Operation; outcome: Outcome }
-  /** Takes an operation with an unknown outcome, to send it again: only if it is unchanged, and its seal valid. */
-  | { kind: "resume"; seen: Operation; sealer: Sealer };
+  /**
+   * Takes an operation with an unknown outcome, to send it again: only if it is unchanged, and its seal valid; and only
+   * the request that was confirmed, if one was.
+   */
+  | {
+      kind: "resume";
+      seen: Operation;
+      confirmed?: Operation["asked"] | undefined;
+      sealer: Sealer;
+    };
 
 export type ClaimAnswer =
   /** `earlier`: an operation that this one may repeat, worth a warning. */

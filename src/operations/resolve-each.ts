@@ -1,10 +1,10 @@
 import { Failure, inOneLine, whatHappened } from "../domain/failure.ts";
 import { isUnsettled } from "../domain/state.ts";
-import type { Holder, Operation } from "../ledger/operation.ts";
+import type { Operation } from "../ledger/operation.ts";
 import type { OperationDeps } from "./deps.ts";
 import { nextStep, type Where } from "./next-step.ts";
 import { restStarts } from "./payout/unknown.ts";
-import { lockedError } from "./record-outcome.ts";
+import type { Resends } from "./resends.ts";
 import { type Finding, resolve } from "./resolve.ts";
 
 /** So many operations are resolved at once: some may wait for an API that does not respond. */
@@ -13,8 +13,8 @@ const resolvedAtOnce = 4;
 interface Resolving {
   /** What a person found in the dashboard, by the ID of the operation. */
   findings: Map<string, NonNullable<Finding>>;
-  /** The payouts that a process worked on when a person was asked about the others: they are not sent again. */
-  held: ReadonlyMap<string, Holder>;
+  /** What a person confirmed, and why the others are not sent. */
+  resends: Resends;
   /** True if the user named one: its failure is that of the command. */
   isOne: boolean;
   /** Aborts when nothing new may start. */
@@ -28,10 +28,11 @@ interface Resolving {
 export async function resolveEach(
   all: Operation[],
   deps: OperationDeps,
-  { findings, held, isOne, stopping }: Resolving,
+  { findings, resends, isOne, stopping }: Resolving,
 ): Promise<Operation[]> {
   const ledger = await deps.ledger();
   const starts = await restStarts(all, ledger, deps);
+  const confirmed = new Map(resends.sent.map(({ payout }) => [payout.id, payout.lastAsked]));
   const failures = new Map<string, Failure>();
   const ends = new Map<string, Operation>();
   let broken: unknown;
@@ -40,9 +41,10 @@ export async function resolveEach(
     const finding = findings.get(id);
     try {
       if (stopping.aborted) return operation;
-      const by = held.get(id);
-      if (by) throw lockedError(operation.reference ?? id, by);
-      return await resolve(operation, finding, deps, starts.get(id));
+      const why = resends.unsent.get(id);
+      if (why) throw why;
+      const how = { restsSinceMs: starts.get(id), confirmed: confirmed.get(id) };
+      return await resolve(operation, finding, deps, how);
     } catch (error) {
       if (isOne || !(error instanceof Failure)) throw error;
       failures.set(id, error);

@@ -54,16 +54,18 @@ export async function declareNotCreated(read: Operation[], ledger: Ledger): Prom
  * is safe for a day; the record of a cancel or a trigger is retrieved, and one that differed is compared again;
  * for a payment, a refund or another CONFLICT a person has to report what the dashboard shows.
  *
- * @param restsSinceMs since when no process works on it, if that is known; milliseconds since 1970
+ * @param how `restsSinceMs`: since when no process works on it, if that is known, in milliseconds since 1970;
+ * `confirmed`: the request of a payout that was shown to a person, so that nothing else is sent
  * @throws Failure that says what is still missing
  */
 export async function resolve(
   operation: Operation,
   finding: Finding,
   deps: OperationDeps,
-  restsSinceMs?: number,
+  how: { restsSinceMs?: number | undefined; confirmed?: Operation["asked"] | undefined } = {},
 ): Promise<Operation> {
   const ledger = await deps.ledger();
+  const { restsSinceMs, confirmed } = how;
   const { kind, id, reference, state, message } = operation;
   const isTransition = kind === "cancel" || kind === "trigger";
   // Whoever declared it not created may have overlooked its record.
@@ -96,7 +98,7 @@ export async function resolve(
   }
   if (kind === "payout") {
     const moved = (now: Operation) => changedMeanwhile(now, ledger);
-    await resendPayout(operation, { moved, restsSinceMs }, deps);
+    await resendPayout(operation, { moved, restsSinceMs, confirmed }, deps);
     return asItIsNow(operation, ledger);
   }
   if (isTransition) return checkTransition(operation, deps, restsSinceMs);

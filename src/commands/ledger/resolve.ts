@@ -99,7 +99,7 @@ export const ledgerResolve = defineCommand({
     const { resolveEach } = await import("../../operations/resolve-each.ts");
     const resolved = await resolveEach(all, deps, {
       findings,
-      held: resends.held,
+      resends,
       isOne: name !== undefined,
       stopping: context.stopping,
     });

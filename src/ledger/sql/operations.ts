@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { isUnsettled } from "../../domain/state.ts";
 import { isLocalSandbox } from "../../domain/url.ts";
 import { eventOfOperation } from "../chain.ts";
@@ -33,6 +34,7 @@ import { foundIn } from "./found.ts";
 import { insertSql, typesOf, type Write } from "./transaction.ts";
 import { both, type ColumnTypes, query, RowsMissing, type Work } from "./work.ts";
 
+type ResumeRequest = Extract<ChangeRequest, { kind: "resume" }>;
 type OutcomeRequest = Exclude<ChangeRequest, { kind: "claim" }>;
 
 /** The operations that this process claimed and has not released: no other process changes them. */
@@ -171,7 +173,7 @@ class Group {
       if (request.kind === "record") this.#recordLate(now, request.outcome);
       return { kind: "moved", operation: yield* this.#read(number) };
     }
-    if (request.kind === "resume") return yield* this.#resume(now, request.sealer);
+    if (request.kind === "resume") return yield* this.#resume(now, request);
     const by = yield* this.#holderOfId(number, request.outcome);
     // A status check that names another operation's record shows nothing about this one.
     if (by !== undefined && request.kind === "learn") return { kind: "moved", operation: now };
@@ -200,13 +202,14 @@ class Group {
     this.#append(now.number, change.event, JSON.stringify(conflict));
   }
 
-  *#resume(operation: FoundOperation, sealer: Sealer): Work<OutcomeAnswer> {
+  *#resume(operation: FoundOperation, { sealer, confirmed }: ResumeRequest): Work<OutcomeAnswer> {
     if (!isUnsettled(operation)) return { kind: "moved", operation };
     if (!isOfKey(operation, this.#parts.recorder.owner.keyId))
       return { kind: "other-key", operation };
     if (!hasValidSeal(operation, sealer)) return { kind: "not-sealed", operation };
-    yield* this.#write.loseIfEnded();
     const asked = operation.lastAsked;
+    if (confirmed && !isDeepStrictEqual(asked, confirmed)) return { kind: "moved", operation };
+    yield* this.#write.loseIfEnded();
     yield* this.#takeOver(operation, { asked });
     return { kind: "taken", operation: { ...operation, ...operation.trusted }, asked };
   }

@@ -57,18 +57,22 @@ export async function sendPayout(
  * Sends a payout of unknown outcome again, unchanged, if its seal is valid (I11).
  *
  * @param how `moved` creates the failure of an operation that changed since it was read; `restsSinceMs` as for a
- * planned payout
+ * planned payout; `confirmed`: the request that was shown to a person
  * @throws Failure as `sendPayout` does; `access` without a valid seal (P28)
  */
 export async function resendPayout(
   read: Operation,
-  how: { moved: (now: Operation) => Promise<Failure>; restsSinceMs: number | undefined },
+  how: {
+    moved: (now: Operation) => Promise<Failure>;
+    restsSinceMs: number | undefined;
+    confirmed: Operation["asked"] | undefined;
+  },
   deps: OperationDeps,
 ): Promise<SentPayout> {
   checkClock(deps);
   const sealer = await deps.sealer();
   const ledger = await deps.ledger();
-  const taken = await ledger.resume({ seen: read, sealer });
+  const taken = await ledger.resume({ seen: read, confirmed: how.confirmed, sealer });
   if (taken.kind === "other-key") throw sentWithOtherKey(taken.operation);
   if (taken.kind === "not-sealed") throw await notSealed(taken.operation, ledger);
   if (taken.kind !== "taken")

@@ -103,8 +103,8 @@ export const resolveBugs = [
     name: "ledger resolve counts a payout without a valid seal",
     seam: "resends",
     decorate: (read) => async (all, found, deps) => {
-      const { sent, notSealed, held } = await read(all, found, deps);
-      return { sent: [...sent, ...notSealed], notSealed: [], held };
+      const { sent, notSealed, unsent } = await read(all, found, deps);
+      return { sent: [...sent, ...notSealed], notSealed: [], unsent };
     },
     tests: confirming("without a valid seal apart"),
   },
