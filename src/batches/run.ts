@@ -4,6 +4,7 @@ import { formatPaisa } from "../domain/money.ts";
 import { durationText, rowsText } from "../domain/text.ts";
 import type { PlannedPayout, ReadPlan } from "../ledger/batch.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { declaredByOther } from "../operations/declared.ts";
 import type { OperationDeps } from "../operations/deps.ts";
 import { resolveHint } from "../operations/response-failure.ts";
 import type { Certain } from "./ending.ts";
@@ -72,8 +73,12 @@ export async function runBatch(
       notice(text, "payout.outcome-not-recorded");
     else if (end === "refused" || end === "conflict") notice(text);
   };
+  const onDeclared: Sending["onDeclared"] = ({ line, reference }, declared) => {
+    const [text, reason] = declaredByOther(declared);
+    notice(`line ${line}, ${reference}: ${text}`, reason);
+  };
   const hasUnknown = before.sums.uncertain.count > 0;
-  const sending = sendBatch({ ...pacing, plan, hasUnknown, ledger, onRow }, deps);
+  const sending = sendBatch({ ...pacing, plan, hasUnknown, ledger, onDeclared, onRow }, deps);
   const stopped = await sending.finally(progress.close);
   // If the ledger fails, the lock ends with this process.
   await ledger.batches.release(batch).catch(() => {});

@@ -5,6 +5,7 @@ import type { Batch, PlannedPayout, ReadPlan } from "../ledger/batch.ts";
 import type { ClaimAnswer } from "../ledger/change.ts";
 import { withCommitQueue } from "../ledger/commit-queue.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { FoundOperation } from "../ledger/operation.ts";
 import { clockFailure, type OperationDeps } from "../operations/deps.ts";
 import { payoutIntent } from "../operations/payout/claim.ts";
 import type { PayoutOrder } from "../operations/payout/order.ts";
@@ -26,6 +27,8 @@ export interface Sending {
   concurrency: number;
   /** Requests a second; unlimited if undefined. */
   perSecond: number | undefined;
+  /** Called for a row that is sent although it may repeat what another login resolved. */
+  onDeclared(row: PlannedPayout, declared: FoundOperation): void;
   /** Called once for each row that this run ended. */
   onRow(row: PlannedPayout, end: RowEnd, failure?: Failure): void;
 }
@@ -70,7 +73,9 @@ export async function sendBatch(
     const intent = payoutIntent(order, number);
     const onDuplicate = row.isAccepted ? "send" : "reject";
     const request = { intent, onDuplicate, sealer, batchId: id } as const;
-    return { row, order, claim: await queue.claim(request) };
+    const claim = await queue.claim(request);
+    if ("declared" in claim && claim.declared) sending.onDeclared(row, claim.declared);
+    return { row, order, claim };
   };
 
   const sendRow = async ({ row, order, claim }: ClaimedRow, worker: RowDeps): Promise<void> => {

@@ -22,14 +22,20 @@ export type ChangeRequest =
     };
 
 export type ClaimAnswer =
-  /** `earlier`: an operation that this one may repeat, worth a warning. */
-  | { kind: "new"; operation: Operation; earlier: Operation | undefined }
+  /** `earlier` and `declared` as in the decision. */
+  | {
+      kind: "new";
+      operation: Operation;
+      earlier: Operation | undefined;
+      declared?: FoundOperation;
+    }
   /** `asked`: what is to be sent. */
   | {
       kind: "resumed";
       operation: Operation;
       asked: Operation["asked"];
       earlier: Operation | undefined;
+      declared?: FoundOperation;
     }
   | Exclude<ClaimDecision, { kind: "new" | "resumed" }>;
 

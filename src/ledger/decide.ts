@@ -95,8 +95,13 @@ export interface ClaimFacts {
 }
 
 export type ClaimDecision =
-  /** `earlier`: an operation that this one may repeat, worth a warning. */
-  | { kind: "new"; target: string | null; earlier: Operation | undefined }
+  /** `earlier`: an operation that this one may repeat, worth a warning; `declared`: one that others resolved. */
+  | {
+      kind: "new";
+      target: string | null;
+      earlier: Operation | undefined;
+      declared?: FoundOperation;
+    }
   /**
    * `isReopened`: it was proved not sent, or was rejected and its reference may be sent again. A payout whose
    * reference was made for it may be resumed by another one.
@@ -106,6 +111,7 @@ export type ClaimDecision =
       operation: FoundOperation;
       isReopened: boolean;
       earlier: Operation | undefined;
+      declared?: FoundOperation;
     }
   | { kind: "finished"; operation: Operation }
   /** The reference belongs to a different payout. */
@@ -288,7 +294,7 @@ export function repetitionOf(
 }
 
 /** True if an operation moved or will move money, or if that is unknown. */
-function mayHavePaid(operation: Pick<Operation, "state" | "status" | "code">): boolean {
+export function mayHavePaid(operation: Pick<Operation, "state" | "status" | "code">): boolean {
   return ["unresolved", "live"].includes(phaseOf(operation));
 }
 
@@ -299,7 +305,8 @@ export function duplicatesSince(sentAtMs: number): string {
 
 type Checked = ClaimDecision | { earlier: Operation | undefined };
 
-function checkDuplicates(request: ClaimRequest, facts: ClaimFacts): Checked {
+/** The rules for repeated operations. */
+export function checkDuplicates(request: ClaimRequest, facts: ClaimFacts): Checked {
   const { kind } = request.intent;
   if (kind === "payout") return checkPayout(request, facts);
   if (kind === "refund") {
@@ -538,13 +545,14 @@ export function hasValidSeal(
 
 /** The answer to a claim whose operation was taken over: as it was before, which decides how it is sent again. */
 export function resumedAnswer(
-  { operation, isReopened, earlier }: Extract<ClaimDecision, { kind: "resumed" }>,
+  { operation, isReopened, earlier, declared }: Extract<ClaimDecision, { kind: "resumed" }>,
   { asked }: Ordered,
   { at, keyHash }: { at: string; keyHash: string },
 ) {
   const sendable = isReopened ? { openedAt: at, keyHash } : operation.trusted;
   const resumed = { ...operation, ...sendable };
-  return { kind: "resumed", operation: resumed, asked, earlier } as const;
+  const repeated = { earlier, ...(declared && { declared }) };
+  return { kind: "resumed", operation: resumed, asked, ...repeated } as const;
 }
 
 /** I10: an outcome that names another operation's record says nothing about this one. */

@@ -2,7 +2,7 @@ import { isObject, jsonIn } from "../domain/json.ts";
 import { states } from "../domain/state.ts";
 import { type FieldFrom, intentColumns, type Recorded, recordedBy } from "./columns.ts";
 import { decideOutcome, isSamePayout, payoutOf } from "./decide.ts";
-import type { Operation, Outcome, Sendable } from "./operation.ts";
+import type { FoundOperation, Operation, Outcome, Sendable } from "./operation.ts";
 
 /*
  * The events of an operation: what each contains, how it is read, and what it changes. A store writes what an event
@@ -228,6 +228,22 @@ export function sendableBy(
   const [intent] = history;
   const first = intent?.event === "intent" ? intent.data.keyHash : keyHash;
   return { openedAt: createdAt, keyHash: first };
+}
+
+/** @param logins as for `sendableBy` */
+export function recordedByOthers(
+  logins: string[],
+  { number }: Pick<Operation, "number">,
+  history: HistoryEvent[],
+): FoundOperation["others"] {
+  const trusted = eventsOf(logins, history);
+  if (trusted.length === history.length) return null;
+  const newest = history.findLast((one) => !trusted.includes(one) && one.event !== "late");
+  const without = replay(number, trusted);
+  if (!newest || !without) return null;
+  const { state, status, code, acceptedAt, updatedAt } = without;
+  const { login = "", at } = newest;
+  return { login, at, without: { state, status, code, acceptedAt, updatedAt } };
 }
 
 /**

@@ -50,6 +50,18 @@ export interface FoundOperation extends Operation {
   seal: string | null;
   /** By the events of whoever recorded it and of this run. */
   trusted: Sendable;
+  /** What others recorded of it; null if they did not. */
+  others: RecordedByOthers | null;
+}
+
+/** The events of logins that neither recorded an operation nor ask now. */
+interface RecordedByOthers {
+  /** Of the newest one. */
+  login: string;
+  /** ISO 8601. */
+  at: string;
+  /** The operation without all of them. */
+  without: Pick<Operation, "state" | "status" | "code" | "acceptedAt" | "updatedAt">;
 }
 
 /** What decides whether a payout of unknown outcome is still sent again (P25, P25b). */

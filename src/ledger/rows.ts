@@ -47,6 +47,7 @@ export function foundOperationOf(row: Row, history: HistoryEvent[], own: string)
     batchId: reader(row).maybe("batch_id"),
     seal: reader(row).maybe("seal"),
     trusted: sendableBy([operation.login, own], operation, history),
+    others: null,
   });
 }
 

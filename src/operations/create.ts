@@ -9,6 +9,7 @@ import { isDiffering, isUnresolved, isUnsettled } from "../domain/state.ts";
 import { type ClaimDecision, decideRefund, refundableOf } from "../ledger/decide.ts";
 import type { Intent, Operation } from "../ledger/operation.ts";
 import { anotherRecord, assertFree, compared, type Theirs } from "./compare.ts";
+import { declaredByOther } from "./declared.ts";
 import { checkStop, type OperationDeps } from "./deps.ts";
 import { recorded } from "./record-outcome.ts";
 import {
@@ -159,7 +160,10 @@ async function claimIntent(
 ): Promise<{ operation: Operation; earlier: Operation | undefined }> {
   const ledger = await deps.ledger();
   const claim = await ledger.claim({ intent, onDuplicate: again ? "send" : "reject", paidPaisa });
-  if (claim.kind === "new") return claim;
+  if (claim.kind === "new") {
+    if (claim.declared) deps.notice(...declaredByOther(claim.declared));
+    return claim;
+  }
   if (claim.kind === "duplicate" || claim.kind === "over-limit")
     throw rejectedClaim(intent, paidPaisa, claim);
   throw new Error(`a ${intent.kind} cannot be ${claim.kind}`);

@@ -69,7 +69,8 @@ export async function timed(
     send: async (concurrency, perSecond) => {
       let isOver = false;
       const onRow: Sending["onRow"] = (_, end) => void ends.push(end);
-      const sending = { plan, hasUnknown: true, ledger, concurrency, perSecond, onRow };
+      const reporting = { onRow, onDeclared: () => {} };
+      const sending = { plan, hasUnknown: true, ledger, concurrency, perSecond, ...reporting };
       const sent = sendBatch(sending, deps).finally(() => {
         isOver = true;
       });

@@ -99,3 +99,21 @@ test("ledger resolve asks for each large payout with its amount, and once for th
   expect((await terminal.ended()).code).toBe(0);
   expect(await sent()).toHaveLength(2);
 });
+
+test("ledger resolve sends only what it showed, although a seal is restored before the answer", async () => {
+  const { merchant, sent } = await withUnknown();
+  const seal = await merchant.inLedger((ledger) => {
+    const of = ledger.prepare("SELECT seal FROM operations WHERE reference = 'SMALL'").get();
+    ledger.exec("UPDATE operations SET seal = 'x' WHERE reference = 'SMALL'");
+    return String(of?.seal);
+  });
+  const terminal = openPrompts(["ledger", "resolve"], { env: merchant.env });
+  await terminal.answer("Type the amount (12000) to confirm", "12000");
+  await terminal.shows("Resolve unknown outcomes?");
+  await merchant.inLedger((ledger) =>
+    ledger.exec(`UPDATE operations SET seal = '${seal}' WHERE reference = 'SMALL'`),
+  );
+  await terminal.answer("Resolve unknown outcomes?", "y");
+  expect((await terminal.ended()).code).toBe(75);
+  expect(await sent()).toMatchObject([{ amount: 12_000 }]);
+});

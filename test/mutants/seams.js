@@ -93,6 +93,13 @@ export const seams = {
   sealer: decoratedAt("ledger/seal.ts", "createSealer"),
   /** What an operation was last sent as. */
   lastAsked: decoratedAt("ledger/events.ts", "lastAsked"),
+  /** Which event can follow which. */
+  canFollow: decoratedAt("ledger/transitions.ts", "canFollow"),
+  /** Since when an operation may be known to the API, by the events of some logins. */
+  sendable: decoratedAt("ledger/events.ts", "sendableBy"),
+  ofKey: decoratedAt("ledger/decide.ts", "isOfKey"),
+  /** What other logins recorded of an operation. */
+  others: decoratedAt("ledger/events.ts", "recordedByOthers"),
   /** What is left of a payment to refund. */
   refundable: decoratedAt("ledger/decide.ts", "refundableOf"),
   /** Whether a status check contradicts a final status. */

@@ -42,7 +42,14 @@ export async function sendsBatch(
       const { uncertain } = addUp(batch, await ledger.batches.tally(batch));
       const pacing = { concurrency, perSecond: undefined };
       const hasUnknown = uncertain.count > 0;
-      const sending = { ...pacing, plan, hasUnknown, ledger, onRow: () => {} };
+      const sending = {
+        ...pacing,
+        plan,
+        hasUnknown,
+        ledger,
+        onDeclared: () => {},
+        onRow: () => {},
+      };
       const reason = await sendBatch(sending, deps);
       const sums = addUp(batch, await ledger.batches.tally(batch));
       const kind = endingOf(sums, { stoppedBy: reason?.kind });

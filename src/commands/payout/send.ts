@@ -73,6 +73,7 @@ export const payoutSend = writeCommand({
   },
   async question({ order, how, ...input }, { api, ledger, ui }) {
     const { previewClaim, describeEarlier } = await import("../../operations/payout/claim.ts");
+    const { describeDeclared } = await import("../../operations/declared.ts");
     // A duplicate is rejected before the method's ID is requested.
     const paymentMethodId = await api.methodId({ ...input, dryRun: true });
     const expected = await previewClaim({ ...order, paymentMethodId }, how, await ledger.own());
@@ -86,6 +87,7 @@ export const payoutSend = writeCommand({
         ["Method", input.methodId ?? input.method ?? ""],
         ["Reference", expected.reference],
         ["Earlier payout", expected.earlier && describeEarlier(expected.earlier)],
+        ["Recorded by others", expected.declared && describeDeclared(expected.declared)],
       ],
     };
   },

@@ -1,4 +1,4 @@
-import { type HistoryEvent, readEvent, readHistory } from "../events.ts";
+import { type HistoryEvent, readEvent, readHistory, recordedByOthers } from "../events.ts";
 import { digestOf, findingOfOperation, operationModified } from "../finding.ts";
 import type { FoundOperation } from "../operation.ts";
 import { foundOperationOf } from "../rows.ts";
@@ -30,6 +30,7 @@ export function foundIn(
     const finding = findingOfOperation(row, history);
     if (finding && !acceptedOperations.includes(digestOf(finding)))
       throw operationModified(finding);
-    return foundOperationOf(row, history, login);
+    const found = foundOperationOf(row, history, login);
+    return { ...found, others: recordedByOthers([found.login, login], found, history) };
   });
 }

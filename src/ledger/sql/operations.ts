@@ -21,6 +21,7 @@ import {
   outcomeOfTaken,
   resumedAnswer,
 } from "../decide.ts";
+import { withDeclared } from "../declared.ts";
 import { readEvent, takenOver } from "../events.ts";
 import { createOperation, storableOutcome, takeoverEvent } from "../intent.ts";
 import type { FoundOperation, Operation, Outcome } from "../operation.ts";
@@ -86,7 +87,7 @@ export function createOperations(driver: Driver, account: RunAccount, recorder: 
         const own = yield* account.readOnce();
         const [facts] = yield* factsOf({ isAlive }, [request], own);
         if (!facts) throw new Error("the ledger returned no facts for a claim");
-        return decideClaim(request, facts);
+        return decisionOf(request, facts);
       }),
   };
 }
@@ -117,7 +118,7 @@ class Group {
       for (const [place, request] of wave.entries()) {
         const known = facts[place];
         if (!known) throw new Error("the ledger returned no facts for a claim");
-        answers.set(request, yield* this.#claim(request, decideClaim(request, known)));
+        answers.set(request, yield* this.#claim(request, decisionOf(request, known)));
       }
     }
     return requests.map((request) => {
@@ -227,7 +228,7 @@ class Group {
     const { found, intent, batchId = null } = request;
     const isToSeal = intent.kind === "payout" && !found;
     const seal = isToSeal ? sealOf(intent.asked, batchId, sealerOf(request)) : null;
-    const { target, earlier } = decision;
+    const { target, earlier, declared } = decision;
     const number = this.#write.nextOperation();
     const holder = this.#write.holder(at);
     const { operation, recorded, event } = createOperation(
@@ -244,7 +245,7 @@ class Group {
     this.#write.append(eventOfOperation(number, event));
     if (found)
       yield* this.#record({ kind: "record", operation: number, outcome: found, release: true });
-    return { kind: "new", operation, earlier };
+    return { kind: "new", operation, earlier, ...(declared && { declared }) };
   }
 
   /** Makes this process the holder. The new time shows other processes that the operation has changed. */
@@ -306,6 +307,10 @@ class Group {
       given: { columns: updatedTypes, rows: [row] },
     });
   }
+}
+
+function decisionOf(request: ClaimRequest, facts: ClaimFacts): ClaimDecision {
+  return withDeclared(decideClaim(request, facts), request, facts);
 }
 
 /** I11: no payout is sent without an order that is sealed. */

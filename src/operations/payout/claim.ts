@@ -11,6 +11,7 @@ import { type ClaimDecision, type PlannedRow, payoutOf } from "../../ledger/deci
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { FoundOperation, Operation, ReferencedIntent } from "../../ledger/operation.ts";
 import type { Repeat } from "../create.ts";
+import { declaredByOther } from "../declared.ts";
 import type { OperationDeps } from "../deps.ts";
 import { lockedError } from "../record-outcome.ts";
 import { resolveHint } from "../response-failure.ts";
@@ -39,6 +40,7 @@ export async function claimReference(given: PayoutOrder, how: PayoutRepeat, deps
   const answer = await ledger.claim({ ...claimRequest(given, how), sealer });
   const order = { ...given, reference: referenceOf(given, answer) };
   const earlier = "earlier" in answer ? answer.earlier : undefined;
+  if ("declared" in answer && answer.declared) deps.notice(...declaredByOther(answer.declared));
   return { claim: await checkClaim(order, answer, ledger), order, earlier };
 }
 
@@ -55,13 +57,18 @@ export async function previewClaim(
   order: PayoutOrder,
   how: PayoutRepeat,
   ledger: Pick<Ledger, "preview" | "account">,
-): Promise<{ reference: string; earlier: Operation | undefined }> {
+): Promise<{
+  reference: string;
+  earlier: Operation | undefined;
+  declared: FoundOperation | undefined;
+}> {
   const decision = await ledger.preview(claimRequest(order, how));
   if (decision.kind === "duplicate")
     throw duplicatePayout(decision.earlier, await ledger.account());
   if (decision.kind === "planned") throw plannedInBatch(decision.row, order.reference);
   const earlier = "earlier" in decision ? decision.earlier : undefined;
-  return { reference: referenceOf(order, decision), earlier };
+  const declared = "declared" in decision ? decision.declared : undefined;
+  return { reference: referenceOf(order, decision), earlier, declared };
 }
 
 /** The reference of the same payout that was rejected or not sent, if this one would be sent with it; else its own. */

@@ -3,6 +3,7 @@ import { clientBugs } from "./client.js";
 import { databaseBugs } from "./database.js";
 import { decideBugs } from "./decide.js";
 import { hostBugs } from "./host.js";
+import { otherLoginBugs } from "./other-logins.js";
 import { overlapBugs } from "./overlaps.js";
 import { payoutBugs } from "./payouts.js";
 import { profileBugs } from "./profiles.js";
@@ -29,6 +30,7 @@ export const bugs = [
   ...clientBugs,
   ...hostBugs,
   ...decideBugs,
+  ...otherLoginBugs,
   ...overlapBugs,
   ...payoutBugs,
   ...batchBugs,

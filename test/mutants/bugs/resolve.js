@@ -109,6 +109,24 @@ export const resolveBugs = [
     tests: confirming("without a valid seal apart"),
   },
   {
+    name: "ledger resolve sends a payout that it showed as one that is not sent",
+    seam: "resends",
+    decorate: (read) => async (all, found, deps) => {
+      const resends = await read(all, found, deps);
+      return { ...resends, unsent: new Map() };
+    },
+    tests: confirming("sends only what it showed"),
+  },
+  {
+    name: "ledger resolve sends another request than the one that was confirmed",
+    seam: "ledger",
+    decorate: (ledger) =>
+      override(ledger, {
+        resume: (resume) => (request) => resume({ ...request, confirmed: undefined }),
+      }),
+    tests: ["test/ledger/other-logins.test.ts", "-t", "that was confirmed"],
+  },
+  {
     name: "who recorded an operation is what the machine says",
     seam: "operationRow",
     decorate: (read) => (row) => ({ ...read(row), login: String(row.user) }),

@@ -1,0 +1,51 @@
+import { isFree, isTest } from "../domain/state.ts";
+import {
+  type ClaimDecision,
+  type ClaimFacts,
+  type ClaimRequest,
+  checkDuplicates,
+  mayHavePaid,
+} from "./decide.ts";
+import type { FoundOperation } from "./operation.ts";
+
+/*
+ * What another person recorded of an operation is believed, because people resolve operations for each other. But a
+ * writer of a shared ledger can record anything in his own login, so whoever sends the same again is told.
+ */
+
+/** Adds to a claim that goes through what would stop it without the events of another login. */
+export function withDeclared(
+  decision: ClaimDecision,
+  request: ClaimRequest,
+  facts: ClaimFacts,
+): ClaimDecision {
+  if (decision.kind !== "new" && decision.kind !== "resumed") return decision;
+  const isToSend = !request.found && (decision.kind === "new" || decision.isReopened);
+  const declared = isToSend ? declaredIn(request, facts) : undefined;
+  return declared ? { ...decision, declared } : decision;
+}
+
+function declaredIn(request: ClaimRequest, facts: ClaimFacts): FoundOperation | undefined {
+  const { same, similar } = facts;
+  const { kind } = request.intent;
+  if (kind === "cancel" || kind === "trigger") return undefined;
+  const all = same ? [same, ...similar] : similar;
+  if (all.every(({ others }) => others === null)) return undefined;
+  const stops = (one: FoundOperation) => {
+    if (kind === "refund") return one.target === request.intent.target && mayHavePaid(one);
+    const checked = checkDuplicates(request, { ...facts, similar: [one], planned: undefined });
+    return "kind" in checked || checked.earlier !== undefined;
+  };
+  const isDeclared = (one: FoundOperation) => {
+    if (one.others === null || isTest(one)) return false;
+    const before = { ...one, ...one.others.without };
+    return one.number === same?.number ? mayHavePaid(before) : stops(before) && !stops(one);
+  };
+  // Whoever ordered the same again since then was told, and decided.
+  const isKnown = ({ number, login }: FoundOperation) =>
+    kind !== "refund" &&
+    all.some((later) => later.number > number && later.login === login && !isFree(later));
+  return all
+    .filter((one) => isDeclared(one) && !isKnown(one))
+    .sort((one, other) => (one.number < other.number ? 1 : -1))[0];
+}

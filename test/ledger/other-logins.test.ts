@@ -1,0 +1,196 @@
+import { expect, test } from "vitest";
+import type { Ledger } from "../../src/ledger/ledger.ts";
+import type { Intent, Operation, Outcome } from "../../src/ledger/operation.ts";
+import { claimed, owner, payment, payout, record, refund, sealer } from "./small-ledger.ts";
+import { databases, describeEach, type SharedDatabase } from "./stores.ts";
+
+const startMs = Date.parse("2026-11-20T10:00:00.000Z");
+const hourMs = 3_600_000;
+const unknown: Outcome = { state: "UNCERTAIN", code: "uncertain", sent: true };
+const accepted: Outcome = { state: "CONFIRMED", remoteId: "X1", status: "Completed", sent: true };
+const notCreated: Outcome = { state: "NOT_SENT", code: "declared", isReported: true };
+
+/** A ledger with a clock. What runs as bob gets his login. */
+async function withBob(shared: SharedDatabase) {
+  let nowMs = startMs;
+  const now = () => nowMs++;
+  const next = { ...owner, keyId: "next", account: { joins: "shop", proposed: "shop" } };
+  const ledger = await shared.open({ now });
+  const withNextKey = await shared.open({ now, owner: next });
+  const asBob = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const [before] = await shared.run("SELECT max(number) AS number FROM events");
+    const result = await work();
+    const number = String(Object(before).number);
+    await shared.run(`UPDATE events SET login = 'bob' WHERE number > ${number}`);
+    return result;
+  };
+  const pass = (hours: number) => {
+    nowMs += hours * hourMs;
+  };
+  return { ledger, withNextKey, asBob, pass };
+}
+
+async function found(ledger: Ledger, { id }: Pick<Operation, "id">): Promise<Operation> {
+  const operation = await ledger.find(id);
+  if (!operation) throw new Error("the ledger lost an operation");
+  return operation;
+}
+
+async function learn(ledger: Ledger, operation: Operation, outcome: Outcome): Promise<void> {
+  const seen = await found(ledger, operation);
+  expect(await ledger.learn({ seen, outcome })).toEqual({ kind: "recorded" });
+}
+
+/** A payout of unknown outcome that a day later is declared not created, and reopened. */
+async function reopened(by: "bob" | "its person", shared: SharedDatabase, withKey?: "next") {
+  const own = await withBob(shared);
+  const first = await claimed(own.ledger, payout("A"));
+  await record(own.ledger, first, unknown);
+  own.pass(26);
+  const reopen = async () => {
+    await learn(own.ledger, first, notCreated);
+    const ledger = withKey ? own.withNextKey : own.ledger;
+    await record(ledger, await claimed(ledger, payout("A")), unknown);
+  };
+  await (by === "bob" ? own.asBob(reopen) : reopen());
+  return { ...own, first, seen: await found(own.ledger, first) };
+}
+
+describeEach(databases, "a payout that another login reopens", ({ share }) => {
+  test("P25: is as old as its intent for a run without an order", async () => {
+    const { ledger, first, seen } = await reopened("bob", await share());
+    expect(seen.openedAt > first.createdAt).toBe(true);
+    expect(await ledger.resume({ seen, sealer })).toMatchObject({
+      ...{ kind: "taken", operation: { openedAt: first.createdAt } },
+    });
+  });
+
+  test("P25: is as old as its intent for whoever orders it again", async () => {
+    const { ledger, first } = await reopened("bob", await share());
+    expect(await claimed(ledger, payout("A"))).toMatchObject({ openedAt: first.createdAt });
+  });
+
+  test("P25: is as young as its own person reopened it", async () => {
+    const { ledger, seen } = await reopened("its person", await share());
+    expect(await ledger.resume({ seen, sealer })).toMatchObject({
+      ...{ kind: "taken", operation: { openedAt: seen.openedAt } },
+    });
+  });
+
+  test("P25b: belongs to the key of neither", async () => {
+    const { ledger, withNextKey, seen } = await reopened("bob", await share(), "next");
+    for (const one of [ledger, withNextKey]) {
+      expect(await one.resume({ seen, sealer })).toMatchObject({ kind: "other-key" });
+      const intent = payout("A");
+      expect(await one.preview({ intent, onDuplicate: "reject" })).toMatchObject({
+        kind: "other-key",
+      });
+    }
+  });
+
+  test("P25b: belongs to the key with which its own person reopened it", async () => {
+    const { withNextKey, seen } = await reopened("its person", await share(), "next");
+    expect(await withNextKey.resume({ seen, sealer })).toMatchObject({ kind: "taken" });
+  });
+});
+
+describeEach(databases, "a resumed payout", ({ share }) => {
+  test("is not sent if its request is not the one that was confirmed", async () => {
+    const { ledger } = await withBob(await share());
+    const first = await claimed(ledger, payout("A"));
+    await record(ledger, first, unknown);
+    const seen = await found(ledger, first);
+    const confirmed = { ...first.asked, recipientName: "Bob" };
+    expect(await ledger.resume({ seen, confirmed, sealer })).toMatchObject({ kind: "moved" });
+    expect(await ledger.resume({ seen, confirmed: first.asked, sealer })).toMatchObject({
+      kind: "taken",
+    });
+  });
+});
+
+const tea: Intent = {
+  ...payment("tea"),
+  asked: { ...payment("tea").asked, suggestedPayerNumber: "01712345678" },
+};
+const cancelled: Outcome = { state: "CONFIRMED", status: "Cancelled" };
+const asked = { recipientNumber: "01712345678", paymentMethodId: "m1" };
+const again = payout("B", { asked });
+
+/** How an operation ended, what another login says of it, and what is sent then. */
+const cases: [name: string, Intent, own: Outcome, others: Outcome, then: Intent][] = [
+  ["an unknown payout as not created", payout("A", { asked }), unknown, notCreated, again],
+  ["an accepted payout as Cancelled", payout("A", { asked }), accepted, cancelled, again],
+  [
+    "an unknown payout as Cancelled",
+    payout("A", { asked }),
+    unknown,
+    { ...cancelled, remoteId: "X1" },
+    again,
+  ],
+  [
+    "the payout of the same reference as not created",
+    payout("A"),
+    unknown,
+    notCreated,
+    payout("A"),
+  ],
+  ["an unknown refund as not created", refund("T"), unknown, notCreated, refund("T")],
+  ["an accepted refund as Cancelled", refund("T"), accepted, cancelled, refund("T")],
+  [
+    "an accepted refund as Cancelled, before another amount",
+    refund("T"),
+    accepted,
+    cancelled,
+    refund("T", 3n),
+  ],
+  ["an unknown payment as not created", tea, unknown, notCreated, tea],
+];
+
+describeEach(databases, "a claim beside what another login recorded:", ({ share }) => {
+  test.each(cases)("%s", async (_, first, own, others, then) => {
+    const { ledger, asBob } = await withBob(await share());
+    const operation = await claimed(ledger, first);
+    await record(ledger, operation, own);
+    await asBob(() => learn(ledger, operation, others));
+    const request = { intent: then, onDuplicate: "reject", paidPaisa: 1_000n, sealer } as const;
+    const declared = { id: operation.id, others: { login: "bob" } };
+
+    expect(await ledger.preview(request)).toMatchObject({ declared });
+    expect(await ledger.claim(request)).toMatchObject({ declared });
+  });
+
+  test.each(cases)("%s, by the login that ordered it", async (_, first, own, others, then) => {
+    const { ledger } = await withBob(await share());
+    const operation = await claimed(ledger, first);
+    await record(ledger, operation, own);
+    await learn(ledger, operation, others);
+    const request = { intent: then, onDuplicate: "reject", paidPaisa: 1_000n, sealer } as const;
+
+    expect(await ledger.claim(request)).not.toHaveProperty("declared");
+  });
+
+  test("an unknown payout as accepted long ago", async () => {
+    const { ledger, asBob, pass } = await withBob(await share());
+    const { sent: _, ...shown } = accepted;
+    pass(-48);
+    const operation = await claimed(ledger, payout("A", { asked }));
+    await record(ledger, operation, unknown);
+    await asBob(() => learn(ledger, operation, shown));
+    pass(48);
+    const request = { intent: again, onDuplicate: "reject", sealer } as const;
+    expect(await ledger.claim(request)).toMatchObject({ declared: { id: operation.id } });
+  });
+
+  test("nothing is told again after the same was ordered since then", async () => {
+    const { ledger, asBob, pass } = await withBob(await share());
+    const operation = await claimed(ledger, payout("A", { asked }));
+    await record(ledger, operation, unknown);
+    await asBob(() => learn(ledger, operation, notCreated));
+    await record(ledger, await claimed(ledger, again), { ...accepted, remoteId: "X2" });
+    pass(25);
+    const intent = payout("C", { asked });
+    const third = await ledger.claim({ intent, onDuplicate: "reject", sealer });
+    expect(third).toMatchObject({ kind: "new" });
+    expect(third).not.toHaveProperty("declared");
+  });
+});

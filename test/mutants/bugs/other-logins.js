@@ -1,0 +1,67 @@
+const inLedger = (title) => ["test/ledger/other-logins.test.ts", "-t", title];
+const inHistory = ["test/ledger/transitions.test.ts"];
+
+/** Without the logins, every event counts as one of its person. */
+const withoutLogins = (history) => history.map((one) => ({ ...one, login: undefined }));
+
+/** Bugs of what another login adds to an operation of a shared ledger. */
+export const otherLoginBugs = [
+  {
+    name: "others: any event may follow any other one",
+    seam: "canFollow",
+    decorate: () => () => true,
+    tests: inHistory,
+  },
+  {
+    name: "others: any login records an attempt of a process",
+    seam: "canFollow",
+    decorate: (canFollow) => (before, one, earlier) =>
+      canFollow(before, one, withoutLogins(earlier)),
+    tests: inHistory,
+  },
+  {
+    name: "others: an accepted payout can be declared not created",
+    seam: "canFollow",
+    decorate: (canFollow) => (before, one, earlier) =>
+      one.data.code === "declared" || canFollow(before, one, earlier),
+    tests: inHistory,
+  },
+  {
+    name: "others: an attempt tells when its payout was accepted",
+    seam: "canFollow",
+    decorate: (canFollow) => (before, one, earlier) =>
+      canFollow(before, { ...one, data: { ...one.data, recordCreatedAt: undefined } }, earlier),
+    tests: inHistory,
+  },
+  {
+    name: "P25: whoever reopens a payout makes it young again",
+    seam: "sendable",
+    decorate: (sendable) => (logins, operation, history) =>
+      sendable(logins, operation, withoutLogins(history)),
+    tests: inLedger("as old as its intent"),
+  },
+  {
+    name: "P25b: a payout belongs to whatever key reopened it last",
+    seam: "ofKey",
+    decorate: () => (found, own) => found.keyHash === own,
+    tests: inLedger("to the key of neither"),
+  },
+  {
+    name: "P25b: a payout belongs to its first key, whatever key reopened it",
+    seam: "ofKey",
+    decorate: () => (found, own) => found.trusted.keyHash === own,
+    tests: inLedger("to the key of neither"),
+  },
+  {
+    name: "others: what another login declared is sent again without a word",
+    seam: "others",
+    decorate: () => () => null,
+    tests: inLedger("a claim beside"),
+  },
+  {
+    name: "others: what its own person declared counts as that of another login",
+    seam: "others",
+    decorate: (others) => (_, operation, history) => others(["nobody"], operation, history),
+    tests: inLedger("by the login that ordered it"),
+  },
+];
