@@ -316,8 +316,8 @@ test("I4: no further row is claimed after the plan cannot be read", async () => 
   const place = await timed(40, () => undefined);
   const { batches } = place.ledger;
   const full = new Error("disk I/O error");
-  const rows = batches.rows.bind(batches);
-  batches.rows = async function* (...asked) {
+  const rows = batches.rowsAsRead.bind(batches);
+  batches.rowsAsRead = async function* (...asked) {
     for await (const row of rows(...asked)) {
       if (row.reference === "R-9") throw full;
       yield row;
