@@ -61,7 +61,10 @@ export const otherLoginBugs = [
   {
     name: "others: what its own person declared counts as that of another login",
     seam: "others",
-    decorate: (others) => (_, operation, history) => others(["nobody"], operation, history),
+    decorate:
+      (others) =>
+      (logins, operation, [intent, ...later]) =>
+        others(logins, operation, [intent, ...later.map((one) => ({ ...one, login: "x" }))]),
     tests: inLedger("by the login that ordered it"),
   },
 ];
