@@ -116,7 +116,8 @@ test.each([
   const { ledger, ask, check, plan, pay } = await setup();
   const first = await Promise.all(shown.map((row) => pay(`FIRST-${row}`, recipients[row - 1])));
   const before = await check("A", recipients);
-  for (const one of first) await record(ledger, one, { state: "REFUSED", code: "refused" });
+  for (const one of first)
+    await record(ledger, one, { state: "REFUSED", code: "refused", sent: true });
   for (const row of paid) await pay(`SECOND-${row}`, recipients[row - 1]);
   expect(before.file.findings).toHaveLength(shown.length);
   expect((await ask(before.file.rows)).findings).toHaveLength(paid.length);
@@ -130,7 +131,7 @@ test("a plan is made if fewer payouts repeat its rows than were shown", async ()
   await pay("TWICE");
   await pay("SECOND", recipients[1]);
   const before = await check("A", recipients);
-  await record(ledger, first, { state: "REFUSED", code: "refused" });
+  await record(ledger, first, { state: "REFUSED", code: "refused", sent: true });
   expect([before.file.ledger.seen.size, (await ask(before.file.rows)).seen.size]).toEqual([3, 2]);
   expect(await plan(before)).toMatchObject({ batch: { plan: { rowCount: 2 } } });
 });

@@ -300,7 +300,7 @@ describeEach(databases, "which batch a file is", ({ share }) => {
         const asked = { recipientNumber: recipient, paymentMethodId: methodId };
         const sent = { ...payout(reference, { asked }), batch: batch.number };
         const remoteId = outcome.state === "CONFIRMED" ? `PO-${index}` : undefined;
-        await record(ledger, await claimed(ledger, sent), { ...outcome, remoteId });
+        await record(ledger, await claimed(ledger, sent), { ...outcome, remoteId, sent: true });
       }
     };
     const known = async (traits: Traits) => {

@@ -211,7 +211,7 @@ test("P21: a confirmation after another process recorded NOT_SENT is a conflict,
     createPayment: async () => {
       const [seen] = await own.unsettled();
       if (!seen) throw new Error("no operation");
-      await own.learn({ seen, outcome: { state: "NOT_SENT", code: "declared" } });
+      await own.learn({ seen, outcome: { state: "NOT_SENT", code: "declared", isReported: true } });
       return data({ ...payment, payment_url: "https://pay.example/TX1" });
     },
   };
