@@ -23,7 +23,6 @@ writeFileSync(at("good.csv"), good);
 
 test.each([
   ["a missing file", at("missing.csv"), "does not exist"],
-  ["no name", "", "does not exist"],
   ["a folder", at("folder.csv"), "is a directory"],
   ["a pipe", at("pipe.csv"), "is not a regular file"],
   ["a device", "/dev/null", "is not a regular file"],
@@ -38,6 +37,14 @@ test.each([
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(says);
   }
+});
+
+test.each([
+  ["check", "does not exist"],
+  ["send", "The text is empty"],
+])("rejects an empty text in %s", async (command, says) => {
+  const { code, stderr } = await account.run(["payout", "batch", command, ""]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(says)]);
 });
 
 test("rejects a file without read permission", async () => {

@@ -79,7 +79,7 @@ export const resolveBugs = [
       const isGiven = expectTotal !== undefined && expectCount !== undefined;
       return { ...asked, typed: asked.typed && { ...asked.typed, isGiven } };
     },
-    tests: confirming("sends nothing if the total differs"),
+    tests: confirming("ledger resolve sends nothing if"),
   },
   {
     name: "ledger resolve sends in production without an expected total",
