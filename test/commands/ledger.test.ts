@@ -62,7 +62,7 @@ test("nothing is sent with a ledger whose trigger reads what only SQLite itself 
   await merchant.inLedger((ledger) =>
     ledger.exec(`
       CREATE TRIGGER added AFTER INSERT ON operations BEGIN
-        UPDATE operations SET description = (SELECT file FROM pragma_database_list)
+        UPDATE operations SET message = (SELECT file FROM pragma_database_list)
           WHERE number = new.number;
       END`),
   );

@@ -295,11 +295,16 @@ export const databaseBugs = [
     name: "batch: a plan counts before its rows are durable",
     seam: "database",
     decorate: (database) =>
-      writing(database, /^\s*UPDATE (?:OR \w+ )?batches\b.*\bdigest\b/s, (run) => (...values) => {
-        const count = run(...values);
-        database.exec("DELETE FROM batch_rows WHERE row > 3");
-        return count;
-      }),
+      writing(
+        database,
+        /^\s*UPDATE (?:OR \w+ )?batches\b.*\brow_count\b/s,
+        (run) =>
+          (...values) => {
+            const count = run(...values);
+            database.exec("DELETE FROM batch_rows WHERE row > 3");
+            return count;
+          },
+      ),
     tests: safety("in the order of the file"),
   },
   {

@@ -74,7 +74,7 @@ export const overlapBugs = [
     seam: "ledger",
     decorate: (ledger) =>
       withBatches(ledger, {
-        plan: (plan) => (batch, rows, _, which) => plan(batch, rows, 2n ** 62n, which),
+        plan: (plan) => (batch, planning) => plan(batch, { ...planning, checkedUpTo: 2n ** 62n }),
       }),
     tests: plan,
   },
@@ -82,7 +82,7 @@ export const overlapBugs = [
     name: "batch: the rows of a cancelled batch keep their references",
     seam: "ledger",
     decorate: (ledger, { database }) => {
-      const asked = askedAfter(database, "UPDATE batches SET cancelled_at = NULL");
+      const asked = askedAfter(database, "DELETE FROM events WHERE event = 'cancelled'");
       return override(ledger, {
         overlaps: asked,
         references: asked,
