@@ -39,7 +39,10 @@ test("I5, P16: a row whose payout has another recipient is shown as a conflict, 
   await merchant.inLedger((ledger) =>
     alter(ledger, () =>
       ledger.exec(
-        "UPDATE operations SET asked = json_set(asked, '$.recipientNumber', '01810000004') WHERE reference IN ('SWAP-2', 'SWAP-4')",
+        `UPDATE operations SET asked = json_set(asked, '$.recipientNumber', '01810000004'),
+            recipient_key = '01810000004' WHERE reference IN ('SWAP-2', 'SWAP-4');
+          UPDATE events SET data = json_set(data, '$.asked.recipientNumber', '01810000004')
+            WHERE event = 'intent' AND json_extract(data, '$.reference') IN ('SWAP-2', 'SWAP-4')`,
       ),
     ),
   );

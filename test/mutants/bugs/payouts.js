@@ -84,8 +84,8 @@ export const payoutBugs = [
       const checked = await check(order, claim, ledger);
       if (checked.kind !== "resumed") return checked;
       const { recipientNumber, recipientName, description } = order;
-      const asked = { ...checked.operation.asked, recipientNumber, recipientName, description };
-      return { ...checked, operation: { ...checked.operation, asked } };
+      const asked = { ...checked.asked, recipientNumber, recipientName, description };
+      return { ...checked, asked };
     },
     tests: payout("P9: resends the order"),
   },
