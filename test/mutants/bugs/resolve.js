@@ -7,19 +7,6 @@ const confirming = (title) => ["test/commands/resolve-production.test.ts", "-t",
 /** Bugs of how unknown outcomes are resolved. */
 export const resolveBugs = [
   {
-    name: "a finding replaces the outcome that another process recorded meanwhile",
-    seam: "ledger",
-    decorate: (ledger) => {
-      const seenNow = async (request) =>
-        request.seen ? { ...request, seen: await ledger.find(request.seen.id) } : request;
-      return override(ledger, {
-        change: (change) => async (requests) => change(await Promise.all(requests.map(seenNow))),
-        learn: (learn) => async (request) => learn(await seenNow(request)),
-      });
-    },
-    tests: [...resolving, "-t", "a record that is found does not"],
-  },
-  {
     name: "a record settles one operation while another process sends the same",
     seam: "proof",
     decorate: (settle) => (found, deps) => {
