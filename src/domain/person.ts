@@ -1,3 +1,12 @@
+import { isObject, jsonIn } from "./json.ts";
+
+/** The person of an event, as its machine says; undefined if the text has none. */
+export function personIn(json: string | undefined): { user: string; machine: string } | undefined {
+  const actor = jsonIn(json ?? "")?.value;
+  if (!isObject(actor)) return undefined;
+  return { user: String(actor.sudoUser ?? actor.user), machine: String(actor.machine) };
+}
+
 /**
  * A person as a text. On a shared ledger the login counts, which the server names; the user of the operating system is
  * what a machine says, and in containers every user is root.

@@ -2,10 +2,9 @@ import type { Context } from "../../cli/command/define-command.ts";
 import type { Confirmation } from "../../cli/terminal/confirm.ts";
 import { amountText, type Paisa, paisaOf, readAmount } from "../../domain/amount.ts";
 import { Failure } from "../../domain/failure.ts";
-import { isObject, jsonIn } from "../../domain/json.ts";
 import { formatTime } from "../../domain/local-time.ts";
 import { formatPaisa } from "../../domain/money.ts";
-import { personText } from "../../domain/person.ts";
+import { personIn, personText } from "../../domain/person.ts";
 import { quoted } from "../../domain/result.ts";
 import type { RecordedOrder } from "../../ledger/ledger.ts";
 import type { Resends } from "../../operations/resends.ts";
@@ -125,25 +124,14 @@ function detailsOf(order: RecordedOrder): [string, string][] {
   const { methodName, user, login, createdAt, lastAsked: asked } = payout;
   const name = textIn(asked.recipientName);
   const to = textIn(asked.recipientNumber) || "an unknown number";
-  const person = event && "actor" in Object(event.data) ? actorIn(event.data) : {};
-  const by = personText(person.user ?? user, event?.login ?? login, person.machine);
+  const person = event && event.event !== "unreadable" ? personIn(event.data.actor) : undefined;
+  const by = personText(person?.user ?? user, event?.login ?? login, person?.machine);
   return [
     ["Amount", formatPaisa(amountIn(order))],
     ["To", name === "" ? to : `${to} (${name})`],
     ["Method", methodName ?? textIn(asked.paymentMethodId)],
     ["Recorded by", `${by}, ${formatTime(event?.at ?? createdAt)}`],
   ];
-}
-
-/** The user and the machine of an event, as the machine says. */
-function actorIn(data: unknown): { user?: string; machine?: string } {
-  const actor = isObject(data) && typeof data.actor === "string" ? jsonIn(data.actor)?.value : null;
-  if (!isObject(actor)) return {};
-  const { user, machine } = actor;
-  return {
-    ...(typeof user === "string" && { user }),
-    ...(typeof machine === "string" && { machine }),
-  };
 }
 
 function textIn(value: unknown): string {

@@ -2,9 +2,9 @@ import { readText } from "../../cli/command/common-flags.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument } from "../../cli/command/flag.ts";
 import { card, field, money, status, text, time } from "../../cli/output/view.ts";
-import { isObject, jsonIn } from "../../domain/json.ts";
+import { isObject } from "../../domain/json.ts";
 import { formatTime } from "../../domain/local-time.ts";
-import { personText } from "../../domain/person.ts";
+import { personIn, personText } from "../../domain/person.ts";
 import type { HistoryEvent } from "../../ledger/events.ts";
 import { exported, operationFields, operationNamed } from "./operation.ts";
 
@@ -90,7 +90,7 @@ const eventLabels: Record<string, string> = {
 };
 
 function lineOf(one: HistoryEvent, recordedBy: string): string {
-  const reporter = one.event === "unreadable" ? undefined : reporterIn(one.data);
+  const reporter = one.event === "unreadable" ? undefined : personIn(one.data.actor);
   return [
     formatTime(one.at),
     labelOf(one, reporter !== undefined),
@@ -123,21 +123,14 @@ function askedFields(asked: Record<string, unknown>) {
   });
 }
 
-/** Who sent, resumed or resolved it, as the machine says; undefined for the result of a request. */
-function reporterIn({ actor }: { actor?: string }): Record<string, unknown> | undefined {
-  const person = jsonIn(actor ?? "")?.value;
-  return isObject(person) ? person : undefined;
-}
-
 /** "by alice on till-2"; on a shared ledger "by shop_ci (as alice on till-2)". A result names another login only. */
 function personOf(
   { login = "" }: HistoryEvent,
-  reporter: ReturnType<typeof reporterIn>,
+  reporter: ReturnType<typeof personIn>,
   recordedBy: string,
 ): string {
   if (!reporter) return login === recordedBy ? "" : `by ${login}`;
-  const { user, machine, sudoUser } = reporter;
-  return `by ${personText(String(sudoUser ?? user), login, String(machine))}`;
+  return `by ${personText(reporter.user, login, reporter.machine)}`;
 }
 
 function stateIn(one: HistoryEvent): string {

@@ -1,9 +1,8 @@
 import { Failure } from "../../domain/failure.ts";
-import { isObject, jsonIn } from "../../domain/json.ts";
 import { formatTime } from "../../domain/local-time.ts";
 import { formatAmount, formatPaisa } from "../../domain/money.ts";
 import { newReference } from "../../domain/new-reference.ts";
-import { personText } from "../../domain/person.ts";
+import { personIn, personText } from "../../domain/person.ts";
 import { isGeneratedReference } from "../../domain/reference.ts";
 import { isUnresolved, isUnsettled, isUsedUp } from "../../domain/state.ts";
 import type { ClaimAnswer } from "../../ledger/change.ts";
@@ -157,9 +156,8 @@ export async function notSealed(
   const name = reference ?? id;
   const { amountPaisa, recipient } = payoutOf({ ...operation, asked: lastAsked });
   const [intent] = await ledger.historyOf(operation);
-  const actor = intent?.event === "intent" ? jsonIn(intent.data.actor)?.value : undefined;
-  const machine = isObject(actor) ? String(actor.machine) : undefined;
-  const person = personText(operation.user, operation.login, machine);
+  const by = intent?.event === "intent" ? personIn(intent.data.actor) : undefined;
+  const person = personText(by?.user ?? operation.user, operation.login, by?.machine);
   const again =
     batchId === null
       ? `run your 'lenden payout send' command again, with --ref ${name}`
