@@ -90,7 +90,7 @@ export class PlanSums {
 }
 
 /** The order that the row of a plan is. */
-export function orderOfRow({ id }: Pick<Batch, "id">, row: Row): SealedOrder {
+export function sealedOrderOf({ id }: Pick<Batch, "id">, row: Row): SealedOrder {
   const { text, maybe } = reader(row);
   return {
     batch: id,

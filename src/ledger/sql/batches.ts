@@ -25,12 +25,12 @@ import type { Holder } from "../operation.ts";
 import {
   cancelledEvent,
   changedColumns,
-  orderOfRow,
   PageDigests,
   PlanSums,
   planColumns,
   planEvent,
   rowInEvent,
+  sealedOrderOf,
 } from "../plan.ts";
 import type { Sealer } from "../seal.ts";
 import { isTrue, numberIn, type Row, textOrNull } from "../values.ts";
@@ -324,7 +324,7 @@ function createSeals({ driver, recorder }: Parts): Pick<BatchStore, "readPlan" |
       for await (const page of driver.pages(columnsOfPlan, rowsOfBatch, from))
         for (const row of page) {
           sums.add(row);
-          isSealed &&= row.seal === sealer?.sealOf(orderOfRow(batch, row));
+          isSealed &&= row.seal === sealer?.sealOf(sealedOrderOf(batch, row));
         }
       const [event] = await driver.read(() => query(newestPlan, batch.number));
       const recorded = rowInEvent(String(event?.data));
@@ -399,7 +399,7 @@ function* insertRows(
   };
   for (const planned of rows) {
     const row = planRowOf(planned);
-    row.seal = sealer.sealOf(orderOfRow(batch, row));
+    row.seal = sealer.sealOf(sealedOrderOf(batch, row));
     sums.add(row);
     waiting.push(row);
     if (waiting.length === rowsPerStatement) yield insert();
@@ -424,7 +424,7 @@ function* sealRows(
     for (const row of rows) {
       digests.add(row);
       const isAccepted = accepted.has(Number(row.row)) || lines.has(Number(row.line));
-      const [flag, seal] = [isAccepted ? 1n : 0n, sealer.sealOf(orderOfRow(batch, row))];
+      const [flag, seal] = [isAccepted ? 1n : 0n, sealer.sealOf(sealedOrderOf(batch, row))];
       sums.add({ ...row, accepted: flag, seal });
       if (isTrue(row.accepted) !== isAccepted || row.seal !== seal)
         changed.push({ row: numberIn(row.row), accepted: flag, seal });
