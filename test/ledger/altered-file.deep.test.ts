@@ -1,17 +1,23 @@
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { batchColumns, operationColumns, rowColumns } from "./altered-columns.ts";
-import { dayOf, type Filled, liveDay, openFileShop, type Shop, unordered } from "./shop.ts";
+import {
+  dayOf,
+  type Filled,
+  liveDay,
+  openFileShop,
+  opening,
+  type Shop,
+  unordered,
+} from "./shop.ts";
 
 let shop: Shop;
 let filled: Filled;
 
-beforeAll(async () => {
-  const closing: (() => Promise<void>)[] = [];
-  ({ shop, filled } = await openFileShop((close) => closing.push(close)));
-  return async () => {
-    for (const close of closing.toReversed()) await close();
-  };
-});
+beforeAll(() =>
+  opening(async (atEnd) => {
+    ({ shop, filled } = await openFileShop(atEnd));
+  }),
+);
 beforeEach(() => shop.reset());
 
 test("a ledger that was not altered sends what was ordered", async () => {

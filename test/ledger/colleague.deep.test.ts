@@ -8,6 +8,7 @@ import {
   dayOf,
   type Filled,
   liveDay,
+  opening,
   openSharedShop,
   orders,
   recipients,
@@ -19,13 +20,11 @@ describe("a colleague with psql", () => {
   let shop: SharedShop;
   let filled: Filled;
 
-  beforeAll(async () => {
-    if (isSkipped) return;
-    const closing: (() => Promise<void>)[] = [];
-    ({ shop, filled } = await openSharedShop((close) => closing.push(close)));
-    return async () => {
-      for (const close of closing.toReversed()) await close();
-    };
+  beforeAll(() => {
+    if (isSkipped) return undefined;
+    return opening(async (atEnd) => {
+      ({ shop, filled } = await openSharedShop(atEnd));
+    });
   });
   beforeEach(() => shop?.reset());
 
@@ -37,11 +36,7 @@ describe("a colleague with psql", () => {
   });
 
   serverTest("restores an older dump under a machine that has seen less", async () => {
-    const closing: (() => Promise<void>)[] = [];
-    const own = await openSharedShop((close) => closing.push(close));
-    onTestFinished(async () => {
-      for (const close of closing.toReversed()) await close();
-    });
+    const own = await openSharedShop(onTestFinished);
     const cluster = await sharedCluster();
     const { database, ann, ben, moved } = own.shop;
     const dump = join(cluster.folder, "ledger.dump");

@@ -6,6 +6,7 @@ import { isSkipped, serverTest } from "../support/postgres.ts";
 import {
   type Filled,
   insert,
+  opening,
   openSharedShop,
   orders,
   plant,
@@ -21,13 +22,11 @@ describe("a colleague with psql", () => {
   let shop: SharedShop;
   let filled: Filled;
 
-  beforeAll(async () => {
-    if (isSkipped) return;
-    const closing: (() => Promise<void>)[] = [];
-    ({ shop, filled } = await openSharedShop((close) => closing.push(close)));
-    return async () => {
-      for (const close of closing.toReversed()) await close();
-    };
+  beforeAll(() => {
+    if (isSkipped) return undefined;
+    return opening(async (atEnd) => {
+      ({ shop, filled } = await openSharedShop(atEnd));
+    });
   });
   beforeEach(() => shop?.reset());
 

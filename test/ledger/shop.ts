@@ -284,6 +284,15 @@ export async function openSharedShop(atEnd: AtEnd): Promise<{ shop: SharedShop; 
 
 const now = () => new Date().toISOString();
 
+/** For `beforeAll`: opens something, and closes it after the tests. */
+export async function opening(open: (atEnd: AtEnd) => Promise<void>): Promise<() => Promise<void>> {
+  const closing: (() => unknown)[] = [];
+  await open((close) => closing.push(close));
+  return async () => {
+    for (const close of closing.toReversed()) await close();
+  };
+}
+
 export async function openFileShop(atEnd: AtEnd): Promise<{ shop: Shop; filled: Filled }> {
   const { api, authority } = await openApi(atEnd);
   const machine = machineOf(api, authority);
@@ -432,7 +441,7 @@ const ordered = [
   ...["payout 31 01711000031", "payout 32 01711000032"],
 ];
 
-/** What moved that nobody ordered, or twice. */
+/** What moved without an order, or twice. */
 export function unordered(moved: string[]): string[] {
   return moved.filter((one, place) => !ordered.includes(one) || moved.indexOf(one) !== place);
 }
