@@ -5,7 +5,7 @@ import type { SandboxOptions } from "../../src/sandbox/server.ts";
 import type { AtEnd } from "../support/helpers.ts";
 import { type Merchant, openMerchant } from "../support/merchant.ts";
 import { toolLine } from "../tool.js";
-import { isDoubtful, isStopped, needs } from "./needs.ts";
+import { isDoubtful, isStopped, isUnsent, needs } from "./needs.ts";
 
 /** Where an example is run: a merchant of its own, a folder to work in, programs on the PATH. */
 export interface Stage {
@@ -43,8 +43,11 @@ export async function stageFor(example: string, atEnd: AtEnd): Promise<Stage> {
 function serviceFor(example: string): Partial<SandboxOptions> & { faults: Fault[] } {
   const lost = isDoubtful.test(example) ? ["createPayment:lost-reply"] : [];
   const rejected = isStopped.test(example) ? ["createPayout:status-400"] : [];
+  const unsent = isUnsent.test(example) ? ["createPayout:reset"] : [];
   return {
-    faults: [...lost, ...rejected].map(readFault).flatMap((read) => (read.ok ? [read.value] : [])),
+    faults: [...lost, ...rejected, ...unsent]
+      .map(readFault)
+      .flatMap((read) => (read.ok ? [read.value] : [])),
     ...(/(?:batch|payout send) .*--wait/.test(example) ? { autoCompleteMs: 1 } : {}),
   };
 }
