@@ -106,7 +106,8 @@ function judgeRefundsOf(keyId: string | undefined, universe: Universe): void {
 function judgeOrders(universe: Universe, { ordered }: Player): void {
   for (const { merchantRef, amount, recipientNumber, isForeign } of universe.service.payouts) {
     const paid = `${merchantRef} ${amount} ${payeeOf(recipientNumber)}`;
-    if (!isForeign && !ordered.has(paid)) universe.report("doubled", `I11: nobody ordered ${paid}`);
+    if (!isForeign && !ordered.has(paid))
+      universe.report("doubled", `I11: ${paid} was not ordered`);
   }
 }
 

@@ -1,6 +1,6 @@
 const sealed = (title) => ["test/commands/sealed.test.ts", "-t", title];
 
-/** Bugs of the seals of orders: something is sent from the ledger that nobody with the payout secret ordered. */
+/** Bugs of the seals of orders: something is sent from the ledger that was ordered without the payout secret. */
 export const sealBugs = [
   {
     name: "seal: a missing seal counts as valid",
