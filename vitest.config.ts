@@ -14,7 +14,7 @@ const long = [
   "test/report/report-command.test.ts",
   "test/batch/{corpus,generated,large-file}.test.ts",
   "test/callbacks/{conformance,hostile,listen}.test.ts",
-  "test/commands/{round-trip,sandbox-callbacks,sandbox-start,team-ledger,time-zone,unmoved-file}.test.ts",
+  "test/commands/{resolve-production,round-trip,sandbox-callbacks,sandbox-start,team-ledger,time-zone,unmoved-file}.test.ts",
   "test/completions/tab.test.ts",
   "test/config/{keychain,profiles-file}.test.ts",
   "test/crash/**/*.test.ts",
