@@ -11,8 +11,11 @@ import { formatPaisa } from "../domain/money.ts";
 import { didYouMean } from "../domain/nearest.ts";
 import { err, ok, quoted, type Result } from "../domain/result.ts";
 import type { Folders } from "../platform/host.ts";
+import { type ColumnMapping, statementFields } from "../reconcile/fields.ts";
 import type { Findings } from "../reconcile/findings.ts";
+import { readLines } from "../reconcile/lines.ts";
 import { periodOf, swapDates } from "../reconcile/period.ts";
+import { type UnusedColumn, unusedColumns } from "../reconcile/recognize.ts";
 import type { Acceptance, Reconciliation } from "../reconcile/reconcile.ts";
 import {
   endingOf,
@@ -25,13 +28,6 @@ import {
   summaryOf,
   unusedText,
 } from "../reconcile/report.ts";
-import {
-  type ColumnMapping,
-  readLines,
-  statementFields,
-  type UnusedColumn,
-  unusedColumns,
-} from "../reconcile/statement.ts";
 import { fileFlags } from "./payout/batch/file.ts";
 import { plainResult, reconcileOutput, rowTable } from "./reconcile-output.ts";
 import { spanOf, timeFilters, zoneOf } from "./time-filters.ts";

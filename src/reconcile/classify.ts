@@ -3,7 +3,8 @@ import { sameMobile } from "../domain/mobile.ts";
 import { isUnsettled } from "../domain/state.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { magnitude } from "./cells.ts";
-import { type Line, recipientOf } from "./statement.ts";
+import type { Line } from "./lines.ts";
+import { recipientOf } from "./recognize.ts";
 
 /*
  * Compares the lines of a statement with operations. Pure: nothing is read, retrieved or recorded here.

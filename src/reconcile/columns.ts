@@ -1,18 +1,9 @@
 import { openCsvFile } from "../batches/csv.ts";
 import { usage } from "../domain/failure.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import {
-  type ColumnMapping,
-  checkColumns,
-  merged,
-  readTable,
-  recognize,
-  recognizeMeaning,
-  requireColumns,
-  type StatementTable,
-  textsOf,
-  withDateOrder,
-} from "./statement.ts";
+import { type ColumnMapping, checkColumns, merged, requireColumns } from "./fields.ts";
+import { recognize, recognizeMeaning, withDateOrder } from "./recognize.ts";
+import { readTable, type StatementTable, textsOf } from "./table.ts";
 
 const fileHints = {
   pipe: "Save the statement in a file.",

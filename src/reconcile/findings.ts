@@ -8,7 +8,8 @@ import type { Operation } from "../ledger/operation.ts";
 import type { Database, Row, Value } from "../platform/sqlite/database.ts";
 import { openTemporary } from "../platform/sqlite/open.ts";
 import { type Compared, differenceFields, type Entry, isOpen, mayBe, results } from "./classify.ts";
-import { type Line, recipientOf } from "./statement.ts";
+import type { Line } from "./lines.ts";
+import { recipientOf } from "./recognize.ts";
 
 /** The result of a line, as it is stored. */
 export interface Finding extends Compared {

@@ -6,7 +6,7 @@ import { errorCode } from "../domain/error-code.ts";
 import { usage } from "../domain/failure.ts";
 import { jsonIn } from "../domain/json.ts";
 import { makeDirectory } from "../platform/files.ts";
-import { type ColumnMapping, statementFields } from "./statement.ts";
+import { type ColumnMapping, statementFields } from "./fields.ts";
 
 const schema = z.array(z.object({ column: z.string(), field: z.enum(statementFields) }));
 

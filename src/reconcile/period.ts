@@ -1,7 +1,7 @@
 import { usage } from "../domain/failure.ts";
 import { formatDay } from "../domain/local-time.ts";
 import { clockIn, whenClockShows } from "../domain/time-zone.ts";
-import type { Lines } from "./statement.ts";
+import type { Lines } from "./lines.ts";
 
 const dayMs = 86_400_000;
 

@@ -28,7 +28,7 @@ import {
   namesIn,
 } from "./classify.ts";
 import { createFindings, type Finding, type Findings } from "./findings.ts";
-import type { Line, Lines } from "./statement.ts";
+import type { Line, Lines } from "./lines.ts";
 
 /** A person's decision that a line is an operation, although no ID or reference says so. */
 export interface Acceptance {

@@ -6,9 +6,11 @@ import { formatPaisa } from "../domain/money.ts";
 import { quoted } from "../domain/result.ts";
 import { shellLine } from "../domain/text.ts";
 import type { Balance } from "./classify.ts";
+import type { ColumnMapping } from "./fields.ts";
 import type { Finding, Missing } from "./findings.ts";
+import type { Lines } from "./lines.ts";
+import type { UnusedColumn } from "./recognize.ts";
 import type { Reconciliation } from "./reconcile.ts";
-import type { ColumnMapping, Lines, UnusedColumn } from "./statement.ts";
 
 /*
  * What a reconciliation says: its rows and sums, its summary in sentences, and the error for what is wrong or open.

@@ -11,14 +11,10 @@ import {
   createFirstLines,
   type Entry,
 } from "../../src/reconcile/classify.ts";
-import {
-  type Line,
-  readLines,
-  readTable,
-  recognize,
-  type StatementField,
-  withDateOrder,
-} from "../../src/reconcile/statement.ts";
+import type { StatementField } from "../../src/reconcile/fields.ts";
+import { type Line, readLines } from "../../src/reconcile/lines.ts";
+import { recognize, withDateOrder } from "../../src/reconcile/recognize.ts";
+import { readTable } from "../../src/reconcile/table.ts";
 import { worker } from "../ledger/small-ledger.ts";
 
 test.each([

@@ -1,0 +1,147 @@
+import { unguarded } from "../domain/csv-guard.ts";
+import { usage } from "../domain/failure.ts";
+import { quoted } from "../domain/result.ts";
+import { shellLine } from "../domain/text.ts";
+import { namesBothDirections } from "./cells.ts";
+
+/** What a column of a statement can hold. */
+export const statementFields = [
+  ...([
+    "id",
+    "reference",
+    "date",
+    "date-month-first",
+    "type",
+    "amount",
+    "debit",
+    "credit",
+    "direction",
+    "currency",
+  ] as const),
+  ...(["fee", "balance", "status", "recipient", "narration", "ignore"] as const),
+] as const;
+export type StatementField = (typeof statementFields)[number];
+/** Fields that more than one column can have. */
+type Shared = "narration" | "ignore";
+export type Read = Exclude<StatementField, Shared | "date-month-first">;
+
+/** A file with named columns. */
+interface Headed {
+  path: string;
+  header: string[];
+}
+
+export interface ColumnMapping {
+  column: string;
+  field: StatementField;
+  /** Why it was recognized; absent if it was given. */
+  why?: string;
+}
+
+/** A cell without what spreadsheets and web pages add: an apostrophe, a formula of a text, and invisible marks. */
+export function plainCell(cell: string): string {
+  const visible = cell
+    .replace(/[\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g, "")
+    .trim();
+  const inner = /^="([^"]*)"$/.exec(visible)?.[1] ?? visible;
+  return unguarded(inner).replace(/^'/, "").trim();
+}
+
+/** The names by which a column is recognized if its cells do not show what it holds. */
+export const columnNames: Record<Read, RegExp> = {
+  id: /^(?:(?:trx|txn|transaction|payment|payout|record)[ _-]*(?:id|no|number)?|id)$/i,
+  reference: /\bref|reference|invoice/i,
+  date: /date|time|completed|created/i,
+  type: /type|kind|particular/i,
+  amount: /amount/i,
+  debit: /debit|withdraw|(?:paid|money|amount|cash) out|^(?:out|outflow)\b|^(?!.*\bcr\b).*\bdr\b/i,
+  credit:
+    /credit|deposit|(?:paid|money|amount|cash) in|^(?:in|inflow)\b(?! )|^(?!.*\bdr\b).*\bcr\b/i,
+  direction:
+    /^direction$|^(?:dr ?cr|cr ?dr)\b|^(?:debit ?credit|in ?out)$|^(?:amount )?sign$|দিক$/i,
+  currency: /currency|^ccy$|^cur\.?$|মুদ্রা/i,
+  fee: /fee|charge|commission/i,
+  balance: /balance/i,
+  status: /status|^state$/i,
+  recipient: /recipient|receiver|beneficiary|mobile|msisdn|wallet|^to$/i,
+};
+
+/** True if a heading has the name of a field. One that names both directions is neither a debit nor a credit. */
+export function isNamed(field: Read, heading: string): boolean {
+  if (!namesBothDirections(heading)) return columnNames[field].test(heading);
+  return field === "direction" || field === "amount";
+}
+
+/** Later mappings replace earlier ones of the same column or field. */
+export function merged(earlier: ColumnMapping[], later: ColumnMapping[]): ColumnMapping[] {
+  const isReplaced = (one: ColumnMapping) =>
+    later.some(
+      (other) =>
+        isSame(other.column, one.column) || (readAs(other) === readAs(one) && !isShared(other)),
+    );
+  return [...earlier.filter((one) => !isReplaced(one)), ...later];
+}
+
+export function readAs({ field }: ColumnMapping): Read | Shared {
+  return field === "date-month-first" ? "date" : field;
+}
+
+function isShared({ field }: ColumnMapping): boolean {
+  return field === "narration" || field === "ignore";
+}
+
+export function isSame(one: string, other: string): boolean {
+  return plainCell(one).normalize("NFC") === plainCell(other).normalize("NFC");
+}
+
+export function ignoring(mapping: ColumnMapping[], field: Read): string {
+  const column = mapping.find((one) => readAs(one) === field)?.column ?? "";
+  return `To ignore the column: ${shellLine(["--map", `${column}=ignore`])}.`;
+}
+
+/** @throws Failure `usage` if the columns are not enough, or name none of the file */
+export function requireColumns(table: Headed, mapping: ColumnMapping[]): void {
+  const problems = [...problemsOfMapping(table, mapping)];
+  if (problems.length > 0) throw usage(problems, mapExample);
+}
+
+const mapExample = "Map one column of the file to each field, for example --map 'Trx ID=id'.";
+
+/** Columns that a file does not have exactly once, and columns that cannot be used together. */
+function* problemsOfColumns({ path, header }: Headed, mapping: ColumnMapping[]) {
+  const names = header.filter((name) => name !== "").map((name) => quoted(name));
+  for (const [place, one] of mapping.entries()) {
+    const { column, field } = one;
+    const { length } = header.filter((name) => isSame(name, column));
+    if (length === 0)
+      yield `${path} has no column ${quoted(column)}. Its columns are ${names.join(", ")}.`;
+    if (length > 1) yield `${path} has ${length} columns with the name ${quoted(column)}.`;
+    const earlier = mapping.slice(0, place);
+    const sameColumn = earlier.find((other) => isSame(other.column, column));
+    const sameField = earlier.find(
+      (other) => !isShared(one) && readAs(other) === readAs(one) && other !== sameColumn,
+    );
+    if (sameColumn)
+      yield `The column ${quoted(column)} is mapped twice: to ${sameColumn.field} and to ${field}.`;
+    if (sameField)
+      yield `Two columns are mapped to ${readAs(one)}: ${quoted(sameField.column)} and ${quoted(column)}.`;
+  }
+}
+
+/** @throws Failure `usage` if columns were given that cannot be read */
+export function checkColumns(table: Headed, given: ColumnMapping[]): void {
+  const problems = [...problemsOfColumns(table, given)];
+  if (problems.length > 0) throw usage(problems, mapExample);
+}
+
+function* problemsOfMapping({ path, header }: Headed, mapping: ColumnMapping[]) {
+  const has = (...fields: Read[]) =>
+    mapping.some(({ field }) => fields.some((one) => one === field));
+  yield* problemsOfColumns({ path, header }, mapping);
+  if (!has("id", "reference")) yield "No column is used as id or as reference.";
+  if (!has("amount", "debit", "credit")) yield "No column is used as amount.";
+  if (has("amount") && has("debit", "credit"))
+    yield "Map an amount column, or a debit and a credit column, but not both.";
+  if (has("direction") && !has("amount"))
+    yield `A direction column needs an amount column. ${ignoring(mapping, "direction")}`;
+}

@@ -1,0 +1,267 @@
+import type { CsvRecord } from "../batches/csv.ts";
+import type { Paisa } from "../domain/amount.ts";
+import { usage } from "../domain/failure.ts";
+import { err, ok, quoted, type Result } from "../domain/result.ts";
+import type { Resource } from "../domain/statuses.ts";
+import { counted } from "../domain/text.ts";
+import {
+  currencyOfHeading,
+  type Direction,
+  directionAmong,
+  directionIn,
+  kindIn,
+  magnitude,
+  otherCurrencyOf,
+  readDate,
+  readMoney,
+  statusIn,
+} from "./cells.ts";
+import {
+  type ColumnMapping,
+  ignoring,
+  isSame,
+  type Read,
+  readAs,
+  requireColumns,
+} from "./fields.ts";
+import type { StatementTable } from "./table.ts";
+import { createDirectionCheck, createWordReader, type DirectionWords } from "./words.ts";
+
+/** A line of a statement, as far as its columns are known. */
+export interface Line {
+  line: number;
+  id: string | null;
+  reference: string | null;
+  /** As it is written, and the moments that it means. */
+  date: string | null;
+  span: { fromMs: number; toMs: number } | null;
+  kind: Resource | "fee" | null;
+  /** Without its sign. Null for a line that has only a balance. */
+  amountPaisa: Paisa | null;
+  /** With its sign, for a statement that shows one. */
+  movementPaisa: Paisa | null;
+  feePaisa: Paisa | null;
+  balancePaisa: Paisa | null;
+  /** As the statement has it if it is not BDT. */
+  currency: string | null;
+  /** The API's status, or the word of the statement if that means none of them. */
+  status: string | null;
+  recipient: string | null;
+  /** The words that show its direction, in a file without signs. */
+  words?: DirectionWords | undefined;
+}
+
+/** The lines of a statement. All cells were read once, and can be read. */
+export interface Lines {
+  /** From the first to the last moment of the dates; undefined without dates. */
+  span: { fromMs: number; toMs: number } | undefined;
+  /** Undefined if the dates do not show it. */
+  isNewestFirst: boolean | undefined;
+  /** The debits with another sign than most: their first line, and how many more there are. */
+  oddDebits: { line: number; others: number; isBelowZero: boolean } | undefined;
+  /** Reads the file again, so that long statements are not in memory. */
+  pages(): AsyncIterable<Line[]>;
+}
+
+/**
+ * Reads the lines of a statement.
+ *
+ * @throws Failure `usage` that names every cell that cannot be read: nothing is guessed
+ */
+export async function readLines(
+  table: StatementTable,
+  mapping: ColumnMapping[],
+  zone: string,
+): Promise<Lines> {
+  requireColumns(table, mapping);
+  const problems: string[] = [];
+  let more = 0;
+  const report = (problem: string) => {
+    if (problems.length < mostProblems) problems.push(problem);
+    else more += 1;
+  };
+  const read = createLineReader(table, mapping, zone, report);
+  const signs = createSigns();
+  let [fromMs, toMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  let [firstMs, lastMs]: (number | undefined)[] = [];
+  for await (const page of table.pages())
+    for (const one of page.flatMap(read)) {
+      const { span } = one.line;
+      signs.add(one);
+      if (!span) continue;
+      firstMs ??= span.fromMs;
+      lastMs = span.fromMs;
+      fromMs = Math.min(fromMs, span.fromMs);
+      toMs = Math.max(toMs, span.toMs);
+    }
+  for (const line of signs.withoutDirection())
+    report(
+      `${table.path}, line ${line} has an amount without a direction. ${ignoring(mapping, "direction")}`,
+    );
+  for (const problem of signs.unreadWords()) report(problem);
+  if (more > 0) problems.push(`And ${counted(more, "more problem")}.`);
+  if (problems.length > 0) throw usage(problems, "Correct the cells, then run the command again.");
+  async function* pages() {
+    for await (const page of table.pages()) yield page.flatMap(read).map(signs.lineOf);
+  }
+  return {
+    span: firstMs === undefined ? undefined : { fromMs, toMs },
+    isNewestFirst: firstMs === lastMs ? undefined : (firstMs ?? 0) > (lastMs ?? 0),
+    oddDebits: signs.oddDebits(),
+    pages,
+  };
+}
+
+/** A line whose direction depends on the other lines of the file. */
+interface ReadLine {
+  line: Omit<Line, "amountPaisa" | "movementPaisa">;
+  /** An amount that is not known to be a debit or a credit. */
+  amountPaisa: Paisa | null;
+  /** By its column or by its word. */
+  debitPaisa: Paisa | null;
+  creditPaisa: Paisa | null;
+  /** Words among others. Signs of the file say more. */
+  words: DirectionWords | undefined;
+  /** The problem of such words in a column that is not read. */
+  unreadWords: string | undefined;
+  /** True if the file has a column of directions, and this line has none. */
+  lacksDirection: boolean;
+}
+
+/** What the signs of all amounts of a file mean. */
+function createSigns() {
+  let isSigned = false;
+  const debits = { above: 0, below: 0 };
+  const first: { above?: number; below?: number } = {};
+  const without: number[] = [];
+  const unreadWords: string[] = [];
+  return {
+    add({ line, amountPaisa, debitPaisa, lacksDirection, ...one }: ReadLine): void {
+      isSigned ||= (amountPaisa ?? 0n) < 0n;
+      if (debitPaisa) {
+        const side = debitPaisa > 0n ? "above" : "below";
+        debits[side] += 1;
+        first[side] ??= line.line;
+      }
+      if (lacksDirection && without.length <= mostProblems) without.push(line.line);
+      if (one.unreadWords && unreadWords.length <= mostProblems) unreadWords.push(one.unreadWords);
+    },
+
+    /** The lines that show their direction neither by a word nor by a sign. */
+    withoutDirection: (): number[] => (isSigned ? [] : without),
+    unreadWords: (): string[] => (isSigned ? [] : unreadWords),
+
+    oddDebits(): Lines["oddDebits"] {
+      const isBelowZero = debits.below <= debits.above;
+      const side = isBelowZero ? "below" : "above";
+      const { [side]: line } = first;
+      return line === undefined ? undefined : { line, others: debits[side] - 1, isBelowZero };
+    },
+
+    lineOf({ line, amountPaisa, debitPaisa, creditPaisa, words }: ReadLine): Line {
+      // Some statements write all debits below zero. A debit with another sign than most is one that came back.
+      const debit = debits.below > debits.above ? -(debitPaisa ?? 0n) : (debitPaisa ?? 0n);
+      // A line with only a balance may have an amount of zero.
+      const moved = (amountPaisa ?? (creditPaisa ?? 0n) - debit) || null;
+      // Without any sign in the whole file, the direction follows from what a line is.
+      const shown = amountPaisa === null || isSigned ? undefined : words;
+      const hasDirection = amountPaisa === null || isSigned || shown?.direction !== undefined;
+      const isOut = shown?.direction === "out";
+      const movement = isOut && moved !== null ? -moved : moved;
+      return {
+        ...line,
+        amountPaisa: moved === null ? null : magnitude(moved),
+        movementPaisa: hasDirection ? movement : null,
+        words: shown,
+      };
+    },
+  };
+}
+
+/** Reads a record. What cannot be read is reported. */
+function createLineReader(
+  table: StatementTable,
+  mapping: ColumnMapping[],
+  zone: string,
+  report: (problem: string) => void,
+) {
+  const { path, header, currency: currencyOfFile } = table;
+  const places = new Map(
+    mapping.map((one) => [readAs(one), header.findIndex((name) => isSame(name, one.column))]),
+  );
+  const isUndirected = places.has("amount") && !places.has("direction");
+  const words = createWordReader(table, isUndirected ? mapping : undefined);
+  const contradictions = createDirectionCheck(table, mapping);
+  const isMonthFirst = mapping.some(({ field }) => field === "date-month-first");
+  const currencies = (["amount", "debit", "credit", "fee", "balance"] as const).flatMap((field) => {
+    const currency = currencyOfHeading(header[places.get(field) ?? -1] ?? "");
+    return currency === undefined ? [] : [{ field, currency }];
+  });
+  return ({ line, cells }: CsvRecord): ReadLine[] => {
+    const at = `${path}, line ${line}`;
+    if (cells.length !== header.length) {
+      report(`${at} has ${counted(cells.length, "cell")}, but the header has ${header.length}.`);
+      return [];
+    }
+    const text = (field: Read) => cells[places.get(field) ?? -1] || null;
+    const read = <Value>(field: Read, reader: (cell: string) => Result<Value>): Value | null => {
+      const cell = text(field);
+      const reading = cell === null ? undefined : reader(cell);
+      if (reading?.ok === false)
+        report(`${at}, ${header[places.get(field) ?? -1]}: ${reading.problem}`);
+      return reading?.ok ? reading.value : null;
+    };
+    const readDirection = (cell: string): Result<Direction> => {
+      const direction = directionIn(cell) ?? directionAmong(cell);
+      const problem = `${quoted(cell)} is not a direction. Examples: Dr, Cr, Debit, Credit, In, Out. ${ignoring(mapping, "direction")}`;
+      return direction ? ok(direction) : err(problem);
+    };
+    const [debit, credit] = [read("debit", readMoney), read("credit", readMoney)];
+    if (debit && credit) report(`${at} has a debit and a credit.`);
+    const amount = read("amount", readMoney);
+    const kind = kindIn(text("type") ?? "") ?? null;
+    // A word such as Credit among types shows that money came back.
+    const direction = places.has("direction")
+      ? read("direction", readDirection)
+      : directionIn(text("type") ?? "");
+    if (direction && amount)
+      for (const problem of contradictions(cells, direction)) report(`${at}: ${problem}`);
+    if (amount !== null && amount < 0n && direction === "in")
+      report(`${at} has an amount below zero, but its direction is in.`);
+    const isNamed = text("id") !== null || text("reference") !== null;
+    const isEmpty = [text("amount"), text("debit"), text("credit")].every((one) => one === null);
+    if (isNamed && isEmpty) report(`${at} has no amount.`);
+    const isOther = ({ field }: (typeof currencies)[number]) => {
+      const money = readMoney(text(field) ?? "");
+      return money.ok && money.value !== 0n;
+    };
+    const cell = text("currency");
+    const currency = cell === null ? currencyOfFile : otherCurrencyOf(cell);
+    return [
+      {
+        line: {
+          line,
+          id: text("id"),
+          reference: text("reference"),
+          date: text("date"),
+          span: read("date", (cell) => readDate(cell, zone, isMonthFirst)),
+          kind,
+          feePaisa: read("fee", readMoney),
+          balancePaisa: read("balance", readMoney),
+          currency: currency ?? currencies.find(isOther)?.currency ?? null,
+          status: statusIn(text("status") ?? "") ?? text("status"),
+          recipient: text("recipient"),
+        },
+        amountPaisa: direction ? null : amount,
+        words: words.shownBy(cells),
+        unreadWords: isNamed && amount ? words.unreadIn({ line, cells }) : undefined,
+        debitPaisa: direction === "out" ? amount : debit,
+        creditPaisa: direction === "in" ? amount : credit,
+        lacksDirection:
+          places.has("direction") && text("direction") === null && !!amount && kind !== "fee",
+      },
+    ];
+  };
+}
+
+const mostProblems = 20;

@@ -1,0 +1,241 @@
+import type { CsvRecord } from "../batches/csv.ts";
+import { payeeOf } from "../domain/mobile.ts";
+import { asciiDigits } from "../domain/result.ts";
+import type { Operation } from "../ledger/operation.ts";
+import {
+  dayFirst,
+  directionIn,
+  isCurrency,
+  kindIn,
+  magnitude,
+  readDate,
+  readMoney,
+  statusIn,
+  wordsIn,
+} from "./cells.ts";
+import { type ColumnMapping, columnNames, isNamed, isSame, type Read, readAs } from "./fields.ts";
+import type { StatementTable } from "./table.ts";
+
+/** A field, what its cells are, and whether a cell is one. Without the last, any cell can be in the column. */
+type Recognition = [
+  field: Read,
+  what: string,
+  fits: (cell: string, operation: Operation | undefined) => boolean,
+  isReadable?: (cell: string) => boolean,
+];
+
+/** Fields whose wrong cells are errors also if the column has another name for the field. */
+const namedAnyhow: Read[] = ["status", "currency"];
+
+/** Columns that can change what an amount means, and that are neither read nor ignored. */
+export function recognizeMeaning(table: StatementTable, given: ColumnMapping[]): ColumnMapping[] {
+  const others = recognize(table, given, []).slice(given.length);
+  return others.filter(({ field }) => ["direction", "narration", "currency"].includes(field));
+}
+
+/**
+ * Recognizes columns by what the ledger knows: IDs and references first; then amounts, statuses, types and recipients
+ * of these operations. Names of columns count only if their cells decide nothing.
+ *
+ * @param given columns that are not to be recognized
+ * @param known operations that the sample names
+ */
+export function recognize(
+  { header, sample }: Pick<StatementTable, "header" | "sample">,
+  given: ColumnMapping[],
+  known: Operation[],
+): ColumnMapping[] {
+  const ids = new Map(known.map((one) => [one.remoteId ?? "", one]));
+  const references = new Map(known.map((one) => [one.reference ?? "", one]));
+  const found = [...given];
+  const placeOf = (field: Read) =>
+    header.indexOf(found.find((one) => readAs(one) === field)?.column ?? " ");
+  const isMoney = (cell: string) => readMoney(cell).ok;
+  const isDate = (cell: string) => readDate(cell, "UTC").ok || readDate(cell, "UTC", true).ok;
+  const isStatus = (cell: string) => statusIn(cell) !== undefined;
+  const hasDirection = (cell: string) => directionIn(cell) !== undefined;
+  const never = () => false;
+  const recognitions: Recognition[] = [
+    ["id", "IDs of the ledger", (cell) => ids.has(cell)],
+    ["reference", "references of the ledger", (cell) => references.has(cell)],
+    ["date", "times", isDate, isDate],
+    ["debit", "", never, isMoney],
+    ["credit", "", never, isMoney],
+    ["amount", "amounts of these operations", isAmountOf, isMoney],
+    ["fee", "", never, isMoney],
+    ["balance", "", never, isMoney],
+    ["currency", "currencies", isCurrency],
+    ["direction", "directions", hasDirection],
+    ["status", "statuses", isStatus, isStatus],
+    [
+      "type",
+      "types of these operations",
+      (cell, one) => one !== undefined && kindIn(cell) === one.kind,
+    ],
+    ["recipient", "recipients of these operations", isRecipientOf],
+  ];
+  // With signs in the amounts, Dr and Cr beside a balance are of the balance.
+  const isOfBalance = (place: number) =>
+    placeOf("balance") >= 0 &&
+    place === placeOf("balance") + 1 &&
+    sample.some(({ cells }) => isNegative(cells[placeOf("amount")] ?? ""));
+  for (const [field, what, fits, isReadable = () => true] of recognitions) {
+    const isTwoColumns = placeOf("debit") >= 0 && placeOf("credit") >= 0;
+    const isOfAmount = field === "amount" || field === "direction";
+    if (placeOf(field) >= 0 || (isOfAmount && isTwoColumns)) continue;
+    const candidates = header.flatMap((column, place) => {
+      if (column === "" || found.some((one) => isSame(one.column, column))) return [];
+      const filled = sample.filter(({ cells }) => cells[place]);
+      const operationOf = ({ cells }: CsvRecord) =>
+        ids.get(cells[placeOf("id")] || " ") ?? references.get(cells[placeOf("reference")] || " ");
+      const hits = filled.filter((one) => fits(one.cells[place] ?? "", operationOf(one))).length;
+      const cells = filled.map((one) => one.cells[place] ?? "");
+      const isPossible = hits > 0 || isNamed(field, column);
+      // A wrong cell of a column with the name of a field is an error, not a sign of another column.
+      const isSure = namedAnyhow.includes(field)
+        ? isNamed(field, column)
+        : column.toLowerCase() === field;
+      const isRead =
+        field === "direction"
+          ? isDirection(column, cells) && !isOfBalance(place)
+          : isPossible && (isSure || cells.every(isReadable));
+      return isRead ? [{ column, hits, filled: filled.length }] : [];
+    });
+    const [best] = candidates.sort((one, other) => other.hits - one.hits);
+    if (!best) continue;
+    const why = best.hits > 0 ? `${best.hits} of ${best.filled} cells are ${what}` : "by its name";
+    found.push({ column: best.column, field, why });
+  }
+  return [...found, ...recognizeWords({ header, sample }, found)];
+}
+
+/**
+ * The columns with words of directions among others, such as `Credit transfer`, in a file whose amounts have no signs.
+ * There may be more than one. A wrong direction is seen, and a payout that came back must not match.
+ */
+function recognizeWords(
+  table: Pick<StatementTable, "header" | "sample">,
+  found: ColumnMapping[],
+): ColumnMapping[] {
+  const { header, sample } = table;
+  const amount = found.find(({ field }) => field === "amount")?.column ?? " ";
+  const place = header.findIndex((one) => isSame(one, amount));
+  const isSigned = sample.some(({ cells }) => isNegative(cells[place] ?? ""));
+  const hasDirection = found.some(({ field }) => field === "direction");
+  if (place < 0 || isSigned || hasDirection) return [];
+  return unread(header, found)
+    .filter(({ column }) => column && header.filter((one) => isSame(one, column)).length === 1)
+    .flatMap(({ column }) => {
+      const cells = cellsOf(table, column);
+      const hits = cells.filter((cell) => wordsIn(cell) !== undefined).length;
+      if (hits === 0) return [];
+      const why = `${hits} of ${cells.length} cells contain words of directions`;
+      return [{ column, field: "narration" as const, why }];
+    });
+}
+
+/** The columns that are neither read nor ignored. */
+export function unread(
+  header: string[],
+  mapping: ColumnMapping[],
+): { column: string; place: number }[] {
+  return header.flatMap((column, place) =>
+    mapping.some((one) => isSame(one.column, column)) ? [] : [{ column, place }],
+  );
+}
+
+/** A column that is not read, with its texts if these are few. */
+export interface UnusedColumn {
+  column: string;
+  values: string[];
+}
+
+/** Columns that change nothing: a text of one may show what an amount means. */
+export function unusedColumns(
+  { header, sample }: Pick<StatementTable, "header" | "sample">,
+  mapping: ColumnMapping[],
+): UnusedColumn[] {
+  return unread(header, mapping).flatMap(({ column, place }) => {
+    const values = [...new Set(sample.flatMap(({ cells }) => cells[place] || []))];
+    if (column === "" && values.length === 0) return [];
+    const areFew = values.length <= 4 && values.every((value) => value.length <= 20);
+    return [{ column: column || `column ${place + 1}`, values: areFew ? values : [] }];
+  });
+}
+
+/** The cells of the sample that are not empty. */
+export function cellsOf(
+  { header, sample }: Pick<StatementTable, "header" | "sample">,
+  column: string,
+): string[] {
+  const place = header.findIndex((one) => isSame(one, column));
+  return sample.flatMap(({ cells }) => cells[place] || []);
+}
+
+function isNegative(cell: string): boolean {
+  const money = readMoney(cell);
+  return money.ok && money.value < 0n;
+}
+
+/**
+ * True if a column has the directions of the amounts: by its name, or by its cells. If half of them are directions,
+ * the others are errors: a direction that is not read may be that of money which came back.
+ */
+export function isDirection(column: string, cells: string[]): boolean {
+  if (cells.length === 0) return false;
+  if (isNamed("direction", column)) return true;
+  const words = cells.filter((cell) => directionIn(cell) !== undefined);
+  // One letter or sign may mean anything, unless another one is its opposite.
+  const isClear = words.some((word) => word.length > 1) || new Set(words.map(directionIn)).size > 1;
+  const isOther = columnNames.status.test(column) || columnNames.type.test(column);
+  const isMost = words.length === cells.length || (words.length * 2 >= cells.length && !isOther);
+  return isClear && isMost && !columnNames.status.test(column);
+}
+
+function isAmountOf(cell: string, operation: Operation | undefined): boolean {
+  const money = readMoney(cell);
+  return money.ok && magnitude(money.value) === operation?.amountPaisa;
+}
+
+function isRecipientOf(cell: string, operation: Operation | undefined): boolean {
+  const ours = operation && recipientOf(operation);
+  return ours !== undefined && payeeOf(cell) === payeeOf(ours);
+}
+
+/** The number that gets the money of a payout or a refund. */
+export function recipientOf({
+  kind,
+  asked,
+}: Pick<Operation, "kind" | "asked">): string | undefined {
+  const number = kind === "payout" ? asked.recipientNumber : asked.accountNumber;
+  return typeof number === "string" ? number : undefined;
+}
+
+/**
+ * Decides whether dates such as 03/04/2026 begin with the day or the month: by a number above 12 anywhere in the
+ * column. If nothing decides, the day is first.
+ */
+export async function withDateOrder(
+  { header, sample, pages }: StatementTable,
+  mapping: ColumnMapping[],
+): Promise<ColumnMapping[]> {
+  const date = mapping.find(({ field }) => field === "date");
+  const place = header.findIndex((one) => isSame(one, date?.column ?? " "));
+  const numbersIn = ({ cells }: CsvRecord) => dayFirst.exec(asciiDigits(cells[place] ?? ""));
+  const example = sample.map(numbersIn).find((found) => found && !/\D/.test(found[2] ?? ""));
+  if (!date || !example) return mapping;
+  let [isDayFirst, isMonthFirst] = [false, false];
+  for await (const page of pages())
+    for (const found of page.map(numbersIn)) {
+      isDayFirst ||= Number(found?.[1]) > 12;
+      isMonthFirst ||= Number(found?.[2]) > 12;
+    }
+  const decided = isMonthFirst && !isDayFirst ? "date-month-first" : "date";
+  const why =
+    isDayFirst || isMonthFirst
+      ? date.why
+      : `${example[0]} is read day first. If the month is first: --map '${date.column}=date-month-first'`;
+  return mapping.map((one) =>
+    one === date ? { ...one, field: decided, ...(why === undefined ? {} : { why }) } : one,
+  );
+}

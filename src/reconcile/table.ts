@@ -1,0 +1,168 @@
+import { type CsvRecord, type CsvText, recordPages, Unreadable } from "../batches/csv.ts";
+import { delimiters } from "../batches/header.ts";
+import { type Failure, usage } from "../domain/failure.ts";
+import { quoted } from "../domain/result.ts";
+import { shellLine } from "../domain/text.ts";
+import {
+  hasDigit,
+  isAboutStatement,
+  isHeadingWithNumber,
+  otherCurrencyOf,
+  valueIn,
+} from "./cells.ts";
+import { columnNames, isSame, plainCell } from "./fields.ts";
+
+/** The cells of a statement. */
+export interface StatementTable {
+  path: string;
+  header: string[];
+  /** The currency that a line above the header names if it is not BDT. */
+  currency: string | undefined;
+  /** The first records below the header. */
+  sample: CsvRecord[];
+  /** All records below the header, read from the file again, so that they are not in memory. */
+  pages(): AsyncIterable<CsvRecord[]>;
+}
+
+/** The lines above the header, such as the name of the account. */
+const mostPreamble = 20;
+const sampled = 1_000;
+
+/**
+ * Reads a table. Its header is the row that names the most columns: given ones, or else well-known ones. A row with a
+ * value, such as a date or an amount, is a line of the table: taken for the header, it would be lost.
+ *
+ * @param namesIn those of the texts that are IDs or references of the ledger
+ * @throws Failure `usage` if the file is not a CSV file with a header
+ */
+export async function readTable(
+  { path, pieces }: CsvText,
+  delimiter?: string,
+  given: string[] = [],
+  namesIn: (texts: string[]) => Promise<Set<string>> = async () => new Set(),
+): Promise<StatementTable> {
+  let known = delimiter;
+  async function* allPages() {
+    try {
+      known ??= await delimiterOf(pieces(), given);
+      for await (const page of recordPages(pieces(), known))
+        yield page.map(({ line, cells }) => ({
+          line,
+          cells: cells.map(plainCell),
+        }));
+    } catch (error) {
+      if (!(error instanceof Unreadable)) throw error;
+      throw usage([`${path}, line ${error.line}: ${error.message}`]);
+    }
+  }
+  const first: CsvRecord[] = [];
+  for await (const page of allPages()) {
+    first.push(...page);
+    if (first.length > mostPreamble + sampled) break;
+  }
+  const head = first.slice(0, mostPreamble + 1);
+  const place = placeOfHeader(path, head, given, await namesIn(textsOf({ sample: head })));
+  const { cells: header = [], line: headerLine = 0 } = first[place] ?? {};
+  if (header.length < 2)
+    throw usage([`${path} has no header with at least two columns.`], addDelimiter);
+  async function* pages() {
+    for await (const page of allPages()) yield page.filter(({ line }) => line > headerLine);
+  }
+  const sample = first.slice(place + 1, place + 1 + sampled);
+  const currency = head.slice(0, place).map(currencyAbove).find(Boolean);
+  return { path, header, currency, sample, pages };
+}
+
+/**
+ * @param head the records at the beginning of the file
+ * @param names IDs and references of the ledger
+ * @throws Failure `usage` if a line of money would be the header, or above it
+ */
+function placeOfHeader(
+  path: string,
+  head: CsvRecord[],
+  given: string[],
+  names: Set<string>,
+): number {
+  // Amounts have many notations, so that any number is a value unless it is part of a heading.
+  const isValue = (cell: string) =>
+    !given.some((name) => isSame(name, cell)) &&
+    (names.has(cell) || (hasDigit(cell) && !isHeadingWithNumber(cell)));
+  const ranks = head.slice(0, mostPreamble).map((record) => {
+    if (record.cells.some(isValue)) return -1;
+    const isTitle = record.cells.filter(Boolean).length < 2;
+    return isTitle ? 0 : 1 + columnsIn(record.cells, given);
+  });
+  const best = Math.max(...ranks);
+  const place = ranks.indexOf(best);
+  const first = head.find(({ cells }) => cells.filter(Boolean).length > 1 && cells.some(isValue));
+  if (first && best < 1) {
+    const column = first.cells.find(isValue) ?? "";
+    const map = shellLine(["--map", `${column}=ignore`]);
+    const hint = `If line ${first.line} is the header, map its columns, for example ${map}. If not, add a first line that names the columns, such as Date,Reference,Amount.`;
+    throw withValues(`${path} has no header`, first, hint);
+  }
+  const kindsOf = ({ cells }: CsvRecord) =>
+    cells.map((cell) => (isValue(cell) ? valueIn(cell) : undefined));
+  const below = head[place + 1];
+  const kindsBelow = below ? kindsOf(below) : [];
+  const isLikeBelow = (record: CsvRecord) =>
+    kindsOf(record).filter((kind, at) => kind && kind === kindsBelow[at]).length > 1;
+  const isAmount = (cell: string) => {
+    const kind = valueIn(cell);
+    return isValue(cell) && kind !== "date" && kind !== "mobile";
+  };
+  const isLine = ({ cells }: CsvRecord) =>
+    cells.some(isAmount) && !isAboutStatement(cells.filter(Boolean));
+  const above = head.slice(0, place).find((one) => isLine(one) || isLikeBelow(one));
+  if (above) {
+    const hint = `If line ${above.line} is a transaction, move it below the header. If not, delete it.`;
+    throw withValues(`${path} has values above its header`, above, hint);
+  }
+  return place;
+}
+
+/** The other currency in `Currency: USD`, in one cell or in two. */
+function currencyAbove({ cells }: CsvRecord): string | undefined {
+  const [, named] =
+    /^(?:account )?(?:currency|মুদ্রা)\s*:?\s+(\S+)$/iu.exec(cells.filter(Boolean).join(" ")) ?? [];
+  return otherCurrencyOf(named ?? "");
+}
+
+function withValues(what: string, { line, cells }: CsvRecord, hint: string): Failure {
+  const shown = cells
+    .filter(Boolean)
+    .slice(0, 8)
+    .map((cell) => quoted(cell));
+  return usage([`${what}: line ${line} has the values ${shown.join(", ")}.`], hint);
+}
+
+const addDelimiter = "If the file uses another separator, set --delimiter.";
+
+/** How many columns a row names. One that was given counts more than all others. */
+function columnsIn(cells: string[], given: string[]): number {
+  const isGiven = (cell: string) => given.some((name) => isSame(name, cell));
+  const isKnown = (cell: string) =>
+    Object.values(columnNames).some((name) => name.test(cell.trim()));
+  return cells.filter(isGiven).length * 1_000 + cells.filter(isKnown).length;
+}
+
+/** The delimiter by which a line at the beginning names the most columns. */
+async function delimiterOf(pieces: AsyncIterable<string>, given: string[]): Promise<string> {
+  let text = "";
+  for await (const piece of pieces) {
+    text = piece.slice(0, 16 * 1024);
+    break;
+  }
+  const lines = text.replaceAll('"', "").split(/\r\n|[\r\n]/);
+  const named = (one: string) =>
+    Math.max(...lines.slice(0, mostPreamble).map((line) => columnsIn(line.split(one), given)));
+  return [...delimiters.values()].reduce((best, one) => (named(one) > named(best) ? one : best));
+}
+
+/** The texts of a statement that may be IDs or references, of its first lines. */
+export function textsOf({ sample }: Pick<StatementTable, "sample">): string[] {
+  return [...new Set(sample.flatMap(({ cells }) => cells))].filter((cell) =>
+    /^[^\s]{2,256}$/.test(cell),
+  );
+}
