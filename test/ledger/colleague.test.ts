@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, describe, expect } from "vitest";
+import { allColumns } from "../../src/ledger/columns.ts";
 import { PlanSums, planEvent } from "../../src/ledger/plan.ts";
 import { until } from "../support/helpers.ts";
 import { errorOf } from "../support/lenden.ts";
@@ -15,6 +16,12 @@ import {
   toColleague,
 } from "./shop.ts";
 
+/** What a copy of an operation has in place of its own columns. */
+const belowAll: Record<string, string> = {
+  number: "-number",
+  id: "id || '0'",
+  reference: "reference || '0'",
+};
 const { payout, refund } = orders;
 const create = "/payout/create-by-server";
 
@@ -69,6 +76,20 @@ describe("a colleague with psql", () => {
       expect([again.code, errorOf(again)]).toMatchObject([1, { reason: "ledger.modified" }]);
     }
     expect(shop.moved()).toEqual([]);
+  });
+
+  serverTest("inserts no event, operation or batch with a number below all others", async () => {
+    const below = [
+      `INSERT INTO events (number, operation, at, event, data, commit_id, hash)
+        SELECT -number, operation, at, event, data, commit_id, hash FROM events`,
+      `INSERT INTO operations (${allColumns.map(({ name }) => `"${name}"`)})
+        SELECT ${allColumns.map(({ name }) => belowAll[name] ?? `"${name}"`)} FROM operations`,
+      `INSERT INTO batches (number, id, environment, account, profile, identity, "user", name, file_name,
+          file_hash, columns, created_at)
+        SELECT -number, id || '0', environment, account, profile, identity || '0', "user", name, file_name,
+          file_hash, columns, created_at FROM batches`,
+    ];
+    for (const sql of below) await expect(shop.alter(sql)).rejects.toMatchObject({ code: "23514" });
   });
 
   serverTest("inserts a row while a batch is sent, which stops before that row", async () => {

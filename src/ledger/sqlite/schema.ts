@@ -7,8 +7,9 @@ import { newerVersion, newestVersion, type SchemaStep, sqlFrom } from "../versio
 const operationColumns = definitions(
   { text: "TEXT", number: "INTEGER" },
   {
-    number: "PRIMARY KEY",
+    number: "PRIMARY KEY CHECK (number > 0)",
     id: "NOT NULL UNIQUE",
+    amountPaisa: "CHECK (amount_paisa >= 0)",
     account: "NOT NULL REFERENCES accounts (number)",
     batch: "REFERENCES batches (number)",
   },
@@ -82,7 +83,8 @@ export const schema = `
     BEGIN SELECT RAISE(ABORT, 'an order in the ledger does not change'); END;
 
   CREATE TABLE events (
-    number INTEGER PRIMARY KEY,
+    -- No one can insert a number below all others, which would be read first.
+    number INTEGER PRIMARY KEY CHECK (number > 0),
     operation INTEGER REFERENCES operations (number),
     batch INTEGER REFERENCES batches (number),
     at TEXT NOT NULL,
@@ -98,7 +100,7 @@ export const schema = `
   CREATE INDEX events_by_batch ON events (batch, number) WHERE batch IS NOT NULL;
 
   CREATE TABLE batches (
-    number INTEGER PRIMARY KEY,
+    number INTEGER PRIMARY KEY CHECK (number > 0),
     id TEXT NOT NULL,
     environment TEXT NOT NULL,
     account INTEGER NOT NULL REFERENCES accounts (number),
@@ -129,10 +131,10 @@ export const schema = `
 
   CREATE TABLE batch_rows (
     batch INTEGER NOT NULL REFERENCES batches (number),
-    row INTEGER NOT NULL,
+    row INTEGER NOT NULL CHECK (row > 0),
     line INTEGER NOT NULL,
     reference TEXT NOT NULL,
-    amount_paisa INTEGER NOT NULL,
+    amount_paisa INTEGER NOT NULL CHECK (amount_paisa > 0),
     recipient TEXT NOT NULL,
     recipient_key TEXT NOT NULL,
     method_id TEXT NOT NULL,
