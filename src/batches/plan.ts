@@ -22,7 +22,7 @@ import { batchToSend } from "./lookup.ts";
 import { createTotals, type FileRow, type Totals, totalsOf } from "./rows.ts";
 import { assertSameRows, type Comparison } from "./same-rows.ts";
 import { difference, openOf, readStatus, type Sum, totalOf } from "./status.ts";
-import { sumText } from "./texts.ts";
+import { createdText, sumText } from "./texts.ts";
 
 /** What the user decides about a batch. */
 export interface Choices {
@@ -278,17 +278,17 @@ export async function resumeBatch(
   });
 }
 
-function sealedAgainText({ id, user, createdAt }: Batch): string {
-  return `Batch ${id}, created by ${user} on ${formatTime(createdAt)}, is not sealed with this payout secret. Its rows are those of the file, and are sealed again. Duplicates that were accepted before have to be accepted again.`;
+function sealedAgainText(batch: Batch): string {
+  return `Batch ${batch.id}, ${createdText(batch)}, is not sealed with this payout secret. Its rows are those of the file, and are sealed again. Duplicates that were accepted before have to be accepted again.`;
 }
 
 /** P28: nothing shows that a holder of the payout secret ordered the rows of a batch. */
 function notSealed(batch: Batch): Failure {
-  const { id, name, user, createdAt } = batch;
+  const { id, name } = batch;
   const total = sumText(totalOf(batch));
   return new Failure(
     "payout.not-sealed",
-    `Batch ${id} (${name}; ${total}), created by ${user} on ${formatTime(createdAt)}, has no valid seal of this payout secret.`,
+    `Batch ${id} (${name}; ${total}), ${createdText(batch)}, has no valid seal of this payout secret.`,
     {
       hint: `To send it, ${howToResume(batch)}: then its rows are compared with the file. To see its rows, run 'lenden payout batch export ${id}'.`,
       operation: id,

@@ -1,5 +1,4 @@
 import { Failure } from "../domain/failure.ts";
-import { formatTime } from "../domain/local-time.ts";
 import type { ReadPlan } from "../ledger/batch.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { differencesFrom } from "./differences.ts";
@@ -7,6 +6,7 @@ import { firstOf } from "./findings.ts";
 import { hasReferenceColumn } from "./header.ts";
 import { identify, isComplete, rowKey } from "./identity.ts";
 import type { FileRow } from "./rows.ts";
+import { createdText } from "./texts.ts";
 
 /*
  * The file decides what is sent, and not what the ledger has under its name, its bytes or its identity: others write
@@ -29,11 +29,11 @@ export async function assertSameRows(
 ): Promise<void> {
   if (await hasSameRows(plan, rows, ledger)) return;
   const { batch } = plan;
-  const { id, name, user, createdAt } = batch;
+  const { id, name } = batch;
   const differences = await differencesFrom(batch, batch, rows, ledger);
   throw new Failure(
     "batch.other-rows",
-    `Batch ${id} (${name}), created by ${user} on ${formatTime(createdAt)}, does not have the rows of ${fileName}.`,
+    `Batch ${id} (${name}), ${createdText(batch)}, does not have the rows of ${fileName}.`,
     {
       problems: firstOf(differences),
       hint: `If it was created with --map, --ignore-columns or --delimiter, add the same flags. To see its rows, run 'lenden payout batch export ${id}'. To send the file instead, cancel that batch and add --name <name>.`,

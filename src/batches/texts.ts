@@ -1,5 +1,8 @@
+import { formatTime } from "../domain/local-time.ts";
 import { formatPaisa } from "../domain/money.ts";
+import { personText } from "../domain/person.ts";
 import { rowsText } from "../domain/text.ts";
+import type { Batch } from "../ledger/batch.ts";
 import { hasReferenceColumn } from "./header.ts";
 import type { Retries } from "./retries.ts";
 import { type BatchStatus, type RowStatus, type Sum, sumOf } from "./status.ts";
@@ -42,6 +45,11 @@ export function countsText({ total, sums }: BatchStatus): string {
   const ofThem = cancelled > 0 ? `, of which ${cancelled} cancelled` : "";
   const first = `${accepted.count} of ${rowsText(total.count)} accepted (${amounts})${ofThem}`;
   return `${[first, ...others].join("; ")}.`;
+}
+
+/** `created by ann (as root) on 28 Nov 2026, 10:15`. */
+export function createdText({ user, login, createdAt }: Batch): string {
+  return `created by ${personText(user, login)} on ${formatTime(createdAt)}`;
 }
 
 /** Rows that have new references; empty if there are none. */

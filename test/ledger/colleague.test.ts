@@ -16,6 +16,7 @@ import {
   toColleague,
 } from "./shop.ts";
 
+const byColleague = /created by mallory \(as \S+\) on /;
 /** What a copy of an operation has in place of its own columns. */
 const belowAll: Record<string, string> = {
   number: "-number",
@@ -57,10 +58,26 @@ describe("a colleague with psql", () => {
     await plantBatch(batch, rows);
     expect((await shop.ben(["ledger", "check"])).code).toBe(0);
 
-    const sent = await shop.annBuilt([...filled.sending.planned, "--json"]);
+    const byFile = await shop.annBuilt(filled.sending.planned);
+    const byId = await shop.annBuilt(orders.batch(batch.id ?? "", [2, 63]));
 
-    expect(sent.code).toBe(5);
+    expect([byFile.code, byFile.stderr]).toEqual([5, expect.stringMatching(byColleague)]);
+    expect([byId.code, byId.stderr]).toEqual([4, expect.stringMatching(byColleague)]);
+    expect(byId.stderr).toContain("has no valid seal of this payout secret");
     expect(shop.moved()).toEqual([]);
+  });
+
+  serverTest("plants a copy of a sealed batch, whose confirmation names him", async () => {
+    const { batch, rows } = await nextBatch();
+    await plantBatch(batch, rows);
+
+    const sent = await shop.annBuilt(orders.batch(batch.id ?? "", [2, 63]));
+
+    expect([sent.code, sent.stderr]).toEqual([
+      0,
+      expect.stringMatching(/Created: by mallory \(as /),
+    ]);
+    expect(shop.moved()).toHaveLength(2);
   });
 
   serverTest("edits states, and neither a payout nor a refund is sent again", async () => {
