@@ -17,9 +17,11 @@ const mayImport: Record<string, string[]> = {
   ledger: ["domain", "platform", "pg", "ulid"],
   operations: ["api/contract", "domain", "ledger/decide.ts", "types:ledger", "types:api"],
   batches: ["operations", "ledger", "domain", "csv-parse"],
+  tables: ["domain"],
   reconcile: [
     "batches/csv.ts",
     "batches/header.ts",
+    "tables",
     "operations",
     "domain",
     "platform/files.ts",

@@ -96,6 +96,8 @@ export function reconcileOutput({
           ),
         }),
       ),
+      /** Rows of the file that are no lines, the first thousand. */
+      skipped: z.array(z.strictObject({ line: count, ...each(text, "kind text") })),
       lines: z.array(
         z.strictObject({
           line: count,

@@ -14,6 +14,7 @@ import type { Folders } from "../platform/host.ts";
 import { type ColumnMapping, statementFields } from "../reconcile/fields.ts";
 import type { Findings } from "../reconcile/findings.ts";
 import { readLines } from "../reconcile/lines.ts";
+import type { Skipped } from "../reconcile/other-rows.ts";
 import { periodOf, swapDates } from "../reconcile/period.ts";
 import { type UnusedColumn, unusedColumns } from "../reconcile/recognize.ts";
 import type { Acceptance, Reconciliation } from "../reconcile/reconcile.ts";
@@ -25,6 +26,7 @@ import {
   type Report,
   type ReportRow,
   reportOf,
+  skippedTexts,
   summaryOf,
   unusedText,
 } from "../reconcile/report.ts";
@@ -188,13 +190,20 @@ async function resultOf(input: ReconcileInput, context: Context) {
   const asked = input.accept.length > 0 ? input.accept : await askForProposals(found, context);
   const { user: by } = context.host;
   if (asked.length > 0) await retrieval.accept(found, asked, { ...options, by }, ledger);
-  const read = { columns: columns.map(savedColumn), unusedColumns: unused };
+  const { rows: skipped } = lines.skipped;
+  const read = { columns: columns.map(savedColumn), unusedColumns: unused, skipped };
   const report = reportOf(found, { file: input.file, ...period, ...read });
   if (unused.length > 0)
     context.ui.notice(`Columns that are not used: ${unused.map(unusedText).join(", ")}.`);
+  for (const told of skippedTexts(lines.skipped)) context.ui.notice(told, "statement.skipped-rows");
   if (lines.oddDebits)
     context.ui.notice(oddDebitsText(file, lines.oddDebits), "statement.odd-debits");
-  return { found, report, zone, ...shownOf(found, report, input, context, zone) };
+  return {
+    found,
+    report,
+    zone,
+    ...shownOf(found, report, { ...input, ...lines.skipped }, context, zone),
+  };
 }
 
 /** The saved mappings, without the one that is removed. */
@@ -231,7 +240,7 @@ function columnQuestion(columns: ColumnMapping[], unused: UnusedColumn[]): Confi
 function shownOf(
   found: Reconciliation,
   report: Report,
-  { import: isImporting }: ReconcileInput,
+  { import: isImporting, wrongTotal }: ReconcileInput & Pick<Skipped, "wrongTotal">,
   { ui }: Context,
   zone: string,
 ) {
@@ -243,7 +252,7 @@ function shownOf(
   const shown: ReportRow[] = [...lines, ...missing];
   if (ui.output === "table" && shown.length < count)
     ui.notice(`${shown.length} of ${count} shown. To list all, use --output csv.`);
-  const ended = endingOf(found, report, isImporting);
+  const ended = endingOf(found, report, { isImporting, wrongTotal });
   const contradiction = ended?.kind === "conflict" ? ended : conflict;
   return { count, shown, ending: contradiction ?? unseen ?? ended };
 }

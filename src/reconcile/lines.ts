@@ -24,6 +24,7 @@ import {
   readAs,
   requireColumns,
 } from "./fields.ts";
+import { createOtherRows, createSkipped, type Skipped, withoutEmptyEnd } from "./other-rows.ts";
 import type { StatementTable } from "./table.ts";
 import { createDirectionCheck, createWordReader, type DirectionWords } from "./words.ts";
 
@@ -59,6 +60,8 @@ export interface Lines {
   isNewestFirst: boolean | undefined;
   /** The debits with another sign than most: their first line, and how many more there are. */
   oddDebits: { line: number; others: number; isBelowZero: boolean } | undefined;
+  /** The rows that are no lines. */
+  skipped: Skipped;
   /** Reads the file again, so that long statements are not in memory. */
   pages(): AsyncIterable<Line[]>;
 }
@@ -80,7 +83,8 @@ export async function readLines(
     if (problems.length < mostProblems) problems.push(problem);
     else more += 1;
   };
-  const read = createLineReader(table, mapping, zone, report);
+  const skipped = createSkipped(table.above);
+  const read = createLineReader(table, mapping, zone, report, skipped);
   const signs = createSigns();
   let [fromMs, toMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   let [firstMs, lastMs]: (number | undefined)[] = [];
@@ -102,12 +106,14 @@ export async function readLines(
   if (more > 0) problems.push(`And ${counted(more, "more problem")}.`);
   if (problems.length > 0) throw usage(problems, "Correct the cells, then run the command again.");
   async function* pages() {
-    for await (const page of table.pages()) yield page.flatMap(read).map(signs.lineOf);
+    const again = createLineReader(table, mapping, zone, report, createSkipped([]));
+    for await (const page of table.pages()) yield page.flatMap(again).map(signs.lineOf);
   }
   return {
     span: firstMs === undefined ? undefined : { fromMs, toMs },
     isNewestFirst: firstMs === lastMs ? undefined : (firstMs ?? 0) > (lastMs ?? 0),
     oddDebits: signs.oddDebits(),
+    skipped: skipped.found,
     pages,
   };
 }
@@ -184,6 +190,7 @@ function createLineReader(
   mapping: ColumnMapping[],
   zone: string,
   report: (problem: string) => void,
+  skipped: ReturnType<typeof createSkipped>,
 ) {
   const { path, header, currency: currencyOfFile } = table;
   const places = new Map(
@@ -193,12 +200,13 @@ function createLineReader(
   const words = createWordReader(table, isUndirected ? mapping : undefined);
   const contradictions = createDirectionCheck(table, mapping);
   const isMonthFirst = mapping.some(({ field }) => field === "date-month-first");
-  const currencies = (["amount", "debit", "credit", "fee", "balance"] as const).flatMap((field) => {
-    const currency = currencyOfHeading(header[places.get(field) ?? -1] ?? "");
-    return currency === undefined ? [] : [{ field, currency }];
-  });
-  return ({ line, cells }: CsvRecord): ReadLine[] => {
+  const currencies = currenciesOf(header, places);
+  const other = createOtherRows(header, places, skipped);
+  return (record: CsvRecord): ReadLine[] => {
+    const { line } = record;
     const at = `${path}, line ${line}`;
+    const cells = withoutEmptyEnd(record.cells, header.length);
+    if (other.isNoLine({ line, cells })) return [];
     if (cells.length !== header.length) {
       report(`${at} has ${counted(cells.length, "cell")}, but the header has ${header.length}.`);
       return [];
@@ -211,18 +219,14 @@ function createLineReader(
         report(`${at}, ${header[places.get(field) ?? -1]}: ${reading.problem}`);
       return reading?.ok ? reading.value : null;
     };
-    const readDirection = (cell: string): Result<Direction> => {
-      const direction = directionIn(cell) ?? directionAmong(cell);
-      const problem = `${quoted(cell)} is not a direction. Examples: Dr, Cr, Debit, Credit, In, Out. ${ignoring(mapping, "direction")}`;
-      return direction ? ok(direction) : err(problem);
-    };
     const [debit, credit] = [read("debit", readMoney), read("credit", readMoney)];
+    const [amount, fee] = [read("amount", readMoney), read("fee", readMoney)];
+    if (other.isTotal({ line, cells }, { debit, credit, amount, fee })) return [];
     if (debit && credit) report(`${at} has a debit and a credit.`);
-    const amount = read("amount", readMoney);
     const kind = kindIn(text("type") ?? "") ?? null;
     // A word such as Credit among types shows that money came back.
     const direction = places.has("direction")
-      ? read("direction", readDirection)
+      ? read("direction", (cell) => readDirection(cell, mapping))
       : directionIn(text("type") ?? "");
     if (direction && amount)
       for (const problem of contradictions(cells, direction)) report(`${at}: ${problem}`);
@@ -246,7 +250,7 @@ function createLineReader(
           date: text("date"),
           span: read("date", (cell) => readDate(cell, zone, isMonthFirst)),
           kind,
-          feePaisa: read("fee", readMoney),
+          feePaisa: fee,
           balancePaisa: read("balance", readMoney),
           currency: currency ?? currencies.find(isOther)?.currency ?? null,
           status: statusIn(text("status") ?? "") ?? text("status"),
@@ -262,6 +266,20 @@ function createLineReader(
       },
     ];
   };
+}
+
+function readDirection(cell: string, mapping: ColumnMapping[]): Result<Direction> {
+  const direction = directionIn(cell) ?? directionAmong(cell);
+  const problem = `${quoted(cell)} is not a direction. Examples: Dr, Cr, Debit, Credit, In, Out. ${ignoring(mapping, "direction")}`;
+  return direction ? ok(direction) : err(problem);
+}
+
+/** The columns whose headings name another currency. */
+function currenciesOf(header: string[], places: Map<string, number>) {
+  return (["amount", "debit", "credit", "fee", "balance"] as const).flatMap((field) => {
+    const currency = currencyOfHeading(header[places.get(field) ?? -1] ?? "");
+    return currency === undefined ? [] : [{ field, currency }];
+  });
 }
 
 const mostProblems = 20;

@@ -4,11 +4,13 @@ import { Failure } from "../domain/failure.ts";
 import { formatDay } from "../domain/local-time.ts";
 import { formatPaisa } from "../domain/money.ts";
 import { quoted } from "../domain/result.ts";
-import { shellLine } from "../domain/text.ts";
+import { counted, shellLine } from "../domain/text.ts";
+import type { SkippedRow } from "../tables/skipped.ts";
 import type { Balance } from "./classify.ts";
 import type { ColumnMapping } from "./fields.ts";
 import type { Finding, Missing } from "./findings.ts";
 import type { Lines } from "./lines.ts";
+import type { Skipped } from "./other-rows.ts";
 import type { UnusedColumn } from "./recognize.ts";
 import type { Reconciliation } from "./reconcile.ts";
 
@@ -29,11 +31,13 @@ export interface Report {
   onlyInLedgerSum: { operations: number; total: Paisa };
   fees: Paisa;
   balance: Balance | null;
+  /** Rows of the file that are no lines, the first thousand. */
+  skipped: SkippedRow[];
 }
 
 export function reportOf(
   { findings, balance }: Reconciliation,
-  read: Pick<Report, "file" | "since" | "until" | "columns" | "unusedColumns">,
+  read: Pick<Report, "file" | "since" | "until" | "columns" | "unusedColumns" | "skipped">,
 ): Report {
   const { count, totalPaisa } = findings.countMissing();
   return {
@@ -75,7 +79,7 @@ export type ReportRow = ReturnType<typeof lineOf> | ReturnType<typeof missingOf>
 export function endingOf(
   found: Reconciliation,
   report: Report,
-  isImporting: boolean,
+  { isImporting, wrongTotal }: { isImporting: boolean; wrongTotal: Skipped["wrongTotal"] },
 ): Failure | undefined {
   const { findings, balance, outside, unsettled } = found;
   const name = basename(report.file);
@@ -116,6 +120,7 @@ export function endingOf(
   const wrong = [
     ...told(findings.count("contradicting"), "contradicts the ledger", "contradict the ledger"),
     ...(balance?.brokenAt ? [`The balance is wrong: ${brokenText(balance.brokenAt)}.`] : []),
+    ...(wrongTotal ? [wrongTotalText(name, wrongTotal)] : []),
   ];
   const left = [
     ...unlisted,
@@ -183,6 +188,36 @@ function sentences(count: number, one: string, many: string, first: () => string
 function brokenText({ line, shown, expected }: NonNullable<Balance["brokenAt"]>): string {
   const instead = expected === null ? "" : ` instead of ${formatPaisa(expected)}`;
   return `line ${line} shows ${formatPaisa(shown)}${instead}`;
+}
+
+function wrongTotalText(name: string, wrong: NonNullable<Skipped["wrongTotal"]>): string {
+  const { line, shown, expected, others } = wrong;
+  const more = others > 0 ? ` So are ${others} more totals.` : "";
+  return `The total on line ${line} of ${name} is wrong: it is ${formatPaisa(shown)}, but the lines above it add up to ${formatPaisa(expected)}.${more}`;
+}
+
+/** One and many. */
+const skippedKinds: [SkippedRow["kind"], string, string][] = [
+  ["title", "row above the header", "rows above the header"],
+  ["header", "repeated header", "repeated headers"],
+  ["total", "total, which is right", "totals, which are right"],
+  ["wrong-total", "total, which is wrong", "totals, which are wrong"],
+  ["note", "row without a transaction", "rows without a transaction"],
+];
+const mostNamed = 5;
+
+/** The rows that are no lines, a sentence for each kind. */
+export function* skippedTexts({ rows, others }: Pick<Skipped, "rows" | "others">) {
+  for (const [kind, one, many] of skippedKinds) {
+    const found = rows.filter((one) => one.kind === kind);
+    if (found.length === 0) continue;
+    const shown = found
+      .slice(0, mostNamed)
+      .map(({ line, text }) => `line ${line}: ${quoted(text)}`);
+    const rest = found.length > mostNamed ? `; and ${found.length - mostNamed} more` : "";
+    yield `Not read as transactions: ${found.length} ${found.length === 1 ? one : many} (${shown.join("; ")}${rest}).`;
+  }
+  if (others > 0) yield `Not read as transactions: ${counted(others, "more row")}.`;
 }
 
 /** The summary, in sentences. */

@@ -3,6 +3,7 @@ import { delimiters } from "../batches/header.ts";
 import { type Failure, usage } from "../domain/failure.ts";
 import { quoted } from "../domain/result.ts";
 import { shellLine } from "../domain/text.ts";
+import { type SkippedRow, skippedRow } from "../tables/skipped.ts";
 import {
   hasDigit,
   isAboutStatement,
@@ -16,6 +17,8 @@ import { columnNames, isSame, plainCell } from "./fields.ts";
 export interface StatementTable {
   path: string;
   header: string[];
+  /** The rows above the header. */
+  above: SkippedRow[];
   /** The currency that a line above the header names if it is not BDT. */
   currency: string | undefined;
   /** The first records below the header. */
@@ -70,7 +73,8 @@ export async function readTable(
   }
   const sample = first.slice(place + 1, place + 1 + sampled);
   const currency = head.slice(0, place).map(currencyAbove).find(Boolean);
-  return { path, header, currency, sample, pages };
+  const above = head.slice(0, place).map(({ line, cells }) => skippedRow(line, "title", cells));
+  return { path, header, above, currency, sample, pages };
 }
 
 /**

@@ -1,0 +1,106 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { scratchFolder } from "../support/helpers.ts";
+import { type Merchant, openMerchant, paidPayout } from "../support/merchant.ts";
+
+let merchant: Merchant;
+
+beforeAll(async () => {
+  merchant = await openMerchant({}, afterAll);
+  for (const [ref = "", amount = "", to = ""] of [
+    ["FLD-1", "1250.50", "01712345678"],
+    ["FLD-2", "500", "01812345678"],
+    ["FLD-3", "125000", "01912345678"],
+  ]) {
+    const what = ["--amount", amount, "--to", to, "--method", "bkash", "--yes"];
+    await paidPayout(merchant, ["payout", "send", "--ref", ref, ...what]);
+  }
+});
+
+async function reconciled(lines: string[], ...more: string[]) {
+  const file = join(scratchFolder(), "s.csv");
+  writeFileSync(file, lines.join("\n"));
+  const days = ["--since", "today", "--until", "today"];
+  const line = ["reconcile", file, ...days, "--yes", "--json", ...more];
+  const { code, stdout, stderr } = await merchant.lenden(line);
+  const found: {
+    warnings?: { message: string }[];
+    skipped?: { line: number; kind: string }[];
+    lines?: { line: number; result: string; reason: string | null }[];
+  } = JSON.parse(stdout || "{}");
+  return {
+    code,
+    stderr,
+    told: found.warnings?.map(({ message }) => message).join("\n"),
+    skipped: found.skipped?.map(({ line, kind }) => `${line} ${kind}`),
+    open: found.lines?.filter(({ result }) => result !== "matched").map((one) => one.line),
+  };
+}
+
+const columns = "Reference,Debit,Credit";
+const rows = ["FLD-1,1250.50,", "FLD-2,500.00,", 'FLD-3,"1,25,000.00",'];
+
+describe("reconcile, for rows that are no transactions", () => {
+  test.each<[string, string[], string[]]>([
+    ["a sentence below the lines", [columns, ...rows, "Made by a computer."], ["5 note"]],
+    ["a sentence of two cells", [columns, ...rows, "Made by a computer, not signed."], ["5 note"]],
+    ["a page number", [columns, rows[0] ?? "", "Page 1 of 2,,", ...rows.slice(1)], ["3 note"]],
+    ["a header on each page", [columns, rows[0] ?? "", columns, ...rows.slice(1)], ["3 header"]],
+    ["a total", [columns, ...rows, "Total,126750.50,0.00"], ["5 total"]],
+    ["a total in Bangla", [columns, ...rows, 'সর্বমোট,"১,২৬,৭৫০.৫০",'], ["5 total"]],
+    ["a total without a name", [columns, ...rows, ",126750.50,"], ["5 total"]],
+    [
+      "subtotals and a grand total",
+      [
+        ...[columns, ...rows.slice(0, 2), "Sub-total,1750.50,"],
+        ...[...rows.slice(2), "Page total,125000,", "Grand Total:,126750.50,"],
+      ],
+      ["4 total", "6 total", "7 total"],
+    ],
+    ["a title", ["My Shop,,", columns, ...rows], ["1 title"]],
+  ])("lists %s as skipped", async (_, lines, skipped) => {
+    const found = await reconciled(lines);
+    expect(found).toMatchObject({ code: 0, open: [], skipped });
+    expect(found.told).toContain(`line ${found.skipped?.[0]?.split(" ")[0]}`);
+  });
+
+  test.each([
+    ["Total,126750.51,", "BDT 1,26,750.51", "BDT 1,26,750.50"],
+    ["Total,126750.50,1.00", "BDT 1.00", "BDT 0.00"],
+  ])("does not believe the total %s", async (total, shown, expected) => {
+    const { code, stderr, skipped } = await reconciled([columns, ...rows, total]);
+    expect({ code, skipped }).toEqual({ code: 5, skipped: ["5 wrong-total"] });
+    expect(stderr).toContain(`line 5 of s.csv is wrong: it is ${shown}`);
+    expect(stderr).toContain(expected);
+  });
+
+  test.each([
+    ["an amount without a name that is no sum", ",700.00,"],
+    ["a company that is called Total", "Total Energies,126750.50,"],
+    ["the amount of the only line above", ",1250.50,", 2],
+  ])("keeps %s as an open line", async (_, line, place = 4) => {
+    const lines = [columns, ...rows];
+    lines.splice(place, 0, line);
+    expect(await reconciled(lines)).toMatchObject({ code: 6, skipped: [], open: [place + 1] });
+  });
+
+  test("keeps a line with the day and the sum of the lines above", async () => {
+    const day = new Intl.DateTimeFormat("en-CA", { timeZone: "Asia/Dhaka" }).format();
+    const dated = rows.map((row) => `${day},${row}`);
+    const found = await reconciled([`Date,${columns}`, ...dated, `${day},,126750.50,`]);
+    expect(found).toMatchObject({ code: 6, open: [5] });
+  });
+
+  test("rejects a line with an ID and without an amount, and a cell behind the last column", async () => {
+    const { code, stderr } = await reconciled([columns, "FLD-1,,", "FLD-2,500.00,,x,"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("line 2 has no amount");
+    expect(stderr).toContain("line 3 has 5 cells");
+  });
+
+  test("reads lines with empty cells behind the last column", async () => {
+    const found = await reconciled([columns, ...rows.map((row) => `${row},,,`)]);
+    expect(found).toMatchObject({ code: 0, skipped: [] });
+  });
+});
