@@ -30,7 +30,7 @@ export const differenceFields = [
   "currency",
 ] as const;
 
-interface Difference {
+export interface Difference {
   field: (typeof differenceFields)[number];
   statement: string;
   ledger: string;
@@ -112,9 +112,9 @@ export function isOpen({ result, explained }: { result: string; explained?: stri
 
 /** The IDs and references that lines name. */
 export function namesIn(lines: Line[]): string[] {
-  return [...new Set(lines.flatMap(({ id, reference }) => [id, reference]))].filter(
-    (name) => name !== null,
-  );
+  return [
+    ...new Set(lines.flatMap(({ id, reference, mentions }) => [id, reference, ...mentions])),
+  ].filter((name) => name !== null);
 }
 
 /**
@@ -135,6 +135,11 @@ export function classify(
     else byId.set(one.remoteId ?? "", [one]);
   }
   const byReference = new Map(operations.map((one) => [one.reference ?? "", one]));
+  /** The only operation that the texts of a line name. */
+  const mentioned = ({ mentions }: Line): Known | undefined => {
+    const found = mentions.flatMap((name) => byId.get(name) ?? byReference.get(name) ?? []);
+    return new Set(found).size === 1 ? found[0] : undefined;
+  };
   const first = new Map<number, number | Compared>();
   const changed = new Set<Compared>();
   const entries = lines.map((line): Entry => {
@@ -142,18 +147,19 @@ export function classify(
       ...{ line, result: "only-in-statement", operation: undefined, differences: [] },
     };
     const named = byId.get(line.id ?? " ") ?? [];
-    const operation =
+    const exact =
       named.find(({ kind }) => kind === line.kind) ??
       named[0] ??
       byReference.get(line.id ?? " ") ??
       byReference.get(line.reference ?? " ");
+    const operation = exact ?? mentioned(line);
     // Money in another currency is neither a fee nor a balance of this account.
     if (!operation && line.currency !== null) return entry;
     if (!operation && line.amountPaisa === null) return { ...entry, result: "balance" };
     if (!operation) return line.kind === "fee" ? { ...entry, result: "fee" } : entry;
     const number = Number(operation.number);
     const before = first.get(number) ?? earlier.get(number);
-    const found = comparedEntry(entry, operation);
+    const found = comparedEntry(entry, operation, !exact);
     const isFee = isFeeOf(found, operation);
     const isFeeAbove = typeof before === "object" && isFeeOf(before, operation) && !isFee;
     if (isFeeAbove) {
@@ -195,9 +201,11 @@ function lineOf(first: number | Compared): number {
   return typeof first === "number" ? first : first.line.line;
 }
 
-function comparedEntry(entry: Entry, operation: Known): Entry {
+/** @param isMentioned among other words, which are not compared */
+function comparedEntry(entry: Entry, operation: Known, isMentioned: boolean): Entry {
   if (isUnsettled(operation)) return { ...entry, result: "unknown-here", operation };
-  const compared = compare(entry.line, operation);
+  const { line } = entry;
+  const compared = compare(isMentioned ? { ...line, id: null, reference: null } : line, operation);
   const result = compared.differences.length > 0 ? "differs" : "matched";
   return { ...entry, result, operation, ...compared };
 }

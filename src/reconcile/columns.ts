@@ -1,9 +1,10 @@
 import { openCsvFile } from "../batches/csv.ts";
 import { usage } from "../domain/failure.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { Operation } from "../ledger/operation.ts";
 import { type ColumnMapping, checkColumns, merged, requireColumns } from "./fields.ts";
 import { recognize, recognizeMeaning, withDateOrder } from "./recognize.ts";
-import { readTable, type StatementTable, textsOf } from "./table.ts";
+import { mentionsOf, readTable, type StatementTable, textsOf } from "./table.ts";
 
 const fileHints = {
   pipe: "Save the statement in a file.",
@@ -73,10 +74,19 @@ export async function chooseColumns(
     ? [...columns, ...others]
     : await withDateOrder(
         statement,
-        recognize(statement, columns, await ledger.ofNames(textsOf(statement))),
+        recognize(statement, columns, await knownIn(statement, ledger)),
       );
   requireColumns(statement, all);
   return { statement, columns: all, isNew: true };
+}
+
+/** The operations that cells of the sample name: alone, or else among other words. */
+async function knownIn(
+  statement: StatementTable,
+  ledger: Pick<Ledger, "ofNames">,
+): Promise<Operation[]> {
+  const known = await ledger.ofNames(textsOf(statement));
+  return known.length > 0 ? known : ledger.ofNames(mentionsOf(statement));
 }
 
 /** A column as it is saved. */

@@ -9,6 +9,7 @@ export const statementFields = [
   ...([
     "id",
     "reference",
+    "line-id",
     "date",
     "date-month-first",
     "type",
@@ -50,6 +51,7 @@ export function plainCell(cell: string): string {
 /** The names by which a column is recognized if its cells do not show what it holds. */
 export const columnNames: Record<Read, RegExp> = {
   id: /^(?:(?:trx|txn|transaction|payment|payout|record)[ _-]*(?:id|no|number)?|id)$/i,
+  "line-id": /^(?:sl|serial|line|row)[ .]*(?:no|number|#)?\.?$/i,
   reference: /\bref|reference|invoice/i,
   date: /date|time|completed|created/i,
   type: /type|kind|particular/i,
@@ -138,7 +140,8 @@ function* problemsOfMapping({ path, header }: Headed, mapping: ColumnMapping[]) 
   const has = (...fields: Read[]) =>
     mapping.some(({ field }) => fields.some((one) => one === field));
   yield* problemsOfColumns({ path, header }, mapping);
-  if (!has("id", "reference")) yield "No column is used as id or as reference.";
+  if (!has("id", "reference") && !mapping.some(({ field }) => field === "narration"))
+    yield "No column is used as id, as reference or as narration.";
   if (!has("amount", "debit", "credit")) yield "No column is used as amount.";
   if (has("amount") && has("debit", "credit"))
     yield "Map an amount column, or a debit and a credit column, but not both.";

@@ -7,13 +7,21 @@ import { resources } from "../domain/statuses.ts";
 import type { Operation } from "../ledger/operation.ts";
 import type { Database, Row, Value } from "../platform/sqlite/database.ts";
 import { openTemporary } from "../platform/sqlite/open.ts";
-import { type Compared, differenceFields, type Entry, isOpen, mayBe, results } from "./classify.ts";
+import {
+  type Compared,
+  type Difference,
+  differenceFields,
+  type Entry,
+  isOpen,
+  mayBe,
+  results,
+} from "./classify.ts";
 import type { Line } from "./lines.ts";
 import { recipientOf } from "./recognize.ts";
 
 /** The result of a line, as it is stored. */
 export interface Finding extends Compared {
-  line: Omit<Line, "span" | "balancePaisa" | "status" | "words">;
+  line: Omit<Line, "span" | "balancePaisa" | "status" | "words" | "mentions">;
   explained: string | null;
   reason: string | null;
   firstLine: number | null;
@@ -52,7 +60,18 @@ const isFree =
   "result = 'only-in-statement' AND explained IS NULL AND operation IS NULL AND currency IS NULL";
 
 const columns = [
-  ...["line", "result", "explained", "reason", "id", "reference", "date", "kind", "amount"],
+  ...[
+    "line",
+    "result",
+    "explained",
+    "reason",
+    "id",
+    "reference",
+    "line_id",
+    "date",
+    "kind",
+    "amount",
+  ],
   ...["movement", "fee", "currency", "recipient", "payee", "operation", "number", "operation_kind"],
   ...["operation_amount", "differences", "is_net", "first_line", "digest", "proposals"],
 ];
@@ -65,7 +84,7 @@ export async function createFindings() {
   const database = await openTemporary();
   // Without a commit: the tables end with the process.
   database.exec(`CREATE TEMP TABLE finding (line INTEGER PRIMARY KEY, result TEXT, explained TEXT, reason TEXT,
-      id TEXT, reference TEXT, date TEXT, kind TEXT, amount INTEGER, movement INTEGER, fee INTEGER, currency TEXT, recipient TEXT,
+      id TEXT, reference TEXT, line_id TEXT, date TEXT, kind TEXT, amount INTEGER, movement INTEGER, fee INTEGER, currency TEXT, recipient TEXT,
       payee TEXT, operation TEXT, number INTEGER, operation_kind TEXT, operation_amount INTEGER, differences TEXT,
       is_net INTEGER, first_line INTEGER, digest TEXT, proposals TEXT, proposal_count INTEGER DEFAULT 0) STRICT;
     CREATE INDEX temp.free ON finding (amount, payee, proposal_count) WHERE ${isFree};
@@ -105,6 +124,7 @@ function changesOf(database: Database) {
             reason ?? null,
             line.id,
             line.reference,
+            line.lineId,
           ],
           ...[line.date, line.kind, line.amountPaisa, line.movementPaisa, line.feePaisa],
           line.currency,
@@ -182,6 +202,8 @@ function readsOf(database: Database) {
       return { count: Number(row?.count), first };
     },
 
+    contradicted: () => contradictedIn(database),
+
     /** In the order of the statement. Until all are read, it is not called again. */
     *list(selection: Selection): Iterable<Finding> {
       const select = `SELECT * FROM finding WHERE ${selections[selection]} ORDER BY line`;
@@ -214,6 +236,21 @@ function readsOf(database: Database) {
       }
     },
   };
+}
+
+/** The fields in which every line of an operation differs; none if a line matches, or if there is only one. */
+function contradictedIn(database: Database): Difference["field"][] {
+  const select = `SELECT differences FROM finding WHERE operation IS NOT NULL
+    AND result IN ('matched', 'differs') ORDER BY result DESC`;
+  let lines = 0;
+  let fields: Difference["field"][] = [...differenceFields];
+  for (const { differences } of database.prepare(select).iterate()) {
+    const found = differences === null ? [] : differencesIn(String(differences));
+    fields = fields.filter((field) => found.some((one) => one.field === field));
+    if (fields.length === 0) return [];
+    lines += 1;
+  }
+  return lines > 1 ? fields : [];
 }
 
 /** The operations that no line names, and the lines that they may be. */
@@ -333,6 +370,7 @@ function lineIn(row: Row): Finding["line"] {
     line: Number(row.line),
     id: textIn(row.id),
     reference: textIn(row.reference),
+    lineId: textIn(row.line_id),
     date: textIn(row.date),
     kind: row.kind === null ? null : wordIn(lineKinds, row.kind),
     amountPaisa: paisaIn(row.amount),

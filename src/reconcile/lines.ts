@@ -4,6 +4,7 @@ import { usage } from "../domain/failure.ts";
 import { err, ok, quoted, type Result } from "../domain/result.ts";
 import type { Resource } from "../domain/statuses.ts";
 import { counted } from "../domain/text.ts";
+import { isOneWord, mentionsIn } from "../tables/mentions.ts";
 import {
   currencyOfHeading,
   type Direction,
@@ -23,6 +24,7 @@ import {
   type Read,
   readAs,
   requireColumns,
+  type StatementField,
 } from "./fields.ts";
 import { createOtherRows, createSkipped, type Skipped, withoutEmptyEnd } from "./other-rows.ts";
 import type { StatementTable } from "./table.ts";
@@ -33,6 +35,10 @@ export interface Line {
   line: number;
   id: string | null;
   reference: string | null;
+  /** The provider's own ID of the line, which no operation has. */
+  lineId: string | null;
+  /** The IDs and references that its texts may name, if no column has them. */
+  mentions: string[];
   /** As it is written, and the moments that it means. */
   date: string | null;
   span: { fromMs: number; toMs: number } | null;
@@ -201,6 +207,7 @@ function createLineReader(
   const contradictions = createDirectionCheck(table, mapping);
   const isMonthFirst = mapping.some(({ field }) => field === "date-month-first");
   const currencies = currenciesOf(header, places);
+  const mentions = createMentions(header, mapping);
   const other = createOtherRows(header, places, skipped);
   return (record: CsvRecord): ReadLine[] => {
     const { line } = record;
@@ -247,6 +254,8 @@ function createLineReader(
           line,
           id: text("id"),
           reference: text("reference"),
+          lineId: text("line-id"),
+          mentions: mentions(cells),
           date: text("date"),
           span: read("date", (cell) => readDate(cell, zone, isMonthFirst)),
           kind,
@@ -265,6 +274,20 @@ function createLineReader(
           places.has("direction") && text("direction") === null && !!amount && kind !== "fee",
       },
     ];
+  };
+}
+
+/** Names in the texts of a line whose ID and reference are no single words. */
+function createMentions(header: string[], mapping: ColumnMapping[]) {
+  const placesOf = (...fields: StatementField[]) =>
+    mapping
+      .filter(({ field }) => fields.includes(field))
+      .map(({ column }) => header.findIndex((name) => isSame(name, column)));
+  const [names, texts] = [placesOf("id", "reference"), placesOf("type", "narration")];
+  return (cells: string[]): string[] => {
+    const named = names.flatMap((place) => cells[place] || []);
+    if (named.some(isOneWord)) return [];
+    return mentionsIn([...named, ...texts.map((place) => cells[place] ?? "")].join("\n"));
   };
 }
 

@@ -2,6 +2,7 @@ import type { CsvRecord } from "../batches/csv.ts";
 import { payeeOf } from "../domain/mobile.ts";
 import { asciiDigits } from "../domain/result.ts";
 import type { Operation } from "../ledger/operation.ts";
+import { isOneWord, mentionsIn } from "../tables/mentions.ts";
 import {
   dayFirst,
   directionIn,
@@ -45,8 +46,7 @@ export function recognize(
   given: ColumnMapping[],
   known: Operation[],
 ): ColumnMapping[] {
-  const ids = new Map(known.map((one) => [one.remoteId ?? "", one]));
-  const references = new Map(known.map((one) => [one.reference ?? "", one]));
+  const { ids, references, mentioned } = namesOf(known);
   const found = [...given];
   const placeOf = (field: Read) =>
     header.indexOf(found.find((one) => readAs(one) === field)?.column ?? " ");
@@ -57,7 +57,7 @@ export function recognize(
   const never = () => false;
   const recognitions: Recognition[] = [
     ["id", "IDs of the ledger", (cell) => ids.has(cell)],
-    ["reference", "references of the ledger", (cell) => references.has(cell)],
+    ["reference", "references of the ledger", (cell) => references.has(cell) || !!mentioned(cell)],
     ["date", "times", isDate, isDate],
     ["debit", "", never, isMoney],
     ["credit", "", never, isMoney],
@@ -87,7 +87,9 @@ export function recognize(
       if (column === "" || found.some((one) => isSame(one.column, column))) return [];
       const filled = sample.filter(({ cells }) => cells[place]);
       const operationOf = ({ cells }: CsvRecord) =>
-        ids.get(cells[placeOf("id")] || " ") ?? references.get(cells[placeOf("reference")] || " ");
+        ids.get(cells[placeOf("id")] || " ") ??
+        references.get(cells[placeOf("reference")] || " ") ??
+        mentioned(cells[placeOf("reference")] ?? "");
       const hits = filled.filter((one) => fits(one.cells[place] ?? "", operationOf(one))).length;
       const cells = filled.map((one) => one.cells[place] ?? "");
       const isPossible = hits > 0 || isNamed(field, column);
@@ -106,7 +108,46 @@ export function recognize(
     const why = best.hits > 0 ? `${best.hits} of ${best.filled} cells are ${what}` : "by its name";
     found.push({ column: best.column, field, why });
   }
-  return [...found, ...recognizeWords({ header, sample }, found)];
+  const isForeign = isForeignId(
+    sample,
+    { id: placeOf("id"), reference: placeOf("reference") },
+    known,
+  );
+  const named = found.map((one) =>
+    isForeign && one.field === "id" && !given.includes(one) ? { ...one, ...ownIds } : one,
+  );
+  return [...named, ...recognizeWords({ header, sample }, named)];
+}
+
+const ownIds = { field: "line-id", why: "none is an ID of the operation on its line" } as const;
+/** Fewer lines may contradict the ledger. */
+const fewestForeign = 3;
+
+/** True if no cell of a column of IDs is the ID of the operation that its line names: a wallet has IDs of its own. */
+function isForeignId(
+  sample: CsvRecord[],
+  { id, reference }: { id: number; reference: number },
+  known: Operation[],
+): boolean {
+  const { references, mentioned } = namesOf(known);
+  const pairs = sample.flatMap(({ cells }) => {
+    const name = cells[reference] ?? "";
+    const remoteId = (references.get(name) ?? mentioned(name))?.remoteId;
+    return remoteId && cells[id] ? { isSame: remoteId === cells[id] } : [];
+  });
+  return pairs.length >= fewestForeign && !pairs.some((one) => one.isSame);
+}
+
+/** The operations by their IDs and references, and the only one that a text of several words names. */
+function namesOf(known: Operation[]) {
+  const ids = new Map(known.map((one) => [one.remoteId ?? "", one]));
+  const references = new Map(known.map((one) => [one.reference ?? "", one]));
+  const mentioned = (cell: string): Operation | undefined => {
+    if (isOneWord(cell)) return undefined;
+    const found = mentionsIn(cell).flatMap((name) => ids.get(name) ?? references.get(name) ?? []);
+    return new Set(found).size === 1 ? found[0] : undefined;
+  };
+  return { ids, references, mentioned };
 }
 
 /**

@@ -5,10 +5,11 @@ import { formatDay } from "../domain/local-time.ts";
 import { formatPaisa } from "../domain/money.ts";
 import { quoted } from "../domain/result.ts";
 import { counted, shellLine } from "../domain/text.ts";
+import { isRounded } from "../tables/mentions.ts";
 import type { SkippedRow } from "../tables/skipped.ts";
 import type { Balance } from "./classify.ts";
 import type { ColumnMapping } from "./fields.ts";
-import type { Finding, Missing } from "./findings.ts";
+import type { Finding, Findings, Missing } from "./findings.ts";
 import type { Lines } from "./lines.ts";
 import type { Skipped } from "./other-rows.ts";
 import type { UnusedColumn } from "./recognize.ts";
@@ -61,8 +62,12 @@ export function lineOf({ line, operation, proposals, ...finding }: Finding) {
     isNet: finding.isNet ?? false,
     proposals,
     firstLine: finding.firstLine,
-    reason: finding.reason,
+    reason: finding.reason ?? roundedText(line.id) ?? roundedText(line.reference),
   };
+}
+
+function roundedText(name: string | null): string | null {
+  return isRounded(name ?? "") ? `a spreadsheet rounded the ID ${name}` : null;
 }
 
 /** An operation that no line names, as it is printed. */
@@ -165,6 +170,7 @@ function hintsOf(
       `The direction of line ${line} is read from ${quoted(words)}. If the words of this column are not directions, ignore it: ${shellLine(["--map", `${column}=ignore`])}.`,
     );
   }
+  hints.push(...contradictionHints(findings, columns, strangeStatus !== undefined));
   if (findings.count("unlistedWithId").count > 0)
     hints.push(
       isImporting
@@ -177,6 +183,22 @@ function hintsOf(
   if (unsettled.length > 0)
     hints.push("To see unknown outcomes, run 'lenden ledger list --unknown'.");
   return hints;
+}
+
+/** The way out if one column contradicts all lines. What an amount is, no hint ignores. */
+function contradictionHints(
+  findings: Findings,
+  columns: Report["columns"],
+  hasStatusHint: boolean,
+): string[] {
+  const ignorable = ["id", "reference", "date", "type", "status", "recipient"];
+  return findings.contradicted().flatMap((field) => {
+    const column = columns.find((one) => one.field.replace("-month-first", "") === field)?.column;
+    if (!column || !ignorable.includes(field) || (field === "status" && hasStatusHint)) return [];
+    const flag = shellLine(["--map", `${column}=${field === "id" ? "line-id" : "ignore"}`]);
+    const instead = field === "id" ? "If they are the provider's own IDs" : "To ignore the column";
+    return `All lines differ in the column ${quoted(column)}. ${instead}: ${flag}.`;
+  });
 }
 
 /** How many there are, and the first one; no sentence if there are none. */

@@ -3,6 +3,7 @@ import { delimiters } from "../batches/header.ts";
 import { type Failure, usage } from "../domain/failure.ts";
 import { quoted } from "../domain/result.ts";
 import { shellLine } from "../domain/text.ts";
+import { isOneWord, mentionsIn } from "../tables/mentions.ts";
 import { type SkippedRow, skippedRow } from "../tables/skipped.ts";
 import {
   hasDigit,
@@ -162,6 +163,12 @@ async function delimiterOf(pieces: AsyncIterable<string>, given: string[]): Prom
   const named = (one: string) =>
     Math.max(...lines.slice(0, mostPreamble).map((line) => columnsIn(line.split(one), given)));
   return [...delimiters.values()].reduce((best, one) => (named(one) > named(best) ? one : best));
+}
+
+/** The words of texts that may be IDs or references, of the first lines of a statement. */
+export function mentionsOf({ sample }: Pick<StatementTable, "sample">): string[] {
+  const texts = new Set(sample.flatMap(({ cells }) => cells.filter((cell) => !isOneWord(cell))));
+  return [...new Set([...texts].flatMap(mentionsIn))];
 }
 
 /** The texts of a statement that may be IDs or references, of its first lines. */

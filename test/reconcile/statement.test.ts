@@ -155,6 +155,8 @@ const line = fc
       line: 1,
       id: byReference ? null : `ID-${name}`,
       reference: byReference ? name : null,
+      lineId: null,
+      mentions: [],
       date: null,
       span: null,
       kind: null,
@@ -179,7 +181,16 @@ function operationOf(name: string): Operation {
 
 /** A line of the payout A, as it is in a statement. */
 const lineOfA: Line = {
-  ...{ line: 2, id: "ID-A", reference: "A", date: null, span: null, kind: "payout" },
+  ...{
+    line: 2,
+    id: "ID-A",
+    reference: "A",
+    lineId: null,
+    mentions: [],
+    date: null,
+    span: null,
+    kind: "payout",
+  },
   ...{ amountPaisa: 1n, movementPaisa: -1n, feePaisa: null, balancePaisa: null },
   currency: null,
   ...{ status: "Completed", recipient: "+8801712345678" },
