@@ -13,8 +13,8 @@ export interface BatchStore extends BatchResults {
   /** How many a filter selects; more than `most` are not counted. */
   count(filter: BatchFilter, most: number): Promise<number>;
   /**
-   * The plans of which a file may have all rows: planned, not cancelled, with at most this number of rows and this
-   * total; newest first. In production those of all accounts of the environment.
+   * The plans of which a file may have all rows: with at most this number of rows and this total; newest first. Those
+   * that were cancelled too, because a paid batch stays paid. In production those of all accounts of the environment.
    */
   plansWithin(most: { count: number; sumPaisa: Paisa }): AsyncIterable<FoundPlan>;
   /** The process that works on it now, if it still runs. */

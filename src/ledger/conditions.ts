@@ -302,7 +302,7 @@ export function plansWithin(columns: string, jsonArray: string, { inSql }: Guard
     SELECT ${columns}, ${sampled},
       (SELECT a.name FROM lenden.accounts a WHERE a.number = b.account AND a.number <> $2) AS other_account
     FROM lenden.batches b
-    WHERE ${inSql("b", "$1")} AND ${isNotCancelled}
+    WHERE ${inSql("b", "$1")}
       AND b.row_count <= $3 AND b.total_paisa <= $4 AND b.number < $5
     ORDER BY b.number DESC LIMIT $6`;
 }

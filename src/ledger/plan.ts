@@ -18,6 +18,20 @@ const fixedColumns = [
 /** The columns of a plan's row: all but its batch. */
 export const planColumns = [...fixedColumns, "accepted", "seal"];
 
+/** The columns of a batch that never change once it is planned. Guards find batches by them. */
+export const fixedBatchColumns = [
+  ...[
+    "name",
+    "file_name",
+    "file_hash",
+    "columns",
+    "method",
+    "row_count",
+    "total_paisa",
+    "created_at",
+  ],
+];
+
 /** Rows have one digest for so many. */
 const rowsPerPage = 500;
 

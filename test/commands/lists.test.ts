@@ -202,10 +202,12 @@ test("batches are filtered by status and time, with the columns that are named",
     ofBatch.unshift((await merchant.lenden([...sent, "-q"])).stdout.trim());
   }
   await merchant.inLedger((ledger) =>
-    ledger.exec(`
-      UPDATE batches SET cancelled_at = '2026-11-20T10:00:00.000Z' WHERE file_name = '2.csv';
-      UPDATE batches SET created_at = '2026-11-20T00:30:00.000Z' WHERE file_name != '3.csv';
-      UPDATE operations SET state = 'UNCERTAIN', phase = 'unresolved' WHERE reference = 'B-1'`),
+    alter(ledger, () =>
+      ledger.exec(`
+        UPDATE batches SET cancelled_at = '2026-11-20T10:00:00.000Z' WHERE file_name = '2.csv';
+        UPDATE batches SET created_at = '2026-11-20T00:30:00.000Z' WHERE file_name != '3.csv';
+        UPDATE operations SET state = 'UNCERTAIN', phase = 'unresolved' WHERE reference = 'B-1'`),
+    ),
   );
   const [third, second, first] = ofBatch;
   const found = (line: string) => ids(merchant, `payout batch list ${line}`.trim().split(" "));

@@ -4,6 +4,7 @@ import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { startSandbox } from "../../src/sandbox/server.ts";
 import { scratchFolder } from "../support/helpers.ts";
 import { lenden } from "../support/lenden.ts";
+import { alter } from "../support/merchant.ts";
 import { toolLine } from "../tool.js";
 
 /** A person's machine: a profile, methods, payments and payouts, a file; `lenden` is on the PATH. */
@@ -88,7 +89,8 @@ async function poisonLedger(data: string): Promise<void> {
     change.run(`OP${index}`, `H-${index}`, id, id);
     database.exec("INSERT INTO operations SELECT * FROM copy");
   }
-  database.prepare("UPDATE batches SET name = ?").run(`$(${trap})\u001b[31m %F{red} \`${trap}\``);
+  const name = `$(${trap})\u001b[31m %F{red} \`${trap}\``;
+  alter(database, () => void database.prepare("UPDATE batches SET name = ?").run(name));
   database.exec("UPDATE operations SET state = 'UNCERTAIN' WHERE reference = 'H-0'");
   database.close();
 }

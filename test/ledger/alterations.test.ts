@@ -132,6 +132,7 @@ beforeAll(async () => {
   const types = { getTypeParser: () => (text: string) => text };
   server = new pg.Client({ host, port, database, user: "postgres", password: "", types });
   await server.connect();
+  await server.query("SET session_replication_role = replica");
   return () => server.end();
 });
 

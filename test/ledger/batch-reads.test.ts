@@ -272,7 +272,7 @@ describeEach(databases, "a batch", ({ share }) => {
     expect(await within(6, 3_500n)).toHaveLength(1);
     expect(await within(7, 3_499n)).toHaveLength(1);
     await cancel(ledger, small);
-    expect(await within(6, 3_500n)).toEqual([]);
+    expect(await within(6, 3_500n)).toHaveLength(1);
     expect(await elsewhere.batches.list(5)).toEqual([]);
   });
 

@@ -183,6 +183,19 @@ describeEach(databases, "a plan that someone edits", ({ share }) => {
     await expect(batches.claim(file, whichBatch)).rejects.toMatchObject(rejected);
   });
 
+  test("is not planned if the file that claimed it was edited meanwhile", async () => {
+    const { run, batches } = await planned();
+    const other = ours(await batches.claim(batchFile("other.csv"), whichBatch));
+    await run("UPDATE batches SET file_name = 'x.csv' WHERE name = 'other.csv'");
+    const rejected = { reason: "ledger.modified", message: expect.stringContaining("file_name") };
+    const plan = batches.plan(
+      other,
+      planning(() => rowsOf(1), 1_000n),
+    );
+    await expect(plan).rejects.toMatchObject(rejected);
+    expect(await batches.known({ name: "x.csv" })).toMatchObject({ batches: [] });
+  });
+
   test("is not planned again without its plan", async () => {
     const { run, batches } = await planned();
     await run("UPDATE batches SET row_count = NULL");

@@ -1,6 +1,8 @@
+import { writeFileSync } from "node:fs";
 import { beforeAll, beforeEach, describe, expect } from "vitest";
 import { allColumns } from "../../src/ledger/columns.ts";
 import { PlanSums, planEvent } from "../../src/ledger/plan.ts";
+import { fileOf } from "../batch/files.ts";
 import { until } from "../support/helpers.ts";
 import { errorOf } from "../support/lenden.ts";
 import { isSkipped, serverTest } from "../support/postgres.ts";
@@ -17,6 +19,11 @@ import {
 } from "./shop.ts";
 
 const byColleague = /created by mallory \(as \S+\) on /;
+/** What would hide a batch from the guards that find it. */
+const hiding: Record<string, string> = {
+  ...{ name: "'x.csv'", file_name: "'x.csv'", file_hash: "'00'", columns: `'["x"]'` },
+  ...{ method: "'nagad'", row_count: "NULL", total_paisa: "total_paisa + 1", created_at: "''" },
+};
 /** What a copy of an operation has in place of its own columns. */
 const belowAll: Record<string, string> = {
   number: "-number",
@@ -126,6 +133,50 @@ describe("a colleague with psql", () => {
     expect([1, 75]).toContain(code);
     expect(shop.moved()).toEqual(["payout 22 01711000022"]);
   });
+
+  serverTest("hides no unfinished batch from the file that replaces it", async () => {
+    const wages = (to: string) => `amount,to,method\n41,01711000041,bkash\n42,${to},bkash\n`;
+    const path = fileOf(wages("01711000042"), "wages.csv");
+    const denied = { do: "answer", status: 403, body: "{}" } as const;
+    shop.api.disturb(create, { response: () => denied, takesEffect: false }, 2);
+    await shop.ann(orders.batch(path, [2, 83]));
+    expect(shop.moved()).toEqual(["payout 41 01711000041"]);
+    const ofFile = "FROM batches WHERE file_name = 'wages.csv'";
+    const { rows } = await shop.colleague.query(`SELECT * ${ofFile}`);
+    const changes = Object.entries(hiding).map(([column, value]) => `"${column}" = ${value}`);
+    for (const set of [...changes, changes.join(", ")]) {
+      const changed = shop.alter(`UPDATE batches SET ${set} WHERE number = ${rows[0].number}`);
+      await expect.soft(changed, set).rejects.toMatchObject({ code: "42501" });
+    }
+
+    writeFileSync(path, wages("01711000043"));
+    const sent = await shop.annBuilt([...orders.batch(path, [2, 83]), "--allow-duplicates"]);
+
+    expect([sent.code, sent.stderr]).toEqual([5, expect.stringContaining("wages.csv differs")]);
+    expect(shop.moved()).toEqual(["payout 41 01711000041"]);
+  });
+
+  serverTest(
+    "cancels a paid batch, which a file with all of its rows does not pay again",
+    async () => {
+      const { rows } = await shop.colleague.query("SELECT number FROM batches ORDER BY number");
+      const more =
+        "amount,to,method\n11,01711000011,bkash\n12,01711000012,bkash\n13,01711000013,bkash\n";
+      const line = [...orders.batch(fileOf(more, "more.csv"), [3, 36]), "--allow-duplicates"];
+      await shop.append({ operation: null, batch: rows[0].number, event: "cancelled", data: {} });
+      await shop.alter(
+        `UPDATE batches SET cancelled_at = created_at WHERE number = ${rows[0].number}`,
+      );
+
+      const sent = await shop.annBuilt(line);
+
+      expect([sent.code, sent.stderr]).toEqual([
+        5,
+        expect.stringContaining("has all rows of batch"),
+      ]);
+      expect(shop.moved()).toEqual([]);
+    },
+  );
 
   type Row = Record<string, string | null>;
 

@@ -12,7 +12,7 @@ const rejected = [
   "UPDATE batch_rows SET amount_paisa = 0",
 ];
 
-describeEach(databases, "the tables", ({ name, share }) => {
+describeEach(databases, "the tables", ({ share }) => {
   test("reject a number below all others, and an amount below zero", async () => {
     const { open, run } = await share();
     const ledger = await open();
@@ -20,7 +20,6 @@ describeEach(databases, "the tables", ({ name, share }) => {
     const { batch } = await ledger.batches.claim(batchFile("a.csv"), whichBatch);
     const planned = planning(() => [plannedRow(1)], 1_000n);
     expect(await ledger.batches.plan(batch, planned)).toMatchObject({ kind: "planned" });
-    if (name === "SQLite") await run("DROP TRIGGER fixed_columns");
     for (const sql of [...rejected, "UPDATE operations SET amount_paisa = -1"])
       await expect(run(sql), sql).rejects.toThrow(/check constraint/i);
     await run("UPDATE operations SET amount_paisa = 0");

@@ -219,9 +219,8 @@ export function modelBatches(run: ModelRun): BatchStore {
     async *plansWithin({ count, sumPaisa }) {
       const guarded = state.batches.filter(run.isGuarded).toReversed();
       for (const { batch, rows, account } of guarded) {
-        const { plan, cancelledAt } = batch;
-        if (!plan || cancelledAt !== null) continue;
-        if (plan.rowCount > count || plan.totalPaisa > sumPaisa) continue;
+        const { plan } = batch;
+        if (!plan || plan.rowCount > count || plan.totalPaisa > sumPaisa) continue;
         // A store gives some of them.
         const samples = rows.map(({ amountPaisa, recipient, description }) => {
           return { recipient, amountPaisa, description };

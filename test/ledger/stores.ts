@@ -7,6 +7,7 @@ import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import type { Worker } from "../../src/ledger/worker.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { runs } from "../support/helpers.ts";
+import { alter } from "../support/merchant.ts";
 import { isSkipped } from "../support/postgres.ts";
 import { type Modeled, modelLedger } from "./model.ts";
 import { emptyModel } from "./model-state.ts";
@@ -58,7 +59,7 @@ const sqlite: Store<SharedDatabase> = {
       },
       run: async (sql) => {
         if (/^\s*SELECT/.test(sql)) return database.prepare(sql).all();
-        database.exec(sql);
+        alter(database, () => database.exec(sql));
         return [];
       },
       close: async () => database.close(),

@@ -188,14 +188,14 @@ export function heldBy(
     UPDATE ${table} SET process = '${lock}', held_since = '${since}'`;
 }
 
-/** Changes a ledger file without the trigger of its fixed columns, which is there again afterwards. */
+/** Changes a ledger file without the triggers of its fixed columns, which are there again afterwards. */
 export function alter(database: Database, work: () => void): void {
-  const [trigger] = database
-    .prepare("SELECT sql FROM sqlite_schema WHERE name = 'fixed_columns'")
+  const triggers = database
+    .prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'")
     .all();
-  database.exec("DROP TRIGGER fixed_columns");
+  for (const { name } of triggers) database.exec(`DROP TRIGGER ${name}`);
   work();
-  database.exec(String(trigger?.sql));
+  for (const { sql } of triggers) database.exec(String(sql));
 }
 
 export async function inDatabase<Result>(

@@ -1,6 +1,6 @@
 import { guardColumn } from "../account.ts";
 import { allColumns, changingColumns, definitions } from "../columns.ts";
-import { planColumns } from "../plan.ts";
+import { fixedBatchColumns, planColumns } from "../plan.ts";
 import { eventColumns } from "../sql/transaction.ts";
 import { newestVersion } from "../version.ts";
 
@@ -145,6 +145,12 @@ CREATE INDEX batches_by_name ON lenden.batches (account, name);
 CREATE INDEX batches_by_file_name ON lenden.batches (account, file_name);
 CREATE INDEX batches_by_age ON lenden.batches (account, number);
 CREATE INDEX batches_by_process ON lenden.batches (process) WHERE process IS NOT NULL;
+-- The role may write these columns, because a batch is claimed before it is planned.
+CREATE FUNCTION lenden.reject_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  RAISE EXCEPTION 'a planned batch in the ledger does not change' USING ERRCODE = 'insufficient_privilege';
+END $$;
+CREATE TRIGGER fixed_plan BEFORE UPDATE OF ${fixedBatchColumns} ON lenden.batches
+  FOR EACH ROW WHEN (OLD.row_count IS NOT NULL) EXECUTE FUNCTION lenden.reject_change();
 
 CREATE TABLE lenden.batch_rows (
   batch bigint NOT NULL,

@@ -33,7 +33,7 @@ import {
   sealedOrderOf,
 } from "../plan.ts";
 import type { Sealer } from "../seal.ts";
-import { isTrue, numberIn, type Row, textOrNull } from "../values.ts";
+import { isTrue, numberIn, type Row, type TextRow, textOrNull } from "../values.ts";
 import { loginOf, nowIn, type Recorder } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import { createBatchResults, rowsOfBatch } from "./batch-results.ts";
@@ -243,6 +243,12 @@ function createLocks(
   };
 }
 
+/** What a batch got from the file that claimed it. */
+function claimedColumns({ name, fileName, hash, columns, method }: Batch): TextRow {
+  const file = { name, file_name: fileName, file_hash: hash, method };
+  return { ...file, columns: JSON.stringify(columns) };
+}
+
 /** A batch was not planned: nothing of it is stored. */
 class NotPlanned extends Error {
   readonly answer: PlanResult;
@@ -281,6 +287,9 @@ function createPlans(parts: Parts): Pick<BatchStore, "plan" | "cancel"> {
         const seal = sums.sealOfPlan(batch, sealer);
         const set = "row_count = $3, total_paisa = $4, seal = $5, created_at = $6";
         const row = yield* change(write, batch, set, rowCount, totalPaisa, seal, createdAt);
+        // Nothing but the lock protects a batch before it is planned.
+        const changed = changedColumns(immutableColumns(row), claimedColumns(batch));
+        if (changed.length > 0) throw batchModified(batch, changed);
         write.append(planEvent(row, createdAt, sums));
         const plan = { rowCount, totalPaisa, seal };
         const planned = { ...batch, createdAt, login: loginOf(recorder), plan };

@@ -2,6 +2,7 @@ import { Failure } from "../../domain/failure.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
 import { guardColumn } from "../account.ts";
 import { allColumns, changingColumns, definitions } from "../columns.ts";
+import { fixedBatchColumns } from "../plan.ts";
 import { newerVersion, newestVersion, type SchemaStep, sqlFrom } from "../version.ts";
 
 const operationColumns = definitions(
@@ -128,6 +129,8 @@ export const schema = `
   CREATE INDEX batches_by_name ON batches (account, name);
   CREATE INDEX batches_by_file_name ON batches (account, file_name);
   CREATE INDEX batches_by_age ON batches (account, number);
+  CREATE TRIGGER fixed_plan BEFORE UPDATE OF ${fixedBatchColumns} ON batches WHEN OLD.row_count IS NOT NULL
+    BEGIN SELECT RAISE(ABORT, 'a planned batch in the ledger does not change'); END;
 
   CREATE TABLE batch_rows (
     batch INTEGER NOT NULL REFERENCES batches (number),
