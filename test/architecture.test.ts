@@ -17,7 +17,7 @@ const mayImport: Record<string, string[]> = {
   ledger: ["domain", "platform", "pg", "ulid"],
   operations: ["api/contract", "domain", "ledger/decide.ts", "types:ledger", "types:api"],
   batches: ["operations", "ledger", "domain", "csv-parse"],
-  tables: ["domain"],
+  tables: ["domain", "platform/files.ts", "zod/mini"],
   reconcile: [
     "batches/csv.ts",
     "batches/header.ts",
@@ -87,6 +87,7 @@ const mayImport: Record<string, string[]> = {
     "operations",
     "batches",
     "reconcile",
+    "tables",
     "report",
     "callbacks",
     "verification",

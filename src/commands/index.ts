@@ -278,6 +278,23 @@ const table: Record<string, Omit<Entry, "name">> = {
     heading: "Ledger, callbacks and API",
     load: async () => (await import("./reconcile.ts")).reconcile,
   },
+  mapping: {
+    summary: "Manage stored column mappings of files",
+    heading: "Ledger, callbacks and API",
+    description: "A mapping stores how the columns of your files are read, under a name.",
+  },
+  "mapping list": {
+    summary: "List mappings",
+    load: async () => (await import("./mapping/list.ts")).mappingList,
+  },
+  "mapping show": {
+    summary: "Show the columns of a mapping",
+    load: async () => (await import("./mapping/show.ts")).mappingShow,
+  },
+  "mapping remove": {
+    summary: "Remove a mapping",
+    load: async () => (await import("./mapping/remove.ts")).mappingRemove,
+  },
   callback: {
     summary: "Receive, verify and test callbacks (webhooks)",
     heading: "Ledger, callbacks and API",

@@ -77,51 +77,48 @@ export function reconcileOutput({
   each,
   warnings,
 }: Schemas) {
-  return z.union([
-    z.strictObject({ mappings: z.array(text), warnings }),
-    z.strictObject({
-      ...each(text, "file since until"),
-      columns: z.array(z.strictObject(each(text, "column field"))),
-      /** With their texts if these are few. */
-      unusedColumns: z.array(z.strictObject({ column: text, values: z.array(text) })),
-      /** By the results of lines. */
-      results: z.record(z.string(), z.strictObject({ lines: count, total: amount })),
-      onlyInLedgerSum: z.strictObject({ operations: count, total: amount }),
-      fees: amount,
-      balance: z.nullable(
-        z.strictObject({
-          ...each(signed, "opening movements fees closing"),
-          brokenAt: z.nullable(
-            z.strictObject({ line: count, expected: z.nullable(signed), shown: signed }),
-          ),
-        }),
-      ),
-      /** Rows of the file that are no lines, the first thousand. */
-      skipped: z.array(z.strictObject({ line: count, ...each(text, "kind text") })),
-      lines: z.array(
-        z.strictObject({
-          line: count,
-          result: text,
-          ...each(textOrNull, "explained reason id reference date operation"),
-          amount: z.nullable(signed),
-          /** Null for BDT. */
-          currency: textOrNull,
-          differences: z.array(z.strictObject(each(text, "field statement ledger"))),
-          proposals: z.array(text),
-          firstLine: z.nullable(count),
-          isNet: z.boolean(),
-        }),
-      ),
-      onlyInLedger: z.array(
-        z.strictObject({
-          line: z.null(),
-          result: z.literal("only-in-ledger"),
-          ...each(text, "operation kind"),
-          ...each(textOrNull, "id reference completedAt"),
-          amount: amountOrNull,
-        }),
-      ),
-      warnings,
-    }),
-  ]);
+  return z.strictObject({
+    ...each(text, "file since until"),
+    columns: z.array(z.strictObject(each(text, "column field"))),
+    /** With their texts if these are few. */
+    unusedColumns: z.array(z.strictObject({ column: text, values: z.array(text) })),
+    /** By the results of lines. */
+    results: z.record(z.string(), z.strictObject({ lines: count, total: amount })),
+    onlyInLedgerSum: z.strictObject({ operations: count, total: amount }),
+    fees: amount,
+    balance: z.nullable(
+      z.strictObject({
+        ...each(signed, "opening movements fees closing"),
+        brokenAt: z.nullable(
+          z.strictObject({ line: count, expected: z.nullable(signed), shown: signed }),
+        ),
+      }),
+    ),
+    /** Rows of the file that are no lines, the first thousand. */
+    skipped: z.array(z.strictObject({ line: count, ...each(text, "kind text") })),
+    lines: z.array(
+      z.strictObject({
+        line: count,
+        result: text,
+        ...each(textOrNull, "explained reason id reference date operation"),
+        amount: z.nullable(signed),
+        /** Null for BDT. */
+        currency: textOrNull,
+        differences: z.array(z.strictObject(each(text, "field statement ledger"))),
+        proposals: z.array(text),
+        firstLine: z.nullable(count),
+        isNet: z.boolean(),
+      }),
+    ),
+    onlyInLedger: z.array(
+      z.strictObject({
+        line: z.null(),
+        result: z.literal("only-in-ledger"),
+        ...each(text, "operation kind"),
+        ...each(textOrNull, "id reference completedAt"),
+        amount: amountOrNull,
+      }),
+    ),
+    warnings,
+  });
 }

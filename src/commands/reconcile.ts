@@ -3,7 +3,6 @@ import { readText } from "../cli/command/common-flags.ts";
 import type { Context } from "../cli/command/context.ts";
 import { defineCommand } from "../cli/command/define-command.ts";
 import { argument, flag, type Input } from "../cli/command/flag.ts";
-import { id, table } from "../cli/output/view.ts";
 import type { Confirmation } from "../cli/terminal/confirm.ts";
 import { usage } from "../domain/failure.ts";
 import { formatTime } from "../domain/local-time.ts";
@@ -30,14 +29,12 @@ import {
   summaryOf,
   unusedText,
 } from "../reconcile/report.ts";
+import { type Mapping, openMappings } from "../tables/mappings.ts";
 import { fileFlags } from "./payout/batch/file.ts";
 import { plainResult, reconcileOutput, rowTable } from "./reconcile-output.ts";
 import { spanOf, timeFilters, zoneOf } from "./time-filters.ts";
 
-const savedMappings = async ({ config }: Folders) => {
-  const { openMappings } = await import("../reconcile/mappings.ts");
-  return openMappings(config).names();
-};
+const savedMappings = async ({ config }: Folders) => openMappings(config).names();
 
 const flags = {
   mapping: flag.optional(
@@ -47,13 +44,6 @@ const flags = {
     { stored: savedMappings },
   ),
   map: flag.many("--map <mapping>", "Read a column as a field: 'Trx ID=id'", readMap),
-  listMappings: flag.toggle("--list-mappings", "List saved column mappings, without comparing"),
-  removeMapping: flag.optional(
-    "--remove-mapping <name>",
-    "Remove a column mapping, without comparing",
-    readText,
-    { stored: savedMappings },
-  ),
   delimiter: fileFlags.delimiter,
   since: { ...timeFilters.since, about: "Start of the period (default: first date in the file)" },
   until: { ...timeFilters.until, about: "End of the period (default: last date in the file)" },
@@ -66,12 +56,7 @@ const flags = {
 };
 
 const args = {
-  file: argument.optional(
-    "file",
-    "CSV statement, unless mappings are listed or removed",
-    ok<string>,
-    "csv-file",
-  ),
+  file: argument.required("file", "CSV statement", ok<string>, "csv-file"),
 };
 type ReconcileInput = Input<typeof flags & typeof args>;
 
@@ -117,21 +102,14 @@ export const reconcile = defineCommand({
   },
   output: reconcileOutput,
   json: (result) => {
-    if ("mappings" in result) return result;
     return plainResult(result.report, result.found.findings);
   },
   view: (result) => {
-    if ("mappings" in result)
-      return table(result.mappings, {
-        id: (name) => name,
-        empty: "No column mapping is saved. To save one, use --mapping.",
-        columns: { mapping: ["MAPPING", (name) => id(name)] },
-      });
     const { shown, zone, ending } = result;
     const empty = ending ? "No line differs from the ledger." : "Every line matches the ledger.";
     return rowTable(shown, empty, zone);
   },
-  ending: (result) => ("mappings" in result ? undefined : result.ending),
+  ending: (result) => result.ending,
 });
 
 /** Rows that are printed at once. */
@@ -143,7 +121,6 @@ async function* pagesOf(
   context: Context,
 ): AsyncIterable<Awaited<ReturnType<typeof resultOf>>> {
   const result = await resultOf(input, context);
-  if ("mappings" in result) return yield result;
   let shown: ReportRow[] = [];
   for (const row of rowsOf(result.found.findings)) {
     shown.push(row);
@@ -161,15 +138,12 @@ function* rowsOf(findings: Findings): Iterable<ReportRow> {
 
 async function resultOf(input: ReconcileInput, context: Context) {
   const { mapping: name, map } = input;
-  const mappings = await changedMappings(input, context);
-  if (input.listMappings || input.removeMapping !== undefined)
-    return { mappings: mappings.names() };
-  if (input.file === undefined) throw usage(["Missing required argument <file>."]);
+  const mappings = openMappings(context.host.folders.config);
   const file = basename(input.file);
   const zone = await zoneOf(context);
   const span = spanOf(input, zone, context);
   if (span.problems.length > 0) throw usage(span.problems, swapDates);
-  const saved = name === undefined ? [] : mappings.find(name);
+  const saved = name === undefined ? [] : savedColumns(name, mappings.find(name));
   const { chooseColumns, openStatement, savedColumn } = await import("../reconcile/columns.ts");
   const isDated = input.since !== undefined && input.until !== undefined;
   const given = { delimiter: input.delimiter, saved, map, isDated };
@@ -180,7 +154,8 @@ async function resultOf(input: ReconcileInput, context: Context) {
   if (isNew) await context.ui.confirm(columnQuestion(columns, unused));
   const lines = await readLines(statement, columns, zone);
   const isSaved = saved.length > 0 && map.length === 0 && !isNew;
-  if (name !== undefined && !isSaved) mappings.save(name, columns.map(savedColumn));
+  if (name !== undefined && !isSaved)
+    mappings.save(name, { kind: "statement", columns: columns.map(savedColumn) });
   const since = { at: span.since, typed: input.since?.typed };
   const until = { at: span.until, typed: input.until?.typed };
   const period = periodOf(lines, since, until, zone);
@@ -206,19 +181,16 @@ async function resultOf(input: ReconcileInput, context: Context) {
   };
 }
 
-/** The saved mappings, without the one that is removed. */
-async function changedMappings({ removeMapping: removed }: ReconcileInput, { host, ui }: Context) {
-  const { openMappings } = await import("../reconcile/mappings.ts");
-  const mappings = openMappings(host.folders.config);
-  if (removed === undefined) return mappings;
-  if (!mappings.names().includes(removed))
+/** @throws Failure `usage` if the mapping is not one of statements */
+function savedColumns(name: string, mapping: Mapping | undefined): ColumnMapping[] {
+  return (mapping?.columns ?? []).map(({ column, field: saved }) => {
+    const field = statementFields.find((one) => one === saved);
+    if (mapping?.kind === "statement" && field) return { column, field };
     throw usage(
-      [`--remove-mapping: ${quoted(removed)} does not exist.`],
-      "To list the mappings, run 'lenden reconcile --list-mappings'.",
+      [`The mapping ${quoted(name)} is not one of statements.`],
+      "To list the mappings, run 'lenden mapping list'.",
     );
-  mappings.remove(removed);
-  ui.notice(`Column mapping ${removed} is removed.`);
-  return mappings;
+  });
 }
 
 function columnQuestion(columns: ColumnMapping[], unused: UnusedColumn[]): Confirmation {

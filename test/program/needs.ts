@@ -69,6 +69,7 @@ export const needs: Need[] = [
     make: emptyServer,
   },
   { when: /statement\.csv/, make: statement },
+  { when: /mapping (?:show|remove)/, make: storedMapping },
   { when: /ledger restore/, make: ledgerBackup },
   { when: /payout\.json/, make: writes("payout.json", payoutBody()) },
   { when: /--key-file/, make: secretFiles },
@@ -174,6 +175,13 @@ async function statement(merchant: Merchant, folder: string): Promise<void> {
   await completedPayout(merchant);
   const { stdout } = await merchant.lenden(["sandbox", "statement"]);
   writeFileSync(join(folder, "statement.csv"), stdout);
+}
+
+async function storedMapping(merchant: Merchant, folder: string): Promise<void> {
+  await statement(merchant, folder);
+  const line = ["reconcile", join(folder, "statement.csv"), "--mapping", "provider", "--yes"];
+  const { code, stderr } = await merchant.lenden(line);
+  if (code !== 0) throw new Error(stderr);
 }
 
 /** By processes of their own: a ledger that this process has open cannot be replaced. */

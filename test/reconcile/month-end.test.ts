@@ -229,13 +229,23 @@ describe("the end of a month", () => {
     const map = ["date", "id", "type", "amount"].flatMap((one) => ["--map", `${one}=${one}`]);
     const names = ["a", "b/../c", "d"];
     await Promise.all(names.map((name) => run(["reconcile", file, ...map, "--mapping", name])));
-    const listed = async (...more: string[]) =>
-      JSON.parse((await run(["reconcile", "--json", ...more])).stdout);
-    expect(await listed("--list-mappings")).toEqual({ mappings: names });
-    const tab = await run(["__complete", "--typed=", "reconcile", "--mapping"]);
-    expect(tab.stdout).toBe("a\t\nd\t\n");
-    expect(await listed("--remove-mapping", "b/../c")).toEqual({ mappings: ["a", "d"] });
-    expect(await run(["reconcile", "--remove-mapping", "x"])).toMatchObject({ code: 2 });
+    const listed = async () => (await run(["mapping", "list", "-q"])).stdout.split("\n");
+    expect(await listed()).toEqual([...names, ""]);
+    for (const line of [
+      ["reconcile", "--mapping"],
+      ["mapping", "show"],
+    ]) {
+      const tab = await run(["__complete", "--typed=", ...line]);
+      expect(tab.stdout).toContain("a\t\nd\t\n");
+    }
+    expect(JSON.parse((await run(["mapping", "show", "a", "--json"])).stdout)).toEqual({
+      ...{ name: "a", kind: "statement" },
+      columns: ["date", "id", "type", "amount"].map((one) => ({ column: one, field: one })),
+    });
+    expect(await run(["mapping", "remove", "b/../c"])).toMatchObject({ code: 0 });
+    expect(await listed()).toEqual(["a", "d", ""]);
+    for (const verb of ["show", "remove"])
+      expect(await run(["mapping", verb, "x"])).toMatchObject({ code: 2 });
     expect(await run(["reconcile"])).toMatchObject({ code: 2 });
   });
 
