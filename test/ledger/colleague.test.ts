@@ -6,6 +6,7 @@ import { fileOf } from "../batch/files.ts";
 import { until } from "../support/helpers.ts";
 import { errorOf } from "../support/lenden.ts";
 import { isSkipped, serverTest } from "../support/postgres.ts";
+import { asRejected, flood } from "./plants.ts";
 import {
   type Filled,
   insert,
@@ -30,7 +31,7 @@ const belowAll: Record<string, string> = {
   id: "id || '0'",
   reference: "reference || '0'",
 };
-const { payout, refund } = orders;
+const { payout, refund, payment } = orders;
 const create = "/payout/create-by-server";
 
 describe("a colleague with psql", () => {
@@ -114,6 +115,57 @@ describe("a colleague with psql", () => {
           file_hash, columns, created_at FROM batches`,
     ];
     for (const sql of below) await expect(shop.alter(sql)).rejects.toMatchObject({ code: "23514" });
+  });
+
+  /** What ann ordered, and what she orders again. */
+  const floods: [
+    what: string,
+    which: (filled: Filled) => string,
+    again: (filled: Filled) => string[],
+  ][] = [
+    ["a payout", () => "reference = 'PAID-1'", () => payout("500", recipients.paid)],
+    [
+      "a refund",
+      ({ refunded }) => `kind = 'refund' AND target = '${refunded}'`,
+      ({ refunded }) => refund(refunded, "60"),
+    ],
+    ["a payment", () => "kind = 'payment' AND description = 'tea'", () => payment("tea")],
+  ];
+
+  serverTest.each(floods)(
+    "edits %s and inserts 60 newer ones, and it is not sent again",
+    async (_, which, again) => {
+      await flood(shop, which(filled));
+      expect((await shop.ben(["ledger", "check"])).code).toBe(0);
+      const { rowCount } = await shop.colleague.query(
+        `UPDATE operations SET ${asRejected} WHERE ${which(filled)} AND login <> session_user`,
+      );
+      expect(rowCount).toBe(1);
+
+      const sent = await shop.annBuilt([...again(filled), "--json"]);
+
+      expect([sent.code, errorOf(sent)]).toMatchObject([1, { reason: "ledger.modified" }]);
+      expect(shop.moved()).toEqual([]);
+    },
+  );
+
+  serverTest("inserts nothing in the name of another login", async () => {
+    const denied = /permission denied/;
+    const { rows } = await shop.colleague.query("SELECT * FROM operations LIMIT 1");
+    const named = { ...rows[0], number: "77", id: "OP77", reference: "R77", login: "ann" };
+    await expect(insert(shop, "operations", named)).rejects.toThrow(denied);
+    await expect(shop.alter("UPDATE operations SET login = 'ann'")).rejects.toThrow(denied);
+    await expect(shop.alter("SET SESSION AUTHORIZATION ann")).rejects.toThrow(denied);
+    await expect(shop.alter("CREATE ROLE other LOGIN")).rejects.toThrow(denied);
+    // A role that he takes on changes no login.
+    const { login: _, ...own } = named;
+    await shop.alter("SET ROLE lenden_writer");
+    await insert(shop, "operations", own);
+    await shop.alter("RESET ROLE");
+    const { rows: written } = await shop.colleague.query(
+      "SELECT login FROM operations WHERE id = 'OP77'",
+    );
+    expect(written).toEqual([{ login: "mallory" }]);
   });
 
   serverTest("inserts a row while a batch is sent, which stops before that row", async () => {

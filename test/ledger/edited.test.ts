@@ -35,6 +35,20 @@ const cases: [name: string, first: Intent, again: Intent][] = [
   ["a payment", tea, tea],
 ];
 
+const cancel: Intent = { ...refund("T"), kind: "cancel", amountPaisa: null };
+
+/** What another login inserts after it, each with another reference if it has one. */
+const floods: [name: string, first: Intent, again: (reference: string) => Intent][] = [
+  [
+    "60 newer ones of other logins do not hide a payout",
+    payout("A", { asked }),
+    (reference) => payout(reference, { asked }),
+  ],
+  ["60 newer ones of other logins do not hide a refund", refund("T"), () => refund("T")],
+  ["60 newer ones of other logins do not hide a payment", tea, () => tea],
+  ["60 newer ones of other logins do not hide a cancel", cancel, () => cancel],
+];
+
 async function operations(shared: SharedDatabase): Promise<unknown[]> {
   return shared.run("SELECT number FROM operations");
 }
@@ -113,6 +127,22 @@ describeEach(databases, "I12: beside an edited row", ({ share }) => {
     }
     await shared.run(`UPDATE operations SET ${edits[1]} WHERE number = ${number}`);
     await expect(claim(ledger, payout("B", { asked }))).rejects.toMatchObject(modified);
+  });
+
+  test.each(floods)("%s", async (_, first, again) => {
+    const shared = await share();
+    const ledger = await shared.open();
+    const { number } = await accepted(ledger, first);
+    for (let index = 0; index < 60; index += 1) {
+      const newer = await claimed(ledger, again(`NEWER-${index}`));
+      await record(ledger, newer, { state: "REFUSED", code: "rejected", sent: true });
+    }
+    const claimOfNext = () => claim(ledger, again("B"), 1_000_000n);
+    const login = "CASE WHEN number % 2 = 0 THEN 'bob' ELSE 'zoe' END";
+    await shared.run(`UPDATE operations SET login = ${login} WHERE number <> ${number}`);
+    await claimOfNext();
+    await shared.run(`UPDATE operations SET ${edits[1]} WHERE number = ${number}`);
+    await expect(claimOfNext()).rejects.toMatchObject(modified);
   });
 
   test("its outcome is neither learned nor recorded, and nothing is resumed", async () => {

@@ -1,7 +1,10 @@
 import { isObject } from "../../src/domain/json.ts";
+import { allColumns, rowOf } from "../../src/ledger/columns.ts";
+import { readEvent, replay } from "../../src/ledger/events.ts";
 import {
   declare,
   type ForgedEvent,
+  insert,
   plant,
   recipients,
   type SharedShop,
@@ -113,4 +116,44 @@ function rowLike(like: string, reference: string, row: number): string {
   return `INSERT INTO batch_rows (${columns.map((name) => `"${name}"`)})
     SELECT ${columns.map((name) => values[name] ?? `"${name}"`)}
     FROM batch_rows WHERE reference = '${like}'`;
+}
+
+/** Makes the row of an operation look as if the API had rejected it long ago. */
+export const asRejected = `state = 'REFUSED', phase = 'retired', code = 'rejected', status = NULL,
+  accepted_at = NULL, completed_at = NULL, updated_at = '2020-01-01T00:00:00.000Z'`;
+
+/**
+ * Inserts operations that are equal to one of ann's, which the API rejected long ago: each with its events, so that
+ * `ledger check` finds nothing.
+ *
+ * @param which a condition on her operation `o`
+ */
+export async function flood(shop: SharedShop, which: string, count = 60): Promise<void> {
+  const { colleague, append } = shop;
+  const { rows } = await colleague.query(
+    `SELECT e.data FROM events e JOIN operations o ON o.number = e.operation
+     WHERE e.event = 'intent' AND ${which} ORDER BY e.number LIMIT 1`,
+  );
+  const { rows: heads } = await colleague.query("SELECT operation FROM head");
+  const first = BigInt(heads[0].operation) + 1n;
+  const [now, longAgo] = [new Date().toISOString(), "2020-01-01T00:00:00.000Z"];
+  const planted: ForgedEvent[] = [];
+  for (let place = 0; place < count; place += 1) {
+    const operation = first + BigInt(place);
+    const intent = JSON.parse(rows[0].data);
+    const reference = intent.reference === null ? null : `FLOOD-${operation}`;
+    const data = reference === null ? intent : withReference(reference)(intent);
+    const rejected = { state: "REFUSED", code: "rejected", sent: true };
+    const events = [
+      { operation, at: now, event: "intent", data: { ...data, id: `OPFLOOD${operation}` } },
+      { operation, at: longAgo, event: "attempt", data: rejected },
+    ];
+    const history = events.map(({ at, event, data }) => readEvent(at, event, JSON.stringify(data)));
+    const recorded = replay(operation, history);
+    if (!recorded) throw new Error("a planted operation has no intent");
+    await insert(shop, "operations", rowOf(allColumns, recorded));
+    planted.push(...events);
+  }
+  await append(...planted);
+  await colleague.query("UPDATE head SET operation = $1", [String(first + BigInt(count) - 1n)]);
 }

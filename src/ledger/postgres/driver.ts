@@ -34,6 +34,7 @@ export const dialect = dialectOf({
   unindexed: (column) => `${column} + 0`,
   unindexedText: (column) => `${column} || ''`,
   isIn: (column, select) => `${column} = ANY (ARRAY(${select}))`,
+  withEach: (select, name) => `CROSS JOIN LATERAL (${select}) ${name}`,
   ...{ jsonObject: "json_build_object", jsonArray: "json_build_array" },
   jsonArrayOf: "json_agg",
   person: "'user', p.user_name, 'login', p.login,",

@@ -77,22 +77,22 @@ CREATE INDEX by_age ON lenden.operations (account, number) INCLUDE (created_at, 
 CREATE INDEX by_time ON lenden.operations (created_at);
 CREATE INDEX by_remote_id ON lenden.operations (account, remote_id, kind) WHERE remote_id IS NOT NULL;
 CREATE INDEX by_status ON lenden.operations (account, kind, status, number) WHERE status IS NOT NULL;
-CREATE INDEX by_target ON lenden.operations (target, kind, (${guardColumn()}), (number + 0))
+CREATE INDEX by_target ON lenden.operations (target, kind, (${guardColumn()}), login, (number + 0))
   WHERE target IS NOT NULL;
 CREATE INDEX refunds_by_phase ON lenden.operations ((target || ''), (${guardColumn()}), phase, updated_at)
   WHERE kind = 'refund';
 CREATE INDEX unconfirmed ON lenden.operations (account, number) WHERE state <> 'CONFIRMED';
--- What guards read: the newest of equal payouts, and those of a phase that were accepted since a time. With zeros and
--- empty texts each statement can use one index alone, so that the server chooses it without statistics.
-CREATE INDEX by_recipient ON lenden.operations (recipient_key, amount_paisa, (${guardColumn()}), (number + 0))
-  WHERE recipient_key IS NOT NULL;
+-- What guards read: the newest equal payouts of each login, and those of a phase that were accepted since a time.
+-- With zeros and empty texts each statement can use one index alone, so that the server chooses it without statistics.
+CREATE INDEX by_recipient ON lenden.operations
+  (recipient_key, amount_paisa, (${guardColumn()}), login, (number + 0)) WHERE recipient_key IS NOT NULL;
 CREATE INDEX same_payout ON lenden.operations
   ((recipient_key || ''), amount_paisa, (${guardColumn()}), phase, accepted_at, (number + 0))
   WHERE recipient_key IS NOT NULL;
 CREATE INDEX by_batch ON lenden.operations (batch, number) WHERE batch IS NOT NULL;
 CREATE INDEX by_any_reference ON lenden.operations (reference) WHERE reference IS NOT NULL;
 CREATE INDEX equal_payment ON lenden.operations
-  ((amount_paisa + 0), description, payer_key, (${guardColumn()}), created_at) WHERE kind = 'payment';
+  ((amount_paisa + 0), description, payer_key, (${guardColumn()}), login, (number + 0)) WHERE kind = 'payment';
 CREATE INDEX same_payment ON lenden.operations
   (amount_paisa, description, payer_key, (${guardColumn()}), phase, status, created_at) WHERE kind = 'payment';
 CREATE INDEX by_process ON lenden.operations (process) WHERE process IS NOT NULL;

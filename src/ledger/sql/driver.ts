@@ -46,6 +46,8 @@ export interface Dialect {
   unindexedText(column: string): string;
   /** True of a column with one of the values that a query finds, by an index of the column. */
   isIn(column: string, select: string): string;
+  /** Joins the operations whose numbers a query finds for each row before it, at most so many as its LIMIT. */
+  withEach(select: string, name: string): string;
   /** The functions that make their arguments an object or an array of JSON. */
   jsonObject: string;
   jsonArray: string;

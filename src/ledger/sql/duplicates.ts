@@ -1,15 +1,6 @@
 import { type GuardScope, guardScope, type NamedAccount } from "../account.ts";
 import { columns, recipientOf } from "../columns.ts";
-import {
-  changesOfRecord,
-  equalPayments,
-  isOpenRow,
-  isUnresolved,
-  mostCompared,
-  olderPayouts,
-  payoutFacts,
-  refundsOfPayment,
-} from "../conditions.ts";
+import { isOpenRow, isUnresolved } from "../conditions.ts";
 import {
   type ClaimFacts,
   type ClaimRequest,
@@ -19,6 +10,14 @@ import {
   rejectionsSince,
 } from "../decide.ts";
 import type { FoundOperation, Holder } from "../operation.ts";
+import {
+  changesOfRecord,
+  equalPayments,
+  manyEqualPayouts,
+  mostCompared,
+  payoutFacts,
+  refundsOfPayment,
+} from "../repeated.ts";
 import { numberIn, type Row } from "../values.ts";
 import type { Owner, Recorder } from "../worker.ts";
 import type { Dialect, Processes } from "./driver.ts";
@@ -52,7 +51,7 @@ function claimReads(dialect: Dialect, scope: GuardScope) {
   const ofRecord = `SELECT max(o.number) AS number FROM lenden.operations o
     WHERE o.account IN (${accounts}) AND o.remote_id = $2 AND o.kind = $3`;
 
-  const older = olderSql(scope, dialect);
+  const amongMany = amongManySql(scope, dialect);
 
   function* payoutsOf(rows: Row[], account: bigint): Work<Row[]> {
     if (rows.length === 0) return [];
@@ -65,15 +64,17 @@ function claimReads(dialect: Dialect, scope: GuardScope) {
     return found;
   }
 
-  /** The numbers of what is older than the newest equal payouts, by the places of the claims. */
-  function* olderOf(rows: Row[], account: bigint, nowMs: number): Work<Map<number, bigint[]>> {
+  /** The numbers of what decides among many equal payouts, by the places of the claims. */
+  function* decisiveOf(rows: Row[], account: bigint, nowMs: number): Work<Map<number, bigint[]>> {
     if (rows.length === 0) return new Map();
     const values: Value[] = [account, scope.number(account), duplicatesSince(nowMs)];
-    const [found = []] = yield [{ sql: older, values, given: { columns: askedColumns, rows } }];
+    const [found = []] = yield [{ sql: amongMany, values, given: { columns: askedColumns, rows } }];
     return new Map(
-      found.map(({ place, ...numbers }) => [
+      found.map(({ place, newest, ...others }) => [
         Number(place),
-        Object.values(numbers).flatMap((one) => (one === null ? [] : [numberIn(one)])),
+        Object.values(others)
+          .flatMap((one) => (one === null ? [] : [numberIn(one)]))
+          .concat(numbersIn(newest)),
       ]),
     );
   }
@@ -84,18 +85,12 @@ function claimReads(dialect: Dialect, scope: GuardScope) {
     return row?.number == null ? undefined : numberIn(row.number);
   }
 
-  function* similarTo(
-    claim: ClaimRequest,
-    account: bigint,
-    reading: Reading,
-  ): Work<FoundOperation[]> {
+  /** The numbers of what an intent may repeat that is no payout, oldest first. */
+  function* similarTo(claim: ClaimRequest, account: bigint, nowMs: number): Work<bigint[]> {
     if (claim.intent.kind === "payout") return [];
-    const { from, values } = similarSql(claim, scope, dialect, {
-      account,
-      nowMs: reading.nowMs,
-    });
-    const rows = yield* query(`SELECT ${dialect.foundColumns} ${from}`, ...values);
-    return foundIn(rows, reading);
+    const { sql, values } = similarSql(claim, scope, dialect, { account, nowMs });
+    const rows = yield* query(`SELECT number FROM (${sql}) found ORDER BY 1`, ...values);
+    return rows.map(({ number }) => numberIn(number));
   }
 
   function* operationsOf(numbers: bigint[], reading: Reading): Work<Map<bigint, FoundOperation>> {
@@ -107,7 +102,7 @@ function claimReads(dialect: Dialect, scope: GuardScope) {
     return new Map(operations.map((one) => [one.number, one]));
   }
 
-  return { payoutsOf, olderOf, recordOf, similarTo, operationsOf };
+  return { payoutsOf, decisiveOf, recordOf, similarTo, operationsOf };
 }
 
 /** What a reading of facts is a part of. */
@@ -123,7 +118,7 @@ export function createClaimFacts(
 ) {
   const { owner, now } = recorder;
   const scope = scopeOf(owner, dialect);
-  const { payoutsOf, olderOf, recordOf, similarTo, operationsOf } = claimReads(dialect, scope);
+  const { payoutsOf, decisiveOf, recordOf, similarTo, operationsOf } = claimReads(dialect, scope);
   return function* (
     { isAlive, appendedTo = noEvents }: Processes & Partial<Pick<Write, "appendedTo">>,
     claims: ClaimRequest[],
@@ -139,25 +134,25 @@ export function createClaimFacts(
       payoutsOf(asked, own.number),
       both(
         all(claims.map((one) => recordOf(one, whose))),
-        all(claims.map((one) => similarTo(one, own.number, reading))),
+        all(claims.map((one) => similarTo(one, own.number, nowMs))),
       ),
     );
     const rows = new Map(payouts.map((row) => [Number(row.place), row]));
-    const newest = new Map(payouts.map(({ place, newest }) => [Number(place), numbersIn(newest)]));
+    const similarAt = new Map(similar.entries());
+    for (const { place, equal } of payouts) similarAt.set(Number(place), numbersIn(equal));
+    const crowded = asked.filter(
+      ({ place }) => similarAt.get(Number(place))?.length === mostCompared,
+    );
+    for (const { place } of crowded) similarAt.delete(Number(place));
     const numbers = [...payouts.map(({ same }) => same ?? undefined), ...records];
     const known = numbers.flatMap((one) => (one === undefined ? [] : [numberIn(one)]));
-    const [operations, older] = yield* both(
-      operationsOf([...known, ...[...newest.values()].flat()], reading),
-      olderOf(
-        asked.filter(({ place }) => newest.get(Number(place))?.length === mostCompared),
-        own.number,
-        nowMs,
-      ),
+    const [operations, decisive] = yield* both(
+      operationsOf([...known, ...[...similarAt.values()].flat()], reading),
+      decisiveOf(crowded, own.number, nowMs),
     );
-    const unread = [...older.values()].flat().filter((number) => !operations.has(number));
+    for (const [place, numbers] of decisive) similarAt.set(place, numbers);
+    const unread = [...decisive.values()].flat().filter((number) => !operations.has(number));
     for (const [number, one] of yield* operationsOf(unread, reading)) operations.set(number, one);
-    const similarAt = (place: number) =>
-      new Set([...(newest.get(place) ?? []), ...(older.get(place) ?? [])]);
     const found = (number: Row[string] | undefined) =>
       number == null ? undefined : operations.get(numberIn(number));
     const holders = yield* all(
@@ -172,9 +167,9 @@ export function createClaimFacts(
         same: found(row?.same),
         holder: holders[place],
         ofRecord: found(records[place]),
-        similar: row
-          ? [...similarAt(place)].flatMap((number) => operations.get(number) ?? [])
-          : (similar[place] ?? []),
+        similar: [...new Set(similarAt.get(place))].flatMap(
+          (number) => operations.get(number) ?? [],
+        ),
         planned: row && plannedIn(row),
       };
     });
@@ -201,39 +196,34 @@ export function claimKeysOf({ intent, found }: ClaimRequest): string[] {
   return [kind === "payment" ? `payment ${amountPaisa}` : `${kind} ${target}`, ...record];
 }
 
-/** FROM and WHERE of what an intent may repeat that is no payout. */
+/** The statement that finds the numbers of what an intent may repeat that is no payout. */
 function similarSql(
   { intent, found }: ClaimRequest,
   scope: GuardScope,
   dialect: Dialect,
   { account, nowMs }: { account: bigint; nowMs: number },
-): { from: string; values: Value[] } {
+): { sql: string; values: Value[] } {
   const { values, bind } = parameters();
   const { kind, target, amountPaisa } = intent;
   const isGuarded = scope.ofOperations("o", bind(scope.number(account)));
-  const within = (numbers: string) => ({
-    from: `FROM (${numbers}) found CROSS JOIN lenden.operations o WHERE o.number = found.number
-      ORDER BY ${dialect.unindexed("o.number")}`,
-    values,
-  });
   /** An index finds each of both forms. */
   const is = (column: string, value: Value) =>
     value === null ? `${column} IS NULL` : `${column} = ${bind(value)}`;
   const amount = (column = "o.amount_paisa") => is(column, amountPaisa);
   if (kind === "refund") {
     const ofPayment = { target: bind(target), isGuarded, amount: amount() };
-    return within(refundsOfPayment(ofPayment, bind(rejectionsSince(nowMs)), dialect));
+    return { sql: refundsOfPayment(ofPayment, bind(rejectionsSince(nowMs)), dialect), values };
   }
   if (kind !== "payment") {
     const ofRecord = `${isGuarded} AND o.kind = ${bind(kind)} AND o.target = ${bind(target)}`;
-    return within(changesOfRecord(ofRecord, dialect));
+    return { sql: changesOfRecord(ofRecord, dialect), values };
   }
   const { description, payerKey, methodId } = columns;
   const described = is("o.description", description.of(intent));
   // The record of the API names neither the payer nor the ID of the method.
   if (found)
     return {
-      from: `FROM lenden.operations o WHERE ${isGuarded} AND o.kind = 'payment' AND ${amount()}
+      sql: `SELECT o.number FROM lenden.operations o WHERE ${isGuarded} AND o.kind = 'payment' AND ${amount()}
         AND ${described} AND ${isUnresolved} ORDER BY o.number LIMIT 1`,
       values,
     };
@@ -243,16 +233,11 @@ function similarSql(
     is("o.method_id", methodId.of(intent)),
     isGuarded,
   ];
-  return within(
-    equalPayments(
-      { amount, others: others.join(" AND ") },
-      {
-        processingSince: bind(processingSince(nowMs)),
-        completedSince: bind(duplicatesSince(nowMs)),
-      },
-      dialect,
-    ),
-  );
+  const since = {
+    processingSince: bind(processingSince(nowMs)),
+    completedSince: bind(duplicatesSince(nowMs)),
+  };
+  return { sql: equalPayments({ amount, others: others.join(" AND ") }, since, dialect), values };
 }
 
 const askedColumns: ColumnTypes = {
@@ -319,8 +304,8 @@ function payoutsSql(scope: GuardScope, dialect: Dialect, hasSingle: boolean): st
 const selected = (read: Record<string, string>) =>
   Object.entries(read).map(([name, sql]) => `${sql} AS ${name}`);
 
-/** What decides about a payout and is older than the newest equal ones. $1 own account, $2 scope, $3 time. */
-function olderSql(scope: GuardScope, dialect: Dialect): string {
+/** What decides about a payout that has many equal ones. $1 own account, $2 scope, $3 time. */
+function amongManySql(scope: GuardScope, dialect: Dialect): string {
   const parameters = { own: "CAST($1 AS bigint)", scope: "$2", since: "$3" };
-  return `SELECT given.place AS place, ${selected(olderPayouts(scope, parameters, dialect))} FROM given`;
+  return `SELECT given.place AS place, ${selected(manyEqualPayouts(scope, parameters, dialect))} FROM given`;
 }

@@ -7,9 +7,9 @@ import {
   isSamePayout,
   isUnresolved,
   lastTakenAt,
-  recipientByPhase,
 } from "../conditions.ts";
 import type { BatchReads } from "../ledger.ts";
+import { recipientByPhase } from "../repeated.ts";
 import { knownOf, overlapsIn, plannedOf } from "../rows.ts";
 import { grouped, numberIn, type Row } from "../values.ts";
 import type { Owner } from "../worker.ts";

@@ -30,6 +30,8 @@ export const dialect = dialectOf({
   unindexed: (column) => column,
   unindexedText: (column) => column,
   isIn: (column, select) => `${column} IN (${select})`,
+  withEach: (select, name) =>
+    `CROSS JOIN lenden.operations ${name} WHERE ${name}.number IN (${select})`,
   ...{ jsonObject: "json_object", jsonArray: "json_array" },
   jsonArrayOf: "json_group_array",
   person: "",

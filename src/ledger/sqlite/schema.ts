@@ -66,17 +66,17 @@ export const schema = `
   CREATE INDEX by_time ON operations (created_at);
   CREATE INDEX by_remote_id ON operations (account, remote_id, kind) WHERE remote_id IS NOT NULL;
   CREATE INDEX by_status ON operations (account, kind, status, number) WHERE status IS NOT NULL;
-  CREATE INDEX by_target ON operations (target, kind, ${guardColumn()}) WHERE target IS NOT NULL;
+  CREATE INDEX by_target ON operations (target, kind, ${guardColumn()}, login) WHERE target IS NOT NULL;
   CREATE INDEX refunds_by_phase ON operations (target, ${guardColumn()}, phase, updated_at)
     WHERE kind = 'refund';
   CREATE INDEX unconfirmed ON operations (account, state, number) WHERE state != 'CONFIRMED';
-  -- What guards read: the newest of equal payouts, and those of a phase that were accepted since a time.
-  CREATE INDEX by_recipient ON operations (recipient_key, amount_paisa, ${guardColumn()})
+  -- What guards read: the newest equal payouts of each login, and those of a phase that were accepted since a time.
+  CREATE INDEX by_recipient ON operations (recipient_key, amount_paisa, ${guardColumn()}, login)
     WHERE recipient_key IS NOT NULL;
   CREATE INDEX same_payout ON operations (recipient_key, amount_paisa, ${guardColumn()}, phase, accepted_at)
     WHERE recipient_key IS NOT NULL;
   CREATE INDEX by_batch ON operations (batch, number) WHERE batch IS NOT NULL;
-  CREATE INDEX equal_payment ON operations (amount_paisa, description, payer_key, ${guardColumn()}, created_at)
+  CREATE INDEX equal_payment ON operations (amount_paisa, description, payer_key, ${guardColumn()}, login)
     WHERE kind = 'payment';
   CREATE INDEX same_payment ON operations
     (amount_paisa, description, payer_key, ${guardColumn()}, phase, status, created_at) WHERE kind = 'payment';

@@ -4,8 +4,31 @@ const inHistory = ["test/ledger/transitions.test.ts"];
 /** Without the logins, every event counts as one of its person. */
 const withoutLogins = (history) => history.map((one) => ({ ...one, login: undefined }));
 
+/** Finds the newest of all logins together, instead of the newest of each. @param {string} sql */
+function ofAllLogins(sql) {
+  const order = /AND o\.login = logins\.login(\s+ORDER BY .*?)o\.login DESC,/gs;
+  return sql.replace(order, "$1");
+}
+
+const flooded = (what, seam) => ({
+  name: `others: newer equal ones of another login hide ${what}`,
+  seam,
+  decorate:
+    (find) =>
+    (...given) => {
+      const found = find(...given);
+      if (typeof found === "string") return ofAllLogins(found);
+      return { ...found, newest: ofAllLogins(found.newest) };
+    },
+  tests: ["test/ledger/edited.test.ts", "-t", `of other logins do not hide ${what}`],
+});
+
 /** Bugs of what another login adds to an operation of a shared ledger. */
 export const otherLoginBugs = [
+  flooded("a payout", "equalPayouts"),
+  flooded("a refund", "equalRefunds"),
+  flooded("a payment", "equalPayments"),
+  flooded("a cancel", "equalChanges"),
   {
     name: "others: any event may follow any other one",
     seam: "canFollow",
