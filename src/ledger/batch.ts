@@ -24,7 +24,7 @@ export interface BatchStore extends BatchResults {
    * Locks the batch of a file for this process: the one that it is, or a new one.
    *
    * @param which decides that inside the transaction
-   * @throws Failure `ledger.modified` if the batch is not as its events record
+   * @throws Failure `ledger.modified` if the batch is not as its events record, and no person accepted that here
    */
   claim(file: BatchFile, which: WhichBatch): Promise<BatchClaim>;
   /** Locks a batch that was planned before. @throws Failure as `claim` does */
@@ -40,7 +40,7 @@ export interface BatchStore extends BatchResults {
    * Reads the whole plan of a batch.
    *
    * @param sealer undefined to check no seal
-   * @throws Failure `batch.plan-modified` if its rows are not those that its newest event records
+   * @throws Failure `batch.plan-modified` if its rows are neither those that its newest event records nor accepted
    */
   readPlan(batch: Batch, sealer: Sealer | undefined): Promise<ReadPlan>;
   /**
@@ -280,12 +280,15 @@ export interface Tally {
   sentBefore: { count: number; sumPaisa: Paisa };
 }
 
+const acceptHint =
+  "To see what was modified, run 'lenden ledger check'. To use the ledger as it is, run 'lenden ledger check --accept'. Payouts could then be sent twice.";
+
 /** Why nothing is done with a plan whose rows are not those that were planned. */
 export function planModified({ id }: Batch): Failure {
   return new Failure(
     "batch.plan-modified",
     `The rows of batch ${id} were modified in the ledger.`,
-    { hint: "To see what was modified, run 'lenden ledger check'." },
+    { hint: acceptHint },
   );
 }
 
@@ -294,7 +297,7 @@ export function batchModified({ id }: Batch, columns: string[]): Failure {
   return new Failure(
     "ledger.modified",
     `Batch ${id} was modified in the ledger (${columns.join(", ")}).`,
-    { hint: "To see what was modified, run 'lenden ledger check'.", operation: id },
+    { hint: acceptHint, operation: id },
   );
 }
 

@@ -67,6 +67,26 @@ export function missing(named: Named): Finding {
   return { ...named, problem: "missing", columns: [], now: [] };
 }
 
+/** What a plan's event records of its rows. */
+const planDigests = ["rows", "accepted", "seals"];
+
+/**
+ * The parts of a finding that something is decided about, each as it is found then: a batch is compared with its events
+ * when it is claimed, and its rows when they are read. Seals say themselves whether they are valid.
+ */
+export function decidingParts(finding: Finding): Finding[] {
+  if (finding.kind === "operation") return [finding];
+  if (finding.kind !== "batch" || finding.problem !== "changed") return [];
+  const { columns, now } = finding;
+  const partOf = (isIn: (column: string) => boolean): Finding => ({
+    ...finding,
+    columns: columns.filter(isIn),
+    now: now.filter((_, place) => isIn(columns[place] ?? "")),
+  });
+  const parts = [partOf((one) => !planDigests.includes(one)), partOf((one) => one === "rows")];
+  return parts.filter((part) => part.columns.length > 0);
+}
+
 /** By it an acceptance names a finding: the same row, modified once more, has another digest. */
 export function digestOf(finding: Finding): string {
   return hash("sha256", JSON.stringify(finding));

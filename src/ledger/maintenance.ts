@@ -1,6 +1,6 @@
 import { Failure } from "../domain/failure.ts";
 import { type Acceptance, acceptanceEvent, type Event } from "./chain.ts";
-import { digestOf } from "./finding.ts";
+import { decidingParts, digestOf } from "./finding.ts";
 import type { StoredHead } from "./head.ts";
 import { findingsDigest, type Integrity, isAccepted, isComplete, isIntact } from "./integrity.ts";
 import type { UnmovedFile } from "./move/unmoved.ts";
@@ -133,8 +133,8 @@ export async function unacceptedContent(
   }
   const integrity = await readIntegrity();
   if (isAccepted(integrity, accepted)) return undefined;
-  const operations = integrity.modified.filter(({ kind }) => kind === "operation").map(digestOf);
-  return { state: "modified", accepted: { findings: findingsDigest(integrity), operations } };
+  const rows = integrity.modified.flatMap(decidingParts).map(digestOf);
+  return { state: "modified", accepted: { findings: findingsDigest(integrity), rows } };
 }
 
 /** The event of an acceptance, by whom it is. */

@@ -31,8 +31,8 @@ export interface Head {
 export interface Accepted {
   /** Of all findings together. */
   findings: string;
-  /** Of each finding about an operation. */
-  operations: readonly string[];
+  /** Of each finding about an operation or a batch, by `decidingParts`. */
+  rows: readonly string[];
 }
 
 /** What is stored of a ledger outside of it. */
@@ -134,9 +134,9 @@ export function readHead(path: string): "missing" | "unreadable" | Position {
 type StoredName = "number" | "hash" | "modified" | "accepted" | "server" | "unused";
 
 function acceptedIn(value: unknown): Accepted | undefined {
-  const { findings, operations } = isObject(value) ? value : {};
-  if (typeof findings !== "string" || !Array.isArray(operations)) return undefined;
-  return { findings, operations: operations.filter((one) => typeof one === "string") };
+  const { findings, rows } = isObject(value) ? value : {};
+  if (typeof findings !== "string" || !Array.isArray(rows)) return undefined;
+  return { findings, rows: rows.filter((one) => typeof one === "string") };
 }
 
 /**

@@ -26,8 +26,8 @@ export interface Recorder {
   actor: Actor;
   now(): number;
   newId(): string;
-  /** The digests of findings about operations that a person accepted on this machine. */
-  acceptedOperations?: readonly string[] | undefined;
+  /** The digests of findings about operations and batches that a person accepted on this machine. */
+  acceptedRows?: readonly string[] | undefined;
   /** Removes secrets from what the API returned. */
   scrub(text: string): string;
 }

@@ -1,8 +1,10 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { fileOf } from "../batch/files.ts";
+import { faults } from "../sandbox/running.ts";
 import { scratchFolder } from "../support/helpers.ts";
-import { errorOf, lenden } from "../support/lenden.ts";
-import { openMerchant, openMerchantApart, payoutOf } from "../support/merchant.ts";
+import { errorOf, jumpingHost, lenden } from "../support/lenden.ts";
+import { alter, openMerchant, openMerchantApart, payoutOf } from "../support/merchant.ts";
 
 /** A ledger in which an accepted payout was made to look as if it had never been sent. */
 async function modifiedLedger() {
@@ -85,6 +87,64 @@ describe("after a check that found a modified row", () => {
     expect(await merchant.lenden(payoutOf("SECOND"))).toMatchObject({ code: 0 });
     expect(await merchant.lenden(payoutOf("FIRST"))).toMatchObject({ code: 0 });
     expect(await merchant.books("payouts")).toHaveLength(2);
+  });
+});
+
+describe("a batch that was modified", () => {
+  const text = "ref,amount,to,method\nPAY-1,500,01712345671,bkash\nPAY-2,500,01712345672,bkash\n";
+  const send = (what: string) => ["payout", "batch", "send", what, "--json"];
+
+  /** A batch without its second payout, and the digest that accepts the ledger after a modification. */
+  async function modifiedBatch(sql: string) {
+    const ill = faults("createPayout:status-401");
+    const merchant = await openMerchant({ faults: ill });
+    const path = fileOf(text);
+    await merchant.lenden([...send(path), "--concurrency", "1"]);
+    ill.splice(0);
+    const [{ batch }] = JSON.parse(
+      (await merchant.lenden(["payout", "batch", "list", "--json"])).stdout,
+    );
+    await merchant.inLedger((ledger) => alter(ledger, () => ledger.exec(sql)));
+    const accept = async () => {
+      const { stdout } = await merchant.lenden(["ledger", "check", "--json"]);
+      const { newest } = JSON.parse(stdout);
+      const accepting = ["ledger", "check", "--accept-hash", newest.hash, "--yes"];
+      expect(await merchant.lenden(accepting)).toMatchObject({ code: 0 });
+    };
+    const paid = async () => (await merchant.books("payouts")).map((one) => one.recipientNumber);
+    return { merchant, path, id: String(batch), accept, paid };
+  }
+
+  test.each([
+    "UPDATE batch_rows SET cells = '[]'",
+    "UPDATE batches SET cancelled_at = created_at",
+    "UPDATE batches SET name = 'other.csv', total_paisa = 1",
+    "UPDATE batches SET cancelled_at = created_at; UPDATE batch_rows SET line = 9 WHERE row = 1",
+  ])("is sent by its file or its ID once it is accepted: %s", async (sql) => {
+    for (const by of ["path", "id"] as const) {
+      const { merchant, accept, paid, ...names } = await modifiedBatch(sql);
+      const rejected = await merchant.lenden(send(names[by]), { host: jumpingHost() });
+      expect([rejected.code, errorOf(rejected).reason]).toEqual([
+        1,
+        expect.stringMatching(/^(?:ledger.modified|batch.plan-modified)$/),
+      ]);
+      await accept();
+      const sent = await merchant.lenden(send(names[by]), { host: jumpingHost() });
+      expect([by, sent.code, sent.stderr]).toEqual([by, 0, expect.anything()]);
+      expect((await paid()).toSorted()).toEqual(["01712345671", "01712345672"]);
+    }
+  });
+
+  test("is not sent with another recipient, or after a later modification, once it is accepted", async () => {
+    const sql = "UPDATE batch_rows SET recipient = '01999999999' WHERE row = 2";
+    const { merchant, path, id, accept, paid } = await modifiedBatch(sql);
+    const before = await paid();
+    await accept();
+    expect(await merchant.lenden(send(id))).toMatchObject({ code: 4 });
+    expect(await merchant.lenden(send(path))).toMatchObject({ code: 5 });
+    await merchant.inLedger((ledger) => ledger.exec("UPDATE batch_rows SET cells = '[]'"));
+    expect(await merchant.lenden(send(id))).toMatchObject({ code: 1 });
+    expect(await paid()).toEqual(before);
   });
 });
 

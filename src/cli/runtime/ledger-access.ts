@@ -274,7 +274,7 @@ async function openFile(parts: RunParts, owned: Owned, path: string): Promise<Le
   };
   const ledger = openLedger(database, {
     ...recorderOf(owned, parts),
-    acceptedOperations: keeper?.accepted()?.operations,
+    acceptedRows: keeper?.accepted()?.rows,
     holder: {
       pid: host.pid,
       machine: host.machine,

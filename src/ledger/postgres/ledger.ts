@@ -57,8 +57,8 @@ export async function openServerLedger(
   });
   const { login: ledgerLogin, also } = await connection.facts();
   account.know(JSON.parse(also ?? "[]"));
-  const acceptedOperations = positionIn(headFile).accepted?.operations;
-  const recorder = { ...worker, actor: { ...worker.actor, ledgerLogin }, acceptedOperations };
+  const acceptedRows = positionIn(headFile).accepted?.rows;
+  const recorder = { ...worker, actor: { ...worker.actor, ledgerLogin }, acceptedRows };
   const own = new ServerProcess(connection, recorder);
   const driver = createDriver(connection, own);
   const written = createLedger(driver, account, recorder);

@@ -21,6 +21,7 @@ import {
 import { batchOf, foundPlans, knownBatchesOf, planRowOf } from "../batch-results.ts";
 import { immutableColumns } from "../chain.ts";
 import { knownBatches, plansWithin } from "../conditions.ts";
+import { changedIn, digestOf } from "../finding.ts";
 import type { Holder } from "../operation.ts";
 import {
   cancelledEvent,
@@ -186,7 +187,7 @@ function createLocks(
     return (yield* write.isAlive(holder)) ? holder : undefined;
   }
   function* claimKnown(write: Write, found: Batch, since: string): Work<PlannedClaim> {
-    const batch = yield* asRecorded(byNumber, found);
+    const batch = yield* asRecorded(byNumber, found, recorder);
     const by = yield* otherHolder(write, batch, since);
     if (by) return { kind: "held", batch, by };
     if (batch.cancelledAt !== null) return { kind: "cancelled", batch };
@@ -230,7 +231,7 @@ function createLocks(
         const by = unplanned && (yield* otherHolder(write, unplanned, since));
         if (unplanned && by) return { kind: "held", batch: unplanned, by };
         if (is.kind === "changed") return { kind: "changed-file", batch: is.batch };
-        if (unplanned) yield* asRecorded(byNumber, unplanned);
+        if (unplanned) yield* asRecorded(byNumber, unplanned, recorder);
         return { kind: "ours", batch: yield* store(write, file, since) };
       });
     },
@@ -318,7 +319,7 @@ function createPlans(parts: Parts): Pick<BatchStore, "plan" | "cancel"> {
 /** Changes a plan, which fails if another process has taken the batch meanwhile. */
 function* change(write: Write, { id, number }: Batch, set: string, ...values: Value[]): Work<Row> {
   const sql = `UPDATE lenden.batches SET ${set} WHERE number = $1
-    AND process = $2 AND cancelled_at IS NULL RETURNING *`;
+    AND process = $2 RETURNING *`;
   const [row] = yield* query(sql, number, write.ownLock(), ...values);
   if (!row) throw taken(id);
   return row;
@@ -337,9 +338,15 @@ function createSeals({ driver, recorder }: Parts): Pick<BatchStore, "readPlan" |
         }
       const [event] = await driver.read(() => query(newestPlan, batch.number));
       const recorded = rowInEvent(String(event?.data));
-      if (recorded?.rows !== sums.digests().rows) throw planModified(batch);
+      const { rows } = sums.digests();
+      if (recorded?.rows !== rows && !isAccepted(batch, { rows }, ["rows"], recorder))
+        throw planModified(batch);
       isSealed &&= sealer !== undefined && batch.plan?.seal === sums.sealOfPlan(batch, sealer);
-      return sums.readAs(batch, isSealed);
+      const { rowCount, totalPaisa } = sums;
+      return sums.readAs(
+        { ...batch, plan: batch.plan && { ...batch.plan, rowCount, totalPaisa } },
+        isSealed,
+      );
     },
 
     seal: async (read, sealer, lines) => {
@@ -348,7 +355,8 @@ function createSeals({ driver, recorder }: Parts): Pick<BatchStore, "readPlan" |
       const work = function* (write: Write, sums: PlanSums): Work<ReadPlan> {
         const seal = sums.sealOfPlan(batch, sealer);
         const row = yield* change(write, batch, "seal = $3", seal);
-        write.append(planEvent(row, nowIn(recorder), sums));
+        const planned = { ...row, ...claimedColumns(batch) };
+        write.append(planEvent(planned, nowIn(recorder), sums));
         return sums.readAs({ ...batch, plan: batch.plan && { ...batch.plan, seal } }, true);
       };
       try {
@@ -360,8 +368,12 @@ function createSeals({ driver, recorder }: Parts): Pick<BatchStore, "readPlan" |
   };
 }
 
-/** The batch as its events record it. @throws Failure `ledger.modified` */
-function* asRecorded(byNumber: string, { number }: Batch): Work<Batch> {
+/**
+ * The batch as its events record it, also if a person accepted another row on this machine.
+ *
+ * @throws Failure `ledger.modified`
+ */
+function* asRecorded(byNumber: string, { number }: Batch, by: Recorder): Work<Batch> {
   const [[row] = [], events = []] = yield [
     { sql: byNumber, values: [number] },
     { sql: recordedEvents, values: [number] },
@@ -373,10 +385,22 @@ function* asRecorded(byNumber: string, { number }: Batch): Work<Batch> {
   const recorded = plan && (rowInEvent(String(plan.data)) ?? {});
   const cancelledAt = textOrNull(cancelled?.at);
   if ((recorded === undefined) !== (batch.plan === null)) throw batchModified(batch, ["plan"]);
-  const changed = recorded ? changedColumns(immutableColumns(row), recorded) : [];
-  if (batch.cancelledAt !== cancelledAt) changed.push("cancelled_at");
-  if (changed.length > 0) throw batchModified(batch, changed);
-  return batch;
+  const stored = { ...immutableColumns(row), cancelled_at: batch.cancelledAt };
+  const changed = changedColumns(stored, { ...recorded, cancelled_at: cancelledAt });
+  if (changed.length > 0 && !isAccepted(batch, stored, changed, by))
+    throw batchModified(batch, changed);
+  return batchOf({ ...row, ...recorded, cancelled_at: cancelledAt });
+}
+
+/** True if a person accepted on this machine that these columns have their values. */
+function isAccepted(
+  { id: name }: Batch,
+  stored: TextRow,
+  columns: string[],
+  { acceptedRows = [] }: Recorder,
+): boolean {
+  const finding = changedIn({ kind: "batch", name }, stored, columns);
+  return finding !== undefined && acceptedRows.includes(digestOf(finding));
 }
 
 interface Prepared {

@@ -7,7 +7,7 @@ import { loginOf, type Recorder } from "../worker.ts";
 import type { Write } from "./transaction.ts";
 
 /** Who asks. */
-export type FoundBy = Pick<Recorder, "acceptedOperations" | "actor" | "user">;
+export type FoundBy = Pick<Recorder, "acceptedRows" | "actor" | "user">;
 
 /**
  * The operations that something is decided about, each compared with its events (I12).
@@ -19,7 +19,7 @@ export function foundIn(
   rows: Row[],
   { appendedTo, recorder }: Pick<Write, "appendedTo"> & { recorder: FoundBy },
 ): FoundOperation[] {
-  const { acceptedOperations = [] } = recorder;
+  const { acceptedRows = [] } = recorder;
   const login = loginOf(recorder);
   return rows.map((row) => {
     const appended = appendedTo(numberIn(row.number));
@@ -28,8 +28,7 @@ export function foundIn(
       ...appended.map(({ at, event, data }) => readEvent(at, event, data)),
     ];
     const finding = findingOfOperation(row, history);
-    if (finding && !acceptedOperations.includes(digestOf(finding)))
-      throw operationModified(finding);
+    if (finding && !acceptedRows.includes(digestOf(finding))) throw operationModified(finding);
     const found = foundOperationOf(row, history, login);
     return { ...found, others: recordedByOthers([found.login, login], found, history) };
   });
