@@ -83,15 +83,16 @@ export async function examineFile(
   const { methodId, allowDuplicates } = input;
   const sought = soughtOf(input, csv);
   const ownName = sought.name === sought.fileName ? undefined : sought.name;
-  const methodOf = createMethodLookup(deps, methodCache);
-  const named = input.method === undefined ? undefined : await methodOf(input.method);
+  const lookup = createMethodLookup(deps, methodCache);
+  const named = input.method === undefined ? undefined : await lookup.idOf(input.method);
   if (named?.ok === false) throw usage([`--method: ${named.problem}`]);
   const method = methodId ?? input.method ?? planned?.method ?? usualMethod;
   const rules = {
     numberFormat,
     holdsSecret,
     method,
-    methodOf: (text: string) => (text === methodId ? ok(methodId) : methodOf(text)),
+    methodOf: (text: string) => (text === methodId ? ok(methodId) : lookup.idOf(text)),
+    isRocket: lookup.isRocket,
   };
   const read = await checkFile(sourceOf(input, csv), ownName, rules, ledger, deps);
   const { identity, columns, findings } = read;

@@ -1,6 +1,6 @@
 import { createHash, hash } from "node:crypto";
 import type { Paisa } from "../domain/amount.ts";
-import { payeeOf } from "../domain/mobile.ts";
+import { numberOf } from "../domain/mobile.ts";
 import type { Batch, BatchFile, FileOfBatch, FoundPlan, KnownBatches } from "../ledger/batch.ts";
 import { hasReferenceColumn } from "./header.ts";
 import type { FileRow } from "./rows.ts";
@@ -96,11 +96,14 @@ export interface IdentityRow {
   description: string | null;
 }
 
-/** A row as a text: equal for equal rows, whatever the number format and the place in the file. */
+/**
+ * A row as a text: equal for equal rows, whatever the number format and the place in the file. The check
+ * digit of Rocket is part of the number.
+ */
 export function rowKey(row: IdentityRow): string {
   const { amountPaisa, recipient, methodId, reference, name, description } = row;
   const amount = String(amountPaisa);
-  return JSON.stringify([amount, payeeOf(recipient), methodId, reference, name, description]);
+  return JSON.stringify([amount, numberOf(recipient), methodId, reference, name, description]);
 }
 
 /**
@@ -151,7 +154,7 @@ export function identify(
   if (!hasReferences) {
     const counts = new Map<string, number>();
     for (const { row } of keyed) {
-      const payout = [String(row.amountPaisa), payeeOf(row.recipient ?? ""), row.methodId];
+      const payout = [String(row.amountPaisa), numberOf(row.recipient ?? ""), row.methodId];
       const equal = JSON.stringify(payout);
       const nth = (counts.get(equal) ?? 0) + 1;
       counts.set(equal, nth);

@@ -165,6 +165,8 @@ const asTyped: RowRules = {
   numberFormat: "local",
   method: "",
   methodOf: ok<string>,
+  // The plan shows whether its recipients may have 12 digits.
+  isRocket: () => true,
   holdsSecret: () => false,
 };
 

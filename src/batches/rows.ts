@@ -1,6 +1,6 @@
 import { type Paisa, readAmount } from "../domain/amount.ts";
 import { unguarded } from "../domain/csv-guard.ts";
-import { mobileText, type NumberFormat, readMobile } from "../domain/mobile.ts";
+import { mobileText, type NumberFormat, readRecipient } from "../domain/mobile.ts";
 import { readReference } from "../domain/reference.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import type { CsvRecord } from "./csv.ts";
@@ -35,6 +35,8 @@ export interface RowRules {
   /** The method of rows that name none. */
   method: string | undefined;
   methodOf(text: string): Promise<Result<string>> | Result<string>;
+  /** True of a method whose recipients may be account numbers of 12 digits. Asked after `methodOf`. */
+  isRocket(text: string): boolean;
   /** True if a text contains a key or a secret of this run, which no ledger may store. */
   holdsSecret(text: string): boolean;
 }
@@ -50,7 +52,9 @@ export function createRowReader(header: Header, rules: RowRules, problems: CellP
     if (typed !== undefined && !methods.has(typed))
       methods.set(typed, await findMethod(typed, rules));
     count += 1;
-    const mobile = cells.required("to", readMobile);
+    // Without a method, the number is not a second problem.
+    const isRocket = typed === undefined || rules.isRocket(typed);
+    const mobile = cells.required("to", (text) => readRecipient(text, isRocket));
     const found = typed === undefined ? err(noMethod) : methods.get(typed);
     // In a line that is too short, a missing cell is not a second problem.
     const isCut = typed === undefined && cells.isCut("method");

@@ -12,7 +12,7 @@ import {
 import { amountText, readAmount } from "../domain/amount.ts";
 import { namesIn } from "../domain/collect.ts";
 import { usage } from "../domain/failure.ts";
-import { isAlmostMobile, payeeOf, readMobile } from "../domain/mobile.ts";
+import { isAlmostMobile, payeeOf, readRecipient as readNumber } from "../domain/mobile.ts";
 import { readRecordedReference } from "../domain/record-bounds.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { isTest, states } from "../domain/state.ts";
@@ -58,7 +58,7 @@ function readStatus(typed: string): Result<StatusFilter> {
 
 /** Compared by the last eleven digits. A refund's account number may be any text with digits. */
 function readRecipient(typed: string): Result<string> {
-  const mobile = readMobile(typed);
+  const mobile = readNumber(typed, true);
   if (mobile.ok) return ok(mobile.value.local);
   const digits = payeeOf(typed);
   return digits === "" || isAlmostMobile(typed) ? mobile : ok(digits);

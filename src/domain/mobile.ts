@@ -8,6 +8,8 @@ export type NumberFormat = (typeof numberFormats)[number];
 export interface Mobile {
   typed: string;
   local: string;
+  /** Of Rocket, all 12 digits if they were typed: the mobile number and a check digit. */
+  account?: string;
 }
 
 const example = "Example: 01712345678.";
@@ -21,6 +23,27 @@ export function readMobile(text: string): Result<Mobile> {
   return err(`${whatIsWrong(typed, digits)} ${example}`);
 }
 
+/** Reads the number of a recipient: a mobile number, or for Rocket also an account number of 12 digits. */
+export function readRecipient(text: string, isRocket: boolean): Result<Mobile> {
+  const account = accountIn(text);
+  if (account === undefined) return readMobile(text);
+  if (isRocket) return ok({ typed: account, local: account.slice(0, 11), account });
+  return err(
+    `The number ${quoted(withoutEnds(text, " "))} has 12 digits, as account numbers of Rocket have. Other methods need 11 digits. ${example}`,
+  );
+}
+
+/** Other digits of that length, such as `88` and a short number, are none. */
+function accountIn(text: string): string | undefined {
+  const digits = text.replace(/[ -]/g, "");
+  return isAccount(digits) ? digits : undefined;
+}
+
+/** True for the names and codes of Rocket, which is a service of DBBL. */
+export function namesRocket(method: string): boolean {
+  return /(?:^|[^a-z])(?:rocket|dbbl)(?:$|[^a-z])/i.test(method);
+}
+
 /**
  * True if a text that need not be a mobile number looks like one with a digit missing or added. It
  * may have a country code, or no leading zero.
@@ -30,32 +53,55 @@ export function isAlmostMobile(text: string): boolean {
   return /^(?:01[0-9]{8}|01[0-9]{10}|1[0-9]{8,10})$/.test(digits);
 }
 
-/** The text that goes on the wire. */
+/** The text that goes on the wire. A format has no place for a check digit. */
 export function mobileText(mobile: Mobile, format: NumberFormat): string {
+  if (mobile.account !== undefined) return mobile.account;
   if (format === "e164") return `+88${mobile.local}`;
   return format === "local" ? mobile.local : mobile.typed;
 }
 
 /**
- * Whether the API's text names our number. An API may hide some digits (`017*****678`): then
+ * Whether the API's text names our number. It may lack the check digit of Rocket, but not have another one. It may hide some digits (`017*****678`): then
  * those that it shows decide, if they are at least four.
  */
 export function sameMobile(ours: string, theirs: string): "same" | "different" | "unclear" {
-  const [one, other] = [readMobile(ours), readMobile(theirs)];
-  if (one.ok && other.ok) return one.value.local === other.value.local ? "same" : "different";
+  const [one, other] = [readRecipient(ours, true), readRecipient(theirs, true)];
+  if (one.ok && other.ok) {
+    const [account, theirAccount] = [one.value.account, other.value.account];
+    const isOther = account && theirAccount && account !== theirAccount;
+    return one.value.local === other.value.local && !isOther ? "same" : "different";
+  }
   if (ours === theirs) return "same";
   const shown = theirs.replace(/[ -]/g, "").replace(/^\+?88(?=0)/, "");
-  if (!one.ok || !/^[0-9*xX•#]{11}$/.test(shown) || shown.replace(/\D/g, "").length < 4)
+  if (!one.ok || !/^[0-9*xX•#]{11,12}$/.test(shown) || shown.replace(/\D/g, "").length < 4)
     return "unclear";
-  const fits = [...shown].every(
-    (digit, index) => !/\d/.test(digit) || digit === one.value.local[index],
-  );
+  const { local, account = local } = one.value;
+  if (shown.length > account.length) return "unclear";
+  const fits = [...shown].every((digit, index) => !/\d/.test(digit) || digit === account[index]);
   return fits ? "same" : "different";
 }
 
-/** Identifies a recipient however the number is written, by its last eleven digits. */
+/**
+ * Identifies a recipient however the number is written, by its last eleven digits; without the check digit that
+ * account numbers of Rocket have behind them.
+ */
 export function payeeOf(recipient: string): string {
-  return recipient.replace(/[^0-9]/g, "").slice(-11);
+  const digits = digitsOf(recipient);
+  return isAccount(digits) ? digits.slice(0, 11) : digits.slice(-11);
+}
+
+/** The digits of a recipient that are sent, in whatever format: with the check digit, if it was typed. */
+export function numberOf(recipient: string): string {
+  const digits = digitsOf(recipient);
+  return isAccount(digits) ? digits : digits.slice(-11);
+}
+
+function digitsOf(text: string): string {
+  return text.replace(/[^0-9]/g, "");
+}
+
+function isAccount(digits: string): boolean {
+  return /^01[0-9]{10}$/.test(digits);
 }
 
 function whatIsWrong(typed: string, digits: string): string {

@@ -1,4 +1,5 @@
 import type { PaymentMethod } from "../api/contract/index.ts";
+import { namesRocket } from "../domain/mobile.ts";
 import { didYouMean } from "../domain/nearest.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import type { OperationDeps } from "./deps.ts";
@@ -23,10 +24,7 @@ export async function listMethods(
  * Finds the IDs of methods. The API is queried once at most, if the cached list does not have a name, and
  * each name is looked up once.
  */
-export function createMethodLookup(
-  deps: OperationDeps,
-  cache: MethodCache,
-): (name: string) => Result<string> | Promise<Result<string>> {
+export function createMethodLookup(deps: OperationDeps, cache: MethodCache) {
   const known = new Map<string, Result<string>>();
   let methods = cache.read() ?? [];
   let listed: Promise<PaymentMethod[]> | undefined;
@@ -40,7 +38,21 @@ export function createMethodLookup(
     if (found.ok) known.set(name, found);
     return found;
   };
-  return (name) => known.get(name) ?? find(name);
+  return {
+    idOf: (name: string): Result<string> | Promise<Result<string>> => known.get(name) ?? find(name),
+    /** Without a request: of a method that was looked up, or that the cache has. */
+    isRocket: (name: string): boolean => isRocket(name, methods),
+  };
+}
+
+/** True if a method is Rocket by its name, its code, or what it was named: it has account numbers of 12 digits. */
+export function isRocket(wanted: string, methods: PaymentMethod[]): boolean {
+  const named = methods.find((one) => namesOf(one).includes(fold(wanted)));
+  return namesRocket(wanted) || (named !== undefined && namesOf(named).some(namesRocket));
+}
+
+function namesOf({ codeName, providerName, id }: PaymentMethod): string[] {
+  return [codeName, providerName, id].map(fold);
 }
 
 /**
@@ -50,9 +62,7 @@ export function createMethodLookup(
 export function findMethodId(wanted: string, methods: PaymentMethod[]): Result<string> {
   if (methods.some(({ id }) => id === wanted)) return ok(wanted);
   const folded = fold(wanted);
-  const found = methods.filter(({ codeName, providerName, id }) =>
-    [codeName, providerName, id].some((name) => fold(name) === folded),
-  );
+  const found = methods.filter((one) => namesOf(one).includes(folded));
   const [first, second] = found;
   const name = JSON.stringify(wanted);
   if (second) return err(`The account has more than one method ${name}; use its ID.`);

@@ -4,14 +4,16 @@ import { type Paisa, readAmount } from "../domain/amount.ts";
 import { Failure } from "../domain/failure.ts";
 import { readIdentifier, readRefundAccount } from "../domain/identifier.ts";
 import { isObject } from "../domain/json.ts";
-import { readMobile } from "../domain/mobile.ts";
+import { readRecipient } from "../domain/mobile.ts";
 import { readReference } from "../domain/reference.ts";
 import type { Result } from "../domain/result.ts";
 import { decodedPath } from "../domain/url.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { createPayment, createRefund, type Repeat } from "./create.ts";
 import type { OperationDeps } from "./deps.ts";
+import { isRocket } from "./method.ts";
 import { sendPayout } from "./payout/send.ts";
+import { dataOf } from "./response-failure.ts";
 import { cancelRefund, triggerPayment, triggerPayout } from "./status-transition.ts";
 
 interface Call {
@@ -116,6 +118,17 @@ export function hidesWrite(call: Pick<Call, "method" | "path">, baseUrl: string)
   return writesAt(path).some(({ method }) => method === call.method);
 }
 
+/** The methods are requested for a number that only Rocket has. */
+async function readPayee(
+  { recipientNumber, paymentMethodId }: { recipientNumber: string; paymentMethodId: string },
+  deps: OperationDeps,
+): Promise<Result<unknown>> {
+  const number = readRecipient(recipientNumber, true);
+  if (!number.ok || number.value.account === undefined) return number;
+  const methods = dataOf(await deps.client.listMethods({}));
+  return readRecipient(recipientNumber, isRocket(paymentMethodId, methods));
+}
+
 /**
  * Reads the body, and sends it as the command does.
  *
@@ -135,7 +148,7 @@ async function sendAs(
       const { merchantRef: reference, timestamp: _, amount, ...order } = body;
       const amountPaisa = amountOf(amount, "payout send", {
         merchantRef: readReference(reference),
-        recipientNumber: readMobile(order.recipientNumber),
+        recipientNumber: await readPayee(order, deps),
       });
       const sent = await sendPayout({ ...order, amountPaisa, reference }, deps, how);
       return { record: sent.payout, earlier: sent.earlier };

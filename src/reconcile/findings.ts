@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import * as z from "zod/mini";
 import type { Paisa } from "../domain/amount.ts";
 import { jsonIn } from "../domain/json.ts";
-import { payeeOf, readMobile } from "../domain/mobile.ts";
+import { payeeOf, readRecipient } from "../domain/mobile.ts";
 import { resources } from "../domain/statuses.ts";
 import type { Operation } from "../ledger/operation.ts";
 import type { Database, Row, Value } from "../platform/sqlite/database.ts";
@@ -330,7 +330,7 @@ function hashOf(
  */
 function payeeIn(recipient: string | null): string | null {
   if (recipient === null) return null;
-  const mobile = readMobile(recipient);
+  const mobile = readRecipient(recipient, true);
   return mobile.ok ? mobile.value.local : "";
 }
 

@@ -1,7 +1,7 @@
 import type { Paisa } from "../domain/amount.ts";
 import { keysOf } from "../domain/collect.ts";
 import { formatDay, formatTime, localIso } from "../domain/local-time.ts";
-import { readMobile } from "../domain/mobile.ts";
+import { readRecipient } from "../domain/mobile.ts";
 import { formatPaisa } from "../domain/money.ts";
 import { isDiffering, isTest, isUnresolved } from "../domain/state.ts";
 import { bookedAt } from "../ledger/decide.ts";
@@ -323,6 +323,6 @@ function placeOf(
   }
   if (by !== "recipient") return { key: operation[by], name: null };
   const recipient = text(asked.recipientNumber) ?? text(asked.accountNumber) ?? "";
-  const mobile = readMobile(recipient);
+  const mobile = readRecipient(recipient, true);
   return { key: mobile.ok ? mobile.value.local : recipient, name: text(asked.recipientName) };
 }

@@ -2,7 +2,7 @@ import type { Contract, Data, Input } from "../api/contract/endpoint.ts";
 import type { ServiceContract } from "../api/contract/index.ts";
 import type { localContract } from "../api/contract/local.ts";
 import { amountNumber } from "../domain/amount.ts";
-import { readMobile } from "../domain/mobile.ts";
+import { readRecipient } from "../domain/mobile.ts";
 import type { Resource } from "../domain/statuses.ts";
 import { type Fields, Rejection } from "./checks.ts";
 import type { Journal } from "./journal.ts";
@@ -250,7 +250,7 @@ export function delayOf(body: Fields): number {
 
 function outcomeOf(body: Fields): Outcome | undefined {
   for (const field of numberFields) {
-    const number = readMobile(String(body[field] ?? ""));
+    const number = readRecipient(String(body[field] ?? ""), true);
     const outcome = number.ok ? outcomes[number.value.local] : undefined;
     if (outcome) return outcome;
   }

@@ -97,7 +97,8 @@ export async function examined(
   empty ??= memoryLedger();
   const { ledger } = await empty;
   const holdsSecret = (text: string) => text.includes("s3cret");
-  const rules = { numberFormat, method, methodOf, holdsSecret };
+  const isRocket = (text: string) => text.toLowerCase() === "rocket";
+  const rules = { numberFormat, method, methodOf, isRocket, holdsSecret };
   const source = { ...(await readCsvFile(path)), delimiter };
   return checkFile(source, ownName, rules, ledger, { ...clock, ...deps });
 }

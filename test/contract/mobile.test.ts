@@ -1,6 +1,15 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { mobileText, numberFormats, readMobile, sameMobile } from "../../src/domain/mobile.ts";
+import {
+  mobileText,
+  namesRocket,
+  numberFormats,
+  numberOf,
+  payeeOf,
+  readMobile,
+  readRecipient,
+  sameMobile,
+} from "../../src/domain/mobile.ts";
 import { runs } from "../support/helpers.ts";
 
 const local = fc.stringMatching(/^01[0-9]{9}$/);
@@ -94,8 +103,75 @@ test.each([
   ["01712345678", "********678", "unclear"],
   ["01712345678", "1712345678", "unclear"],
   ["01712345678", "", "unclear"],
+  ["017123456784", "017123456784", "same"],
+  ["017123456784", "01712345678", "same"],
+  ["01712345678", "0171-2345678 4", "same"],
+  ["017123456784", "+8801712345678", "same"],
+  ["017123456784", "017123456785", "different"],
+  ["017123456784", "01712345679", "different"],
+  ["017123456784", "017*****6784", "same"],
+  ["017123456784", "017*****678", "same"],
+  ["017123456784", "017*****6785", "different"],
+  ["01712345678", "017*****6784", "unclear"],
   ["wallet 7", "wallet 7", "same"],
   ["wallet 7", "wallet 8", "unclear"],
 ])("%s beside the service's %j is %s", (ours, theirs, judged) => {
   expect(sameMobile(ours, theirs)).toBe(judged);
+});
+
+test.each(numberFormats)(
+  "an account number of Rocket is sent with its check digit as %s",
+  (format) => {
+    for (const typed of ["017123456784", " 01712-345678-4 "]) {
+      const reading = readRecipient(typed, true);
+      expect(reading).toMatchObject({ ok: true, value: { local: "01712345678" } });
+      expect(reading.ok && mobileText(reading.value, format)).toBe("017123456784");
+    }
+  },
+);
+
+test.each(["8801712345678", "+8801712345678", "01712345678"])(
+  "%s is a mobile number for Rocket too",
+  (typed) => {
+    expect(readRecipient(typed, true)).toEqual(readMobile(typed));
+  },
+);
+
+test.each(["88017123456784", "0171234567845", "027123456784", "880171234567"])(
+  "%s is no account number of Rocket",
+  (typed) => {
+    expect(readRecipient(typed, true)).toEqual(readMobile(typed));
+    expect(readMobile(typed).ok).toBe(false);
+  },
+);
+
+test("an account number of Rocket is an error for other methods", () => {
+  const reading = readRecipient("017123456784", false);
+  expect(reading.ok ? "" : reading.problem).toContain("12 digits, as account numbers of Rocket");
+});
+
+test("all forms of a number are one recipient, and the check digit is part of what is sent", () => {
+  const forms = [
+    "01712345678",
+    "+880 1712-345678",
+    "8801712345678",
+    "017123456784",
+    "0171 23456785",
+  ];
+  expect(new Set(forms.map(payeeOf))).toEqual(new Set(["01712345678"]));
+  expect(forms.map(numberOf)).toEqual([
+    ...["01712345678", "01712345678", "01712345678"],
+    ...["017123456784", "017123456785"],
+  ]);
+});
+
+test.each([
+  ["Rocket", true],
+  ["rocket", true],
+  ["DBBL Rocket", true],
+  ["dbbl_mobile", true],
+  ["bkash", false],
+  ["Sprocket", false],
+])("%s is a name of Rocket: %s", (name, expected) => {
+  expect(namesRocket(name)).toBe(expected);
 });

@@ -17,9 +17,9 @@ const slackMs = 120_000;
 
 /** One person, however the number is written. */
 export function payeeOf(recipient: unknown): string {
-  return String(recipient)
-    .replace(/[^0-9]/g, "")
-    .slice(-11);
+  const digits = String(recipient).replace(/[^0-9]/g, "");
+  // Account numbers of Rocket have a check digit behind the mobile number.
+  return /^01.{10}$/.test(digits) ? digits.slice(0, 11) : digits.slice(-11);
 }
 
 /** A payout that was on the wire at least once. */

@@ -6,7 +6,7 @@ import type { Preview } from "./preview.ts";
 /** The steps of a command that changes something at the API, in their order. */
 interface Steps<Given, Plan, Result> {
   /** Turns what was typed into what is sent: IDs, a reference, a body. Changes nothing. */
-  resolve(given: Given, context: Context): Promise<Plan>;
+  resolve(given: Given & { dryRun: boolean }, context: Context): Promise<Plan>;
   /** The request, for --dry-run, which ends here; a result if there is nothing to send. */
   preview(plan: Plan, context: Context): Promise<Preview | Result>;
   /**

@@ -16,7 +16,12 @@ import type { LedgerUrl } from "../../domain/ledger-url.ts";
 import { decodedPath, isLoopback } from "../../domain/url.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { createApiClock, type OperationDeps } from "../../operations/deps.ts";
-import { createMethodLookup, findMethodId, listMethods } from "../../operations/method.ts";
+import {
+  createMethodLookup,
+  findMethodId,
+  isRocket,
+  listMethods,
+} from "../../operations/method.ts";
 import { unsent } from "../../operations/response-failure.ts";
 import type { Host } from "../../platform/host.ts";
 import { clean } from "../output/terminal-text.ts";
@@ -214,9 +219,16 @@ function methodAccess(host: Host, { account }: ConfigAccess, deps: () => Promise
       if (dryRun && !known) return `(the id of ${method}, looked up when it is sent)`;
       const found = dryRun
         ? findMethodId(method, known ?? [])
-        : await createMethodLookup(await deps(), cache)(method);
+        : await createMethodLookup(await deps(), cache).idOf(method);
       if (found.ok) return found.value;
       throw usage([`--method: ${found.problem}`], "To list its methods, run 'lenden methods'.");
+    },
+    /** True if recipients of a method may be account numbers of Rocket. A dry run does not request the list. */
+    isRocket: async ({ method = "", methodId = method, dryRun }: MethodWanted) => {
+      if (isRocket(methodId, [])) return true;
+      const cache = await methodCache();
+      const known = cache.read() ?? (dryRun ? undefined : await listMethods(await deps(), cache));
+      return known === undefined || isRocket(methodId, known);
     },
   };
 }

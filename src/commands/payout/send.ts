@@ -3,8 +3,8 @@ import type { Context } from "../../cli/command/define-command.ts";
 import { flag } from "../../cli/command/flag.ts";
 import { writeCommand } from "../../cli/command/write-command.ts";
 import type { Paisa } from "../../domain/amount.ts";
-import { Failure } from "../../domain/failure.ts";
-import { type Mobile, mobileText, readMobile } from "../../domain/mobile.ts";
+import { Failure, usage } from "../../domain/failure.ts";
+import { type Mobile, mobileText, readRecipient } from "../../domain/mobile.ts";
 import { formatPaisa } from "../../domain/money.ts";
 import { generatedPrefix, readReference } from "../../domain/reference.ts";
 import { payoutCard } from "../resources.ts";
@@ -21,7 +21,9 @@ export const payoutSend = writeCommand({
   },
   flags: {
     amount,
-    to: flag.required("--to <number>", "Recipient's mobile number, 01XXXXXXXXX", readMobile),
+    to: flag.required("--to <number>", "Recipient's mobile number, 01XXXXXXXXX", (text) =>
+      readRecipient(text, true),
+    ),
     ...method,
     ref: flag.optional(
       "--ref <reference>",
@@ -49,8 +51,12 @@ export const payoutSend = writeCommand({
       ref: { isOffered: true, preset },
     };
   },
-  async resolve(input, { config, host }) {
+  async resolve(input, { api, config, host }) {
     await config.payoutSecret();
+    if (input.to.account !== undefined) {
+      const number = readRecipient(input.to.account, await api.isRocket(input));
+      if (!number.ok) throw usage([`--to: ${number.problem}`]);
+    }
     const { numberFormat } = await config.settings();
     const order = {
       amountPaisa: input.amount,
