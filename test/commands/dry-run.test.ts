@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { loadCommands } from "../../src/cli/command/table.ts";
 import { entries } from "../../src/commands/index.ts";
 import { scratchFolder } from "../support/helpers.ts";
+import { lenden } from "../support/lenden.ts";
 import { testAccount } from "../support/merchant.ts";
 
 const commands = await loadCommands(entries);
@@ -52,6 +53,23 @@ test.each(Object.entries(writes))(
       expect(stdout).not.toMatch(/[0-9a-f]{64}/);
     }
     expect(await asked()).toEqual([]);
+  },
+);
+
+test.each([
+  ["payout send", writes["payout send"]],
+  ["payout batch send", writes["payout batch send"]],
+  ["api", writes.api],
+])(
+  "%s --dry-run does not read the payout secret, and shows no signature",
+  async (name, flags = []) => {
+    const { LENDEN_PAYOUT_SECRET: _, ...env } = account.env();
+    const line = [...name.split(" "), ...flags];
+    const previewed = await lenden([...line, "--dry-run", "--json"], { env });
+    expect([previewed.code, previewed.stderr]).toEqual([0, ""]);
+    const { headers } = JSON.parse(previewed.stdout);
+    expect(headers).toMatchObject({ "x-payout-signature": "(made when it is sent)" });
+    expect(await lenden([...line, "--yes"], { env })).toMatchObject({ code: 4 });
   },
 );
 

@@ -64,7 +64,7 @@ export interface Spec<F extends Record<string, Flag>, A extends Record<string, A
   /** Problems of values that depend on each other, each with its flag; reported with all others. */
   problems?(input: Partial<Input<F & A>>): string[];
   /** Called before the first question. @throws Failure if it must not be asked */
-  guide?(context: Context): Promise<Guide<F & A>>;
+  guide?(context: Context, how: { dryRun: boolean }): Promise<Guide<F & A>>;
   run(
     input: Input<F & A> & { dryRun: boolean },
     context: Context,
@@ -202,7 +202,7 @@ export interface Given {
 interface Definition {
   flags: Record<string, Flag>;
   arguments: Record<string, Argument>;
-  guide?: ((context: Context) => Promise<AnyGuide>) | undefined;
+  guide?: ((context: Context, how: { dryRun: boolean }) => Promise<AnyGuide>) | undefined;
   problems?(values: Record<string, unknown>): string[];
 }
 
@@ -242,7 +242,7 @@ async function readInput(definition: Definition, given: Given, context: Context)
     throw usage([...problems, ...missing.values()], isUnknown ? help : undefined);
   }
   const { askForMissing } = await import("./dialogue.ts");
-  const guide = (await definition.guide?.(context)) ?? {};
+  const guide = (await definition.guide?.(context, { dryRun: values.dryRun === true })) ?? {};
   return askForMissing(
     { flags, arguments: args, guide, values, missing, argv: given.argv },
     ask,

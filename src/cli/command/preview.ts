@@ -2,6 +2,8 @@ import type { Request } from "../../api/transport.ts";
 import { withoutSecrets } from "../../domain/api-keys.ts";
 import { card, field, text, type View } from "../output/view.ts";
 
+const signature = "x-payout-signature";
+
 /** The result of `--dry-run`: the request that would be sent, with secrets masked. */
 export class Preview {
   /** Tells it from the result of a command, which need not load this file. */
@@ -10,7 +12,9 @@ export class Preview {
 
   constructor({ method, url, headers, body }: Request) {
     const parsed: unknown = body === undefined ? null : JSON.parse(body);
-    this.request = { method, url: url.href, headers: withoutSecrets(headers), body: parsed };
+    const signed = signature in headers ? { [signature]: "(made when it is sent)" } : {};
+    const shown = { ...withoutSecrets(headers), ...signed };
+    this.request = { method, url: url.href, headers: shown, body: parsed };
   }
 
   view(): View {

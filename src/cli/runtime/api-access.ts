@@ -51,6 +51,8 @@ export function createApiAccess(parts: RunParts, config: ConfigAccess, ledger: L
     await config.refuseSecrets(...parts.argv);
     return wireTo(account, config.payoutSecret);
   });
+  /** A keychain or a program may ask for the payout secret, so a dry run does not read it: it shows no signature. */
+  const previewWire = (own: Wire): Wire => ({ ...own, payoutSecret: async () => "" });
   const ownWire = async () => guarded(await wire(), ledger.own);
   const deps = once(async () => depsFor(await config.account(), await wire(), ledger.own));
   /** A raw call may contain a secret in its path, also as a server decodes it, or in its body. */
@@ -109,14 +111,14 @@ export function createApiAccess(parts: RunParts, config: ConfigAccess, ledger: L
     previewRaw: async (call: RawCall) => {
       const { rawRequest } = await import("../../api/raw.ts");
       const { Preview } = await import("../command/preview.ts");
-      return new Preview(await rawRequest(call, await wireFor(call)));
+      return new Preview(await rawRequest(call, previewWire(await wireFor(call))));
     },
     /** The request that would be sent. */
     preview: async <Name extends keyof Endpoints>(name: Name, input: Input<Endpoints[Name]>) => {
       const { localContract } = await import("../../api/contract/local.ts");
       const { Preview } = await import("../command/preview.ts");
       const endpoints: Endpoints = { ...contract, ...localContract };
-      return new Preview(await requestFor(endpoints[name], input, await wire()));
+      return new Preview(await requestFor(endpoints[name], input, previewWire(await wire())));
     },
     /** The endpoints that only a local sandbox has. */
     local: async (why = "This command needs a local sandbox") => {

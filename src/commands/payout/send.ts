@@ -40,9 +40,9 @@ export const payoutSend = writeCommand({
     cancelled: "the payout is Cancelled; a new one needs a new reference",
     uncertain: "outcome unknown; run it again with the reference in the message",
   },
-  guide: async (context) => {
+  guide: async (context, { dryRun }) => {
     await context.config.account();
-    await context.config.payoutSecret();
+    if (!dryRun) await context.config.payoutSecret();
     // In the line that the dialogue shows at its end: run again, that is the same payout.
     const preset = (known: KnownOrder) => offeredReference(known, context);
     return {
@@ -52,7 +52,7 @@ export const payoutSend = writeCommand({
     };
   },
   async resolve(input, { api, config, host }) {
-    await config.payoutSecret();
+    if (!input.dryRun) await config.payoutSecret();
     if (input.to.account !== undefined) {
       const number = readRecipient(input.to.account, await api.isRocket(input));
       if (!number.ok) throw usage([`--to: ${number.problem}`]);
