@@ -25,6 +25,12 @@ const hiding: Record<string, string> = {
   ...{ name: "'x.csv'", file_name: "'x.csv'", file_hash: "'00'", columns: `'["x"]'` },
   ...{ method: "'nagad'", row_count: "NULL", total_paisa: "total_paisa + 1", created_at: "''" },
 };
+/** Inserts a row to him into the open batch. */
+const plantedRow = `INSERT INTO batch_rows
+  SELECT (jsonb_populate_record(r, jsonb_build_object('row', 4, 'line', 5, 'amount_paisa', 4900000,
+    'reference', 'JUNE-4', 'recipient', '${recipients.colleague}',
+    'recipient_key', '${recipients.colleague}'))).*
+  FROM batch_rows r WHERE r.reference = 'JUNE-3'`;
 /** What a copy of an operation has in place of its own columns. */
 const belowAll: Record<string, string> = {
   number: "-number",
@@ -174,16 +180,32 @@ describe("a colleague with psql", () => {
     const before = shop.api.requests.length;
     const sending = shop.ann(filled.sending.open);
     await until(() => shop.api.requests.slice(before).some(({ path }) => path === create));
-    await shop.alter(`INSERT INTO batch_rows
-      SELECT (jsonb_populate_record(r, jsonb_build_object('row', 4, 'line', 5, 'amount_paisa', 4900000,
-        'reference', 'JUNE-4', 'recipient', '${recipients.colleague}',
-        'recipient_key', '${recipients.colleague}'))).*
-      FROM batch_rows r WHERE r.reference = 'JUNE-3'`);
+    await shop.alter(plantedRow);
 
     const { code } = await sending;
 
     expect([1, 75]).toContain(code);
     expect(shop.moved()).toEqual(["payout 22 01711000022"]);
+  });
+
+  serverTest("plants a row in an open batch, with the event of its plan", async () => {
+    const ofBatch = "SELECT * FROM batches WHERE name = 'june.csv'";
+    const { rows: batches } = await shop.colleague.query(ofBatch);
+    const { holder: _, ...batch } = batches[0];
+    await shop.alter(plantedRow);
+    const ofRows = 'SELECT * FROM batch_rows WHERE batch = $1 ORDER BY "row"';
+    const { rows } = await shop.colleague.query(ofRows, [batch.number]);
+    const sums = new PlanSums();
+    for (const row of rows) sums.add(row);
+    const { event, data } = planEvent(batch, new Date().toISOString(), sums);
+    await shop.append({ operation: null, batch: batch.number, event, data: JSON.parse(data) });
+
+    const byId = await shop.annBuilt(orders.batch(batch.id, [4, 49_066]));
+    const byFile = await shop.annBuilt(filled.sending.open);
+
+    expect([byId.code, byId.stderr]).toEqual([4, expect.stringContaining("no valid seal")]);
+    expect([byFile.code, byFile.stderr]).toEqual([5, expect.stringContaining("does not have")]);
+    expect(shop.moved()).toEqual([]);
   });
 
   serverTest("hides no unfinished batch from the file that replaces it", async () => {
