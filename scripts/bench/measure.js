@@ -72,6 +72,15 @@ export function time(...command) {
   return performance.now() - start;
 }
 
+/** Milliseconds of CPU of a whole process, of the user and of the system. @param {string[]} line @param {Parameters<typeof output>[1]} [options] */
+export function cpu(line, options) {
+  const script = 'exec 3>&2; TIMEFORMAT="%3U %3S"; { time "$@" >/dev/null 2>&3; } 2>&1';
+  const [user = 0, system = 0] = output(["bash", "-c", script, "bash", ...line], options)
+    .split(" ")
+    .map(Number);
+  return (user + system) * 1000;
+}
+
 /** The peak memory of a running process in megabytes. @param {number | undefined} pid */
 export function peakMemory(pid) {
   try {
