@@ -4,7 +4,7 @@ import { signedText } from "../domain/amount.ts";
 import { formatTime } from "../domain/local-time.ts";
 import { quoted } from "../domain/result.ts";
 import { isStatus } from "../domain/statuses.ts";
-import type { Findings } from "../reconcile/findings.ts";
+import type { Findings, Proposal } from "../reconcile/findings.ts";
 import { amountIn, lineOf, missingOf, type Report, type ReportRow } from "../reconcile/report.ts";
 
 /** The rows of a reconciliation as a table. */
@@ -47,6 +47,16 @@ function amountCell(row: ReportRow): Cell {
   return text(amountIn(currency, amount));
 }
 
+/** As a person knows it. */
+export function proposalText(
+  { operation, reference, recipient, name, completedAt }: Proposal,
+  zone: string,
+): string {
+  const to = [recipient, name && `(${name})`].filter(Boolean).join(" ");
+  const when = completedAt === null ? "" : `, completed ${formatTime(completedAt, zone)}`;
+  return `${reference ?? operation}${to && `, ${to}`}${when}`;
+}
+
 function detailOf(row: ReportRow, zone: string): string {
   if (row.result === "only-in-ledger")
     return `completed ${formatTime(row.completedAt ?? "", zone)}`;
@@ -62,7 +72,7 @@ function detailOf(row: ReportRow, zone: string): string {
     }),
     ...(firstLine === null ? [] : [`also on line ${firstLine}`]),
     ...[explained, reason].filter((one) => one !== null),
-    ...proposals.map((one) => `may be ${one}`),
+    ...proposals.map((one) => `may be ${proposalText(one, zone)}`),
   ].join("; ");
 }
 
@@ -105,7 +115,12 @@ export function reconcileOutput({
         /** Null for BDT. */
         currency: textOrNull,
         differences: z.array(z.strictObject(each(text, "field statement ledger"))),
-        proposals: z.array(text),
+        proposals: z.array(
+          z.strictObject({
+            operation: text,
+            ...each(textOrNull, "reference recipient name completedAt"),
+          }),
+        ),
         firstLine: z.nullable(count),
         isNet: z.boolean(),
       }),

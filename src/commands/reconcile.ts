@@ -4,12 +4,19 @@ import type { Context } from "../cli/command/context.ts";
 import { defineCommand } from "../cli/command/define-command.ts";
 import { argument, flag, type Input } from "../cli/command/flag.ts";
 import type { Confirmation } from "../cli/terminal/confirm.ts";
+import { entryCategories } from "../domain/entry-category.ts";
 import { usage } from "../domain/failure.ts";
-import { formatTime } from "../domain/local-time.ts";
 import { formatPaisa } from "../domain/money.ts";
 import { didYouMean } from "../domain/nearest.ts";
 import { err, ok, quoted, type Result } from "../domain/result.ts";
 import type { Folders } from "../platform/host.ts";
+import {
+  checkExplanations,
+  type Explanation,
+  explain,
+  feesText,
+  recordFees,
+} from "../reconcile/explain.ts";
 import { type ColumnMapping, statementFields } from "../reconcile/fields.ts";
 import type { Findings } from "../reconcile/findings.ts";
 import { readLines } from "../reconcile/lines.ts";
@@ -31,7 +38,7 @@ import {
 } from "../reconcile/report.ts";
 import { type Mapping, openMappings } from "../tables/mappings.ts";
 import { fileFlags } from "./payout/batch/file.ts";
-import { plainResult, reconcileOutput, rowTable } from "./reconcile-output.ts";
+import { plainResult, proposalText, reconcileOutput, rowTable } from "./reconcile-output.ts";
 import { spanOf, timeFilters, zoneOf } from "./time-filters.ts";
 
 const savedMappings = async ({ config }: Folders) => openMappings(config).names();
@@ -53,6 +60,18 @@ const flags = {
     "Accept a proposed match: <line>=<operation>:<reason>",
     readAcceptance,
   ),
+  acceptUnique: flag.toggle("--accept-unique", "Accept each line that has exactly one proposal", {
+    onlyWith: "reason",
+  }),
+  reason: flag.optional("--reason <text>", "Why they are accepted", readText, {
+    onlyWith: "acceptUnique",
+  }),
+  explain: flag.many(
+    "--explain <explanation>",
+    "Explain a line without an operation: <line>=<category>:<reason>",
+    readExplanation,
+  ),
+  recordFees: flag.toggle("--record-fees", "Record the fees of the statement in the ledger"),
 };
 
 const args = {
@@ -77,6 +96,19 @@ function readAcceptance(typed: string): Result<Acceptance> {
     ? err(`${quoted(typed)} is not <line>=<operation>:<reason>. Example: 12=INV-7:paid by hand.`)
     : ok({ line: Number(line), operation, reason: reason.trim() });
 }
+
+/** Reads `12=top-up:from our bank`. */
+function readExplanation(typed: string): Result<Explanation> {
+  const [, line, word = "", reason = ""] = /^([0-9]{1,9})=([^:=]+):(.*\S.*)$/.exec(typed) ?? [];
+  const category = explanations.find((one) => one === word.trim());
+  if (line !== undefined && category)
+    return ok({ line: Number(line), category, reason: reason.trim() });
+  return err(
+    `${quoted(typed)} is not <line>=<category>:<reason>. The categories are: ${explanations.join(", ")}.${didYouMean(word, explanations)}`,
+  );
+}
+
+const explanations = [...entryCategories, "none"] as const;
 
 export const reconcile = defineCommand({
   description:
@@ -146,8 +178,8 @@ async function resultOf(input: ReconcileInput, context: Context) {
   const saved = name === undefined ? [] : savedColumns(name, mappings.find(name));
   const { chooseColumns, openStatement, savedColumn } = await import("../reconcile/columns.ts");
   const isDated = input.since !== undefined && input.until !== undefined;
-  const given = { delimiter: input.delimiter, saved, map, isDated };
-  const opened = await openStatement(input.file, given, context.ledger.own);
+  const known = { delimiter: input.delimiter, saved, map, isDated };
+  const opened = await openStatement(input.file, known, context.ledger.own);
   const ledger = await context.ledger.own();
   const { statement, columns, isNew } = await chooseColumns(opened, isDated, ledger);
   const unused = unusedColumns(statement, columns);
@@ -159,12 +191,21 @@ async function resultOf(input: ReconcileInput, context: Context) {
   const since = { at: span.since, typed: input.since?.typed };
   const until = { at: span.until, typed: input.until?.typed };
   const period = periodOf(lines, since, until, zone);
-  const options = { name: file, isImporting: input.import, ...period };
+  const options = { name: file, mapping: name ?? "", isImporting: input.import, ...period };
   const retrieval = await import("../reconcile/reconcile.ts");
   const found = await retrieval.reconcile(lines, options, ledger, await context.api.deps());
-  const asked = input.accept.length > 0 ? input.accept : await askForProposals(found, context);
+  const given = [...input.accept, ...(input.acceptUnique ? uniqueOf(found, input.reason) : [])];
+  const asked = given.length > 0 ? given : await askForProposals(found, context);
   const { user: by } = context.host;
   if (asked.length > 0) await retrieval.accept(found, asked, { ...options, by }, ledger);
+  if (input.explain.length > 0) {
+    checkExplanations(found.findings, input.explain);
+    await context.ui.confirm(explanationQuestion(input.explain, found));
+    await explain(found.findings, input.explain, options, ledger);
+    await retrieval.findMissingAgain(found, options, ledger);
+  }
+  if (input.recordFees)
+    context.ui.notice(feesText(await recordFees(found.findings, options, ledger)));
   const { rows: skipped } = lines.skipped;
   const read = { columns: columns.map(savedColumn), unusedColumns: unused, skipped };
   const report = reportOf(found, { file: input.file, ...period, ...read });
@@ -208,6 +249,29 @@ function columnQuestion(columns: ColumnMapping[], unused: UnusedColumn[]): Confi
   };
 }
 
+/** The lines with exactly one proposal, of an operation that is proposed for no other line. */
+function uniqueOf({ findings }: Reconciliation, reason = ""): Acceptance[] {
+  const found = [...findings.list("proposed")].flatMap(({ line, proposals: [first, ...others] }) =>
+    first && others.length === 0 ? { line: line.line, operation: first.operation, reason } : [],
+  );
+  const times = new Map<string, number>();
+  for (const { operation } of found) times.set(operation, (times.get(operation) ?? 0) + 1);
+  return found.filter(({ operation }) => times.get(operation) === 1);
+}
+
+function explanationQuestion(explained: Explanation[], { findings }: Reconciliation): Confirmation {
+  return {
+    action: "Record these entries in the ledger",
+    rows: explained.map(({ line, category, reason }): [string, string] => {
+      const { movementPaisa, amountPaisa } = findings.at(line)?.line ?? {};
+      const amount = formatPaisa(movementPaisa ?? amountPaisa ?? 0n);
+      return [`Line ${line}`, `${amount}, ${category}: ${reason}`];
+    }),
+    alwaysAsked: true,
+    ofAllAccounts: true,
+  };
+}
+
 /** What a table shows, what is said beside it, and the error that ends the run. */
 function shownOf(
   found: Reconciliation,
@@ -244,26 +308,19 @@ async function askForProposals(
 ): Promise<Acceptance[]> {
   const { ui } = context;
   const zone = await zoneOf(context);
-  const ledger = await context.ledger.own();
   const accepted: Acceptance[] = [];
   const ask = findings.count("proposed").count > 0 ? await ui.ask() : undefined;
   if (!ask) return [];
   for (const { line, proposals } of findings.list("proposed")) {
-    const left = proposals.filter((id) => accepted.every(({ operation }) => operation !== id));
+    const left = proposals.filter((one) =>
+      accepted.every(({ operation }) => operation !== one.operation),
+    );
     if (left.length === 0) continue;
-    const operations = await Promise.all(left.map((id) => ledger.find(id)));
     const operation = await ask.choice(
       `Line ${line.line} (${formatPaisa(line.amountPaisa ?? 0n)}):`,
       [
         { name: "I do not know: leave it open", value: undefined },
-        ...operations.flatMap((one) =>
-          one === undefined
-            ? []
-            : {
-                name: `It is ${one.kind} ${one.reference ?? one.id}, completed ${formatTime(one.completedAt ?? "", zone)}`,
-                value: one.id,
-              },
-        ),
+        ...left.map((one) => ({ name: `It is ${proposalText(one, zone)}`, value: one.operation })),
       ],
     );
     if (operation === undefined) continue;

@@ -6,6 +6,7 @@ import type { Kind } from "../ledger/operation.ts";
 import {
   type AccountReport,
   type Bucket,
+  entriesIn,
   type Group,
   labelOf,
   netOf,
@@ -65,6 +66,7 @@ export function tableOf(
             cell: (line) => text(isTable ? differing(line) || null : differing(line)),
           },
         ];
+  const entries = entryColumns(lines, isTable, amount);
   const inWords: ReportColumn[] = [
     { key: "environment", label: "ENVIRONMENT", cell: ({ account }) => text(account.environment) },
     { key: "account", label: "ACCOUNT", cell: ({ account }) => text(account.account) },
@@ -88,11 +90,14 @@ export function tableOf(
     ...counted("payments", "PAYMENTS IN", "completed", "payment"),
     ...counted("refunds", "REFUNDS OUT", "completed", "refund"),
     ...counted("payouts", "PAYOUTS OUT", "completed", "payout"),
+    ...(isTable ? entries : []),
     amount("net", "NET", netOf),
     ...counted("unknown", "UNKNOWN", "unknown"),
     ...counted("inProgress", "IN PROGRESS", "inProgress"),
     ...counted("noLongerCompleted", "CHANGED", "noLongerCompleted"),
     ...countedOnly,
+    // The order of CSV is a contract: a new column is the last one.
+    ...(isTable ? [] : entries),
   ];
   const lengthOf = ({ value }: Cell) =>
     typeof value === "bigint" ? formatPaisa(value).length : `${value ?? "-"}`.length;
@@ -110,6 +115,18 @@ export function tableOf(
     })),
     empty: `No operations in this period: ${periodText(scope)}.`,
   };
+}
+
+/** The entries of statements; a table has them only if there are any. */
+function entryColumns(
+  lines: Line[],
+  isTable: boolean,
+  amount: (key: string, label: string, paisaOf: (sums: Sums) => Paisa) => ReportColumn,
+): ReportColumn[] {
+  const sum = amount("entries", "ENTRIES", (sums) => entriesIn(sums).paisa);
+  if (isTable) return lines.some(({ sums }) => entriesIn(sums).count > 0) ? [sum] : [];
+  const count = ({ sums }: Line) => text(entriesIn(sums).count);
+  return [sum, { key: "entriesCount", label: "ENTRIES", cell: count }];
 }
 
 /** Money in and out, relative to the largest group. */

@@ -145,6 +145,7 @@ function reportOutput({
   const byKind = each(counted, "payments refunds payouts");
   const sums = {
     ...byKind,
+    entries: z.strictObject({ count, amount: signed }),
     net: signed,
     ...each(z.strictObject(byKind), "unknown inProgress noLongerCompleted"),
     ...each(count, "differing notCounted"),

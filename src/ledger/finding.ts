@@ -11,7 +11,14 @@ export const objectKinds = ["table", "index", "trigger", "view"] as const;
 
 /** A part of the ledger that differs from what the events record. */
 export interface Finding {
-  kind: "operation" | "account" | "key" | "batch" | "callback" | (typeof objectKinds)[number];
+  kind:
+    | "operation"
+    | "account"
+    | "key"
+    | "batch"
+    | "callback"
+    | "entry"
+    | (typeof objectKinds)[number];
   /** The ID, or the number if there is no ID. */
   name: string;
   problem: "changed" | "missing" | "added";

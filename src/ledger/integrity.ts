@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { rowDigestOf } from "./callback-rows.ts";
 import { type Acceptance, acceptanceOf, beginning, hashOf, immutableColumns } from "./chain.ts";
+import { entryOf } from "./entry.ts";
 import { readHistory } from "./events.ts";
 import {
   added,
@@ -95,6 +96,8 @@ export function isComplete({ brokenAt, modified, damage }: Integrity): boolean {
  */
 type Recorded = Record<"account" | "key" | "plan", Map<string, TextRow>> & {
   cancelled: Map<string, string | null>;
+  /** Events of entries that lenden did not write. */
+  oddEntries: TextRow[];
 };
 
 /** Counts the events that follow each other, and finds the first that does not. */
@@ -109,6 +112,7 @@ async function walk(pages: Pages) {
     key: new Map(),
     plan: new Map(),
     cancelled: new Map(),
+    oddEntries: [],
   };
   for await (const page of pages)
     for (const stored of page) {
@@ -122,6 +126,8 @@ async function walk(pages: Pages) {
       if (stored.operation !== null) continue;
       const { event, data } = stored;
       if (event === "accepted") accepted = stored;
+      const isOdd = event === "entry" && !entryOf(stored);
+      if (isOdd && recorded.oddEntries.length < mostFindings) recorded.oddEntries.push(stored);
       if (event === "cancelled") recorded.cancelled.set(stored.batch ?? "", stored.at ?? null);
       if (event !== "account" && event !== "key" && event !== "plan") continue;
       const columns = rowInEvent(data ?? "");
@@ -146,6 +152,8 @@ async function* auditRows(source: IntegritySource, recorded: Recorded): AsyncIte
   yield* auditRecorded(source, "batches", "batch", recorded.plan, (batch) =>
     recordableOf(source, batch),
   );
+  for (const { number, data = null } of recorded.oddEntries)
+    yield added({ kind: "entry", name: number ?? "" }, { data });
   yield* auditCallbacks(source);
 }
 

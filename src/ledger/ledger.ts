@@ -3,6 +3,7 @@ import type { BatchStore } from "./batch.ts";
 import type { CallbackStore } from "./callback.ts";
 import type { ChangeAnswer, ChangeRequest, Requested, SingleChanges } from "./change.ts";
 import type { ClaimDecision } from "./decide.ts";
+import type { EntryStore } from "./entry.ts";
 import type { HistoryEvent } from "./events.ts";
 import type {
   Filter,
@@ -64,6 +65,7 @@ export interface Ledger extends SingleChanges, BatchReads {
 
   readonly batches: BatchStore;
   readonly callbacks: CallbackStore;
+  readonly entries: EntryStore;
 }
 
 /** A payout as the ledger has it, for a person who decides whether it is sent again. */

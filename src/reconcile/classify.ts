@@ -290,7 +290,9 @@ export function mayBe(
   { kind, amountPaisa, recipient }: Pick<Line, "kind" | "amountPaisa" | "recipient">,
   operation: Operation,
 ): boolean {
-  const ours = recipientOf(operation);
+  const payer = operation.asked.suggestedPayerNumber;
+  const isPaid = operation.kind === "payment" && recipient !== null && typeof payer === "string";
+  const ours = isPaid ? payer : recipientOf(operation);
   const isSameRecipient =
     recipient === null || ours === undefined
       ? recipient === null && ours === undefined

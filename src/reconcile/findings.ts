@@ -21,15 +21,28 @@ import { recipientOf } from "./recognize.ts";
 
 /** The result of a line, as it is stored. */
 export interface Finding extends Compared {
-  line: Omit<Line, "span" | "balancePaisa" | "status" | "words" | "mentions">;
+  line: Omit<Line, "span" | "balancePaisa" | "status" | "words" | "mentions"> & {
+    /** When its money moved, ISO 8601; null without a date. */
+    at: string | null;
+  };
   explained: string | null;
   reason: string | null;
   firstLine: number | null;
-  /** Of an open line: the same in another copy of the statement. */
+  /** Of an open line and of one with a fee: the same in another copy of the statement. */
   digest: string | null;
-  /** The IDs of operations that the line may be. A person decides. */
-  proposals: string[];
+  /** What the line may be. A person decides. */
+  proposals: Proposal[];
 }
+
+/** An operation that a line may be, as a person knows it. */
+export type Proposal = z.infer<typeof proposal>;
+const proposal = z.object({
+  operation: z.string(),
+  reference: z.nullable(z.string()),
+  recipient: z.nullable(z.string()),
+  name: z.nullable(z.string()),
+  completedAt: z.nullable(z.string()),
+});
 
 /** An operation that was completed in the period, and that no line names. */
 export interface Missing
@@ -50,6 +63,12 @@ const selections = {
   unlistedWithoutId: "result = 'only-in-statement' AND explained IS NULL AND id IS NULL",
   unknown: "result = 'unknown-here' AND explained IS NULL",
   proposed: "proposals <> ''",
+  unexplained:
+    "result = 'only-in-statement' AND explained IS NULL AND proposals = '' AND currency IS NULL",
+  net: "is_net = 1",
+  gross: "is_net = 0",
+  /** As `fees` counts them. */
+  withFee: "(result = 'fee' OR coalesce(fee, 0) <> 0) AND currency IS NULL",
 };
 type Selection = keyof typeof selections;
 
@@ -60,20 +79,10 @@ const isFree =
   "result = 'only-in-statement' AND explained IS NULL AND operation IS NULL AND currency IS NULL";
 
 const columns = [
-  ...[
-    "line",
-    "result",
-    "explained",
-    "reason",
-    "id",
-    "reference",
-    "line_id",
-    "date",
-    "kind",
-    "amount",
-  ],
-  ...["movement", "fee", "currency", "recipient", "payee", "operation", "number", "operation_kind"],
-  ...["operation_amount", "differences", "is_net", "first_line", "digest", "proposals"],
+  ...["line", "result", "explained", "reason", "id", "reference", "line_id", "date", "at", "kind"],
+  ...["amount", "movement", "fee", "currency", "recipient", "payee", "operation", "number"],
+  ...["operation_kind", "operation_amount", "differences", "is_net", "first_line", "digest"],
+  "proposals",
 ];
 
 /**
@@ -84,7 +93,7 @@ export async function createFindings() {
   const database = await openTemporary();
   // Without a commit: the tables end with the process.
   database.exec(`CREATE TEMP TABLE finding (line INTEGER PRIMARY KEY, result TEXT, explained TEXT, reason TEXT,
-      id TEXT, reference TEXT, line_id TEXT, date TEXT, kind TEXT, amount INTEGER, movement INTEGER, fee INTEGER, currency TEXT, recipient TEXT,
+      id TEXT, reference TEXT, line_id TEXT, date TEXT, at TEXT, kind TEXT, amount INTEGER, movement INTEGER, fee INTEGER, currency TEXT, recipient TEXT,
       payee TEXT, operation TEXT, number INTEGER, operation_kind TEXT, operation_amount INTEGER, differences TEXT,
       is_net INTEGER, first_line INTEGER, digest TEXT, proposals TEXT, proposal_count INTEGER DEFAULT 0) STRICT;
     CREATE INDEX temp.free ON finding (amount, payee, proposal_count) WHERE ${isFree};
@@ -126,13 +135,20 @@ function changesOf(database: Database) {
             line.reference,
             line.lineId,
           ],
-          ...[line.date, line.kind, line.amountPaisa, line.movementPaisa, line.feePaisa],
+          ...[
+            line.date,
+            atOf(line),
+            line.kind,
+            line.amountPaisa,
+            line.movementPaisa,
+            line.feePaisa,
+          ],
           line.currency,
           ...[line.recipient, payeeIn(line.recipient), operation?.id ?? null],
           ...[operation?.number ?? null, operation?.kind ?? null, operation?.amountPaisa ?? null],
           ...[differencesText(differences), flagOf(isNet)],
           ...[firstLine === undefined ? null : BigInt(firstLine)],
-          ...[isOpen(entry) ? digestOf(line) : null, ""],
+          ...[isOpen(entry) || result === "fee" || line.feePaisa ? digestOf(line) : null, ""],
         );
       }
     },
@@ -154,6 +170,14 @@ function changesOf(database: Database) {
              operation_amount = ?, proposals = '' WHERE line = ?`,
         )
         .run(reason, id, number, kind, amountPaisa, BigInt(line));
+    },
+
+    /** Explains a line by an entry of the ledger; undefined: the entry was withdrawn. */
+    explainByEntry(line: number, reason: string | undefined): void {
+      const explained = reason === undefined ? null : "entry";
+      database
+        .prepare("UPDATE finding SET explained = ?, reason = ?, proposals = '' WHERE line = ?")
+        .run(explained, reason ?? null, BigInt(line));
     },
   };
 }
@@ -210,6 +234,8 @@ function readsOf(database: Database) {
       for (const row of database.prepare(select).iterate()) yield findingOf(row);
     },
 
+    pages: (selection: Selection, size: number) => pagesOf(database, selection, size),
+
     /** The first ones that a person has to see: what contradicts, then the others. */
     mostImportant(limit: number): Finding[] {
       const select = `SELECT * FROM finding WHERE ${selections.shown}
@@ -225,17 +251,20 @@ function readsOf(database: Database) {
     },
 
     /** The lines that are net of their fee, or those that are not, a thousand at a time: each page can be changed. */
-    *pagesOfNet(isNet: boolean): Iterable<Finding[]> {
-      const select = "SELECT * FROM finding WHERE is_net = ? AND line > ? ORDER BY line LIMIT 1000";
-      for (let after = 0; ; ) {
-        const page = database.prepare(select).all(flagOf(isNet), BigInt(after)).map(findingOf);
-        const last = page.at(-1);
-        if (!last) return;
-        after = last.line.line;
-        yield page;
-      }
-    },
+    pagesOfNet: (isNet: boolean) => pagesOf(database, isNet ? "net" : "gross", 1_000),
   };
+}
+
+/** Findings in pages, in the order of the statement: each page can be changed before the next is read. */
+function* pagesOf(database: Database, selection: Selection, size: number): Iterable<Finding[]> {
+  const select = `SELECT * FROM finding WHERE ${selections[selection]} AND line > ? ORDER BY line LIMIT ?`;
+  for (let after = 0; ; ) {
+    const page = database.prepare(select).all(BigInt(after), BigInt(size)).map(findingOf);
+    const last = page.at(-1);
+    if (!last) return;
+    after = last.line.line;
+    yield page;
+  }
 }
 
 /** The fields in which every line of an operation differs; none if a line matches, or if there is only one. */
@@ -258,7 +287,7 @@ function missingOf(database: Database) {
   const insert = database.prepare("INSERT INTO missing VALUES (?, ?, ?, ?, ?, ?)");
   const free = database.prepare(`SELECT 1 FROM finding WHERE ${isFree} AND amount = ? LIMIT 1`);
   const hasRoom = `${isFree} AND amount = ? AND payee IS ? AND proposal_count < ${mostProposals}`;
-  const added = "proposals = trim(proposals || ' ' || ?), proposal_count = proposal_count + 1";
+  const added = "proposals = proposals || ? || char(10), proposal_count = proposal_count + 1";
   const propose = database.prepare(
     `UPDATE finding SET ${added} WHERE ${hasRoom} AND (kind IS NULL OR kind = ?)`,
   );
@@ -270,11 +299,17 @@ function missingOf(database: Database) {
       const { id, kind, remoteId, reference, amountPaisa, completedAt } = operation;
       insert.run(id, kind, remoteId, reference, amountPaisa, completedAt);
       if (!isProposed) return;
-      const payee = payeeIn(recipientOf(operation) ?? null);
-      if (payee !== "") propose.run(id, amountPaisa, payee, kind);
-      if (payee === null) return;
+      const text = JSON.stringify(proposalOf(operation));
+      const payer = kind === "payment" ? operation.asked.suggestedPayerNumber : undefined;
+      const payees = [
+        recipientOf(operation) ?? null,
+        ...(typeof payer === "string" ? [payer] : []),
+      ];
+      for (const payee of payees.map(payeeIn))
+        if (payee !== "") propose.run(text, amountPaisa, payee, kind);
+      if (payees.every((one) => one === null)) return;
       for (const row of uncompared.all(amountPaisa, ""))
-        if (mayBe(lineIn(row), operation)) proposeFor.run(id, row.line ?? null);
+        if (mayBe(lineIn(row), operation)) proposeFor.run(text, row.line ?? null);
     },
 
     countMissing(): { count: number; totalPaisa: Paisa; first: Missing | undefined } {
@@ -313,14 +348,24 @@ function missingOf(database: Database) {
   };
 }
 
+function proposalOf({ id, kind, reference, asked, completedAt, remoteId }: Operation): Proposal {
+  const text = (value: unknown) => (typeof value === "string" ? value : null);
+  const recipient = kind === "payment" ? asked.suggestedPayerNumber : asked.recipientNumber;
+  return {
+    ...{ operation: id, reference: reference ?? remoteId, completedAt },
+    recipient: text(recipient ?? asked.accountNumber),
+    name: text(asked.recipientName ?? asked.description),
+  };
+}
+
 /** What a person accepts with a line, however its cells are written. */
 function hashOf(
-  { id, reference, span, kind, recipient, movementPaisa, amountPaisa, currency }: Line,
+  { id, reference, lineId, span, kind, recipient, movementPaisa, amountPaisa, currency }: Line,
   place: number,
 ): string {
   const payee = recipient && (payeeOf(recipient) || recipient);
   const amount = `${movementPaisa ?? amountPaisa}${currency ?? ""}`;
-  const line = JSON.stringify([id, reference, span, kind, payee, amount]);
+  const line = JSON.stringify([id, reference, lineId, span, kind, payee, amount]);
   return createHash("sha256").update(`${line} ${place}`).digest("hex");
 }
 
@@ -358,7 +403,10 @@ function findingOf(row: Row): Finding {
     isNet: row.is_net === null ? undefined : row.is_net === 1n,
     firstLine: row.first_line === null ? null : Number(row.first_line),
     digest: textIn(row.digest),
-    proposals: String(row.proposals).split(" ").filter(Boolean),
+    proposals: String(row.proposals)
+      .split("\n")
+      .filter(Boolean)
+      .map((json) => proposal.parse(jsonIn(json)?.value)),
   };
 }
 
@@ -372,6 +420,7 @@ function lineIn(row: Row): Finding["line"] {
     reference: textIn(row.reference),
     lineId: textIn(row.line_id),
     date: textIn(row.date),
+    at: textIn(row.at),
     kind: row.kind === null ? null : wordIn(lineKinds, row.kind),
     amountPaisa: paisaIn(row.amount),
     movementPaisa: paisaIn(row.movement),
@@ -390,6 +439,10 @@ function missingIn(row: Row): Missing {
     amountPaisa: paisaIn(row.amount),
     completedAt: textIn(row.completed_at),
   };
+}
+
+function atOf({ span }: Line): string | null {
+  return span && new Date(span.fromMs).toISOString();
 }
 
 function textIn(value: Value | undefined): string | null {

@@ -27,6 +27,7 @@ import {
   mayBe,
   namesIn,
 } from "./classify.ts";
+import { findEntries, type Source } from "./explain.ts";
 import { createFindings, type Finding, type Findings } from "./findings.ts";
 import type { Line, Lines } from "./lines.ts";
 
@@ -60,12 +61,9 @@ export interface Reconciliation {
   conflict: Failure | undefined;
 }
 
-interface Options {
-  /** The name of the statement, for operations that are recorded from it. */
-  name: string;
+interface Options extends Source {
   isImporting: boolean;
-  /** The period of the statement, ISO 8601, inclusive. */
-  since: string;
+  /** The end of the period of the statement, ISO 8601, inclusive. */
   until: string;
 }
 
@@ -127,6 +125,7 @@ export async function reconcile(
   if (net > 0 && gross > 0)
     for (const page of findings.pagesOfNet(!isNet))
       findings.change(page.map((one) => differingByFee(one, isNet)));
+  await findEntries(findings, options, ledger);
   await findMissing({ findings, named }, options, ledger);
   // An ID that the API does not know says nothing about the others.
   const isUnknown = refreshed.unseen?.kind === "not-found";
@@ -433,7 +432,7 @@ export async function accept(
       const operations = await Promise.all(ids.map((id) => ledger.find(id)));
       return operations.find((one) => one && [one.id, one.reference, one.remoteId].includes(name));
     };
-    const operation = await named(finding?.proposals ?? []);
+    const operation = await named(finding?.proposals.map((one) => one.operation) ?? []);
     const isAccepted = await named(finding?.operation ? [finding.operation.id] : []);
     if (!operation && !isAccepted)
       problems.push(`--accept: ${name} is not proposed for line ${line}.`);
@@ -457,8 +456,17 @@ export async function accept(
     const message = `Cannot accept operation ${id}: another process changed it.`;
     throw new Failure("operation.locked", message, { hint, operation: id });
   }
-  findings.clearMissing();
-  await findMissing({ findings, named }, options, ledger);
+  await findMissingAgain({ findings, named }, options, ledger);
+}
+
+/** After lines were explained, or are open again. */
+export async function findMissingAgain(
+  found: Pick<Reconciliation, "findings" | "named">,
+  options: Options,
+  ledger: Ledger,
+): Promise<void> {
+  found.findings.clearMissing();
+  await findMissing(found, options, ledger);
 }
 
 /** A line as `ledger show` has it. */

@@ -131,7 +131,7 @@ export function endingOf(
     ...unlisted,
     ...told(findings.count("unknown"), "has an unknown outcome", "have an unknown outcome"),
     ...told(
-      { count: outside.count, first: outside.first && { line: outside.first } },
+      { count: outside.count, first: outside.first && { line: { ...outside.first, at: null } } },
       "is outside the period",
       "are outside the period",
     ),
@@ -179,6 +179,10 @@ function hintsOf(
     );
   if (findings.count("proposed").count > 0)
     hints.push("To accept a proposed match, use --accept <line>=<operation>:<reason>.");
+  if (findings.count("unexplained").count > 0)
+    hints.push(
+      "To explain a line that is no operation, such as a top-up, use --explain <line>=<category>:<reason>.",
+    );
   if (outside.count > 0) hints.push("Correct --since and --until.");
   if (unsettled.length > 0)
     hints.push("To see unknown outcomes, run 'lenden ledger list --unknown'.");

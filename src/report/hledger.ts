@@ -1,5 +1,7 @@
-import { decimalText } from "../domain/amount.ts";
+import { decimalText, type Paisa } from "../domain/amount.ts";
+import type { EntryCategory } from "../domain/entry-category.ts";
 import { localIso } from "../domain/local-time.ts";
+import type { ListedEntry } from "../ledger/entry.ts";
 import type { Kind, ListedOperation } from "../ledger/operation.ts";
 import { type Bucket, bucketOf } from "./report.ts";
 
@@ -10,12 +12,25 @@ const accounts: Partial<Record<Kind, string>> = {
   payout: "expenses:payouts",
 };
 
+/** The other side of an entry. */
+const entryAccounts: Record<EntryCategory, string> = {
+  fee: "expenses:fees",
+  interest: "revenues:interest",
+  "top-up": "assets:bank",
+  settlement: "assets:bank",
+  other: "expenses:other",
+};
+
 /**
  * A journal for hledger: an entry for each operation that moved money, on the day of its completion. hledger would
  * count a pending entry, so operations of unknown outcome are comments. The same ledger gives the same bytes.
  */
 export function createJournal(zone: string) {
   const comments = new Map<Bucket, string[]>();
+  const declared = new Set<string>();
+  /** The directives of accounts before their first use, for hledger's strict mode. */
+  const declarations = (...used: string[]) =>
+    used.filter((one) => !declared.has(one) && declared.add(one)).map((one) => `account ${one}\n`);
   return {
     start: "commodity BDT 1000.00",
 
@@ -41,11 +56,33 @@ export function createJournal(zone: string) {
       );
       const owner = `${environment}:${account}`;
       const [into, from] = kind === "payment" ? ["", "-"] : ["-", ""];
+      const [provider, other] = [`assets:provider:${owner}`, `${accounts[kind]}:${owner}`];
       return `
-${day} * (${remoteId?.replace(/[();]/g, "")}) ${titleOf(operation)}
+${declarations(provider, other).join("")}${day} * (${remoteId?.replace(/[();]/g, "")}) ${titleOf(operation)}
     ; ${tagged.join(", ")}
-    assets:provider:${owner}  BDT ${into}${amount}
-    ${accounts[kind]}:${owner}  BDT ${from}${amount}`;
+    ${provider}  BDT ${into}${amount}
+    ${other}  BDT ${from}${amount}`;
+    },
+
+    /** Of an entry of the ledger, such as a fee. */
+    entryOfStatement({
+      category,
+      reason,
+      line,
+      bookedAt,
+      account,
+      environment,
+      paisa,
+    }: ListedEntry) {
+      const owner = `${environment}:${account}`;
+      const [provider, other] = [`assets:provider:${owner}`, `${entryAccounts[category]}:${owner}`];
+      const [day] = localIso(bookedAt, zone).split("T");
+      const amount = (sum: Paisa) => `${sum < 0n ? "-" : ""}${decimalText(sum < 0n ? -sum : sum)}`;
+      return `
+${declarations(provider, other).join("")}${day} * ${plainTitle(`${category}: ${reason}`)}
+    ; ${plainTitle(line)}
+    ${provider}  BDT ${amount(paisa)}
+    ${other}  BDT ${amount(-paisa)}`;
     },
 
     /** The operations that may have moved money, or that did before. */
@@ -78,9 +115,10 @@ function titleOf({ kind, reference, target, asked }: ListedOperation): string {
     cancel: [],
     trigger: [],
   }[kind];
-  // A semicolon starts a comment, and a bar ends the payee.
-  return words
-    .filter((word) => typeof word === "string")
-    .join(" ")
-    .replace(/[;|\s]+/g, " ");
+  return plainTitle(words.filter((word) => typeof word === "string").join(" "));
+}
+
+/** A semicolon starts a comment, and a bar ends the payee. */
+function plainTitle(text: string): string {
+  return text.replace(/[;|\s]+/g, " ");
 }

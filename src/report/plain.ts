@@ -3,6 +3,7 @@ import type { Kind, Operation } from "../ledger/operation.ts";
 import {
   type AccountReport,
   type Bucket,
+  entriesIn,
   type Group,
   netOf,
   type Scope,
@@ -55,6 +56,7 @@ function plainSums(sums: Sums) {
   });
   return {
     ...each("completed"),
+    entries: { count: entriesIn(sums).count, amount: signedText(entriesIn(sums).paisa) },
     net: signedText(netOf(sums)),
     unknown: each("unknown"),
     inProgress: each("inProgress"),

@@ -3,6 +3,7 @@ import { formatPaisa } from "../domain/money.ts";
 import type { Resource } from "../domain/statuses.ts";
 import {
   type AccountReport,
+  entriesIn,
   type Group,
   labelOf,
   listedBuckets,
@@ -73,7 +74,7 @@ export function reportPage(accounts: AccountReport[], scope: Scope, createdAt: s
 <h1>Payments, refunds and payouts</h1>
 <p class="soft">${periodText(scope)}, by ${by}. Time zone: ${escaped(zone)}. Created ${formatTime(createdAt, zone)}.</p>
 ${accounts.map((one) => sectionOf(one, scope)).join("\n") || "<section>No operations in this period.</section>"}
-<p class="soft">A payment, refund or payout counts on the day it was completed. The sums do not contain fees.</p>
+<p class="soft">A payment, refund or payout counts on the day it was completed. The net contains fees only as recorded entries.</p>
 </main>
 </body>
 </html>`;
@@ -92,7 +93,7 @@ function sectionOf(report: AccountReport, scope: Scope): string {
   const longest = isByDay ? undefined : most(moved.map(({ sums }) => movedIn(sums)));
   return `<section>
 <h2>${escaped(account)} <span class="soft">${escaped(environment)}</span></h2>
-<dl class="tiles">${tiles.join("")}<div><dt>Net</dt><dd><b>${formatPaisa(netOf(total))}</b></dd></div></dl>
+<dl class="tiles">${tiles.join("")}${entryTile(total)}<div><dt>Net</dt><dd><b>${formatPaisa(netOf(total))}</b></dd></div></dl>
 ${openNote(report, scope.zone)}${isByDay ? dayChart(moved) : ""}
 <div class="wide" tabindex="0" role="region" aria-label="Sums by ${by}">
 <table>
@@ -115,6 +116,13 @@ function rowOf({ name, sums }: Group, label: string, longest: number | undefined
   });
   const bar = longest === undefined ? "" : `<div class="bar">${bars.join("")}</div>`;
   return `<tr><th scope="row">${escaped(label)}${also}${bar}</th>${amountCells(sums)}</tr>`;
+}
+
+/** What people explained in statements; nothing without any. */
+function entryTile(total: Sums): string {
+  const { count, paisa } = entriesIn(total);
+  if (count === 0) return "";
+  return `<div><dt>Entries</dt><dd><b>${formatPaisa(paisa)}</b><br>fees, top-ups and others</dd></div>`;
 }
 
 function amountCells(sums: Sums): string {

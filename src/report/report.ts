@@ -5,6 +5,7 @@ import { readRecipient } from "../domain/mobile.ts";
 import { formatPaisa } from "../domain/money.ts";
 import { isDiffering, isTest, isUnresolved } from "../domain/state.ts";
 import { bookedAt } from "../ledger/decide.ts";
+import type { ListedEntry } from "../ledger/entry.ts";
 import type { Kind, Operation } from "../ledger/operation.ts";
 import type { Database } from "../platform/sqlite/database.ts";
 import { openTemporary } from "../platform/sqlite/open.ts";
@@ -43,7 +44,7 @@ export interface Sum {
 }
 
 /** Sums by bucket and kind, without those that are zero: there may be a million recipients. */
-export type Sums = Partial<Record<`${Bucket} ${Kind}`, Sum>>;
+export type Sums = Partial<Record<`${Bucket} ${Kind}` | "completed entry", Sum>>;
 
 /** The operations of one day, method, recipient, user or profile. */
 export interface Group {
@@ -96,7 +97,7 @@ export function createReport(scope: Scope) {
   let inMemory = 0;
   let stored: ReturnType<typeof createStore> | undefined;
 
-  const accountOf = ({ account, environment }: Operation) => {
+  const accountOf = ({ account, environment }: Pick<Operation, "account" | "environment">) => {
     const id = `${environment} ${account}`;
     const known = accounts.get(id);
     if (known) return known;
@@ -115,27 +116,36 @@ export function createReport(scope: Scope) {
     inMemory = 0;
   };
 
+  const groupOf = async ({ byKey }: Open, { key, name }: Pick<Group, "key" | "name">) => {
+    let group = byKey.get(key);
+    if (!group) {
+      if (inMemory === mostInMemory) await store();
+      group = { key, name, sums: {} };
+      byKey.set(key, group);
+      inMemory += 1;
+    }
+    group.name = name ?? group.name;
+    return group;
+  };
+
   return {
     async add(operation: Operation): Promise<void> {
-      const { total, byKey, listed } = accountOf(operation);
-      const { key, name } = placeOf(operation, scope);
-      let group = byKey.get(key);
-      if (!group) {
-        if (inMemory === mostInMemory) await store();
-        group = { key, name, sums: {} };
-        byKey.set(key, group);
-        inMemory += 1;
-      }
-      group.name = name ?? group.name;
+      const own = accountOf(operation);
+      const { total, listed } = own;
+      const group = await groupOf(own, placeOf(operation, scope));
       const bucket = bucketOf(operation, scope.since);
       if (isListed(bucket) && listed[bucket].length < mostListed) listed[bucket].push(operation);
       const cell = `${bucket} ${operation.kind}` as const;
       // I14: the amount of a record that differs is not proved.
       const paisa = bucket === "differing" ? 0n : (operation.amountPaisa ?? 0n);
-      for (const sums of [group.sums, total]) {
-        sums[cell] ??= { count: 0, paisa: 0n };
-        add(sums[cell], { count: 1, paisa });
-      }
+      for (const sums of [group.sums, total]) addSums(sums, { [cell]: { count: 1, paisa } });
+    },
+
+    async addEntry(entry: ListedEntry): Promise<void> {
+      const own = accountOf(entry);
+      const group = await groupOf(own, { key: keyOfEntry(entry, scope), name: null });
+      const sum = { count: 1, paisa: entry.paisa };
+      for (const sums of [group.sums, own.total]) addSums(sums, { "completed entry": sum });
     },
 
     /** Production first, then by name. Days are in their order, all else is by its amount. */
@@ -200,7 +210,7 @@ function storedOf(sums: Sums): { completed: Paisa; text: string } {
   const texts = [];
   for (const cell of keysOf(sums)) {
     const { count, paisa } = sums[cell] ?? nothing;
-    if (cell.startsWith("completed ")) completed += paisa;
+    if (cell.startsWith("completed ") && cell !== "completed entry") completed += paisa;
     texts.push(`${cells.indexOf(cell)} ${count} ${paisa}`);
   }
   return { completed, text: texts.join() };
@@ -224,7 +234,10 @@ const buckets = [
   ...(["completed", ...listedBuckets] as const),
   ...(["unknown", "inProgress", "notCounted"] as const),
 ];
-const cells = buckets.flatMap((bucket) => kinds.map((kind) => `${bucket} ${kind}` as const));
+const cells = [
+  ...buckets.flatMap((bucket) => kinds.map((kind) => `${bucket} ${kind}` as const)),
+  "completed entry" as const,
+];
 
 function isListed(bucket: Bucket): bucket is ListedBucket {
   return listedBuckets.some((one) => one === bucket);
@@ -247,11 +260,17 @@ export function sumIn(sums: Sums, bucket: Bucket, of: readonly Kind[] = kinds): 
   return sum;
 }
 
-/** Payments, less refunds and payouts. */
+/** The entries, such as fees and top-ups; below zero for what was taken. */
+export function entriesIn(sums: Sums): Sum {
+  return sums["completed entry"] ?? nothing;
+}
+
+/** Payments and entries, less refunds and payouts. */
 export function netOf(sums: Sums): Paisa {
   return (
     sumIn(sums, "completed", ["payment"]).paisa -
-    sumIn(sums, "completed", ["refund", "payout"]).paisa
+    sumIn(sums, "completed", ["refund", "payout"]).paisa +
+    entriesIn(sums).paisa
   );
 }
 
@@ -305,6 +324,12 @@ function byAmount(groups: Group[]): Group[] {
 function byDay({ key }: Group, other: Group): number {
   if (other.key === earlier) return 1;
   return key < other.key || key === earlier ? -1 : 1;
+}
+
+/** Entries have no method, recipient and profile. */
+function keyOfEntry({ bookedAt, user }: ListedEntry, { by, zone }: Scope): string {
+  if (by === "day") return localIso(bookedAt, zone).slice(0, 10);
+  return by === "user" ? user : "";
 }
 
 function placeOf(

@@ -13,11 +13,15 @@ import {
 /** The totals of all accounts that a ledger has, from its operations. */
 export async function totalsOf(
   scope: Scope,
-  ledger: Pick<Ledger, "list">,
+  ledger: Pick<Ledger, "list" | "entries">,
 ): Promise<AccountReport<Iterable<Group>>[]> {
   const sums = createReport(scope);
   const filter = { bookedSince: scope.since, bookedUntil: scope.until, oldestFirst: true };
   for await (const one of ledger.list(undefined, filter)) await sums.add(one);
+  const { since = "", until = "9" } = scope;
+  for await (const page of ledger.entries.list())
+    for (const one of page)
+      if (one.bookedAt >= since && one.bookedAt <= until) await sums.addEntry(one);
   return sums.accounts();
 }
 

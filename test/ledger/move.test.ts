@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
 import { whichBatch } from "../../src/batches/identity.ts";
+import { collect } from "../../src/domain/collect.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { moveLedger } from "../../src/ledger/move/copy.ts";
 import { faults } from "../sandbox/running.ts";
@@ -91,7 +92,7 @@ async function besideAnother() {
         remoteId: `MORE-${place}`,
       });
   };
-  return { other, proxy, run, more, copy: () => moveLedger(database, connection, by) };
+  return { ledger, other, proxy, run, more, copy: () => moveLedger(database, connection, by) };
 }
 
 const request = { method: "POST", target: "/", headers: {}, body: Buffer.from("{}") };
@@ -312,6 +313,22 @@ describe("ledger move", () => {
     const again = await moveLedger(database, connection, { ...by, user: "root" });
     expect(again).toMatchObject({ callbacks: 0 });
     expect(await run("SELECT count(*)::int AS count FROM callbacks")).toEqual([{ count: 1 }]);
+  });
+
+  serverTest("copies the entries that were not withdrawn once", async () => {
+    const { ledger, other, copy } = await besideAnother();
+    const entry = (key: string) => ({
+      ...{ key, category: "fee" as const, paisa: -500n, bookedAt: "2026-11-20T04:00:00.000Z" },
+      ...{ line: "s.csv, line 2", reason: "fee" },
+    });
+    await ledger.entries.record([entry("kept"), entry("withdrawn")]);
+    await ledger.entries.withdraw("withdrawn", "wrong");
+    await copy();
+    await copy();
+    await other.account(); // read before the move
+    const [found] = await collect(other.entries.list());
+    expect(found?.map(({ key }) => key)).toEqual(["kept"]);
+    expect((await other.entries.ofKeys(["kept"])).size).toBe(1);
   });
 
   serverTest("locks the server's ledger for no plan and no callbacks as a whole", async () => {

@@ -401,7 +401,8 @@ describe("the end of a month", () => {
     expect(open.code).toBe(6);
     // Columns that are only recognized need a person, or --yes.
     expect(await merchant.lenden(["reconcile", file])).toMatchObject({ code: 4, stdout: "" });
-    const counts = ({ lines }: { lines: Fields[] }) => lines.map(({ proposals }) => proposals);
+    const counts = ({ lines }: { lines: { proposals: Fields[] }[] }) =>
+      lines.map(({ proposals }) => proposals.map((one) => one.operation));
     const { onlyInLedger, ...found } = JSON.parse(open.stdout);
     const [{ operation }] = onlyInLedger;
     expect(counts(found)).toEqual([[operation], [], [operation]]);

@@ -1,8 +1,10 @@
 import { exact } from "../../cli/command/common-flags.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { text, type View } from "../../cli/output/view.ts";
+import { signedText } from "../../domain/amount.ts";
 import { usage } from "../../domain/failure.ts";
 import { localIso } from "../../domain/local-time.ts";
+import type { ListedEntry } from "../../ledger/entry.ts";
 import type { ListedOperation } from "../../ledger/operation.ts";
 import { createJournal } from "../../report/hledger.ts";
 import { itemsOf } from "../lists.ts";
@@ -70,6 +72,10 @@ export const ledgerExport = defineCommand({
         const entry = journal.entryOf(one);
         if (entry !== undefined) yield entry;
       }
+      for await (const page of ledger.entries.list())
+        for (const one of page)
+          if (isWithin(one, { since, until }) && !(isMixed && one.environment === "sandbox"))
+            yield journal.entryOfStatement(one);
       yield* journal.end();
       return;
     }
@@ -78,13 +84,21 @@ export const ledgerExport = defineCommand({
     for await (const page of itemsOf(listed, Number.MAX_SAFE_INTEGER, context.ui)) {
       if (page.length === 0)
         context.ui.notice("The ledger has no operation of this account and period.");
-      else yield { rows: page.map((one) => rowOf(one, zone)), exact };
+      else yield { rows: page.map((one): ExportedRow => rowOf(one, zone)), exact };
+    }
+    for await (const page of ledger.entries.list()) {
+      const rows = page
+        .filter((one) => isWithin(one, { since, until }))
+        .map((one) => rowOfEntry(one, zone));
+      if (rows.length > 0) yield { rows, exact };
     }
   },
   output: (schema) => {
-    const { z, text, textOrNull, each } = schema;
+    const { z, text, textOrNull, signed, each } = schema;
     return z.strictObject({
       ...operationFields(schema),
+      /** Of an entry with its sign. */
+      amount: z.nullable(signed),
       localTime: text,
       ...each(textOrNull, "recipient name method batch payment completedLocalTime"),
     });
@@ -105,6 +119,34 @@ export const ledgerExport = defineCommand({
     };
   },
 });
+
+function isWithin(
+  { bookedAt }: ListedEntry,
+  { since = "", until = "9" }: { since: string | undefined; until: string | undefined },
+) {
+  return bookedAt >= since && bookedAt <= until;
+}
+
+type ExportedRow = Omit<ReturnType<typeof rowOf>, "kind" | "state"> & {
+  kind: string;
+  state: string;
+};
+
+/** An entry of a statement in the columns of an operation. Its amount has a sign: what it adds to the balance. */
+function rowOfEntry(entry: ListedEntry, zone: string): ExportedRow {
+  const { key, category, paisa, bookedAt, line, reason, recordedAt, user, login } = entry;
+  const none = { reference: null, remoteId: null, target: null, code: null, methodName: null };
+  return {
+    ...{ ...none, acceptedAt: null, paymentUrl: null, recipient: null, name: null, method: null },
+    ...{ operation: key, kind: "entry", state: "ENTRY", status: category, attempts: 0 },
+    ...{ amount: signedText(paisa), message: `${reason} (${line})`, batch: null, payment: null },
+    ...{ createdAt: recordedAt, openedAt: recordedAt, updatedAt: recordedAt, user, login },
+    ...{ command: "reconcile", profile: "", baseUrl: "" },
+    ...{ account: entry.account, environment: entry.environment },
+    ...{ localTime: localIso(recordedAt, zone), completedAt: bookedAt },
+    completedLocalTime: localIso(bookedAt, zone),
+  };
+}
 
 /** Amounts in BDT, times in UTC and as clocks in the zone show them. */
 function rowOf(operation: ListedOperation, zone: string) {

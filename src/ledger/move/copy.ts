@@ -1,5 +1,7 @@
 import type { Database } from "../../platform/sqlite/database.ts";
 import { rowDigestOf } from "../callback-rows.ts";
+import type { Event } from "../chain.ts";
+import { entryData, entryOf, isEntryEvent, keyIn } from "../entry.ts";
 import { type Connection, type Query, rowsJson } from "../postgres/connection.ts";
 import { pagesOf } from "../sqlite/pages.ts";
 import { type TextRow, textOrNull, textRow } from "../values.ts";
@@ -115,6 +117,7 @@ async function copyCallbacks(
         await write.query("ROLLBACK TO SAVEPOINT no_callbacks");
         return 0;
       }
+      for (const event of entriesOf(file, accounts)) write.pending.append(event);
       const data = JSON.stringify({ ...who, source });
       write.pending.append({ operation: null, at, event: "imported", data });
       return count;
@@ -132,6 +135,22 @@ async function copyCallbacks(
     },
   );
 }
+
+/** The entries of the file that were not withdrawn, with the numbers that their accounts have on the server. */
+function* entriesOf(file: Database, accounts: Numbers): Iterable<Event> {
+  for (const page of pagesOf(file, entriesInFile))
+    for (const row of page) {
+      const entry = entryOf(row);
+      if (!entry) continue;
+      const account = BigInt(required(accounts, { account: String(entry.account) }));
+      const data = entryData(entry, { account, user: entry.user });
+      yield { operation: null, at: entry.recordedAt, event: "entry", data };
+    }
+}
+
+const entriesInFile = `SELECT number, at, data, login FROM events e WHERE operation IS NULL AND event = 'entry'
+  AND number = (SELECT max(n.number) FROM events n
+    WHERE n.${isEntryEvent} AND ${keyIn("n.data")} = ${keyIn("e.data")}) AND number > ? ORDER BY number`;
 
 /** They get new numbers, which their digests cover. */
 async function insertCallbacks(query: Query, page: TextRow[], accounts: Numbers): Promise<void> {

@@ -1,5 +1,6 @@
 import { guardColumn } from "../account.ts";
 import { allColumns, changingColumns, definitions } from "../columns.ts";
+import { isEntryEvent, keyIn } from "../entry.ts";
 import { fixedBatchColumns, planColumns } from "../plan.ts";
 import { eventColumns } from "../sql/transaction.ts";
 import { newestVersion } from "../version.ts";
@@ -113,6 +114,7 @@ CREATE TABLE lenden.events (
 CREATE INDEX events_by_operation ON lenden.events (operation, number) WHERE operation IS NOT NULL;
 CREATE INDEX events_by_batch ON lenden.events (batch, number) WHERE batch IS NOT NULL;
 CREATE INDEX events_of_ledger ON lenden.events (event, number) WHERE operation IS NULL;
+CREATE INDEX entries_by_key ON lenden.events ((${keyIn("data")}), number) WHERE ${isEntryEvent};
 CREATE INDEX events_by_commit ON lenden.events (commit_id);
 
 CREATE TABLE lenden.batches (

@@ -5,6 +5,7 @@ import type { RunAccount } from "./accounts.ts";
 import { createBatches } from "./batches.ts";
 import { createCallbacks } from "./callbacks.ts";
 import type { Driver } from "./driver.ts";
+import { createEntries } from "./entries.ts";
 import { createOperations } from "./operations.ts";
 import { createOverlaps } from "./overlaps.ts";
 import { createReads } from "./reads.ts";
@@ -30,5 +31,6 @@ export function createLedger(
     isOfThisKey: (operation) => operation.keyHash === owner.keyId,
     batches: createBatches(driver, account, recorder),
     callbacks: createCallbacks(driver, account, recorder),
+    entries: createEntries(driver, account, recorder),
   };
 }

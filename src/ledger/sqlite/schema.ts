@@ -2,6 +2,7 @@ import { Failure } from "../../domain/failure.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
 import { guardColumn } from "../account.ts";
 import { allColumns, changingColumns, definitions } from "../columns.ts";
+import { isEntryEvent, keyIn } from "../entry.ts";
 import { fixedBatchColumns } from "../plan.ts";
 import { newerVersion, newestVersion, type SchemaStep, sqlFrom } from "../version.ts";
 
@@ -99,6 +100,7 @@ export const schema = `
   ) STRICT;
   CREATE INDEX events_by_operation ON events (operation, number) WHERE operation IS NOT NULL;
   CREATE INDEX events_by_batch ON events (batch, number) WHERE batch IS NOT NULL;
+  CREATE INDEX entries_by_key ON events (${keyIn("data")}, number) WHERE ${isEntryEvent};
 
   CREATE TABLE batches (
     number INTEGER PRIMARY KEY CHECK (number > 0),

@@ -1,0 +1,152 @@
+import { hash } from "node:crypto";
+import { type Paisa, signedText } from "../domain/amount.ts";
+import type { EntryCategory } from "../domain/entry-category.ts";
+import { usage } from "../domain/failure.ts";
+import { counted } from "../domain/text.ts";
+import type { NewEntry } from "../ledger/entry.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { magnitude } from "./cells.ts";
+import type { Finding, Findings } from "./findings.ts";
+
+/*
+ * What no operation can explain: a fee, a top-up, a settlement. A person explains a line once, and the ledger records
+ * an entry. The same line of the same statement finds it again.
+ */
+
+/** What a person says that a line is; `none` withdraws what was said before. */
+export interface Explanation {
+  line: number;
+  category: EntryCategory | "none";
+  reason: string;
+}
+
+/** The statement that entries are of. */
+export interface Source {
+  /** The file's name. */
+  name: string;
+  /** The name of the mapping, because two providers may have an equal line; empty without one. */
+  mapping: string;
+  /** ISO 8601, for lines without a date. */
+  since: string;
+}
+
+const atOnce = 500;
+
+/** Explains the lines that have an entry of the ledger. */
+export async function findEntries(
+  findings: Findings,
+  source: Source,
+  ledger: Pick<Ledger, "entries">,
+): Promise<void> {
+  for (const page of findings.pages("unlisted", atOnce)) {
+    const entries = await ledger.entries.ofKeys(page.map((one) => keyOf(one, source)));
+    for (const one of page) {
+      const entry = entries.get(keyOf(one, source));
+      // The key covers the amount, but a colleague may have written the entry.
+      if (entry && isOf(entry, one.line))
+        findings.explainByEntry(one.line.line, `${entry.category}: ${entry.reason}`);
+    }
+  }
+}
+
+/** @throws Failure `usage` if a line cannot be explained */
+export function checkExplanations(findings: Findings, explanations: Explanation[]): void {
+  const problems = explanations.flatMap(({ line, category }) => {
+    const finding = findings.at(line);
+    if (!finding) return `--explain: the statement has no line ${line}.`;
+    const { result, explained } = finding;
+    const isExplained = explained === "entry";
+    if (category === "none")
+      return isExplained ? [] : `--explain: line ${line} has no entry that could be withdrawn.`;
+    if (!isExplained && (result !== "only-in-statement" || explained))
+      return `--explain: line ${line} is explained already (${explained ?? result}).`;
+    if (finding.line.currency !== null) return `--explain: line ${line} is not in BDT.`;
+    const isDirected = category !== "other" || finding.line.movementPaisa !== null;
+    return isDirected ? [] : `--explain: the statement shows no direction of line ${line}.`;
+  });
+  const lines = new Set(explanations.map(({ line }) => line));
+  if (lines.size < explanations.length) problems.push("--explain names a line twice.");
+  if (problems.length > 0)
+    throw usage(problems, "Explain only lines that are 'only-in-statement', each once.");
+}
+
+/** Records what a person explained, after the check. */
+export async function explain(
+  findings: Findings,
+  explanations: Explanation[],
+  source: Source,
+  ledger: Pick<Ledger, "entries">,
+): Promise<void> {
+  const entries: NewEntry[] = [];
+  for (const { line, category, reason } of explanations) {
+    const finding = findings.at(line);
+    if (!finding) continue;
+    if (category === "none") await ledger.entries.withdraw(keyOf(finding, source), reason);
+    else entries.push(entryOf(finding, category, reason, source));
+    findings.explainByEntry(line, category === "none" ? undefined : `${category}: ${reason}`);
+  }
+  if (entries.length > 0) await ledger.entries.record(entries);
+}
+
+/**
+ * Records the fees of a statement: lines that are only a fee, and what a column of fees has beside amounts.
+ *
+ * @returns how many entries are new
+ */
+export async function recordFees(
+  findings: Findings,
+  source: Source,
+  ledger: Pick<Ledger, "entries">,
+): Promise<number> {
+  let count = 0;
+  for (const page of findings.pages("withFee", atOnce)) {
+    const entries = page.flatMap((one) => {
+      const reason = `A fee of ${source.name}.`;
+      const isLine = one.result === "fee";
+      const line = isLine ? [entryOf(one, "fee", reason, source)] : [];
+      const { feePaisa } = one.line;
+      if (!feePaisa) return line;
+      const entry = entryOf(one, "fee", reason, source);
+      const beside = { key: keyOf(one, source, "fee"), paisa: -magnitude(feePaisa) };
+      return [...line, { ...entry, ...beside }];
+    });
+    count += await ledger.entries.record(entries);
+  }
+  return count;
+}
+
+export function feesText(count: number): string {
+  return `Recorded ${counted(count, "new fee")}.`;
+}
+
+function entryOf(
+  finding: Finding,
+  category: EntryCategory,
+  reason: string,
+  source: Source,
+): NewEntry {
+  const { line, id, reference, date, lineId } = finding.line;
+  const paisa = paisaOf(finding, category);
+  const cells = [date, lineId, id, reference, `BDT ${signedText(paisa)}`];
+  return {
+    key: keyOf(finding, source),
+    ...{ category, reason, paisa },
+    bookedAt: finding.line.at ?? source.since,
+    line: `${source.name}, line ${line}: ${cells.filter(Boolean).join(", ")}`,
+  };
+}
+
+/** What a line adds to the balance. Without a direction in the statement, its category has one. */
+function paisaOf({ line }: Finding, category: EntryCategory): Paisa {
+  const { movementPaisa, amountPaisa } = line;
+  const isTaken = category === "fee" || category === "settlement";
+  return movementPaisa ?? (isTaken ? -(amountPaisa ?? 0n) : (amountPaisa ?? 0n));
+}
+
+function isOf({ paisa }: NewEntry, { movementPaisa, amountPaisa }: Finding["line"]): boolean {
+  return movementPaisa === null ? magnitude(paisa) === amountPaisa : paisa === movementPaisa;
+}
+
+function keyOf({ digest }: Finding, { mapping }: Source, part = "line"): string {
+  return hash("sha256", JSON.stringify([mapping, digest, part]), "base64url");
+}
