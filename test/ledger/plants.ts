@@ -67,6 +67,14 @@ export const plants: [string, Attack][] = [
   ...references.flatMap(ofPayout),
   ["a row of an open batch", (shop) => shop.alter(rowLike("JUNE-3", "JUNE-4", 4))],
   ["a row of a finished batch", (shop) => shop.alter(rowLike("MAY-1", "MAY-3", 3))],
+  ["a row of the next batch", (shop) => shop.alter(rowLike("MAY-1", "JULY-1", 1, nextBatch))],
+  [
+    "all rows of the next batch",
+    async (shop) => {
+      await shop.alter(rowLike("MAY-1", "JULY-1", 1, nextBatch));
+      await shop.alter(rowLike("MAY-1", "JULY-2", 2, nextBatch));
+    },
+  ],
   [
     "the intent of the next operation",
     async (shop) => {
@@ -102,9 +110,12 @@ function withReference(reference: string) {
   });
 }
 
+const nextBatch = "(SELECT max(number) + 1 FROM batches)";
+
 /** Inserts a row of a batch like another one, to the colleague. */
-function rowLike(like: string, reference: string, row: number): string {
+function rowLike(like: string, reference: string, row: number, batch = "batch"): string {
   const values: Record<string, string> = {
+    batch,
     ...{ row: String(row), line: String(row + 1), reference: `'${reference}'` },
     ...{ amount_paisa: "4900000", recipient: `'${recipients.colleague}'` },
     recipient_key: `'${recipients.colleague}'`,

@@ -2,6 +2,7 @@ import { cpSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "pg";
 import { isObject } from "../../src/domain/json.ts";
+import { rowDigestOf } from "../../src/ledger/callback-rows.ts";
 import { hashOf } from "../../src/ledger/chain.ts";
 import { allColumns, changingColumns, rowOf } from "../../src/ledger/columns.ts";
 import { readEvent, replay } from "../../src/ledger/events.ts";
@@ -145,6 +146,32 @@ async function fill(shop: Pick<Shop, "api" | "ann">): Promise<Filled> {
   return { refunded, unsure, paths, sending };
 }
 
+/** A callback about a payment that is still to be forwarded, and the listener that stored it, which ended. */
+async function fillCallbacks(admin: Client, payment: string): Promise<void> {
+  const body = Buffer.from(JSON.stringify({ transactionId: payment, status: "Completed" }));
+  const at = now();
+  const callback = {
+    ...{ source: "received", received_at: at, count: "1", digest: "d1", method: "POST" },
+    ...{ target: "/callback", headers: "{}", body: body.toString("base64"), known: "1" },
+    ...{ verdict: "verified", records: "[]", finding: "f1", looks: "0", due_at: at },
+    forwarded_to: "http://127.0.0.1:9/",
+  };
+  const columns = ["account", ...Object.keys(callback)];
+  const places = columns.map((_, place) => (place === 0 ? "number" : `$${place}`));
+  await admin.query("SET search_path = lenden");
+  const { rows } = await admin.query(
+    `INSERT INTO callbacks (${columns}) SELECT ${places} FROM accounts LIMIT 1 RETURNING *`,
+    Object.values(callback),
+  );
+  const [row] = rows;
+  await admin.query("UPDATE callbacks SET row_digest = $1 WHERE number = $2", [
+    rowDigestOf(row),
+    row.number,
+  ]);
+  await admin.query(`INSERT INTO listeners (account, process, held_since)
+    SELECT ${row.account}, id, '${at}' FROM processes ORDER BY started_at LIMIT 1`);
+}
+
 export interface Filled extends ReturnType<typeof filesOf> {
   /** The IDs of two payments: one with a refund, and one with a refund of unknown outcome. */
   refunded: string;
@@ -243,6 +270,7 @@ export async function openSharedShop(atEnd: AtEnd): Promise<{ shop: SharedShop; 
   atEnd(() => admin.end().catch(() => {}));
   atEnd(() => colleague.end().catch(() => {}));
   await colleague.query("SET search_path = lenden");
+  await fillCallbacks(admin, filled.refunded);
   const { save, restore, moved } = keeper(api, [ann, ben]);
   save();
   await admin.query(saveTables);
