@@ -166,6 +166,27 @@ export const batchBugs = [
     tests: sealed,
   },
   {
+    name: "batch: a paid batch that anyone cancelled is paid again by a file with more rows",
+    seam: "ledger",
+    decorate: (ledger) =>
+      withBatches(ledger, {
+        plansWithin: (read) =>
+          async function* (most) {
+            for await (const found of read(most)) if (found.batch.cancelledAt === null) yield found;
+          },
+      }),
+    tests: ["test/ledger/batch-reads.test.ts", "-t", "found by the rows that a file may have"],
+  },
+  {
+    name: "batch: any modification of an accepted ledger is accepted",
+    seam: "worker",
+    decorate: (worker) => ({
+      ...worker,
+      acceptedRows: worker.acceptedRows && { includes: () => true },
+    }),
+    tests: ["test/ledger/modified.test.ts", "-t", "after a later modification"],
+  },
+  {
     name: "batch: duplicates that anyone accepted are sent",
     seam: "resumedBatch",
     decorate: (resume) => (planned, compare, choices, ordering) => {
