@@ -132,13 +132,18 @@ const hash = "f".repeat(64);
  */
 function fillSql({ operations, events }, count) {
   const series = `WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < ${count})`;
+  /** A text with the names of each copy. */
   const renamed = (/** @type {string} */ text) =>
-    `replace(replace(${text}, o.id, o.id || n), coalesce(o.reference, '-'), coalesce(o.reference || n, '-'))`;
+    ["o.id", "o.reference", "o.remote_id"].reduce(
+      (before, name) => `replace(${before}, coalesce(${name}, '-'), coalesce(${name} || n, '-'))`,
+      text,
+    );
   const number = "(SELECT max(number) FROM lenden.operations) + n";
   /** @type {Record<string, string>} */
   const ofOperation = {
     number,
     ...{ id: "o.id || n", reference: "o.reference || n", asked: renamed("o.asked") },
+    ...{ remote_id: "o.remote_id || n", payment_url: renamed("o.payment_url") },
   };
   /** @type {Record<string, string>} */
   const ofEvent = {

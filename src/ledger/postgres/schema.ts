@@ -80,7 +80,7 @@ CREATE INDEX by_remote_id ON lenden.operations (account, remote_id, kind) WHERE 
 CREATE INDEX by_status ON lenden.operations (account, kind, status, number) WHERE status IS NOT NULL;
 CREATE INDEX by_target ON lenden.operations (target, kind, (${guardColumn()}), login, (number + 0))
   WHERE target IS NOT NULL;
-CREATE INDEX refunds_by_phase ON lenden.operations ((target || ''), (${guardColumn()}), phase, updated_at)
+CREATE INDEX refunds_by_phase ON lenden.operations ((target || ''), (${guardColumn()}), phase, state, updated_at)
   WHERE kind = 'refund';
 CREATE INDEX unconfirmed ON lenden.operations (account, number) WHERE state <> 'CONFIRMED';
 -- What guards read: the newest equal payouts of each login, and those of a phase that were accepted since a time.

@@ -68,7 +68,7 @@ export const schema = `
   CREATE INDEX by_remote_id ON operations (account, remote_id, kind) WHERE remote_id IS NOT NULL;
   CREATE INDEX by_status ON operations (account, kind, status, number) WHERE status IS NOT NULL;
   CREATE INDEX by_target ON operations (target, kind, ${guardColumn()}, login) WHERE target IS NOT NULL;
-  CREATE INDEX refunds_by_phase ON operations (target, ${guardColumn()}, phase, updated_at)
+  CREATE INDEX refunds_by_phase ON operations (target, ${guardColumn()}, phase, state, updated_at)
     WHERE kind = 'refund';
   CREATE INDEX unconfirmed ON operations (account, state, number) WHERE state != 'CONFIRMED';
   -- What guards read: the newest equal payouts of each login, and those of a phase that were accepted since a time.
