@@ -17,10 +17,8 @@ const mayImport: Record<string, string[]> = {
   ledger: ["domain", "platform", "pg", "ulid"],
   operations: ["api/contract", "domain", "ledger/decide.ts", "types:ledger", "types:api"],
   batches: ["operations", "ledger", "domain", "csv-parse"],
-  tables: ["domain", "platform/files.ts", "zod/mini"],
+  tables: ["domain", "platform/files.ts", "zod/mini", "@e965/xlsx"],
   reconcile: [
-    "batches/csv.ts",
-    "batches/header.ts",
     "tables",
     "operations",
     "domain",

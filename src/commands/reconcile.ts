@@ -35,6 +35,7 @@ import {
   skippedTexts,
   summaryOf,
   unusedText,
+  workbookTexts,
 } from "../reconcile/report.ts";
 import { type Mapping, openMappings } from "../tables/mappings.ts";
 import { fileFlags } from "./payout/batch/file.ts";
@@ -52,6 +53,11 @@ const flags = {
   ),
   map: flag.many("--map <mapping>", "Read a column as a field: 'Trx ID=id'", readMap),
   delimiter: fileFlags.delimiter,
+  sheet: flag.optional(
+    "--sheet <name>",
+    "Sheet of a workbook (default: the first with data)",
+    readText,
+  ),
   since: { ...timeFilters.since, about: "Start of the period (default: first date in the file)" },
   until: { ...timeFilters.until, about: "End of the period (default: last date in the file)" },
   import: flag.toggle("--import", "Record operations that the ledger lacks, if the API has them"),
@@ -75,7 +81,12 @@ const flags = {
 };
 
 const args = {
-  file: argument.required("file", "CSV statement", ok<string>, "csv-file"),
+  file: argument.required(
+    "file",
+    "CSV file or workbook; - reads standard input",
+    ok<string>,
+    "csv-file",
+  ),
 };
 type ReconcileInput = Input<typeof flags & typeof args>;
 
@@ -178,7 +189,9 @@ async function resultOf(input: ReconcileInput, context: Context) {
   const saved = name === undefined ? [] : savedColumns(name, mappings.find(name));
   const { chooseColumns, openStatement, savedColumn } = await import("../reconcile/columns.ts");
   const isDated = input.since !== undefined && input.until !== undefined;
-  const known = { delimiter: input.delimiter, saved, map, isDated };
+  const { delimiter, sheet } = input;
+  const standardInput = context.host.stdin;
+  const known = { delimiter, sheet, standardInput, saved, map, isDated };
   const opened = await openStatement(input.file, known, context.ledger.own);
   const ledger = await context.ledger.own();
   const { statement, columns, isNew } = await chooseColumns(opened, isDated, ledger);
@@ -211,6 +224,8 @@ async function resultOf(input: ReconcileInput, context: Context) {
   const report = reportOf(found, { file: input.file, ...period, ...read });
   if (unused.length > 0)
     context.ui.notice(`Columns that are not used: ${unused.map(unusedText).join(", ")}.`);
+  for (const told of workbookTexts(statement, lines.hidden))
+    context.ui.notice(told, "workbook.hidden");
   for (const told of skippedTexts(lines.skipped)) context.ui.notice(told, "statement.skipped-rows");
   if (lines.oddDebits)
     context.ui.notice(oddDebitsText(file, lines.oddDebits), "statement.odd-debits");

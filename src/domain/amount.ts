@@ -38,6 +38,10 @@ export function decimalText(amountPaisa: Paisa): string {
   return `${amountPaisa < 0n ? "-" : ""}${digits.slice(0, -2)}.${digits.slice(-2)}`;
 }
 
+export function magnitude(paisa: Paisa): Paisa {
+  return paisa < 0n ? -paisa : paisa;
+}
+
 /** The JSON number of an amount. Asserted, because the signature covers these characters. */
 export function amountNumber(amountPaisa: Paisa): number {
   const text = amountText(amountPaisa);

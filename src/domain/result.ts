@@ -34,7 +34,7 @@ export function withoutEnds(text: string, characters: string): string {
 
 /** Digits of other scripts (Bengali, full-width, …) as ASCII; `\d` and NFKC both miss Bengali ones. */
 export function asciiDigits(text: string): string {
-  return text.replace(/\p{Nd}/gu, (digit) => String(digitValue(digit)));
+  return text.replace(/[^0-9\P{Nd}]/gu, (digit) => String(digitValue(digit)));
 }
 
 /** Unicode lays each script's ten digits side by side, zero first. */

@@ -1,8 +1,7 @@
-import { amountText, type Paisa, signedText } from "../domain/amount.ts";
+import { amountText, magnitude, type Paisa, signedText } from "../domain/amount.ts";
 import { sameMobile } from "../domain/mobile.ts";
 import { isUnsettled } from "../domain/state.ts";
 import type { Operation } from "../ledger/operation.ts";
-import { magnitude } from "./cells.ts";
 import type { Line } from "./lines.ts";
 import { recipientOf } from "./recognize.ts";
 

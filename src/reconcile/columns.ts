@@ -1,15 +1,21 @@
-import { openCsvFile } from "../batches/csv.ts";
 import { usage } from "../domain/failure.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
+import { openTable } from "../tables/source.ts";
 import { type ColumnMapping, checkColumns, merged, requireColumns } from "./fields.ts";
 import { recognize, recognizeMeaning, withDateOrder } from "./recognize.ts";
 import { mentionsOf, readTable, type StatementTable, textsOf } from "./table.ts";
 
 const fileHints = {
-  pipe: "Save the statement in a file.",
+  pipe: "Save the statement in a file, or name - to read standard input.",
   missing: "Check the path. Download the statement from the provider's dashboard.",
   large: "Download the statement in parts, such as one for each month.",
+};
+
+const limit = {
+  rows: 1_000_000,
+  message:
+    "The statement has more than 1,000,000 rows. Download it in parts, such as one for each month.",
 };
 
 /** A statement, and the columns that were saved or given for it. */
@@ -20,6 +26,8 @@ interface Opened {
 
 interface Given {
   delimiter: string | undefined;
+  sheet: string | undefined;
+  standardInput: AsyncIterable<string | Uint8Array> | undefined;
   saved: ColumnMapping[];
   /** Columns of the command line, which replace saved ones. */
   map: ColumnMapping[];
@@ -30,10 +38,10 @@ interface Given {
 /** @throws Failure `usage` if a given column is not in the file, or if the file has no lines and no period */
 export async function openStatement(
   file: string,
-  { delimiter, saved, map, isDated }: Given,
+  { saved, map, isDated, ...options }: Given,
   openLedger: () => Promise<Pick<Ledger, "ofNames">>,
 ): Promise<Opened> {
-  const csv = openCsvFile(file, fileHints);
+  const source = await openTable(file, { ...options, hints: fileHints, limit });
   const given = merged(saved, map);
   const named = given.map(({ column }) => column);
   const ledger = await openLedger();
@@ -43,7 +51,7 @@ export async function openStatement(
       found.flatMap(({ remoteId, reference }) => [remoteId ?? [], reference ?? []].flat()),
     );
   };
-  const statement = await readTable(csv, delimiter, named, namesIn);
+  const statement = await readTable(source, named, namesIn);
   checkColumns(statement, given);
   if (statement.sample.length === 0 && !isDated)
     throw usage(

@@ -1,11 +1,11 @@
 import { hash } from "node:crypto";
-import { type Paisa, signedText } from "../domain/amount.ts";
+import { magnitude, type Paisa, signedText } from "../domain/amount.ts";
 import type { EntryCategory } from "../domain/entry-category.ts";
 import { usage } from "../domain/failure.ts";
 import { counted } from "../domain/text.ts";
 import type { NewEntry } from "../ledger/entry.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { magnitude } from "./cells.ts";
+
 import type { Finding, Findings } from "./findings.ts";
 
 /*

@@ -1,8 +1,8 @@
-import { unguarded } from "../domain/csv-guard.ts";
 import { usage } from "../domain/failure.ts";
 import { quoted } from "../domain/result.ts";
 import { shellLine } from "../domain/text.ts";
-import { namesBothDirections } from "./cells.ts";
+import { namesBothDirections } from "../tables/direction.ts";
+import { plainText } from "../tables/plain.ts";
 
 /** What a column of a statement can hold. */
 export const statementFields = [
@@ -37,15 +37,6 @@ export interface ColumnMapping {
   field: StatementField;
   /** Why it was recognized; absent if it was given. */
   why?: string;
-}
-
-/** A cell without what spreadsheets and web pages add: an apostrophe, a formula of a text, and invisible marks. */
-export function plainCell(cell: string): string {
-  const visible = cell
-    .replace(/[\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g, "")
-    .trim();
-  const inner = /^="([^"]*)"$/.exec(visible)?.[1] ?? visible;
-  return unguarded(inner).replace(/^'/, "").trim();
 }
 
 /** The names by which a column is recognized if its cells do not show what it holds. */
@@ -93,7 +84,7 @@ function isShared({ field }: ColumnMapping): boolean {
 }
 
 export function isSame(one: string, other: string): boolean {
-  return plainCell(one).normalize("NFC") === plainCell(other).normalize("NFC");
+  return plainText(one).normalize("NFC") === plainText(other).normalize("NFC");
 }
 
 export function ignoring(mapping: ColumnMapping[], field: Read): string {

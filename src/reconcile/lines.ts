@@ -1,22 +1,15 @@
-import type { CsvRecord } from "../batches/csv.ts";
-import type { Paisa } from "../domain/amount.ts";
+import { magnitude, type Paisa } from "../domain/amount.ts";
 import { usage } from "../domain/failure.ts";
 import { err, ok, quoted, type Result } from "../domain/result.ts";
 import type { Resource } from "../domain/statuses.ts";
 import { counted } from "../domain/text.ts";
+import { currencyOfHeading, otherCurrencyOf } from "../tables/currency.ts";
+import { type DateOrder, readDate } from "../tables/date.ts";
+import { type Direction, directionAmong, directionIn } from "../tables/direction.ts";
+import { kindIn, statusIn } from "../tables/kind.ts";
 import { isOneWord, mentionsIn } from "../tables/mentions.ts";
-import {
-  currencyOfHeading,
-  type Direction,
-  directionAmong,
-  directionIn,
-  kindIn,
-  magnitude,
-  otherCurrencyOf,
-  readDate,
-  readMoney,
-  statusIn,
-} from "./cells.ts";
+import { certainOf } from "../tables/reading.ts";
+import { otherMoney, readPaisa } from "./certain.ts";
 import {
   type ColumnMapping,
   ignoring,
@@ -27,7 +20,7 @@ import {
   type StatementField,
 } from "./fields.ts";
 import { createOtherRows, createSkipped, type Skipped, withoutEmptyEnd } from "./other-rows.ts";
-import type { StatementTable } from "./table.ts";
+import type { StatementRow, StatementTable } from "./table.ts";
 import { createDirectionCheck, createWordReader, type DirectionWords } from "./words.ts";
 
 /** A line of a statement, as far as its columns are known. */
@@ -68,6 +61,8 @@ export interface Lines {
   oddDebits: { line: number; others: number; isBelowZero: boolean } | undefined;
   /** The rows that are no lines. */
   skipped: Skipped;
+  /** Lines that are hidden in the workbook: they are read. */
+  hidden: { count: number; paisa: Paisa };
   /** Reads the file again, so that long statements are not in memory. */
   pages(): AsyncIterable<Line[]>;
 }
@@ -92,12 +87,17 @@ export async function readLines(
   const skipped = createSkipped(table.above);
   const read = createLineReader(table, mapping, zone, report, skipped);
   const signs = createSigns();
+  const hidden = { count: 0, paisa: 0n };
   let [fromMs, toMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   let [firstMs, lastMs]: (number | undefined)[] = [];
   for await (const page of table.pages())
     for (const one of page.flatMap(read)) {
       const { span } = one.line;
       signs.add(one);
+      if (one.isHidden) {
+        hidden.count += 1;
+        hidden.paisa += magnitude(one.amountPaisa ?? one.debitPaisa ?? one.creditPaisa ?? 0n);
+      }
       if (!span) continue;
       firstMs ??= span.fromMs;
       lastMs = span.fromMs;
@@ -120,12 +120,14 @@ export async function readLines(
     isNewestFirst: firstMs === lastMs ? undefined : (firstMs ?? 0) > (lastMs ?? 0),
     oddDebits: signs.oddDebits(),
     skipped: skipped.found,
+    hidden,
     pages,
   };
 }
 
 /** A line whose direction depends on the other lines of the file. */
 interface ReadLine {
+  isHidden: boolean | undefined;
   line: Omit<Line, "amountPaisa" | "movementPaisa">;
   /** An amount that is not known to be a debit or a credit. */
   amountPaisa: Paisa | null;
@@ -190,6 +192,8 @@ function createSigns() {
   };
 }
 
+type CellReader<Value> = (cell: string) => Result<Value | undefined>;
+
 /** Reads a record. What cannot be read is reported. */
 function createLineReader(
   table: StatementTable,
@@ -205,11 +209,11 @@ function createLineReader(
   const isUndirected = places.has("amount") && !places.has("direction");
   const words = createWordReader(table, isUndirected ? mapping : undefined);
   const contradictions = createDirectionCheck(table, mapping);
-  const isMonthFirst = mapping.some(({ field }) => field === "date-month-first");
+  const dates = { zone, order: orderOfDates(mapping) };
   const currencies = currenciesOf(header, places);
   const mentions = createMentions(header, mapping);
   const other = createOtherRows(header, places, skipped);
-  return (record: CsvRecord): ReadLine[] => {
+  return (record: StatementRow): ReadLine[] => {
     const { line } = record;
     const at = `${path}, line ${line}`;
     const cells = withoutEmptyEnd(record.cells, header.length);
@@ -218,16 +222,9 @@ function createLineReader(
       report(`${at} has ${counted(cells.length, "cell")}, but the header has ${header.length}.`);
       return [];
     }
-    const text = (field: Read) => cells[places.get(field) ?? -1] || null;
-    const read = <Value>(field: Read, reader: (cell: string) => Result<Value>): Value | null => {
-      const cell = text(field);
-      const reading = cell === null ? undefined : reader(cell);
-      if (reading?.ok === false)
-        report(`${at}, ${header[places.get(field) ?? -1]}: ${reading.problem}`);
-      return reading?.ok ? reading.value : null;
-    };
-    const [debit, credit] = [read("debit", readMoney), read("credit", readMoney)];
-    const [amount, fee] = [read("amount", readMoney), read("fee", readMoney)];
+    const { text, read, paisa, currencyOfCells } = cellsOf({ at, cells, header, places, report });
+    const [debit, credit] = [paisa("debit"), paisa("credit")];
+    const [amount, fee] = [paisa("amount"), paisa("fee")];
     if (other.isTotal({ line, cells }, { debit, credit, amount, fee })) return [];
     if (debit && credit) report(`${at} has a debit and a credit.`);
     const kind = kindIn(text("type") ?? "") ?? null;
@@ -240,11 +237,11 @@ function createLineReader(
     if (amount !== null && amount < 0n && direction === "in")
       report(`${at} has an amount below zero, but its direction is in.`);
     const isNamed = text("id") !== null || text("reference") !== null;
-    const isEmpty = [text("amount"), text("debit"), text("credit")].every((one) => one === null);
+    const isEmpty = [text("amount"), text("debit"), text("credit")].every(isEmptyAmount);
     if (isNamed && isEmpty) report(`${at} has no amount.`);
     const isOther = ({ field }: (typeof currencies)[number]) => {
-      const money = readMoney(text(field) ?? "");
-      return money.ok && money.value !== 0n;
+      const money = readPaisa(text(field) ?? "");
+      return money.ok && !!money.value;
     };
     const cell = text("currency");
     const currency = cell === null ? currencyOfFile : otherCurrencyOf(cell);
@@ -257,14 +254,15 @@ function createLineReader(
           lineId: text("line-id"),
           mentions: mentions(cells),
           date: text("date"),
-          span: read("date", (cell) => readDate(cell, zone, isMonthFirst)),
+          span: read("date", (cell) => certainOf(readDate(cell, dates))),
           kind,
           feePaisa: fee,
-          balancePaisa: read("balance", readMoney),
-          currency: currency ?? currencies.find(isOther)?.currency ?? null,
+          balancePaisa: read("balance", readPaisa),
+          currency: currencyOfCells() ?? currency ?? currencies.find(isOther)?.currency ?? null,
           status: statusIn(text("status") ?? "") ?? text("status"),
           recipient: text("recipient"),
         },
+        isHidden: record.isHidden,
         amountPaisa: direction ? null : amount,
         words: words.shownBy(cells),
         unreadWords: isNamed && amount ? words.unreadIn({ line, cells }) : undefined,
@@ -275,6 +273,46 @@ function createLineReader(
       },
     ];
   };
+}
+
+interface Cells {
+  /** Where they are, for problems. */
+  at: string;
+  cells: string[];
+  header: string[];
+  places: Map<string, number>;
+  report(problem: string): void;
+}
+
+/** The cells of a line by their fields. */
+function cellsOf({ at, cells, header, places, report }: Cells) {
+  let currency: string | undefined;
+  const text = (field: Read) => cells[places.get(field) ?? -1] || null;
+  const read = <Value>(field: Read, reader: CellReader<Value>): Value | null => {
+    const cell = text(field);
+    const reading = cell === null ? undefined : reader(cell);
+    if (reading?.ok === false)
+      report(`${at}, ${header[places.get(field) ?? -1]}: ${reading.problem}`);
+    return reading?.ok ? (reading.value ?? null) : null;
+  };
+  /** An amount in another currency counts as read: the line differs. */
+  const paisa = (field: Read): Paisa | null => {
+    const other = otherMoney(text(field) ?? "");
+    currency ??= other?.currency;
+    return other ? other.paisa : read(field, readPaisa);
+  };
+  return { text, read, paisa, currencyOfCells: () => currency };
+}
+
+function orderOfDates(mapping: ColumnMapping[]): DateOrder {
+  const isMonthFirst = mapping.some(({ field }) => field === "date-month-first");
+  return isMonthFirst ? "month-first" : "day-first";
+}
+
+/** A dash too. */
+function isEmptyAmount(cell: string | null): boolean {
+  const money = cell === null ? undefined : readPaisa(cell);
+  return money === undefined || (money.ok && money.value === undefined);
 }
 
 /** Names in the texts of a line whose ID and reference are no single words. */

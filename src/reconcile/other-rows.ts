@@ -1,9 +1,11 @@
-import type { CsvRecord } from "../batches/csv.ts";
 import type { Paisa } from "../domain/amount.ts";
+import { isDateInAnyOrder } from "../tables/date.ts";
+import { directionIn } from "../tables/direction.ts";
+import { hasDigit } from "../tables/heading.ts";
 import { isRepeatedHeader, isTotalLabel, type SkippedRow, skippedRow } from "../tables/skipped.ts";
 import { Totals } from "../tables/totals.ts";
-import { directionIn, hasDigit, readDate } from "./cells.ts";
 import type { Read } from "./fields.ts";
+import type { StatementRow } from "./table.ts";
 
 /*
  * The rows of a statement that are no lines: repeated headers, totals and notes. Each is shown, and a total is checked.
@@ -49,10 +51,7 @@ export function createOtherRows(
   const texts = header.map((_, place) => place).filter((place) => !money.includes(place));
   const [gross, net] = [new Totals(4), new Totals(4)];
   const hasDate = (cells: string[]) =>
-    placesOf("date").some((place) => {
-      const cell = cells[place] ?? "";
-      return cell !== "" && (readDate(cell, "UTC").ok || readDate(cell, "UTC", true).ok);
-    });
+    placesOf("date").some((place) => isDateInAnyOrder(cells[place] ?? ""));
   const isWord = (cell: string) => !/\s/.test(cell) && hasDigit(cell);
 
   /** A text without money, a date and an ID. */
@@ -64,7 +63,7 @@ export function createOtherRows(
 
   return {
     /** True for a row without a transaction, whatever its cells hold. */
-    isNoLine({ line, cells }: CsvRecord): boolean {
+    isNoLine({ line, cells }: StatementRow): boolean {
       const kind = isRepeatedHeader(cells, header) ? "header" : isNote(cells) ? "note" : undefined;
       if (kind && cells.some(Boolean)) add(skippedRow(line, kind, cells));
       return kind !== undefined;
@@ -74,7 +73,7 @@ export function createOtherRows(
      * True for a row whose amounts are the sums of lines above, and for one that is called a total. Others are added to
      * the sums.
      */
-    isTotal({ line, cells }: CsvRecord, { debit, credit, amount, fee }: Amounts): boolean {
+    isTotal({ line, cells }: StatementRow, { debit, credit, amount, fee }: Amounts): boolean {
       const row = [debit, credit, amount, fee];
       const isOut = placesOf("direction").some(
         (place) => directionIn(cells[place] ?? "") === "out",

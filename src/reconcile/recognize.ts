@@ -1,21 +1,14 @@
-import type { CsvRecord } from "../batches/csv.ts";
+import { magnitude } from "../domain/amount.ts";
 import { payeeOf } from "../domain/mobile.ts";
-import { asciiDigits } from "../domain/result.ts";
 import type { Operation } from "../ledger/operation.ts";
+import { isCurrency } from "../tables/currency.ts";
+import { DateColumn, isDateInAnyOrder } from "../tables/date.ts";
+import { directionIn, wordsIn } from "../tables/direction.ts";
+import { kindIn, statusIn } from "../tables/kind.ts";
 import { isOneWord, mentionsIn } from "../tables/mentions.ts";
-import {
-  dayFirst,
-  directionIn,
-  isCurrency,
-  kindIn,
-  magnitude,
-  readDate,
-  readMoney,
-  statusIn,
-  wordsIn,
-} from "./cells.ts";
+import { readPaisa } from "./certain.ts";
 import { type ColumnMapping, columnNames, isNamed, isSame, type Read, readAs } from "./fields.ts";
-import type { StatementTable } from "./table.ts";
+import type { StatementRow, StatementTable } from "./table.ts";
 
 /** A field, what its cells are, and whether a cell is one. Without the last, any cell can be in the column. */
 type Recognition = [
@@ -50,15 +43,14 @@ export function recognize(
   const found = [...given];
   const placeOf = (field: Read) =>
     header.indexOf(found.find((one) => readAs(one) === field)?.column ?? " ");
-  const isMoney = (cell: string) => readMoney(cell).ok;
-  const isDate = (cell: string) => readDate(cell, "UTC").ok || readDate(cell, "UTC", true).ok;
+  const isMoney = (cell: string) => readPaisa(cell).ok;
   const isStatus = (cell: string) => statusIn(cell) !== undefined;
   const hasDirection = (cell: string) => directionIn(cell) !== undefined;
   const never = () => false;
   const recognitions: Recognition[] = [
     ["id", "IDs of the ledger", (cell) => ids.has(cell)],
     ["reference", "references of the ledger", (cell) => references.has(cell) || !!mentioned(cell)],
-    ["date", "times", isDate, isDate],
+    ["date", "times", isDateInAnyOrder, isDateInAnyOrder],
     ["debit", "", never, isMoney],
     ["credit", "", never, isMoney],
     ["amount", "amounts of these operations", isAmountOf, isMoney],
@@ -86,7 +78,7 @@ export function recognize(
     const candidates = header.flatMap((column, place) => {
       if (column === "" || found.some((one) => isSame(one.column, column))) return [];
       const filled = sample.filter(({ cells }) => cells[place]);
-      const operationOf = ({ cells }: CsvRecord) =>
+      const operationOf = ({ cells }: StatementRow) =>
         ids.get(cells[placeOf("id")] || " ") ??
         references.get(cells[placeOf("reference")] || " ") ??
         mentioned(cells[placeOf("reference")] ?? "");
@@ -125,7 +117,7 @@ const fewestForeign = 3;
 
 /** True if no cell of a column of IDs is the ID of the operation that its line names: a wallet has IDs of its own. */
 function isForeignId(
-  sample: CsvRecord[],
+  sample: StatementRow[],
   { id, reference }: { id: number; reference: number },
   known: Operation[],
 ): boolean {
@@ -214,8 +206,8 @@ export function cellsOf(
 }
 
 function isNegative(cell: string): boolean {
-  const money = readMoney(cell);
-  return money.ok && money.value < 0n;
+  const money = readPaisa(cell);
+  return money.ok && (money.value ?? 0n) < 0n;
 }
 
 /**
@@ -234,8 +226,8 @@ export function isDirection(column: string, cells: string[]): boolean {
 }
 
 function isAmountOf(cell: string, operation: Operation | undefined): boolean {
-  const money = readMoney(cell);
-  return money.ok && magnitude(money.value) === operation?.amountPaisa;
+  const money = readPaisa(cell);
+  return money.ok && !!money.value && magnitude(money.value) === operation?.amountPaisa;
 }
 
 function isRecipientOf(cell: string, operation: Operation | undefined): boolean {
@@ -262,20 +254,17 @@ export async function withDateOrder(
 ): Promise<ColumnMapping[]> {
   const date = mapping.find(({ field }) => field === "date");
   const place = header.findIndex((one) => isSame(one, date?.column ?? " "));
-  const numbersIn = ({ cells }: CsvRecord) => dayFirst.exec(asciiDigits(cells[place] ?? ""));
-  const example = sample.map(numbersIn).find((found) => found && !/\D/.test(found[2] ?? ""));
-  if (!date || !example) return mapping;
-  let [isDayFirst, isMonthFirst] = [false, false];
-  for await (const page of pages())
-    for (const found of page.map(numbersIn)) {
-      isDayFirst ||= Number(found?.[1]) > 12;
-      isMonthFirst ||= Number(found?.[2]) > 12;
-    }
-  const decided = isMonthFirst && !isDayFirst ? "date-month-first" : "date";
+  if (!date) return mapping;
+  const dates = new DateColumn();
+  for (const { cells } of sample) dates.see(cells[place] ?? "");
+  if (dates.found.example === undefined) return mapping;
+  for await (const page of pages()) for (const { cells } of page) dates.see(cells[place] ?? "");
+  const { order, example, isDecided } = dates.found;
+  const decided = order === "month-first" ? "date-month-first" : "date";
   const why =
-    isDayFirst || isMonthFirst
+    isDecided && order !== "year-first"
       ? date.why
-      : `${example[0]} is read day first. If the month is first: --map '${date.column}=date-month-first'`;
+      : `${example} is read day first. If the month is first: --map '${date.column}=date-month-first'`;
   return mapping.map((one) =>
     one === date ? { ...one, field: decided, ...(why === undefined ? {} : { why }) } : one,
   );

@@ -1,5 +1,5 @@
 import type { ServiceRecord } from "../api/contract/index.ts";
-import { type Paisa, paisaOf, signedText } from "../domain/amount.ts";
+import { magnitude, type Paisa, paisaOf, signedText } from "../domain/amount.ts";
 import { Failure, inOneLine, usage } from "../domain/failure.ts";
 import { readIdentifier } from "../domain/identifier.ts";
 import { outOfBounds } from "../domain/record-bounds.ts";
@@ -14,7 +14,6 @@ import { changeable, refreshStatus, throwUnlessUnknown } from "../operations/ref
 import { resolveByRecord } from "../operations/resolve.ts";
 import { unread } from "../operations/response-failure.ts";
 import { requestRecord } from "../operations/status.ts";
-import { magnitude } from "./cells.ts";
 import {
   type Balance,
   classify,

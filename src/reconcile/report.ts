@@ -14,6 +14,7 @@ import type { Lines } from "./lines.ts";
 import type { Skipped } from "./other-rows.ts";
 import type { UnusedColumn } from "./recognize.ts";
 import type { Reconciliation } from "./reconcile.ts";
+import type { StatementTable } from "./table.ts";
 
 /*
  * What a reconciliation says: its rows and sums, its summary in sentences, and the error for what is wrong or open.
@@ -244,6 +245,19 @@ export function* skippedTexts({ rows, others }: Pick<Skipped, "rows" | "others">
     yield `Not read as transactions: ${found.length} ${found.length === 1 ? one : many} (${shown.join("; ")}${rest}).`;
   }
   if (others > 0) yield `Not read as transactions: ${counted(others, "more row")}.`;
+}
+
+/** What a person does not see in the workbook, or what was not read of it. */
+export function* workbookTexts(
+  { sheet, hiddenColumns }: Pick<StatementTable, "sheet" | "hiddenColumns">,
+  { count, paisa }: Lines["hidden"],
+) {
+  if (sheet && sheet.others.length > 0)
+    yield `The sheet ${quoted(sheet.name)} is read, not ${sheet.others.map((one) => quoted(one)).join(", ")}.`;
+  if (count > 0)
+    yield `${counted(count, "row")} of the workbook ${count === 1 ? "is" : "are"} hidden, and read: ${formatPaisa(paisa)}.`;
+  if (hiddenColumns.length > 0)
+    yield `Columns that are hidden in the workbook: ${hiddenColumns.join(", ")}.`;
 }
 
 /** The summary, in sentences. */

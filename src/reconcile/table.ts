@@ -1,31 +1,39 @@
-import { type CsvRecord, type CsvText, recordPages, Unreadable } from "../batches/csv.ts";
-import { delimiters } from "../batches/header.ts";
 import { type Failure, usage } from "../domain/failure.ts";
 import { quoted } from "../domain/result.ts";
 import { shellLine } from "../domain/text.ts";
+import type { Cell, TableRow, TableSource } from "../tables/cell.ts";
+import { Unreadable } from "../tables/csv.ts";
+import { otherCurrencyOf } from "../tables/currency.ts";
+import { hasDigit, isAboutStatement, isHeadingWithNumber, valueIn } from "../tables/heading.ts";
 import { isOneWord, mentionsIn } from "../tables/mentions.ts";
+import { plainText } from "../tables/plain.ts";
 import { type SkippedRow, skippedRow } from "../tables/skipped.ts";
-import {
-  hasDigit,
-  isAboutStatement,
-  isHeadingWithNumber,
-  otherCurrencyOf,
-  valueIn,
-} from "./cells.ts";
-import { columnNames, isSame, plainCell } from "./fields.ts";
+import { columnNames, isSame } from "./fields.ts";
+
+/** A row of a statement, as the texts of its cells. */
+export interface StatementRow {
+  /** From 1: the line of a CSV file, the row of a sheet. */
+  line: number;
+  cells: string[];
+  isHidden?: boolean | undefined;
+}
 
 /** The cells of a statement. */
 export interface StatementTable {
   path: string;
+  /** The sheet of a workbook. */
+  sheet: TableSource["sheet"];
+  /** The names of the hidden columns of a workbook. */
+  hiddenColumns: string[];
   header: string[];
   /** The rows above the header. */
   above: SkippedRow[];
   /** The currency that a line above the header names if it is not BDT. */
   currency: string | undefined;
   /** The first records below the header. */
-  sample: CsvRecord[];
+  sample: StatementRow[];
   /** All records below the header, read from the file again, so that they are not in memory. */
-  pages(): AsyncIterable<CsvRecord[]>;
+  pages(): AsyncIterable<StatementRow[]>;
 }
 
 /** The lines above the header, such as the name of the account. */
@@ -40,26 +48,20 @@ const sampled = 1_000;
  * @throws Failure `usage` if the file is not a CSV file with a header
  */
 export async function readTable(
-  { path, pieces }: CsvText,
-  delimiter?: string,
+  source: TableSource,
   given: string[] = [],
   namesIn: (texts: string[]) => Promise<Set<string>> = async () => new Set(),
 ): Promise<StatementTable> {
-  let known = delimiter;
+  const { path, sheet } = source;
   async function* allPages() {
     try {
-      known ??= await delimiterOf(pieces(), given);
-      for await (const page of recordPages(pieces(), known))
-        yield page.map(({ line, cells }) => ({
-          line,
-          cells: cells.map(plainCell),
-        }));
+      for await (const page of source.pages()) yield page.map(statementRow);
     } catch (error) {
       if (!(error instanceof Unreadable)) throw error;
       throw usage([`${path}, line ${error.line}: ${error.message}`]);
     }
   }
-  const first: CsvRecord[] = [];
+  const first: StatementRow[] = [];
   for await (const page of allPages()) {
     first.push(...page);
     if (first.length > mostPreamble + sampled) break;
@@ -75,7 +77,19 @@ export async function readTable(
   const sample = first.slice(place + 1, place + 1 + sampled);
   const currency = head.slice(0, place).map(currencyAbove).find(Boolean);
   const above = head.slice(0, place).map(({ line, cells }) => skippedRow(line, "title", cells));
-  return { path, header, above, currency, sample, pages };
+  const hiddenColumns = source.hiddenColumns.flatMap((place) => header[place] || []);
+  return { path, sheet, hiddenColumns, header, above, currency, sample, pages };
+}
+
+function statementRow({ line, cells, isHidden }: TableRow): StatementRow {
+  return { line, cells: cells.map(cellText), isHidden };
+}
+
+/** As a text that is read like a cell of CSV: with its unit, and with its error. */
+function cellText(cell: Cell): string {
+  if (typeof cell === "string") return plainText(cell);
+  if (cell.kind === "unknown") return "(formula without a result)";
+  return cell.unit === "%" ? `${cell.text}%` : [cell.unit, cell.text].filter(Boolean).join(" ");
 }
 
 /**
@@ -85,7 +99,7 @@ export async function readTable(
  */
 function placeOfHeader(
   path: string,
-  head: CsvRecord[],
+  head: StatementRow[],
   given: string[],
   names: Set<string>,
 ): number {
@@ -107,17 +121,17 @@ function placeOfHeader(
     const hint = `If line ${first.line} is the header, map its columns, for example ${map}. If not, add a first line that names the columns, such as Date,Reference,Amount.`;
     throw withValues(`${path} has no header`, first, hint);
   }
-  const kindsOf = ({ cells }: CsvRecord) =>
+  const kindsOf = ({ cells }: StatementRow) =>
     cells.map((cell) => (isValue(cell) ? valueIn(cell) : undefined));
   const below = head[place + 1];
   const kindsBelow = below ? kindsOf(below) : [];
-  const isLikeBelow = (record: CsvRecord) =>
+  const isLikeBelow = (record: StatementRow) =>
     kindsOf(record).filter((kind, at) => kind && kind === kindsBelow[at]).length > 1;
   const isAmount = (cell: string) => {
     const kind = valueIn(cell);
     return isValue(cell) && kind !== "date" && kind !== "mobile";
   };
-  const isLine = ({ cells }: CsvRecord) =>
+  const isLine = ({ cells }: StatementRow) =>
     cells.some(isAmount) && !isAboutStatement(cells.filter(Boolean));
   const above = head.slice(0, place).find((one) => isLine(one) || isLikeBelow(one));
   if (above) {
@@ -128,13 +142,13 @@ function placeOfHeader(
 }
 
 /** The other currency in `Currency: USD`, in one cell or in two. */
-function currencyAbove({ cells }: CsvRecord): string | undefined {
+function currencyAbove({ cells }: StatementRow): string | undefined {
   const [, named] =
     /^(?:account )?(?:currency|মুদ্রা)\s*:?\s+(\S+)$/iu.exec(cells.filter(Boolean).join(" ")) ?? [];
   return otherCurrencyOf(named ?? "");
 }
 
-function withValues(what: string, { line, cells }: CsvRecord, hint: string): Failure {
+function withValues(what: string, { line, cells }: StatementRow, hint: string): Failure {
   const shown = cells
     .filter(Boolean)
     .slice(0, 8)
@@ -150,19 +164,6 @@ function columnsIn(cells: string[], given: string[]): number {
   const isKnown = (cell: string) =>
     Object.values(columnNames).some((name) => name.test(cell.trim()));
   return cells.filter(isGiven).length * 1_000 + cells.filter(isKnown).length;
-}
-
-/** The delimiter by which a line at the beginning names the most columns. */
-async function delimiterOf(pieces: AsyncIterable<string>, given: string[]): Promise<string> {
-  let text = "";
-  for await (const piece of pieces) {
-    text = piece.slice(0, 16 * 1024);
-    break;
-  }
-  const lines = text.replaceAll('"', "").split(/\r\n|[\r\n]/);
-  const named = (one: string) =>
-    Math.max(...lines.slice(0, mostPreamble).map((line) => columnsIn(line.split(one), given)));
-  return [...delimiters.values()].reduce((best, one) => (named(one) > named(best) ? one : best));
 }
 
 /** The words of texts that may be IDs or references, of the first lines of a statement. */

@@ -1,10 +1,10 @@
-import type { CsvRecord } from "../batches/csv.ts";
 import { quoted } from "../domain/result.ts";
 import { shellLine } from "../domain/text.ts";
-import { type Direction, directionIn, kindIn, wordsIn } from "./cells.ts";
+import { type Direction, directionIn, wordsIn } from "../tables/direction.ts";
+import { kindIn } from "../tables/kind.ts";
 import { type ColumnMapping, isNamed, isSame } from "./fields.ts";
 import { cellsOf, isDirection, unread } from "./recognize.ts";
-import type { StatementTable } from "./table.ts";
+import type { StatementRow, StatementTable } from "./table.ts";
 
 /** A cell whose words show the direction of an amount. */
 export interface DirectionWords {
@@ -85,7 +85,7 @@ export function createWordReader(table: StatementTable, mapping: ColumnMapping[]
       );
     },
     /** The problem of words in a column that is not read: they are below the sample. */
-    unreadIn({ line, cells }: CsvRecord): string | undefined {
+    unreadIn({ line, cells }: StatementRow): string | undefined {
       const other = others.find(({ place }) => wordsIn(cells[place] ?? ""));
       if (!other) return undefined;
       const { column, place } = other;

@@ -169,13 +169,13 @@ export const seams = {
   /** What a retrieved record shows about operations. */
   proof: decoratedAt("operations/resolve.ts", "resolveByRecord"),
   /** Whether a cell of a statement with a number may be a heading. */
-  headingWithNumber: decoratedAt("reconcile/cells.ts", "isHeadingWithNumber"),
+  headingWithNumber: decoratedAt("tables/heading.ts", "isHeadingWithNumber"),
   /** The direction that a cell of a statement shows. */
-  direction: decoratedAt("reconcile/cells.ts", "directionIn"),
+  direction: decoratedAt("tables/direction.ts", "directionIn"),
   /** What the words of a cell of a statement show of the direction. */
-  directionWords: decoratedAt("reconcile/cells.ts", "wordsIn"),
+  directionWords: decoratedAt("tables/direction.ts", "wordsIn"),
   /** The currency of a cell of a statement, if it is not BDT. */
-  otherCurrency: decoratedAt("reconcile/cells.ts", "otherCurrencyOf"),
+  otherCurrency: decoratedAt("tables/currency.ts", "otherCurrencyOf"),
   /** Why a record is not adopted. */
   bounds: decoratedAt("domain/record-bounds.ts", "outOfBounds"),
   rawPath: decoratedAt("operations/raw.ts", "isAmbiguous"),

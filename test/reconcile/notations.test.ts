@@ -36,6 +36,11 @@ function statement(ref: string, amount: string, date = today("28-NOV-2026")): st
   return ["Reference,Amount,Date", ...lines];
 }
 
+/** The date with a year of two digits. */
+function short(date: string): string {
+  return date.replace(/20(?=\d\d$)/, "");
+}
+
 const plain = statement("", "").filter((line) => !line.startsWith(","));
 
 test.each<[string, string]>([
@@ -45,6 +50,25 @@ test.each<[string, string]>([
   ["Tk.1,250.50", statement("NOT-3", "-Tk.1,250.50").join("\n")],
   ["full-width digits", statement("NOT-3", "-\uff11\uff12\uff15\uff10.\uff15\uff10").join("\n")],
   ["Bengali digits", statement("NOT-3", "-১২৫০.৫০").join("\n")],
+  ["Dr beside an amount", statement("NOT-3", "1,250.50 Dr").join("\n")],
+  ["Tk. and /-", statement("NOT-1", "-Tk. 1,25,000.50/-").join("\n")],
+  ["a trailing minus", statement("NOT-3", "1250.50-").join("\n")],
+  [
+    "years of two digits",
+    statement("", "", short(today("28-NOV-2026")))
+      .slice(0, 4)
+      .join("\n"),
+  ],
+  [
+    "years of two digits behind numbers",
+    plain
+      .join("\n")
+      .replaceAll(today("28-NOV-2026"), short(today("28/11/2026 10:30:15 PM").slice(0, 10))),
+  ],
+  [
+    "a dash for zero",
+    `Reference,Debit,Credit\nNOT-1,"1,25,000.50",-\nNOT-2,110.70,–\nNOT-3,1250.50, - `,
+  ],
   ["a time with PM", statement("NOT-2", "-110.7", today("28/11/2026 10:30:15 PM")).join("\n")],
   ["a line sep=", `sep=,\n${plain.join("\n")}`],
   ["tabs", plain.join("\n").replaceAll(",", "\t")],

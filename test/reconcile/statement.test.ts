@@ -1,10 +1,11 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { collect } from "../../src/domain/collect.ts";
 import type { State } from "../../src/domain/state.ts";
 import { createOperation } from "../../src/ledger/intent.ts";
 import type { Operation } from "../../src/ledger/operation.ts";
-import { readMoney } from "../../src/reconcile/cells.ts";
 import {
   classify as classifyPage,
   createBalanceCheck,
@@ -15,27 +16,9 @@ import type { StatementField } from "../../src/reconcile/fields.ts";
 import { type Line, readLines } from "../../src/reconcile/lines.ts";
 import { recognize, withDateOrder } from "../../src/reconcile/recognize.ts";
 import { readTable } from "../../src/reconcile/table.ts";
+import { openTable } from "../../src/tables/source.ts";
 import { worker } from "../ledger/small-ledger.ts";
-
-test.each([
-  ["1,25,000.50", 12_500_050n],
-  ["125,000.5", 12_500_050n],
-  ["-500", -50_000n],
-  ["(500.00)", -50_000n],
-  ["BDT -5", -500n],
-  ["৳৫০০", 50_000n],
-  ["+7.05", 705n],
-  ["\u22127", -700n],
-])("reads %s as an amount", (cell, paisa) => {
-  expect(readMoney(cell)).toEqual({ ok: true, value: paisa });
-});
-
-test.each(["1250,50", "5.001", "--5", "(-5)", "1,2,3", "5e3", "USD 5", "five", "5.", ""])(
-  "does not guess what %j means",
-  (cell) => {
-    expect(readMoney(cell).ok).toBe(false);
-  },
-);
+import { scratchFolder } from "../support/helpers.ts";
 
 async function linesOf(text: string, ...mapped: [string, StatementField][]) {
   const table = await tableOf(text);
@@ -44,11 +27,11 @@ async function linesOf(text: string, ...mapped: [string, StatementField][]) {
   return (await collect(lines.pages())).flat();
 }
 
-function tableOf(text: string) {
-  async function* pieces() {
-    yield* [text];
-  }
-  return readTable({ path: "s.csv", pieces });
+async function tableOf(text: string) {
+  const path = join(scratchFolder(), "s.csv");
+  writeFileSync(path, text);
+  const hints = { missing: "", pipe: "", large: "" };
+  return readTable(await openTable(path, { hints, limit: { rows: 100, message: "" } }));
 }
 
 /** The entries of lines that are classified in pages of two. */
@@ -102,7 +85,7 @@ describe("a statement", () => {
       ["date", "date"],
     );
     await expect(reading).rejects.toMatchObject({
-      message: "s.csv, line 2 has 4 cells, but the header has 3.",
+      message: expect.stringMatching(/s\.csv, line 2 has 4 cells, but the header has 3\.$/),
       details: {
         problems: [
           expect.stringContaining('s.csv, line 3, amount: "1250.5.0" is not an amount.'),
@@ -114,11 +97,11 @@ describe("a statement", () => {
 });
 
 test("names a wrong cell of a column that has the name of its field", async () => {
-  const text = "id,amount,date\nID-A,5.00,2026-11-01\nID-B,222.25 DR,2026-11-02\n";
+  const text = "id,amount,date\nID-A,5.00,2026-11-01\nID-B,222.25 XR,2026-11-02\n";
   const table = await tableOf(text);
   const columns = recognize(table, [], [payoutA]);
   await expect(readLines(table, columns, "Asia/Dhaka")).rejects.toThrow(
-    's.csv, line 3, amount: "222.25 DR" is not an amount.',
+    's.csv, line 3, amount: "222.25 XR" is not an amount.',
   );
 });
 
