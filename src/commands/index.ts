@@ -62,6 +62,10 @@ const table: Record<string, Omit<Entry, "name">> = {
     summary: "Write a CSV file to start from",
     load: async () => (await import("./payout/batch/template.ts")).batchTemplate,
   },
+  "payout batch clean": {
+    summary: "Clean a payroll, so that it can be sent",
+    load: async () => (await import("./payout/batch/clean.ts")).batchClean,
+  },
   "payout batch check": {
     summary: "Validate a CSV file of payouts",
     load: async () => (await import("./payout/batch/check.ts")).batchCheck,

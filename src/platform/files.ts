@@ -1,5 +1,16 @@
-import { accessSync, constants, lstatSync, mkdirSync, type Stats, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { randomUUID } from "node:crypto";
+import {
+  accessSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 import { errorCode } from "../domain/error-code.ts";
 
 /**
@@ -16,6 +27,22 @@ export function makeDirectory(directory: string, mode?: number): void {
     mkdirSync(directory, { mode });
   } catch (error) {
     if (!isDirectory(directory)) throw error; // another process may have created it
+  }
+}
+
+/**
+ * Writes a private file as a whole: another process reads the old content or the new one.
+ *
+ * @throws the system's error; the old file is unchanged then
+ */
+export function replaceFile(path: string, text: string): void {
+  const draft = join(dirname(path), `.lenden-${randomUUID()}`);
+  try {
+    writeFileSync(draft, text, { mode: 0o600, flag: "wx", flush: true });
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
   }
 }
 

@@ -196,6 +196,12 @@ export const seams = {
   /** Which batch a file is, by what the ledger has of it. */
   whichBatch: decoratedAt("batches/identity.ts", "whichBatch"),
   header: decoratedAt("batches/header.ts", "readHeader"),
+  /** Whether a cell of a payroll names a total. */
+  totalLabel: decoratedAt("tables/skipped.ts", "isTotalLabel"),
+  /** Numbers of a payroll that were completed, and may be those of others. */
+  completedNumbers: decoratedAt("batches/clean-completed.ts", "completedProblems"),
+  /** An amount of a payroll. */
+  cleanAmount: decoratedAt("batches/clean-cells.ts", "cleanAmount"),
   /** Gives rows of a file without references theirs. */
   identity: decoratedAt("batches/identity.ts", "identify"),
   resumedBatch: decoratedAt("batches/plan.ts", "resumeBatch"),

@@ -68,6 +68,7 @@ export const needs: Need[] = [
     shown: "postgres://postgres@localhost/lenden",
     make: emptyServer,
   },
+  { when: /salaries\.csv/, make: writes("salaries.csv", salaries()) },
   { when: /statement\.csv/, make: statement },
   { when: /mapping (?:show|remove)/, make: storedMapping },
   { when: /ledger restore/, make: ledgerBackup },
@@ -147,6 +148,21 @@ function payroll(): string {
   return [["ref", "amount", "to", "method"], ...rows]
     .map((cells) => `${cells.join(",")}\n`)
     .join("");
+}
+
+/** As a department has it, with a title and a total. */
+function salaries(): string {
+  const rows = [
+    "Employee ID,Employee Name,Mobile No.,Net Payable",
+    'E-1,Rahima,1712345611,"12,500/-"',
+  ];
+  return [
+    "Salaries of November,,,",
+    ...rows,
+    "E-2,Karim,01712345612,13000",
+    ',Total,,"25,500/-"',
+    "",
+  ].join("\n");
 }
 
 async function sentPayroll(merchant: Merchant, folder: string): Promise<void> {

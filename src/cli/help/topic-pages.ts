@@ -139,6 +139,8 @@ export const topicPages: Record<TopicName, Record<string, string | Record<string
     },
     Columns: columns,
     File: "CSV in UTF-8 with a header. In a spreadsheet, format amount and to as text, so that 01712345678 keeps its zero, and save as 'CSV UTF-8'.",
+    Payrolls:
+      "'lenden payout batch clean <file>' writes such a file from a payroll with titles, other headings, lost zeros and totals.",
     Validation:
       "A row needs --allow-duplicates if its amount and recipient equal those of another row, another open batch, a payout of the last 24 hours, or a payout whose outcome is unknown.",
     Resume:

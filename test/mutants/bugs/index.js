@@ -6,6 +6,7 @@ import { hostBugs } from "./host.js";
 import { otherLoginBugs } from "./other-logins.js";
 import { overlapBugs } from "./overlaps.js";
 import { payoutBugs } from "./payouts.js";
+import { payrollBugs } from "./payrolls.js";
 import { profileBugs } from "./profiles.js";
 import { rawBugs } from "./raw.js";
 import { recordBugs } from "./records.js";
@@ -33,6 +34,7 @@ export const bugs = [
   ...otherLoginBugs,
   ...overlapBugs,
   ...payoutBugs,
+  ...payrollBugs,
   ...batchBugs,
   ...recordBugs,
   ...resolveBugs,

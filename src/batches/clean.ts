@@ -1,0 +1,95 @@
+import { formatPaisa } from "../domain/money.ts";
+import { quoted } from "../domain/result.ts";
+import { currencyOfHeading } from "../tables/currency.ts";
+import { meaningProblems, type Payroll } from "../tables/payroll.ts";
+import { beforeColumn, type PayrollField } from "../tables/payroll-names.ts";
+import { sortRows } from "../tables/payroll-rows.ts";
+import type { SkippedRow } from "../tables/skipped.ts";
+import { keptColumns } from "./clean-columns.ts";
+import { completedProblems } from "./clean-completed.ts";
+import { type Change, type CleanProblem, type CleanRules, createRowReader } from "./clean-rows.ts";
+import { countRow, type Sum } from "./status.ts";
+
+/** A payroll in lenden's own form. */
+export interface Cleaned {
+  columns: string[];
+  /** The cells of each row, in the order of the columns. */
+  rows: string[][];
+  changes: Change[];
+  skipped: SkippedRow[];
+  hidden: Sum;
+  /** The rows of the file with an amount that can be read, and the rows that are written. */
+  before: Sum;
+  after: Sum;
+  problems: CleanProblem[];
+}
+
+/** Cleans what is certain and what is probable, and finds what cannot be decided. */
+export async function cleanPayroll(payroll: Payroll, rules: CleanRules): Promise<Cleaned> {
+  const placeOf = (field: PayrollField) =>
+    payroll.columns.find((one) => one.field === field)?.place ?? -1;
+  const sorted = sortRows(payroll, { to: placeOf("to"), amount: placeOf("amount") });
+  const problems: CleanProblem[] = [...problemsOfColumns(payroll), ...sorted.problems];
+  const changes: Change[] = [];
+  const { kept, names } = keptColumns(payroll.columns);
+  const read = createRowReader(payroll, kept, sorted.mark, rules, { problems, changes });
+  const all = sorted.payouts.map(read);
+  const hidden = { count: 0, sumPaisa: 0n };
+  const before = { count: 0, sumPaisa: 0n };
+  for (const { amount, isHidden } of all) {
+    if (amount !== undefined) countRow(before, { amountPaisa: amount });
+    if (isHidden) countRow(hidden, { amountPaisa: amount ?? 0n });
+  }
+  if (hidden.count > 0 && rules.hidden === undefined)
+    problems.push({ kind: "hidden rows", problem: hiddenText(hidden) });
+  problems.push(...(await completedProblems(all, payroll, rules)));
+  const rows = all.filter(({ isHidden }) => !isHidden || rules.hidden !== "skip");
+  const left = new Set(all.filter((one) => !rows.includes(one)).map(({ line }) => line));
+  const after = { count: 0, sumPaisa: 0n };
+  for (const { amount } of rows) countRow(after, { amountPaisa: amount ?? 0n });
+  const has = (field: PayrollField) => payroll.columns.some((one) => one.field === field);
+  const fields: PayrollField[] = [
+    ...(has("name") ? (["name"] as const) : []),
+    ...(["to", "amount"] as const),
+    ...(has("method") || rules.writesMethod ? (["method"] as const) : []),
+    ...(has("ref") ? (["ref"] as const) : []),
+    ...(has("description") ? (["description"] as const) : []),
+  ];
+  const hasBefore = has("before") || rows.some(({ replaced }) => replaced.length > 0);
+  return {
+    columns: [...fields, ...(hasBefore ? [beforeColumn] : []), ...names],
+    rows: rows.map(({ cells, replaced, kept }) => [
+      ...fields.map((field) => cells[field] ?? ""),
+      ...(hasBefore ? [replaced.join("; ") || (cells.before ?? "")] : []),
+      ...kept,
+    ]),
+    changes: changes.filter(({ line }) => !left.has(line)),
+    skipped: sorted.skipped,
+    hidden,
+    before,
+    after,
+    // What is skipped needs no correction.
+    problems: problems.filter(({ line }) => line === undefined || !left.has(line)),
+  };
+}
+
+/** What is wrong with columns as a whole. */
+function* problemsOfColumns({ columns, header, rows }: Payroll): Iterable<CleanProblem> {
+  if (header.includes("payoutId"))
+    yield {
+      kind: "column",
+      problem:
+        "The file is an export of lenden, whose rows may be paid already. Send the exported file unchanged.",
+    };
+  for (const { field, name } of columns)
+    if (field === "amount" && currencyOfHeading(name)) {
+      const problem = `The column ${quoted(name)} is not in BDT, and amounts are in BDT.`;
+      yield { kind: "currency", column: name, problem };
+    }
+  for (const problem of meaningProblems(columns, rows)) yield { kind: "column", problem };
+}
+
+function hiddenText({ count, sumPaisa }: Sum): string {
+  const rows = count === 1 ? "1 row is" : `${count} rows are`;
+  return `${rows} hidden in the workbook: ${formatPaisa(sumPaisa)}. To pay them, add --hidden include. To leave them unpaid, add --hidden skip.`;
+}

@@ -1,0 +1,261 @@
+import { lstatSync, realpathSync } from "node:fs";
+import type { Cleaned } from "../../../batches/clean.ts";
+import { sumJson } from "../../../batches/plain.ts";
+import { sumText } from "../../../batches/texts.ts";
+import { readText } from "../../../cli/command/common-flags.ts";
+import type { Context } from "../../../cli/command/context.ts";
+import { defineCommand, type Schemas } from "../../../cli/command/define-command.ts";
+import { argument, flag, type Input, oneOf } from "../../../cli/command/flag.ts";
+import { toCsv } from "../../../cli/output/csv.ts";
+import { card, field, type Table, text, type View } from "../../../cli/output/view.ts";
+import { systemReason } from "../../../domain/error-code.ts";
+import { usage } from "../../../domain/failure.ts";
+import { namesRocket } from "../../../domain/mobile.ts";
+import { didYouMean } from "../../../domain/nearest.ts";
+import { err, ok, quoted, type Result } from "../../../domain/result.ts";
+import { shellLine } from "../../../domain/text.ts";
+import { replaceFile } from "../../../platform/files.ts";
+import type { Folders } from "../../../platform/host.ts";
+import { openMappings } from "../../../tables/mappings.ts";
+import {
+  isSameHeading,
+  type Payroll,
+  type PayrollMapping,
+  readPayroll,
+} from "../../../tables/payroll.ts";
+import { payrollFields } from "../../../tables/payroll-names.ts";
+import { changeTexts, columnTexts, problemsOf, skippedTexts, totalTexts } from "./clean-texts.ts";
+import { fileFlags } from "./file.ts";
+
+/** What a user can say that a column is. */
+const mappable = payrollFields.filter((one) => one !== "meaning" && one !== "before");
+
+/** Reads `Net Payable=amount`. A column's name may contain an equals sign. */
+function readMap(typed: string): Result<PayrollMapping> {
+  const [, column = "", name = ""] = /^(.*)=([^=]*)$/s.exec(typed) ?? [];
+  const found = mappable.find((one) => one === name.trim());
+  if (column.trim() !== "" && found) return ok({ column: column.trim(), field: found });
+  return err(
+    `${quoted(typed)} is not <column>=<field>. The fields are: ${mappable.join(", ")}.${didYouMean(name, mappable)}`,
+  );
+}
+
+const hiddenChoices = ["include", "skip"] as const;
+
+const flags = {
+  mapping: flag.optional(
+    "--mapping <name>",
+    "Name of a column mapping; the first use saves it",
+    readText,
+    { stored: async ({ config }: Folders) => openMappings(config).names() },
+  ),
+  map: flag.many("--map <mapping>", "Read a column as a field: 'Net Payable=amount'", readMap),
+  ignoreColumns: fileFlags.ignoreColumns,
+  sheet: flag.optional(
+    "--sheet <name>",
+    "Sheet of a workbook (default: the first with data)",
+    readText,
+  ),
+  hidden: flag.optional(
+    "--hidden <choice>",
+    "Hidden rows of a workbook: {include | skip}",
+    oneOf(hiddenChoices),
+  ),
+  delimiter: fileFlags.delimiter,
+  method: fileFlags.method,
+  write: flag.optional(
+    "--write <file>",
+    "File to write (default: standard output)",
+    ok<string>,
+    "file",
+  ),
+  all: flag.toggle("--all", "List every change and every problem"),
+};
+const args = {
+  file: argument.required("file", "Payroll: CSV file or workbook", ok<string>, "csv-file"),
+};
+type CleanInput = Input<typeof flags & typeof args>;
+
+export const batchClean = defineCommand({
+  description:
+    "Writes a payroll, as people have it, in the form that 'lenden payout batch check' accepts. Each change is shown. If something cannot be decided, nothing is written (exit 2).",
+  examples: {
+    "Clean a payroll, and save how its columns are read":
+      "lenden payout batch clean salaries.csv --mapping hr --method bkash --write clean.csv",
+  },
+  arguments: args,
+  flags,
+  sameFlagsAs: "payout batch send",
+  patient: true,
+  async run(input, context) {
+    const { ui } = context;
+    const payroll = await readFile(input, context);
+    for (const told of columnTexts(payroll)) ui.notice(told);
+    const cleaned = await clean(input, payroll, context);
+    for (const told of skippedTexts(cleaned.skipped, input.all)) ui.notice(told);
+    for (const told of changeTexts(cleaned.changes, input.all)) ui.notice(told);
+    const failure = problemsOf(input.file, cleaned.problems, input.all);
+    if (failure) throw failure;
+    for (const told of totalTexts(cleaned, input.hidden)) ui.notice(told);
+    await confirm(input, cleaned, context);
+    saveMapping(input, payroll, context);
+    const sheet = tableOf(cleaned);
+    if (input.write !== undefined) write(input.write, toCsv(sheet, false));
+    return { input, payroll, cleaned, sheet, isCsv: ui.output === "csv" };
+  },
+  output: cleanOutput,
+  json: ({ input, payroll, cleaned }) => ({
+    file: input.file,
+    sheet: payroll.sheet?.name ?? null,
+    written: input.write ?? null,
+    columns: payroll.columns.map((one) => ({ column: one.name, field: one.field ?? "kept" })),
+    skipped: cleaned.skipped,
+    hidden: sumJson(cleaned.hidden),
+    before: sumJson(cleaned.before),
+    ...sumJson(cleaned.after),
+    changes: cleaned.changes.map(({ kind, line, column, before, after }) => ({
+      ...{ kind, line, column, before, after },
+    })),
+    payouts: cleaned.rows.map((cells) =>
+      Object.fromEntries(cleaned.columns.map((column, place) => [column, cells[place] ?? ""])),
+    ),
+  }),
+  view: ({ input, cleaned, sheet, isCsv }): View => {
+    if (input.write !== undefined) {
+      const end = input.write.startsWith("-") ? ["--"] : [];
+      const next = shellLine(["lenden", "payout", "batch", "check", ...end, input.write]);
+      return card("Clean payroll", input.write, [
+        field("file", "File", text(input.write)),
+        field("total", "Total", text(sumText(cleaned.after))),
+        field("next", "Next", text(next)),
+      ]);
+    }
+    return isCsv ? sheet : { kind: "raw", text: toCsv(sheet, false).trimEnd() };
+  },
+});
+
+const fileHints = {
+  pipe: "Save the payroll in a file.",
+  missing: "Check the path.",
+  large: "Split the payroll into several files.",
+};
+const limit = {
+  rows: 500_000,
+  message: "The file has more than 500,000 rows. Split it into several files.",
+};
+
+async function readFile(input: CleanInput, context: Context): Promise<Payroll> {
+  const { openTable } = await import("../../../tables/source.ts");
+  const { delimiter, sheet } = input;
+  const saved = savedColumns(input, context);
+  const isReplaced = ({ column, field: saved }: PayrollMapping) =>
+    input.map.some(
+      (one) => isSameHeading(one.column, column) || (one.field === saved && saved !== "ignore"),
+    );
+  const mapped = [...saved.filter((one) => !isReplaced(one)), ...input.map];
+  const source = await openTable(input.file, { delimiter, sheet, hints: fileHints, limit });
+  return readPayroll(source, mapped, input.ignoreColumns);
+}
+
+/** @throws Failure `usage` if the mapping is not one of payrolls */
+function savedColumns({ mapping: name }: CleanInput, { host, ui }: Context): PayrollMapping[] {
+  const mapping = name === undefined ? undefined : openMappings(host.folders.config).find(name);
+  if (!mapping || name === undefined) return [];
+  const read = mapping.columns.map(({ column, field: saved }): PayrollMapping => {
+    const found = payrollFields.find((one) => one === saved);
+    if (mapping.kind === "payroll" && found)
+      return { column, field: found, isOptional: found === "ignore" };
+    throw usage(
+      [`The mapping ${quoted(name)} is not one of payrolls.`],
+      "To list the mappings, run 'lenden mapping list'.",
+    );
+  });
+  ui.notice(`Mapping ${name}: ${read.map((one) => `${one.column} is ${one.field}`).join(", ")}.`);
+  return read;
+}
+
+function saveMapping({ mapping: name, map }: CleanInput, { columns }: Payroll, { host }: Context) {
+  if (name === undefined) return;
+  const mappings = openMappings(host.folders.config);
+  if (mappings.find(name) && map.length === 0) return;
+  const saved = columns.flatMap(({ name: column, field: found }) =>
+    found && column !== "" && mappable.some((one) => one === found)
+      ? [{ column, field: found }]
+      : [],
+  );
+  mappings.save(name, { kind: "payroll", columns: saved });
+}
+
+async function clean(input: CleanInput, payroll: Payroll, context: Context): Promise<Cleaned> {
+  const { cleanPayroll } = await import("../../../batches/clean.ts");
+  const { namesPaid } = await import("../../../batches/paid-names.ts");
+  const usual = (await context.config.settings()).method?.value;
+  return cleanPayroll(payroll, {
+    method: input.method ?? usual,
+    writesMethod: input.method !== undefined,
+    isRocket: namesRocket,
+    hidden: input.hidden,
+    namesPaid: async (payees) => namesPaid(payees, await context.ledger.records()),
+  });
+}
+
+/** A person confirms what is written; a file is replaced only if that was confirmed. */
+async function confirm({ file, write: path }: CleanInput, { after }: Cleaned, { ui }: Context) {
+  const found = path === undefined ? undefined : lstatSync(path, { throwIfNoEntry: false });
+  if (found && path !== undefined) {
+    if (!found.isFile())
+      throw usage([`--write: ${path} is not a regular file.`], "Name another file.");
+    if (realpathSync(path) === realpathSync(file))
+      throw usage([`--write: ${path} is the file that is read.`], "Name another file.");
+  }
+  if (found === undefined && !(await ui.asksPerson())) return;
+  await ui.confirm({
+    action: found ? "Replace the file" : "Write the clean payroll",
+    rows: [
+      ["File", path ?? "standard output"],
+      ["Total", sumText(after)],
+    ],
+    alwaysAsked: true,
+    ofAllAccounts: true,
+  });
+}
+
+function write(path: string, content: string): void {
+  try {
+    replaceFile(path, content);
+  } catch (error) {
+    throw usage(
+      [`Cannot write ${path}: ${systemReason(error)}.`],
+      "Use a directory that exists and that you can write.",
+    );
+  }
+}
+
+function tableOf({ columns, rows }: Cleaned): Table {
+  return {
+    kind: "table",
+    columns: columns.map((key) => ({ key, label: key.toUpperCase() })),
+    rows: rows.map((cells) => ({
+      id: cells[columns.indexOf("to")] ?? "",
+      cells: Object.fromEntries(columns.map((key, place) => [key, text(cells[place] ?? "")])),
+    })),
+    empty: "The payroll has no payouts.",
+  };
+}
+
+function cleanOutput({ z, text, textOrNull, count, amount, each }: Schemas) {
+  const sum = z.strictObject({ rows: count, total: amount });
+  return z.strictObject({
+    file: text,
+    sheet: textOrNull,
+    written: textOrNull,
+    columns: z.array(z.strictObject(each(text, "column field"))),
+    skipped: z.array(z.strictObject({ line: count, ...each(text, "kind text") })),
+    hidden: sum,
+    before: sum,
+    rows: count,
+    total: amount,
+    changes: z.array(z.strictObject({ line: count, ...each(text, "kind column before after") })),
+    payouts: z.array(z.record(z.string(), z.string())),
+  });
+}

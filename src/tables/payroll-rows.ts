@@ -1,0 +1,160 @@
+import type { Paisa } from "../domain/amount.ts";
+import { formatPaisa } from "../domain/money.ts";
+import { asciiDigits } from "../domain/result.ts";
+import { AmountColumn, type DecimalMark, readMoney } from "./amount.ts";
+import type { Cell, TableRow } from "./cell.ts";
+import { hasDigit } from "./heading.ts";
+import { type Payroll, textOf } from "./payroll.ts";
+import { headingLine } from "./payroll-names.ts";
+import { isRepeatedHeader, isTotalLabel, type SkippedRow, skippedRow } from "./skipped.ts";
+import { Totals } from "./totals.ts";
+
+/*
+ * The rows of a payroll that are no payouts: repeated headers, totals and notes. A row with an amount is one of them only
+ * if it is a total.
+ */
+
+/** A row that is neither a payout nor certainly something else. */
+export interface RowProblem {
+  kind: "no recipient" | "unclear total" | "wrong total" | "moved cells";
+  line: number;
+  problem: string;
+}
+
+export interface SortedRows {
+  payouts: TableRow[];
+  skipped: SkippedRow[];
+  problems: RowProblem[];
+  mark: DecimalMark;
+}
+
+/** @param places of the columns with the recipient's number and the amount */
+export function sortRows(payroll: Payroll, places: { to: number; amount: number }): SortedRows {
+  const { header, rows } = payroll;
+  const mark = markOf(rows, places.amount);
+  const found: SortedRows = { payouts: [], skipped: [...payroll.above], problems: [], mark };
+  const totals = createTotals();
+  for (const row of rows) {
+    const texts = row.cells.map((cell) => headingLine(textOf(cell)));
+    const cell = row.cells[places.amount] ?? "";
+    const kind = kindOf(row, texts, { ...places, header, mark, totals });
+    const moved = kind === "payout" ? movedCells(payroll, texts) : undefined;
+    if (moved !== undefined)
+      found.problems.push({ kind: "moved cells", line: row.line, problem: moved });
+    if (kind === "payout") {
+      found.payouts.push(row);
+      totals.add(amountIn(cell, mark), row.isHidden === true);
+    } else if (kind === "total") {
+      const problem = totals.problemOf(amountIn(cell, mark));
+      found.skipped.push(skippedRow(row.line, problem ? "wrong-total" : "total", texts));
+      if (problem) found.problems.push({ kind: "wrong total", line: row.line, problem });
+    } else if (kind === "unclear total") {
+      const problem =
+        "The row is named a total, but it has a recipient and is not the sum of the rows above. Rename or delete the row.";
+      found.problems.push({ kind, line: row.line, problem });
+    } else if (kind === "no recipient") {
+      const amount = amountIn(cell, mark);
+      const shown = amount === undefined ? texts[places.amount] : formatPaisa(amount);
+      const problem = `The row has an amount (${shown}), but no recipient. If it is a total, name it Total.`;
+      found.problems.push({ kind, line: row.line, problem });
+    } else if (texts.some(Boolean)) found.skipped.push(skippedRow(row.line, kind, texts));
+  }
+  return found;
+}
+
+/** The mark before the decimals, of the whole column. */
+function markOf(rows: TableRow[], place: number): DecimalMark {
+  const column = new AmountColumn();
+  for (const { cells } of rows) column.see(cells[place] ?? "");
+  return column.decimalMark;
+}
+
+interface Around {
+  to: number;
+  amount: number;
+  header: string[];
+  mark: DecimalMark;
+  totals: ReturnType<typeof createTotals>;
+}
+
+type RowKind = "payout" | "total" | "unclear total" | "header" | "note" | "no recipient";
+
+function kindOf(
+  row: TableRow,
+  texts: string[],
+  { to, amount, header, mark, totals }: Around,
+): RowKind {
+  if (isRepeatedHeader(texts, header)) return "header";
+  const recipient = texts[to] ?? "";
+  const money = readMoney(row.cells[amount] ?? "", mark);
+  const others = texts.filter((text, place) => place !== amount && text !== "");
+  const cell = row.cells[amount] ?? "";
+  const isText = money.kind === "error" && typeof cell === "string" && !hasDigit(cell);
+  const hasAmount = money.kind !== "empty" && !isText;
+  const value = amountIn(cell, mark);
+  if (others.some(isTotalLabel)) {
+    if (!hasAmount) return hasNumber(recipient) ? "unclear total" : "note";
+    // A number beside the word may be that of the office.
+    return !hasNumber(recipient) || (value !== undefined && totals.isSum(value))
+      ? "total"
+      : "unclear total";
+  }
+  if (recipient === "" || /^[-\u2013\u2014]$/.test(recipient)) {
+    if (!hasAmount) return "note";
+    // Without a name, it has to be the sum of more than one row.
+    const isSum =
+      value !== undefined && others.every((text) => !/\p{L}/u.test(text)) && totals.isSum(value);
+    return isSum ? "total" : "no recipient";
+  }
+  return !hasAmount && !hasNumber(recipient) ? "note" : "payout";
+}
+
+/** True for a text that may be a number of a recipient, also a damaged one. */
+function hasNumber(text: string): boolean {
+  return /\d{6}|\dE\+?\d/i.test(asciiDigits(text).replace(/[ -]/g, ""));
+}
+
+function amountIn(cell: Cell, mark: DecimalMark): Paisa | undefined {
+  const reading = readMoney(cell, mark);
+  return reading.kind === "certain" || reading.kind === "probable"
+    ? reading.value.paisa
+    : undefined;
+}
+
+/** A comma in an amount without quotes moves the cells behind it. A workbook cannot have that. */
+function movedCells({ kind, columns, header }: Payroll, texts: string[]): string | undefined {
+  if (kind !== "csv") return undefined;
+  const amount = columns.find(({ field }) => field === "amount")?.place ?? 0;
+  const width = texts.findLastIndex(Boolean) + 1;
+  if (texts.length < header.length)
+    return `The line has ${texts.length} cells, but the header has ${header.length}. Add the missing cells.`;
+  const extra = texts.findIndex((text, place) => place > amount && text !== "" && !header[place]);
+  return extra < 0 || width <= amount
+    ? undefined
+    : `Cell ${extra + 1} has no heading, and contains ${JSON.stringify(texts[extra])}. If a comma in an amount moved the cells, put the amount in quotes. If not, name the column.`;
+}
+
+/** Checks totals with all rows, and without those that the workbook hides. */
+function createTotals() {
+  const [all, visible] = [new Totals(1), new Totals(1)];
+  let isReadable = true;
+  const isSum = (amount: Paisa) => all.isRight([amount]) || visible.isRight([amount]);
+  return {
+    add(amount: Paisa | undefined, isHidden: boolean): void {
+      if (amount === undefined) isReadable = false;
+      all.add([amount ?? null]);
+      if (!isHidden) visible.add([amount ?? null]);
+    },
+    isSum: (amount: Paisa) => all.rows > 1 && isSum(amount),
+    /** Why a total is wrong; undefined if it is right, or if an amount above it cannot be read. */
+    problemOf(amount: Paisa | undefined): string | undefined {
+      const [expected = 0n] = all.expected;
+      const isRight = amount !== undefined && isSum(amount);
+      all.close();
+      visible.close();
+      if (isRight || !isReadable) return undefined;
+      if (amount === undefined) return "The total cannot be read. Correct it, or delete the row.";
+      return `The total is ${formatPaisa(amount)}, but the rows above add up to ${formatPaisa(expected)}. Correct the rows, or delete the total.`;
+    },
+  };
+}

@@ -1,0 +1,273 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { utils, write } from "@e965/xlsx";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { scratchFolder } from "../support/helpers.ts";
+import { type Merchant, openMerchant } from "../support/merchant.ts";
+import { fileOf } from "./files.ts";
+
+let merchant: Merchant;
+
+beforeAll(async () => {
+  merchant = await openMerchant({}, afterAll);
+});
+
+function clean(path: string, ...flags: string[]) {
+  return merchant.lenden(["payout", "batch", "clean", path, ...flags]);
+}
+
+/** The lines of the clean file. */
+async function cleaned(content: string, ...flags: string[]): Promise<string[]> {
+  const { code, stdout, stderr } = await clean(fileOf(content), ...flags);
+  expect([code, stderr]).toEqual([0, expect.any(String)]);
+  return stdout.trimEnd().split("\n");
+}
+
+/** What is said about a payroll that is not cleaned. */
+async function problem(content: string, ...flags: string[]): Promise<string> {
+  const { code, stdout, stderr } = await clean(fileOf(content), ...flags);
+  expect([code, stdout]).toEqual([2, ""]);
+  return stderr;
+}
+
+const people = 200;
+
+/** A salary sheet as a department has it. */
+function salarySheet(): string {
+  const lakh = (taka: number) => taka.toLocaleString("en-IN", { minimumFractionDigits: 2 });
+  const numberOf = (row: number) => 1_711_000_000 + row * 7;
+  const rows = Array.from({ length: people }, (_, row) => [
+    row + 1,
+    `E-${String(row + 1).padStart(4, "0")}`,
+    `কর্মচারী ${row + 1}`,
+    row % 3 === 0 ? `0${numberOf(row)}` : numberOf(row),
+    6_000,
+    row % 2 === 0 ? `${lakh(12_500 + row)}/-` : 12_500 + row,
+  ]);
+  const total = rows.reduce((sum, _, row) => sum + 12_500 + row, 0);
+  const sheet = utils.aoa_to_sheet([
+    ["Acme Garments Ltd"],
+    ["Salary sheet"],
+    ["Month: November 2026"],
+    ["Sl", "Employee ID", "কর্মচারীর নাম", "Mobile No.", "50% Basic", "Net\nPayable"],
+    ...rows,
+    [null, null, "Total", null, 1_200_000, `${lakh(total)}/-`],
+    [null, "Prepared by"],
+  ]);
+  const path = join(scratchFolder(), "salaries.xlsx");
+  const workbook = utils.book_new(sheet, "Nov");
+  writeFileSync(path, write(workbook, { type: "buffer", bookType: "xlsx" }));
+  return path;
+}
+
+describe("payout batch clean", () => {
+  test("makes a salary sheet of 200 rows ready to send, without a change by hand", async () => {
+    const path = join(scratchFolder(), "clean.csv");
+    const flags = ["--method", "bkash", "--write", path, "--json"];
+    const { code, stdout, stderr } = await clean(salarySheet(), ...flags);
+    expect([code, stderr]).toEqual([0, ""]);
+    const result = JSON.parse(stdout);
+    expect(result).toMatchObject({ rows: people, total: "2519900", written: path });
+    expect(result.before).toEqual({ rows: people, total: "2519900" });
+    expect(
+      result.skipped.map(({ line, kind }: { line: number; kind: string }) => [line, kind]),
+    ).toEqual([...[1, 2, 3].map((line) => [line, "title"]), [205, "total"], [206, "note"]]);
+    expect(result.payouts[1]).toEqual({
+      name: "কর্মচারী 2",
+      to: "01711000007",
+      amount: "12501",
+      method: "bkash",
+      "as in the file": "1711000007",
+      Sl: "2",
+      "Employee ID": "E-0002",
+      "50% Basic": "6000",
+    });
+    const send = ["payout", "batch", "send", path, "--yes", "--json"];
+    const ignored = "as in the file,Sl,Employee ID,50% Basic";
+    const sent = await merchant.lenden([...send, "--ignore-columns", ignored]);
+    expect(sent.code).toBe(0);
+    const books = await merchant.books("payouts");
+    expect(books).toHaveLength(people);
+  });
+
+  test("shows every recipient that it completed, and examples of other changes", async () => {
+    const file = fileOf(
+      'Name,Mobile,Net Pay\nA,1712345671,"1,000/-"\nB,1712345672,২০০০\nC,01712345673,Tk 3000\nD,1712345674,4000\nE,1712345675,5000.00\n',
+    );
+    const { code, stdout, stderr } = await clean(file);
+    expect(code).toBe(0);
+    for (const end of [1, 2, 4, 5]) expect(stderr).toContain(`becomes 0171234567${end}`);
+    expect(stderr).toContain("Recipients that were completed by a lost zero: 4");
+    expect(stderr).toContain("In the file: 5 rows, BDT 15,000.00. Clean: 5 rows, BDT 15,000.00.");
+    expect(stdout).toContain('A,"01712345671",1000,1712345671\n');
+    expect(stdout).toContain('C,"01712345673",3000,\n');
+  });
+
+  test("writes what it reads unchanged", async () => {
+    const first = await cleaned("Name,Mobile,Net Pay,Dept\nA,1712345671,12500.009999999998,HR\n");
+    expect(await cleaned(`${first.join("\n")}\n`)).toEqual(first);
+    expect(first[1]).toBe('A,"01712345671",12500.01,1712345671; 12500.009999999998,HR');
+  });
+
+  test("keeps columns that lenden would read otherwise under other names", async () => {
+    const header = "Amount,Net Payable,Mobile,Name,Name,state,";
+    const lines = await cleaned(
+      `${header}\n9,8,01712345678,A,B,x,\n`,
+      "--map",
+      "Net Payable=amount",
+      "--map",
+      "state=ignore",
+    );
+    expect(lines[0]).toBe("name,to,amount,Amount (in the file),Name (in the file)");
+    expect(lines[1]).toBe('A,"01712345678",8,9,B');
+  });
+
+  test("writes no formula", async () => {
+    const lines = await cleaned("Name,Mobile,Amount,Dept\n=1+1,01712345678,5,@x\n");
+    expect(lines[1]).toBe("'=1+1,\"01712345678\",5,'@x");
+  });
+
+  test("reads the names of methods in Bangla, and account numbers of Rocket", async () => {
+    const lines = await cleaned(
+      "নাম,মোবাইল নম্বর,টাকা,মাধ্যম\nক,০১৭১২৩৪৫৬৭৮,৫০০,রকেট\nখ,017123456799,৫,রকেট\n",
+    );
+    expect(lines.slice(1)).toEqual(['ক,"01712345678",500,rocket', 'খ,"017123456799",5,rocket']);
+  });
+});
+
+describe("payout batch clean does not decide", () => {
+  test("which of two columns is the amount", async () => {
+    const said = await problem(
+      "Name,Mobile,Gross,Net Payable,Status\nA,01712345678,10,9,Resigned\n",
+    );
+    expect(said).toContain("--map Gross=amount or --map 'Net Payable=amount'");
+    expect(said).toContain("--map Status=ignore");
+  });
+
+  test("whose number is completed if the file has it on another line", async () => {
+    const said = await problem("Name,Mobile,Amount\nA,1712345678,5\nB,01712345678,6\n");
+    expect(said).toContain('"1712345678" would become 01712345678, which is also on line 3.');
+  });
+
+  test("whose number is completed if it was paid under another name", async () => {
+    const send = ["payout", "send", "--amount", "7", "--to", "01999999991", "--method", "bkash"];
+    await merchant.id([...send, "--name", "Karim Uddin"]);
+    const said = await problem("Name,Mobile,Amount\nRahima,1999999991,5\n");
+    expect(said).toContain('would become 01999999991, which was paid as "Karim Uddin" before.');
+    const lines = await cleaned("Name,Mobile,Amount\nkarim  uddin,1999999991,5\n");
+    expect(lines).toHaveLength(2);
+  });
+
+  test("what a row with a wrong total, without a recipient, or with moved cells means", async () => {
+    const rows = ["A,01712345678,5,x", "B,,6,x", "C,01712345679,12,500.00", "Total,,7,"];
+    const said = await problem(`Name,Mobile,Amount,\n${rows.join("\n")}\n`);
+    expect(said).toContain("line 3: The row has an amount (BDT 6.00), but no recipient.");
+    expect(said).toContain('Cell 4 has no heading, and contains "x"');
+    expect(said).toContain("The total is BDT 7.00, but the rows above add up to BDT 17.00.");
+  });
+
+  test("whether a total with a number beside it is a payout", async () => {
+    const rows = ["A,01712345678,5", "B,01712345679,6"];
+    const total = await cleaned(`Name,Mobile,Amount\n${rows.join("\n")}\nTotal,01711111111,11\n`);
+    expect(total).toHaveLength(3);
+    const said = await problem(`Name,Mobile,Amount\n${rows.join("\n")}\nTotal,01711111111,12\n`);
+    expect(said).toContain("The row is named a total");
+  });
+
+  test("what another currency, a rounded number or a percentage was", async () => {
+    const rows = ["A,8.80E+12,5", "B,01712345679,$6", "C,01712345670,7%", "D,01712345671,125.500"];
+    const said = await problem(`Name,Mobile,Amount\n${rows.join("\n")}\n`);
+    expect(said).toContain("4 problems");
+    for (const line of [2, 3, 4, 5]) expect(said).toContain(`line ${line}, `);
+    expect(said).not.toContain("Did you mean");
+  });
+
+  test("lists three problems of each kind, and all of them with --all", async () => {
+    const rows = Array.from({ length: 9 }, (_, row) => `A,0171234567${row},x${row}`);
+    const content = `Name,Mobile,Amount\n${rows.join("\n")}\n`;
+    expect(await problem(content)).toContain("and 6 more problems of this kind (amount)");
+    expect((await problem(content, "--all")).match(/ line \d+, Amount/g)).toHaveLength(9);
+  });
+
+  test("that an exported batch is a new payroll", async () => {
+    const said = await problem("ref,amount,to,payoutId\nA,5,01712345678,PO1\n");
+    expect(said).toContain("The file is an export of lenden");
+  });
+
+  test("which row is the header", async () => {
+    const said = await problem("Rahima,01712345678,500\nKarim,01812345678,600\n");
+    expect(said).toContain('Line 1: "Rahima", "01712345678", "500".');
+    expect(said).toContain("--map");
+    const map = ["--map", "Rahima=name", "--map", "01712345678=to"];
+    expect(await problem("Rahima,01712345678,500\n", ...map)).toContain("is a value");
+  });
+});
+
+describe("payout batch clean --write", () => {
+  const content = "Name,Mobile,Amount\nA,01712345678,5\n";
+
+  test("writes a private file, and replaces one only with --yes", async () => {
+    const path = join(scratchFolder(), "clean.csv");
+    expect(await clean(fileOf(content), "--write", path)).toMatchObject({ code: 0 });
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    writeFileSync(path, "mine");
+    expect(await clean(fileOf(content), "--write", path)).toMatchObject({ code: 4 });
+    expect(readFileSync(path, "utf8")).toBe("mine");
+    expect(await clean(fileOf(content), "--write", path, "--yes")).toMatchObject({ code: 0 });
+    expect(readFileSync(path, "utf8")).toBe('name,to,amount\r\nA,"01712345678",5\r\n');
+  });
+
+  test("leaves the payroll and a directory as they are", async () => {
+    const path = fileOf(content);
+    for (const target of [path, scratchFolder()])
+      expect(await clean(path, "--write", target, "--yes")).toMatchObject({ code: 2 });
+    expect(readFileSync(path, "utf8")).toBe(content);
+  });
+
+  test("writes nothing if there is a problem", async () => {
+    const path = join(scratchFolder(), "clean.csv");
+    await problem("Name,Mobile,Amount\nA,01712345678,x\n", "--write", path);
+    expect(existsSync(path)).toBe(false);
+  });
+});
+
+describe("payout batch clean --mapping", () => {
+  const content = "Who,Pay To,Due,Dept\nA,01712345678,5,HR\n";
+  const map = ["--map", "Who=name", "--map", "Pay To=to", "--map", "Due=amount"];
+
+  test("stores how the columns are read, and shows that before it is used", async () => {
+    const first = await cleaned(content, ...map, "--mapping", "hr");
+    const { code, stdout, stderr } = await clean(fileOf(content), "--mapping", "hr");
+    expect([code, stdout.trimEnd().split("\n")]).toEqual([0, first]);
+    expect(stderr).toContain("Mapping hr: Who is name, Pay To is to, Due is amount.");
+    const other = await problem("Name,Mobile,Amount\nA,01712345678,5\n", "--mapping", "hr");
+    expect(other).toContain('no row with the columns "Who", "Pay To", "Due"');
+  });
+});
+
+describe("payout batch clean --hidden", () => {
+  function workbook(): string {
+    const sheet = utils.aoa_to_sheet([
+      ["Name", "Mobile", "Amount"],
+      ["A", "01712345678", 5],
+      ["B", "01712345679", 6],
+      ["Total", null, 11],
+    ]);
+    sheet["!rows"] = [{}, {}, { hidden: true }];
+    const path = join(scratchFolder(), "hidden.xlsx");
+    writeFileSync(path, write(utils.book_new(sheet, "Nov"), { type: "buffer", bookType: "xlsx" }));
+    return path;
+  }
+
+  test("decides about hidden rows, which are named", async () => {
+    const path = workbook();
+    const without = await clean(path);
+    expect(without).toMatchObject({ code: 2, stdout: "" });
+    expect(without.stderr).toContain("1 row is hidden in the workbook: BDT 6.00.");
+    const skipped = await clean(path, "--hidden", "skip");
+    expect(skipped.stdout.trimEnd().split("\n")).toHaveLength(2);
+    expect(skipped.stderr).toContain("Clean: 1 row, BDT 5.00.");
+    const included = await clean(path, "--hidden", "include");
+    expect(included.stdout.trimEnd().split("\n")).toHaveLength(3);
+  });
+});
