@@ -1,4 +1,4 @@
-import type { PayrollColumn } from "../tables/payroll.ts";
+import type { PayrollColumn } from "../tables/payroll-columns.ts";
 import { beforeColumn } from "../tables/payroll-names.ts";
 import { fieldsOf, resultColumns } from "./header.ts";
 

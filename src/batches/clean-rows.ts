@@ -3,7 +3,8 @@ import { isTaka } from "../domain/money.ts";
 import { quoted } from "../domain/result.ts";
 import type { DecimalMark } from "../tables/amount.ts";
 import type { TableRow } from "../tables/cell.ts";
-import { type Payroll, type PayrollColumn, textOf } from "../tables/payroll.ts";
+import type { Payroll } from "../tables/payroll.ts";
+import { type PayrollColumn, textOf } from "../tables/payroll-columns.ts";
 import { headingLine, type PayrollField } from "../tables/payroll-names.ts";
 import type { RowProblem } from "../tables/payroll-rows.ts";
 import {

@@ -1,7 +1,8 @@
 import { formatPaisa } from "../domain/money.ts";
 import { quoted } from "../domain/result.ts";
 import { currencyOfHeading } from "../tables/currency.ts";
-import { meaningProblems, type Payroll } from "../tables/payroll.ts";
+import type { Payroll } from "../tables/payroll.ts";
+import { meaningProblems } from "../tables/payroll-columns.ts";
 import { beforeColumn, type PayrollField } from "../tables/payroll-names.ts";
 import { sortRows } from "../tables/payroll-rows.ts";
 import type { SkippedRow } from "../tables/skipped.ts";

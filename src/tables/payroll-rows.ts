@@ -4,8 +4,9 @@ import { asciiDigits } from "../domain/result.ts";
 import { AmountColumn, type DecimalMark, readMoney } from "./amount.ts";
 import type { Cell, TableRow } from "./cell.ts";
 import { hasDigit } from "./heading.ts";
-import { type Payroll, textOf } from "./payroll.ts";
-import { headingLine } from "./payroll-names.ts";
+import type { Payroll } from "./payroll.ts";
+import { textOf } from "./payroll-columns.ts";
+import { fieldOfHeading, headingLine } from "./payroll-names.ts";
 import { isRepeatedHeader, isTotalLabel, type SkippedRow, skippedRow } from "./skipped.ts";
 import { Totals } from "./totals.ts";
 
@@ -16,7 +17,7 @@ import { Totals } from "./totals.ts";
 
 /** A row that is neither a payout nor certainly something else. */
 export interface RowProblem {
-  kind: "no recipient" | "unclear total" | "wrong total" | "moved cells";
+  kind: "no recipient" | "unclear total" | "wrong total" | "moved cells" | "other header";
   line: number;
   problem: string;
 }
@@ -30,34 +31,30 @@ export interface SortedRows {
 
 /** @param places of the columns with the recipient's number and the amount */
 export function sortRows(payroll: Payroll, places: { to: number; amount: number }): SortedRows {
-  const { header, rows } = payroll;
+  const { rows } = payroll;
   const mark = markOf(rows, places.amount);
   const found: SortedRows = { payouts: [], skipped: [...payroll.above], problems: [], mark };
   const totals = createTotals();
   for (const row of rows) {
     const texts = row.cells.map((cell) => headingLine(textOf(cell)));
     const cell = row.cells[places.amount] ?? "";
-    const kind = kindOf(row, texts, { ...places, header, mark, totals });
-    const moved = kind === "payout" ? movedCells(payroll, texts) : undefined;
-    if (moved !== undefined)
-      found.problems.push({ kind: "moved cells", line: row.line, problem: moved });
-    if (kind === "payout") {
-      found.payouts.push(row);
-      totals.add(amountIn(cell, mark), row.isHidden === true);
+    const amount = amountIn(cell, mark);
+    const kind = kindOf(row, texts, { payroll, ...places, mark, totals });
+    if (kind === "header" || kind === "note") {
+      if (texts.some(Boolean)) found.skipped.push(skippedRow(row.line, kind, texts));
     } else if (kind === "total") {
-      const problem = totals.problemOf(amountIn(cell, mark));
+      const problem = totals.problemOf(amount);
       found.skipped.push(skippedRow(row.line, problem ? "wrong-total" : "total", texts));
       if (problem) found.problems.push({ kind: "wrong total", line: row.line, problem });
-    } else if (kind === "unclear total") {
-      const problem =
-        "The row is named a total, but it has a recipient and is not the sum of the rows above. Rename or delete the row.";
-      found.problems.push({ kind, line: row.line, problem });
-    } else if (kind === "no recipient") {
-      const amount = amountIn(cell, mark);
-      const shown = amount === undefined ? texts[places.amount] : formatPaisa(amount);
-      const problem = `The row has an amount (${shown}), but no recipient. If it is a total, name it Total.`;
-      found.problems.push({ kind, line: row.line, problem });
-    } else if (texts.some(Boolean)) found.skipped.push(skippedRow(row.line, kind, texts));
+    } else {
+      // What is not a payout may be part of a total all the same.
+      totals.add(kind === "moved cells" ? undefined : amount, row.isHidden === true);
+      if (kind === "payout") found.payouts.push(row);
+      else {
+        const problem = problemTexts[kind](texts, texts[places.amount] ?? "");
+        found.problems.push({ kind, line: row.line, problem });
+      }
+    }
   }
   return found;
 }
@@ -70,21 +67,21 @@ function markOf(rows: TableRow[], place: number): DecimalMark {
 }
 
 interface Around {
+  payroll: Payroll;
   to: number;
   amount: number;
-  header: string[];
   mark: DecimalMark;
   totals: ReturnType<typeof createTotals>;
 }
 
-type RowKind = "payout" | "total" | "unclear total" | "header" | "note" | "no recipient";
+type RowKind = "payout" | "total" | "header" | "note" | Exclude<RowProblem["kind"], "wrong total">;
 
 function kindOf(
   row: TableRow,
   texts: string[],
-  { to, amount, header, mark, totals }: Around,
+  { payroll, to, amount, mark, totals }: Around,
 ): RowKind {
-  if (isRepeatedHeader(texts, header)) return "header";
+  if (isRepeatedHeader(texts, payroll.header)) return "header";
   const recipient = texts[to] ?? "";
   const money = readMoney(row.cells[amount] ?? "", mark);
   const others = texts.filter((text, place) => place !== amount && text !== "");
@@ -106,8 +103,35 @@ function kindOf(
       value !== undefined && others.every((text) => !/\p{L}/u.test(text)) && totals.isSum(value);
     return isSum ? "total" : "no recipient";
   }
-  return !hasAmount && !hasNumber(recipient) ? "note" : "payout";
+  // The zero of an accounting format is a dash.
+  const isNothing = value === 0n || /^[-\u2013\u2014]$/.test(texts[amount] ?? "");
+  if (isNothing) return "note";
+  if (!hasNumber(recipient)) {
+    if (isOtherHeader(texts)) return "other header";
+    if (!hasAmount) return "note";
+  }
+  return isMoved(payroll, texts, amount) ? "moved cells" : "payout";
 }
+
+/** True for the headings of another table below the first one, whose columns may have another order. */
+function isOtherHeader(texts: string[]): boolean {
+  const fields = texts.map((text) => fieldOfHeading(text));
+  return fields.includes("to") && fields.includes("amount");
+}
+
+const problemTexts: Record<
+  Exclude<RowKind, "payout" | "total" | "header" | "note">,
+  (texts: string[], amount: string) => string
+> = {
+  "no recipient": (_, amount) =>
+    `The row has an amount (${amount}), but no recipient. If it is a total, name it Total.`,
+  "unclear total": () =>
+    "The row is named a total, but it has a recipient and is not the sum of the rows above. Rename or delete the row.",
+  "other header": (texts) =>
+    `The row is the header of another table (${texts.filter(Boolean).join(", ")}). Clean each table in a file of its own.`,
+  "moved cells": () =>
+    "The line does not have the cells that the header has. If a comma in an amount moved the cells, put the amount in quotes. If not, name the column.",
+};
 
 /** True for a text that may be a number of a recipient, also a damaged one. */
 function hasNumber(text: string): boolean {
@@ -121,17 +145,17 @@ function amountIn(cell: Cell, mark: DecimalMark): Paisa | undefined {
     : undefined;
 }
 
-/** A comma in an amount without quotes moves the cells behind it. A workbook cannot have that. */
-function movedCells({ kind, columns, header }: Payroll, texts: string[]): string | undefined {
-  if (kind !== "csv") return undefined;
-  const amount = columns.find(({ field }) => field === "amount")?.place ?? 0;
-  const width = texts.findLastIndex(Boolean) + 1;
-  if (texts.length < header.length)
-    return `The line has ${texts.length} cells, but the header has ${header.length}. Add the missing cells.`;
-  const extra = texts.findIndex((text, place) => place > amount && text !== "" && !header[place]);
-  return extra < 0 || width <= amount
-    ? undefined
-    : `Cell ${extra + 1} has no heading, and contains ${JSON.stringify(texts[extra])}. If a comma in an amount moved the cells, put the amount in quotes. If not, name the column.`;
+/**
+ * True if cells may have moved: a comma in an amount without quotes moves the cells behind it. A workbook cannot have
+ * that.
+ */
+function isMoved({ kind, header }: Payroll, texts: string[], amount: number): boolean {
+  if (kind !== "csv") return false;
+  const width = header.findLastIndex(Boolean) + 1;
+  return (
+    texts.length < width ||
+    texts.some((text, place) => place > amount && text !== "" && !header[place])
+  );
 }
 
 /** Checks totals with all rows, and without those that the workbook hides. */

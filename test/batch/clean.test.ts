@@ -122,6 +122,16 @@ describe("payout batch clean", () => {
     expect(lines[1]).toBe('A,"01712345678",8,9,B');
   });
 
+  test("skips rows with nothing to pay, and lists them", async () => {
+    const rows = ["A,01712345678,5", "B,01712345679,0", "C,01712345670,-", "Total,,5"];
+    const { code, stdout, stderr } = await clean(
+      fileOf(`Name,Mobile,Amount\n${rows.join("\n")}\n`),
+    );
+    expect([code, stdout]).toEqual([0, 'name,to,amount\nA,"01712345678",5\n']);
+    expect(stderr).toContain("line 3 (nothing to pay): B | 01712345679 | 0");
+    expect(stderr).toContain("line 4 (nothing to pay): C | 01712345670 | -");
+  });
+
   test("writes no formula", async () => {
     const lines = await cleaned("Name,Mobile,Amount,Dept\n=1+1,01712345678,5,@x\n");
     expect(lines[1]).toBe("'=1+1,\"01712345678\",5,'@x");
@@ -159,11 +169,26 @@ describe("payout batch clean does not decide", () => {
   });
 
   test("what a row with a wrong total, without a recipient, or with moved cells means", async () => {
-    const rows = ["A,01712345678,5,x", "B,,6,x", "C,01712345679,12,500.00", "Total,,7,"];
+    const rows = ["A,01712345678,5,", "B,,6,", "Total,,12,"];
     const said = await problem(`Name,Mobile,Amount,\n${rows.join("\n")}\n`);
-    expect(said).toContain("line 3: The row has an amount (BDT 6.00), but no recipient.");
-    expect(said).toContain('Cell 4 has no heading, and contains "x"');
-    expect(said).toContain("The total is BDT 7.00, but the rows above add up to BDT 17.00.");
+    expect(said).toContain("line 3: The row has an amount (6), but no recipient.");
+    expect(said).toContain("The total is BDT 12.00, but the rows above add up to BDT 11.00.");
+    const moved = await problem("Name,Mobile,Amount,\nC,01712345679,12,500.00\nTotal,,12,\n");
+    expect(moved).toContain("line 2: The line does not have the cells that the header has.");
+    expect(moved).toContain("1 problem");
+    const short = await problem("Name,Mobile,Amount,Dept\nC,01712345679,12\n");
+    expect(short).toContain("line 2: The line does not have the cells");
+  });
+
+  test("what a second table below the first one means", async () => {
+    const rows = ["A,01712345678,5", "Name,Salary,Phone", "B,6,01712345679"];
+    const said = await problem(`Name,Mobile,Amount\n${rows.join("\n")}\n`);
+    expect(said).toContain("line 3: The row is the header of another table");
+  });
+
+  test("what amounts are if a title names another currency", async () => {
+    const said = await problem("Currency: USD,,\nName,Mobile,Amount\nA,01712345678,5\n");
+    expect(said).toContain("Line 1 shows that the amounts are in USD.");
   });
 
   test("whether a total with a number beside it is a payout", async () => {

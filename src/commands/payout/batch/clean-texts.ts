@@ -5,7 +5,8 @@ import { sumText } from "../../../batches/texts.ts";
 import { Failure } from "../../../domain/failure.ts";
 import { quoted } from "../../../domain/result.ts";
 import { counted, rowsText } from "../../../domain/text.ts";
-import type { Payroll, PayrollColumn } from "../../../tables/payroll.ts";
+import type { Payroll } from "../../../tables/payroll.ts";
+import type { PayrollColumn } from "../../../tables/payroll-columns.ts";
 import type { SkippedRow } from "../../../tables/skipped.ts";
 
 /** Examples of a kind of change or problem. */
@@ -38,7 +39,7 @@ const skippedKinds: Record<SkippedRow["kind"], string> = {
   header: "repeated header",
   total: "total, which is right",
   "wrong-total": "wrong total",
-  note: "no payout",
+  note: "nothing to pay",
 };
 
 /** The rows that are no payouts. */
@@ -78,11 +79,13 @@ export function* changeTexts(changes: Change[], all: boolean) {
 
 /** The sums before and after, and what is hidden. */
 export function* totalTexts(
-  { hidden, before, after }: Cleaned,
+  { columns, hidden, before, after }: Cleaned,
   choice: "include" | "skip" | undefined,
 ) {
   if (hidden.count > 0 && choice !== undefined)
     yield `Rows that the workbook hides are ${choice === "skip" ? "not written" : "written too"}: ${sumText(hidden)}.`;
+  if (!columns.includes("method"))
+    yield "The rows have no method. Add --method here, or when you check and send the file.";
   yield `In the file: ${sumText(before)}. Clean: ${sumText(after)}.`;
 }
 

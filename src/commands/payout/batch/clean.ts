@@ -17,12 +17,8 @@ import { shellLine } from "../../../domain/text.ts";
 import { replaceFile } from "../../../platform/files.ts";
 import type { Folders } from "../../../platform/host.ts";
 import { openMappings } from "../../../tables/mappings.ts";
-import {
-  isSameHeading,
-  type Payroll,
-  type PayrollMapping,
-  readPayroll,
-} from "../../../tables/payroll.ts";
+import { type Payroll, readPayroll } from "../../../tables/payroll.ts";
+import { isSameHeading, type PayrollMapping } from "../../../tables/payroll-columns.ts";
 import { payrollFields } from "../../../tables/payroll-names.ts";
 import { changeTexts, columnTexts, problemsOf, skippedTexts, totalTexts } from "./clean-texts.ts";
 import { fileFlags } from "./file.ts";
