@@ -16,7 +16,7 @@ const mayImport: Record<string, string[]> = {
   config: ["api/contract", "domain", "platform", "conf", "zod/mini", "string-argv"],
   ledger: ["domain", "platform", "pg", "ulid"],
   operations: ["api/contract", "domain", "ledger/decide.ts", "types:ledger", "types:api"],
-  batches: ["operations", "ledger", "domain", "tables", "csv-parse"],
+  batches: ["operations", "ledger", "domain", "tables"],
   tables: ["domain", "platform/files.ts", "zod/mini", "@e965/xlsx"],
   reconcile: [
     "tables",

@@ -1,4 +1,3 @@
-import { setImmediate as turn } from "node:timers/promises";
 import { payeeOf } from "../domain/mobile.ts";
 import { isFree, isUnresolved, isUsedUp } from "../domain/state.ts";
 import {
@@ -14,31 +13,16 @@ import type {
   PlannedReference,
   RecipientAmount,
 } from "../ledger/ledger.ts";
-import { checkStop, type OperationDeps } from "../operations/deps.ts";
-import { type CsvFile, detectDelimiter, recordPages, textOf, Unreadable } from "./csv.ts";
-import type { CellProblem, Finding, Place } from "./findings.ts";
-import {
-  type ColumnChoices,
-  delimiters,
-  type Header,
-  isKnownColumn,
-  noChoices,
-  readHeader,
-} from "./header.ts";
+import type { OperationDeps } from "../operations/deps.ts";
+import type { Finding, Place } from "./findings.ts";
 import { identify } from "./identity.ts";
-import { createRowReader, type FileRow, type RowRules } from "./rows.ts";
+import { type ReadTable, readRows, type Source, type StopDeps } from "./read-rows.ts";
+import type { FileRow, RowRules } from "./rows.ts";
 import { countRow, type Sum } from "./status.ts";
-
-/** A file of payouts, and how it is read. */
-export interface Source extends CsvFile {
-  /** The character between its cells; if undefined, the header shows it. */
-  delimiter?: string | undefined;
-  choices?: ColumnChoices | undefined;
-}
 
 /** A file that was read, and everything that was found. */
 export interface CheckedFile {
-  delimiter: string;
+  table: ReadTable;
   columns: string[];
   rows: FileRow[];
   /** In the order of the file. */
@@ -63,10 +47,6 @@ export interface LedgerFindings {
   upTo: bigint;
 }
 
-type StopDeps = Pick<OperationDeps, "isStopping" | "isOutOfTime">;
-
-const mostRows = 500_000;
-const rowsPerTurn = 1_000;
 const rowsPerQuery = 2_000;
 /** The largest whole number that SQLite can store. */
 const largestTotalPaisa = 2n ** 63n - 1n;
@@ -84,9 +64,9 @@ export async function checkFile(
   ledger: Ledger,
   deps: StopDeps & Pick<OperationDeps, "now">,
 ): Promise<CheckedFile> {
-  const { header, rows, problems, delimiter } = await readRows(source, rules, deps);
+  const { header, rows, problems, table } = await readRows(source, rules, deps);
   const columns = header?.columns ?? [];
-  const known: (string | undefined)[] = header?.fields ?? [];
+  const known = (header?.fields ?? []).map((field, index) => field ?? columns[index]);
   const isSound = header?.problems.length === 0;
   const identity = isSound ? identify(rows, known.includes("ref"), ownName) : undefined;
   const since = duplicatesSince(deps.now());
@@ -95,57 +75,7 @@ export async function checkFile(
     (one, other) =>
       one.line - other.line || known.indexOf(one.column) - known.indexOf(other.column),
   );
-  return { delimiter, columns, rows, findings, identity, since, ledger: found };
-}
-
-interface ReadFile {
-  delimiter: string;
-  header: Header | undefined;
-  rows: FileRow[];
-  problems: CellProblem[];
-}
-
-/** Reads the rows of a file, and what cannot be read of them. Throws as `checkFile` does. */
-export async function readRows(source: Source, rules: RowRules, deps: StopDeps): Promise<ReadFile> {
-  const { choices = noChoices } = source;
-  const read: ReadFile = { delimiter: ",", header: undefined, rows: [], problems: [] };
-  let readRow: ReturnType<typeof createRowReader> | undefined;
-  try {
-    const text = textOf(source);
-    const isColumn = (cell: string) => isKnownColumn(cell, choices);
-    read.delimiter =
-      source.delimiter ?? (await detectDelimiter(text, delimiters.values(), isColumn));
-    for await (const records of recordPages(text, read.delimiter))
-      for (const record of records) {
-        if (readRow) {
-          if (read.rows.length === mostRows) throw new Unreadable(record.line, tooManyRows);
-          if (read.rows.length % rowsPerTurn === 0) await turn(); // for signals and timers
-          checkStop(deps);
-          read.rows.push(await readRow(record));
-          continue;
-        }
-        const header = readHeader(record.cells, read.delimiter, choices);
-        for (const one of header.problems) read.problems.push({ ...one, line: record.line });
-        if (!header.isHeader) return read;
-        read.header = header;
-        readRow = createRowReader(header, rules, read.problems);
-      }
-    if (read.rows.length === 0 && read.problems.length === 0)
-      read.problems.push(wholeLine(1, read.header ? noRow : noContent));
-  } catch (error) {
-    if (!(error instanceof Unreadable)) throw error;
-    read.problems.push(wholeLine(error.line, `${error.message} The lines below were not checked.`));
-  }
-  checkStop(deps);
-  return read;
-}
-
-const tooManyRows = "A batch has at most 500,000 rows. Split the file, and send each part.";
-const noRow = "The file has a header but no rows.";
-const noContent = "The file is empty. 'lenden payout batch template' creates an example.";
-
-function wholeLine(line: number, problem: string): CellProblem {
-  return { kind: "cell", line, column: "", value: "", problem };
+  return { table, columns, rows, findings, identity, since, ledger: found };
 }
 
 /** What the rows of a file have to do with each other. */

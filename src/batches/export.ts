@@ -1,6 +1,7 @@
 import type { Batch, RowResult } from "../ledger/batch.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { type Field, fieldsOf, resultColumns } from "./header.ts";
+import type { Field } from "./fields.ts";
+import { fieldsOf, resultColumns } from "./header.ts";
 import { countRetry, createRetryPlanner, type Retries } from "./retries.ts";
 import { existedBefore, type RowStatus, rowStatuses, rowStatusOf } from "./status.ts";
 

@@ -7,13 +7,14 @@ import type { Batch, BatchFile, ReadPlan } from "../ledger/batch.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { OperationDeps } from "../operations/deps.ts";
 import { createMethodLookup, type MethodCache } from "../operations/method.ts";
-import { type CheckedFile, checkFile, type Source } from "./check.ts";
-import type { CsvFile } from "./csv.ts";
+import { type CheckedFile, checkFile } from "./check.ts";
 import { retryAdvice } from "./ending.ts";
 import { type Finding, groupOf, isAcceptable, rejectProblems, sumOfRows } from "./findings.ts";
 import type { ColumnChoices } from "./header.ts";
 import { batchOfBytes, rowsAsPlanned } from "./lookup.ts";
+import type { PayoutFile } from "./payout-file.ts";
 import { cancelledBatch, checkOpenRows, findBatch } from "./plan.ts";
+import type { HiddenRows, Source } from "./read-rows.ts";
 import { type FileRow, type Totals, totalsOf } from "./rows.ts";
 import { assertSameRows, type Comparison, hasSameRows } from "./same-rows.ts";
 import { openOf, readStatus } from "./status.ts";
@@ -25,6 +26,9 @@ export interface FileInput {
   /** The name of the batch (default: of the file). */
   name: string | undefined;
   delimiter: string | undefined;
+  /** Of a workbook. */
+  sheet: string | undefined;
+  hidden: HiddenRows | undefined;
   ignoreColumns: string[];
   map: ColumnChoices["mapped"];
   /** The method of rows that name none; `methodId` is sent as given. */
@@ -44,14 +48,14 @@ export interface Reading {
 }
 
 function sourceOf(
-  { delimiter, ignoreColumns: ignored, map: mapped }: FileInput,
-  csv: CsvFile,
+  { delimiter, sheet, hidden, ignoreColumns: ignored, map: mapped }: FileInput,
+  from: PayoutFile,
 ): Source {
-  return { ...csv, delimiter, choices: { ignored, mapped } };
+  return { ...from, delimiter, sheet, hidden, choices: { ignored, mapped } };
 }
 
 /** A file that is not read yet. */
-export function soughtOf({ file, name }: FileInput, { hash }: CsvFile) {
+export function soughtOf({ file, name }: FileInput, { hash }: PayoutFile) {
   const fileName = basename(file);
   return { hash, fileName, name: name ?? fileName };
 }
@@ -75,13 +79,13 @@ export interface Examined {
  */
 export async function examineFile(
   input: FileInput,
-  csv: CsvFile,
+  from: PayoutFile,
   planned: Batch | undefined,
   ledger: Ledger,
   { numberFormat, usualMethod, holdsSecret, methodCache, deps }: Reading,
 ): Promise<Examined> {
   const { methodId, allowDuplicates } = input;
-  const sought = soughtOf(input, csv);
+  const sought = soughtOf(input, from);
   const ownName = sought.name === sought.fileName ? undefined : sought.name;
   const lookup = createMethodLookup(deps, methodCache);
   const named = input.method === undefined ? undefined : await lookup.idOf(input.method);
@@ -94,7 +98,7 @@ export async function examineFile(
     methodOf: (text: string) => (text === methodId ? ok(methodId) : lookup.idOf(text)),
     isRocket: lookup.isRocket,
   };
-  const read = await checkFile(sourceOf(input, csv), ownName, rules, ledger, deps);
+  const read = await checkFile(sourceOf(input, from), ownName, rules, ledger, deps);
   const { identity, columns, findings } = read;
   const isAllowed = (finding: Finding) => allowDuplicates && isAcceptable(finding);
   const isReadable = findings.every((finding) => groupOf(finding) !== "invalid");
@@ -123,16 +127,16 @@ export type FileToSend =
  */
 export async function readToSend(
   input: FileInput,
-  csv: CsvFile,
+  from: PayoutFile,
   ledger: Ledger,
   openReading: () => Promise<Reading>,
 ): Promise<FileToSend> {
-  const planned = await batchOfBytes(soughtOf(input, csv), ledger);
+  const planned = await batchOfBytes(soughtOf(input, from), ledger);
   if (planned) {
-    const compare = comparisonOfBytes(input, csv, ledger, openReading);
+    const compare = comparisonOfBytes(input, from, ledger, openReading);
     return { batch: planned, compare, isRead: false };
   }
-  const examined = await examineFile(input, csv, undefined, ledger, await openReading());
+  const examined = await examineFile(input, from, undefined, ledger, await openReading());
   const { file, read, problems } = examined;
   const found = file && (await findBatch(file, read.rows, ledger));
   if (found) {
@@ -150,16 +154,16 @@ export async function readToSend(
  */
 function comparisonOfBytes(
   input: FileInput,
-  csv: CsvFile,
+  from: PayoutFile,
   ledger: Ledger,
   openReading: () => Promise<Reading>,
 ): Comparison {
-  const source = sourceOf(input, csv);
-  const { fileName } = soughtOf(input, csv);
+  const source = sourceOf(input, from);
+  const { fileName } = soughtOf(input, from);
   return async (plan, hasOpenRows) => {
     if (plan.isSealed || !hasOpenRows)
       return assertPlanned(plan, hasOpenRows, { source, fileName }, ledger);
-    const examined = await examineFile(input, csv, undefined, ledger, await openReading());
+    const examined = await examineFile(input, from, undefined, ledger, await openReading());
     const unreadable = examined.problems.filter((one) => groupOf(one) === "invalid");
     await rejectProblems(input.file, unreadable, ledger);
     await assertSameRows(plan, fileName, examined.read.rows, ledger);
@@ -177,7 +181,9 @@ async function assertPlanned(
   ledger: Ledger,
 ): Promise<void> {
   const { ignored = [], mapped = [] } = source.choices ?? {};
-  const hasFlags = source.delimiter !== undefined || ignored.length + mapped.length > 0;
+  const hasFlags =
+    [source.delimiter, source.sheet, source.hidden].some((one) => one !== undefined) ||
+    ignored.length + mapped.length > 0;
   // Nothing is sent, so the flags of the batch need not be given again.
   if (!hasFlags && !hasOpenRows) return;
   // Without flags, the columns that the plan ignored are ignored.
@@ -185,7 +191,7 @@ async function assertPlanned(
   const rows = await rowsAsPlanned(plan, { ...source, choices });
   if (!hasFlags) return assertSameRows(plan, fileName, rows ?? [], ledger);
   if (rows && (await hasSameRows(plan, rows, ledger))) return;
-  const problem = `With --delimiter, --ignore-columns or --map, the rows differ from those of batch ${plan.batch.id}, which was created from this file.`;
+  const problem = `With --delimiter, --sheet, --hidden, --ignore-columns or --map, the rows differ from those of batch ${plan.batch.id}, which was created from this file.`;
   throw usage([problem], "To resume that batch, run the same command without these flags.");
 }
 
@@ -197,15 +203,15 @@ async function assertPlanned(
  */
 export async function describeExisting(
   input: FileInput,
-  csv: CsvFile,
+  from: PayoutFile,
   { file, read }: Examined,
   planned: Batch | undefined,
   ledger: Ledger,
 ): Promise<string | undefined> {
   const batch = planned ?? (file && (await findBatch(file, read.rows, ledger)));
   if (!batch) return undefined;
-  const source = sourceOf(input, csv);
-  const { fileName } = soughtOf(input, csv);
+  const source = sourceOf(input, from);
+  const { fileName } = soughtOf(input, from);
   return describeBatch(batch, ledger, (plan, hasOpenRows) =>
     planned
       ? assertPlanned(plan, hasOpenRows, { source, fileName }, ledger)

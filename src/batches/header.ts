@@ -1,10 +1,8 @@
-import { nearest } from "../domain/nearest.ts";
-import { shellLine } from "../domain/text.ts";
+import { delimiters } from "../tables/csv.ts";
+import { currencyOfHeading } from "../tables/currency.ts";
+import { alreadyRead, problemOfUnknown, type Unknown, unnamed } from "./column-problems.ts";
+import { type Field, fields } from "./fields.ts";
 import type { CellProblem } from "./findings.ts";
-
-/** The contents of a column. */
-export const fields = ["ref", "amount", "to", "method", "name", "description"] as const;
-export type Field = (typeof fields)[number];
 
 /** Our names, and the API's own (docs/api.md §4), in lower case. */
 const names = new Map<string, Field>([
@@ -16,7 +14,12 @@ const names = new Map<string, Field>([
 ]);
 
 function fieldNamed(cell: string): Field | undefined {
-  return names.get(cell.trim().toLowerCase());
+  return names.get(plainName(cell).toLowerCase());
+}
+
+/** The name of a column as lenden prints it: line breaks and other spaces of a heading are spaces. */
+function plainName(cell: string): string {
+  return cell.replace(/\s+/g, " ").trim();
 }
 
 /**
@@ -49,14 +52,14 @@ export interface Header {
    * name, so that an export can be read without the choices.
    */
   columns: string[];
-  /** The contents of each of these columns. */
-  fields: Field[];
+  /** The contents of each of these columns; undefined for a column that is only kept for the export. */
+  fields: (Field | undefined)[];
   /** The place of each of them in a line of the file, from 0. */
   places: number[];
   /** The places of an export's results; undefined for any other file. */
   results: { payoutId: number; state: number } | undefined;
-  /** How many cells a line of the file has. */
-  width: number;
+  /** The cells of this line of the file. */
+  cells: string[];
   problems: CellProblem[];
   /** False if no cell of the file means anything. */
   isHeader: boolean;
@@ -80,12 +83,17 @@ function fieldOf(cell: string, { ignored, mapped }: ColumnChoices): Field | unde
 }
 
 /** True if a column is one of ours, or if the user names it. */
-export function isKnownColumn(cell: string, choices: ColumnChoices): boolean {
+function isKnownColumn(cell: string, choices: ColumnChoices): boolean {
   return fieldOf(cell, choices) !== undefined || isNamed(cell, choices.ignored);
 }
 
+/** True if a row below the first one is probably the header. */
+export function looksLikeHeader(cells: string[], choices: ColumnChoices): boolean {
+  return cells.filter((cell) => fieldOf(cell, choices) !== undefined).length > 1;
+}
+
 function isSame(one: string, other: string): boolean {
-  return one.trim().normalize("NFC") === other.trim().normalize("NFC");
+  return plainName(one).normalize("NFC") === plainName(other).normalize("NFC");
 }
 
 /** @param lists names, or lists of names separated by commas */
@@ -102,16 +110,20 @@ interface Column {
   index: number;
   cell: string;
   field: Field | undefined;
+  /** True if it means nothing to lenden, and its cells are kept for the export. */
+  isKept?: boolean;
   problem?: string;
 }
 
 /**
  * Reads the header. A column with a problem is read if its contents are clear, so that the problems of the rows
  * are found too.
+ *
+ * @param delimiter of a CSV file
  */
 export function readHeader(
   cells: string[],
-  delimiter: string,
+  delimiter: string | undefined,
   choices: ColumnChoices = noChoices,
 ): Header {
   // Only with its references is an export safe to send: they show which rows were sent before.
@@ -125,49 +137,38 @@ export function readHeader(
   const read = line === undefined ? readColumns(cells, places, choices) : [];
   const found = read.flatMap(({ field }) => field ?? []);
   // Parsers disagree about a column that occurs twice, so none of its cells is read.
-  const clear = read.flatMap(({ index, cell, field }) =>
-    field && found.indexOf(field) === found.lastIndexOf(field) ? [{ index, cell, field }] : [],
+  const clear = read.filter(({ field, isKept }) =>
+    field ? found.indexOf(field) === found.lastIndexOf(field) : isKept,
   );
   const problems =
     line === undefined ? [...problemsOfHeader(found, cells, choices)] : [problemOf(line)];
   for (const { cell, problem } of read)
-    if (problem !== undefined) problems.push(problemOf(problem, cell));
+    if (problem !== undefined) problems.push(problemOf(problem, plainName(cell)));
   return {
-    columns: clear.map(({ cell, field }) => (fieldNamed(cell) === field ? cell : field)),
+    columns: clear.map(({ cell, field }) =>
+      field === undefined || fieldNamed(cell) === field ? plainName(cell) : field,
+    ),
     fields: clear.map(({ field }) => field),
     places: clear.map(({ index }) => index),
     results: isExport
       ? { payoutId: cells.indexOf("payoutId"), state: cells.indexOf("state") }
       : undefined,
-    width: cells.length,
+    cells,
     problems,
     isHeader: line === undefined,
   };
 }
 
-/** Each delimiter by its name. */
-export const delimiters = new Map([
-  ["comma", ","],
-  ["semicolon", ";"],
-  ["tab", "\t"],
-]);
-
-export function delimiterName(delimiter: string): string {
-  return [...delimiters].find(([, one]) => one === delimiter)?.[0] ?? "";
-}
-
 function problemOfLine(
   cells: string[],
-  delimiter: string,
+  delimiter: string | undefined,
   choices: ColumnChoices,
 ): string | undefined {
   const [line = ""] = cells;
-  if (/^sep=/i.test(line))
-    return "The first line begins with sep=, which only Excel understands. Delete that line.";
   if (cells.length === 1 && line.includes("|"))
     return "The header is one column that contains a pipe. Save the file with commas.";
   const [name] = [...delimiters].find(([, one]) => one !== delimiter && line.includes(one)) ?? [];
-  if (cells.length === 1 && name)
+  if (cells.length === 1 && name && delimiter !== undefined)
     return `The header is one column that contains a ${name}. Add --delimiter ${name} if the file was saved that way.`;
   if (cells.some((cell) => isKnownColumn(cell, choices))) return undefined;
   return `The first line is not a header. It must name the columns: ${fields.join(", ")}.`;
@@ -178,16 +179,18 @@ function readColumns(cells: string[], places: number[], choices: ColumnChoices):
   const exact = cells.map((cell) => fieldOf(cell, choices));
   const has = (name: string) => cells.includes(name);
   const isCutExport = has("payoutId") || (has("state") && (has("sentAt") || has("updatedAt")));
-  const unknown = places.flatMap((index) => {
+  const isUnknown = (index: number) => {
     const cell = cells[index] ?? "";
     const isOther = isKnownColumn(cell, choices) || cell.trim() === "";
-    return isOther || (isCutExport && isResult(cell)) ? [] : [cell];
-  });
-  const meanings = meaningsLeft(exact);
-  const missing = fields.filter((field) => !exact.includes(field));
-  // With a required column missing, one of the unknown ones is probably that.
-  const isOneNeeded = meanings.some((field) => field === "amount" || field === "to");
-  let unadvised = unknown;
+    return !isOther && !(isCutExport && isResult(cell));
+  };
+  const unknown: Unknown = {
+    columns: places
+      .filter(isUnknown)
+      .map((index) => ({ index, name: plainName(cells[index] ?? "") })),
+    missing: fields.filter((field) => !exact.includes(field)),
+    added: resultColumns,
+  };
   return places.map((index): Column => {
     const cell = cells[index] ?? "";
     const field = exact[index];
@@ -202,60 +205,19 @@ function readColumns(cells: string[], places: number[], choices: ColumnChoices):
     if (isNamed(cell, choices.ignored)) return column;
     if (field) {
       const before = exact.indexOf(field);
-      return before === index
-        ? column
-        : { ...column, problem: alreadyRead(before, field, cells, cell) };
+      const isTwice = isSame(cells[before] ?? "", cell);
+      if (before !== index)
+        return { ...column, problem: alreadyRead(before, field, plainName(cell), isTwice) };
+      const currency = field === "amount" ? currencyOfHeading(plainName(cell)) : undefined;
+      if (currency === undefined) return column;
+      return { ...column, problem: `This column is in ${currency}, and amounts are in BDT.` };
     }
-    if (choices.isLenient) return column;
-    if (cell.trim() === "") {
-      const place = `Column ${index + 1} has no name`;
-      return { ...column, problem: `${place}. Name it, or add ${shellLine([ignoreFlag, ""])}.` };
-    }
-    const mapTo = (field: Field) => shellLine(["--map", `${cell.trim()}=${field}`]);
-    const meant = nearest(cell.trim(), missing);
-    const maps = meant
-      ? [` Did you mean ${meant}? Rename the column, or add ${mapTo(meant)}.`]
-      : meanings.map((field) => ` If it is the ${labels[field]}, add ${mapTo(field)}.`);
-    const ignored = isOneNeeded ? [cell] : unadvised;
-    unadvised = [];
-    const ignore = ignored.length > 0 ? ` ${ignoreAll(ignored)}` : "";
-    return { ...column, problem: `Unknown column.${maps.join("")}${ignore}` };
+    if (choices.isLenient) return { ...column, isKept: true };
+    if (cell.trim() === "") return { ...column, problem: unnamed(index) };
+    const problem = problemOfUnknown(index, plainName(cell), unknown);
+    return problem === undefined ? { ...column, isKept: true } : { ...column, problem };
   });
 }
-
-function alreadyRead(before: number, field: Field, cells: string[], cell: string): string {
-  const problem = `Column ${before + 1} already has the field "${field}".`;
-  const ignore = shellLine([ignoreFlag, cell.trim()]);
-  return isSame(cells[before] ?? "", cell)
-    ? `${problem} Remove one of the two.`
-    : `${problem} To ignore it, add ${ignore}.`;
-}
-
-const ignoreFlag = "--ignore-columns";
-
-/** How to ignore all unknown columns. */
-function ignoreAll(unknown: string[]): string {
-  const lists = [
-    ...unknown.filter((name) => name.includes(",")),
-    ...[unknown.filter((name) => !name.includes(",")).join(",")].filter(Boolean),
-  ];
-  const flags = shellLine(lists.flatMap((list) => [ignoreFlag, list]));
-  return `To ignore ${unknown.length > 1 ? "all such columns" : "it"}, add ${flags}.`;
-}
-
-/** What an unknown column may be: what is missing, or the first optional column that the file lacks. */
-function meaningsLeft(exact: (Field | undefined)[]): (keyof typeof labels)[] {
-  const required = (["amount", "to"] as const).filter((field) => !exact.includes(field));
-  const optional = (["description", "name"] as const).filter((field) => !exact.includes(field));
-  return required.length > 0 ? required : optional.slice(0, 1);
-}
-
-const labels = {
-  amount: "amount",
-  to: "recipient's number",
-  description: "description",
-  name: "recipient's name",
-};
 
 /** Problems of the header as a whole. */
 function* problemsOfHeader(
@@ -275,14 +237,17 @@ function* problemsOfHeader(
     const shown = JSON.stringify(column);
     if (!cells.some((cell) => isSame(column, cell)))
       yield problemOf(`--map: the file has no column ${shown}.`);
-    if (isNamed(column, ignored)) yield problemOf(`--map and ${ignoreFlag} both name ${shown}.`);
+    if (isNamed(column, ignored)) yield problemOf(`--map and --ignore-columns both name ${shown}.`);
     if (mapped.findIndex((one) => isSame(one.column, column)) < index)
       yield problemOf(`--map names the column ${shown} twice.`);
   }
   // Without its references, rows that were paid are new payouts.
   for (const cell of cells)
     if (fieldNamed(cell) === "ref" && fieldOf(cell, choices) !== "ref" && isChosen(cell))
-      yield problemOf("This column has the references: it cannot be ignored or mapped.", cell);
+      yield problemOf(
+        "This column has the references: it cannot be ignored or mapped.",
+        plainName(cell),
+      );
 }
 
 function problemOf(problem: string, cell = ""): CellProblem {

@@ -14,11 +14,11 @@ import type {
   ReadPlan,
 } from "../ledger/batch.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { readRows, type Source } from "./check.ts";
-import { readCsvFile } from "./csv.ts";
 import { differencesFrom } from "./differences.ts";
 import { fieldsOf, hasReferenceColumn } from "./header.ts";
 import { identify, mayPayAgain, type RowFacts, type SoughtFile, whichBatch } from "./identity.ts";
+import { openPayoutFile } from "./payout-file.ts";
+import { readRows, type Source } from "./read-rows.ts";
 import { type FileRow, type RowRules, totalsOf } from "./rows.ts";
 
 /*
@@ -60,10 +60,10 @@ async function batchOfPath(
   ledger: Ledger,
   byLines: boolean,
 ): Promise<Batch | undefined> {
-  const csv = await readCsvFile(path);
+  const found = await openPayoutFile(path);
   const choices = { ignored: [], mapped: [], isLenient: true };
-  const file = { hash: csv.hash, fileName: basename(path) };
-  const is = await batchToShow(file, { ...csv, choices }, ledger);
+  const file = { hash: found.hash, fileName: basename(path) };
+  const is = await batchToShow(file, { ...found, choices }, ledger);
   if (is.kind === "new") return undefined;
   const { batch } = is;
   if (is.kind === "changed") {
@@ -71,7 +71,7 @@ async function batchOfPath(
     const hint = `Use the ID of the batch instead of the file: ${batch.id}.`;
     throw new Failure("batch.other-rows", message, { hint, operation: batch.id });
   }
-  if (byLines && batch.hash !== csv.hash)
+  if (byLines && batch.hash !== found.hash)
     throw usage(
       [`${path} has the rows of batch ${batch.id}, but in a different order.`],
       `Use the batch ID, ${batch.id}, and the line numbers of the file that was sent.`,

@@ -1,11 +1,22 @@
-import { type Paisa, readAmount } from "../domain/amount.ts";
+import type { Paisa } from "../domain/amount.ts";
 import { unguarded } from "../domain/csv-guard.ts";
-import { mobileText, type NumberFormat, readRecipient } from "../domain/mobile.ts";
-import { readReference } from "../domain/reference.ts";
-import { err, ok, type Result } from "../domain/result.ts";
-import type { CsvRecord } from "./csv.ts";
+import { mobileText, type NumberFormat } from "../domain/mobile.ts";
+import { err, type Result } from "../domain/result.ts";
+import type { Cell, TableRow } from "../tables/cell.ts";
+import {
+  amountIn,
+  cellText,
+  emptyCell,
+  payeeIn,
+  readPlain,
+  referenceIn,
+  shownText,
+  textIn,
+} from "./cells.ts";
+import type { Field } from "./fields.ts";
 import type { CellProblem } from "./findings.ts";
-import type { Field, Header } from "./header.ts";
+import type { Header } from "./header.ts";
+import { createOtherRows } from "./other-rows.ts";
 import { countRow, type Sum } from "./status.ts";
 
 /** A row as far as it can be read: a cell that cannot is null, and a problem says why. */
@@ -41,86 +52,113 @@ export interface RowRules {
   holdsSecret(text: string): boolean;
 }
 
-/** Reads the records of a file one after the other; every bad cell is added to the problems. */
-export function createRowReader(header: Header, rules: RowRules, problems: CellProblem[]) {
+/**
+ * Reads the rows of a table one after the other; every bad cell is added to the problems, or what a row is that is no
+ * payout.
+ *
+ * @param path of the file
+ */
+export function createRowReader(
+  header: Header,
+  rules: RowRules,
+  problems: CellProblem[],
+  path: string,
+) {
+  const others = createOtherRows(header, path);
   // Most rows name the same few methods, and waiting for each costs more than reading it.
   const methods = new Map<string, Result<string>>();
   let count = 0;
-  return async (record: CsvRecord): Promise<FileRow> => {
-    const cells = cellsOf(record, header, problems);
+  return async (record: TableRow): Promise<FileRow> => {
+    const found: CellProblem[] = [];
+    const cells = cellsOf(record, header, found);
     const typed = cells.textOf("method") || rules.method;
     if (typed !== undefined && !methods.has(typed))
       methods.set(typed, await findMethod(typed, rules));
     count += 1;
     // Without a method, the number is not a second problem.
     const isRocket = typed === undefined || rules.isRocket(typed);
-    const mobile = cells.required("to", (text) => readRecipient(text, isRocket));
-    const found = typed === undefined ? err(noMethod) : methods.get(typed);
+    const mobile = cells.required("to", (cell) => payeeIn(cell, isRocket));
+    const method = typed === undefined ? err(noMethod) : methods.get(typed);
     // In a line that is too short, a missing cell is not a second problem.
     const isCut = typed === undefined && cells.isCut("method");
     const row: FileRow = {
       row: count,
       line: record.line,
-      reference: header.fields.includes("ref") ? cells.required("ref", readReference) : null,
-      amountPaisa: cells.required("amount", readAmount),
+      reference: header.fields.includes("ref") ? cells.required("ref", referenceIn) : null,
+      amountPaisa: cells.required("amount", amountIn),
       recipient: mobile && mobileText(mobile, rules.numberFormat),
-      methodId: found && !isCut ? cells.accept("method", typed ?? "", found) : null,
+      methodId: method && !isCut ? cells.accept("method", typed ?? "", method) : null,
       method: typed ?? null,
-      name: cells.optional("name", readPlain),
-      description: cells.optional("description", readPlain),
+      name: cells.optional("name", textIn),
+      description: cells.optional("description", textIn),
       cells: cells.own,
       wasSent: cells.wasSent,
     };
     if (rules.holdsSecret(row.cells.join("\n"))) cells.rejectSecrets(rules);
+    const other = found.length > 0 ? others.problemOf(record, row) : undefined;
+    if (other !== undefined) {
+      problems.push({ kind: "cell", line: record.line, column: "", value: "", problem: other });
+      return { ...row, ...nothing };
+    }
+    for (const one of found) problems.push(one);
+    others.add(row);
     return row;
   };
 }
 
-/** The cells of one record by their columns. A record with too many or too few is one problem. */
-function cellsOf({ line, cells: guarded }: CsvRecord, header: Header, problems: CellProblem[]) {
-  const { fields, places, results, width } = header;
-  const cells = guarded.map(unguarded);
-  const isWhole = cells.length === width;
-  const own = isWhole ? places.map((index) => cells[index] ?? "") : cells;
-  const reject = (column: Field | "", value: string, problem: string): null => {
+/** The cells of one row by their columns. A row with too many or too few is one problem. */
+function cellsOf(record: TableRow, header: Header, problems: CellProblem[]) {
+  const { fields, columns, places, results } = header;
+  const { line } = record;
+  const width = header.cells.length;
+  const isWhole = record.cells.length === width;
+  const own = isWhole
+    ? places.map((index) => cellText(record.cells[index] ?? ""))
+    : record.cells.map(cellText);
+  const reject = (column: string, value: string, problem: string): null => {
     problems.push({ kind: "cell", line, column, value, problem });
     return null;
   };
-  if (!isWhole) reject("", "", `This line has ${cells.length} cells, the header has ${width}.`);
-  const textOf = (field: Field): string | undefined => cells[places[fields.indexOf(field)] ?? -1];
+  if (!isWhole)
+    reject("", "", `This line has ${record.cells.length} cells, the header has ${width}.`);
+  const cellOf = (field: Field): Cell | undefined => {
+    const cell = record.cells[places[fields.indexOf(field)] ?? -1];
+    return typeof cell === "string" ? unguarded(cell) : cell;
+  };
+  const textOf = (field: Field): string | undefined => {
+    const cell = cellOf(field);
+    return cell === undefined ? undefined : shownText(cell);
+  };
   const accept = <Value>(field: Field, text: string, reading: Result<Value>): Value | null =>
     reading.ok ? reading.value : reject(field, text, reading.problem);
-  const [payoutId = "", state = ""] = results
-    ? [cells[results.payoutId], cells[results.state]]
-    : [];
+  const resultOf = (place: number | undefined) => cellText(record.cells[place ?? -1] ?? "");
+  const [payoutId, state] = [resultOf(results?.payoutId), resultOf(results?.state)];
   return {
     own,
     wasSent: payoutId !== "" || !["", "NOT_SENT"].includes(state),
     textOf,
     accept,
-    isCut: (field: Field) => fields.includes(field) && textOf(field) === undefined,
-    required: <Value>(field: keyof typeof empty, read: (text: string) => Result<Value>) => {
-      const text = textOf(field);
-      if (text === undefined) return null;
-      return accept(field, text, text === "" ? err(empty[field]) : read(text));
+    isCut: (field: Field) => fields.includes(field) && cellOf(field) === undefined,
+    required: <Value>(field: keyof typeof emptyCell, read: (cell: Cell) => Result<Value>) => {
+      const cell = cellOf(field);
+      if (cell === undefined) return null;
+      return accept(field, shownText(cell), cell === "" ? err(emptyCell[field]) : read(cell));
     },
-    optional: <Value>(field: Field, read: (text: string) => Result<Value>) => {
-      const text = textOf(field);
-      return text ? accept(field, text, read(text)) : null;
+    optional: <Value>(field: Field, read: (cell: Cell) => Result<Value>) => {
+      const cell = cellOf(field);
+      return cell ? accept(field, shownText(cell), read(cell)) : null;
     },
     /** Without the text of the cell. */
     rejectSecrets: ({ holdsSecret }: RowRules) => {
-      for (const [index, field] of fields.entries())
-        if (holdsSecret(own[index] ?? "")) reject(field, "", secretInside);
+      for (const [index, column] of columns.entries())
+        if (holdsSecret(own[index] ?? "")) reject(fields[index] ?? column, "", secretInside);
     },
   };
 }
 
-const empty = {
-  ref: "This cell is empty. Enter a reference, or remove the whole column.",
-  amount: "This cell is empty. Enter an amount in BDT, for example 1250.50.",
-  to: "This cell is empty. Enter the recipient's number, for example 01712345678.",
-};
+/** Of a row that is no payout. */
+const nothing = { reference: null, amountPaisa: null, recipient: null, methodId: null };
+
 const noMethod = "This row has no method. Fill the column method, or add --method.";
 const secretInside = "This cell contains the API key or the payout secret. Remove it.";
 
@@ -128,15 +166,6 @@ const secretInside = "This cell contains the API key or the payout secret. Remov
 async function findMethod(text: string, { methodOf }: RowRules): Promise<Result<string>> {
   const plain = readPlain(text);
   return plain.ok ? methodOf(text) : plain;
-}
-
-function readPlain(text: string): Result<string> {
-  if (/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(text))
-    return err("The cell contains a line break or a control character. Write it on one line.");
-  // The two joiners are part of written Bangla.
-  return /(?![\u200c\u200d])\p{Cf}/u.test(text)
-    ? err("The cell contains an invisible character. Type the text again.")
-    : ok(text);
 }
 
 /** The part of a row that a person checks. */

@@ -36,7 +36,7 @@ export async function assertSameRows(
     `Batch ${id} (${name}), ${createdText(batch)}, does not have the rows of ${fileName}.`,
     {
       problems: firstOf(differences),
-      hint: `If it was created with --map, --ignore-columns or --delimiter, add the same flags. To see its rows, run 'lenden payout batch export ${id}'. To send the file instead, cancel that batch and add --name <name>.`,
+      hint: `If it was created with --map, --ignore-columns, --delimiter, --sheet or --hidden, add the same flags. To see its rows, run 'lenden payout batch export ${id}'. To send the file instead, cancel that batch and add --name <name>.`,
       operation: id,
     },
   );

@@ -68,7 +68,7 @@ const longestMeant = 100;
 function whatWasMeant(text: string): string {
   if (text.length > longestMeant) return example;
   const plain = asciiDigits(text)
-    .replace(/^(?:৳|BDT|Tk\.?|\$)\s*|\s*(?:৳|BDT|Tk\.?|taka)$/giu, "")
+    .replace(/^(?:৳|BDT|Tk\.?)\s*|\s*(?:৳|BDT|Tk\.?|taka)$/giu, "")
     .replace(/^([0-9]+),(?=[0-9]{1,2}$)/, "$1.") // 1250,50 is no 125050
     .replace(/[,\s\u00a0_']/gu, "")
     .replace(/^\+|^0+(?=[0-9])/g, "");

@@ -58,7 +58,7 @@ function isContent({ line, cells }: TableRow): boolean {
 }
 
 /** Each delimiter by its name. The first one is used if nothing shows another. */
-const delimiters = new Map([
+export const delimiters = new Map([
   ["comma", ","],
   ["semicolon", ";"],
   ["tab", "\t"],

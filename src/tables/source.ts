@@ -5,14 +5,18 @@ import { type FileBytes, type FileHints, openFile, spool } from "./file-bytes.ts
 import { most } from "./limits.ts";
 import { type ReadSheet, readArchive, readCompound, saveAsCsv } from "./workbook.ts";
 
-/** How a table is read, and what a user is told who names a file that is none. */
-export interface TableOptions {
+/** How a table is read. */
+interface ReadOptions {
   /** Of a CSV file; detected if absent. */
   delimiter?: string | undefined;
   /** Of a workbook; the first visible one with data if absent. */
   sheet?: string | undefined;
-  hints: FileHints;
   limit: RowLimit;
+}
+
+/** Which file is read, and what a user is told who names one that cannot be read. */
+export interface TableOptions extends ReadOptions {
+  hints: FileHints;
   /** What the path `-` names; it is a file's name if absent. */
   standardInput?: AsyncIterable<string | Uint8Array> | undefined;
 }
@@ -23,17 +27,22 @@ interface RowLimit {
   message: string;
 }
 
-/**
- * Opens a table by what its first bytes are, whatever its name is.
- *
- * @throws Failure `usage` if the file is neither CSV nor a workbook; its pages also throw Unreadable
- */
+/** Opens the table of a file as `tableIn` does. */
 export async function openTable(path: string, options: TableOptions): Promise<TableSource> {
   const isStandardInput = path === "-" && options.standardInput !== undefined;
   const file =
     isStandardInput && options.standardInput
       ? await spool(options.standardInput, options.hints)
       : await openFile(path, options.hints);
+  return tableIn(file, options);
+}
+
+/**
+ * Opens a table by what the first bytes of its file are, whatever its name is.
+ *
+ * @throws Failure `usage` if the file is neither CSV nor a workbook; its pages also throw Unreadable
+ */
+export async function tableIn(file: FileBytes, options: ReadOptions): Promise<TableSource> {
   const start = await startOf(file);
   if (isZip(start)) return workbookSource(file, await readArchive(await whole(file, options)));
   if (isCompound(start))
@@ -63,7 +72,7 @@ function isCompound(start: Buffer): boolean {
   return start.toString("hex", 0, 8) === "d0cf11e0a1b11ae1";
 }
 
-async function whole(file: FileBytes, { sheet }: TableOptions) {
+async function whole(file: FileBytes, { sheet }: ReadOptions) {
   const { path } = file;
   if (file.size > most.bytes)
     throw usage([`${path} is a workbook of more than 100 MB.`], saveAsCsv);
@@ -87,7 +96,7 @@ const pageLength = 5_000;
 function csvSource(
   file: FileBytes,
   start: Buffer,
-  { delimiter: given, limit }: TableOptions,
+  { delimiter: given, limit }: ReadOptions,
 ): TableSource {
   const encoding = encodingOf(file.path, start);
   // An incomplete character at the end is not decoded.

@@ -3,7 +3,7 @@ import { totalsOf } from "../../src/batches/rows.ts";
 import { amountText } from "../../src/domain/amount.ts";
 import { runs } from "../support/helpers.ts";
 import { openMerchant } from "../support/merchant.ts";
-import { type Case, corpus } from "./corpus.ts";
+import { type Case, corpus, noTable } from "./corpus.ts";
 import { checkPath, examiner, fileOf, places } from "./files.ts";
 
 const longest = 300_000;
@@ -15,9 +15,10 @@ test(
     const cases = corpus;
     const found: Found[] = [];
     for (const { name, bytes, delimiter } of cases) {
-      const { findings: problems, rows } = await examine(bytes, delimiter);
-      const { total } = totalsOf(rows);
-      found.push(foundOf(name, places(problems), total.count, amountText(total.sumPaisa)));
+      const read = await examine(bytes, delimiter).catch(() => undefined);
+      const { total } = totalsOf(read?.rows ?? []);
+      const finds = read ? places(read.findings) : noTable;
+      found.push(foundOf(name, finds, total.count, amountText(total.sumPaisa)));
     }
     expect(wrongOf(found, cases)).toEqual(wrongOf(cases.map(expected), found));
   },
@@ -34,7 +35,9 @@ test(
       const path = fileOf(bytes);
       const flags = ["--delimiter", delimiter];
       const seen = await checkPath(merchant.lenden, path, flags);
-      found.push(foundOf(name, places(seen.problems), seen.rows, seen.total));
+      const isTable = seen.code === 0 || seen.problems.length > 0;
+      const where = isTable ? places(seen.problems) : noTable;
+      found.push(foundOf(name, where, seen.rows, seen.total));
       expect({ name, code: seen.code }).toEqual({ name, code: finds.length > 0 ? 2 : 0 });
       if (finds.length === 0) continue;
       const sent = await merchant.lenden(["payout", "batch", "send", path, ...flags, "--yes"]);

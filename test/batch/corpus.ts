@@ -109,12 +109,12 @@ const damages: Damage[] = [
   {
     name: "the header again in the middle",
     table: sound.toSpliced(3, 0, header),
-    finds: headerAt(4),
+    finds: ["4"],
   },
   {
     name: "a row of totals below",
     table: [...sound, ["Total", soundTotal, "", "", "", ""]],
-    finds: ["6 to", "6 method"],
+    finds: ["6"],
   },
   {
     name: "a title above",
@@ -159,10 +159,6 @@ const damages: Damage[] = [
   },
 ];
 
-function headerAt(line: number): string[] {
-  return ["amount", "to", "method"].map((name) => `${line} ${name}`);
-}
-
 function blank(): string[] {
   return header.map(() => "");
 }
@@ -171,13 +167,16 @@ function without(name: string): string[][] {
   return sound.map((row) => row.toSpliced(header.indexOf(name), 1));
 }
 
+/** What is found of a file that is no table: it has no lines. */
+export const noTable = ["file"];
+
 /** What happens to a file after it was exported: on the way, on a disk, in an editor. */
 const accidents: [string, (text: string) => string | Buffer, string[]][] = [
   ["cut off within a row", (text) => text.slice(0, text.indexOf("01912345678")), ["4", "4 to"]],
   ["cut off within quotes", (text) => text.slice(0, text.indexOf("Raj")), ["4"]],
   ["cut off after a row", (text) => text.slice(0, text.indexOf("SAL-004") + 7), ["5"]],
   ["cut off within the header", (text) => text.slice(0, 12), ["1", "1 t"]],
-  ["twice in a row", (text) => text + text, ["6 amount", "6 to", "6 method", ...twice()]],
+  ["twice in a row", (text) => text + text, ["6", ...twice()]],
   ["a second mark in the middle", (text) => text.replace("SAL-003", "\ufeffSAL-003"), ["4 ref"]],
   ["two marks", (text) => `\ufeff\ufeff${text}`, []],
   [
@@ -189,10 +188,10 @@ const accidents: [string, (text: string) => string | Buffer, string[]][] = [
   ["line ends of old Macs", (text) => text.replaceAll("\r\n", "\r"), []],
   ["a form feed at the end", (text) => `${text}\f`, []],
   ["the end mark of DOS", (text) => `${text}\u001a`, ["6", "6 ref"]],
-  ["zeros instead of it, as after a crash", (text) => "\0".repeat(text.length), ["1"]],
-  ["a zero in an amount", (text) => text.replace("18500", "18\x00500"), ["2 amount"]],
+  ["zeros instead of it, as after a crash", (text) => "\0".repeat(text.length), noTable],
+  ["a zero in an amount", (text) => text.replace("18500", "18\x00500"), noTable],
   ["spaces after the commas of the header", spacedHeader, []],
-  ["the line of Excel that names the delimiter", (text) => `sep=,\r\n${text}`, ["1"]],
+  ["the line of Excel that names the delimiter", (text) => `sep=,\r\n${text}`, []],
   ["the line of PowerShell that names a type", (text) => `#TYPE Object\r\n${text}`, ["1"]],
   ["a fence around it", (text) => `\`\`\`\r\n${text}\`\`\``, ["1"]],
   ["quotes made curly", (text) => text.replaceAll('"', "”"), ["3"]],
@@ -251,19 +250,19 @@ const zip = Buffer.from("504b03041400060008000000210062ee9d68", "hex");
 /** Files that are no UTF-8 table at all. */
 const strangers: [string, Buffer | string, string[]][] = [
   ["Excel, Unicode Text", utf16(`\ufeff${soundText.replaceAll(",", "\t")}`), ["1"]],
-  ["LibreOffice, UTF-16", utf16(soundText), ["1"]],
-  ["UTF-16 of big machines", utf16(`\ufeff${soundText}`).swap16(), ["1"]],
-  ["UTF-16 with a byte too many", Buffer.concat([utf16(soundText), Buffer.of(0)]), ["1"]],
-  ["UTF-32", Buffer.from([0xff, 0xfe, 0, 0, 0x72, 0, 0, 0]), ["1"]],
-  ["a workbook of Excel", Buffer.concat([zip, Buffer.from("[Content_Types].xml")]), ["1"]],
-  ["a compressed table", gzipSync(soundText), ["1"]],
-  ["a web page", "<html><body><table><tr><td>ref</td></tr></table></body></html>", ["1"]],
+  ["LibreOffice, UTF-16", utf16(soundText), noTable],
+  ["UTF-16 of big machines", utf16(`\ufeff${soundText}`).swap16(), []],
+  ["UTF-16 with a byte too many", Buffer.concat([utf16(soundText), Buffer.of(0)]), noTable],
+  ["UTF-32", Buffer.from([0xff, 0xfe, 0, 0, 0x72, 0, 0, 0]), noTable],
+  ["a workbook of Excel", Buffer.concat([zip, Buffer.from("[Content_Types].xml")]), noTable],
+  ["a compressed table", gzipSync(soundText), noTable],
+  ["a web page", "<html><body><table><tr><td>ref</td></tr></table></body></html>", noTable],
   ["a document of JSON", '{"ref":"A1","amount":5}\n', ["1"]],
   ["a table of Markdown", "| ref | amount | to |\n|---|---|---|\n", ["1"]],
   ["nothing", "", ["1"]],
   ["blank lines", "\n \n\t\n", ["1"]],
   ["a quote", '"', ["1"]],
-  ["a zero byte", "\0", ["1"]],
+  ["a zero byte", "\0", noTable],
   ["a long line", "x".repeat(100_000), ["1"]],
   ["very many columns", ",".repeat(100_000), ["1"]],
   [

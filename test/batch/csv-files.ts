@@ -1,5 +1,6 @@
 import fc from "fast-check";
-import { type CsvRecord, recordPages } from "../../src/batches/csv.ts";
+import type { TableRow } from "../../src/tables/cell.ts";
+import { csvPages } from "../../src/tables/csv.ts";
 
 /** How a CSV text is written; each cell and each line may have its own way. */
 export interface Style {
@@ -309,10 +310,13 @@ function exportedCell(cell: string, { delimiter, quotes }: Export): string {
 }
 
 /** All records of a text, and why the rest of it cannot be read. */
-export async function recordsIn(text: string | AsyncIterable<string>, delimiter: string) {
-  const records: CsvRecord[] = [];
+export async function recordsIn(text: string, delimiter: string) {
+  const records: TableRow[] = [];
+  async function* pieces() {
+    yield text;
+  }
   try {
-    for await (const page of recordPages(text, delimiter)) records.push(...page);
+    for await (const page of csvPages(pieces(), delimiter)) records.push(...page);
     return { records, problem: undefined };
   } catch (problem) {
     return { records, problem };

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { type CheckedFile, checkFile } from "../../src/batches/check.ts";
-import { readCsvFile } from "../../src/batches/csv.ts";
+import { openPayoutFile } from "../../src/batches/payout-file.ts";
 import { err, ok } from "../../src/domain/result.ts";
 import { memoryLedger } from "../ledger/small-ledger.ts";
 import { scratchFolder } from "../support/helpers.ts";
@@ -99,7 +99,7 @@ export async function examined(
   const holdsSecret = (text: string) => text.includes("s3cret");
   const isRocket = (text: string) => text.toLowerCase() === "rocket";
   const rules = { numberFormat, method, methodOf, isRocket, holdsSecret };
-  const source = { ...(await readCsvFile(path)), delimiter };
+  const source = { ...(await openPayoutFile(path)), delimiter };
   return checkFile(source, ownName, rules, ledger, { ...clock, ...deps });
 }
 

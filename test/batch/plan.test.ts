@@ -37,7 +37,12 @@ async function setup() {
     const batch = batchFile(name);
     const { columns, identity } = batch;
     const file: CheckedFile = {
-      delimiter: ",",
+      table: {
+        delimiter: ",",
+        hiddenColumns: [],
+        hiddenRows: { count: 0, sumPaisa: 0n },
+        kept: [],
+      },
       columns,
       rows,
       findings: found.findings,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { readCsvFile } from "../../src/batches/csv.ts";
 import { identify, whichBatch } from "../../src/batches/identity.ts";
+import { openPayoutFile } from "../../src/batches/payout-file.ts";
 import type { FileRow } from "../../src/batches/rows.ts";
 import { createSealer } from "../../src/ledger/seal.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
@@ -98,7 +98,7 @@ describe("a planted batch is not sent by the file", () => {
   test("of its bytes, with another recipient or another method", async () => {
     const merchant = await known();
     const path = fileOf(text);
-    const { hash } = await readCsvFile(path);
+    const { hash } = await openPayoutFile(path);
     const rows = await rowsOf(merchant);
     const other = stolen(rows);
     await plant(merchant, { rows: other, hash, identity: identify(other, true, undefined) ?? "" });

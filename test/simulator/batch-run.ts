@@ -99,7 +99,7 @@ async function checkedFile(
   const findings = [...findingsAmong(rows), ...found.findings];
   const columns = ["ref"];
   return {
-    delimiter: ",",
+    table: { delimiter: ",", hiddenColumns: [], hiddenRows: { count: 0, sumPaisa: 0n }, kept: [] },
     columns,
     rows,
     findings,

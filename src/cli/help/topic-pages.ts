@@ -1,5 +1,5 @@
 import { callbackFaultKinds, faultKinds } from "../../api/contract/fault.ts";
-import type { fields } from "../../batches/header.ts";
+import type { fields } from "../../batches/fields.ts";
 import { exits } from "../../domain/failure.ts";
 import { numberFormats } from "../../domain/mobile.ts";
 import { endpointNames } from "../../domain/statuses.ts";
@@ -138,7 +138,7 @@ export const topicPages: Record<TopicName, Record<string, string | Record<string
       "Create a sample file": "lenden payout batch template payroll.csv",
     },
     Columns: columns,
-    File: "CSV in UTF-8 with a header. In a spreadsheet, format amount and to as text, so that 01712345678 keeps its zero, and save as 'CSV UTF-8'.",
+    File: "CSV in UTF-8, or a workbook (.xlsx, .xls, .ods). The first row is the header. In a spreadsheet, format to as text, so that 01712345678 keeps its zero. Other columns come back in the export.",
     Payrolls:
       "'lenden payout batch clean <file>' writes such a file from a payroll with titles, other headings, lost zeros and totals.",
     Validation:

@@ -6,13 +6,13 @@ import {
   shownProblems,
   sumOfRows,
 } from "../../../batches/findings.ts";
-import { delimiterName } from "../../../batches/header.ts";
 import { sumJson } from "../../../batches/plain.ts";
+import type { ReadTable } from "../../../batches/read-rows.ts";
 import { defineCommand, type Schemas } from "../../../cli/command/define-command.ts";
 import { card, field, sentence, table, text, type View } from "../../../cli/output/view.ts";
 import { Failure, inOneLine } from "../../../domain/failure.ts";
 import { comparisonJson, comparisonOutput, comparisonRows } from "./comparison.ts";
-import { fileArgument, fileFlags, fileRows, readingFor } from "./file.ts";
+import { delimiterName, fileArgument, fileFlags, fileRows, readingFor, tableRows } from "./file.ts";
 
 export const batchCheck = defineCommand({
   description:
@@ -29,14 +29,14 @@ export const batchCheck = defineCommand({
     conflict: "references belong to other payouts, or the file was changed",
   },
   async run(input, context) {
-    const { readCsvFile } = await import("../../../batches/csv.ts");
-    const csv = await readCsvFile(input.file);
+    const { openPayoutFile } = await import("../../../batches/payout-file.ts");
+    const from = await openPayoutFile(input.file);
     const ledger = await context.ledger.own();
     const { batchOfBytes } = await import("../../../batches/lookup.ts");
     const { describeExisting, examineFile, soughtOf } = await import("../../../batches/file.ts");
-    const planned = await batchOfBytes(soughtOf(input, csv), ledger);
-    const examined = await examineFile(input, csv, planned, ledger, await readingFor(context));
-    const describing = describeExisting(input, csv, examined, planned, ledger);
+    const planned = await batchOfBytes(soughtOf(input, from), ledger);
+    const examined = await examineFile(input, from, planned, ledger, await readingFor(context));
+    const describing = describeExisting(input, from, examined, planned, ledger);
     const existing = await describing.catch((error) => {
       if (error instanceof Failure) return error;
       throw error;
@@ -47,7 +47,8 @@ export const batchCheck = defineCommand({
     const problems = typeof existing === "string" ? [] : examined.problems;
     const failure = existing instanceof Failure ? existing : problemsFailure(input.file, problems);
     const { read } = examined;
-    if (failure) context.ui.notice(`Delimiter: ${delimiterName(read.delimiter)}`);
+    if (failure)
+      for (const [label, text] of tableRows(read.table)) context.ui.notice(`${label}: ${text}`);
     const shown = await shownProblems(problems, ledger);
     const { compareWithLast } = await import("../../../batches/comparison.ts");
     const isNew = examined.file !== undefined && before === null;
@@ -58,7 +59,7 @@ export const batchCheck = defineCommand({
   output: checkOutput,
   json: ({ path, totals, read, allowed, count, shown, before, comparison }) => ({
     file: path,
-    delimiter: delimiterName(read.delimiter),
+    ...tableJson(read.table),
     problemCount: count,
     problems: shown,
     allowedDuplicates: allowed.filter((one) => groupOf(one) === "repeats-row").length,
@@ -94,6 +95,16 @@ export const batchCheck = defineCommand({
   ending: ({ failure }) => failure,
 });
 
+function tableJson({ delimiter, sheet, kept, hiddenColumns, hiddenRows }: ReadTable) {
+  return {
+    delimiter: delimiter === undefined ? null : delimiterName(delimiter),
+    sheet: sheet?.name ?? null,
+    keptColumns: kept,
+    hiddenColumns,
+    hiddenRows: sumJson(hiddenRows),
+  };
+}
+
 /** Rows that repeat payouts outside of the file, as scripts get them. */
 function allowedAgain(allowed: Examined["allowed"]) {
   const again = allowed.filter((one) => groupOf(one) === "repeats-payout");
@@ -105,7 +116,10 @@ function checkOutput(schema: Schemas) {
   const { z, text, textOrNull, count, amount, each, warnings } = schema;
   const sum = z.strictObject({ rows: count, total: amount });
   return z.strictObject({
-    ...each(text, "file delimiter"),
+    file: text,
+    ...each(textOrNull, "delimiter sheet"),
+    ...each(z.array(text), "keptColumns hiddenColumns"),
+    hiddenRows: sum,
     problemCount: count,
     problems: z.array(z.strictObject({ line: count, ...each(text, "kind column value problem") })),
     allowedDuplicates: count,

@@ -1,8 +1,10 @@
-import type { CsvFile } from "../../../batches/csv.ts";
+import { fields } from "../../../batches/fields.ts";
 import type { Examined, FileInput, Reading } from "../../../batches/file.ts";
 import { type Finding, placedFinding, sumOfRows } from "../../../batches/findings.ts";
-import { type ColumnChoices, delimiterName, delimiters, fields } from "../../../batches/header.ts";
+import type { ColumnChoices } from "../../../batches/header.ts";
+import type { PayoutFile } from "../../../batches/payout-file.ts";
 import type { Choices, Question } from "../../../batches/plan.ts";
+import type { HiddenRows, ReadTable } from "../../../batches/read-rows.ts";
 import type { ShownRow, Totals } from "../../../batches/rows.ts";
 import { difference, type Sum } from "../../../batches/status.ts";
 import { existedText, sumText } from "../../../batches/texts.ts";
@@ -19,10 +21,13 @@ import { err, ok, quoted, type Result } from "../../../domain/result.ts";
 import { rowsText } from "../../../domain/text.ts";
 import type { Batch, ReadPlan } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
+import { delimiters } from "../../../tables/csv.ts";
 import { comparisonRows } from "./comparison.ts";
 
+const hiddenChoices = ["include", "skip"] as const satisfies HiddenRows[];
+
 export const fileArgument = {
-  file: argument.required("file", "CSV file of payouts", ok<string>, "csv-file"),
+  file: argument.required("file", "CSV file or workbook of payouts", ok<string>, "csv-file"),
 };
 
 export const fileFlags = {
@@ -30,6 +35,16 @@ export const fileFlags = {
     "--delimiter <character>",
     "Character between cells: {comma | semicolon | tab} (default: detected)",
     takes([...delimiters.keys()], readDelimiter),
+  ),
+  sheet: flag.optional(
+    "--sheet <name>",
+    "Sheet of a workbook (default: the first with data)",
+    readText,
+  ),
+  hidden: flag.optional(
+    "--hidden <choice>",
+    "Rows that a workbook hides: {include | skip}",
+    takes([...hiddenChoices], readHidden),
   ),
   ignoreColumns: flag.many("--ignore-columns <list>", "Columns to ignore: dept,grade", ok<string>),
   map: flag.many(
@@ -61,6 +76,11 @@ function readDelimiter(text: string): Result<string> {
   return character === undefined ? err(notOneOf(text, words)) : ok(character);
 }
 
+function readHidden(text: string): Result<HiddenRows> {
+  const choice = hiddenChoices.find((one) => one === text);
+  return choice ? ok(choice) : err(notOneOf(text, [...hiddenChoices]));
+}
+
 /** Reads `dept=description`. A column's name may contain an equals sign. */
 function readMapping(text: string): Result<ColumnChoices["mapped"][number]> {
   const [, column = "", name = ""] = /^(.*)=([^=]*)$/s.exec(text) ?? [];
@@ -77,7 +97,7 @@ export type PlanInput = FileInput & {
 };
 
 /** What is sent: a file, or a batch that is named without its file. */
-export type Sought = { csv: CsvFile } | { csv?: never; batch: Batch };
+export type Sought = { from: PayoutFile } | { from?: never; batch: Batch };
 
 /**
  * The file of this path, or else the batch of this ID or name.
@@ -85,12 +105,12 @@ export type Sought = { csv: CsvFile } | { csv?: never; batch: Batch };
  * @throws Failure `usage` if there is neither, or if flags of a file are given for a batch
  */
 export async function seek(input: PlanInput, ledger: Ledger, { ui }: Context): Promise<Sought> {
-  const { readCsvFile } = await import("../../../batches/csv.ts");
+  const { openPayoutFile } = await import("../../../batches/payout-file.ts");
   const { batchBesideFiles } = await import("../../../batches/lookup.ts");
   const batch = await batchBesideFiles(input.file, ledger);
-  if (!batch) return { csv: await readCsvFile(input.file) };
-  const { delimiter, ignoreColumns, map, method, methodId, name } = input;
-  const given = { delimiter, ignoreColumns, map, method, methodId, name };
+  if (!batch) return { from: await openPayoutFile(input.file) };
+  const { delimiter, sheet, hidden, ignoreColumns, map, method, methodId, name } = input;
+  const given = { delimiter, sheet, hidden, ignoreColumns, map, method, methodId, name };
   const problems = Object.entries(given)
     .filter(([, value]) => value !== undefined && value.length > 0)
     .map(([flag]) => `${flagName(flag)}: batch ${batch.id} is sent without a file.`);
@@ -125,8 +145,9 @@ export async function planOf(
   const { readToSend } = await import("../../../batches/file.ts");
   const { createBatch, resumeBatch } = await import("../../../batches/plan.ts");
   const ordering = { ledger, sealer: await (await context.api.deps()).sealer() };
-  if (!what.csv) return resumeBatch(what.batch, undefined, choicesOf(input, [], context), ordering);
-  const sought = await readToSend(input, what.csv, ledger, () => readingFor(context));
+  if (!what.from)
+    return resumeBatch(what.batch, undefined, choicesOf(input, [], context), ordering);
+  const sought = await readToSend(input, what.from, ledger, () => readingFor(context));
   if (sought.batch) {
     const { batch, compare } = sought;
     if (!sought.isRead) return resumeBatch(batch, compare, choicesOf(input, [], context), ordering);
@@ -222,12 +243,36 @@ export function fileRows({ totals, read, allowed }: Examined, isBatch = false): 
     ["To be sent now", sumText(difference(total, sentBefore))],
   ];
   return [
-    ["Delimiter", delimiterName(read.delimiter)],
+    ...tableRows(read.table),
     ["Total", sumText(total)],
     ...(sentBefore.count > 0 && !isBatch ? before : []),
     ...payoutRows(totals),
     ...duplicateRows(allowed),
   ];
+}
+
+/** How the file is read, and what a person does not see in it. */
+export function tableRows({
+  delimiter,
+  sheet,
+  hiddenColumns,
+  hiddenRows,
+  kept,
+}: ReadTable): [string, string][] {
+  const others = sheet && sheet.others.length > 0 ? ` (not read: ${sheet.others.join(", ")})` : "";
+  return [
+    ...(delimiter === undefined ? [] : row("Delimiter", delimiterName(delimiter))),
+    ...(sheet ? row("Sheet", sheet.name + others) : []),
+    ...(hiddenColumns.length > 0 ? row("Hidden columns", hiddenColumns.join(", ")) : []),
+    ...(hiddenRows.count > 0 ? row("Hidden rows", sumText(hiddenRows)) : []),
+    ...(kept.length > 0 ? row("Only for the export", kept.join(", ")) : []),
+  ];
+}
+
+const row = (label: string, text: string): [string, string][] => [[label, text]];
+
+export function delimiterName(delimiter: string): string {
+  return [...delimiters].find(([, one]) => one === delimiter)?.[0] ?? delimiter;
 }
 
 /** The methods, and some of the payouts. */

@@ -116,8 +116,8 @@ async function previewOf(input: PlanInput, what: Sought, ledger: Ledger, context
 async function totalAndFirst(input: PlanInput, what: Sought, ledger: Ledger, context: Context) {
   const { describeBatch, readToSend } = await import("../../../batches/file.ts");
   const { isComplete } = await import("../../../batches/identity.ts");
-  const sought = what.csv
-    ? await readToSend(input, what.csv, ledger, () => readingFor(context))
+  const sought = what.from
+    ? await readToSend(input, what.from, ledger, () => readingFor(context))
     : { ...what, compare: undefined };
   if (sought.batch) {
     const { batch, compare } = sought;
