@@ -286,16 +286,6 @@ describeEach(stores, "a claim", ({ share }) => {
     expect(await claim(ledger, refund("V", 600n))).toMatchObject({ kind: "over-limit" });
   });
 
-  test("a refund of a negative amount, which only a colleague can add, leaves nothing to refund", async () => {
-    const ledger = await (await share()).open();
-    const added = await claimed(ledger, refund("T", -600n));
-    await record(ledger, added, { state: "CONFIRMED", remoteId: "R1", status: "Processing" });
-    expect(await claim(ledger, refund("T", 1n))).toMatchObject({
-      kind: "over-limit",
-      refundablePaisa: 0n,
-    });
-  });
-
   test("counts a refund in CONFLICT, whatever status it had before", async () => {
     const ledger = await (await share()).open();
     const operation = await claimed(ledger, refund("T", 600n));
