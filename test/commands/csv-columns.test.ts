@@ -22,7 +22,7 @@ const columns: Record<string, string> = {
   "callback list":
     "number,receivedAt,count,verdict,about,claimed,verified,forwarded,source,explanation,handler",
   report:
-    "environment,account,day,name,payments,paymentsCount,refunds,refundsCount,payouts,payoutsCount,net,unknown,unknownCount,inProgress,inProgressCount,noLongerCompleted,noLongerCompletedCount,differingCount",
+    "environment,account,day,name,payments,paymentsCount,refunds,refundsCount,payouts,payoutsCount,net,unknown,unknownCount,inProgress,inProgressCount,noLongerCompleted,noLongerCompletedCount,differingCount,entries,entriesCount",
   "sandbox statement": "date,id,reference,type,amount,fee,balance,status",
 };
 

@@ -17,7 +17,7 @@ test("reconcile asks about the columns, and about a proposal with its reason", a
     /Day: date \(1 of 1 cells are times\)[\s\S]*Mobile: recipient \(by its name\)/,
   );
   await terminal.answer("Use these columns?", "y");
-  await terminal.shows(/Line 2 \(BDT 5\.00\)[\s\S]*It is payout INV-1/);
+  await terminal.shows(/Line 2 \(BDT 5\.00\)[\s\S]*It is INV-1, 01712345678, completed/);
   await terminal.press("Down", "Enter");
   await terminal.answer("Reason:", "the bank wrote another ID");
   const { code, screen } = await terminal.ended();

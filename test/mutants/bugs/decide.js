@@ -44,15 +44,6 @@ export const decideBugs = [
     tests: edited(""),
   },
   {
-    name: "a planted refund of a negative amount leaves more to refund",
-    seam: "refund",
-    decorate: (decide) => (request, similar) => {
-      const positive = similar.filter(({ amountPaisa }) => (amountPaisa ?? 0n) > 0n);
-      return decide(request, positive);
-    },
-    tests: [...ofLedger, "-t", "negative"],
-  },
-  {
     name: "a refund that the API rejected is sent again at once",
     seam: "refund",
     decorate: (decide) => (request, similar) =>
