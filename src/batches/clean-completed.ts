@@ -45,6 +45,9 @@ export async function completedProblems(
   });
 }
 
+/** A number has more digits than this. */
+const shortest = 10;
+
 /** Where each number is in the file: as a recipient, or in a column that is only kept. */
 function linesOfNumbers(rows: CleanRow[], all: TableRow[]): Map<string, Set<number>> {
   const found = new Map<string, Set<number>>();
@@ -55,7 +58,8 @@ function linesOfNumbers(rows: CleanRow[], all: TableRow[]): Map<string, Set<numb
   for (const { recipient, line } of rows) if (recipient !== undefined) add(recipient, line);
   for (const { cells, line } of all)
     for (const cell of cells) {
-      const read = typeof cell === "string" ? cleanRecipient(cell, true) : undefined;
+      const isPossible = typeof cell === "string" && cell.length >= shortest;
+      const read = isPossible ? cleanRecipient(cell, true) : undefined;
       if (read?.value !== undefined && read.change !== "recipient-completed") add(read.value, line);
     }
   return found;

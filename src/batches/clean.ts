@@ -8,7 +8,13 @@ import { sortRows } from "../tables/payroll-rows.ts";
 import type { SkippedRow } from "../tables/skipped.ts";
 import { keptColumns } from "./clean-columns.ts";
 import { completedProblems } from "./clean-completed.ts";
-import { type Change, type CleanProblem, type CleanRules, createRowReader } from "./clean-rows.ts";
+import {
+  type Change,
+  type CleanProblem,
+  type CleanRow,
+  type CleanRules,
+  createRowReader,
+} from "./clean-rows.ts";
 import { countRow, type Sum } from "./status.ts";
 
 /** A payroll in lenden's own form. */
@@ -44,8 +50,9 @@ export async function cleanPayroll(payroll: Payroll, rules: CleanRules): Promise
   if (hidden.count > 0 && rules.hidden === undefined)
     problems.push({ kind: "hidden rows", problem: hiddenText(hidden) });
   problems.push(...(await completedProblems(all, payroll, rules)));
-  const rows = all.filter(({ isHidden }) => !isHidden || rules.hidden !== "skip");
-  const left = new Set(all.filter((one) => !rows.includes(one)).map(({ line }) => line));
+  const isLeft = ({ isHidden }: Pick<CleanRow, "isHidden">) => isHidden && rules.hidden === "skip";
+  const rows = all.filter((one) => !isLeft(one));
+  const left = new Set(all.filter(isLeft).map(({ line }) => line));
   const after = { count: 0, sumPaisa: 0n };
   for (const { amount } of rows) countRow(after, { amountPaisa: amount ?? 0n });
   const has = (field: PayrollField) => payroll.columns.some((one) => one.field === field);

@@ -86,7 +86,11 @@ export function fieldOfHeading(heading: string): PayrollField | "other" | undefi
   return found ?? (known.has(words) ? "other" : undefined);
 }
 
+/** Most cells, which need no more work. */
+const ordinary = /^(?:[!-~]+(?: [!-~]+)*)?$/;
+
 /** A heading on one line, as it is printed and typed. */
 export function headingLine(text: string): string {
+  if (ordinary.test(text)) return text;
   return text.replace(/[\p{Cc}\p{Z}\ufeff\u200b]+/gu, " ").trim();
 }

@@ -26,8 +26,9 @@ const namesTotal =
 /** True for `Total`, `Grand Total:`, `Sub-total (Tk.)`, `Total debit`, `সর্বমোট`; not for `Total Energies Ltd`. */
 export function isTotalLabel(text: string): boolean {
   const plain = text.normalize("NFC");
+  if (!namesTotal.test(plain)) return false;
   const words = plain.toLowerCase().match(/[\p{L}\p{M}/]+/gu) ?? [];
-  return namesTotal.test(plain) && words.every((word) => totalWords.has(word));
+  return words.every((word) => totalWords.has(word));
 }
 
 /** True for a row that repeats the header of its table, as programs print it on each page. */
