@@ -8,13 +8,8 @@ import { sortRows } from "../tables/payroll-rows.ts";
 import type { SkippedRow } from "../tables/skipped.ts";
 import { keptColumns } from "./clean-columns.ts";
 import { completedProblems } from "./clean-completed.ts";
-import {
-  type Change,
-  type CleanProblem,
-  type CleanRow,
-  type CleanRules,
-  createRowReader,
-} from "./clean-rows.ts";
+import { type Change, type CleanProblem, type CleanRules, createRowReader } from "./clean-rows.ts";
+import { type Field, fields } from "./fields.ts";
 import { countRow, type Sum } from "./status.ts";
 
 /** A payroll in lenden's own form. */
@@ -38,7 +33,16 @@ export async function cleanPayroll(payroll: Payroll, rules: CleanRules): Promise
   const sorted = sortRows(payroll, { to: placeOf("to"), amount: placeOf("amount") });
   const problems: CleanProblem[] = [...problemsOfColumns(payroll), ...sorted.problems];
   const changes: Change[] = [];
-  const { kept, names } = keptColumns(payroll.columns);
+  const has = (field: PayrollField) => payroll.columns.some((one) => one.field === field);
+  const written: Field[] = [
+    ...(has("name") ? (["name"] as const) : []),
+    ...(["to", "amount"] as const),
+    ...(has("method") || rules.writesMethod ? (["method"] as const) : []),
+    ...(has("ref") ? (["ref"] as const) : []),
+    ...(has("description") ? (["description"] as const) : []),
+  ];
+  const missing = fields.filter((field) => !written.includes(field));
+  const { kept, names } = keptColumns(payroll.columns, missing);
   const read = createRowReader(payroll, kept, sorted.mark, rules, { problems, changes });
   const all = sorted.payouts.map(read);
   const hidden = { count: 0, sumPaisa: 0n };
@@ -50,24 +54,16 @@ export async function cleanPayroll(payroll: Payroll, rules: CleanRules): Promise
   if (hidden.count > 0 && rules.hidden === undefined)
     problems.push({ kind: "hidden rows", problem: hiddenText(hidden) });
   problems.push(...(await completedProblems(all, payroll, rules)));
-  const isLeft = ({ isHidden }: Pick<CleanRow, "isHidden">) => isHidden && rules.hidden === "skip";
+  const isLeft = ({ isHidden = false }) => isHidden && rules.hidden === "skip";
   const rows = all.filter((one) => !isLeft(one));
-  const left = new Set(all.filter(isLeft).map(({ line }) => line));
+  const left = new Set(payroll.rows.filter(isLeft).map(({ line }) => line));
   const after = { count: 0, sumPaisa: 0n };
   for (const { amount } of rows) countRow(after, { amountPaisa: amount ?? 0n });
-  const has = (field: PayrollField) => payroll.columns.some((one) => one.field === field);
-  const fields: PayrollField[] = [
-    ...(has("name") ? (["name"] as const) : []),
-    ...(["to", "amount"] as const),
-    ...(has("method") || rules.writesMethod ? (["method"] as const) : []),
-    ...(has("ref") ? (["ref"] as const) : []),
-    ...(has("description") ? (["description"] as const) : []),
-  ];
   const hasBefore = has("before") || rows.some(({ replaced }) => replaced.length > 0);
   return {
-    columns: [...fields, ...(hasBefore ? [beforeColumn] : []), ...names],
+    columns: [...written, ...(hasBefore ? [beforeColumn] : []), ...names],
     rows: rows.map(({ cells, replaced, kept }) => [
-      ...fields.map((field) => cells[field] ?? ""),
+      ...written.map((field) => cells[field] ?? ""),
       ...(hasBefore ? [replaced.join("; ") || (cells.before ?? "")] : []),
       ...kept,
     ]),

@@ -39,8 +39,8 @@ const headings: Record<Exclude<PayrollField, "ignore">, string> = {
     name, wallet type, payment mode, mode of payment, provider, পদ্ধতি, মাধ্যম, পেমেন্ট মাধ্যম, পরিশোধের মাধ্যম`,
   ref: "ref, ref no, ref id, reference, reference no, reference id, merchantref, merchant ref, রেফারেন্স, রেফারেন্স no",
   description: "description, narration, purpose, payment purpose, বিবরণ, উদ্দেশ্য",
-  currency: "currency, ccy, cur, মুদ্রা",
-  meaning: `status, state, payment status, pay status, type, payment type, transaction type, trx type, txn type,
+  currency: "currency, ccy, cur, curr, মুদ্রা",
+  meaning: `status, state, payment status, payout status, transaction status, pay status, type, payment type, payout type, transaction type, trx type, txn type,
     direction, dr cr, cr dr, debit credit, অবস্থা, ধরন, দিক`,
   before: beforeColumn,
 };

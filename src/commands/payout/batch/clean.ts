@@ -5,7 +5,7 @@ import { sumText } from "../../../batches/texts.ts";
 import { readText } from "../../../cli/command/common-flags.ts";
 import type { Context } from "../../../cli/command/context.ts";
 import { defineCommand, type Schemas } from "../../../cli/command/define-command.ts";
-import { argument, flag, type Input, oneOf } from "../../../cli/command/flag.ts";
+import { argument, flag, type Input } from "../../../cli/command/flag.ts";
 import { toCsv } from "../../../cli/output/csv.ts";
 import { card, field, type Table, text, type View } from "../../../cli/output/view.ts";
 import { systemReason } from "../../../domain/error-code.ts";
@@ -36,8 +36,6 @@ function readMap(typed: string): Result<PayrollMapping> {
   );
 }
 
-const hiddenChoices = ["include", "skip"] as const;
-
 const flags = {
   mapping: flag.optional(
     "--mapping <name>",
@@ -47,16 +45,8 @@ const flags = {
   ),
   map: flag.many("--map <mapping>", "Read a column as a field: 'Net Payable=amount'", readMap),
   ignoreColumns: fileFlags.ignoreColumns,
-  sheet: flag.optional(
-    "--sheet <name>",
-    "Sheet of a workbook (default: the first with data)",
-    readText,
-  ),
-  hidden: flag.optional(
-    "--hidden <choice>",
-    "Hidden rows of a workbook: {include | skip}",
-    oneOf(hiddenChoices),
-  ),
+  sheet: fileFlags.sheet,
+  hidden: fileFlags.hidden,
   delimiter: fileFlags.delimiter,
   method: fileFlags.method,
   write: flag.optional(
