@@ -39,6 +39,19 @@ export const isOpenRow = `(o.phase IS NULL OR o.phase = 'free')
   AND (SELECT e.event FROM lenden.events e WHERE e.batch = b.number
     AND e.event IN ('plan', 'cancelled') ORDER BY e.number DESC LIMIT 1) = 'plan'`;
 
+/**
+ * The batch of an operation, as its seal covers it: the ID, and whether the batch still sent its rows when the
+ * operation was recorded. A seal has no end, so a copy of a row that a cancelled batch never sent has a valid one. The
+ * numbers of events, which no one can change, are the order; an intent without one is being recorded.
+ */
+export const batchOfOperation = `
+  (SELECT b.id FROM lenden.batches b WHERE b.number = o.batch AND b.account = o.account) AS batch_id,
+  (SELECT CASE WHEN count(*) > 0 AND count(CASE WHEN e.event = 'cancelled' THEN 1 END) = 0
+      THEN 1 ELSE 0 END
+    FROM lenden.events e WHERE e.batch = o.batch AND e.event IN ('plan', 'cancelled')
+      AND e.number < coalesce((SELECT min(i.number) FROM lenden.events i WHERE i.operation = o.number),
+        e.number + 1)) AS was_planned`;
+
 /** True if an operation is the payout of a row, as by `isSamePayout`. */
 export const isSamePayout = `(o.amount_paisa = r.amount_paisa
   AND o.recipient_key = r.recipient_key AND coalesce(o.method_id, r.method_id) = r.method_id)`;

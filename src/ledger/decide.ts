@@ -537,9 +537,11 @@ export function decideOrder(
 
 /** True if a holder of the payout secret ordered what an operation was last sent as (I11). */
 export function hasValidSeal(
-  { lastAsked, batchId, seal }: Pick<FoundOperation, "lastAsked" | "batchId" | "seal">,
+  found: Pick<FoundOperation, "lastAsked" | "batch" | "batchId" | "wasPlanned" | "seal">,
   sealer: Sealer,
 ): boolean {
+  const { lastAsked, batch, batchId, wasPlanned, seal } = found;
+  if (batch !== null && (batchId === null || !wasPlanned)) return false;
   return seal !== null && seal === sealOf(lastAsked, batchId, sealer);
 }
 

@@ -44,8 +44,10 @@ export interface Operation extends Fields {
 export interface FoundOperation extends Operation {
   /** The request as it was last sent, by the events: a rejected payout may have been corrected. */
   lastAsked: Record<string, unknown>;
-  /** The ID of its batch. */
+  /** The ID of its batch, in its account. */
   batchId: string | null;
+  /** True if its batch still sent its rows when the operation was recorded; false without a batch. */
+  wasPlanned: boolean;
   /** Shows who ordered it, if it is valid; never shown. */
   seal: string | null;
   /** By the events of whoever recorded it and of this run. */

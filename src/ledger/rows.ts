@@ -45,6 +45,7 @@ export function foundOperationOf(row: Row, history: HistoryEvent[], own: string)
   return Object.assign(operation, {
     lastAsked: lastAsked(operation, history),
     batchId: reader(row).maybe("batch_id"),
+    wasPlanned: isTrue(row.was_planned),
     seal: reader(row).maybe("seal"),
     trusted: sendableBy([operation.login, own], operation, history),
     others: null,

@@ -8,6 +8,7 @@ import { errorOf } from "../support/lenden.ts";
 import { isSkipped, serverTest } from "../support/postgres.ts";
 import { asRejected, flood } from "./plants.ts";
 import {
+  declare,
   type Filled,
   insert,
   opening,
@@ -25,6 +26,9 @@ const hiding: Record<string, string> = {
   ...{ name: "'x.csv'", file_name: "'x.csv'", file_hash: "'00'", columns: `'["x"]'` },
   ...{ method: "'nagad'", row_count: "NULL", total_paisa: "total_paisa + 1", created_at: "''" },
 };
+const newestBatch = "SELECT * FROM batches ORDER BY number DESC LIMIT 1";
+const unsentRow = `SELECT * FROM batch_rows WHERE batch = $1
+  AND reference NOT IN (SELECT reference FROM operations WHERE reference IS NOT NULL)`;
 /** Inserts a row to him into the open batch. */
 const plantedRow = `INSERT INTO batch_rows
   SELECT (jsonb_populate_record(r, jsonb_build_object('row', 4, 'line', 5, 'amount_paisa', 4900000,
@@ -61,6 +65,38 @@ describe("a colleague with psql", () => {
     expect([resolved.code, errorOf(resolved)]).toMatchObject([4, { reason: "payout.not-sealed" }]);
     expect(shop.moved()).toEqual([]);
   });
+
+  serverTest.each(["", ", in another account"])(
+    "plants the unsent row of a cancelled batch%s, and resolve does not send it",
+    async (where) => {
+      await stopPlanned();
+      const { rows: batches } = await shop.colleague.query(newestBatch);
+      const [{ number, id, login: _login, ...batch }] = batches;
+      await shop.ann(["payout", "batch", "cancel", id, "--yes"]);
+      const { rows } = await shop.colleague.query(unsentRow, [number]);
+      const [row] = rows;
+      const given = where ? String(BigInt(number) + 1n) : number;
+      if (where) {
+        await insert(shop, "batches", { ...batch, number: given, id, account: "77" });
+        await shop.append({ operation: null, batch: BigInt(given), event: "plan", data: {} });
+      }
+      await plant(shop, "JULY-1", (intent) => ({
+        ...intent,
+        ...{ id: "OPCOPY", reference: row.reference, amountPaisa: row.amount_paisa },
+        ...{ batch: given, seal: row.seal },
+        asked: {
+          ...{ amount: Number(row.amount_paisa) / 100, merchantRef: row.reference },
+          ...{ recipientNumber: row.recipient, paymentMethodId: row.method_id },
+        },
+      }));
+      await declare(shop, "id = 'OPCOPY'", { event: "attempt", data: { state: "UNCERTAIN" } });
+
+      const sent = await shop.annBuilt(["ledger", "resolve", "OPCOPY", "--yes", "--json"]);
+
+      expect(shop.moved()).toEqual([]);
+      expect([sent.code, errorOf(sent)]).toMatchObject([4, { reason: "payout.not-sealed" }]);
+    },
+  );
 
   serverTest("plants the batch of the next file, with his number in one row", async () => {
     const { batch, rows } = await nextBatch();
@@ -254,13 +290,18 @@ describe("a colleague with psql", () => {
 
   type Row = Record<string, string | null>;
 
-  /** The batch that the next file would be: the colleague has the file and the source. */
-  async function nextBatch(): Promise<{ batch: Row; rows: Row[] }> {
+  /** Ann's batch of the next file, which stops at its first row. */
+  async function stopPlanned(): Promise<void> {
     const denied = { do: "answer", status: 403, body: "{}" } as const;
     shop.api.disturb(create, { response: () => denied, takesEffect: false }, "every");
     await shop.ann(filled.sending.planned);
-    const ofBatch = "SELECT * FROM batches ORDER BY number DESC LIMIT 1";
-    const { rows: batches } = await shop.colleague.query(ofBatch);
+    shop.api.heal();
+  }
+
+  /** The batch that the next file would be: the colleague has the file and the source. */
+  async function nextBatch(): Promise<{ batch: Row; rows: Row[] }> {
+    await stopPlanned();
+    const { rows: batches } = await shop.colleague.query(newestBatch);
     delete batches[0].login;
     const ofRows = 'SELECT * FROM batch_rows WHERE batch = $1 ORDER BY "row"';
     const { rows } = await shop.colleague.query(ofRows, [batches[0].number]);

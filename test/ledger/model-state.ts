@@ -36,6 +36,8 @@ export interface ModelState {
   asked: Map<bigint, Record<string, unknown>>;
   /** The seals of payouts, by their numbers. */
   seals: Map<bigint, string | null>;
+  /** The numbers of payouts whose batches still sent their rows when they were recorded. */
+  planned: Set<bigint>;
   /** What changed, oldest first: an operation or the plan of a batch, by its number. */
   changes: ({ operation: bigint } | { batch: bigint })[];
   /** The processes that ever held something. */
@@ -51,6 +53,7 @@ export function emptyModel(): ModelState {
       taken: new Map(),
       asked: new Map(),
       seals: new Map(),
+      planned: new Set(),
       holders: new Set(),
     },
   };

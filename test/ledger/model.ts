@@ -79,6 +79,7 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     ...one,
     lastAsked: state.asked.get(one.number) ?? one.asked,
     batchId: batchIdOf(one),
+    wasPlanned: state.planned.has(one.number),
     seal: state.seals.get(one.number) ?? null,
     // All processes of a model have one login.
     trusted: { openedAt: one.openedAt, keyHash: one.keyHash },
@@ -172,6 +173,8 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     state.operations = [...state.operations, operation];
     state.changes.push({ operation: operation.number });
     const { number } = operation;
+    const ofBatch = state.batches.find((one) => one.batch.number === intent.batch)?.batch;
+    if (ofBatch?.plan && ofBatch.cancelledAt === null) state.planned.add(number);
     if (intent.kind === "payout" && !request.found)
       state.seals.set(number, sealOf(intent.asked, request.batchId ?? null, sealerOf(request)));
     if (request.found)

@@ -1,7 +1,19 @@
 import { expect, test } from "vitest";
+import { whichBatch } from "../../src/batches/identity.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Intent, Operation, Outcome } from "../../src/ledger/operation.ts";
-import { claimed, owner, payment, payout, record, refund, sealer } from "./small-ledger.ts";
+import {
+  batchFile,
+  claimed,
+  owner,
+  payment,
+  payout,
+  plannedRow,
+  planning,
+  record,
+  refund,
+  sealer,
+} from "./small-ledger.ts";
 import { databases, describeEach, type SharedDatabase } from "./stores.ts";
 
 const startMs = Date.parse("2026-11-20T10:00:00.000Z");
@@ -105,6 +117,34 @@ describeEach(databases, "a resumed payout", ({ share }) => {
     expect(await ledger.resume({ seen, confirmed: first.asked, sealer })).toMatchObject({
       kind: "taken",
     });
+  });
+});
+
+describeEach(databases, "a sealed row of a batch", ({ share }) => {
+  test.each(["before", "after"])("recorded %s its batch was cancelled", async (when) => {
+    const ledger = await (await share()).open();
+    const claim = await ledger.batches.claim(batchFile("june.csv"), whichBatch);
+    if (claim.kind !== "ours") throw new Error("the batch is held");
+    const { batch } = claim;
+    await ledger.batches.plan(
+      batch,
+      planning(() => [plannedRow(1)]),
+    );
+    const recordRow = async () => {
+      const intent = payout("R-1", { batch: batch.number });
+      const request = { intent, onDuplicate: "send", sealer, batchId: batch.id } as const;
+      const answer = await ledger.claim(request);
+      if (answer.kind !== "new") throw new Error("the row was recorded before");
+      await record(ledger, answer.operation, unknown);
+      return answer.operation;
+    };
+    const before = when === "before" ? await recordRow() : undefined;
+    await ledger.batches.cancel(batch);
+    const seen = await found(ledger, before ?? (await recordRow()));
+
+    const resumed = await ledger.resume({ seen, sealer });
+
+    expect(resumed.kind).toBe(when === "before" ? "taken" : "not-sealed");
   });
 });
 

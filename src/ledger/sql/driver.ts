@@ -1,3 +1,4 @@
+import { batchOfOperation } from "../conditions.ts";
 import type { Row } from "../values.ts";
 import type { Write } from "./transaction.ts";
 import type { Value, Work } from "./work.ts";
@@ -86,7 +87,6 @@ export function dialectOf({
   const history = `(
     SELECT ${own.jsonArrayOf}(${own.jsonObject}('at', e.at, 'event', e.event, 'data', e.data, 'login', e.login))
     FROM (SELECT at, event, data, login FROM lenden.events WHERE operation = o.number ORDER BY number) e)`;
-  const foundColumns = `${operationColumns},
-    (SELECT b.id FROM lenden.batches b WHERE b.number = o.batch) AS batch_id, ${history} AS history`;
+  const foundColumns = `${operationColumns}, ${batchOfOperation}, ${history} AS history`;
   return { ...own, holderColumn, operationColumns, foundColumns };
 }

@@ -1,4 +1,5 @@
 import { guardScope } from "../account.ts";
+import { batchOfOperation } from "../conditions.ts";
 import { type HistoryEvent, lastSentAt } from "../events.ts";
 import type { Ledger, RecordedOrder } from "../ledger.ts";
 import type { Operation } from "../operation.ts";
@@ -107,8 +108,7 @@ type Histories = Pick<Ledger, "historyOf" | "lastSentAt" | "ordersOf" | "holderO
 
 /** @param own the login of this run */
 function createHistories({ dialect, read, snapshot }: Reading, own: string): Histories {
-  const orders = `SELECT ${dialect.operationColumns},
-      (SELECT b.id FROM lenden.batches b WHERE b.number = o.batch) AS batch_id
+  const orders = `SELECT ${dialect.operationColumns}, ${batchOfOperation}
     FROM given CROSS JOIN lenden.operations o WHERE o.number = given.number`;
   const historyOf: Ledger["historyOf"] = ({ number }) =>
     read(function* () {

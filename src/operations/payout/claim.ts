@@ -152,30 +152,31 @@ export async function notSealed(
   operation: FoundOperation,
   ledger: Pick<Ledger, "historyOf">,
 ): Promise<Failure> {
-  const { id, reference, lastAsked, batchId, createdAt } = operation;
+  const { id, reference, lastAsked, batch, batchId, wasPlanned, createdAt } = operation;
   const name = reference ?? id;
   const { amountPaisa, recipient } = payoutOf({ ...operation, asked: lastAsked });
   const [intent] = await ledger.historyOf(operation);
   const by = intent?.event === "intent" ? personIn(intent.data.actor) : undefined;
   const person = personText(by?.user ?? operation.user, operation.login, by?.machine);
+  const isLate = batch !== null && !wasPlanned;
+  const ofFile = `run 'lenden payout batch send' again, with the file of batch ${batchId}`;
   const again =
-    batchId === null
+    batch === null
       ? `run your 'lenden payout send' command again, with --ref ${name}`
-      : `run 'lenden payout batch send' again, with the file of batch ${batchId}`;
-  return new Failure(
-    "payout.not-sealed",
-    `Cannot send payout ${name} from the ledger: it has no valid seal of this payout secret.`,
-    {
-      problems: [
-        `amount: ${formatPaisa(amountPaisa ?? 0n)}`,
-        `recipient: ${recipient}`,
-        `recorded: on ${formatTime(createdAt)} by ${person}`,
-      ],
-      hint: `If you ordered it, ${again}. If you did not, do not send it. ${resolveHint(name, "payout", operation)}`,
-      operation: name,
-      untried: true,
-    },
-  );
+      : `${ofFile}${isLate ? " and --name <name>" : ""}`;
+  const why = isLate
+    ? "its batch was cancelled, or not created, when this payout was recorded"
+    : "it has no valid seal of this payout secret";
+  return new Failure("payout.not-sealed", `Cannot send payout ${name} from the ledger: ${why}.`, {
+    problems: [
+      `amount: ${formatPaisa(amountPaisa ?? 0n)}`,
+      `recipient: ${recipient}`,
+      `recorded: on ${formatTime(createdAt)} by ${person}`,
+    ],
+    hint: `If you ordered it, ${again}. If you did not, do not send it. ${resolveHint(name, "payout", operation)}`,
+    operation: name,
+    untried: true,
+  });
 }
 
 /** P6: says what differs between this payout and the one that the ledger has. */

@@ -14,6 +14,12 @@ export const sealBugs = [
     decorate: () => (found) => found.seal !== null,
     tests: sealed("the seal of a payout with another"),
   },
+  {
+    name: "seal: that of a row is valid after its batch was cancelled",
+    seam: "validSeal",
+    decorate: (isValid) => (found, sealer) => isValid({ ...found, wasPlanned: true }, sealer),
+    tests: ["test/ledger/other-logins.test.ts", "-t", "its batch was cancelled"],
+  },
   withoutPart("recipient", sealed("the seal of a payout with another")),
   withoutPart("methodId", sealed("the seal of a payout with another")),
   withoutPart("name", sealed("the seal of a payout with another")),
