@@ -130,7 +130,7 @@ function differsMuch(now: Paisa, before: Paisa): boolean {
   return change * 5n > before;
 }
 
-function isSameName(one: string | null, other: string | null): boolean {
+export function isSameName(one: string | null, other: string | null): boolean {
   return one === other || (!!one && !!other && foldedName(one) === foldedName(other));
 }
 

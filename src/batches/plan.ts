@@ -29,8 +29,11 @@ export interface Choices {
   allowDuplicates: boolean;
   /** The method of this run, if it names one. */
   method: string | undefined;
-  /** @throws Failure if the user expects another total */
-  expect(total: Sum): void;
+  /**
+   * @param open the rows that this run would send
+   * @throws Failure if the user expects others
+   */
+  expect(total: Sum, open: Sum): void;
   /** Asks the user to confirm. @throws Failure if that is denied */
   confirm(question: Question): Promise<void>;
   notice(text: string, reason: string): void;
@@ -169,7 +172,8 @@ export async function createBatch(
   { ledger, sealer }: Ordering,
 ): Promise<ReadPlan> {
   const { total } = totalsOf(checked.rows);
-  choices.expect(total);
+  const open = difference(total, checked.ledger.sentBefore);
+  choices.expect(total, open);
   const claim = await ledger.batches.claim(file, whichBatch);
   if (claim.kind === "changed-file")
     throw await changedSince(claim.batch, file, checked.rows, ledger);
@@ -181,7 +185,6 @@ export async function createBatch(
     return resumeBatch(batch, compare, choices, { ledger, sealer });
   }
   return orRelease(batch, ledger, async () => {
-    const open = difference(total, checked.ledger.sentBefore);
     const duplicates = checked.findings.filter(isAcceptable);
     if (open.count > 0) await choices.confirm({ batch, total, open, duplicates });
     return planBatch(batch, checked, { ledger, sealer });
@@ -262,7 +265,7 @@ export async function resumeBatch(
     else if (!read.isSealed) throw notSealed(batch);
     // Who accepted duplicates is not known without a seal.
     const plan = read.isSealed ? read : { ...read, accepted: new Set<number>() };
-    expect(total);
+    expect(total, open);
     const shown = await checkOpenRows(plan, ledger);
     const duplicates = shown.findings;
     const rejected = duplicates.filter((one) => !(allowDuplicates && isAcceptable(one)));

@@ -1,4 +1,4 @@
-import { newReference } from "../domain/new-reference.ts";
+import { newReference, replacedReference } from "../domain/new-reference.ts";
 import { isFree, isUsedUp } from "../domain/state.ts";
 import type { Batch, RowResult } from "../ledger/batch.ts";
 import { isSamePayout, payoutOf } from "../ledger/decide.ts";
@@ -36,6 +36,52 @@ export function countRetry({ accepted, others }: Retries, plan: RetryPlan): void
     others.first ||= reference;
     others.count += 1;
   }
+}
+
+/**
+ * The batch that a file repairs: all of its references are those by which rows of that batch can be sent again, as
+ * `export --only failed` gives them. Undefined for any other file.
+ */
+export async function repairedBatch(
+  rows: { reference: string | null }[],
+  ledger: Ledger,
+): Promise<Batch | undefined> {
+  const left = new Set(rows.map(({ reference }) => reference));
+  const [first] = left;
+  if (first === undefined || first === null || left.has(null)) return undefined;
+  const batch = await batchOfReference(replacedReference(first) ?? first, ledger);
+  if (!batch) return undefined;
+  const planOf = await createRetryPlanner(batch, ledger);
+  for await (const row of ledger.batches.rows(batch, "all")) {
+    const plan = await planOf(row);
+    if (plan.kind === "open") left.delete(plan.reference);
+    if (left.size === 0) return batch;
+  }
+  return undefined;
+}
+
+async function batchOfReference(reference: string, ledger: Ledger): Promise<Batch | undefined> {
+  const found = await ledger.find(reference);
+  const { plans } = await ledger.references([reference], { withPlans: true });
+  const number = found?.reference === reference ? found.batch : undefined;
+  if (number !== undefined && number !== null) return batchOfNumber(number, ledger);
+  const id = plans.get(reference)?.[0]?.batch;
+  if (id === undefined) return undefined;
+  return (await ledger.batches.known({ id })).batches.find((batch) => batch.id === id);
+}
+
+async function batchOfNumber(number: bigint, { batches }: Ledger): Promise<Batch | undefined> {
+  return (await batches.list(1, { below: number + 1n })).find((batch) => batch.number === number);
+}
+
+/** The IDs of the batches by which rows of a batch were sent again. */
+export async function repairsOf(batch: Batch, ledger: Ledger): Promise<string[]> {
+  const numbers = new Set<bigint>();
+  for await (const plan of plansOfUsed(batch, ledger))
+    if (plan.kind === "retried" && plan.payout?.batch) numbers.add(plan.payout.batch);
+  numbers.delete(batch.number);
+  const found = await Promise.all([...numbers].map((number) => batchOfNumber(number, ledger)));
+  return found.flatMap((one) => one?.id ?? []);
 }
 
 /** Counts the rows of a batch that were sent again by the references that `--only failed` gives. */

@@ -47,7 +47,8 @@ export async function runBatch(
     if (!isQuiet) notice(await nothingLeftText(before, ledger), "batch.already-sent");
     const { completed, processing, cancelled } = before.sums;
     const certain = { accepted: sumOf(completed, processing, cancelled), unsent: 0 };
-    return { notes: [], existing: { count: 0, sumPaisa: 0n }, certain };
+    const none: Sum = { count: 0, sumPaisa: 0n };
+    return { notes: [], existing: none, sent: none, certain };
   }
   const deps = await openDeps();
   const forgotten = await countForgotten(batch, ledger, deps);
@@ -89,7 +90,8 @@ export async function runBatch(
       "batch.existing",
     );
   const certain = run.certain(mostClaimed(pacing.concurrency));
-  return { stopped, notes: run.notes(stopped), blocked: run.blocked(), existing, certain };
+  const sent = run.sent();
+  return { stopped, notes: run.notes(stopped), blocked: run.blocked(), existing, sent, certain };
 }
 
 /** Why a file has no row to send, and how to pay the same rows again. */
@@ -149,6 +151,8 @@ function createRunTally({ total, sums }: BatchStatus, deps: OperationDeps) {
     /** The rows of unknown outcome that no further run sends, with how the first one is resolved. */
     blocked: () => blocked,
     existing: () => sumOfEnds("existing"),
+    /** Accepted by requests of this run. */
+    sent: () => sumOfEnds("accepted"),
     /** An internal error may have kept the end of one row from each worker. */
     certain: (workers: number): Certain => ({
       accepted: sumOf(before, sumOfEnds("accepted", "existing")),

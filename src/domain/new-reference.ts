@@ -1,5 +1,12 @@
 import { hash } from "node:crypto";
 
+/** The reference that a new one replaces; undefined for any other reference, and for a shortened one. */
+export function replacedReference(reference: string): string | undefined {
+  const [, stem = "", number = ""] = /^(.*)-lenden([2-9]|[1-9]\d{1,3})$/.exec(reference) ?? [];
+  if (stem === "") return undefined;
+  return number === "2" ? stem : `${stem}-lenden${Number(number) - 1}`;
+}
+
 const longestReference = 64;
 
 /**

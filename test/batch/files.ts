@@ -37,6 +37,7 @@ export interface Checked {
   problemCount: number;
   problems: { kind: string; line: number; column: string; value: string; problem: string }[];
   allowedDuplicates: number;
+  warnings: { reason: string; message: string }[];
 }
 
 const nothing = {
@@ -46,6 +47,7 @@ const nothing = {
   problemCount: 0,
   problems: [],
   allowedDuplicates: 0,
+  warnings: [],
 };
 
 /** Checks a file with the real command. */

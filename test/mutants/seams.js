@@ -196,6 +196,10 @@ export const seams = {
   /** Which batch a file is, by what the ledger has of it. */
   whichBatch: decoratedAt("batches/identity.ts", "whichBatch"),
   header: decoratedAt("batches/header.ts", "readHeader"),
+  /** The rows of a file of payouts, and what cannot be read of them. */
+  payrollRows: decoratedAt("batches/read-rows.ts", "readRows"),
+  /** The recipient in a cell. */
+  payeeCell: decoratedAt("batches/cells.ts", "payeeIn"),
   /** Whether a cell of a payroll names a total. */
   totalLabel: decoratedAt("tables/skipped.ts", "isTotalLabel"),
   /** Numbers of a payroll that were completed, and may be those of others. */

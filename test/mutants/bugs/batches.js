@@ -6,6 +6,7 @@ const plan = ["test/batch/plan.test.ts"];
 const roundTrip = ["test/batch/round-trip.test.ts"];
 const identity = ["test/batch/identity.test.ts"];
 const columns = ["test/batch/columns.test.ts"];
+const payrolls = ["test/batch/payrolls.test.ts"];
 const sealed = ["test/commands/sealed-batch.test.ts"];
 
 /** Bugs of batches: how a file is checked, planned, sent, resumed and exported. */
@@ -220,7 +221,23 @@ export const batchBugs = [
       ...read(cells, delimiter, choices),
       problems: [],
     }),
-    tests: [...columns, "-t", "are checked and sent with the flags"],
+    tests: [...payrolls, "-t", "is rejected"],
+  },
+  {
+    name: "batch: the rows that a workbook hides are paid without a decision",
+    seam: "payrollRows",
+    decorate:
+      (read) =>
+      (source, ...more) =>
+        read({ ...source, hidden: source.hidden ?? "include" }, ...more),
+    tests: [...payrolls, "-t", "hidden rows need a decision"],
+  },
+  {
+    name: "batch: a number of a workbook is read as a mobile number",
+    seam: "payeeCell",
+    decorate: (read) => (cell, isRocket) =>
+      read(typeof cell === "string" ? cell : cell.text.padStart(11, "0"), isRocket),
+    tests: [...payrolls, "-t", "a number is never a mobile number"],
   },
   {
     name: "batch: a cancelled batch is sent",

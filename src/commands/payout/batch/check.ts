@@ -11,7 +11,13 @@ import type { ReadTable } from "../../../batches/read-rows.ts";
 import { defineCommand, type Schemas } from "../../../cli/command/define-command.ts";
 import { card, field, sentence, table, text, type View } from "../../../cli/output/view.ts";
 import { Failure, inOneLine } from "../../../domain/failure.ts";
-import { comparisonJson, comparisonOutput, comparisonRows } from "./comparison.ts";
+import {
+  comparedRows,
+  comparisonJson,
+  comparisonOf,
+  comparisonOutput,
+  nothingCompared,
+} from "./comparison.ts";
 import { delimiterName, fileArgument, fileFlags, fileRows, readingFor, tableRows } from "./file.ts";
 
 export const batchCheck = defineCommand({
@@ -47,17 +53,20 @@ export const batchCheck = defineCommand({
     const problems = typeof existing === "string" ? [] : examined.problems;
     const failure = existing instanceof Failure ? existing : problemsFailure(input.file, problems);
     const { read } = examined;
+    const { unusualTexts } = await import("../../../batches/unusual.ts");
+    const { names, amounts } = unusualTexts(read.rows);
+    for (const text of names) context.ui.notice(text, "batch.number-with-two-names");
+    for (const text of amounts) context.ui.notice(text, "batch.large-amount");
     if (failure)
       for (const [label, text] of tableRows(read.table)) context.ui.notice(`${label}: ${text}`);
     const shown = await shownProblems(problems, ledger);
-    const { compareWithLast } = await import("../../../batches/comparison.ts");
     const isNew = examined.file !== undefined && before === null;
-    const comparison = isNew ? await compareWithLast(read, ledger) : undefined;
+    const { comparison, repaired } = isNew ? await comparisonOf(read, ledger) : nothingCompared;
     const count = problems.length;
-    return { ...examined, path: input.file, count, shown, before, comparison, failure };
+    return { ...examined, path: input.file, count, shown, before, comparison, repaired, failure };
   },
   output: checkOutput,
-  json: ({ path, totals, read, allowed, count, shown, before, comparison }) => ({
+  json: ({ path, totals, read, allowed, count, shown, before, comparison, repaired }) => ({
     file: path,
     ...tableJson(read.table),
     problemCount: count,
@@ -70,10 +79,11 @@ export const batchCheck = defineCommand({
     sentBefore: sumJson(read.ledger.sentBefore),
     sentBeforeLines: read.ledger.sentBeforeLines,
     comparison: comparison ? comparisonJson(comparison) : null,
+    repairs: repaired?.id ?? null,
     before,
   }),
   view: (checked): View => {
-    const { path, shown, before, comparison, totals, failure } = checked;
+    const { path, shown, before, comparison, repaired, totals, failure } = checked;
     if (shown.length > 0)
       return table(shown, {
         id: ({ line }) => String(line),
@@ -85,7 +95,7 @@ export const batchCheck = defineCommand({
           problem: ["PROBLEM", ({ problem }) => sentence(problem)],
         },
       });
-    const compared = comparison ? comparisonRows(comparison, totals.total) : [];
+    const compared = comparedRows({ comparison, repaired }, totals.total);
     // Without the flags of its batch, the cells of a file mean nothing.
     const known = checked.file ? fileRows(checked, before !== null && !failure) : [];
     const rows = [["File", path], ...known, ...compared];
@@ -131,6 +141,7 @@ function checkOutput(schema: Schemas) {
     sentBefore: sum,
     sentBeforeLines: z.array(count),
     comparison: z.nullable(comparisonOutput(schema)),
+    repairs: textOrNull,
     before: textOrNull,
     warnings,
   });

@@ -1,3 +1,4 @@
+import type { CheckedFile } from "../../../batches/check.ts";
 import type {
   ChangedRecipient,
   Comparison,
@@ -12,11 +13,34 @@ import { amountText, type Paisa } from "../../../domain/amount.ts";
 import { formatDay } from "../../../domain/local-time.ts";
 import { formatPaisa } from "../../../domain/money.ts";
 import { counted } from "../../../domain/text.ts";
+import type { Batch } from "../../../ledger/batch.ts";
+import type { Ledger } from "../../../ledger/ledger.ts";
 
 const mostShown = 5;
 
+/** What a new file is compared with. */
+interface Compared {
+  comparison: Comparison | undefined;
+  /** The batch whose failed rows the file has: it is not compared with an earlier one. */
+  repaired: Batch | undefined;
+}
+
+export const nothingCompared: Compared = { comparison: undefined, repaired: undefined };
+
+export async function comparisonOf(read: CheckedFile, ledger: Ledger): Promise<Compared> {
+  const { compareWithLast } = await import("../../../batches/comparison.ts");
+  const { repairedBatch } = await import("../../../batches/retries.ts");
+  const repaired = await repairedBatch(read.rows, ledger);
+  return { comparison: repaired ? undefined : await compareWithLast(read, ledger), repaired };
+}
+
 /** What a person checks before a new file is sent: labels and texts. */
-export function comparisonRows({ last, firstPayouts }: Comparison, now: Sum): [string, string][] {
+export function comparedRows({ comparison, repaired }: Compared, now: Sum): [string, string][] {
+  if (repaired) return [["Repairs", `batch ${repaired.id}, ${repaired.name}`]];
+  return comparison ? comparisonRows(comparison, now) : [];
+}
+
+function comparisonRows({ last, firstPayouts }: Comparison, now: Sum): [string, string][] {
   return [...(last ? lastRows(last, now) : []), ...group("No earlier payout", firstPayouts, shown)];
 }
 

@@ -22,7 +22,7 @@ import { rowsText } from "../../../domain/text.ts";
 import type { Batch, ReadPlan } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import { delimiters } from "../../../tables/csv.ts";
-import { comparisonRows } from "./comparison.ts";
+import { comparedRows, comparisonOf } from "./comparison.ts";
 
 const hiddenChoices = ["include", "skip"] as const satisfies HiddenRows[];
 
@@ -94,6 +94,7 @@ function readMapping(text: string): Result<ColumnChoices["mapped"][number]> {
 export type PlanInput = FileInput & {
   expectTotal: Paisa | undefined;
   expectCount: number | undefined;
+  expectNew: number | undefined;
 };
 
 /** What is sent: a file, or a batch that is named without its file. */
@@ -158,9 +159,8 @@ export async function planOf(
     return resumeBatch(batch, compare, choices, ordering);
   }
   const { file, examined } = sought;
-  const { compareWithLast } = await import("../../../batches/comparison.ts");
-  const compared = await compareWithLast(examined.read, ledger);
-  const rows = [...fileRows(examined), ...comparisonRows(compared, examined.totals.total)];
+  const compared = await comparisonOf(examined.read, ledger);
+  const rows = [...fileRows(examined), ...comparedRows(compared, examined.totals.total)];
   return createBatch(file, examined.read, choicesOf(input, rows, context), ordering);
 }
 
@@ -169,7 +169,7 @@ function choicesOf(input: PlanInput, rows: [string, string][], context: Context)
   return {
     allowDuplicates: input.allowDuplicates,
     method: input.methodId ?? input.method,
-    expect: (total) => checkExpected(input, total),
+    expect: (total, open) => checkExpected(input, total, open),
     notice: context.ui.notice,
     confirm: async (question) => {
       await confirmTotal(input, question, rows, context);
@@ -214,7 +214,11 @@ async function confirmTotal(
 }
 
 /** What a script expects of the file must be what is in it. */
-export function checkExpected({ expectTotal, expectCount }: PlanInput, { count, sumPaisa }: Sum) {
+export function checkExpected(
+  { expectTotal, expectCount, expectNew }: PlanInput,
+  { count, sumPaisa }: Sum,
+  open: Sum,
+): void {
   const problems: string[] = [];
   if (expectTotal !== undefined && expectTotal !== sumPaisa)
     problems.push(
@@ -222,6 +226,8 @@ export function checkExpected({ expectTotal, expectCount }: PlanInput, { count, 
     );
   if (expectCount !== undefined && expectCount !== count)
     problems.push(`--expect-count: the file has ${rowsText(count)}, not ${expectCount}.`);
+  if (expectNew !== undefined && expectNew !== open.count)
+    problems.push(`--expect-new: ${rowsText(open.count)} would be sent now, not ${expectNew}.`);
   const [first, ...others] = problems;
   if (first !== undefined)
     throw new Failure("batch.expectation-differs", first, {

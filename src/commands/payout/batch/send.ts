@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { statusJson, sumJson } from "../../../batches/plain.ts";
-import { endingOf, readStatus, totalOf } from "../../../batches/status.ts";
-import { readCount } from "../../../cli/command/common-flags.ts";
+import { difference, endingOf, openOf, readStatus, totalOf } from "../../../batches/status.ts";
+import { readCount, readWhole } from "../../../cli/command/common-flags.ts";
 import type { Context } from "../../../cli/command/define-command.ts";
 import { flag } from "../../../cli/command/flag.ts";
 import { writeCommand } from "../../../cli/command/write-command.ts";
@@ -52,6 +52,11 @@ export const batchSend = writeCommand({
       "Send only if the file has this many rows",
       readCount(1_000_000_000),
     ),
+    expectNew: flag.optional(
+      "--expect-new <n>",
+      "Send only if this many rows are still to be sent",
+      readWhole(1_000_000_000),
+    ),
     ...waitFlags,
     dryRun: flag.toggle("--dry-run", "Print the request of the first row without sending it"),
   },
@@ -79,8 +84,8 @@ export const batchSend = writeCommand({
     const { endingFailure, failedAfterSending } = await import("../../../batches/ending.ts");
     const { runBatch } = await import("../../../batches/run.ts");
     const reporting = { ...context.ui, isQuiet: context.ui.output === "ids" };
-    const sent = await runBatch(plan, pacing, ledger, context.api.deps, reporting);
-    const { existing, certain, ...stop } = sent;
+    const ran = await runBatch(plan, pacing, ledger, context.api.deps, reporting);
+    const { existing, sent, certain, ...stop } = ran;
     const { stopped } = stop;
     try {
       if (input.wait && !stopped)
@@ -88,18 +93,23 @@ export const batchSend = writeCommand({
       const status = await readStatus(batch, ledger);
       const kind = endingOf(status.sums, { waited: input.wait, stoppedBy: stopped?.kind });
       const failure = await endingFailure(kind, status, stop, ledger);
-      return { ...status, existing, failure };
+      return { ...status, existing, sent, failure };
     } catch (error) {
       throw failedAfterSending(error, batch, certain);
     }
   },
   output: (schema) => {
     const { z, count, amount, dryRun, warnings } = schema;
-    const existing = z.strictObject({ rows: count, total: amount });
-    return z.union([z.strictObject({ ...batchFields(schema), existing, warnings }), dryRun]);
+    const sum = z.strictObject({ rows: count, total: amount });
+    const more = { existing: sum, sent: sum, warnings };
+    return z.union([z.strictObject({ ...batchFields(schema), ...more }), dryRun]);
   },
-  json: (sent) => ({ ...statusJson(sent), existing: sumJson(sent.existing) }),
-  view: (sent) => statusCard(sent),
+  json: (ended) => ({
+    ...statusJson(ended),
+    existing: sumJson(ended.existing),
+    sent: sumJson(ended.sent),
+  }),
+  view: (ended) => statusCard(ended),
   ending: ({ failure }) => failure,
 });
 
@@ -123,12 +133,12 @@ async function totalAndFirst(input: PlanInput, what: Sought, ledger: Ledger, con
     const { batch, compare } = sought;
     context.ui.notice(await describeBatch(batch, ledger, compare), "batch.exists");
     const total = totalOf(batch);
-    checkExpected(input, total);
+    checkExpected(input, total, openOf((await readStatus(batch, ledger)).sums));
     for await (const first of ledger.batches.rows(batch, "all")) return { total, first };
     throw new Error("a batch was planned without rows");
   }
   const { total, first: rows } = sought.examined.totals;
-  checkExpected(input, total);
+  checkExpected(input, total, difference(total, sought.examined.read.ledger.sentBefore));
   const [first] = rows;
   if (!first || !isComplete(first)) throw new Error("a row without problems cannot be read");
   return { total, first };

@@ -3,6 +3,7 @@ import { endingOf, readStatus } from "../../../batches/status.ts";
 import { countsText } from "../../../batches/texts.ts";
 import { type Context, defineCommand } from "../../../cli/command/define-command.ts";
 import { flag } from "../../../cli/command/flag.ts";
+import { field, text } from "../../../cli/output/view.ts";
 import type { FailureKind } from "../../../domain/failure.ts";
 import type { Batch } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
@@ -37,6 +38,7 @@ export const batchStatus = defineCommand({
   async run(input, context) {
     const { refresh, wait } = input;
     const { endingFailure, endingUnlessSeen } = await import("../../../batches/ending.ts");
+    const { repairsOf } = await import("../../../batches/retries.ts");
     const ledger = await (refresh || wait ? context.ledger.own() : context.ledger.records());
     const batch = await batchNamed(input.batch, ledger);
     if (input.watch) await watch(batch, ledger, context);
@@ -58,11 +60,23 @@ export const batchStatus = defineCommand({
     const isOpen = ended === "uncertain" || ended === "unreachable";
     const kind = isInProgress && isOpen ? "pending" : endingUnlessSeen(ended, status, unseen);
     const failure = await endingFailure(kind, status, { notes: [] }, ledger);
-    return { ...status, failure };
+    const repairedBy = await repairsOf(batch, ledger);
+    return { ...status, repairedBy, failure };
   },
-  output: (schema) => schema.z.strictObject({ ...batchFields(schema), warnings: schema.warnings }),
-  json: (seen) => statusJson(seen),
-  view: (seen) => statusCard(seen),
+  output: (schema) =>
+    schema.z.strictObject({
+      ...batchFields(schema),
+      repairedBy: schema.z.array(schema.text),
+      warnings: schema.warnings,
+    }),
+  json: (seen) => ({ ...statusJson(seen), repairedBy: seen.repairedBy }),
+  view: (seen) => {
+    const card = statusCard(seen);
+    const by = seen.repairedBy.join(", ");
+    return by === ""
+      ? card
+      : { ...card, fields: [...card.fields, field("repairedBy", "Repaired by", text(by))] };
+  },
   ending: ({ failure }) => failure,
 });
 
