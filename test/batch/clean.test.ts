@@ -82,9 +82,9 @@ describe("payout batch clean", () => {
       "Employee ID": "E-0002",
       "50% Basic": "6000",
     });
-    expect(await merchant.lenden(["payout", "batch", "send", path, "--yes"])).toMatchObject({
-      code: 0,
-    });
+    const sent = await merchant.lenden(["payout", "batch", "send", path, "--yes"]);
+    const told = "Cleaned: 133 recipients were completed by a zero";
+    expect(sent).toMatchObject({ code: 0, stderr: expect.stringContaining(told) });
     expect(await merchant.books("payouts")).toHaveLength(people);
     const [header, , second] = (await exported(merchant, path)).split("\r\n");
     expect(header).toMatch(/^name,to,amount,method,as in the file,Sl,Employee ID,50% Basic,/);
@@ -108,6 +108,17 @@ describe("payout batch clean", () => {
     const first = await cleaned("Name,Mobile,Net Pay,Dept\nA,1712345671,12500.009999999998,HR\n");
     expect(await cleaned(`${first.join("\n")}\n`)).toEqual(first);
     expect(first[1]).toBe('A,"01712345671",12500.01,1712345671; 12500.009999999998,HR');
+  });
+
+  test("leaves the old cells for check to count", async () => {
+    const path = join(scratchFolder(), "clean.csv");
+    const rows = ["A,1712345601,5", "B,1712345602.0,12500.009999999998", "C,01712345603,1"];
+    await cleaned(`Name,Mobile,Pay\n${rows.join("\n")}\n`, "--method", "bkash", "--write", path);
+    const { code, stdout } = await merchant.lenden(["payout", "batch", "check", path]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /2 recipients were completed by a zero, 1 amount was rounded to\s+paisa/,
+    );
   });
 
   test("writes a file that check accepts, whatever columns are kept", async () => {

@@ -1,3 +1,4 @@
+import { cleanedText } from "../../../batches/cleaned-rows.ts";
 import { fields } from "../../../batches/fields.ts";
 import type { Examined, FileInput, Reading } from "../../../batches/file.ts";
 import { type Finding, placedFinding, sumOfRows } from "../../../batches/findings.ts";
@@ -248,9 +249,11 @@ export function fileRows({ totals, read, allowed }: Examined, isBatch = false): 
     ["Already existed", `${existedText(sentBefore, total)} (${linesText(sentBeforeLines)})`],
     ["To be sent now", sumText(difference(total, sentBefore))],
   ];
+  const cleaned = cleanedText(read);
   return [
     ...tableRows(read.table),
     ["Total", sumText(total)],
+    ...(cleaned === "" ? [] : row("Cleaned", cleaned)),
     ...(sentBefore.count > 0 && !isBatch ? before : []),
     ...payoutRows(totals),
     ...duplicateRows(allowed),
