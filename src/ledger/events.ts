@@ -206,23 +206,40 @@ export function lastSentAt(history: HistoryEvent[]): string {
   return last.at;
 }
 
-/** The events of some logins, and those that the current transaction adds. */
-function eventsOf(logins: string[], history: HistoryEvent[]): HistoryEvent[] {
-  return history.filter(({ login }) => login === undefined || logins.includes(login));
+/** Whose events of an operation a run trusts. */
+interface Trusted {
+  /** The login that recorded it. */
+  recorder: string;
+  /** The login of this run. */
+  own: string;
+}
+
+/**
+ * The events of this run's login, and those that the current transaction adds. Those of the login that recorded the
+ * operation count until another login takes it: what is sent from then on is not the order of its recorder.
+ */
+function trustedEvents({ recorder, own }: Trusted, history: HistoryEvent[]): HistoryEvent[] {
+  const isOther = (login: string | undefined) => login !== undefined && login !== recorder;
+  const taken = history.findIndex(
+    ({ event, login }) => (event === "resumed" || event === "reopened") && isOther(login),
+  );
+  const until = taken < 0 ? history.length : taken;
+  return history.filter(
+    ({ login }, place) =>
+      login === undefined || login === own || (login === recorder && place < until),
+  );
 }
 
 /**
  * Since when the API may know an operation, and the key that sent it. A colleague who reopens it makes it neither
  * younger nor that of another key: he may have declared before that it was not created.
- *
- * @param logins of those who know what they did: whoever recorded it, and this run
  */
 export function sendableBy(
-  logins: string[],
+  trusted: Trusted,
   { createdAt, keyHash }: Pick<Operation, "createdAt" | "keyHash">,
   history: HistoryEvent[],
 ): Sendable {
-  const reopened = eventsOf(logins, history).findLast((one) => one.event === "reopened");
+  const reopened = trustedEvents(trusted, history).findLast((one) => one.event === "reopened");
   if (reopened?.event === "reopened")
     return { openedAt: reopened.at, keyHash: reopened.data.keyHash };
   const [intent] = history;
@@ -230,13 +247,13 @@ export function sendableBy(
   return { openedAt: createdAt, keyHash: first };
 }
 
-/** @param logins as for `sendableBy` */
+/** What the events that a run does not trust say of an operation, and what the others say. */
 export function recordedByOthers(
-  logins: string[],
+  by: Trusted,
   { number }: Pick<Operation, "number">,
   history: HistoryEvent[],
 ): FoundOperation["others"] {
-  const trusted = eventsOf(logins, history);
+  const trusted = trustedEvents(by, history);
   if (trusted.length === history.length) return null;
   const newest = history.findLast((one) => !trusted.includes(one) && one.event !== "late");
   const without = replay(number, trusted);

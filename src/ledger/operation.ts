@@ -50,13 +50,13 @@ export interface FoundOperation extends Operation {
   wasPlanned: boolean;
   /** Shows who ordered it, if it is valid; never shown. */
   seal: string | null;
-  /** By the events of whoever recorded it and of this run. */
+  /** By the events of this run's login, and of whoever recorded it until another login took it. */
   trusted: Sendable;
   /** What others recorded of it; null if they did not. */
   others: RecordedByOthers | null;
 }
 
-/** The events of logins that neither recorded an operation nor ask now. */
+/** The events of an operation that this run does not trust. */
 interface RecordedByOthers {
   /** Of the newest one. */
   login: string;

@@ -47,7 +47,7 @@ export function foundOperationOf(row: Row, history: HistoryEvent[], own: string)
     batchId: reader(row).maybe("batch_id"),
     wasPlanned: isTrue(row.was_planned),
     seal: reader(row).maybe("seal"),
-    trusted: sendableBy([operation.login, own], operation, history),
+    trusted: sendableBy({ recorder: operation.login, own }, operation, history),
     others: null,
   });
 }

@@ -20,6 +20,8 @@ const startMs = Date.parse("2026-11-20T10:00:00.000Z");
 const hourMs = 3_600_000;
 const unknown: Outcome = { state: "UNCERTAIN", code: "uncertain", sent: true };
 const accepted: Outcome = { state: "CONFIRMED", remoteId: "X1", status: "Completed", sent: true };
+const cancelled: Outcome = { state: "CONFIRMED", status: "Cancelled" };
+const asked = { recipientNumber: "01712345678", paymentMethodId: "m1" };
 const notCreated: Outcome = { state: "NOT_SENT", code: "declared", isReported: true };
 
 /** A ledger with a clock. What runs as bob gets his login. */
@@ -120,6 +122,45 @@ describeEach(databases, "a resumed payout", ({ share }) => {
   });
 });
 
+describeEach(databases, "a payout that another login recorded, sent by this one", ({ share }) => {
+  const order = payout("A", { asked: { ...payout("A").asked, ...asked } });
+
+  /** Bob's payout was not sent, so this login sends it. */
+  async function takenOver(own: Outcome, shared: SharedDatabase) {
+    const given = await withBob(shared);
+    const { ledger, asBob } = given;
+    const first = await asBob(async () => {
+      const planted = await claimed(ledger, order);
+      await record(ledger, planted, { state: "NOT_SENT", code: "unreachable", sent: false });
+      return planted;
+    });
+    await shared.run(`UPDATE operations SET login = 'bob' WHERE number = ${first.number}`);
+    const sent = await claimed(ledger, order);
+    await record(ledger, sent, own);
+    return { ...given, sent };
+  }
+
+  test("is told when the other login records it as Cancelled", async () => {
+    const { ledger, asBob, sent } = await takenOver(accepted, await share());
+    await asBob(() => learn(ledger, sent, cancelled));
+    const again = { intent: payout("B", { asked }), onDuplicate: "reject", sealer } as const;
+    expect(await ledger.claim(again)).toMatchObject({ declared: { others: { login: "bob" } } });
+  });
+
+  test("P25: is as old as this login sent it, whoever reopens it", async () => {
+    const { ledger, asBob, pass, sent } = await takenOver(unknown, await share());
+    const { openedAt } = await found(ledger, sent);
+    pass(26);
+    await asBob(async () => {
+      await learn(ledger, sent, notCreated);
+      await record(ledger, await claimed(ledger, order), unknown);
+    });
+    const seen = await found(ledger, sent);
+    const resumed = await ledger.resume({ seen, sealer });
+    expect(resumed).toMatchObject({ kind: "taken", operation: { openedAt } });
+  });
+});
+
 describeEach(databases, "a sealed row of a batch", ({ share }) => {
   test.each(["before", "after"])("recorded %s its batch was cancelled", async (when) => {
     const ledger = await (await share()).open();
@@ -152,8 +193,6 @@ const tea: Intent = {
   ...payment("tea"),
   asked: { ...payment("tea").asked, suggestedPayerNumber: "01712345678" },
 };
-const cancelled: Outcome = { state: "CONFIRMED", status: "Cancelled" };
-const asked = { recipientNumber: "01712345678", paymentMethodId: "m1" };
 const again = payout("B", { asked });
 
 /** How an operation ended, what another login says of it, and what is sent then. */

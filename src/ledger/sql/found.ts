@@ -30,6 +30,7 @@ export function foundIn(
     const finding = findingOfOperation(row, history);
     if (finding && !acceptedRows.includes(digestOf(finding))) throw operationModified(finding);
     const found = foundOperationOf(row, history, login);
-    return { ...found, others: recordedByOthers([found.login, login], found, history) };
+    const trusted = { recorder: found.login, own: login };
+    return { ...found, others: recordedByOthers(trusted, found, history) };
   });
 }

@@ -23,6 +23,16 @@ const flooded = (what, seam) => ({
   tests: ["test/ledger/edited.test.ts", "-t", `of other logins do not hide ${what}`],
 });
 
+/** Whoever recorded an operation is always trusted. */
+const recorderTrusted =
+  (right) =>
+  ({ recorder, own }, operation, history) =>
+    right(
+      { recorder, own },
+      operation,
+      history.map((one) => (one.login === recorder ? { ...one, login: own } : one)),
+    );
+
 /** Bugs of what another login adds to an operation of a shared ledger. */
 export const otherLoginBugs = [
   flooded("a payout", "equalPayouts"),
@@ -62,6 +72,18 @@ export const otherLoginBugs = [
     decorate: (sendable) => (logins, operation, history) =>
       sendable(logins, operation, withoutLogins(history)),
     tests: inLedger("as old as its intent"),
+  },
+  {
+    name: "P25: whoever recorded a payout makes it young again after another login sent it",
+    seam: "sendable",
+    decorate: recorderTrusted,
+    tests: inLedger("as old as this login sent it"),
+  },
+  {
+    name: "others: whoever recorded a payout declares what another login sent",
+    seam: "others",
+    decorate: recorderTrusted,
+    tests: inLedger("records it as Cancelled"),
   },
   {
     name: "P25b: a payout belongs to whatever key reopened it last",
