@@ -41,10 +41,13 @@ function declaredIn(request: ClaimRequest, facts: ClaimFacts): FoundOperation | 
     const before = { ...one, ...one.others.without };
     return one.number === same?.number ? mayHavePaid(before) : stops(before) && !stops(one);
   };
-  // Whoever ordered the same again since then was told, and decided.
-  const isKnown = ({ number, login }: FoundOperation) =>
+  // This person was told with an order that came after it. The chain has the order: whoever adds an event writes its time.
+  const isKnown = ({ others }: FoundOperation) =>
     kind !== "refund" &&
-    all.some((later) => later.number > number && later.login === login && !isFree(later));
+    others !== null &&
+    all.some(
+      (later) => later.orderedAt !== undefined && later.orderedAt > others.place && !isFree(later),
+    );
   return all
     .filter((one) => isDeclared(one) && !isKnown(one))
     .sort((one, other) => (one.number < other.number ? 1 : -1))[0];

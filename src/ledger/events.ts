@@ -16,6 +16,8 @@ interface EventOf<Name extends string, Data> {
   data: Data;
   /** Who wrote it: the login at the server, or on a file the user of the operating system. */
   login?: string;
+  /** Its place in the chain, for an operation that was found; none while the current transaction adds it. */
+  number?: number;
 }
 
 /** A value in JSON, which has no bigint. */
@@ -83,10 +85,14 @@ export function readEvent(at: string, event: string, json: string): HistoryEvent
   return { at, event: "unreadable", name: event, data: parsed ? data : json };
 }
 
+interface StoredEvent extends Record<"at" | "event" | "data" | "login", string> {
+  number: number;
+}
+
 /** The events of an operation that were read with it, as one JSON text. */
 export function readHistory(json: string): HistoryEvent[] {
-  const stored: { at: string; event: string; data: string; login: string }[] = JSON.parse(json);
-  return stored.map(({ at, event, data, login }) => ({ ...readEvent(at, event, data), login }));
+  const stored: StoredEvent[] = JSON.parse(json);
+  return stored.map(({ at, event, data, ...of }) => ({ ...readEvent(at, event, data), ...of }));
 }
 
 type Check = (value: unknown) => boolean;
@@ -247,6 +253,14 @@ export function sendableBy(
   return { openedAt: createdAt, keyHash: first };
 }
 
+/** The place in the chain of the event by which a login last ordered an operation; undefined if it did not. */
+export function orderedAt(own: string, history: HistoryEvent[]): number | undefined {
+  const order = history.findLast(
+    ({ event, login = own }) => login === own && (event === "intent" || event === "reopened"),
+  );
+  return order && (order.number ?? Number.POSITIVE_INFINITY);
+}
+
 /** What the events that a run does not trust say of an operation, and what the others say. */
 export function recordedByOthers(
   by: Trusted,
@@ -259,8 +273,8 @@ export function recordedByOthers(
   const without = replay(number, trusted);
   if (!newest || !without) return null;
   const { state, status, code, acceptedAt, updatedAt } = without;
-  const { login = "", at } = newest;
-  return { login, at, without: { state, status, code, acceptedAt, updatedAt } };
+  const { login = "", at, number: place = 0 } = newest;
+  return { login, at, place, without: { state, status, code, acceptedAt, updatedAt } };
 }
 
 /**

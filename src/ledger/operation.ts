@@ -52,6 +52,8 @@ export interface FoundOperation extends Operation {
   seal: string | null;
   /** By the events of this run's login, and of whoever recorded it until another login took it. */
   trusted: Sendable;
+  /** The place in the chain of the event by which this run's login last ordered it. */
+  orderedAt: number | undefined;
   /** What others recorded of it; null if they did not. */
   others: RecordedByOthers | null;
 }
@@ -62,6 +64,8 @@ interface RecordedByOthers {
   login: string;
   /** ISO 8601. */
   at: string;
+  /** In the chain of events. */
+  place: number;
   /** The operation without all of them. */
   without: Pick<Operation, "state" | "status" | "code" | "acceptedAt" | "updatedAt">;
 }

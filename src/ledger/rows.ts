@@ -1,7 +1,7 @@
 import { type State, states } from "../domain/state.ts";
 import { fieldsBy } from "./columns.ts";
 import { repetitionOf } from "./decide.ts";
-import { type HistoryEvent, lastAsked, readEvent, sendableBy } from "./events.ts";
+import { type HistoryEvent, lastAsked, orderedAt, readEvent, sendableBy } from "./events.ts";
 import type { KnownPayout, Overlap, PlannedReference, RecipientAmount } from "./ledger.ts";
 import type { FoundOperation, Holder, ListedOperation, Operation } from "./operation.ts";
 import { grouped, isTrue, known, numberIn, type Row, reader, textOrNull } from "./values.ts";
@@ -48,6 +48,7 @@ export function foundOperationOf(row: Row, history: HistoryEvent[], own: string)
     wasPlanned: isTrue(row.was_planned),
     seal: reader(row).maybe("seal"),
     trusted: sendableBy({ recorder: operation.login, own }, operation, history),
+    orderedAt: orderedAt(own, history),
     others: null,
   });
 }

@@ -260,6 +260,21 @@ describeEach(databases, "a claim beside what another login recorded:", ({ share 
     expect(await ledger.claim(request)).toMatchObject({ declared: { id: operation.id } });
   });
 
+  test("is told again if the same was ordered before, and not since then", async () => {
+    const { ledger, asBob, pass } = await withBob(await share());
+    const first = await claimed(ledger, payout("A", { asked }));
+    await record(ledger, first, accepted);
+    const second = await ledger.claim({ intent: again, onDuplicate: "send", sealer });
+    if (second.kind !== "new") throw new Error("the same was not ordered again");
+    await record(ledger, second.operation, { state: "REFUSED", code: "rejected", sent: true });
+    pass(-1);
+    await asBob(() => learn(ledger, first, cancelled));
+    pass(1);
+    const intent = payout("C", { asked });
+    const third = await ledger.preview({ intent, onDuplicate: "reject", sealer });
+    expect(third).toMatchObject({ declared: { id: first.id, others: { login: "bob" } } });
+  });
+
   test("nothing is told again after the same was ordered since then", async () => {
     const { ledger, asBob, pass } = await withBob(await share());
     const operation = await claimed(ledger, payout("A", { asked }));

@@ -85,8 +85,8 @@ export function dialectOf({
     (SELECT a.name FROM lenden.accounts a WHERE a.number = o.account) AS account_name,
     ${holderColumn("o")}`;
   const history = `(
-    SELECT ${own.jsonArrayOf}(${own.jsonObject}('at', e.at, 'event', e.event, 'data', e.data, 'login', e.login))
-    FROM (SELECT at, event, data, login FROM lenden.events WHERE operation = o.number ORDER BY number) e)`;
+    SELECT ${own.jsonArrayOf}(${own.jsonObject}('at', e.at, 'event', e.event, 'data', e.data, 'login', e.login, 'number', e.number))
+    FROM (SELECT at, event, data, login, number FROM lenden.events WHERE operation = o.number ORDER BY number) e)`;
   const foundColumns = `${operationColumns}, ${batchOfOperation}, ${history} AS history`;
   return { ...own, holderColumn, operationColumns, foundColumns };
 }
