@@ -13,6 +13,8 @@ const schema = z.object({
   /** What the columns are of: the fields of one mean nothing for the other. */
   kind: z.enum(["statement", "payroll"]),
   columns: z.array(z.object({ column: z.string(), field: z.string() })),
+  /** Of a workbook, if the user named it. */
+  sheet: z.optional(z.string()),
 });
 
 /** How the columns of a user's files are read, stored under a name. */

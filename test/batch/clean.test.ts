@@ -290,6 +290,23 @@ describe("payout batch clean --mapping", () => {
     const other = await problem("Name,Mobile,Amount\nA,01712345678,5\n", "--mapping", "hr");
     expect(other).toContain('no row with the columns "Who", "Pay To", "Due"');
   });
+
+  test("stores the sheet that was named", async () => {
+    const rows = [
+      ["Name", "Mobile", "Pay"],
+      ["A", "01712345678", 5],
+    ];
+    const workbook = utils.book_new(utils.aoa_to_sheet([["Notes", "Mobile"]]), "Notes");
+    utils.book_append_sheet(workbook, utils.aoa_to_sheet(rows), "Nov");
+    const path = join(scratchFolder(), "two.xlsx");
+    writeFileSync(path, write(workbook, { type: "buffer", bookType: "xlsx" }));
+    expect(await clean(path, "--mapping", "two", "--sheet", "Nov")).toMatchObject({ code: 0 });
+    const second = await clean(path, "--mapping", "two");
+    expect(second).toMatchObject({ code: 0, stdout: 'name,to,amount\nA,"01712345678",5\n' });
+    expect(second.stderr).toContain("Mapping two: the sheet is Nov, Name is name");
+    const shown = await merchant.json(["mapping", "show", "two"]);
+    expect(shown).toMatchObject({ kind: "payroll", sheet: "Nov" });
+  });
 });
 
 describe("payout batch clean --hidden", () => {

@@ -1,14 +1,14 @@
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { table, text } from "../../cli/output/view.ts";
 import { openMappings } from "../../tables/mappings.ts";
-import { mappingName, mappingOutput } from "./name.ts";
+import { mappingName, mappingOutput, shownMapping } from "./name.ts";
 
 export const mappingShow = defineCommand({
   examples: { "Show how columns are read": "lenden mapping show provider" },
   arguments: { name: mappingName },
 
   async run({ name }, { host }) {
-    return { name, ...openMappings(host.folders.config).require(name) };
+    return shownMapping(name, openMappings(host.folders.config).require(name));
   },
   output: mappingOutput,
   view: ({ columns }) =>

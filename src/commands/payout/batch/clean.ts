@@ -132,8 +132,8 @@ const limit = {
 
 async function readFile(input: CleanInput, context: Context): Promise<Payroll> {
   const { openTable } = await import("../../../tables/source.ts");
-  const { delimiter, sheet } = input;
-  const saved = savedColumns(input, context);
+  const { columns: saved, sheet: usual } = savedMapping(input, context);
+  const { delimiter, sheet = usual } = input;
   const isReplaced = ({ column, field: saved }: PayrollMapping) =>
     input.map.some(
       (one) => isSameHeading(one.column, column) || (one.field === saved && saved !== "ignore"),
@@ -144,10 +144,11 @@ async function readFile(input: CleanInput, context: Context): Promise<Payroll> {
 }
 
 /** @throws Failure `usage` if the mapping is not one of payrolls */
-function savedColumns({ mapping: name }: CleanInput, { host, ui }: Context): PayrollMapping[] {
+function savedMapping({ mapping: name, sheet: given }: CleanInput, { host, ui }: Context) {
   const mapping = name === undefined ? undefined : openMappings(host.folders.config).find(name);
-  if (!mapping || name === undefined) return [];
-  const read = mapping.columns.map(({ column, field: saved }): PayrollMapping => {
+  if (!mapping || name === undefined) return { columns: [], sheet: undefined };
+  const { sheet } = mapping;
+  const columns = mapping.columns.map(({ column, field: saved }): PayrollMapping => {
     const found = payrollFields.find((one) => one === saved);
     if (mapping.kind === "payroll" && found)
       return { column, field: found, isOptional: found === "ignore" };
@@ -156,20 +157,29 @@ function savedColumns({ mapping: name }: CleanInput, { host, ui }: Context): Pay
       "To list the mappings, run 'lenden mapping list'.",
     );
   });
-  ui.notice(`Mapping ${name}: ${read.map((one) => `${one.column} is ${one.field}`).join(", ")}.`);
-  return read;
+  const told = columns.map((one) => `${one.column} is ${one.field}`);
+  if (sheet !== undefined && given === undefined) told.unshift(`the sheet is ${sheet}`);
+  ui.notice(`Mapping ${name}: ${told.join(", ")}.`);
+  return { columns, sheet };
 }
 
-function saveMapping({ mapping: name, map }: CleanInput, { columns }: Payroll, { host }: Context) {
+function saveMapping(input: CleanInput, { columns }: Payroll, { host }: Context): void {
+  const { mapping: name, map } = input;
   if (name === undefined) return;
   const mappings = openMappings(host.folders.config);
-  if (mappings.find(name) && map.length === 0) return;
+  const before = mappings.find(name);
+  if (before && map.length === 0 && input.sheet === undefined) return;
+  const sheet = input.sheet ?? before?.sheet;
   const saved = columns.flatMap(({ name: column, field: found }) =>
     found && column !== "" && mappable.some((one) => one === found)
       ? [{ column, field: found }]
       : [],
   );
-  mappings.save(name, { kind: "payroll", columns: saved });
+  mappings.save(name, {
+    kind: "payroll",
+    columns: saved,
+    ...(sheet === undefined ? {} : { sheet }),
+  });
 }
 
 async function clean(input: CleanInput, payroll: Payroll, context: Context): Promise<Cleaned> {
