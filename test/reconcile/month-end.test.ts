@@ -239,7 +239,7 @@ describe("the end of a month", () => {
       expect(tab.stdout).toContain("a\t\nd\t\n");
     }
     expect(JSON.parse((await run(["mapping", "show", "a", "--json"])).stdout)).toEqual({
-      ...{ name: "a", kind: "statement" },
+      ...{ name: "a", kind: "statement", sheet: null },
       columns: ["date", "id", "type", "amount"].map((one) => ({ column: one, field: one })),
     });
     expect(await run(["mapping", "remove", "b/../c"])).toMatchObject({ code: 0 });
