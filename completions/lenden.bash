@@ -36,13 +36,16 @@ _lenden_join() {
   done
 }
 
-# CSV files, and the directories that may contain some.
+# CSV files and workbooks, and the directories that may contain some.
 _lenden_csv() {
-  local file
+  local file type
   compopt -o filenames
   while IFS= read -r file; do
     COMPREPLY+=("$file")
-  done < <(compgen -d -- "${cur#"$head"}"; compgen -f -X '!*.csv' -- "${cur#"$head"}")
+  done < <(
+    compgen -d -- "${cur#"$head"}"
+    for type in csv xlsx xls ods; do compgen -f -X "!*.$type" -- "${cur#"$head"}"; done
+  )
 }
 
 # The command line of another program, after the first --.

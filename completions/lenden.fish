@@ -11,7 +11,7 @@ function __lenden_complete
             case ':file*'
                 __lenden_files $typed
             case ':csv*'
-                __lenden_files $typed | string match -r '^.*(?:/|\.csv)(?:\t.*)?$'
+                __lenden_files $typed | string match -r '^.*(?:/|\.(?:csv|xlsx|xls|ods))(?:\t.*)?$'
             case ':program*'
                 set -l at (contains -i -- -- $before)
                 complete -C (string join ' ' -- (string escape -- $before[(math $at + 1)..-1]) "$typed")

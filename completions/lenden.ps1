@@ -14,7 +14,7 @@ Register-ArgumentCompleter -Native -CommandName lenden -ScriptBlock {
         $text, $about = $line -split "`t", 2
         switch -Wildcard ($text) {
             ':file*' { Get-LendenFiles $typed '*' }
-            ':csv*' { Get-LendenFiles $typed '*.csv' }
+            ':csv*' { Get-LendenFiles $typed '*.csv', '*.xlsx', '*.xls', '*.ods' }
             ':program*' {
                 if ($words[-1] -ceq '--') {
                     [System.Management.Automation.CompletionCompleters]::CompleteCommand($typed)
@@ -32,11 +32,12 @@ function Get-LendenText([string]$word) {
 }
 
 # A file may follow --flag= directly. Directories are offered too: they may contain the file.
-function Get-LendenFiles([string]$typed, [string]$pattern) {
+function Get-LendenFiles([string]$typed, [string[]]$patterns) {
     $flag = if ($typed -match '^--[^=]+=') { $Matches[0] } else { '' }
     $path = $typed.Substring($flag.Length)
     foreach ($file in [System.Management.Automation.CompletionCompleters]::CompleteFilename($path)) {
-        if ($file.ResultType -eq 'ProviderItem' -and $file.ListItemText -notlike $pattern) { continue }
+        $isMeant = @($patterns | Where-Object { $file.ListItemText -like $_ }).Count -gt 0
+        if ($file.ResultType -eq 'ProviderItem' -and -not $isMeant) { continue }
         [System.Management.Automation.CompletionResult]::new(
             $flag + $file.CompletionText, $file.ListItemText, 'ParameterValue', $file.ToolTip)
     }

@@ -44,6 +44,7 @@ export async function openMachine(): Promise<Machine> {
   writeFileSync(join(bin, "lenden"), `#!/bin/sh\nexec ${toolLine} "$@"\n`, { mode: 0o755 });
   writeFileSync(join(bin, "unmistakable"), "#!/bin/sh\n", { mode: 0o755 });
   writeFileSync(join(work, "payroll november.csv"), "amount,to,method\n5,01712345678,bkash\n");
+  writeFileSync(join(work, "wages.xlsx"), "");
   const env = {
     PATH: [bin, dirname(process.execPath), process.env.PATH].join(":"),
     HOME: folder,

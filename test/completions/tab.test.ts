@@ -37,6 +37,8 @@ for (const name of shells) {
         "lenden sandbox exec -- unmistak",
         "lenden sandbox exec -- unmistakable",
       );
+      const sheet = "lenden payout batch check --method=bkash wages";
+      await shell.completes(sheet, `${sheet}.xlsx`);
       const cat = "lenden sandbox exec --port 0 -- cat ";
       await shell.completes(`${cat}payr`, cat + file);
     });
