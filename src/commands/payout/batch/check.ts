@@ -18,7 +18,8 @@ import {
   comparisonOutput,
   nothingCompared,
 } from "./comparison.ts";
-import { delimiterName, fileArgument, fileFlags, fileRows, readingFor, tableRows } from "./file.ts";
+import { fileArgument, fileFlags, readingFor } from "./file.ts";
+import { delimiterName, fileRows, tableRows } from "./file-rows.ts";
 
 export const batchCheck = defineCommand({
   description:

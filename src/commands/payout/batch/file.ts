@@ -1,14 +1,11 @@
-import { cleanedText } from "../../../batches/cleaned-rows.ts";
 import { fields } from "../../../batches/fields.ts";
-import type { Examined, FileInput, Reading } from "../../../batches/file.ts";
-import { type Finding, placedFinding, sumOfRows } from "../../../batches/findings.ts";
+import type { FileInput, Reading } from "../../../batches/file.ts";
 import type { ColumnChoices } from "../../../batches/header.ts";
 import type { PayoutFile } from "../../../batches/payout-file.ts";
 import type { Choices, Question } from "../../../batches/plan.ts";
-import type { HiddenRows, ReadTable } from "../../../batches/read-rows.ts";
-import type { ShownRow, Totals } from "../../../batches/rows.ts";
-import { difference, type Sum } from "../../../batches/status.ts";
-import { existedText, sumText } from "../../../batches/texts.ts";
+import type { HiddenRows } from "../../../batches/read-rows.ts";
+import type { Sum } from "../../../batches/status.ts";
+import { sumText } from "../../../batches/texts.ts";
 import { method, readText } from "../../../cli/command/common-flags.ts";
 import type { Context } from "../../../cli/command/context.ts";
 import { argument, flag, notOneOf, takes } from "../../../cli/command/flag.ts";
@@ -24,6 +21,7 @@ import type { Batch, ReadPlan } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import { delimiters } from "../../../tables/csv.ts";
 import { comparedRows, comparisonOf } from "./comparison.ts";
+import { duplicateRows, fileRows, payoutRows } from "./file-rows.ts";
 
 const hiddenChoices = ["include", "skip"] as const satisfies HiddenRows[];
 
@@ -235,94 +233,4 @@ export function checkExpected(
       problems: others,
       hint: "Check the file, or correct the flag.",
     });
-}
-
-/**
- * What a person checks before the file is sent: labels and texts.
- *
- * @param isBatch true if the file is a batch already, whose status says which rows were sent
- */
-export function fileRows({ totals, read, allowed }: Examined, isBatch = false): [string, string][] {
-  const { total } = totals;
-  const { sentBefore, sentBeforeLines } = read.ledger;
-  const before: [string, string][] = [
-    ["Already existed", `${existedText(sentBefore, total)} (${linesText(sentBeforeLines)})`],
-    ["To be sent now", sumText(difference(total, sentBefore))],
-  ];
-  const cleaned = cleanedText(read);
-  return [
-    ...tableRows(read.table),
-    ["Total", sumText(total)],
-    ...(cleaned === "" ? [] : row("Cleaned", cleaned)),
-    ...(sentBefore.count > 0 && !isBatch ? before : []),
-    ...payoutRows(totals),
-    ...duplicateRows(allowed),
-  ];
-}
-
-/** How the file is read, and what a person does not see in it. */
-export function tableRows({
-  delimiter,
-  sheet,
-  hiddenColumns,
-  hiddenRows,
-  kept,
-}: ReadTable): [string, string][] {
-  const others = sheet && sheet.others.length > 0 ? ` (not read: ${sheet.others.join(", ")})` : "";
-  return [
-    ...(delimiter === undefined ? [] : row("Delimiter", delimiterName(delimiter))),
-    ...(sheet ? row("Sheet", sheet.name + others) : []),
-    ...(hiddenColumns.length > 0 ? row("Hidden columns", hiddenColumns.join(", ")) : []),
-    ...(hiddenRows.count > 0 ? row("Hidden rows", sumText(hiddenRows)) : []),
-    ...(kept.length > 0 ? row("Only for the export", kept.join(", ")) : []),
-  ];
-}
-
-const row = (label: string, text: string): [string, string][] => [[label, text]];
-
-export function delimiterName(delimiter: string): string {
-  return [...delimiters].find(([, one]) => one === delimiter)?.[0] ?? delimiter;
-}
-
-/** The methods, and some of the payouts. */
-function payoutRows({ total, methods, first, last, largest }: Totals): [string, string][] {
-  const shown = (label: string, row: ShownRow | undefined): [string, string][] => {
-    if (!row) return [];
-    const name = row.name ? ` (${row.name})` : "";
-    const payout = `${formatPaisa(row.amountPaisa ?? 0n)} to ${row.recipient}${name}`;
-    return [[label, `line ${row.line}: ${payout}`]];
-  };
-  return [
-    ...methods.map((one): [string, string] => [one.method, sumText(one)]),
-    ...shown("Largest", largest),
-    ...first.flatMap((row, index) => shown(index === 0 ? "First" : "", row)),
-    ...(total.count > first.length ? shown("Last", last) : []),
-  ];
-}
-
-const mostRanges = 10;
-
-/** `lines 2-4, 9`. */
-function linesText(lines: number[]): string {
-  const ranges: { first: number; last: number }[] = [];
-  for (const line of lines) {
-    const range = ranges.at(-1);
-    if (range?.last === line - 1) range.last = line;
-    else ranges.push({ first: line, last: line });
-  }
-  const shown = ranges
-    .slice(0, mostRanges)
-    .map(({ first, last }) => (first === last ? String(first) : `${first}-${last}`));
-  const more = ranges.length > mostRanges ? " and more" : "";
-  return `${lines.length === 1 ? "line" : "lines"} ${shown.join(", ")}${more}`;
-}
-
-/** Rows that repeat a payout, which --allow-duplicates accepts. */
-function duplicateRows(findings: Finding[]): [string, string][] {
-  const [first] = findings;
-  if (!first) return [];
-  return [
-    ["Duplicates", `${sumText(sumOfRows(findings))}, allowed`],
-    ["", placedFinding(first)],
-  ];
 }
