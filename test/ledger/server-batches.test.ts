@@ -4,7 +4,15 @@ import type { Batch, BatchClaim, PlannedRow } from "../../src/ledger/batch.ts";
 import { type Cut, startCutProxy } from "../support/cut-proxy.ts";
 import { type Cluster, serverTest } from "../support/postgres.ts";
 import { ledgerDatabase } from "./server-ledger.ts";
-import { batchFile, plannedBy, plannedRow, planning, sealer } from "./small-ledger.ts";
+import {
+  batchFile,
+  claimed,
+  payout,
+  plannedBy,
+  plannedRow,
+  planning,
+  sealer,
+} from "./small-ledger.ts";
 
 const file = batchFile("november.csv");
 
@@ -15,12 +23,11 @@ function* rowsOf(count: number): Generator<PlannedRow> {
 /** An empty ledger, which any number of processes can open. */
 async function shared() {
   const { cluster, login, open, run } = await ledgerDatabase();
-  return {
-    cluster,
-    run,
-    open: async ({ folder: host, port }: Pick<Cluster, "folder" | "port"> = cluster) =>
-      (await open({ login: login({ host, port }) })).ledger.batches,
-  };
+  const openLedger = async ({ folder: host, port }: Pick<Cluster, "folder" | "port"> = cluster) =>
+    (await open({ login: login({ host, port }) })).ledger;
+  const openBatches = async (at?: Pick<Cluster, "folder" | "port">) =>
+    (await openLedger(at)).batches;
+  return { cluster, run, openLedger, open: openBatches };
 }
 
 function ours(claim: BatchClaim): Batch {
@@ -48,6 +55,24 @@ serverTest.for<Cut>(["before", "half", "late", "unanswered", "after"])(
       await run(`SELECT (SELECT count(*)::int FROM lenden.batch_rows) AS rows,
         (SELECT count(*)::int FROM lenden.events WHERE event = 'plan') AS events`),
     ).toEqual([{ rows: 2_500, events: 1 }]);
+  },
+);
+
+/** An event above all others, which a colleague inserts while a file is checked. */
+const farEvent = `INSERT INTO lenden.events (number, at, event, data, commit_id, hash)
+  VALUES (9000000000000000000, '', 'x', '{}', '', '')`;
+
+serverTest(
+  "a plan is compared with what was sent since its check, whatever is above the head",
+  async () => {
+    const { openLedger, run } = await shared();
+    const [one, other] = [await openLedger(), await openLedger()];
+    const batch = ours(await one.batches.claim(file, whichBatch));
+    await run(farEvent);
+    const checkedUpTo = await one.newestEvent();
+    await claimed(other, payout("R-1"));
+    const rows = () => rowsOf(2);
+    expect(await one.batches.plan(batch, planning(rows, checkedUpTo))).toEqual({ kind: "changed" });
   },
 );
 

@@ -262,7 +262,7 @@ class NotPlanned extends Error {
 
 function createPlans(parts: Parts): Pick<BatchStore, "plan" | "cancel"> {
   const { driver, recorder } = parts;
-  const { insertAgain, changedSince } = driver.dialect;
+  const { insertAgain, changedSince, newestEvent } = driver.dialect;
   const isChangedSince = function* (number: bigint, upTo: bigint): Work<boolean> {
     return (yield* query(changedSince, number, upTo)).length > 0;
   };
@@ -273,7 +273,7 @@ function createPlans(parts: Parts): Pick<BatchStore, "plan" | "cancel"> {
       const before = function* (lock: string): Work<Prepared> {
         const sums = yield* insertRows(batch, { lock, insertAgain, sealer }, rows());
         // Beside another large plan this takes seconds, so only what is newer is compared under the lock.
-        const [newest] = yield* query("SELECT max(number) AS number FROM lenden.events");
+        const [newest] = yield* query(newestEvent);
         const isChanged = yield* isChangedSince(number, checkedUpTo);
         return { sums, isChanged, upTo: numberIn(newest?.number) };
       };

@@ -81,7 +81,7 @@ export function createOverlaps(
 
     newestEvent: () =>
       driver.read(function* () {
-        const [row] = yield* query("SELECT max(number) AS number FROM lenden.events");
+        const [row] = yield* query(driver.dialect.newestEvent);
         return numberIn(row?.number);
       }),
   };
