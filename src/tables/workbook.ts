@@ -1,4 +1,6 @@
+import { Script } from "node:vm";
 import type { CellObject, ColInfo, ParsingOptions, RowInfo, WorkBook, WorkSheet } from "@e965/xlsx";
+import { errorCode } from "../domain/error-code.ts";
 import { Failure, usage } from "../domain/failure.ts";
 import { openArchive, UnusableArchive } from "./archive.ts";
 import type { Cell, TableRow, TableSource } from "./cell.ts";
@@ -119,8 +121,9 @@ function onlySheet(library: Library, bytes: Buffer, options: ParsingOptions): Wo
   return sheet;
 }
 
-function parse({ read }: Library, bytes: Buffer, options: ParsingOptions) {
-  const workbook: WorkBook = read(bytes, {
+function parse(library: Library, bytes: Buffer, options: ParsingOptions) {
+  const read: WorkBook[] = [];
+  const settings: ParsingOptions = {
     type: "buffer",
     dense: true,
     // Formats, and formulas without a value.
@@ -129,13 +132,27 @@ function parse({ read }: Library, bytes: Buffer, options: ParsingOptions) {
     cellText: false,
     cellHTML: false,
     ...options,
-  });
+  };
+  inTime(bytes, () => void read.push(library.read(bytes, settings)));
+  const [workbook] = read;
+  if (!workbook) throw new UnusualXml("It has no sheets.");
   const sheets = workbook.SheetNames.map((name): [string, WorkSheet] => {
     const sheet = workbook.Sheets[name];
     if (!sheet) throw new UnusualXml(`Its sheet ${name} cannot be read.`);
     return [name, sheet];
   });
   return { workbook, sheets };
+}
+
+/** A damaged file may keep the library busy for ever: a whole one takes about a second for each megabyte. */
+function inTime(bytes: Buffer, work: () => void): void {
+  const timeout = 5_000 + Math.ceil(bytes.byteLength / 100);
+  try {
+    new Script("work()").runInNewContext({ work }, { timeout });
+  } catch (error) {
+    if (errorCode(error) !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw error;
+    throw new TooLarge("It takes too long to read.");
+  }
 }
 
 /** The sheet with the given name; otherwise the first visible one with data. */
