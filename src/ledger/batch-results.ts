@@ -1,5 +1,14 @@
 import { payeeOf } from "../domain/mobile.ts";
-import type { Batch, FoundPlan, KnownBatches, PlannedRow, RowResult, Tally } from "./batch.ts";
+import {
+  type Batch,
+  batchModified,
+  type FoundPlan,
+  idsOf,
+  type KnownBatches,
+  type PlannedRow,
+  type RowResult,
+  type Tally,
+} from "./batch.ts";
 import { sampleColumns } from "./conditions.ts";
 import { holderIn, stateIn } from "./rows.ts";
 import { isTrue, numberIn, type Row, reader } from "./values.ts";
@@ -30,10 +39,21 @@ export function batchOf(row: Row): Batch {
   };
 }
 
+/**
+ * Hints show the ID as a part of a command.
+ *
+ * @throws Failure `ledger.modified` if lenden gives no such ID to a batch with these rows
+ */
+export function assertOwnId(batch: Batch): Batch {
+  const { id, identity, number } = batch;
+  if (idsOf(identity).includes(id)) return batch;
+  throw batchModified({ id: `number ${number}` }, ["id"]);
+}
+
 /** The rows of `knownBatches`. */
 export function knownBatchesOf(rows: Row[]): KnownBatches {
   const found = rows.map((row) => ({
-    batch: batchOf(row),
+    batch: assertOwnId(batchOf(row)),
     isNamed: isTrue(row.is_named),
     isUnfinished: isTrue(row.is_unfinished),
   }));

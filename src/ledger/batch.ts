@@ -293,7 +293,7 @@ export function planModified({ id }: Batch): Failure {
 }
 
 /** Why nothing is done with a batch that is not as its events record. */
-export function batchModified({ id }: Batch, columns: string[]): Failure {
+export function batchModified({ id }: Pick<Batch, "id">, columns: string[]): Failure {
   return new Failure(
     "ledger.modified",
     `Batch ${id} was modified in the ledger (${columns.join(", ")}).`,

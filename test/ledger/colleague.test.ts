@@ -159,6 +159,21 @@ describe("a colleague with psql", () => {
     for (const sql of below) await expect(shop.alter(sql)).rejects.toMatchObject({ code: "23514" });
   });
 
+  serverTest.each(["id", "environment"])(
+    "plants an unplanned batch of the next file with another %s, which is not sent",
+    async (column) => {
+      const { batch } = await nextBatch();
+      const unplanned = { row_count: null, total_paisa: null, seal: null, cancelled_at: null };
+      const free = { process: null, held_since: null, [column]: "x" };
+      await insert(shop, "batches", { ...batch, ...unplanned, ...free });
+
+      const sent = await shop.annBuilt([...filled.sending.planned, "--json"]);
+
+      expect([sent.code, errorOf(sent)]).toMatchObject([1, { reason: "ledger.modified" }]);
+      expect(shop.moved()).toEqual([]);
+    },
+  );
+
   /** What ann ordered, and what she orders again. */
   const floods: [
     what: string,

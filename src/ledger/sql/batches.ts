@@ -18,7 +18,7 @@ import {
   type Traits,
   type WhichBatch,
 } from "../batch.ts";
-import { batchOf, foundPlans, knownBatchesOf, planRowOf } from "../batch-results.ts";
+import { assertOwnId, batchOf, foundPlans, knownBatchesOf, planRowOf } from "../batch-results.ts";
 import { immutableColumns } from "../chain.ts";
 import { knownBatches, plansWithin } from "../conditions.ts";
 import { changedIn, digestOf } from "../finding.ts";
@@ -213,7 +213,11 @@ function createLocks(
       ...(driver.dialect.storesLogin ? [login] : []),
     );
     if (!row) throw new Error("a planned batch was claimed as a new one");
-    return { ...batchOf(row), holder, login };
+    // What was claimed before keeps these columns, and guards find batches by them.
+    const batch = batchOf(row);
+    const changed = changedColumns(immutableColumns(row), { environment });
+    if (changed.length > 0) throw batchModified(batch, changed);
+    return { ...assertOwnId(batch), holder, login };
   }
   return {
     holderOf: ({ number }) =>
