@@ -468,8 +468,8 @@ function tallied(tallies: Tally[]): string[] {
 function plain(value: unknown, numbers?: Numbers): unknown {
   const text = JSON.stringify(value, (key, one: unknown) => {
     if (key === "seal" || key === "pages" || key === "samples") return undefined;
-    // The server knows one login.
-    if (key === "login") return undefined;
+    // The server knows one login, and the model has no chain of events.
+    if (key === "login" || key === "orderedAt") return undefined;
     if (one instanceof Set || one instanceof Map) return [...one].map(String).sort();
     if (key === "batch" && typeof one === "bigint") return String(numbers?.get(one) ?? one);
     if (typeof one === "object" && one !== null) {
