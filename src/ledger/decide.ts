@@ -183,15 +183,19 @@ function isRepeatable(one: Operation, nowMs: number): boolean {
 /**
  * P17, P18: an API that rejected a payout may have created it, and a proxy that denied access may have let it through,
  * also if its next attempt was not sent. The same payout, if its reference was only made for it, takes that
- * reference, so that the API creates it once.
+ * reference, so that the API creates it once: of a payout that this login ordered, or that is sealed. One that a
+ * colleague planted gives none.
  */
 function freeBefore(
-  { intent, onDuplicate, isReferenceMade }: ClaimRequest,
+  { intent, onDuplicate, isReferenceMade, sealer }: ClaimRequest,
   { account, similar, nowMs }: ClaimFacts,
 ): FoundOperation | undefined {
   if (intent.kind !== "payout" || !isReferenceMade || onDuplicate === "send") return undefined;
-  const isFound = (one: Operation) =>
+  const isSealed = (one: FoundOperation) =>
+    sealer ? hasValidSeal(one, sealer) : one.seal !== null;
+  const isFound = (one: FoundOperation) =>
     one.account === account &&
+    (one.orderedAt !== undefined || isSealed(one)) &&
     (isRepeatable(one, nowMs) ||
       (isFree(one) && !isTest(one) && one.updatedAt >= duplicatesSince(nowMs))) &&
     isSamePayout(payoutOf(one), payoutOf(intent));

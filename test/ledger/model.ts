@@ -83,7 +83,7 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     seal: state.seals.get(one.number) ?? null,
     // All processes of a model have one login.
     trusted: { openedAt: one.openedAt, keyHash: one.keyHash },
-    ...{ orderedAt: undefined, others: null },
+    ...{ orderedAt: 0, others: null },
   });
   const foundIn = (one: Operation | undefined) => one && found(one);
 

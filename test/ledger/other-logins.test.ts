@@ -122,6 +122,32 @@ describeEach(databases, "a resumed payout", ({ share }) => {
   });
 });
 
+describeEach(databases, "a rejected payout with a generated reference", ({ share }) => {
+  test("gives its reference to the next attempt, beside a newer one of another login", async () => {
+    const shared = await share();
+    const { ledger, asBob } = await withBob(shared);
+    const rejected: Outcome = { state: "REFUSED", code: "rejected", sent: true };
+    const [own, theirs, next] = ["X", "Y", "Z"].map(
+      (last) => `LD-01KASW000000000000000000${last}Z`,
+    );
+    const first = await claimed(ledger, payout(String(own), { asked }));
+    await record(ledger, first, rejected);
+    const { number } = await asBob(async () => {
+      const planted = await claimed(ledger, payout(String(theirs), { asked }));
+      await record(ledger, planted, rejected);
+      return planted;
+    });
+    await shared.run(`UPDATE operations SET login = 'bob' WHERE number = ${number}`);
+
+    const intent = payout(String(next), { asked });
+    const answer = await ledger.claim({
+      ...{ intent, onDuplicate: "reject", isReferenceMade: true, sealer },
+    });
+
+    expect(answer).toMatchObject({ kind: "resumed", operation: { id: first.id } });
+  });
+});
+
 describeEach(databases, "a payout that another login recorded, sent by this one", ({ share }) => {
   const order = payout("A", { asked: { ...payout("A").asked, ...asked } });
 
