@@ -108,7 +108,11 @@ async function rowFacts(
 ): Promise<RowFacts> {
   const is = whichBatch(file, known);
   if (is.kind === "same") return {};
-  if (is.kind === "new") return { paid: await paidBefore(file, rows, ledger) };
+  if (is.kind === "new") {
+    // Only the states of its rows say that it ended.
+    if (known.named) await ledger.batches.assertRecorded(known.named);
+    return { paid: await paidBefore(file, rows, ledger) };
+  }
   return { differences: await differencesFrom(is.batch, file, rows, ledger) };
 }
 
@@ -253,16 +257,19 @@ async function wasPaidBy(
 ): Promise<boolean> {
   if (!samples.every((row) => counts.has(keyOf(row)))) return false;
   const found = new Map<string, number>();
-  let isPaid = false;
+  let [isPaid, isOpen] = [false, false];
   for await (const row of ledger.batches.rows(batch, "all")) {
     const key = keyOf(row);
     const count = (found.get(key) ?? 0) + 1;
-    const isMissing = count > (counts.get(key) ?? 0);
-    if (isMissing || row.state === null || isUnsettled(row) || isFree(row)) return false;
+    if (count > (counts.get(key) ?? 0)) return false;
     found.set(key, count);
-    if (!isUsedUp(row)) isPaid = true;
+    if (row.state === null || isUnsettled(row) || isFree(row)) isOpen = true;
+    else if (!isUsedUp(row)) isPaid = true;
   }
-  return isPaid;
+  if (isPaid && !isOpen) return true;
+  // Only the states of its rows say that the file would not pay it again.
+  await ledger.batches.assertRecorded(batch);
+  return false;
 }
 
 function withoutExtraSpace(text: string | null): string {

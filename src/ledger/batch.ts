@@ -107,6 +107,13 @@ export interface BatchResults {
   /** The rows of a set in the order of the file, page by page, so that memory does not grow with the batch. */
   rows(batch: Batch, set: RowSet): AsyncIterable<RowResult>;
   /**
+   * Compares the operations of all rows with their events, page by page, before their states decide whether the batch
+   * ended.
+   *
+   * @throws Failure `ledger.modified`
+   */
+  assertRecorded(batch: Batch): Promise<void>;
+  /**
    * As `rows`, of a plan that was read: of a page that is no longer the same, no row is returned.
    *
    * @throws Failure `batch.plan-modified`

@@ -281,6 +281,36 @@ describe("a colleague with psql", () => {
     expect(shop.moved()).toEqual(["payout 41 01711000041"]);
   });
 
+  /** What he writes of a row of a paid batch, and of the row of an unfinished one. */
+  const accepted = "state = 'CONFIRMED', status = 'Completed', phase = 'live'";
+  const ended: [what: string, set: string, which: string, file: string, sums: [number, number]][] =
+    [
+      [
+        "as accepted, and the changed file of its batch is not sent",
+        accepted,
+        "reference IN ('JUNE-2', 'JUNE-3')",
+        "ref,amount,to,method\nJUNE-1,21,01711000021,bkash\nJUNE-2,22,01711000022,bkash\nJUNE-9,23,01711000029,bkash\n",
+        [3, 66],
+      ],
+      [
+        "as not sent, and a file with all rows of its batch is not sent",
+        "state = 'NOT_SENT', phase = 'free', status = NULL, accepted_at = NULL",
+        "reference = 'MAY-1'",
+        "amount,to,method\n11,01711000011,bkash\n12,01711000012,bkash\n13,01711000013,bkash\n",
+        [3, 36],
+      ],
+    ];
+
+  serverTest.each(ended)("edits a row of a batch %s", async (_, set, which, file, sums) => {
+    await shop.alter(`UPDATE operations SET ${set} WHERE ${which}`);
+    const path = fileOf(file, which.includes("JUNE") ? "june.csv" : "more.csv");
+
+    const sent = await shop.ann([...orders.batch(path, sums), "--allow-duplicates", "--json"]);
+
+    expect([sent.code, errorOf(sent)]).toMatchObject([1, { reason: "ledger.modified" }]);
+    expect(shop.moved()).toEqual([]);
+  });
+
   serverTest(
     "cancels a paid batch, which a file with all of its rows does not pay again",
     async () => {

@@ -3,7 +3,8 @@ import { rowResultOf, tallyOf } from "../batch-results.ts";
 import { batchSums, isOfBatch, rowColumns, rowSets } from "../conditions.ts";
 import { PageDigests } from "../plan.ts";
 import { isTrue, numberIn, type Row, reader } from "../values.ts";
-import type { Driver } from "./driver.ts";
+import type { Dialect, Driver } from "./driver.ts";
+import { type FoundBy, foundIn } from "./found.ts";
 import { all, query, type Value } from "./work.ts";
 
 /** FROM and WHERE of the rows `r` of a batch. */
@@ -14,7 +15,8 @@ const sums = batchSums(joined);
 const selectReferences = `SELECT r.reference ${rowsOfBatch} AND r.reference LIKE '%-lenden%' ORDER BY r."row"`;
 
 /** The rows of batches with their results, which are read from the operations and stored nowhere else. */
-export function createBatchResults(driver: Driver): BatchResults {
+export function createBatchResults(driver: Driver, recorder: FoundBy): BatchResults {
+  const operations = operationsSql(driver.dialect);
   const read = (sql: string, ...values: Value[]): Promise<Row[]> =>
     driver.read(() => query(sql, ...values));
   const pages = (columns: Record<string, string>, from: string, batch: bigint) =>
@@ -54,6 +56,15 @@ export function createBatchResults(driver: Driver): BatchResults {
         for (const row of page) yield rowResultOf(row);
     },
 
+    assertRecorded: async ({ number }) => {
+      for (let after = 0n; ; ) {
+        const rows = await read(operations, number, after);
+        foundIn(rows, { appendedTo: () => [], recorder });
+        if (rows.length < operationsPerPage) return;
+        after = numberIn(rows.at(-1)?.place);
+      }
+    },
+
     async *rowsAsRead({ batch, accepted, ...read }, set) {
       const isIn = `CASE WHEN ${rowSets[set]} THEN 1 ELSE 0 END`;
       const columns = { ...rowColumns, recipient_key: "r.recipient_key", is_in: isIn };
@@ -78,6 +89,15 @@ export function createBatchResults(driver: Driver): BatchResults {
     },
   };
 }
+
+const operationsPerPage = 500;
+/** The operations of the references of a batch. $1 batch, $2 number of the row before. */
+const operationsSql = ({ foundColumns }: Dialect) => `
+  SELECT r."row" AS place, ${foundColumns}
+  FROM lenden.batch_rows r CROSS JOIN lenden.batches b CROSS JOIN lenden.operations o
+  WHERE r.batch = $1 AND b.number = r.batch AND o.account = b.account AND o.reference = r.reference
+    AND r."row" > $2
+  ORDER BY r."row" LIMIT ${operationsPerPage}`;
 
 const recipientColumns = {
   ...{ row: "r.row", recipient: "r.recipient", name: "r.name", amount_paisa: "r.amount_paisa" },

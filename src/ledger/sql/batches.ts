@@ -65,7 +65,7 @@ export function createBatches(driver: Driver, account: RunAccount, recorder: Rec
   const parts: Parts = { driver, account, recorder, columns };
   const pageOfPlans = plansWithin(columns, driver.dialect.jsonArray, guardScope(recorder.owner));
   return {
-    ...createBatchResults(driver),
+    ...createBatchResults(driver, recorder),
     ...createLocks(parts),
     ...createPlans(parts),
     ...createSeals(parts),

@@ -117,6 +117,13 @@ export const batchBugs = [
       ),
     tests: [...identity, "-t", "another production account finished"],
   },
+  ...["and the changed file", "and a file with all rows"].map((title) => ({
+    name: `batch: the states of its rows decide unchecked, ${title}`,
+    seam: "batchOfFile",
+    decorate: (find) => (file, rows, ledger) =>
+      find(file, rows, withBatches(ledger, { assertRecorded: () => async () => {} })),
+    tests: ["test/ledger/colleague.test.ts", "-t", title],
+  })),
   {
     name: "batch: a changed file of an unfinished batch is a new batch",
     seam: "whichBatch",
