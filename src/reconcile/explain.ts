@@ -3,7 +3,7 @@ import { magnitude, type Paisa, signedText } from "../domain/amount.ts";
 import type { EntryCategory } from "../domain/entry-category.ts";
 import { usage } from "../domain/failure.ts";
 import { counted } from "../domain/text.ts";
-import type { NewEntry } from "../ledger/entry.ts";
+import type { Entry, NewEntry } from "../ledger/entry.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 
 import type { Finding, Findings } from "./findings.ts";
@@ -44,7 +44,7 @@ export async function findEntries(
       const entry = entries.get(keyOf(one, source));
       // The key covers the amount, but a colleague may have written the entry.
       if (entry && isOf(entry, one.line))
-        findings.explainByEntry(one.line.line, `${entry.category}: ${entry.reason}`);
+        findings.explainByEntry(one.line.line, explanationText(entry));
     }
   }
 }
@@ -83,9 +83,16 @@ export async function explain(
     if (!finding) continue;
     if (category === "none") await ledger.entries.withdraw(keyOf(finding, source), reason);
     else entries.push(entryOf(finding, category, reason, source));
-    findings.explainByEntry(line, category === "none" ? undefined : `${category}: ${reason}`);
+    if (category === "none") findings.explainByEntry(line, undefined);
   }
-  if (entries.length > 0) await ledger.entries.record(entries);
+  if (entries.length === 0) return;
+  await ledger.entries.record(entries);
+  await findEntries(findings, source, ledger);
+}
+
+/** With who recorded it, because on a shared ledger anyone may have written an entry. */
+function explanationText({ category, reason, login }: Entry): string {
+  return `${category}: ${reason} (by ${login})`;
 }
 
 /**

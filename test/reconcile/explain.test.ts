@@ -58,7 +58,7 @@ describe("reconcile --explain", () => {
   test("explains lines once: the same statement finds the entries, and books have them", async () => {
     const file = statement(lines);
     expect(await reconciled(file)).toMatchObject({ code: 6, explained: [] });
-    const explained = ["2 top-up: our bank", "5 settlement: to our bank"];
+    const explained = ["2 top-up: our bank (by tester)", "5 settlement: to our bank (by tester)"];
     expect(await reconciled(file, ...both)).toMatchObject({ code: 0, explained });
     expect(await reconciled(file, ...both)).toMatchObject({ code: 0, explained });
     expect(await reconciled(file)).toMatchObject({ code: 0, explained });
@@ -79,7 +79,7 @@ describe("reconcile --explain", () => {
     expect(await reconciled(file, "--explain", "2=none:it was a loan")).toMatchObject({ code: 6 });
     expect(await reconciled(file)).toMatchObject({
       code: 6,
-      explained: ["5 settlement: to our bank"],
+      explained: ["5 settlement: to our bank (by tester)"],
     });
     expect(await netOf()).toMatchObject({ entries: "-50000" });
     const again = await reconciled(file, "--explain", "2=other:a loan");
@@ -112,7 +112,9 @@ describe("reconcile --explain", () => {
   test("does not explain a line with another amount, day or mapping", async () => {
     await reconciled(statement(lines), ...both);
     const other = lines.map((line) => line.replace("200000,200000", "200001,200001"));
-    expect((await reconciled(statement(other))).explained).toEqual(["5 settlement: to our bank"]);
+    expect((await reconciled(statement(other))).explained).toEqual([
+      "5 settlement: to our bank (by tester)",
+    ]);
     expect(await reconciled(statement(lines), "--mapping", "wallet")).toMatchObject({
       ...{ code: 6, explained: [] },
     });
@@ -127,7 +129,10 @@ describe("reconcile --explain", () => {
     ];
     const file = statement(twice);
     await reconciled(file, "--explain", "2=interest:a bonus");
-    expect(await reconciled(file)).toMatchObject({ code: 6, explained: ["2 interest: a bonus"] });
+    expect(await reconciled(file)).toMatchObject({
+      code: 6,
+      explained: ["2 interest: a bonus (by tester)"],
+    });
   });
 });
 
