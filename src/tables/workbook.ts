@@ -144,7 +144,7 @@ function parse(library: Library, bytes: Buffer, options: ParsingOptions) {
   return { workbook, sheets };
 }
 
-/** A damaged file may keep the library busy for ever: a whole one takes about a second for each megabyte. */
+/** A damaged file may keep the library busy without end: a whole one takes about a second for each megabyte. */
 function inTime(bytes: Buffer, work: () => void): void {
   const timeout = 5_000 + Math.ceil(bytes.byteLength / 100);
   try {
