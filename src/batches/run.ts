@@ -42,11 +42,18 @@ export async function runBatch(
 ) {
   const { batch } = plan;
   const before = await readStatus(batch, ledger);
+  const { completed, processing, cancelled } = before.sums;
+  const accepted = sumOf(completed, processing, cancelled);
+  const others = accepted.count > 0 ? await ledger.batches.acceptedByOthers(batch) : [];
+  for (const sum of others)
+    notice(
+      `${sum.count} of ${rowsText(before.total.count)} were recorded as accepted by ${sum.login}. To compare them with the API, run 'lenden ledger audit'.`,
+      "batch.accepted-by-others",
+    );
   if (openOf(before.sums).count === 0) {
     await ledger.batches.release(batch);
     if (!isQuiet) notice(await nothingLeftText(before, ledger), "batch.already-sent");
-    const { completed, processing, cancelled } = before.sums;
-    const certain = { accepted: sumOf(completed, processing, cancelled), unsent: 0 };
+    const certain = { accepted, unsent: 0 };
     const none: Sum = { count: 0, sumPaisa: 0n };
     return { notes: [], existing: none, sent: none, certain };
   }

@@ -98,6 +98,8 @@ export interface BatchResults {
   tally(batch: Batch): Promise<Tally[]>;
   /** The tallies of some batches, in their order; one round trip. */
   tallies(batches: Batch[]): Promise<Tally[][]>;
+  /** Its accepted rows whose last attempts other logins than that of this run recorded, by login. */
+  acceptedByOthers(batch: Batch): Promise<{ login: string; count: number; sumPaisa: Paisa }[]>;
   /** When the first and the last of its rows were sent; undefined if no row was. */
   sentBetween(batch: Batch): Promise<{ first: string; last: string } | undefined>;
   /** Its references that replace used ones: `…-lenden2`. */

@@ -281,6 +281,31 @@ describe("a colleague with psql", () => {
     expect(shop.moved()).toEqual(["payout 41 01711000041"]);
   });
 
+  serverTest("plants the accepted payout of an unsent row, and the batch names him", async () => {
+    await stopPlanned();
+    const { rows: batches } = await shop.colleague.query(newestBatch);
+    const [{ number }] = batches;
+    const { rows } = await shop.colleague.query(unsentRow, [number]);
+    const [{ reference, seal }] = rows;
+    await plant(shop, "MAY-2", (intent) => ({
+      ...toColleague(reference, 32)(intent),
+      ...{ batch: number, seal },
+      asked: {
+        ...{ amount: 32, merchantRef: reference, recipientNumber: "01711000032" },
+        paymentMethodId: rows[0].method_id,
+      },
+    }));
+
+    const sent = await shop.annBuilt([...filled.sending.planned, "--json"]);
+
+    expect(sent.code).toBe(0);
+    const message = expect.stringContaining("1 of 2 rows were recorded as accepted by mallory");
+    expect(JSON.parse(sent.stdout).warnings).toEqual([
+      { reason: "batch.accepted-by-others", message },
+    ]);
+    expect(shop.moved()).toEqual(["payout 31 01711000031"]);
+  });
+
   /** What he writes of a row of a paid batch, and of the row of an unfinished one. */
   const accepted = "state = 'CONFIRMED', status = 'Completed', phase = 'live'";
   const ended: [what: string, set: string, which: string, file: string, sums: [number, number]][] =

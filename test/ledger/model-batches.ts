@@ -295,6 +295,7 @@ export function modelBatches(run: ModelRun): BatchStore {
       return { ...batch, ...ended };
     },
 
+    acceptedByOthers: async () => [],
     assertRecorded: async () => {},
     tally: async (batch) => tallyOf(batch),
     tallies: async (batches) => batches.map(tallyOf),

@@ -1,8 +1,9 @@
 import { type BatchResults, planModified, type RowResult } from "../batch.ts";
 import { rowResultOf, tallyOf } from "../batch-results.ts";
-import { batchSums, isOfBatch, rowColumns, rowSets } from "../conditions.ts";
+import { batchSums, isOfBatch, isSamePayout, rowColumns, rowSets } from "../conditions.ts";
 import { PageDigests } from "../plan.ts";
 import { isTrue, numberIn, type Row, reader } from "../values.ts";
+import { loginOf } from "../worker.ts";
 import type { Dialect, Driver } from "./driver.ts";
 import { type FoundBy, foundIn } from "./found.ts";
 import { all, query, type Value } from "./work.ts";
@@ -28,6 +29,15 @@ export function createBatchResults(driver: Driver, recorder: FoundBy): BatchResu
     tallies: async (batches) => {
       const works = () => batches.map(({ number }) => query(sums.byState, number));
       return (await driver.read(() => all(works()))).map((rows) => rows.map(tallyOf));
+    },
+
+    acceptedByOthers: async ({ number }) => {
+      const found = await read(acceptedBy, number, loginOf(recorder));
+      return found.map((row) => ({
+        login: String(row.login),
+        count: Number(row.count),
+        sumPaisa: numberIn(row.sum),
+      }));
     },
 
     sentBetween: async ({ number }) => {
@@ -89,6 +99,13 @@ export function createBatchResults(driver: Driver, recorder: FoundBy): BatchResu
     },
   };
 }
+
+/** Who recorded the last attempts of the accepted rows of a batch. $1 batch, $2 login of this run. */
+const acceptedBy = `SELECT login, count(*) AS count, sum(amount_paisa) AS sum FROM (
+    SELECT o.amount_paisa, coalesce((SELECT e.login FROM lenden.events e
+      WHERE e.operation = o.number AND e.event = 'attempt' ORDER BY e.number DESC LIMIT 1), o.login) AS login
+    ${joined} AND ${isSamePayout} AND o.state = 'CONFIRMED') found
+  WHERE login <> $2 GROUP BY login ORDER BY login`;
 
 const operationsPerPage = 500;
 /** The operations of the references of a batch. $1 batch, $2 number of the row before. */
