@@ -171,7 +171,7 @@ function problemOfLine(
   if (cells.length === 1 && name && delimiter !== undefined)
     return `The header is one column that contains a ${name}. Add --delimiter ${name} if the file was saved that way.`;
   if (cells.some((cell) => isKnownColumn(cell, choices))) return undefined;
-  return `The first line is not a header. It must name the columns: ${fields.join(", ")}.`;
+  return `The first line is not a header. It must name the columns: ${fields.join(", ")}. For a file of another form, run 'lenden payout batch clean <file>'.`;
 }
 
 /** Reads each column that is not a result of an export. */

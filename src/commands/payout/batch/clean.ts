@@ -109,11 +109,14 @@ export const batchClean = defineCommand({
   view: ({ input, cleaned, sheet, isCsv }): View => {
     if (input.write !== undefined) {
       const end = input.write.startsWith("-") ? ["--"] : [];
-      const next = shellLine(["lenden", "payout", "batch", "check", ...end, input.write]);
+      // Without a method in the file, the next command needs one.
+      const method = cleaned.columns.includes("method") ? [] : ["--method", "<method>"];
+      const next = ["lenden", "payout", "batch", "check", ...end, input.write];
+      const line = [shellLine(next), ...method].join(" ");
       return card("Clean payroll", input.write, [
         field("file", "File", text(input.write)),
         field("total", "Total", text(sumText(cleaned.after))),
-        field("next", "Next", text(next)),
+        field("next", "Next", text(line)),
       ]);
     }
     return isCsv ? sheet : { kind: "raw", text: toCsv(sheet, false).trimEnd() };
