@@ -37,10 +37,11 @@ const fill = `
     FROM generate_series(1, ${count}) n) one;
   INSERT INTO lenden.batches (id, profile, environment, name, file_name, file_hash, identity, columns, "user", created_at,
     account, row_count, total_paisa)
-    VALUES ('B1', 'shop', 'production', 'may', 'may', '', '', '[]', 'root', '2026-02-11', 1, 99, 99);
+    VALUES ('B000001', 'shop', 'production', 'may', 'may', '', '000000000001', '[]', 'root', '2026-02-11', 1, 99, 99);
   INSERT INTO lenden.batches (id, profile, environment, name, file_name, file_hash, identity, columns, "user", created_at,
     account, row_count, total_paisa)
-  SELECT 'B' || n, 'shop', 'production', 'name-' || n, 'file-' || n, 'hash-' || n, 'identity-' || n, '[]',
+  SELECT 'B' || lpad(n::text, 6, '0'), 'shop', 'production', 'name-' || n, 'file-' || n, 'hash-' || n,
+    regexp_replace(lpad(n::text, 6, '0'), '(.)', '0\\1', 'g'), '[]',
     'root', '2026-02-11', CASE WHEN n > 9950 THEN 2 ELSE 1 END, n, n
   FROM generate_series(2, 10000) n;
   INSERT INTO lenden.events (number, batch, at, event, data, commit_id, hash)
@@ -178,9 +179,9 @@ const lookUps: [size: number, work: (ledger: Reads) => Promise<unknown>][] = [
     },
   ],
   [100, async (one) => [...(await one.overlaps(rows, { since: "2026-01-28" })).keys()]],
-  [1, known({ id: "B77" })],
+  [1, known({ id: "B000077" })],
   [1, known({ hash: "hash-77" })],
-  [1, known({ identity: "identity-77", name: "name-77" })],
+  [1, known({ identity: "000000000707", name: "name-77" })],
   [1, known({ name: "file-77" })],
   [0, known({ identity: "none", name: "none" })],
   [20, (one) => one.batches.list(20)],
