@@ -1,34 +1,22 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { scratchFolder } from "../support/helpers.ts";
-import { type Merchant, openMerchant, paidPayout } from "../support/merchant.ts";
+import type { Merchant } from "../support/merchant.ts";
+import { merchantWithPayouts, reconciledBy } from "./small-statement.ts";
 
 let merchant: Merchant;
 
 beforeAll(async () => {
-  merchant = await openMerchant({}, afterAll);
-  for (const [ref = "", amount = "", to = ""] of [
-    ["FLD-1", "1250.50", "01712345678"],
-    ["FLD-2", "500", "01812345678"],
-    ["FLD-3", "125000", "01912345678"],
-  ]) {
-    const what = ["--amount", amount, "--to", to, "--method", "bkash", "--yes"];
-    await paidPayout(merchant, ["payout", "send", "--ref", ref, ...what]);
-  }
+  merchant = await merchantWithPayouts(
+    [
+      ["FLD-1", "1250.50", "01712345678"],
+      ["FLD-2", "500", "01812345678"],
+      ["FLD-3", "125000", "01912345678"],
+    ],
+    afterAll,
+  );
 });
 
 async function reconciled(lines: string[], ...more: string[]) {
-  const file = join(scratchFolder(), "s.csv");
-  writeFileSync(file, lines.join("\n"));
-  const days = ["--since", "today", "--until", "today"];
-  const line = ["reconcile", file, ...days, "--yes", "--json", ...more];
-  const { code, stdout, stderr } = await merchant.lenden(line);
-  const found: {
-    warnings?: { message: string }[];
-    skipped?: { line: number; kind: string }[];
-    lines?: { line: number; result: string; reason: string | null }[];
-  } = JSON.parse(stdout || "{}");
+  const { code, stderr, found } = await reconciledBy(merchant, lines, ...more);
   return {
     code,
     stderr,
