@@ -59,7 +59,7 @@ export function checkExplanations(findings: Findings, explanations: Explanation[
     if (category === "none")
       return isExplained ? [] : `--explain: line ${line} has no entry that could be withdrawn.`;
     if (!isExplained && (result !== "only-in-statement" || explained))
-      return `--explain: line ${line} is explained already (${explained ?? result}).`;
+      return `--explain: line ${line} is ${explained ?? result}, so it is no open line.`;
     if (finding.line.currency !== null) return `--explain: line ${line} is not in BDT.`;
     const isDirected = category !== "other" || finding.line.movementPaisa !== null;
     return isDirected ? [] : `--explain: the statement shows no direction of line ${line}.`;
@@ -83,7 +83,7 @@ export async function explain(
     if (!finding) continue;
     if (category === "none") await ledger.entries.withdraw(keyOf(finding, source), reason);
     else entries.push(entryOf(finding, category, reason, source));
-    if (category === "none") findings.explainByEntry(line, undefined);
+    findings.explainByEntry(line, undefined);
   }
   if (entries.length === 0) return;
   await ledger.entries.record(entries);
@@ -99,12 +99,20 @@ function explanationText({ category, reason, login }: Entry): string {
  * Records the fees of a statement: lines that are only a fee, and what a column of fees has beside amounts.
  *
  * @returns how many entries are new
+ * @throws Failure `usage` if the column has both signs: one of them is a fee that came back; then none is recorded
  */
 export async function recordFees(
   findings: Findings,
   source: Source,
   ledger: Pick<Ledger, "entries">,
 ): Promise<number> {
+  const [above, below] = [findings.count("feesAbove"), findings.count("feesBelow")];
+  const odd = above.count < below.count ? above.first : below.first;
+  if (above.count > 0 && below.count > 0)
+    throw usage(
+      [`--record-fees: the fee on line ${odd?.line.line} has another sign than most.`],
+      "If it came back, give it a line of its own, then run the same command again.",
+    );
   let count = 0;
   for (const page of findings.pages("withFee", atOnce)) {
     const entries = page.flatMap((one) => {

@@ -68,6 +68,8 @@ const selections = {
   net: "is_net = 1",
   gross: "is_net = 0",
   /** As `fees` counts them. */
+  feesAbove: "fee > 0 AND currency IS NULL",
+  feesBelow: "fee < 0 AND currency IS NULL",
   withFee: "(result = 'fee' OR coalesce(fee, 0) <> 0) AND currency IS NULL",
 };
 type Selection = keyof typeof selections;

@@ -73,6 +73,14 @@ describe("reconcile --explain", () => {
     ]);
   });
 
+  test("replaces what was explained before", async () => {
+    const file = statement(lines);
+    await reconciled(file, ...both);
+    const { explained } = await reconciled(file, "--explain", "2=other:a loan");
+    expect(explained?.[0]).toBe("2 other: a loan (by tester)");
+    expect(await netOf()).toMatchObject({ entries: "150000" });
+  });
+
   test("withdraws what was explained, with a reason", async () => {
     const file = statement(lines);
     await reconciled(file, ...both);
@@ -89,7 +97,7 @@ describe("reconcile --explain", () => {
 
   test.each([
     ["a line that is not there", "9=fee:x", "no line 9"],
-    ["a line of an operation", "3=fee:x", "line 3 is explained already"],
+    ["a line of an operation", "3=fee:x", "line 3 is matched"],
     ["a category that is none", "2=fees:x", "fee, top-up, settlement, interest, other, none"],
     ["no reason", "2=fee:", "<line>=<category>:<reason>"],
     ["an entry that is not there", "2=none:x", "no entry"],
@@ -173,6 +181,14 @@ test("reconcile --record-fees records the fees of columns and of lines once", as
   expect(await netOf()).toMatchObject({ entries: "-27.5" });
   expect(await reconciled(file, "--record-fees")).toMatchObject({ code: 0 });
   expect(await netOf()).toEqual({ net: "-1778", entries: "-27.5" });
+});
+
+test("reconcile --record-fees records nothing if a fee has another sign than most", async () => {
+  const rows = ["FLD-1,1250.50,5.00", "FLD-2,500,-5.00", "X-1,7,5.00"];
+  const file = statement(["Reference,Debit,Fee", ...rows]);
+  const { code, stderr } = await reconciled(file, "--record-fees");
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("on line 3") });
+  expect(await netOf()).toMatchObject({ entries: "0" });
 });
 
 const hledger = "/usr/bin/hledger";
