@@ -1,29 +1,16 @@
 import { basename } from "node:path";
-import { readText } from "../cli/command/common-flags.ts";
 import type { Context } from "../cli/command/context.ts";
 import { defineCommand } from "../cli/command/define-command.ts";
-import { argument, flag, type Input } from "../cli/command/flag.ts";
-import type { Confirmation } from "../cli/terminal/confirm.ts";
-import { entryCategories } from "../domain/entry-category.ts";
 import { usage } from "../domain/failure.ts";
-import { formatPaisa } from "../domain/money.ts";
-import { didYouMean } from "../domain/nearest.ts";
-import { err, ok, quoted, type Result } from "../domain/result.ts";
-import type { Folders } from "../platform/host.ts";
-import {
-  checkExplanations,
-  type Explanation,
-  explain,
-  feesText,
-  recordFees,
-} from "../reconcile/explain.ts";
+import { quoted } from "../domain/result.ts";
+import { checkExplanations, explain, feesText, recordFees } from "../reconcile/explain.ts";
 import { type ColumnMapping, statementFields } from "../reconcile/fields.ts";
 import type { Findings } from "../reconcile/findings.ts";
 import { readLines } from "../reconcile/lines.ts";
 import type { Skipped } from "../reconcile/other-rows.ts";
 import { periodOf, swapDates } from "../reconcile/period.ts";
-import { type UnusedColumn, unusedColumns } from "../reconcile/recognize.ts";
-import type { Acceptance, Reconciliation } from "../reconcile/reconcile.ts";
+import { unusedColumns } from "../reconcile/recognize.ts";
+import type { Reconciliation } from "../reconcile/reconcile.ts";
 import {
   endingOf,
   lineOf,
@@ -38,88 +25,15 @@ import {
   workbookTexts,
 } from "../reconcile/report.ts";
 import { type Mapping, openMappings } from "../tables/mappings.ts";
-import { fileFlags } from "./payout/batch/file.ts";
-import { plainResult, proposalText, reconcileOutput, rowTable } from "./reconcile-output.ts";
-import { spanOf, timeFilters, zoneOf } from "./time-filters.ts";
-
-const savedMappings = async ({ config }: Folders) => openMappings(config).names();
-
-const flags = {
-  mapping: flag.optional(
-    "--mapping <name>",
-    "Name of a column mapping; the first use saves it",
-    readText,
-    { stored: savedMappings },
-  ),
-  map: flag.many("--map <mapping>", "Read a column as a field: 'Trx ID=id'", readMap),
-  delimiter: fileFlags.delimiter,
-  sheet: flag.optional(
-    "--sheet <name>",
-    "Sheet of a workbook (default: the first with data)",
-    readText,
-  ),
-  since: { ...timeFilters.since, about: "Start of the period (default: first date in the file)" },
-  until: { ...timeFilters.until, about: "End of the period (default: last date in the file)" },
-  import: flag.toggle("--import", "Record operations that the ledger lacks, if the API has them"),
-  accept: flag.many(
-    "--accept <proposal>",
-    "Accept a proposed match: <line>=<operation>:<reason>",
-    readAcceptance,
-  ),
-  acceptUnique: flag.toggle("--accept-unique", "Accept each line that has exactly one proposal", {
-    onlyWith: "reason",
-  }),
-  reason: flag.optional("--reason <text>", "Why they are accepted", readText, {
-    onlyWith: "acceptUnique",
-  }),
-  explain: flag.many(
-    "--explain <explanation>",
-    "Explain a line without an operation: <line>=<category>:<reason>",
-    readExplanation,
-  ),
-  recordFees: flag.toggle("--record-fees", "Record the fees of the statement in the ledger"),
-};
-
-const args = {
-  file: argument.required(
-    "file",
-    "CSV file or workbook; - reads standard input",
-    ok<string>,
-    "csv-file",
-  ),
-};
-type ReconcileInput = Input<typeof flags & typeof args>;
-
-/** Reads `Trx ID=id`. A column's name may contain an equals sign. */
-function readMap(typed: string): Result<ColumnMapping> {
-  const [, column = "", name = ""] = /^(.*)=([^=]*)$/s.exec(typed) ?? [];
-  const field = statementFields.find((one) => one === name.trim());
-  if (column.trim() !== "" && field) return ok({ column: column.trim(), field });
-  return err(
-    `${quoted(typed)} is not <column>=<field>. The fields are: ${statementFields.join(", ")}.${didYouMean(name, statementFields)}`,
-  );
-}
-
-function readAcceptance(typed: string): Result<Acceptance> {
-  const [, line, operation = "", reason = ""] =
-    /^([0-9]{1,9})=([^\s:=]+):(.*\S.*)$/.exec(typed) ?? [];
-  return line === undefined
-    ? err(`${quoted(typed)} is not <line>=<operation>:<reason>. Example: 12=INV-7:paid by hand.`)
-    : ok({ line: Number(line), operation, reason: reason.trim() });
-}
-
-/** Reads `12=top-up:from our bank`. */
-function readExplanation(typed: string): Result<Explanation> {
-  const [, line, word = "", reason = ""] = /^([0-9]{1,9})=([^:=]+):(.*\S.*)$/.exec(typed) ?? [];
-  const category = explanations.find((one) => one === word.trim());
-  if (line !== undefined && category)
-    return ok({ line: Number(line), category, reason: reason.trim() });
-  return err(
-    `${quoted(typed)} is not <line>=<category>:<reason>. The categories are: ${explanations.join(", ")}.${didYouMean(word, explanations)}`,
-  );
-}
-
-const explanations = [...entryCategories, "none"] as const;
+import { args, flags, type ReconcileInput } from "./reconcile-flags.ts";
+import { plainResult, reconcileOutput, rowTable } from "./reconcile-output.ts";
+import {
+  askForProposals,
+  columnQuestion,
+  explanationQuestion,
+  uniqueOf,
+} from "./reconcile-questions.ts";
+import { spanOf, zoneOf } from "./time-filters.ts";
 
 export const reconcile = defineCommand({
   description:
@@ -249,44 +163,6 @@ function savedColumns(name: string, mapping: Mapping | undefined): ColumnMapping
   });
 }
 
-function columnQuestion(columns: ColumnMapping[], unused: UnusedColumn[]): Confirmation {
-  return {
-    action: "Use these columns",
-    rows: [
-      ...columns.map(({ column, field, why }): [string, string] => [
-        column,
-        why ? `${field} (${why})` : field,
-      ]),
-      ...unused.map((one): [string, string] => [unusedText(one), "not used"]),
-    ],
-    alwaysAsked: true,
-    ofAllAccounts: true,
-  };
-}
-
-/** The lines with exactly one proposal, of an operation that is proposed for no other line. */
-function uniqueOf({ findings }: Reconciliation, reason = ""): Acceptance[] {
-  const found = [...findings.list("proposed")].flatMap(({ line, proposals: [first, ...others] }) =>
-    first && others.length === 0 ? { line: line.line, operation: first.operation, reason } : [],
-  );
-  const times = new Map<string, number>();
-  for (const { operation } of found) times.set(operation, (times.get(operation) ?? 0) + 1);
-  return found.filter(({ operation }) => times.get(operation) === 1);
-}
-
-function explanationQuestion(explained: Explanation[], { findings }: Reconciliation): Confirmation {
-  return {
-    action: "Record these entries in the ledger",
-    rows: explained.map(({ line, category, reason }): [string, string] => {
-      const { movementPaisa, amountPaisa } = findings.at(line)?.line ?? {};
-      const amount = formatPaisa(movementPaisa ?? amountPaisa ?? 0n);
-      return [`Line ${line}`, `${amount}, ${category}: ${reason}`];
-    }),
-    alwaysAsked: true,
-    ofAllAccounts: true,
-  };
-}
-
 /** What a table shows, what is said beside it, and the error that ends the run. */
 function shownOf(
   found: Reconciliation,
@@ -316,32 +192,3 @@ function take<Item>(items: Iterable<Item>, most: number): Item[] {
 
 /** Of a table; other output is complete. */
 const mostRows = 50;
-
-async function askForProposals(
-  { findings }: Reconciliation,
-  context: Context,
-): Promise<Acceptance[]> {
-  const { ui } = context;
-  const zone = await zoneOf(context);
-  const accepted: Acceptance[] = [];
-  const ask = findings.count("proposed").count > 0 ? await ui.ask() : undefined;
-  if (!ask) return [];
-  for (const { line, proposals } of findings.list("proposed")) {
-    const left = proposals.filter((one) =>
-      accepted.every(({ operation }) => operation !== one.operation),
-    );
-    if (left.length === 0) continue;
-    const operation = await ask.choice(
-      `Line ${line.line} (${formatPaisa(line.amountPaisa ?? 0n)}):`,
-      [
-        { name: "I do not know: leave it open", value: undefined },
-        ...left.map((one) => ({ name: `It is ${proposalText(one, zone)}`, value: one.operation })),
-      ],
-    );
-    if (operation === undefined) continue;
-    const check = (typed: string) => (typed.trim() ? undefined : "Enter a reason.");
-    const reason = (await ask.text("Reason:", { check })).trim();
-    accepted.push({ line: line.line, operation, reason });
-  }
-  return accepted;
-}

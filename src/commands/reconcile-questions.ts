@@ -1,0 +1,80 @@
+import type { Context } from "../cli/command/context.ts";
+import type { Confirmation } from "../cli/terminal/confirm.ts";
+import { formatPaisa } from "../domain/money.ts";
+import type { Explanation } from "../reconcile/explain.ts";
+import type { ColumnMapping } from "../reconcile/fields.ts";
+import type { UnusedColumn } from "../reconcile/recognize.ts";
+import type { Acceptance, Reconciliation } from "../reconcile/reconcile.ts";
+import { unusedText } from "../reconcile/report.ts";
+import { proposalText } from "./reconcile-output.ts";
+import { zoneOf } from "./time-filters.ts";
+
+export function columnQuestion(columns: ColumnMapping[], unused: UnusedColumn[]): Confirmation {
+  return {
+    action: "Use these columns",
+    rows: [
+      ...columns.map(({ column, field, why }): [string, string] => [
+        column,
+        why ? `${field} (${why})` : field,
+      ]),
+      ...unused.map((one): [string, string] => [unusedText(one), "not used"]),
+    ],
+    alwaysAsked: true,
+    ofAllAccounts: true,
+  };
+}
+
+/** The lines with exactly one proposal, of an operation that is proposed for no other line. */
+export function uniqueOf({ findings }: Reconciliation, reason = ""): Acceptance[] {
+  const found = [...findings.list("proposed")].flatMap(({ line, proposals: [first, ...others] }) =>
+    first && others.length === 0 ? { line: line.line, operation: first.operation, reason } : [],
+  );
+  const times = new Map<string, number>();
+  for (const { operation } of found) times.set(operation, (times.get(operation) ?? 0) + 1);
+  return found.filter(({ operation }) => times.get(operation) === 1);
+}
+
+export function explanationQuestion(
+  explained: Explanation[],
+  { findings }: Reconciliation,
+): Confirmation {
+  return {
+    action: "Record these entries in the ledger",
+    rows: explained.map(({ line, category, reason }): [string, string] => {
+      const { movementPaisa, amountPaisa } = findings.at(line)?.line ?? {};
+      const amount = formatPaisa(movementPaisa ?? amountPaisa ?? 0n);
+      return [`Line ${line}`, `${amount}, ${category}: ${reason}`];
+    }),
+    alwaysAsked: true,
+    ofAllAccounts: true,
+  };
+}
+
+export async function askForProposals(
+  { findings }: Reconciliation,
+  context: Context,
+): Promise<Acceptance[]> {
+  const { ui } = context;
+  const zone = await zoneOf(context);
+  const accepted: Acceptance[] = [];
+  const ask = findings.count("proposed").count > 0 ? await ui.ask() : undefined;
+  if (!ask) return [];
+  for (const { line, proposals } of findings.list("proposed")) {
+    const left = proposals.filter((one) =>
+      accepted.every(({ operation }) => operation !== one.operation),
+    );
+    if (left.length === 0) continue;
+    const operation = await ask.choice(
+      `Line ${line.line} (${formatPaisa(line.amountPaisa ?? 0n)}):`,
+      [
+        { name: "I do not know: leave it open", value: undefined },
+        ...left.map((one) => ({ name: `It is ${proposalText(one, zone)}`, value: one.operation })),
+      ],
+    );
+    if (operation === undefined) continue;
+    const check = (typed: string) => (typed.trim() ? undefined : "Enter a reason.");
+    const reason = (await ask.text("Reason:", { check })).trim();
+    accepted.push({ line: line.line, operation, reason });
+  }
+  return accepted;
+}
