@@ -79,7 +79,7 @@ export async function checkFile(
 }
 
 /** What the rows of a file have to do with each other. */
-export function findingsAmong(rows: FileRow[]): Finding[] {
+export function findingsAmong(rows: Iterable<ComparedRow>): Finding[] {
   const findings: Finding[] = [];
   const references = new Map<string, number>();
   const payouts = new Map<string, number>();

@@ -12,7 +12,13 @@ import { duplicatesSince } from "../ledger/decide.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Sealer } from "../ledger/seal.ts";
 import { lockedError } from "../operations/record-outcome.ts";
-import { type CheckedFile, findInLedger, hasMore, type LedgerFindings } from "./check.ts";
+import {
+  type CheckedFile,
+  findInLedger,
+  findingsAmong,
+  hasMore,
+  type LedgerFindings,
+} from "./check.ts";
 import { differencesFrom } from "./differences.ts";
 import { howToResume } from "./ending.ts";
 import { type Finding, firstOf, isAcceptable, placedFinding } from "./findings.ts";
@@ -333,11 +339,25 @@ async function orRelease<Done>(
  * What others did about the open rows of a plan since a day before it was made. What repeated a row when its
  * duplicates were accepted, and was accepted by the API before the plan, does not count again.
  */
-export function checkOpenRows(plan: ReadPlan, ledger: Ledger): Promise<LedgerFindings> {
+export async function checkOpenRows(plan: ReadPlan, ledger: Ledger): Promise<LedgerFindings> {
   const { number, createdAt } = plan.batch;
   const since = duplicatesSince(Date.parse(createdAt));
   const planned = { batch: number, since: createdAt };
-  return findInLedger(ledger.batches.rowsAsRead(plan, "open"), ledger, { since, planned });
+  const open = ledger.batches.rowsAsRead(plan, "open");
+  const found = await findInLedger(open, ledger, { since, planned });
+  if (!plan.isSealed) found.findings.push(...(await repeatsInPlan(plan, ledger)));
+  return found;
+}
+
+/** Open rows that repeat another row of their plan. A valid seal shows that they were accepted. */
+async function repeatsInPlan(plan: ReadPlan, { batches }: Ledger): Promise<Finding[]> {
+  const all: PlannedRow[] = [];
+  for await (const row of batches.rowsAsRead(plan, "all")) all.push(row);
+  const open = new Set<number>();
+  for await (const { line } of batches.rowsAsRead(plan, "open")) open.add(line);
+  return findingsAmong(all).filter(
+    (one) => "firstLine" in one && (open.has(one.line) || open.has(one.firstLine)),
+  );
 }
 
 /** Seals a plan whose duplicates were accepted, or that has no valid seal. */

@@ -329,3 +329,19 @@ test("a file that the new key sends between the plan and the first row of the ol
   const { wrong } = await simulate({ ...production, files, script }, noSums());
   expect(wrong).toEqual([]);
 });
+
+test("equal rows of a file are sent with a new key too, once their duplicates are accepted again", async () => {
+  const rows = [0, 0].map((amount) => ({ amount, to: 0, spelling: 0 }));
+  const place = await stage({
+    environment: "production",
+    files: [{ rows, concurrency: 1 }],
+    stops: [0],
+  });
+  const { player, universe } = place;
+  await player.batch(0, { allowDuplicates: true });
+  universe.calm();
+  universe.rotatesKey({ revokes: false });
+  expect(await player.batch(0, { allowDuplicates: false })).toBe(2);
+  expect(await player.batch(0, { allowDuplicates: true })).toBe(0);
+  expect(universe.service.payouts).toHaveLength(2);
+});

@@ -19,8 +19,10 @@ export interface Sent {
 
 const quietMs = 10_000;
 
-/** Operations with the number of the process that works on each. */
-const ofHolder = `SELECT o.number, o.state, o.asked, p.pid
+/** Operations with the request that was ordered last, and the number of the process that works on each. */
+const ofHolder = `SELECT o.number, o.state, p.pid, coalesce((SELECT json_extract(e.data, '$.asked') FROM events e
+    WHERE e.operation = o.number AND e.event IN ('reopened', 'resumed')
+      AND json_extract(e.data, '$.asked') IS NOT NULL ORDER BY e.number DESC LIMIT 1), o.asked) AS asked
   FROM operations o LEFT JOIN processes p ON p.id = o.process`;
 
 /** Checks every request against the invariants of docs/money-safety.md. */
