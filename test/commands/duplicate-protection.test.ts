@@ -309,15 +309,6 @@ describe.each(apis)("on $name:", ({ open }) => {
       expect(await shop.created("payment")).toHaveLength(4);
     });
 
-    test("rejects what the same payer has paid, however many were started since and abandoned", async () => {
-      const shop = await openShop(api);
-      await complete(shop, ...line);
-      for (let count = 0; count < 51; count += 1) await shop.id(...line, "--again");
-      shop.pass(1);
-      expect(await shop.lenden(...line)).toMatchObject(rejected);
-      expect(await shop.created("payment")).toHaveLength(52);
-    });
-
     test("warns of an equal payment that was paid, if no payer is given", async () => {
       const shop = await openShop(api);
       const id = await complete(shop, ...paymentOf("Order 5"));
