@@ -165,7 +165,6 @@ const decisions = [
   "intent",
   "rows",
   "chain",
-  "conditions",
   "batch",
 ].map((name) => `ledger/${name}.ts`);
 

@@ -4,7 +4,7 @@ import { formatPaisa } from "../domain/money.ts";
 import { durationText, rowsText } from "../domain/text.ts";
 import type { PlannedPayout, ReadPlan } from "../ledger/batch.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { declaredByOther } from "../operations/declared.ts";
+import { declaredByOther } from "../operations/declared-text.ts";
 import type { OperationDeps } from "../operations/deps.ts";
 import { resolveHint } from "../operations/response-failure.ts";
 import type { Certain } from "./ending.ts";

@@ -9,8 +9,8 @@ import {
   type RowResult,
   type Tally,
 } from "./batch.ts";
-import { sampleColumns } from "./conditions.ts";
 import { holderIn, stateIn } from "./rows.ts";
+import { sampleColumns } from "./sql/plans.ts";
 import { isTrue, numberIn, type Row, reader } from "./values.ts";
 
 /** A row of the table `batches`, with its holder as JSON and the login that planned it (`batchColumns`). */

@@ -9,7 +9,7 @@ import { isDiffering, isUnresolved, isUnsettled } from "../domain/state.ts";
 import { type ClaimDecision, decideRefund, refundableOf } from "../ledger/decide.ts";
 import type { Intent, Operation } from "../ledger/operation.ts";
 import { anotherRecord, assertFree, compared, type Theirs } from "./compare.ts";
-import { declaredByOther } from "./declared.ts";
+import { declaredByOther } from "./declared-text.ts";
 import { checkStop, type OperationDeps } from "./deps.ts";
 import { recorded } from "./record-outcome.ts";
 import {

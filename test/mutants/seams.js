@@ -83,10 +83,10 @@ export const seams = {
   /** What the ledger knows about claims. */
   claimFacts: decoratedAt("ledger/sql/duplicates.ts", "createClaimFacts"),
   /** The statements that find what a claim may repeat. */
-  equalPayouts: decoratedAt("ledger/repeated.ts", "manyEqualPayouts"),
-  equalRefunds: decoratedAt("ledger/repeated.ts", "refundsOfPayment"),
-  equalPayments: decoratedAt("ledger/repeated.ts", "equalPayments"),
-  equalChanges: decoratedAt("ledger/repeated.ts", "changesOfRecord"),
+  equalPayouts: decoratedAt("ledger/sql/repeated.ts", "manyEqualPayouts"),
+  equalRefunds: decoratedAt("ledger/sql/repeated.ts", "refundsOfPayment"),
+  equalPayments: decoratedAt("ledger/sql/repeated.ts", "equalPayments"),
+  equalChanges: decoratedAt("ledger/sql/repeated.ts", "changesOfRecord"),
   /** What decides a claim: claims without a common key are decided by facts that are read at once. */
   claimKeys: decoratedAt("ledger/sql/duplicates.ts", "claimKeysOf"),
   /** Who may send what, by these facts. */

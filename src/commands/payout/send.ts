@@ -79,7 +79,7 @@ export const payoutSend = writeCommand({
   },
   async question({ order, how, ...input }, { api, ledger, ui }) {
     const { previewClaim, describeEarlier } = await import("../../operations/payout/claim.ts");
-    const { describeDeclared } = await import("../../operations/declared.ts");
+    const { describeDeclared } = await import("../../operations/declared-text.ts");
     // A duplicate is rejected before the method's ID is requested.
     const paymentMethodId = await api.methodId({ ...input, dryRun: true });
     const expected = await previewClaim({ ...order, paymentMethodId }, how, await ledger.own());

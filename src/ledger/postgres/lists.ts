@@ -1,8 +1,8 @@
-import { bookedAt, isDifferingIn, mayComplete, openedAt } from "../conditions.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Filter, Kind } from "../operation.ts";
 import { listedOperationOf } from "../rows.ts";
 import type { RunAccount } from "../sql/accounts.ts";
+import { bookedAt, isDifferingIn, mayComplete, openedAt } from "../sql/conditions.ts";
 import type { Driver } from "../sql/driver.ts";
 import { parameters } from "../sql/work.ts";
 import { isTrue, numberIn } from "../values.ts";

@@ -1,9 +1,9 @@
-import { type BatchResults, planModified, type RowResult } from "../batch.ts";
+import { type BatchResults, planModified, type RowResult, type RowSet } from "../batch.ts";
 import { rowResultOf, tallyOf } from "../batch-results.ts";
-import { batchSums, isOfBatch, isSamePayout, rowColumns, rowSets } from "../conditions.ts";
 import { PageDigests } from "../plan.ts";
 import { isTrue, numberIn, type Row, reader } from "../values.ts";
 import { loginOf } from "../worker.ts";
+import { isDifferingIn, isOfBatch, isPayoutOfRow, lastTakenAt, openedAt } from "./conditions.ts";
 import type { Dialect, Driver } from "./driver.ts";
 import { type FoundBy, foundIn } from "./found.ts";
 import { all, query, type Value } from "./work.ts";
@@ -12,6 +12,54 @@ import { all, query, type Value } from "./work.ts";
 export const rowsOfBatch = "FROM lenden.batch_rows r WHERE r.batch = $1";
 const joined = `FROM lenden.batch_rows r CROSS JOIN lenden.batches b
   LEFT JOIN lenden.operations o ON ${isOfBatch} WHERE b.number = r.batch AND r.batch = $1`;
+const isFreeNow = "o.phase = 'free'";
+
+const isUnknown = `(${isPayoutOfRow} AND o.state IN ('INTENT', 'UNCERTAIN'))`;
+const isUnsent = `(o.state IS NULL OR (${isPayoutOfRow} AND ${isFreeNow}))`;
+
+const rowSets: Record<RowSet, string> = {
+  all: "true",
+  unknown: isUnknown,
+  unsent: isUnsent,
+  open: `(${isUnsent} OR ${isUnknown})`,
+  used: `${isPayoutOfRow} AND o.phase = 'retired'`,
+  unfinished: `${isPayoutOfRow} AND o.state = 'CONFIRMED' AND o.status NOT IN ('Completed', 'Cancelled')`,
+  differing: `${isPayoutOfRow} AND ${isDifferingIn("o")}`,
+};
+
+// If another payout has the reference, the row only shows that it cannot be sent.
+const stateOfRow = `CASE WHEN NOT ${isPayoutOfRow} THEN 'CONFLICT'
+  WHEN ${isFreeNow} THEN 'NOT_SENT' ELSE o.state END`;
+const statusOfRow = `CASE WHEN ${isPayoutOfRow} THEN o.status END`;
+const resultOf = (column: string) => [column, `CASE WHEN ${isPayoutOfRow} THEN o.${column} END`];
+
+/** The columns that `rowResultOf` reads. */
+const rowColumns: Record<string, string> = Object.fromEntries([
+  ...["row", "line", "reference", "amount_paisa", "recipient", "method_id", "method", "name"]
+    .concat("description", "accepted", "cells")
+    .map((name) => [name, `r.${name}`]),
+  ["state", stateOfRow],
+  ...["remote_id", "status", "code", "message", "updated_at"].map(resultOf),
+  ["sent_at", `CASE WHEN ${isPayoutOfRow} AND NOT ${isFreeNow} THEN ${openedAt} END`],
+]);
+
+/** As `existedBefore` has it. */
+const wasSentBefore = `(${isPayoutOfRow} AND o.state = 'CONFIRMED'
+  AND (${openedAt} < b.created_at OR o.code = 'existing'))`;
+
+/**
+ * What the rows of a batch add up to.
+ *
+ * @param joined FROM and WHERE of the rows of one batch with their operations
+ */
+const batchSums = (joined: string) => ({
+  byState: `SELECT ${stateOfRow} AS state, ${statusOfRow} AS status, count(*) AS count,
+    sum(r.amount_paisa) AS sum, count(CASE WHEN ${wasSentBefore} THEN 1 END) AS before_count,
+    coalesce(sum(CASE WHEN ${wasSentBefore} THEN r.amount_paisa END), 0) AS before_sum
+    ${joined} GROUP BY 1, 2`,
+  sendTimes: `SELECT min(${openedAt}) AS first, max(${lastTakenAt}) AS last ${joined}
+    AND ${isPayoutOfRow} AND NOT ${isFreeNow}`,
+});
 const sums = batchSums(joined);
 const selectReferences = `SELECT r.reference ${rowsOfBatch} AND r.reference LIKE '%-lenden%' ORDER BY r."row"`;
 
@@ -104,7 +152,7 @@ export function createBatchResults(driver: Driver, recorder: FoundBy): BatchResu
 const acceptedBy = `SELECT login, count(*) AS count, sum(amount_paisa) AS sum FROM (
     SELECT o.amount_paisa, coalesce((SELECT e.login FROM lenden.events e
       WHERE e.operation = o.number AND e.event = 'attempt' ORDER BY e.number DESC LIMIT 1), o.login) AS login
-    ${joined} AND ${isSamePayout} AND o.state = 'CONFIRMED') found
+    ${joined} AND ${isPayoutOfRow} AND o.state = 'CONFIRMED') found
   WHERE login <> $2 GROUP BY login ORDER BY login`;
 
 const operationsPerPage = 500;

@@ -20,7 +20,6 @@ import {
 } from "../batch.ts";
 import { assertOwnId, batchOf, foundPlans, knownBatchesOf, planRowOf } from "../batch-results.ts";
 import { immutableColumns } from "../chain.ts";
-import { knownBatches, plansWithin } from "../conditions.ts";
 import { changedIn, digestOf } from "../finding.ts";
 import type { Holder } from "../operation.ts";
 import {
@@ -39,6 +38,7 @@ import { loginOf, nowIn, type Recorder } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import { createBatchResults, rowsOfBatch } from "./batch-results.ts";
 import type { Dialect, Driver } from "./driver.ts";
+import { knownBatches, plansWithin } from "./plans.ts";
 import type { Write } from "./transaction.ts";
 import {
   type ColumnTypes,

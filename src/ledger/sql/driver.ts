@@ -1,5 +1,5 @@
-import { batchOfOperation } from "../conditions.ts";
 import type { Row } from "../values.ts";
+import { batchOfOperation } from "./conditions.ts";
 import type { Write } from "./transaction.ts";
 import type { Value, Work } from "./work.ts";
 

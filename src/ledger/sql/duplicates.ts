@@ -1,6 +1,5 @@
 import { type GuardScope, guardScope, type NamedAccount } from "../account.ts";
 import { columns, recipientOf } from "../columns.ts";
-import { isOpenRow, isUnresolved } from "../conditions.ts";
 import {
   type ClaimFacts,
   type ClaimRequest,
@@ -10,6 +9,11 @@ import {
   rejectionsSince,
 } from "../decide.ts";
 import type { FoundOperation, Holder } from "../operation.ts";
+import { numberIn, type Row } from "../values.ts";
+import type { Owner, Recorder } from "../worker.ts";
+import { hasUnknownOutcome, isOpenRow } from "./conditions.ts";
+import type { Dialect, Processes } from "./driver.ts";
+import { type FoundBy, foundIn } from "./found.ts";
 import {
   changesOfRecord,
   equalPayments,
@@ -17,11 +21,7 @@ import {
   mostCompared,
   payoutFacts,
   refundsOfPayment,
-} from "../repeated.ts";
-import { numberIn, type Row } from "../values.ts";
-import type { Owner, Recorder } from "../worker.ts";
-import type { Dialect, Processes } from "./driver.ts";
-import { type FoundBy, foundIn } from "./found.ts";
+} from "./repeated.ts";
 import type { Write } from "./transaction.ts";
 import { all, both, type ColumnTypes, parameters, query, type Value, type Work } from "./work.ts";
 
@@ -224,7 +224,7 @@ function similarSql(
   if (found)
     return {
       sql: `SELECT o.number FROM lenden.operations o WHERE ${isGuarded} AND o.kind = 'payment' AND ${amount()}
-        AND ${described} AND ${isUnresolved} ORDER BY o.number LIMIT 1`,
+        AND ${described} AND ${hasUnknownOutcome} ORDER BY o.number LIMIT 1`,
       values,
     };
   const others = [

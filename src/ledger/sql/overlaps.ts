@@ -1,21 +1,21 @@
 import { payeeOf } from "../../domain/mobile.ts";
 import type { GuardScope } from "../account.ts";
-import {
-  isAcceptedSince,
-  isNoTest,
-  isOpenRow,
-  isSamePayout,
-  isUnresolved,
-  lastTakenAt,
-} from "../conditions.ts";
 import type { BatchReads } from "../ledger.ts";
-import { recipientByPhase } from "../repeated.ts";
 import { knownOf, overlapsIn, plannedOf } from "../rows.ts";
 import { grouped, numberIn, type Row } from "../values.ts";
 import type { Owner } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
+import {
+  hasUnknownOutcome,
+  isAcceptedSince,
+  isNoTest,
+  isOpenRow,
+  isPayoutOfRow,
+  lastTakenAt,
+} from "./conditions.ts";
 import type { Dialect, Driver } from "./driver.ts";
 import { plansOfRows, scopeOf } from "./duplicates.ts";
+import { recipientByPhase } from "./repeated.ts";
 import { type ColumnTypes, type Given, query, type Statement, type Work } from "./work.ts";
 
 /** Reads what the rows of a file or a plan may repeat, some thousand rows at a time. */
@@ -97,10 +97,10 @@ const sentSql = ({ ofOperations }: GuardScope, dialect: Dialect) => `
     o.account = CAST($1 AS bigint) AS is_own, o.accepted_at, o.command, ${lastTakenAt} AS sent_at
   FROM given CROSS JOIN lenden.operations o
   WHERE ${recipientByPhase(dialect)} = given.payee AND o.amount_paisa = given.amount
-    AND ${ofOperations("o", "$2")} AND o.kind = 'payout' AND ${isNoTest} AND (${isUnresolved} OR (${isAcceptedSince("$4")}))
+    AND ${ofOperations("o", "$2")} AND o.kind = 'payout' AND ${isNoTest} AND (${hasUnknownOutcome} OR (${isAcceptedSince("$4")}))
     AND NOT (o.account = CAST($1 AS bigint) AND EXISTS (SELECT 1 FROM lenden.batch_rows r
-      WHERE r.batch = CAST($3 AS bigint) AND r.reference = o.reference AND ${isSamePayout}))
-  ORDER BY 1, CASE WHEN ${isUnresolved} THEN ${lastTakenAt} ELSE o.accepted_at END DESC, o.number`;
+      WHERE r.batch = CAST($3 AS bigint) AND r.reference = o.reference AND ${isPayoutOfRow}))
+  ORDER BY 1, CASE WHEN ${hasUnknownOutcome} THEN ${lastTakenAt} ELSE o.accepted_at END DESC, o.number`;
 
 /** $1 own account, $2 scope, $3 batch. */
 const plannedSql = ({ inSql }: GuardScope) => `

@@ -1,5 +1,4 @@
 import { guardScope } from "../account.ts";
-import { batchOfOperation } from "../conditions.ts";
 import { type HistoryEvent, lastSentAt } from "../events.ts";
 import type { Ledger, RecordedOrder } from "../ledger.ts";
 import type { Operation } from "../operation.ts";
@@ -7,6 +6,7 @@ import { eventOf, foundOperationOf, holderIn, operationOf } from "../rows.ts";
 import { grouped } from "../values.ts";
 import { loginOf, type Recorder } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
+import { batchOfOperation } from "./conditions.ts";
 import type { Dialect, Driver } from "./driver.ts";
 import { type ColumnTypes, parameters, query, type Value, type Work } from "./work.ts";
 

@@ -1,10 +1,10 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { Database, Value } from "../../platform/sqlite/database.ts";
-import { bookedAt, isDifferingIn, mayComplete, openedAt } from "../conditions.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Filter, Kind } from "../operation.ts";
 import { listedOperationOf } from "../rows.ts";
 import type { RunAccount } from "../sql/accounts.ts";
+import { bookedAt, isDifferingIn, mayComplete, openedAt } from "../sql/conditions.ts";
 import { runNow } from "../sql/work.ts";
 import { numberIn } from "../values.ts";
 import { dialect } from "./driver.ts";

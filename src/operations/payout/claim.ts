@@ -10,7 +10,7 @@ import { type ClaimDecision, type PlannedRow, payoutOf } from "../../ledger/deci
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { FoundOperation, Operation, ReferencedIntent } from "../../ledger/operation.ts";
 import type { Repeat } from "../create.ts";
-import { declaredByOther } from "../declared.ts";
+import { declaredByOther } from "../declared-text.ts";
 import type { OperationDeps } from "../deps.ts";
 import { lockedError } from "../record-outcome.ts";
 import { resolveHint } from "../response-failure.ts";

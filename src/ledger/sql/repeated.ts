@@ -1,6 +1,6 @@
-import { generatedId, generatedPrefix } from "../domain/reference.ts";
-import type { GuardScope } from "./account.ts";
-import { isAcceptedSince, isNoTest, isUnresolved } from "./conditions.ts";
+import { generatedId, generatedPrefix } from "../../domain/reference.ts";
+import type { GuardScope } from "../account.ts";
+import { hasUnknownOutcome, isAcceptedSince, isNoTest } from "./conditions.ts";
 
 /*
  * Finds the operations that another one may repeat, in SQL that every database reads in the same way. Some are found by
@@ -112,10 +112,10 @@ export function manyEqualPayouts(
   );
   return {
     newest: `(SELECT ${jsonArrayOf}(CAST(one.number AS text)) FROM (${newest}) one)`,
-    unresolved: payouts(`${alike} AND ${isUnresolved} AND ${another}`, latest),
+    unresolved: payouts(`${alike} AND ${hasUnknownOutcome} AND ${another}`, latest),
     accepted: payouts(`${alike} AND ${isAcceptedSince(since)} AND ${another}`, latest),
     elsewhere: isProduction
-      ? payouts(elsewhere, `(${isUnresolved}) DESC, (o.phase = 'live') DESC, ${number} DESC`)
+      ? payouts(elsewhere, `(${hasUnknownOutcome}) DESC, (o.phase = 'live') DESC, ${number} DESC`)
       : "NULL",
     free: free("free", "true"),
     rejected: free("retired", isRepeatable),
@@ -180,7 +180,7 @@ export function equalPayments(
     newest(`o.phase = 'live' AND o.status = '${status}' AND o.created_at >= ${since}`);
   const amountByLogin = dialect.unindexed("o.amount_paisa");
   return union([
-    newest(isUnresolved, "o.status"),
+    newest(hasUnknownOutcome, "o.status"),
     accepted("Processing", processingSince),
     accepted("Completed", completedSince),
     newestOfEach(equal(amountByLogin), dialect, sorted(amountByLogin)),

@@ -1,0 +1,60 @@
+import { differingCode, testCommand } from "../../domain/state.ts";
+
+/*
+ * Conditions and values in SQL that every database reads in the same way: of an operation `o`, of a row `r` of a
+ * batch, and of its batch `b`.
+ */
+
+/** When an operation may first have been sent, and when a process last took it to send it. */
+export const openedAt = "coalesce(o.reopened_at, o.created_at)";
+export const lastTakenAt = "coalesce(o.resumed_at, o.reopened_at, o.created_at)";
+
+/** As `bookedAt` has it. */
+export const bookedAt = "coalesce(o.completed_at, o.created_at)";
+
+/** True for an operation that may still be completed. */
+export const mayComplete = `(o.phase = 'unresolved'
+  OR (o.phase = 'live' AND coalesce(o.status, '') <> 'Completed'))`;
+
+/** True for payouts that `repetitionOf` may find: no tests of the API; unresolved at any age, or accepted since a time. */
+export const isNoTest = `o.command <> '${testCommand}'`;
+export const hasUnknownOutcome = "o.phase = 'unresolved'";
+export const isAcceptedSince = (since: string) => `o.phase = 'live' AND o.accepted_at >= ${since}`;
+
+/** True for an operation that `isDiffering`. */
+export const isDifferingIn = (operation: string) =>
+  `(${operation}.state = 'CONFLICT' AND coalesce(${operation}.code, '') = '${differingCode}')`;
+
+/** True for a batch that was not cancelled, by its events, which no one can change. */
+export const isNotCancelled = `NOT EXISTS (SELECT 1 FROM lenden.events e
+  WHERE e.batch = b.number AND e.event = 'cancelled')`;
+
+/**
+ * True for a row that was not sent, of a plan that still sends its rows: by the newest event of its batch, because the
+ * batch itself can be edited.
+ */
+export const isOpenRow = `(o.phase IS NULL OR o.phase = 'free')
+  AND (SELECT e.event FROM lenden.events e WHERE e.batch = b.number
+    AND e.event IN ('plan', 'cancelled') ORDER BY e.number DESC LIMIT 1) = 'plan'`;
+
+/**
+ * The batch of an operation, as its seal covers it: the ID, and whether the batch still sent its rows when the
+ * operation was recorded. A seal has no end, so a copy of a row that a cancelled batch never sent has a valid one. The
+ * numbers of events, which no one can change, are the order; an intent without one is being recorded.
+ */
+export const batchOfOperation = `
+  (SELECT b.id FROM lenden.batches b WHERE b.number = o.batch AND b.account = o.account) AS batch_id,
+  (SELECT CASE WHEN count(*) > 0 AND count(CASE WHEN e.event = 'cancelled' THEN 1 END) = 0
+      THEN 1 ELSE 0 END
+    FROM lenden.events e WHERE e.batch = o.batch AND e.event IN ('plan', 'cancelled')
+      AND e.number < coalesce((SELECT min(i.number) FROM lenden.events i WHERE i.operation = o.number),
+        e.number + 1)) AS was_planned`;
+
+/** True if an operation is the payout of a row, as by `isSamePayout`. */
+export const isPayoutOfRow = `(o.amount_paisa = r.amount_paisa
+  AND o.recipient_key = r.recipient_key AND coalesce(o.method_id, r.method_id) = r.method_id)`;
+
+/** True for the operation of a row's reference. A payout that another batch sent after this one was cancelled is not its. */
+export const isOfBatch = `o.account = b.account AND o.reference = r.reference
+  AND (b.cancelled_at IS NULL OR o.batch IS NULL OR o.batch = b.number
+    OR ${openedAt} <= b.cancelled_at)`;
