@@ -4,10 +4,10 @@ import { asciiDigits } from "../domain/result.ts";
 import { unsafeCharacters } from "../domain/text.ts";
 import { type DecimalMark, readMoney } from "../tables/amount.ts";
 import type { Cell } from "../tables/cell.ts";
+import { headingLine } from "../tables/heading.ts";
 import { readId } from "../tables/identifier.ts";
 import { readPayee } from "../tables/mobile.ts";
 import { textOf } from "../tables/payroll-columns.ts";
-import { headingLine } from "../tables/payroll-names.ts";
 
 /** What was changed in a cell. The first two are more than another notation of the same value. */
 export type ChangeKind =

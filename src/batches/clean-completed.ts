@@ -1,8 +1,8 @@
 import { payeeOf } from "../domain/mobile.ts";
 import { quoted } from "../domain/result.ts";
 import type { TableRow } from "../tables/cell.ts";
+import { headingLine } from "../tables/heading.ts";
 import type { Payroll } from "../tables/payroll.ts";
-import { headingLine } from "../tables/payroll-names.ts";
 import { cleanRecipient } from "./clean-cells.ts";
 import type { CleanProblem, CleanRow, CleanRules } from "./clean-rows.ts";
 

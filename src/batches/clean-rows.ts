@@ -3,9 +3,10 @@ import { isTaka } from "../domain/money.ts";
 import { quoted } from "../domain/result.ts";
 import type { DecimalMark } from "../tables/amount.ts";
 import type { TableRow } from "../tables/cell.ts";
+import { headingLine } from "../tables/heading.ts";
 import type { Payroll } from "../tables/payroll.ts";
 import { type PayrollColumn, textOf } from "../tables/payroll-columns.ts";
-import { headingLine, type PayrollField } from "../tables/payroll-names.ts";
+import type { PayrollField } from "../tables/payroll-names.ts";
 import type { RowProblem } from "../tables/payroll-rows.ts";
 import {
   type ChangeKind,

@@ -43,7 +43,6 @@ export async function openStatement(
 ): Promise<Opened> {
   const source = await openTable(file, { ...options, hints: fileHints, limit });
   const given = merged(saved, map);
-  const named = given.map(({ column }) => column);
   const ledger = await openLedger();
   const namesIn = async (texts: string[]) => {
     const found = await ledger.ofNames(texts);
@@ -51,7 +50,7 @@ export async function openStatement(
       found.flatMap(({ remoteId, reference }) => [remoteId ?? [], reference ?? []].flat()),
     );
   };
-  const statement = await readTable(source, named, namesIn);
+  const statement = await readTable(source, given, namesIn);
   checkColumns(statement, given);
   if (statement.sample.length === 0 && !isDated)
     throw usage(

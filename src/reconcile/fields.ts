@@ -2,7 +2,7 @@ import { usage } from "../domain/failure.ts";
 import { quoted } from "../domain/result.ts";
 import { shellLine } from "../domain/text.ts";
 import { namesBothDirections } from "../tables/direction.ts";
-import { plainText } from "../tables/plain.ts";
+import { isSameHeading } from "../tables/heading.ts";
 
 /** What a column of a statement can hold. */
 export const statementFields = [
@@ -65,12 +65,20 @@ export function isNamed(field: Read, heading: string): boolean {
   return field === "direction" || field === "amount";
 }
 
+/** What a text may name in a row of headings; other texts may have such words too. */
+export function probableFieldOf(heading: string): string | undefined {
+  const { amount, debit, credit, ...others } = columnNames;
+  if ([amount, debit, credit].some((name) => name.test(heading))) return "amount";
+  return Object.entries(others).find(([, name]) => name.test(heading))?.[0];
+}
+
 /** Later mappings replace earlier ones of the same column or field. */
 export function merged(earlier: ColumnMapping[], later: ColumnMapping[]): ColumnMapping[] {
   const isReplaced = (one: ColumnMapping) =>
     later.some(
       (other) =>
-        isSame(other.column, one.column) || (readAs(other) === readAs(one) && !isShared(other)),
+        isSameHeading(other.column, one.column) ||
+        (readAs(other) === readAs(one) && !isShared(other)),
     );
   return [...earlier.filter((one) => !isReplaced(one)), ...later];
 }
@@ -81,10 +89,6 @@ export function readAs({ field }: ColumnMapping): Read | Shared {
 
 function isShared({ field }: ColumnMapping): boolean {
   return field === "narration" || field === "ignore";
-}
-
-export function isSame(one: string, other: string): boolean {
-  return plainText(one).normalize("NFC") === plainText(other).normalize("NFC");
 }
 
 export function ignoring(mapping: ColumnMapping[], field: Read): string {
@@ -105,12 +109,12 @@ function* problemsOfColumns({ path, header }: Headed, mapping: ColumnMapping[]) 
   const names = header.filter((name) => name !== "").map((name) => quoted(name));
   for (const [place, one] of mapping.entries()) {
     const { column, field } = one;
-    const { length } = header.filter((name) => isSame(name, column));
+    const { length } = header.filter((name) => isSameHeading(name, column));
     if (length === 0)
       yield `${path} has no column ${quoted(column)}. Its columns are ${names.join(", ")}.`;
     if (length > 1) yield `${path} has ${length} columns with the name ${quoted(column)}.`;
     const earlier = mapping.slice(0, place);
-    const sameColumn = earlier.find((other) => isSame(other.column, column));
+    const sameColumn = earlier.find((other) => isSameHeading(other.column, column));
     const sameField = earlier.find(
       (other) => !isShared(one) && readAs(other) === readAs(one) && other !== sameColumn,
     );

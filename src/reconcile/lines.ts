@@ -6,6 +6,7 @@ import { counted } from "../domain/text.ts";
 import { currencyOfHeading, otherCurrencyOf } from "../tables/currency.ts";
 import { type DateOrder, readDate } from "../tables/date.ts";
 import { type Direction, directionAmong, directionIn } from "../tables/direction.ts";
+import { isSameHeading } from "../tables/heading.ts";
 import { kindIn, statusIn } from "../tables/kind.ts";
 import { isOneWord, mentionsIn } from "../tables/mentions.ts";
 import { certainOf } from "../tables/reading.ts";
@@ -13,7 +14,6 @@ import { otherMoney, readPaisa } from "./certain.ts";
 import {
   type ColumnMapping,
   ignoring,
-  isSame,
   type Read,
   readAs,
   requireColumns,
@@ -204,7 +204,10 @@ function createLineReader(
 ) {
   const { path, header, currency: currencyOfFile } = table;
   const places = new Map(
-    mapping.map((one) => [readAs(one), header.findIndex((name) => isSame(name, one.column))]),
+    mapping.map((one) => [
+      readAs(one),
+      header.findIndex((name) => isSameHeading(name, one.column)),
+    ]),
   );
   const isUndirected = places.has("amount") && !places.has("direction");
   const words = createWordReader(table, isUndirected ? mapping : undefined);
@@ -320,7 +323,7 @@ function createMentions(header: string[], mapping: ColumnMapping[]) {
   const placesOf = (...fields: StatementField[]) =>
     mapping
       .filter(({ field }) => fields.includes(field))
-      .map(({ column }) => header.findIndex((name) => isSame(name, column)));
+      .map(({ column }) => header.findIndex((name) => isSameHeading(name, column)));
   const [names, texts] = [placesOf("id", "reference"), placesOf("type", "narration")];
   return (cells: string[]): string[] => {
     const named = names.flatMap((place) => cells[place] || []);

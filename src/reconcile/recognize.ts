@@ -4,10 +4,11 @@ import type { Operation } from "../ledger/operation.ts";
 import { isCurrency } from "../tables/currency.ts";
 import { DateColumn, isDateInAnyOrder } from "../tables/date.ts";
 import { directionIn, wordsIn } from "../tables/direction.ts";
+import { isSameHeading } from "../tables/heading.ts";
 import { kindIn, statusIn } from "../tables/kind.ts";
 import { isOneWord, mentionsIn } from "../tables/mentions.ts";
 import { readPaisa } from "./certain.ts";
-import { type ColumnMapping, columnNames, isNamed, isSame, type Read, readAs } from "./fields.ts";
+import { type ColumnMapping, columnNames, isNamed, type Read, readAs } from "./fields.ts";
 import type { StatementRow, StatementTable } from "./table.ts";
 
 /** A field, what its cells are, and whether a cell is one. Without the last, any cell can be in the column. */
@@ -76,7 +77,7 @@ export function recognize(
     const isOfAmount = field === "amount" || field === "direction";
     if (placeOf(field) >= 0 || (isOfAmount && isTwoColumns)) continue;
     const candidates = header.flatMap((column, place) => {
-      if (column === "" || found.some((one) => isSame(one.column, column))) return [];
+      if (column === "" || found.some((one) => isSameHeading(one.column, column))) return [];
       const filled = sample.filter(({ cells }) => cells[place]);
       const operationOf = ({ cells }: StatementRow) =>
         ids.get(cells[placeOf("id")] || " ") ??
@@ -152,12 +153,14 @@ function recognizeWords(
 ): ColumnMapping[] {
   const { header, sample } = table;
   const amount = found.find(({ field }) => field === "amount")?.column ?? " ";
-  const place = header.findIndex((one) => isSame(one, amount));
+  const place = header.findIndex((one) => isSameHeading(one, amount));
   const isSigned = sample.some(({ cells }) => isNegative(cells[place] ?? ""));
   const hasDirection = found.some(({ field }) => field === "direction");
   if (place < 0 || isSigned || hasDirection) return [];
   return unread(header, found)
-    .filter(({ column }) => column && header.filter((one) => isSame(one, column)).length === 1)
+    .filter(
+      ({ column }) => column && header.filter((one) => isSameHeading(one, column)).length === 1,
+    )
     .flatMap(({ column }) => {
       const cells = cellsOf(table, column);
       const hits = cells.filter((cell) => wordsIn(cell) !== undefined).length;
@@ -173,7 +176,7 @@ export function unread(
   mapping: ColumnMapping[],
 ): { column: string; place: number }[] {
   return header.flatMap((column, place) =>
-    mapping.some((one) => isSame(one.column, column)) ? [] : [{ column, place }],
+    mapping.some((one) => isSameHeading(one.column, column)) ? [] : [{ column, place }],
   );
 }
 
@@ -201,7 +204,7 @@ export function cellsOf(
   { header, sample }: Pick<StatementTable, "header" | "sample">,
   column: string,
 ): string[] {
-  const place = header.findIndex((one) => isSame(one, column));
+  const place = header.findIndex((one) => isSameHeading(one, column));
   return sample.flatMap(({ cells }) => cells[place] || []);
 }
 
@@ -253,7 +256,7 @@ export async function withDateOrder(
   mapping: ColumnMapping[],
 ): Promise<ColumnMapping[]> {
   const date = mapping.find(({ field }) => field === "date");
-  const place = header.findIndex((one) => isSame(one, date?.column ?? " "));
+  const place = header.findIndex((one) => isSameHeading(one, date?.column ?? " "));
   if (!date) return mapping;
   const dates = new DateColumn();
   for (const { cells } of sample) dates.see(cells[place] ?? "");

@@ -1,14 +1,14 @@
-import { type Failure, usage } from "../domain/failure.ts";
-import { quoted } from "../domain/result.ts";
-import { shellLine } from "../domain/text.ts";
+import { usage } from "../domain/failure.ts";
 import type { Cell, TableRow, TableSource } from "../tables/cell.ts";
 import { Unreadable } from "../tables/csv.ts";
 import { otherCurrencyOf } from "../tables/currency.ts";
-import { hasDigit, isAboutStatement, isHeadingWithNumber, valueIn } from "../tables/heading.ts";
+import { mostAbove, noHeader, placeOfHeader, rejectValues, shownCells } from "../tables/header.ts";
+import { headingLine, isAboutStatement, isHeadingWithNumber, valueIn } from "../tables/heading.ts";
 import { isOneWord, mentionsIn } from "../tables/mentions.ts";
 import { plainText } from "../tables/plain.ts";
 import { type SkippedRow, skippedRow } from "../tables/skipped.ts";
-import { columnNames, isSame } from "./fields.ts";
+import { fieldOfStatement } from "../tables/statement-names.ts";
+import { type ColumnMapping, probableFieldOf } from "./fields.ts";
 
 /** A row of a statement, as the texts of its cells. */
 export interface StatementRow {
@@ -36,20 +36,17 @@ export interface StatementTable {
   pages(): AsyncIterable<StatementRow[]>;
 }
 
-/** The lines above the header, such as the name of the account. */
-const mostPreamble = 20;
 const sampled = 1_000;
 
 /**
- * Reads a table. Its header is the row that names the most columns: given ones, or else well-known ones. A row with a
- * value, such as a date or an amount, is a line of the table: taken for the header, it would be lost.
+ * Reads a table. Its header has given columns, or else well-known ones, or at least no value.
  *
  * @param namesIn those of the texts that are IDs or references of the ledger
  * @throws Failure `usage` if the file is not a CSV file with a header
  */
 export async function readTable(
   source: TableSource,
-  given: string[] = [],
+  given: ColumnMapping[] = [],
   namesIn: (texts: string[]) => Promise<Set<string>> = async () => new Set(),
 ): Promise<StatementTable> {
   const { path, sheet } = source;
@@ -64,13 +61,24 @@ export async function readTable(
   const first: StatementRow[] = [];
   for await (const page of allPages()) {
     first.push(...page);
-    if (first.length > mostPreamble + sampled) break;
+    if (first.length > mostAbove + sampled) break;
   }
-  const head = first.slice(0, mostPreamble + 1);
-  const place = placeOfHeader(path, head, given, await namesIn(textsOf({ sample: head })));
-  const { cells: header = [], line: headerLine = 0 } = first[place] ?? {};
-  if (header.length < 2)
-    throw usage([`${path} has no header with at least two columns.`], addDelimiter);
+  const head = first.slice(0, mostAbove + 1).map(({ line, cells }) => {
+    return { line, cells: cells.map(headingLine) };
+  });
+  const ids = await namesIn(textsOf({ sample: head }));
+  const isId = (text: string) => ids.has(text);
+  rejectValues(given, example.maps, isId);
+  const place = placeOfHeader(head, {
+    fieldOf: fieldOfStatement,
+    probableFieldOf,
+    given: given.map(({ column }) => column),
+    isEnough: (fields) => fields.includes("amount") && fields.length > 1,
+    isId,
+  });
+  if (place === undefined) throw noHeader(source, first, example);
+  rejectAbove(path, head, place, isId);
+  const { cells: header = [], line: headerLine = 0 } = head[place] ?? {};
   async function* pages() {
     for await (const page of allPages()) yield page.filter(({ line }) => line > headerLine);
   }
@@ -92,53 +100,33 @@ function cellText(cell: Cell): string {
   return cell.unit === "%" ? `${cell.text}%` : [cell.unit, cell.text].filter(Boolean).join(" ");
 }
 
-/**
- * @param head the records at the beginning of the file
- * @param names IDs and references of the ledger
- * @throws Failure `usage` if a line of money would be the header, or above it
- */
-function placeOfHeader(
+const example = { maps: "--map 'Trx ID=id' --map 'Sum=amount'", header: "Date,Reference,Amount" };
+
+/** @throws Failure `usage` if a line of money is above the header: it would be lost */
+function rejectAbove(
   path: string,
   head: StatementRow[],
-  given: string[],
-  names: Set<string>,
-): number {
-  // Amounts have many notations, so that any number is a value unless it is part of a heading.
-  const isValue = (cell: string) =>
-    !given.some((name) => isSame(name, cell)) &&
-    (names.has(cell) || (hasDigit(cell) && !isHeadingWithNumber(cell)));
-  const ranks = head.slice(0, mostPreamble).map((record) => {
-    if (record.cells.some(isValue)) return -1;
-    const isTitle = record.cells.filter(Boolean).length < 2;
-    return isTitle ? 0 : 1 + columnsIn(record.cells, given);
-  });
-  const best = Math.max(...ranks);
-  const place = ranks.indexOf(best);
-  const first = head.find(({ cells }) => cells.filter(Boolean).length > 1 && cells.some(isValue));
-  if (first && best < 1) {
-    const column = first.cells.find(isValue) ?? "";
-    const map = shellLine(["--map", `${column}=ignore`]);
-    const hint = `If line ${first.line} is the header, map its columns, for example ${map}. If not, add a first line that names the columns, such as Date,Reference,Amount.`;
-    throw withValues(`${path} has no header`, first, hint);
-  }
-  const kindsOf = ({ cells }: StatementRow) =>
-    cells.map((cell) => (isValue(cell) ? valueIn(cell) : undefined));
-  const below = head[place + 1];
-  const kindsBelow = below ? kindsOf(below) : [];
-  const isLikeBelow = (record: StatementRow) =>
-    kindsOf(record).filter((kind, at) => kind && kind === kindsBelow[at]).length > 1;
-  const isAmount = (cell: string) => {
-    const kind = valueIn(cell);
-    return isValue(cell) && kind !== "date" && kind !== "mobile";
-  };
-  const isLine = ({ cells }: StatementRow) =>
-    cells.some(isAmount) && !isAboutStatement(cells.filter(Boolean));
-  const above = head.slice(0, place).find((one) => isLine(one) || isLikeBelow(one));
-  if (above) {
-    const hint = `If line ${above.line} is a transaction, move it below the header. If not, delete it.`;
-    throw withValues(`${path} has values above its header`, above, hint);
-  }
-  return place;
+  place: number,
+  isId: (text: string) => boolean,
+): void {
+  const kindOf = (cell: string) =>
+    isId(cell) ? "id" : isHeadingWithNumber(cell) ? undefined : (valueIn(cell) ?? "number");
+  const below = head[place + 1]?.cells ?? [];
+  const isLikeBelow = (cells: string[]) =>
+    cells.filter((cell, at) => kindOf(cell) && kindOf(cell) === kindOf(below[at] ?? "")).length > 1;
+  const hasAmount = (cells: string[]) =>
+    cells.some((cell) => ["id", "number"].includes(kindOf(cell) ?? ""));
+  const above = head
+    .slice(0, place)
+    .find(
+      ({ cells }) =>
+        (hasAmount(cells) && !isAboutStatement(cells.filter(Boolean))) || isLikeBelow(cells),
+    );
+  if (above)
+    throw usage(
+      [`${path} has values above its header: line ${above.line} has ${shownCells(above)}.`],
+      `If line ${above.line} is a transaction, move it below the header. If not, delete it.`,
+    );
 }
 
 /** The other currency in `Currency: USD`, in one cell or in two. */
@@ -146,24 +134,6 @@ function currencyAbove({ cells }: StatementRow): string | undefined {
   const [, named] =
     /^(?:account )?(?:currency|মুদ্রা)\s*:?\s+(\S+)$/iu.exec(cells.filter(Boolean).join(" ")) ?? [];
   return otherCurrencyOf(named ?? "");
-}
-
-function withValues(what: string, { line, cells }: StatementRow, hint: string): Failure {
-  const shown = cells
-    .filter(Boolean)
-    .slice(0, 8)
-    .map((cell) => quoted(cell));
-  return usage([`${what}: line ${line} has the values ${shown.join(", ")}.`], hint);
-}
-
-const addDelimiter = "If the file uses another separator, set --delimiter.";
-
-/** How many columns a row names. One that was given counts more than all others. */
-function columnsIn(cells: string[], given: string[]): number {
-  const isGiven = (cell: string) => given.some((name) => isSame(name, cell));
-  const isKnown = (cell: string) =>
-    Object.values(columnNames).some((name) => name.test(cell.trim()));
-  return cells.filter(isGiven).length * 1_000 + cells.filter(isKnown).length;
 }
 
 /** The words of texts that may be IDs or references, of the first lines of a statement. */

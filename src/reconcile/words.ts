@@ -1,8 +1,9 @@
 import { quoted } from "../domain/result.ts";
 import { shellLine } from "../domain/text.ts";
 import { type Direction, directionIn, wordsIn } from "../tables/direction.ts";
+import { isSameHeading } from "../tables/heading.ts";
 import { kindIn } from "../tables/kind.ts";
-import { type ColumnMapping, isNamed, isSame } from "./fields.ts";
+import { type ColumnMapping, isNamed } from "./fields.ts";
 import { cellsOf, isDirection, unread } from "./recognize.ts";
 import type { StatementRow, StatementTable } from "./table.ts";
 
@@ -20,7 +21,7 @@ export interface DirectionWords {
 /** Compares the direction of a line with other columns of directions. Beside a balance, they are of the balance. */
 export function createDirectionCheck(table: StatementTable, mapping: ColumnMapping[]) {
   const columns = table.header.map((column, place) => {
-    const field = mapping.find((one) => isSame(one.column, column))?.field;
+    const field = mapping.find((one) => isSameHeading(one.column, column))?.field;
     return { column, place, field };
   });
   const read = columns.find(({ field }) => field === "direction");
@@ -52,7 +53,7 @@ export function createWordReader(table: StatementTable, mapping: ColumnMapping[]
   const others = mapping ? unread(header, mapping) : [];
   const all = texts.map(({ column, field }) => {
     const cells = cellsOf(table, column);
-    const place = header.findIndex((name) => isSame(name, column));
+    const place = header.findIndex((name) => isSameHeading(name, column));
     const hits = cells.filter((cell) => wordsIn(cell) !== undefined).length;
     return { column, place, hits, isStrict: field === "narration" && areMostDirected(cells) };
   });
@@ -89,7 +90,8 @@ export function createWordReader(table: StatementTable, mapping: ColumnMapping[]
       const other = others.find(({ place }) => wordsIn(cells[place] ?? ""));
       if (!other) return undefined;
       const { column, place } = other;
-      const isUnique = header.filter((one) => isSame(one, column)).length === 1 && column !== "";
+      const isUnique =
+        header.filter((one) => isSameHeading(one, column)).length === 1 && column !== "";
       const named = column || `column ${place + 1}`;
       const way = isUnique
         ? readingOrIgnoring(column)

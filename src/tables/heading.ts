@@ -1,8 +1,12 @@
 import { readMobile } from "../domain/mobile.ts";
 import { asciiDigits } from "../domain/result.ts";
+import { readMoney } from "./amount.ts";
+import type { Cell } from "./cell.ts";
 import { isCurrency } from "./currency.ts";
 import { isDateInAnyOrder } from "./date.ts";
 import { directionIn } from "./direction.ts";
+import { readPayee } from "./mobile.ts";
+import { plainText } from "./plain.ts";
 
 /** A number with a currency, a direction or an end mark, or a short ID. */
 const numberLike =
@@ -50,4 +54,28 @@ export function isAboutStatement(cells: string[]): boolean {
   const words = first.toLowerCase().match(/[\p{L}\p{M}]+/gu) ?? [];
   const isLabel = words.length > 0 && words.every((one) => labels.has(one)) && !directionIn(first);
   return isLabel || /^[^\d:]{3,}:/.test(first);
+}
+
+/** Most cells, which need no more work. */
+const ordinary = /^(?:[!-~]+(?: [!-~]+)*)?$/;
+
+/** A heading on one line, as it is printed and typed. */
+export function headingLine(text: string): string {
+  if (ordinary.test(text)) return text;
+  return text.replace(/[\p{Cc}\p{Z}\ufeff\u200b]+/gu, " ").trim();
+}
+
+export function isSameHeading(one: string, other: string): boolean {
+  const line = (text: string) => headingLine(plainText(text)).normalize("NFC");
+  return line(one) === line(other);
+}
+
+export function isPayee(cell: Cell): boolean {
+  const reading = readPayee(cell, true);
+  return reading.kind === "certain" || reading.kind === "probable";
+}
+
+export function isAmount(cell: Cell): boolean {
+  const reading = readMoney(cell);
+  return (reading.kind === "certain" || reading.kind === "probable") && reading.value.paisa !== 0n;
 }

@@ -1,9 +1,8 @@
 import { quoted } from "../domain/result.ts";
 import { shellLine } from "../domain/text.ts";
-import { readMoney } from "./amount.ts";
 import type { Cell, TableRow } from "./cell.ts";
-import { readPayee } from "./mobile.ts";
-import { fieldOfHeading, headingLine, type PayrollField, payrollFields } from "./payroll-names.ts";
+import { headingLine, isAmount, isPayee, isSameHeading } from "./heading.ts";
+import { fieldOfHeading, type PayrollField, payrollFields } from "./payroll-names.ts";
 import { plainText } from "./plain.ts";
 
 /** How a user says that a column is read. */
@@ -32,21 +31,6 @@ export function textOf(cell: Cell | undefined): string {
   if (typeof cell === "string") return plainText(cell);
   if (cell.kind === "unknown") return "";
   return cell.unit === undefined ? cell.text : `${cell.text} ${cell.unit}`;
-}
-
-export function isSameHeading(one: string, other: string): boolean {
-  const line = (text: string) => headingLine(plainText(text)).normalize("NFC");
-  return line(one) === line(other);
-}
-
-export function isPayee(cell: Cell): boolean {
-  const reading = readPayee(cell, true);
-  return reading.kind === "certain" || reading.kind === "probable";
-}
-
-export function isAmount(cell: Cell): boolean {
-  const reading = readMoney(cell);
-  return (reading.kind === "certain" || reading.kind === "probable") && reading.value.paisa !== 0n;
 }
 
 /** Why the column that a user names cannot be read. */

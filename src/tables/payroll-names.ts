@@ -14,7 +14,7 @@ export type PayrollField = (typeof payrollFields)[number];
 /** The column that has the cells which were replaced. */
 export const beforeColumn = "as in the file";
 
-/** Headings as `plain` makes them, in English, in Bangla, and as the API has them. */
+/** Headings as `plainHeading` makes them, in English, in Bangla, and as the API has them. */
 const headings: Record<Exclude<PayrollField, "ignore">, string> = {
   name: `name, full name, employee, employee name, emp name, employees name, name of employee, name of the employee,
     staff name, worker name, recipient name, recipientname, beneficiary, beneficiary name, receiver name, payee name,
@@ -56,12 +56,12 @@ for (const field of payrollFields)
   if (field !== "ignore") for (const one of listed(headings[field])) fieldsOf.set(one, field);
 const known = new Set(listed(others));
 
-function listed(text: string): string[] {
-  return text.split(",").map((one) => plain(one));
+export function listed(text: string): string[] {
+  return text.split(",").map((one) => plainHeading(one));
 }
 
 /** The words of a heading: `Mobile No.`, `MOBILE NUMBER` and `Mobile #` are one. */
-function plain(heading: string): string {
+export function plainHeading(heading: string): string {
   return heading
     .normalize("NFC")
     .toLowerCase()
@@ -81,16 +81,7 @@ const month =
 export function fieldOfHeading(heading: string): PayrollField | "other" | undefined {
   // A name and a value: `Account No: 123`, or in two cells.
   if (heading.length > 60 || /:\s*$/.test(heading)) return undefined;
-  const words = plain(currencyOfHeading(heading) ? heading.replace(/[([].*$/, "") : heading);
+  const words = plainHeading(currencyOfHeading(heading) ? heading.replace(/[([].*$/, "") : heading);
   const found = fieldsOf.get(words) ?? fieldsOf.get(words.replace(month, "").trim());
   return found ?? (known.has(words) ? "other" : undefined);
-}
-
-/** Most cells, which need no more work. */
-const ordinary = /^(?:[!-~]+(?: [!-~]+)*)?$/;
-
-/** A heading on one line, as it is printed and typed. */
-export function headingLine(text: string): string {
-  if (ordinary.test(text)) return text;
-  return text.replace(/[\p{Cc}\p{Z}\ufeff\u200b]+/gu, " ").trim();
 }

@@ -3,10 +3,10 @@ import { formatPaisa } from "../domain/money.ts";
 import { asciiDigits } from "../domain/result.ts";
 import { AmountColumn, type DecimalMark, readMoney } from "./amount.ts";
 import type { Cell, TableRow } from "./cell.ts";
-import { hasDigit } from "./heading.ts";
+import { hasDigit, headingLine } from "./heading.ts";
 import type { Payroll } from "./payroll.ts";
 import { textOf } from "./payroll-columns.ts";
-import { fieldOfHeading, headingLine } from "./payroll-names.ts";
+import { fieldOfHeading } from "./payroll-names.ts";
 import { isRepeatedHeader, isTotalLabel, type SkippedRow, skippedRow } from "./skipped.ts";
 import { Totals } from "./totals.ts";
 

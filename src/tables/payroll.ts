@@ -3,19 +3,17 @@ import { quoted } from "../domain/result.ts";
 import type { TableRow, TableSource } from "./cell.ts";
 import { Unreadable } from "./csv.ts";
 import { currencyOfHeading } from "./currency.ts";
-import { valueIn } from "./heading.ts";
+import { mostAbove, noHeader, placeOfHeader, rejectValues, shownCells } from "./header.ts";
+import { headingLine, isAmount, isPayee, isSameHeading } from "./heading.ts";
 import {
   chooseFields,
-  isAmount,
-  isPayee,
-  isSameHeading,
   meaningProblems,
   type PayrollColumn,
   type PayrollMapping,
   problemsOfName,
   textOf,
 } from "./payroll-columns.ts";
-import { fieldOfHeading, headingLine } from "./payroll-names.ts";
+import { fieldOfHeading } from "./payroll-names.ts";
 import { type SkippedRow, skippedRow } from "./skipped.ts";
 
 /** A payroll as far as its headings say what it is. */
@@ -32,8 +30,6 @@ export interface Payroll extends Pick<TableSource, "path" | "kind"> {
   rows: TableRow[];
 }
 
-const mostAbove = 50;
-
 /**
  * Finds the table in a payroll, and what its columns are.
  *
@@ -47,11 +43,17 @@ export async function readPayroll(
   ignored: string[],
 ): Promise<Payroll> {
   const { path, kind, sheet } = source;
-  checkMapped(mapped);
+  rejectValues(mapped, example.maps);
   const all = await rowsOf(source);
-  const place = placeOfHeader(all.slice(0, mostAbove), mapped);
-  if (place === undefined) throw noHeader(path, all, mapped);
-  const header = (all[place]?.cells ?? []).map((cell) => headingLine(textOf(cell)));
+  const head = all.slice(0, mostAbove + 1).map(textRow);
+  const place = placeOfHeader(head, {
+    fieldOf: (text) =>
+      mapped.find(({ column }) => isSameHeading(text, column))?.field ?? fieldOfHeading(text),
+    given: mapped.flatMap(({ column, isOptional }) => (isOptional ? [] : column)),
+    isEnough: (fields) => fields.includes("to") && fields.includes("amount"),
+  });
+  if (place === undefined) throw noHeader(source, head, example);
+  const header = head[place]?.cells ?? [];
   const rows = all.slice(place + 1);
   const titles = all.slice(0, place);
   checkAbove(path, titles);
@@ -78,9 +80,7 @@ export async function readPayroll(
       isHidden: source.hiddenColumns.includes(place),
     };
   });
-  const above = titles.map(({ line, cells }) =>
-    skippedRow(line, "title", cells.map(textOf).map(headingLine)),
-  );
+  const above = head.slice(0, place).map(({ line, cells }) => skippedRow(line, "title", cells));
   const { line = 0 } = all[place] ?? {};
   return { path, kind, sheet, line, columns, header, above, rows };
 }
@@ -97,46 +97,15 @@ async function rowsOf(source: TableSource): Promise<TableRow[]> {
   return rows;
 }
 
+function textRow({ line, cells }: TableRow) {
+  return { line, cells: cells.map((cell) => headingLine(textOf(cell))) };
+}
+
 function widthOf(rows: TableRow[]): number {
   return rows.reduce((widest, { cells }) => {
     const width = cells.findLastIndex((cell) => textOf(cell).trim() !== "") + 1;
     return Math.max(widest, width);
   }, 0);
-}
-
-/** A cell of data is never stored as the name of a column. */
-function checkMapped(mapped: PayrollMapping[]): void {
-  const problems = mapped
-    .filter(({ column }) => isDate(column) || isPayee(column) || isAmount(column))
-    .map(({ column }) => `--map: ${quoted(column)} is a value, not the name of a column.`);
-  if (problems.length > 0)
-    throw usage(problems, "Name the cells of the header, for example --map 'Net Payable=amount'.");
-}
-
-function isDate(text: string): boolean {
-  return valueIn(text) === "date";
-}
-
-/** The first row that names a recipient and an amount; otherwise the first one that names two columns. */
-function placeOfHeader(rows: TableRow[], mapped: PayrollMapping[]): number | undefined {
-  const found = rows.map(({ cells }) => {
-    const texts = cells.map((cell) => headingLine(textOf(cell)));
-    // A number that could be paid is a value, whatever names are beside it.
-    if (cells.some((cell) => isPayee(cell))) return [];
-    const isWhole = mapped.every(
-      ({ column, isOptional }) => isOptional || texts.some((text) => isSameHeading(text, column)),
-    );
-    if (!isWhole) return [];
-    return texts.flatMap(
-      (text) =>
-        mapped.find(({ column }) => isSameHeading(text, column))?.field ??
-        fieldOfHeading(text) ??
-        [],
-    );
-  });
-  const whole = found.findIndex((fields) => fields.includes("to") && fields.includes("amount"));
-  const place = whole >= 0 ? whole : found.findIndex((fields) => fields.length >= 2);
-  return place >= 0 ? place : undefined;
 }
 
 /** A payout above the header would be lost. */
@@ -148,7 +117,7 @@ function checkAbove(path: string, above: TableRow[]): void {
   if (row)
     throw usage(
       [
-        `${path} has a number and an amount above its header: line ${row.line} has ${shownCells(row)}.`,
+        `${path} has a number and an amount above its header: line ${row.line} has ${shownCells(textRow(row))}.`,
       ],
       "If the line is a payout, move it below the header. If not, delete it.",
     );
@@ -169,21 +138,10 @@ function* currencyProblems({ line, cells }: TableRow): Iterable<string> {
     yield `Line ${line} shows that the amounts are in ${currency}. Enter them in BDT, and correct the line.`;
 }
 
-function shownCells({ cells }: TableRow): string {
-  const texts = cells.map((cell) => headingLine(textOf(cell))).filter(Boolean);
-  return texts.slice(0, 8).map(quoted).join(", ");
-}
-
-function noHeader(path: string, rows: TableRow[], mapped: PayrollMapping[]) {
-  const first = rows.slice(0, 5).map((row) => `Line ${row.line}: ${shownCells(row)}.`);
-  const names = mapped.map(({ column }) => quoted(column)).join(", ");
-  const what =
-    mapped.length > 0 ? `has no row with the columns ${names}` : "has no header that lenden knows";
-  return usage(
-    [`${path} ${what}.`, ...first],
-    "If one of these lines is the header, name its columns, for example --map 'Pay To=to' --map 'Net Due=amount'. If not, add a header such as name,to,amount.",
-  );
-}
+const example = {
+  maps: "--map 'Pay To=to' --map 'Net Due=amount'",
+  header: "name,to,amount",
+};
 
 function columnsHint(header: string[]): string {
   return `The columns are: ${header.filter(Boolean).map(quoted).join(", ")}.`;

@@ -288,7 +288,7 @@ describe("payout batch clean --mapping", () => {
     expect([code, stdout.trimEnd().split("\n")]).toEqual([0, first]);
     expect(stderr).toContain("Mapping hr: Who is name, Pay To is to, Due is amount.");
     const other = await problem("Name,Mobile,Amount\nA,01712345678,5\n", "--mapping", "hr");
-    expect(other).toContain('no row with the columns "Who", "Pay To", "Due"');
+    expect(other).toContain('has no column "Pay To"');
   });
 
   test("stores the sheet that was named", async () => {

@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { utils, write } from "@e965/xlsx";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { scratchFolder, todayInDhaka } from "../support/helpers.ts";
 import { type Merchant, openMerchant, paidPayout, payoutNumber } from "../support/merchant.ts";
@@ -43,7 +44,7 @@ describe("reconcile, for a statement without a header", () => {
   ])("rejects a first line that has %s, and shows it", async (_, first) => {
     const { code, stdout, stderr } = await reconciled([first, ...rows]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toContain("line 1");
+    expect(stderr).toContain("Line 1:");
     for (const cell of first.split(",").slice(0, 3)) expect(stderr).toContain(cell);
   });
 
@@ -62,14 +63,29 @@ describe("reconcile, for a statement without a header", () => {
     expect(stderr).toContain("-2000.00");
   });
 
-  test("shows a first line below a title, and how to say that it is the header", async () => {
-    const header = "Date,Reference,Amount,Balance 2000";
-    const lines = ["My Shop,,,", header, ...rows.map((row) => row.replace("Completed", "7"))];
-    const { code, stderr } = await reconciled(lines);
+  test("shows the first rows, and the flags that would fix it", async () => {
+    const file = join(scratchFolder(), "s.xlsx");
+    const workbook = utils.book_new();
+    const sheetOf = (rows: string[]) => utils.aoa_to_sheet(rows.map((row) => row.split(",")));
+    utils.book_append_sheet(workbook, sheetOf(rows), "Data");
+    utils.book_append_sheet(
+      workbook,
+      sheetOf(["Date,Reference,Amount,Status", ...rows]),
+      "My Bank",
+    );
+    writeFileSync(file, write(workbook, { type: "buffer" }));
+    const { code, stderr } = await merchant.lenden(["reconcile", file, "--yes"]);
     expect(code).toBe(2);
-    const [, map = ""] = /--map '([^']+)'/.exec(stderr) ?? [];
-    expect(map).toBe("Balance 2000=ignore");
-    expect(await reconciled(lines, "--map", map)).toMatchObject({ code: 0 });
+    expect(stderr).toContain(`Line 1: "${today}", "FLD-1", "-5.00", "Completed".`);
+    expect(stderr).toMatch(/^hint: .* --map 'Trx ID=id' .* --sheet 'My Bank'\.$/m);
+    const found = await merchant.lenden(["reconcile", file, "--yes", "--sheet", "My Bank"]);
+    expect(found).toMatchObject({ code: 0 });
+  });
+
+  test("names --delimiter if no line has two cells", async () => {
+    const lines = ["Date|Reference|Amount", ...rows].map((row) => row.replaceAll(",", "|"));
+    const { code, stderr } = await reconciled(lines);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("--delimiter") });
   });
 });
 
@@ -96,10 +112,29 @@ describe("reconcile, for headings that lenden does not know", () => {
     expect(await reconciled(lines)).toMatchObject({ code: 0 });
   });
 
-  test("reads a heading that looks like a number if --map names it", async () => {
-    const lines = ["Date,Reference,Amount,2026", `${today},FLD-1,-5.00,x`, `${today},FLD-2,-5.00,`];
-    expect(await reconciled(lines)).toMatchObject({ code: 2 });
-    expect(await reconciled(lines, "--map", "2026=ignore")).toMatchObject({ code: 0 });
+  // What other cells of the header hold does not matter.
+  test.each(["2026", "Nov-26", "50% Basic", "Balance 2000", "1,250.00", "28/11/2026"])(
+    "finds a header with the heading %s",
+    async (heading) => {
+      const header = `Date,Reference,"${heading}",Amount`;
+      const lines = [header, `${today},FLD-1,x,-5.00`, `${today},FLD-2,y,-5.00`];
+      const found = await reconciled(["My Shop,,,", ...lines]);
+      expect(found).toMatchObject({ code: 0 });
+      expect(found.stderr).toContain(`not used: ${heading} (x | y)`);
+    },
+  );
+
+  test("does not take a line with words of headings as the header", async () => {
+    const fees = [`${today},Fee,Debit,5.00`, `${today},Charge,Debit,6.00`];
+    const { code, stderr } = await reconciled([...fees, ...rows]);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("Line 1:") });
+  });
+
+  test("finds no header in a cell of data that --map names", async () => {
+    for (const map of ["FLD-1=reference", "-5.00=amount", `${today}=date`]) {
+      const { code, stderr } = await reconciled(rows, "--map", map);
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("is a value") });
+    }
   });
 });
 
