@@ -1,7 +1,7 @@
 import { isObject, jsonIn } from "../domain/json.ts";
 import { states } from "../domain/state.ts";
 import { type FieldFrom, intentColumns, type Recorded, recordedBy } from "./columns.ts";
-import { decideOutcome, isSamePayout, payoutOf } from "./decide.ts";
+import { decideOutcome, isSamePayout, mayHavePaid, payoutOf } from "./decide.ts";
 import type { FoundOperation, Operation, Outcome, Sendable } from "./operation.ts";
 
 /*
@@ -261,7 +261,10 @@ export function orderedAt(own: string, history: HistoryEvent[]): number | undefi
   return order && (order.number ?? Number.POSITIVE_INFINITY);
 }
 
-/** What the events that a run does not trust say of an operation, and what the others say. */
+/**
+ * What the events that a run does not trust say of an operation, and what the others say. Of several logins each may have
+ * sent it, so what one of them recorded is also omitted alone.
+ */
 export function recordedByOthers(
   by: Trusted,
   { number }: Pick<Operation, "number">,
@@ -269,11 +272,21 @@ export function recordedByOthers(
 ): FoundOperation["others"] {
   const trusted = trustedEvents(by, history);
   if (trusted.length === history.length) return null;
-  const newest = history.findLast((one) => !trusted.includes(one) && one.event !== "late");
-  const without = replay(number, trusted);
-  if (!newest || !without) return null;
-  const { state, status, code, acceptedAt, updatedAt } = without;
-  const { login = "", at, number: place = 0 } = newest;
+  const known = [undefined, by.own, by.recorder];
+  const others = new Set(history.map(({ login }) => login).filter((one) => !known.includes(one)));
+  const parts = [
+    trusted,
+    ...[...others].map((one) => history.filter(({ login }) => login !== one)),
+  ];
+  const views = parts.flatMap((events) => {
+    const newest = history.findLast((one) => !events.includes(one) && one.event !== "late");
+    const without = replay(number, events);
+    return newest && without ? [{ newest, without }] : [];
+  });
+  const view = views.find(({ without }) => mayHavePaid(without)) ?? views[0];
+  if (!view) return null;
+  const { state, status, code, acceptedAt, updatedAt } = view.without;
+  const { login = "", at, number: place = 0 } = view.newest;
   return { login, at, place, without: { state, status, code, acceptedAt, updatedAt } };
 }
 

@@ -31,17 +31,18 @@ async function withBob(shared: SharedDatabase) {
   const next = { ...owner, keyId: "next", account: { joins: "shop", proposed: "shop" } };
   const ledger = await shared.open({ now });
   const withNextKey = await shared.open({ now, owner: next });
-  const asBob = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+  const as = async <Result>(login: string, work: () => Promise<Result>): Promise<Result> => {
     const [before] = await shared.run("SELECT max(number) AS number FROM events");
     const result = await work();
     const number = String(Object(before).number);
-    await shared.run(`UPDATE events SET login = 'bob' WHERE number > ${number}`);
+    await shared.run(`UPDATE events SET login = '${login}' WHERE number > ${number}`);
     return result;
   };
+  const asBob = <Result>(work: () => Promise<Result>) => as("bob", work);
   const pass = (hours: number) => {
     nowMs += hours * hourMs;
   };
-  return { ledger, withNextKey, asBob, pass };
+  return { ledger, withNextKey, as, asBob, pass };
 }
 
 async function found(ledger: Ledger, { id }: Pick<Operation, "id">): Promise<Operation> {
@@ -184,6 +185,29 @@ describeEach(databases, "a payout that another login recorded, sent by this one"
     const seen = await found(ledger, sent);
     const resumed = await ledger.resume({ seen, sealer });
     expect(resumed).toMatchObject({ kind: "taken", operation: { openedAt } });
+  });
+});
+
+describeEach(databases, "a payout that two other logins took in turn", ({ share }) => {
+  test("is told when the one that did not send it records it as Cancelled", async () => {
+    const shared = await share();
+    const { ledger, as, asBob } = await withBob(shared);
+    const order = payout("A", { asked: { ...payout("A").asked, ...asked } });
+    const send = async (outcome: Outcome) => {
+      const operation = await claimed(ledger, order);
+      await record(ledger, operation, outcome);
+      return operation;
+    };
+    const unsent: Outcome = { state: "NOT_SENT", code: "unreachable", sent: false };
+    const { number } = await as("alice", () => send(unsent));
+    await shared.run(`UPDATE operations SET login = 'alice' WHERE number = ${number}`);
+    await asBob(() => send(unsent));
+    const sent = await as("alice", () => send(accepted));
+    await asBob(() => learn(ledger, sent, cancelled));
+
+    const again = { intent: payout("B", { asked }), onDuplicate: "reject", sealer } as const;
+
+    expect(await ledger.claim(again)).toMatchObject({ declared: { others: { login: "bob" } } });
   });
 });
 
