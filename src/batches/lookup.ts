@@ -13,6 +13,7 @@ import type {
   KnownBatches,
   ReadPlan,
 } from "../ledger/batch.ts";
+import { assertOwnId } from "../ledger/batch-results.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { differencesFrom } from "./differences.ts";
 import { fieldsOf, hasReferenceColumn } from "./header.ts";
@@ -34,7 +35,8 @@ import { type FileRow, type RowRules, totalsOf } from "./rows.ts";
  */
 export async function batchNamed(name: string, ledger: Ledger, byLines = false): Promise<Batch> {
   const place = placeIn(name);
-  if (place !== undefined) return (await ledger.batches.list(place))[place - 1] ?? notFound(name);
+  if (place !== undefined)
+    return assertOwnId((await ledger.batches.list(place))[place - 1] ?? notFound(name));
   if (existsSync(name)) return (await batchOfPath(name, ledger, byLines)) ?? notFound(name);
   return (await batchBesideFiles(name, ledger)) ?? notFound(name);
 }
@@ -213,7 +215,8 @@ async function paidBefore(
   for await (const found of ledger.batches.plansWithin(total)) {
     const { batch } = found;
     if (!mayPayAgain(file, total.count, batch)) continue;
-    if (await wasPaidBy(found, payoutsFor(batch.columns), ledger)) return found;
+    if (await wasPaidBy(found, payoutsFor(batch.columns), ledger))
+      return { ...found, batch: assertOwnId(batch) };
   }
   return undefined;
 }

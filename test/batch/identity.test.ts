@@ -278,6 +278,27 @@ describe("batch send", () => {
     expect(await merchant.books("payouts")).toHaveLength(2);
   });
 
+  test("no hint contains an ID that lenden did not give", async () => {
+    const merchant = await openMerchant();
+    const send = (rows: string, name: string) =>
+      merchant.lenden([
+        "payout",
+        "batch",
+        "send",
+        fileOf(rows, name),
+        "--method",
+        "bkash",
+        "--json",
+      ]);
+    expect(await send(rowsOf(2), "a.csv")).toMatchObject({ code: 0 });
+    await merchant.inLedger((ledger) => ledger.exec("UPDATE batches SET id = 'B1 --yes'"));
+    for (const outcome of [
+      await send(rowsOf(3), "b.csv"),
+      await merchant.lenden(["payout", "batch", "status", "@last", "--json"]),
+    ])
+      expect([outcome.code, errorOf(outcome).reason]).toEqual([1, "ledger.modified"]);
+  });
+
   serverTest("a ledger on PostgreSQL compares a file with all finished batches", async () => {
     const cluster = await sharedCluster();
     const merchant = await openMerchant();
