@@ -174,6 +174,26 @@ describe("a colleague with psql", () => {
     },
   );
 
+  serverTest("inserts a row for the next batch, which is then sent by another name", async () => {
+    const { rows: newest } = await shop.colleague.query(newestBatch);
+    const { rows } = await shop.colleague.query(
+      'SELECT * FROM batch_rows ORDER BY "row" DESC LIMIT 1',
+    );
+    for (const number of [1n, 2n])
+      await insert(shop, "batch_rows", {
+        ...rows[0],
+        batch: String(BigInt(newest[0].number) + number),
+        row: "999",
+      });
+    const path = fileOf("ref,amount,to,method\nNEXT-1,51,01711000051,bkash\n", "next.csv");
+
+    const sent = await shop.annBuilt([...orders.batch(path, [1, 51]), "--json"]);
+
+    const error = { reason: "batch.plan-modified", hint: expect.stringContaining("--name") };
+    expect([sent.code, errorOf(sent)]).toMatchObject([1, error]);
+    expect(shop.moved()).toEqual([]);
+  });
+
   /** What ann ordered, and what she orders again. */
   const floods: [
     what: string,

@@ -444,7 +444,7 @@ function* insertRows(
   yield insert();
   const [found] = yield* query(countRows, number);
   // The same identity has as many rows as a run that was interrupted.
-  if (Number(found?.count) !== sums.rowCount) throw new Error("the batch has rows of another plan");
+  if (Number(found?.count) !== sums.rowCount) throw foreignRows(batch);
   return sums;
 }
 
@@ -476,6 +476,15 @@ function* sealRows(
     if (isLast) return sums;
     after = numberIn(rows.at(-1)?.row);
   }
+}
+
+/** A writer can add rows to a batch before it is planned. They stay there. */
+function foreignRows({ id }: Batch): Failure {
+  return new Failure(
+    "batch.plan-modified",
+    `Rows were added to batch ${id} in the ledger before it was planned.`,
+    { hint: "To send the file as another batch, add --name <name>.", operation: id },
+  );
 }
 
 /** The lock of this process ended or was removed while it ran, so another one could take the batch. */
