@@ -100,10 +100,11 @@ async function resultOf(input: ReconcileInput, context: Context) {
   const zone = await zoneOf(context);
   const span = spanOf(input, zone, context);
   if (span.problems.length > 0) throw usage(span.problems, swapDates);
-  const saved = name === undefined ? [] : savedColumns(name, mappings.find(name));
+  const mapping = name === undefined ? undefined : mappings.find(name);
+  const saved = name === undefined ? [] : savedColumns(name, mapping);
   const { chooseColumns, openStatement, savedColumn } = await import("../reconcile/columns.ts");
   const isDated = input.since !== undefined && input.until !== undefined;
-  const { delimiter, sheet } = input;
+  const { delimiter, sheet = mapping?.sheet } = input;
   const standardInput = context.host.stdin;
   const known = { delimiter, sheet, standardInput, saved, map, isDated };
   const opened = await openStatement(input.file, known, context.ledger.own);
@@ -112,9 +113,9 @@ async function resultOf(input: ReconcileInput, context: Context) {
   const unused = unusedColumns(statement, columns);
   if (isNew) await context.ui.confirm(columnQuestion(columns, unused));
   const lines = await readLines(statement, columns, zone);
-  const isSaved = saved.length > 0 && map.length === 0 && !isNew;
+  const isSaved = saved.length > 0 && map.length === 0 && !isNew && sheet === mapping?.sheet;
   if (name !== undefined && !isSaved)
-    mappings.save(name, { kind: "statement", columns: columns.map(savedColumn) });
+    mappings.save(name, { kind: "statement", columns: columns.map(savedColumn), sheet });
   const since = { at: span.since, typed: input.since?.typed };
   const until = { at: span.until, typed: input.until?.typed };
   const period = periodOf(lines, since, until, zone);

@@ -2,8 +2,8 @@ import { usage } from "../domain/failure.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { openTable } from "../tables/source.ts";
-import { type ColumnMapping, checkColumns, merged, requireColumns } from "./fields.ts";
-import { recognize, recognizeMeaning, withDateOrder } from "./recognize.ts";
+import { type ColumnMapping, checkColumns, merged, readAs, requireColumns } from "./fields.ts";
+import { recognize, recognizeMeaning, withNotations } from "./recognize.ts";
 import { mentionsOf, readTable, type StatementTable, textsOf } from "./table.ts";
 
 const fileHints = {
@@ -71,15 +71,15 @@ export async function chooseColumns(
   isDated: boolean,
   ledger: Pick<Ledger, "ofNames">,
 ): Promise<{ statement: StatementTable; columns: ColumnMapping[]; isNew: boolean }> {
-  const columns = await withDateOrder(statement, given);
-  const has = (...fields: string[]) => columns.some(({ field }) => fields.includes(field));
+  const columns = await withNotations(statement, given);
+  const has = (...fields: string[]) => columns.some((one) => fields.includes(readAs(one)));
   const isEnough =
     has("id", "reference") && has("amount", "debit", "credit") && (has("date") || isDated);
   const others = isEnough ? recognizeMeaning(statement, columns) : [];
   if (isEnough && others.length === 0) return { statement, columns, isNew: false };
   const all = isEnough
     ? [...columns, ...others]
-    : await withDateOrder(
+    : await withNotations(
         statement,
         recognize(statement, columns, await knownIn(statement, ledger)),
       );

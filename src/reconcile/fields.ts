@@ -1,6 +1,8 @@
 import { usage } from "../domain/failure.ts";
 import { quoted } from "../domain/result.ts";
 import { shellLine } from "../domain/text.ts";
+import type { DecimalMark } from "../tables/amount.ts";
+import { type DateOrder, dateOrders } from "../tables/date.ts";
 import { namesBothDirections } from "../tables/direction.ts";
 import { isSameHeading } from "../tables/heading.ts";
 
@@ -11,7 +13,9 @@ export const statementFields = [
     "reference",
     "line-id",
     "date",
+    "date-day-first",
     "date-month-first",
+    "date-year-first",
     "type",
     "amount",
     "debit",
@@ -24,7 +28,7 @@ export const statementFields = [
 export type StatementField = (typeof statementFields)[number];
 /** Fields that more than one column can have. */
 type Shared = "narration" | "ignore";
-export type Read = Exclude<StatementField, Shared | "date-month-first">;
+export type Read = Exclude<StatementField, Shared | `date-${DateOrder}`>;
 
 /** A file with named columns. */
 interface Headed {
@@ -35,8 +39,10 @@ interface Headed {
 export interface ColumnMapping {
   column: string;
   field: StatementField;
-  /** Why it was recognized; absent if it was given. */
+  /** Why it was recognized, and how it is read; absent if it was given. */
   why?: string;
+  /** Of a column of amounts, as the whole column shows it. */
+  mark?: DecimalMark;
 }
 
 /** The names by which a column is recognized if its cells do not show what it holds. */
@@ -84,7 +90,16 @@ export function merged(earlier: ColumnMapping[], later: ColumnMapping[]): Column
 }
 
 export function readAs({ field }: ColumnMapping): Read | Shared {
-  return field === "date-month-first" ? "date" : field;
+  return isOrdered(field) ? "date" : field;
+}
+
+function isOrdered(field: StatementField): field is `date-${DateOrder}` {
+  return field.startsWith("date-");
+}
+
+/** What the dates of a column begin with; undefined if the mapping does not say it. */
+export function orderIn(mapping: ColumnMapping[]): DateOrder | undefined {
+  return dateOrders.find((one) => mapping.some(({ field }) => field === `date-${one}`));
 }
 
 function isShared({ field }: ColumnMapping): boolean {

@@ -3,8 +3,9 @@ import { usage } from "../domain/failure.ts";
 import { err, ok, quoted, type Result } from "../domain/result.ts";
 import type { Resource } from "../domain/statuses.ts";
 import { counted } from "../domain/text.ts";
+import type { DecimalMark } from "../tables/amount.ts";
 import { currencyOfHeading, otherCurrencyOf } from "../tables/currency.ts";
-import { type DateOrder, readDate } from "../tables/date.ts";
+import { readDate } from "../tables/date.ts";
 import { type Direction, directionAmong, directionIn } from "../tables/direction.ts";
 import { isSameHeading } from "../tables/heading.ts";
 import { kindIn, statusIn } from "../tables/kind.ts";
@@ -14,6 +15,7 @@ import { otherMoney, readPaisa } from "./certain.ts";
 import {
   type ColumnMapping,
   ignoring,
+  orderIn,
   type Read,
   readAs,
   requireColumns,
@@ -209,10 +211,11 @@ function createLineReader(
       header.findIndex((name) => isSameHeading(name, one.column)),
     ]),
   );
+  const marks = new Map(mapping.map((one) => [readAs(one), one.mark]));
   const isUndirected = places.has("amount") && !places.has("direction");
   const words = createWordReader(table, isUndirected ? mapping : undefined);
   const contradictions = createDirectionCheck(table, mapping);
-  const dates = { zone, order: orderOfDates(mapping) };
+  const dates = { zone, order: orderIn(mapping) ?? "day-first" };
   const currencies = currenciesOf(header, places);
   const mentions = createMentions(header, mapping);
   const other = createOtherRows(header, places, skipped);
@@ -225,7 +228,9 @@ function createLineReader(
       report(`${at} has ${counted(cells.length, "cell")}, but the header has ${header.length}.`);
       return [];
     }
-    const { text, read, paisa, currencyOfCells } = cellsOf({ at, cells, header, places, report });
+    const { text, read, money, paisa, currencyOfCells } = cellsOf({
+      ...{ at, cells, header, places, marks, report },
+    });
     const [debit, credit] = [paisa("debit"), paisa("credit")];
     const [amount, fee] = [paisa("amount"), paisa("fee")];
     if (other.isTotal({ line, cells }, { debit, credit, amount, fee })) return [];
@@ -240,11 +245,11 @@ function createLineReader(
     if (amount !== null && amount < 0n && direction === "in")
       report(`${at} has an amount below zero, but its direction is in.`);
     const isNamed = text("id") !== null || text("reference") !== null;
-    const isEmpty = [text("amount"), text("debit"), text("credit")].every(isEmptyAmount);
+    const isEmpty = (["amount", "debit", "credit"] as const).map(money).every(isEmptyAmount);
     if (isNamed && isEmpty) report(`${at} has no amount.`);
     const isOther = ({ field }: (typeof currencies)[number]) => {
-      const money = readPaisa(text(field) ?? "");
-      return money.ok && !!money.value;
+      const found = money(field);
+      return found?.ok === true && !!found.value;
     };
     const cell = text("currency");
     const currency = cell === null ? currencyOfFile : otherCurrencyOf(cell);
@@ -260,7 +265,7 @@ function createLineReader(
           span: read("date", (cell) => certainOf(readDate(cell, dates))),
           kind,
           feePaisa: fee,
-          balancePaisa: read("balance", readPaisa),
+          balancePaisa: read("balance", (cell) => readPaisa(cell, marks.get("balance"))),
           currency: currencyOfCells() ?? currency ?? currencies.find(isOther)?.currency ?? null,
           status: statusIn(text("status") ?? "") ?? text("status"),
           recipient: text("recipient"),
@@ -284,11 +289,12 @@ interface Cells {
   cells: string[];
   header: string[];
   places: Map<string, number>;
+  marks: Map<string, DecimalMark | undefined>;
   report(problem: string): void;
 }
 
 /** The cells of a line by their fields. */
-function cellsOf({ at, cells, header, places, report }: Cells) {
+function cellsOf({ at, cells, header, places, marks, report }: Cells) {
   let currency: string | undefined;
   const text = (field: Read) => cells[places.get(field) ?? -1] || null;
   const read = <Value>(field: Read, reader: CellReader<Value>): Value | null => {
@@ -298,23 +304,22 @@ function cellsOf({ at, cells, header, places, report }: Cells) {
       report(`${at}, ${header[places.get(field) ?? -1]}: ${reading.problem}`);
     return reading?.ok ? (reading.value ?? null) : null;
   };
+  const money = (field: Read) => {
+    const cell = text(field);
+    return cell === null ? undefined : readPaisa(cell, marks.get(field));
+  };
   /** An amount in another currency counts as read: the line differs. */
   const paisa = (field: Read): Paisa | null => {
-    const other = otherMoney(text(field) ?? "");
+    const mark = marks.get(field);
+    const other = otherMoney(text(field) ?? "", mark);
     currency ??= other?.currency;
-    return other ? other.paisa : read(field, readPaisa);
+    return other ? other.paisa : read(field, (cell) => readPaisa(cell, mark));
   };
-  return { text, read, paisa, currencyOfCells: () => currency };
-}
-
-function orderOfDates(mapping: ColumnMapping[]): DateOrder {
-  const isMonthFirst = mapping.some(({ field }) => field === "date-month-first");
-  return isMonthFirst ? "month-first" : "day-first";
+  return { text, read, money, paisa, currencyOfCells: () => currency };
 }
 
 /** A dash too. */
-function isEmptyAmount(cell: string | null): boolean {
-  const money = cell === null ? undefined : readPaisa(cell);
+function isEmptyAmount(money: Result<Paisa | undefined> | undefined): boolean {
   return money === undefined || (money.ok && money.value === undefined);
 }
 

@@ -1,22 +1,31 @@
 import { magnitude } from "../domain/amount.ts";
 import { payeeOf } from "../domain/mobile.ts";
+import { shellLine } from "../domain/text.ts";
 import type { Operation } from "../ledger/operation.ts";
+import { AmountColumn, type DecimalMark } from "../tables/amount.ts";
 import { isCurrency } from "../tables/currency.ts";
-import { DateColumn, isDateInAnyOrder } from "../tables/date.ts";
+import { DateColumn, type DateOrder, type FoundOrder, isDateInAnyOrder } from "../tables/date.ts";
 import { directionIn, wordsIn } from "../tables/direction.ts";
 import { isSameHeading } from "../tables/heading.ts";
 import { kindIn, statusIn } from "../tables/kind.ts";
 import { isOneWord, mentionsIn } from "../tables/mentions.ts";
 import { readPaisa } from "./certain.ts";
-import { type ColumnMapping, columnNames, isNamed, type Read, readAs } from "./fields.ts";
+import {
+  type ColumnMapping,
+  columnNames,
+  isNamed,
+  type Read,
+  readAs,
+  type StatementField,
+} from "./fields.ts";
 import type { StatementRow, StatementTable } from "./table.ts";
 
 /** A field, what its cells are, and whether a cell is one. Without the last, any cell can be in the column. */
 type Recognition = [
   field: Read,
   what: string,
-  fits: (cell: string, operation: Operation | undefined) => boolean,
-  isReadable?: (cell: string) => boolean,
+  fits: (cell: string, operation: Operation | undefined, mark: DecimalMark) => boolean,
+  isReadable?: (cell: string, mark: DecimalMark) => boolean,
 ];
 
 /** Fields whose wrong cells are errors also if the column has another name for the field. */
@@ -42,9 +51,9 @@ export function recognize(
 ): ColumnMapping[] {
   const { ids, references, mentioned } = namesOf(known);
   const found = [...given];
+  const marks = header.map((_, place) => markOf(sample, place));
   const placeOf = (field: Read) =>
     header.indexOf(found.find((one) => readAs(one) === field)?.column ?? " ");
-  const isMoney = (cell: string) => readPaisa(cell).ok;
   const isStatus = (cell: string) => statusIn(cell) !== undefined;
   const hasDirection = (cell: string) => directionIn(cell) !== undefined;
   const never = () => false;
@@ -52,11 +61,11 @@ export function recognize(
     ["id", "IDs of the ledger", (cell) => ids.has(cell)],
     ["reference", "references of the ledger", (cell) => references.has(cell) || !!mentioned(cell)],
     ["date", "times", isDateInAnyOrder, isDateInAnyOrder],
-    ["debit", "", never, isMoney],
-    ["credit", "", never, isMoney],
-    ["amount", "amounts of these operations", isAmountOf, isMoney],
-    ["fee", "", never, isMoney],
-    ["balance", "", never, isMoney],
+    ["debit", "", never, isPaisa],
+    ["credit", "", never, isPaisa],
+    ["amount", "amounts of these operations", isAmountOf, isPaisa],
+    ["fee", "", never, isPaisa],
+    ["balance", "", never, isPaisa],
     ["currency", "currencies", isCurrency],
     ["direction", "directions", hasDirection],
     ["status", "statuses", isStatus, isStatus],
@@ -71,7 +80,7 @@ export function recognize(
   const isOfBalance = (place: number) =>
     placeOf("balance") >= 0 &&
     place === placeOf("balance") + 1 &&
-    sample.some(({ cells }) => isNegative(cells[placeOf("amount")] ?? ""));
+    hasNegative(sample, placeOf("amount"));
   for (const [field, what, fits, isReadable = () => true] of recognitions) {
     const isTwoColumns = placeOf("debit") >= 0 && placeOf("credit") >= 0;
     const isOfAmount = field === "amount" || field === "direction";
@@ -79,11 +88,14 @@ export function recognize(
     const candidates = header.flatMap((column, place) => {
       if (column === "" || found.some((one) => isSameHeading(one.column, column))) return [];
       const filled = sample.filter(({ cells }) => cells[place]);
+      const mark = marks[place] ?? "point";
       const operationOf = ({ cells }: StatementRow) =>
         ids.get(cells[placeOf("id")] || " ") ??
         references.get(cells[placeOf("reference")] || " ") ??
         mentioned(cells[placeOf("reference")] ?? "");
-      const hits = filled.filter((one) => fits(one.cells[place] ?? "", operationOf(one))).length;
+      const hits = filled.filter((one) =>
+        fits(one.cells[place] ?? "", operationOf(one), mark),
+      ).length;
       const cells = filled.map((one) => one.cells[place] ?? "");
       const isPossible = hits > 0 || isNamed(field, column);
       // A wrong cell of a column with the name of a field is an error, not a sign of another column.
@@ -93,7 +105,7 @@ export function recognize(
       const isRead =
         field === "direction"
           ? isDirection(column, cells) && !isOfBalance(place)
-          : isPossible && (isSure || cells.every(isReadable));
+          : isPossible && (isSure || cells.every((cell) => isReadable(cell, mark)));
       return isRead ? [{ column, hits, filled: filled.length }] : [];
     });
     const [best] = candidates.sort((one, other) => other.hits - one.hits);
@@ -154,7 +166,7 @@ function recognizeWords(
   const { header, sample } = table;
   const amount = found.find(({ field }) => field === "amount")?.column ?? " ";
   const place = header.findIndex((one) => isSameHeading(one, amount));
-  const isSigned = sample.some(({ cells }) => isNegative(cells[place] ?? ""));
+  const isSigned = hasNegative(sample, place);
   const hasDirection = found.some(({ field }) => field === "direction");
   if (place < 0 || isSigned || hasDirection) return [];
   return unread(header, found)
@@ -208,9 +220,18 @@ export function cellsOf(
   return sample.flatMap(({ cells }) => cells[place] || []);
 }
 
-function isNegative(cell: string): boolean {
-  const money = readPaisa(cell);
-  return money.ok && (money.value ?? 0n) < 0n;
+function hasNegative(sample: StatementRow[], place: number): boolean {
+  const mark = markOf(sample, place);
+  return sample.some(({ cells }) => {
+    const money = readPaisa(cells[place] ?? "", mark);
+    return money.ok && (money.value ?? 0n) < 0n;
+  });
+}
+
+function markOf(sample: StatementRow[], place: number): DecimalMark {
+  const column = new AmountColumn();
+  for (const { cells } of sample) column.see(cells[place] ?? "");
+  return column.decimalMark;
 }
 
 /**
@@ -228,8 +249,12 @@ export function isDirection(column: string, cells: string[]): boolean {
   return isClear && isMost && !columnNames.status.test(column);
 }
 
-function isAmountOf(cell: string, operation: Operation | undefined): boolean {
-  const money = readPaisa(cell);
+function isPaisa(cell: string, mark: DecimalMark): boolean {
+  return readPaisa(cell, mark).ok;
+}
+
+function isAmountOf(cell: string, operation: Operation | undefined, mark: DecimalMark): boolean {
+  const money = readPaisa(cell, mark);
   return money.ok && !!money.value && magnitude(money.value) === operation?.amountPaisa;
 }
 
@@ -248,27 +273,56 @@ export function recipientOf({
 }
 
 /**
- * Decides whether dates such as 03/04/2026 begin with the day or the month: by a number above 12 anywhere in the
- * column. If nothing decides, the day is first.
+ * Decides what the whole column shows: whether dates such as 03/04/2026 begin with the day, and whether a comma begins
+ * the decimals of amounts. If nothing decides, the day is first.
  */
-export async function withDateOrder(
-  { header, sample, pages }: StatementTable,
+export async function withNotations(
+  {
+    header,
+    sample,
+    pages,
+    isWhole,
+  }: Pick<StatementTable, "header" | "sample" | "pages" | "isWhole">,
   mapping: ColumnMapping[],
 ): Promise<ColumnMapping[]> {
-  const date = mapping.find(({ field }) => field === "date");
-  const place = header.findIndex((one) => isSameHeading(one, date?.column ?? " "));
-  if (!date) return mapping;
-  const dates = new DateColumn();
-  for (const { cells } of sample) dates.see(cells[place] ?? "");
-  if (dates.found.example === undefined) return mapping;
-  for await (const page of pages()) for (const { cells } of page) dates.see(cells[place] ?? "");
-  const { order, example, isDecided } = dates.found;
-  const decided = order === "month-first" ? "date-month-first" : "date";
-  const why =
-    isDecided && order !== "year-first"
-      ? date.why
-      : `${example} is read day first. If the month is first: --map '${date.column}=date-month-first'`;
-  return mapping.map((one) =>
-    one === date ? { ...one, field: decided, ...(why === undefined ? {} : { why }) } : one,
+  const columns = mapping.map((one) => {
+    const place = header.findIndex((name) => isSameHeading(name, one.column));
+    const dates = one.field === "date" ? new DateColumn() : undefined;
+    const amounts = isMoney(one.field) ? new AmountColumn() : undefined;
+    return { one, place, dates, amounts };
+  });
+  const see = ({ cells }: StatementRow) => {
+    for (const { place, dates, amounts } of columns) (dates ?? amounts)?.see(cells[place] ?? "");
+  };
+  for (const row of sample) see(row);
+  const isOpen = columns.some(
+    ({ dates, amounts }) => dates?.found.example !== undefined || amounts?.isDecided === false,
   );
+  if (isOpen && !isWhole) for await (const page of pages()) for (const row of page) see(row);
+  return columns.map(({ one, dates, amounts }) => {
+    if (dates) return withOrder(one, dates.found);
+    return amounts?.decimalMark === "comma" ? withComma(one) : one;
+  });
+}
+
+function withOrder(one: ColumnMapping, { order, others, example }: FoundOrder): ColumnMapping {
+  if (example === undefined) return one;
+  const [other] = others;
+  const words = (name: DateOrder) => name.replace("-", " ");
+  const ways = others.map((name) => {
+    const map = shellLine(["--map", `${one.column}=date-${name}`]);
+    return `If the ${name.replace("-first", "")} is first: ${map}`;
+  });
+  const why = other ? `${example} is read ${words(order)}. ${ways.join(". ")}` : one.why;
+  return { ...one, field: `date-${order}`, ...(why === undefined ? {} : { why }) };
+}
+
+function withComma(one: ColumnMapping): ColumnMapping {
+  const { why } = one;
+  const told = "a comma begins its decimals";
+  return { ...one, mark: "comma", why: why === undefined ? told : `${why}; ${told}` };
+}
+
+function isMoney(field: StatementField): boolean {
+  return ["amount", "debit", "credit", "fee", "balance"].includes(field);
 }

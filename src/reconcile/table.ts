@@ -32,6 +32,8 @@ export interface StatementTable {
   currency: string | undefined;
   /** The first records below the header. */
   sample: StatementRow[];
+  /** True if there are no others. */
+  isWhole: boolean;
   /** All records below the header, read from the file again, so that they are not in memory. */
   pages(): AsyncIterable<StatementRow[]>;
 }
@@ -83,10 +85,11 @@ export async function readTable(
     for await (const page of allPages()) yield page.filter(({ line }) => line > headerLine);
   }
   const sample = first.slice(place + 1, place + 1 + sampled);
+  const isWhole = first.length === place + 1 + sample.length;
   const currency = head.slice(0, place).map(currencyAbove).find(Boolean);
   const above = head.slice(0, place).map(({ line, cells }) => skippedRow(line, "title", cells));
   const hiddenColumns = source.hiddenColumns.flatMap((place) => header[place] || []);
-  return { path, sheet, hiddenColumns, header, above, currency, sample, pages };
+  return { path, sheet, hiddenColumns, header, above, currency, sample, isWhole, pages };
 }
 
 function statementRow({ line, cells, isHidden }: TableRow): StatementRow {

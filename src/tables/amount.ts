@@ -251,38 +251,30 @@ function badlyGrouped(number: string, cell: Cell): string {
   return notAmount(cell);
 }
 
-/** What the amounts of a whole column show about each of its cells. */
+/** Sees the amounts of a whole column: commas begin its decimals only if no amount can be one with a point. */
 export class AmountColumn {
-  #commas = 0;
-  #points = 0;
-  #above = 0;
-  #below = 0;
-  readonly #signs = new Set<Sign>();
+  #hasCommas = false;
+  #hasPoints = false;
 
   see(cell: Cell): void {
-    const point = readMoney(cell);
     // One amount with a point decides for all.
-    const comma = this.#points === 0 ? asComma(cell) : undefined;
-    const isPoint = point.kind === "certain" || point.kind === "probable";
-    const isComma = comma?.kind === "certain";
-    if (comma && isPoint && !isComma) this.#points += 1;
+    const comma = this.#hasPoints ? undefined : asComma(cell);
+    if (!comma) return;
+    const { kind } = readMoney(cell);
+    const isPoint = kind === "certain" || kind === "probable";
+    const isComma = comma.kind === "certain";
+    this.#hasPoints = isPoint && !isComma;
     // A point between thousands alone decides nothing: 125.500 may be 125.50.
-    if (isComma && !isPoint && /,/.test(plainNumber(String(cell)))) this.#commas += 1;
-    const value = isPoint ? point.value : isComma ? comma.value : undefined;
-    if (value === undefined || value.paisa === 0n) return;
-    this.#signs.add(value.sign);
-    if (value.paisa < 0n) this.#below += 1;
-    else this.#above += 1;
+    this.#hasCommas ||= isComma && !isPoint && /,/.test(plainNumber(String(cell)));
   }
 
-  /** A comma only if no amount of the column can be one with a point. */
   get decimalMark(): DecimalMark {
-    return this.#commas > 0 && this.#points === 0 ? "comma" : "point";
+    return this.#hasCommas && !this.#hasPoints ? "comma" : "point";
   }
 
-  /** The amounts other than zero. */
-  get signs(): { above: number; below: number; signs: ReadonlySet<Sign> } {
-    return { above: this.#above, below: this.#below, signs: this.#signs };
+  /** True if no other cell changes the mark. */
+  get isDecided(): boolean {
+    return this.#hasPoints;
   }
 }
 

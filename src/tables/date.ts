@@ -11,7 +11,7 @@ export interface Span {
 }
 
 /** What a date of three numbers begins with: of a column, never of one cell. */
-const dateOrders = ["day-first", "month-first", "year-first"] as const;
+export const dateOrders = ["day-first", "month-first", "year-first"] as const;
 export type DateOrder = (typeof dateOrders)[number];
 
 /**
@@ -83,8 +83,9 @@ function spanOf(
 
 function inOrder({ numbers }: DayNumbers, order: DateOrder): [number, number, number] {
   const [first, second, third] = numbers;
-  if (order === "year-first" && third.length === 2)
-    return [Number(fullYear(first)), Number(second), Number(third)];
+  // With a year of four digits behind, the first number is no year.
+  if (order === "year-first")
+    return [third.length === 2 ? Number(fullYear(first)) : 0, Number(second), Number(third)];
   return order === "month-first"
     ? [Number(fullYear(third)), Number(first), Number(second)]
     : [Number(fullYear(third)), Number(second), Number(first)];
@@ -102,8 +103,10 @@ function momentsIn(
 /** Which number of a column's dates is the day. */
 export interface FoundOrder {
   order: DateOrder;
-  /** False if another order is possible too. */
+  /** False if another order is possible too, or if none is. */
   isDecided: boolean;
+  /** The other ones that are possible. */
+  others: DateOrder[];
   /** The first date whose order matters. */
   example: string | undefined;
 }
@@ -140,15 +143,18 @@ export class DateColumn {
     const mayBeYearFirst =
       !this.#hasFourDigits && !this.#hasMonthFirst && firsts.length > 0 && thirds.every(isDay);
     if (mayBeYearFirst && !firsts.every(isDay))
-      return { order: "year-first", isDecided: true, example };
+      return { order: "year-first", isDecided: true, others: [], example };
     const isYearLast = !mayBeYearFirst || (areYears(thirds) && !areYears(firsts));
     const isYearFirst = mayBeYearFirst && areYears(firsts) && !areYears(thirds);
     const isDecided = this.#hasDayFirst !== this.#hasMonthFirst && isYearLast;
-    return {
-      order: isYearFirst ? "year-first" : isMonth ? "month-first" : "day-first",
-      isDecided: isDecided || example === undefined,
-      example,
-    };
+    const order = isYearFirst ? "year-first" : isMonth ? "month-first" : "day-first";
+    const possible: DateOrder[] = [
+      ...(this.#hasMonthFirst ? [] : (["day-first"] as const)),
+      ...(this.#hasDayFirst ? [] : (["month-first"] as const)),
+      ...(isYearLast ? [] : (["year-first"] as const)),
+    ];
+    const others = possible.filter((one) => one !== order);
+    return { order, isDecided: isDecided || example === undefined, others, example };
   }
 }
 

@@ -63,7 +63,7 @@ describe("reconcile, for a statement without a header", () => {
     expect(stderr).toContain("-2000.00");
   });
 
-  test("shows the first rows, and the flags that would fix it", async () => {
+  test("shows the first rows, and the flags that would fix it, which a mapping stores", async () => {
     const file = join(scratchFolder(), "s.xlsx");
     const workbook = utils.book_new();
     const sheetOf = (rows: string[]) => utils.aoa_to_sheet(rows.map((row) => row.split(",")));
@@ -78,8 +78,11 @@ describe("reconcile, for a statement without a header", () => {
     expect(code).toBe(2);
     expect(stderr).toContain(`Line 1: "${today}", "FLD-1", "-5.00", "Completed".`);
     expect(stderr).toMatch(/^hint: .* --map 'Trx ID=id' .* --sheet 'My Bank'\.$/m);
-    const found = await merchant.lenden(["reconcile", file, "--yes", "--sheet", "My Bank"]);
-    expect(found).toMatchObject({ code: 0 });
+    const flags = ["--yes", "--mapping", "my-bank"];
+    for (const more of [["--sheet", "My Bank"], []])
+      expect(await merchant.lenden(["reconcile", file, ...flags, ...more])).toMatchObject({
+        code: 0,
+      });
   });
 
   test("names --delimiter if no line has two cells", async () => {

@@ -69,6 +69,10 @@ test.each<[string, string]>([
     "a dash for zero",
     `Reference,Debit,Credit\nNOT-1,"1,25,000.50",-\nNOT-2,110.70,–\nNOT-3,1250.50, - `,
   ],
+  [
+    "commas before decimals",
+    "Reference;Amount\nNOT-1;-125.000,50\nNOT-2;-110,70\nNOT-3;(1.250,50)",
+  ],
   ["a time with PM", statement("NOT-2", "-110.7", today("28/11/2026 10:30:15 PM")).join("\n")],
   ["a line sep=", `sep=,\n${plain.join("\n")}`],
   ["tabs", plain.join("\n").replaceAll(",", "\t")],
@@ -85,4 +89,24 @@ test.each<[string, string]>([
   expect(JSON.parse(stdout).lines.map(({ result }: { result: string }) => result)).toEqual(
     Array(3).fill("matched"),
   );
+});
+
+test("reconcile stores the order of dates in a mapping, and keeps to it", async () => {
+  const file = join(scratchFolder(), "s.csv");
+  const reconciled = async (date: string, ...more: string[]) => {
+    writeFileSync(file, plain.join("\n").replaceAll(today("28-NOV-2026"), date));
+    const line = ["reconcile", file, "--since", "2026-04-01", "--mapping", "orders", ...more];
+    return merchant.lenden(line);
+  };
+  const shown = async () => (await merchant.lenden(["mapping", "show", "orders"])).stdout;
+  const first = await reconciled("03/04/26", "--yes");
+  const way = "If the month is first: --map Date=date-month-first";
+  expect(first.stderr).toContain(`Date: date-day-first (03/04/26 is read day first. ${way})`);
+  expect(await shown()).toMatch(/Date +date-day-first/);
+  const wrong = await reconciled("04/28/26");
+  expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining("has the day first") });
+  await reconciled("26/04/28", "--map", "Date=date-year-first");
+  expect(await shown()).toMatch(/Date +date-year-first/);
+  const other = await reconciled("28/04/2026");
+  expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining("has the year first") });
 });

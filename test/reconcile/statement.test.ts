@@ -14,7 +14,7 @@ import {
 } from "../../src/reconcile/classify.ts";
 import type { StatementField } from "../../src/reconcile/fields.ts";
 import { type Line, readLines } from "../../src/reconcile/lines.ts";
-import { recognize, withDateOrder } from "../../src/reconcile/recognize.ts";
+import { recognize, withNotations } from "../../src/reconcile/recognize.ts";
 import { readTable } from "../../src/reconcile/table.ts";
 import { openTable } from "../../src/tables/source.ts";
 import { worker } from "../ledger/small-ledger.ts";
@@ -23,7 +23,7 @@ import { scratchFolder } from "../support/helpers.ts";
 async function linesOf(text: string, ...mapped: [string, StatementField][]) {
   const table = await tableOf(text);
   const mapping = mapped.map(([column, field]) => ({ column, field }));
-  const lines = await readLines(table, await withDateOrder(table, mapping), "Asia/Dhaka");
+  const lines = await readLines(table, await withNotations(table, mapping), "Asia/Dhaka");
   return (await collect(lines.pages())).flat();
 }
 
@@ -31,7 +31,7 @@ async function tableOf(text: string) {
   const path = join(scratchFolder(), "s.csv");
   writeFileSync(path, text);
   const hints = { missing: "", pipe: "", large: "" };
-  return readTable(await openTable(path, { hints, limit: { rows: 100, message: "" } }));
+  return readTable(await openTable(path, { hints, limit: { rows: 10_000, message: "" } }));
 }
 
 /** The entries of lines that are classified in pages of two. */
@@ -245,9 +245,9 @@ test.each([
 
 test("shows how an ambiguous date is read, and a mapping decides it", async () => {
   const table = await tableOf("id,amount,date\nT1,5,03/04/2026\n");
-  const columns = await withDateOrder(table, recognize(table, [], []));
-  expect(columns.find(({ field }) => field === "date")?.why).toBe(
-    "03/04/2026 is read day first. If the month is first: --map 'date=date-month-first'",
+  const columns = await withNotations(table, recognize(table, [], []));
+  expect(columns.find(({ field }) => field === "date-day-first")?.why).toBe(
+    "03/04/2026 is read day first. If the month is first: --map date=date-month-first",
   );
   const [line] = await linesOf(
     "id,amount,date\nT1,5,03/04/2026\n",
@@ -256,6 +256,37 @@ test("shows how an ambiguous date is read, and a mapping decides it", async () =
     ["date", "date-month-first"],
   );
   expect(line?.span?.fromMs).toBe(Date.parse("2026-03-03T18:00:00Z"));
+});
+
+test.each([
+  ["26/11/05", "26/11/28", "date-year-first", "26/11/05 is read year first. If the day is first"],
+  ["05/11/26", "28/11/26", "date-day-first", "times"],
+  ["11/05/26", "11/28/26", "date-month-first", "times"],
+  ["05.11.26", "06.11.26", "date-day-first", "If the month is first: --map date=date-month-first"],
+])("reads %s and %s as %s", async (first, second, field, why) => {
+  const table = await tableOf(`id,amount,date\nT1,5,${first}\nT2,5,${second}\n`);
+  const columns = await withNotations(table, recognize(table, [], []));
+  const date = columns.find(({ column }) => column === "date");
+  expect(date).toMatchObject({ field, why: expect.stringContaining(why) });
+  const span = await readLines(table, columns, "Asia/Dhaka");
+  expect(span.span?.fromMs).toBe(Date.parse("2026-11-04T18:00:00Z"));
+});
+
+test("reads commas before decimals only if the whole column has them", async () => {
+  const amounts = (...cells: string[]) => {
+    const lines = ["id;debit;credit", ...cells.map((cell, at) => `T${at};${cell}`)];
+    return linesOf(lines.join("\n"), ["id", "id"], ["debit", "debit"], ["credit", "credit"]);
+  };
+  const few = await amounts("1.250,50;", "98,00;", ";500", "-;1,250.50");
+  expect(few.map(({ movementPaisa }) => movementPaisa)).toEqual([
+    -125050n,
+    -9800n,
+    50000n,
+    125050n,
+  ]);
+  const many = Array(1_500).fill("500;");
+  expect((await amounts(...many, "12,50;")).at(-1)?.movementPaisa).toBe(-1250n);
+  await expect(amounts(...many, "12,50;", "12.50;")).rejects.toThrow('"12,50" is not an amount');
 });
 
 test.each([

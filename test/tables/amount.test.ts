@@ -189,12 +189,4 @@ describe("a column of amounts", () => {
       expect(readMoney(cell, "comma").kind).toBe("error");
     },
   );
-
-  test("counts the amounts above and below zero, and names their signs", () => {
-    expect(columnOf(["-500", "(20)", "0", "-", "7", "50 Cr", "x", number("-5")]).signs).toEqual({
-      above: 2,
-      below: 3,
-      signs: new Set(["minus", "brackets", "none", "credit"]),
-    });
-  });
 });

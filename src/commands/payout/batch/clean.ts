@@ -179,11 +179,7 @@ function saveMapping(input: CleanInput, { columns }: Payroll, { host }: Context)
       ? [{ column, field: found }]
       : [],
   );
-  mappings.save(name, {
-    kind: "payroll",
-    columns: saved,
-    ...(sheet === undefined ? {} : { sheet }),
-  });
+  mappings.save(name, { kind: "payroll", columns: saved, sheet });
 }
 
 async function clean(input: CleanInput, payroll: Payroll, context: Context): Promise<Cleaned> {
