@@ -6,7 +6,7 @@ import { err, ok, quoted, type Result } from "../domain/result.ts";
 import type { Folders } from "../platform/host.ts";
 import type { Explanation } from "../reconcile/explain.ts";
 import { type ColumnMapping, statementFields } from "../reconcile/fields.ts";
-import type { Acceptance } from "../reconcile/reconcile.ts";
+import type { Acceptance } from "../reconcile/proposals.ts";
 import { openMappings } from "../tables/mappings.ts";
 import { fileFlags } from "./payout/batch/file.ts";
 import { timeFilters } from "./time-filters.ts";

@@ -49,12 +49,13 @@ function amountCell(row: ReportRow): Cell {
 
 /** As a person knows it. */
 export function proposalText(
-  { operation, reference, recipient, name, completedAt }: Proposal,
+  { operation, reference, recipient, name, completedAt, isReturn }: Proposal,
   zone: string,
 ): string {
   const to = [recipient, name && `(${name})`].filter(Boolean).join(" ");
   const when = completedAt === null ? "" : `, completed ${formatTime(completedAt, zone)}`;
-  return `${reference ?? operation}${to && `, ${to}`}${when}`;
+  const what = isReturn ? "the returned money of " : "";
+  return `${what}${reference ?? operation}${to && `, ${to}`}${when}`;
 }
 
 function detailOf(row: ReportRow, zone: string): string {
@@ -119,6 +120,7 @@ export function reconcileOutput({
           z.strictObject({
             operation: text,
             ...each(textOrNull, "reference recipient name completedAt"),
+            isReturn: z.boolean(),
           }),
         ),
         firstLine: z.nullable(count),

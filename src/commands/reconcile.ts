@@ -3,12 +3,19 @@ import type { Context } from "../cli/command/context.ts";
 import { defineCommand } from "../cli/command/define-command.ts";
 import { usage } from "../domain/failure.ts";
 import { quoted } from "../domain/result.ts";
-import { checkExplanations, explain, feesText, recordFees } from "../reconcile/explain.ts";
+import {
+  checkExplanations,
+  explain,
+  feesText,
+  recordFees,
+  returnTexts,
+} from "../reconcile/explain.ts";
 import { type ColumnMapping, statementFields } from "../reconcile/fields.ts";
 import type { Findings } from "../reconcile/findings.ts";
 import { readLines } from "../reconcile/lines.ts";
 import type { Skipped } from "../reconcile/other-rows.ts";
 import { periodOf, swapDates } from "../reconcile/period.ts";
+import { type Acceptance, accept, findMissingAgain } from "../reconcile/proposals.ts";
 import { unusedColumns } from "../reconcile/recognize.ts";
 import type { Reconciliation } from "../reconcile/reconcile.ts";
 import {
@@ -120,17 +127,25 @@ async function resultOf(input: ReconcileInput, context: Context) {
   const until = { at: span.until, typed: input.until?.typed };
   const period = periodOf(lines, since, until, zone);
   const options = { name: file, mapping: name ?? "", isImporting: input.import, ...period };
-  const retrieval = await import("../reconcile/reconcile.ts");
-  const found = await retrieval.reconcile(lines, options, ledger, await context.api.deps());
-  const given = [...input.accept, ...(input.acceptUnique ? uniqueOf(found, input.reason) : [])];
-  const asked = given.length > 0 ? given : await askForProposals(found, context);
+  const { reconcile } = await import("../reconcile/reconcile.ts");
+  const found = await reconcile(lines, options, ledger, await context.api.deps());
+  checkExplanations(found.findings, input.explain);
   const { user: by } = context.host;
-  if (asked.length > 0) await retrieval.accept(found, asked, { ...options, by }, ledger);
+  const accepting = async (some: Acceptance[]) =>
+    some.length > 0 && accept(found, some, { ...options, by }, ledger);
+  await accepting(input.accept);
+  if (input.acceptUnique) {
+    await accepting(uniqueOf(found, input.reason));
+    // What returns money is proposed once the operation has a line.
+    await accepting(uniqueOf(found, input.reason));
+  } else if (input.accept.length === 0) await accepting(await askForProposals(found, context));
   if (input.explain.length > 0) {
     checkExplanations(found.findings, input.explain);
+    for (const told of returnTexts(found.findings, input.explain))
+      context.ui.notice(told, "statement.may-be-returned");
     await context.ui.confirm(explanationQuestion(input.explain, found));
-    await explain(found.findings, input.explain, options, ledger);
-    await retrieval.findMissingAgain(found, options, ledger);
+    await explain(found, input.explain, options, ledger);
+    await findMissingAgain(found, options, ledger);
   }
   if (input.recordFees)
     context.ui.notice(feesText(await recordFees(found.findings, options, ledger)));

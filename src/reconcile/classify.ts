@@ -2,6 +2,7 @@ import { amountText, magnitude, type Paisa, signedText } from "../domain/amount.
 import { sameMobile } from "../domain/mobile.ts";
 import { isUnsettled } from "../domain/state.ts";
 import type { Operation } from "../ledger/operation.ts";
+import { plainText } from "../tables/plain.ts";
 import type { Line } from "./lines.ts";
 import { recipientOf } from "./recognize.ts";
 
@@ -50,10 +51,12 @@ export const results = [
 export interface Compared {
   line: Pick<Line, "line" | "kind" | "amountPaisa" | "movementPaisa" | "feePaisa" | "currency">;
   result: (typeof results)[number];
-  operation: Pick<Known, "number" | "id" | "kind" | "amountPaisa"> | undefined;
+  operation: Pick<Known, "number" | "id" | "kind" | "status" | "amountPaisa"> | undefined;
   differences: Difference[];
   /** The amount of the line is that of the operation with or without the fee; absent if the fee is zero or they differ. */
   isNet?: boolean | undefined;
+  /** For a line that is there twice, the first one. */
+  firstLine?: number | null;
 }
 
 export interface Entry extends Compared {
@@ -63,16 +66,15 @@ export interface Entry extends Compared {
   explained?: "resolved" | "imported";
   /** Why the API's record of the line is not recorded. */
   reason?: string;
-  /** For a line that is there twice, the first one. */
-  firstLine?: number;
 }
 
 /**
  * The first line of each operation, by the operation's number. What was compared if a later line may change its
- * result: of a cancelled payout until its money is returned, and of a fee above its operation.
+ * result: of a cancelled payout until its money is returned, and of one that differs, because a later line may match.
  */
 export interface FirstLines {
   get(number: number): number | Compared | undefined;
+  /** @param line zero: none */
   set(number: number, line: number | Compared): void;
 }
 
@@ -170,15 +172,16 @@ export function classify(
       });
       changed.add(before);
     }
+    // What the line is may change with a later one.
+    const isCancelled = operation.status === "Cancelled";
+    const mayChange = isCancelled || isFee || found.result === "differs";
     if (before === undefined || isFeeAbove) {
-      // What the line is may change with a later one.
-      const isOpen = operation.status === "Cancelled" || isFee;
-      first.set(number, isOpen ? found : line.line);
+      first.set(number, mayChange ? found : line.line);
       return found;
     }
     if (isFee) return { ...entry, result: "fee" };
-    if (typeof before === "object" && isReturn(line, before)) {
-      const isSent = directed(line.movementPaisa ?? 0n, operation.kind) > 0n;
+    if (isCancelled && typeof before === "object" && isReturn(line, before)) {
+      const isSent = isSentBy(line.movementPaisa ?? 0n, operation.kind);
       const [sent, returned] = isSent ? [found, before] : [before, found];
       Object.assign(returned, { result: "matched", differences: [] });
       sent.differences = sent.differences.filter(({ field }) => field !== "status");
@@ -186,6 +189,13 @@ export function classify(
       changed.add(before);
       // The money is returned only once.
       first.set(number, sent.line.line);
+      return found;
+    }
+    if (typeof before === "object" && before.result === "differs" && found.result === "matched") {
+      // The line that matches is the operation's own, also below one that does not.
+      const second = { result: "twice", differences: [], isNet: undefined, firstLine: line.line };
+      changed.add(Object.assign(before, second));
+      first.set(number, mayChange ? found : line.line);
       return found;
     }
     return { ...entry, result: "twice", operation, firstLine: lineOf(before) };
@@ -270,7 +280,8 @@ export function differingByFee(entry: Compared, isNetStatement: boolean): Compar
 }
 
 /** A statement may date an operation by a day in another zone, or by the next working day. */
-const marginMs = 3 * 86_400_000;
+const dayMs = 86_400_000;
+const marginMs = 3 * dayMs;
 
 /** From when an operation was sent to when it was completed. An imported one was sent before it was recorded here. */
 function spanOf({ createdAt, acceptedAt, completedAt }: Known) {
@@ -284,20 +295,83 @@ function directed(paisa: Paisa, kind: string): Paisa {
   return kind === "payment" ? paisa : -paisa;
 }
 
-/** True if a line that no ID or reference matches may be an operation that the statement lacks. */
-export function mayBe(
-  { kind, amountPaisa, recipient }: Pick<Line, "kind" | "amountPaisa" | "recipient">,
+/** What a line shows that no ID or reference matches, if it is of an operation. */
+export interface Sought {
+  movementPaisa: Paisa;
+  /** Null for any. */
+  kind: string | null;
+  /** Null for a line that names none. */
+  recipients: (string | null)[];
+  /** Stands for the number. */
+  name?: string | undefined;
+  /** ISO 8601, inclusive. */
+  fromAt: string;
+  toAt: string;
+  /** True for money that came back. */
+  isReturn: boolean;
+}
+
+/** The line of an operation that the statement lacks. */
+export function soughtOf(operation: Operation): Sought {
+  const { kind, amountPaisa, asked } = operation;
+  const { fromMs, toMs } = spanOf(operation);
+  const payer = kind === "payment" ? asked.suggestedPayerNumber : undefined;
+  const payers = typeof payer === "string" ? [payer] : [];
+  return {
+    ...{ kind, isReturn: false, movementPaisa: directed(amountPaisa ?? 0n, kind) },
+    recipients: [recipientOf(operation) ?? null, ...payers],
+    // A line is dated by the beginning of its day.
+    ...{ fromAt: isoOf(fromMs - marginMs - dayMs), toAt: isoOf(toMs + marginMs) },
+  };
+}
+
+/** The line with the money of a cancelled operation in the other direction, as the line of one half shows it. */
+export function otherHalfOf(
+  { movementPaisa, at }: { movementPaisa: Paisa; at: string | null },
   operation: Operation,
+): Sought {
+  const { kind, asked } = operation;
+  const isReturn = isSentBy(movementPaisa, kind);
+  const { recipientName: name } = asked;
+  return {
+    ...{ kind: null, isReturn, movementPaisa: -movementPaisa },
+    recipients: [null, recipientOf(operation) ?? null],
+    name: typeof name === "string" ? name : undefined,
+    fromAt: (isReturn && at) || isoOf(0),
+    toAt: (!isReturn && at) || isoOf(Number.POSITIVE_INFINITY),
+  };
+}
+
+/** True if money moves as an operation of a kind moves it, and does not come back. */
+export function isSentBy(movementPaisa: Paisa, kind: string): boolean {
+  return directed(movementPaisa, kind) > 0n;
+}
+
+export function fits(
+  line: Pick<Line, "kind" | "amountPaisa" | "movementPaisa" | "recipient"> & { at: string | null },
+  { movementPaisa, kind, recipients, name, fromAt, toAt }: Sought,
 ): boolean {
-  const payer = operation.asked.suggestedPayerNumber;
-  const isPaid = operation.kind === "payment" && recipient !== null && typeof payer === "string";
-  const ours = isPaid ? payer : recipientOf(operation);
-  const isSameRecipient =
-    recipient === null || ours === undefined
-      ? recipient === null && ours === undefined
-      : sameMobile(ours, recipient) === "same";
-  const isSameKind = kind === null || kind === operation.kind;
-  return isSameKind && amountPaisa === operation.amountPaisa && isSameRecipient;
+  const isSame = (ours: string | null) =>
+    ours === null || line.recipient === null
+      ? ours === line.recipient
+      : sameMobile(ours, line.recipient) === "same";
+  return (
+    (line.kind === null || kind === null || line.kind === kind) &&
+    (line.movementPaisa ?? movementPaisa) === movementPaisa &&
+    line.amountPaisa === magnitude(movementPaisa) &&
+    (line.at === null || (line.at >= fromAt && line.at <= toAt)) &&
+    (recipients.some(isSame) || (name !== undefined && isSameName(name, line.recipient)))
+  );
+}
+
+function isSameName(name: string, other: string | null): boolean {
+  const plain = (text: string) => plainText(text).normalize("NFC").toLowerCase();
+  return other !== null && plain(name) === plain(other);
+}
+
+/** The last moment that has a text of the usual length is later than any statement. */
+function isoOf(ms: number): string {
+  return new Date(Math.min(ms, Date.UTC(9999, 0))).toISOString();
 }
 
 /** A statement's own arithmetic: opening balance and movements are the closing balance. */

@@ -2,10 +2,10 @@ import { hash } from "node:crypto";
 import { magnitude, type Paisa, signedText } from "../domain/amount.ts";
 import type { EntryCategory } from "../domain/entry-category.ts";
 import { usage } from "../domain/failure.ts";
-import { counted } from "../domain/text.ts";
+import { counted, shellLine } from "../domain/text.ts";
 import type { Entry, NewEntry } from "../ledger/entry.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-
+import { type FirstLines, isSentBy } from "./classify.ts";
 import type { Finding, Findings } from "./findings.ts";
 
 /*
@@ -18,6 +18,12 @@ export interface Explanation {
   line: number;
   category: EntryCategory | "none";
   reason: string;
+}
+
+interface Explained {
+  findings: Findings;
+  /** The lines of operations that are in the statement. */
+  named: FirstLines;
 }
 
 /** The statement that entries are of. */
@@ -34,19 +40,36 @@ const atOnce = 500;
 
 /** Explains the lines that have an entry of the ledger. */
 export async function findEntries(
-  findings: Findings,
+  { findings, named }: Explained,
   source: Source,
   ledger: Pick<Ledger, "entries">,
 ): Promise<void> {
-  for (const page of findings.pages("unlisted", atOnce)) {
+  for (const page of findings.pages("bookable", atOnce)) {
     const entries = await ledger.entries.ofKeys(page.map((one) => keyOf(one, source)));
     for (const one of page) {
       const entry = entries.get(keyOf(one, source));
       // The key covers the amount, but a colleague may have written the entry.
-      if (entry && isOf(entry, one.line))
-        findings.explainByEntry(one.line.line, explanationText(entry));
+      if (!entry || !isOf(entry, one.line) || !isBookable(one)) continue;
+      findings.explainByEntry(one.line.line, explanationText(entry));
+      // What came back is not the line of its operation.
+      if (isFirst(one)) named.set(Number(one.operation?.number), 0);
     }
   }
+}
+
+/**
+ * True for money that only the statement has: no operation explains it, or it moved beside the operation that the line
+ * names. That of a cancelled operation does not count in the books, so that an entry would be half of it.
+ */
+function isBookable({ line, result, operation }: Finding): boolean {
+  if (result === "only-in-statement" || result === "twice") return true;
+  if (result !== "differs" || !operation || line.movementPaisa === null) return false;
+  return operation.status !== "Cancelled" && !isSentBy(line.movementPaisa, operation.kind);
+}
+
+/** True for the line that stands for its operation. */
+function isFirst({ result }: Finding): boolean {
+  return result === "differs";
 }
 
 /** @throws Failure `usage` if a line cannot be explained */
@@ -58,8 +81,9 @@ export function checkExplanations(findings: Findings, explanations: Explanation[
     const isExplained = explained === "entry";
     if (category === "none")
       return isExplained ? [] : `--explain: line ${line} has no entry that could be withdrawn.`;
-    if (!isExplained && (result !== "only-in-statement" || explained))
-      return `--explain: line ${line} is ${explained ?? result}, so it is no open line.`;
+    if (!isExplained && explained) return `--explain: line ${line} is ${explained} already.`;
+    if (!isBookable(finding))
+      return `--explain: line ${line} is ${result}: an entry would count its money again.`;
     if (finding.line.currency !== null) return `--explain: line ${line} is not in BDT.`;
     const isDirected = category !== "other" || finding.line.movementPaisa !== null;
     return isDirected ? [] : `--explain: the statement shows no direction of line ${line}.`;
@@ -67,12 +91,35 @@ export function checkExplanations(findings: Findings, explanations: Explanation[
   const lines = new Set(explanations.map(({ line }) => line));
   if (lines.size < explanations.length) problems.push("--explain names a line twice.");
   if (problems.length > 0)
-    throw usage(problems, "Explain only lines that are 'only-in-statement', each once.");
+    throw usage(
+      problems,
+      "Explain only lines that are 'only-in-statement' or 'twice', and money that came back, each once.",
+    );
+}
+
+/** The money of a cancelled operation counts as returned in the books: an entry counts its return again. */
+export function* returnTexts(findings: Findings, explanations: Explanation[]) {
+  for (const { line, category } of explanations) {
+    const returned = findings.at(line)?.proposals.find(({ isReturn }) => isReturn);
+    if (!returned || category === "none") continue;
+    const name = returned.reference ?? returned.operation;
+    yield `Line ${line} may return the money of ${name}, which is Cancelled: the books do not count it, so an entry makes them wrong. ${insteadOfEntry(line, name)}`;
+  }
+}
+
+/** How the entry of a line becomes the return of an operation. */
+export function insteadOfEntry(line: number, operation: string): string {
+  const flags = [
+    ["--explain", `${line}=none:<reason>`],
+    ["--accept", `${line}=${operation}:<reason>`],
+  ];
+  const [withdrawing, accepting] = flags.map(shellLine);
+  return `If so, withdraw the entry: ${withdrawing}. Then accept the line: ${accepting}.`;
 }
 
 /** Records what a person explained, after the check. */
 export async function explain(
-  findings: Findings,
+  { findings, named }: Explained,
   explanations: Explanation[],
   source: Source,
   ledger: Pick<Ledger, "entries">,
@@ -84,10 +131,11 @@ export async function explain(
     if (category === "none") await ledger.entries.withdraw(keyOf(finding, source), reason);
     else entries.push(entryOf(finding, category, reason, source));
     findings.explainByEntry(line, undefined);
+    if (isFirst(finding)) named.set(Number(finding.operation?.number), line);
   }
   if (entries.length === 0) return;
   await ledger.entries.record(entries);
-  await findEntries(findings, source, ledger);
+  await findEntries({ findings, named }, source, ledger);
 }
 
 /** With who recorded it, because on a shared ledger anyone may have written an entry. */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import * as z from "zod/mini";
-import type { Paisa } from "../domain/amount.ts";
+import { magnitude, type Paisa } from "../domain/amount.ts";
 import { jsonIn } from "../domain/json.ts";
 import { payeeOf, readRecipient } from "../domain/mobile.ts";
 import { resources } from "../domain/statuses.ts";
@@ -12,12 +12,13 @@ import {
   type Difference,
   differenceFields,
   type Entry,
+  fits,
   isOpen,
-  mayBe,
+  type Known,
   results,
+  type Sought,
 } from "./classify.ts";
 import type { Line } from "./lines.ts";
-import { recipientOf } from "./recognize.ts";
 
 /** The result of a line, as it is stored. */
 export interface Finding extends Compared {
@@ -28,7 +29,10 @@ export interface Finding extends Compared {
   explained: string | null;
   reason: string | null;
   firstLine: number | null;
-  /** Of an open line and of one with a fee: the same in another copy of the statement. */
+  /** As a person and the API know the operation of a line that did not match. */
+  name: string | null;
+  remoteId: string | null;
+  /** Of a line that did not match and of one with a fee: the same in another copy of the statement. */
   digest: string | null;
   /** What the line may be. A person decides. */
   proposals: Proposal[];
@@ -42,6 +46,8 @@ const proposal = z.object({
   recipient: z.nullable(z.string()),
   name: z.nullable(z.string()),
   completedAt: z.nullable(z.string()),
+  /** True if the line may be money that came back, because the operation was cancelled. */
+  isReturn: z.boolean(),
 });
 
 /** An operation that was completed in the period, and that no line names. */
@@ -50,13 +56,28 @@ export interface Missing
   completedAt: string | null;
 }
 
+const contradicting = "result IN ('differs', 'twice') AND explained IS NULL";
+
+const unlisted = "result = 'only-in-statement' AND explained IS NULL";
+
+/** A line of a cancelled operation; no line has its money in the other direction. */
+const isHalf = `operation_status = 'Cancelled' AND result = 'differs' AND explained IS NULL AND currency IS NULL
+  AND NOT EXISTS (SELECT 1 FROM finding o WHERE o.operation_status = 'Cancelled' AND o.number = finding.number
+    AND o.line <> finding.line AND o.result <> 'twice')`;
+
 /** Findings that are counted or listed together, as conditions of SQL. */
 const selections = {
   all: "true",
   /** What a person has to see: also lines that something else than a match explains. */
   shown: "result NOT IN ('matched', 'fee', 'balance')",
-  contradicting: "result IN ('differs', 'twice')",
-  unlisted: "result = 'only-in-statement' AND explained IS NULL",
+  contradicting,
+  /** What an entry can explain, or explains. */
+  bookable: `((${unlisted}) OR (${contradicting})) AND currency IS NULL`,
+  /** Money that moved beside an operation. */
+  beside: `${contradicting} AND currency IS NULL
+    AND (result = 'twice' OR (operation_status = 'Completed' AND (movement < 0) = (operation_kind = 'payment')))`,
+  halves: isHalf,
+  unlisted,
   unlistedWithId:
     "result = 'only-in-statement' AND explained IS NULL AND id IS NOT NULL AND reason IS NULL",
   unrecorded: "result = 'only-in-statement' AND explained IS NULL AND reason IS NOT NULL",
@@ -74,17 +95,17 @@ const selections = {
 };
 type Selection = keyof typeof selections;
 
-const mostProposals = 5;
+/** A line with as many proposals gets more. */
+const rooms = [0, 1, 2, 3, 4];
 
 /** A line that no ID or reference matches. Only such lines are proposed for operations. */
-const isFree =
-  "result = 'only-in-statement' AND explained IS NULL AND operation IS NULL AND currency IS NULL";
+const isFree = `${unlisted} AND operation IS NULL AND currency IS NULL`;
 
 const columns = [
   ...["line", "result", "explained", "reason", "id", "reference", "line_id", "date", "at", "kind"],
   ...["amount", "movement", "fee", "currency", "recipient", "payee", "operation", "number"],
-  ...["operation_kind", "operation_amount", "differences", "is_net", "first_line", "digest"],
-  "proposals",
+  ...["operation_kind", "operation_status", "operation_amount", "differences", "is_net"],
+  ...["first_line", "name", "remote_id", "digest", "proposals"],
 ];
 
 /**
@@ -96,9 +117,10 @@ export async function createFindings() {
   // Without a commit: the tables end with the process.
   database.exec(`CREATE TEMP TABLE finding (line INTEGER PRIMARY KEY, result TEXT, explained TEXT, reason TEXT,
       id TEXT, reference TEXT, line_id TEXT, date TEXT, at TEXT, kind TEXT, amount INTEGER, movement INTEGER, fee INTEGER, currency TEXT, recipient TEXT,
-      payee TEXT, operation TEXT, number INTEGER, operation_kind TEXT, operation_amount INTEGER, differences TEXT,
-      is_net INTEGER, first_line INTEGER, digest TEXT, proposals TEXT, proposal_count INTEGER DEFAULT 0) STRICT;
-    CREATE INDEX temp.free ON finding (amount, payee, proposal_count) WHERE ${isFree};
+      payee TEXT, operation TEXT, number INTEGER, operation_kind TEXT, operation_status TEXT,
+      operation_amount INTEGER, differences TEXT, is_net INTEGER, first_line INTEGER, name TEXT, remote_id TEXT, digest TEXT, proposals TEXT, proposal_count INTEGER DEFAULT 0) STRICT;
+    CREATE INDEX temp.free ON finding (amount, payee, proposal_count, at) WHERE ${isFree};
+    CREATE INDEX temp.cancelled ON finding (number) WHERE operation_status = 'Cancelled';
     CREATE INDEX temp.digested ON finding (digest) WHERE digest IS NOT NULL;
     CREATE TEMP TABLE missing (id TEXT, kind TEXT, remote_id TEXT, reference TEXT, amount INTEGER, completed_at TEXT)
       STRICT;
@@ -108,13 +130,18 @@ export async function createFindings() {
 }
 export type Findings = Awaited<ReturnType<typeof createFindings>>;
 
+const explainingLine = `UPDATE finding SET result = ?, explained = ?, reason = ?, operation = ?, number = ?,
+  operation_kind = ?, operation_status = ?, operation_amount = ?, differences = ?, name = ?, remote_id = ?,
+  proposals = '' WHERE line = ?`;
+
 function changesOf(database: Database) {
   const marks = columns.map(() => "?").join(", ");
   const insert = database.prepare(`INSERT INTO finding (${columns}) VALUES (${marks})`);
   const update = database.prepare(
-    `UPDATE finding SET result = ?, explained = NULL, operation = ?, number = ?, differences = ?, is_net = ?
-     WHERE line = ?`,
+    `UPDATE finding SET result = ?, explained = NULL, operation = ?, number = ?, differences = ?, is_net = ?,
+       first_line = ? WHERE line = ?`,
   );
+  const explain = database.prepare(explainingLine);
   const countEqual = database.prepare(`INSERT INTO same_line VALUES (?, 1)
     ON CONFLICT (digest) DO UPDATE SET lines = lines + 1 RETURNING lines`);
   /** The digest of an open line. The second of two equal lines has another one. */
@@ -127,6 +154,7 @@ function changesOf(database: Database) {
     add(entries: Entry[]): void {
       for (const entry of entries) {
         const { line, result, explained, operation, differences, isNet, firstLine, reason } = entry;
+        const known = result === "matched" ? undefined : operation;
         insert.run(
           ...[
             BigInt(line.line),
@@ -147,31 +175,36 @@ function changesOf(database: Database) {
           ],
           line.currency,
           ...[line.recipient, payeeIn(line.recipient), operation?.id ?? null],
-          ...[operation?.number ?? null, operation?.kind ?? null, operation?.amountPaisa ?? null],
-          ...[differencesText(differences), flagOf(isNet)],
-          ...[firstLine === undefined ? null : BigInt(firstLine)],
-          ...[isOpen(entry) || result === "fee" || line.feePaisa ? digestOf(line) : null, ""],
+          ...[operation?.number ?? null, operation?.kind ?? null, operation?.status ?? null],
+          ...[operation?.amountPaisa ?? null, differencesText(differences), flagOf(isNet)],
+          ...[placeOf(firstLine), nameOf(known), known?.remoteId ?? null],
+          ...[isRecognized(entry) ? digestOf(line) : null, ""],
         );
       }
     },
 
     /** Stores other results of lines. */
     change(changed: Iterable<Compared>): void {
-      for (const { line, result, operation, differences, isNet } of changed)
+      for (const { line, result, operation, differences, isNet, firstLine } of changed)
         update.run(
           ...[result, operation?.id ?? null, operation?.number ?? null],
-          ...[differencesText(differences), flagOf(isNet), BigInt(line.line)],
+          ...[differencesText(differences), flagOf(isNet), placeOf(firstLine), BigInt(line.line)],
         );
     },
 
-    /** Explains a line by the operation that a person accepted for it. */
-    explain(line: number, { id, number, kind, amountPaisa }: Operation, reason: string): void {
-      database
-        .prepare(
-          `UPDATE finding SET explained = 'accepted', reason = ?, operation = ?, number = ?, operation_kind = ?,
-             operation_amount = ?, proposals = '' WHERE line = ?`,
-        )
-        .run(reason, id, number, kind, amountPaisa, BigInt(line));
+    /** Explains a line by the operation that a person accepted for it, or compares it with that. */
+    explain(
+      line: number,
+      { id, number, kind, status, amountPaisa, ...names }: Operation,
+      reason: string,
+      differences: Difference[] = [],
+    ): void {
+      const isOpen = differences.length > 0;
+      explain.run(
+        ...(isOpen ? ["differs", null] : ["only-in-statement", "accepted"]),
+        ...[reason, id, number, kind, status, amountPaisa, differencesText(differences)],
+        ...[nameOf({ id, ...names }), names.remoteId, BigInt(line)],
+      );
     },
 
     /** Explains a line by an entry of the ledger; undefined: the entry was withdrawn. */
@@ -230,6 +263,14 @@ function readsOf(database: Database) {
 
     contradicted: () => contradictedIn(database),
 
+    /** The first line with a movement that an entry explains. */
+    entryOf(movementPaisa: Paisa): number | undefined {
+      const select =
+        "SELECT min(line) AS line FROM finding WHERE explained = 'entry' AND movement = ?";
+      const { line } = database.prepare(select).get(movementPaisa) ?? {};
+      return typeof line === "bigint" ? Number(line) : undefined;
+    },
+
     /** In the order of the statement. Until all are read, it is not called again. */
     *list(selection: Selection): Iterable<Finding> {
       const select = `SELECT * FROM finding WHERE ${selections[selection]} ORDER BY line`;
@@ -287,31 +328,34 @@ function contradictedIn(database: Database): Difference["field"][] {
 /** The operations that no line names, and the lines that they may be. */
 function missingOf(database: Database) {
   const insert = database.prepare("INSERT INTO missing VALUES (?, ?, ?, ?, ?, ?)");
-  const free = database.prepare(`SELECT 1 FROM finding WHERE ${isFree} AND amount = ? LIMIT 1`);
-  const hasRoom = `${isFree} AND amount = ? AND payee IS ? AND proposal_count < ${mostProposals}`;
+  const free = database.prepare(`SELECT * FROM finding WHERE ${isFree} AND amount = ?`);
+  const hasRoom = `${isFree} AND amount = ? AND payee IS ? AND proposal_count IN (${rooms})`;
   const added = "proposals = proposals || ? || char(10), proposal_count = proposal_count + 1";
-  const propose = database.prepare(
-    `UPDATE finding SET ${added} WHERE ${hasRoom} AND (kind IS NULL OR kind = ?)`,
+  // Each is a range of the index.
+  const times = ["at BETWEEN ? AND ?", "at IS NULL AND ? < ?"];
+  const propose = times.map((isThen) =>
+    database.prepare(`UPDATE finding SET ${added} WHERE ${hasRoom} AND ${isThen}
+      AND (movement IS NULL OR movement = ?) AND (kind IS NULL OR kind = coalesce(?, kind))`),
   );
   const uncompared = database.prepare(`SELECT * FROM finding WHERE ${hasRoom}`);
   const proposeFor = database.prepare(`UPDATE finding SET ${added} WHERE line = ?`);
   return {
-    /** Also proposes it for the lines that it may be. */
-    addMissing(operation: Operation, isProposed: boolean): void {
-      const { id, kind, remoteId, reference, amountPaisa, completedAt } = operation;
+    addMissing({ id, kind, remoteId, reference, amountPaisa, completedAt }: Operation): void {
       insert.run(id, kind, remoteId, reference, amountPaisa, completedAt);
-      if (!isProposed) return;
-      const text = JSON.stringify(proposalOf(operation));
-      const payer = kind === "payment" ? operation.asked.suggestedPayerNumber : undefined;
-      const payees = [
-        recipientOf(operation) ?? null,
-        ...(typeof payer === "string" ? [payer] : []),
-      ];
-      for (const payee of payees.map(payeeIn))
-        if (payee !== "") propose.run(text, amountPaisa, payee, kind);
-      if (payees.every((one) => one === null)) return;
-      for (const row of uncompared.all(amountPaisa, ""))
-        if (mayBe(lineIn(row), operation)) proposeFor.run(text, row.line ?? null);
+    },
+
+    /** Proposes an operation for the lines that it may be. */
+    propose(operation: Operation, sought: Sought): void {
+      const { movementPaisa, kind, recipients, name, fromAt, toAt } = sought;
+      const text = JSON.stringify(proposalOf(operation, sought));
+      const amount = magnitude(movementPaisa);
+      for (const payee of recipients.map(payeeIn))
+        if (payee !== "")
+          for (const one of propose)
+            one.run(text, amount, payee, fromAt, toAt, movementPaisa, kind);
+      if (recipients.every((one) => one === null) && name === undefined) return;
+      for (const row of uncompared.all(amount, ""))
+        if (fits(lineIn(row), sought)) proposeFor.run(text, row.line ?? null);
     },
 
     countMissing(): { count: number; totalPaisa: Paisa; first: Missing | undefined } {
@@ -341,6 +385,11 @@ function missingOf(database: Database) {
     /** True if a line of this amount has no operation yet. */
     hasFree: (amountPaisa: Paisa | null): boolean => free.get(amountPaisa) !== undefined,
 
+    hasFitting(sought: Sought): boolean {
+      const rows = free.all(magnitude(sought.movementPaisa));
+      return rows.some((row) => fits(lineIn(row), sought));
+    },
+
     /** The line of a digest that has no operation yet. */
     freeLine(digest: string): Finding | undefined {
       const select = `SELECT * FROM finding WHERE ${isFree} AND digest = ?`;
@@ -350,13 +399,17 @@ function missingOf(database: Database) {
   };
 }
 
-function proposalOf({ id, kind, reference, asked, completedAt, remoteId }: Operation): Proposal {
+function proposalOf(
+  { id, kind, reference, asked, completedAt, remoteId }: Operation,
+  { isReturn }: Sought,
+): Proposal {
   const text = (value: unknown) => (typeof value === "string" ? value : null);
   const recipient = kind === "payment" ? asked.suggestedPayerNumber : asked.recipientNumber;
   return {
     ...{ operation: id, reference: reference ?? remoteId, completedAt },
     recipient: text(recipient ?? asked.accountNumber),
     name: text(asked.recipientName ?? asked.description),
+    isReturn,
   };
 }
 
@@ -399,11 +452,14 @@ function findingOf(row: Row): Finding {
             id: String(operation),
             number: BigInt(row.number ?? 0),
             kind: wordIn(kinds, row.operation_kind),
+            status: textIn(row.operation_status),
             amountPaisa: paisaIn(row.operation_amount),
           },
     differences: row.differences === null ? [] : differencesIn(String(row.differences)),
     isNet: row.is_net === null ? undefined : row.is_net === 1n,
     firstLine: row.first_line === null ? null : Number(row.first_line),
+    name: textIn(row.name),
+    remoteId: textIn(row.remote_id),
     digest: textIn(row.digest),
     proposals: String(row.proposals)
       .split("\n")
@@ -441,6 +497,20 @@ function missingIn(row: Row): Missing {
     amountPaisa: paisaIn(row.amount),
     completedAt: textIn(row.completed_at),
   };
+}
+
+/** True for a line that is found again in another copy of the statement. */
+function isRecognized(entry: Entry): boolean {
+  const { line, result } = entry;
+  return isOpen(entry) || ["fee", "differs", "twice"].includes(result) || !!line.feePaisa;
+}
+
+function nameOf(operation: Pick<Known, "id" | "reference" | "remoteId"> | undefined) {
+  return operation ? (operation.reference ?? operation.remoteId ?? operation.id) : null;
+}
+
+function placeOf(line: number | null | undefined): Value {
+  return line == null ? null : BigInt(line);
 }
 
 function atOf({ span }: Line): string | null {

@@ -1,13 +1,13 @@
 import type { ServiceRecord } from "../api/contract/index.ts";
-import { magnitude, type Paisa, paisaOf, signedText } from "../domain/amount.ts";
-import { Failure, inOneLine, usage } from "../domain/failure.ts";
+import { magnitude, type Paisa, paisaOf } from "../domain/amount.ts";
+import { Failure, inOneLine } from "../domain/failure.ts";
 import { readIdentifier } from "../domain/identifier.ts";
 import { outOfBounds } from "../domain/record-bounds.ts";
-import { isDiffering, isTest, isUnresolved } from "../domain/state.ts";
+import { isTest, isUnresolved } from "../domain/state.ts";
 import { hasEnded, isStatus, type Resource, resources } from "../domain/statuses.ts";
 import type { Requested } from "../ledger/change.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { ListedOperation, Operation } from "../ledger/operation.ts";
+import type { Operation } from "../ledger/operation.ts";
 import type { OperationDeps } from "../operations/deps.ts";
 import { statusIn, timeIn } from "../operations/record-outcome.ts";
 import { changeable, refreshStatus, throwUnlessUnknown } from "../operations/refresh.ts";
@@ -23,20 +23,12 @@ import {
   type Entry,
   type FirstLines,
   type Known,
-  mayBe,
   namesIn,
 } from "./classify.ts";
-import { findEntries, type Source } from "./explain.ts";
-import { createFindings, type Finding, type Findings } from "./findings.ts";
+import { findEntries } from "./explain.ts";
+import { createFindings, type Findings } from "./findings.ts";
 import type { Line, Lines } from "./lines.ts";
-
-/** A person's decision that a line is an operation, although no ID or reference says so. */
-export interface Acceptance {
-  line: number;
-  /** An ID or a reference. */
-  operation: string;
-  reason: string;
-}
+import { findMissing, isRecorded, others, type Statement } from "./proposals.ts";
 
 export interface Reconciliation {
   /** All lines, and what was completed in the period and is not in the statement. */
@@ -60,10 +52,8 @@ export interface Reconciliation {
   conflict: Failure | undefined;
 }
 
-interface Options extends Source {
+interface Options extends Statement {
   isImporting: boolean;
-  /** The end of the period of the statement, ISO 8601, inclusive. */
-  until: string;
 }
 
 const namesAtOnce = 500;
@@ -124,7 +114,7 @@ export async function reconcile(
   if (net > 0 && gross > 0)
     for (const page of findings.pagesOfNet(!isNet))
       findings.change(page.map((one) => differingByFee(one, isNet)));
-  await findEntries(findings, options, ledger);
+  await findEntries({ findings, named }, options, ledger);
   await findMissing({ findings, named }, options, ledger);
   // An ID that the API does not know says nothing about the others.
   const isUnknown = refreshed.unseen?.kind === "not-found";
@@ -195,19 +185,6 @@ function blockedEntry(entry: Entry, operation: Operation): Entry {
     { field, statement: entry.line.id ?? "", ledger: operation.reference ?? operation.id } as const,
   ];
   return { ...entry, result: "differs", operation, differences };
-}
-
-/** True for what creates a record of the API. */
-function isRecorded(kind: Operation["kind"]): boolean {
-  return resources.some((one) => one === kind);
-}
-
-/** Operations that the API has a record of, and that no line names. */
-async function* others(named: FirstLines, operations: AsyncIterable<ListedOperation>) {
-  for await (const one of operations) {
-    const isRecord = (one.state === "CONFIRMED" || isDiffering(one)) && isRecorded(one.kind);
-    if (isRecord && named.get(Number(one.number)) === undefined) yield one;
-  }
 }
 
 /** The operations that lines name. */
@@ -369,109 +346,4 @@ function claimOf({ kind, id, record }: Found, message: string): Requested<"claim
       ...(createdAt === undefined ? {} : { recordCreatedAt: createdAt }),
     },
   };
-}
-
-/**
- * Finds what was completed in the period and is not in the statement. If a line without a match has the same amount
- * and recipient, the operation is proposed for it, or explains it if a person has accepted that.
- */
-async function findMissing(
-  { findings, named }: Pick<Reconciliation, "findings" | "named">,
-  { since, until }: Options,
-  ledger: Ledger,
-): Promise<void> {
-  const filter = { status: "Completed", states: ["CONFIRMED"], oldestFirst: true } as const;
-  const span = { bookedSince: since, bookedUntil: until };
-  for await (const one of others(named, ledger.list(undefined, { ...filter, ...span }))) {
-    // The line may be one that a person has accepted before.
-    const isFitting = findings.hasFree(one.amountPaisa);
-    const accepted = isFitting ? await acceptedAs(one, findings, ledger) : undefined;
-    // An operation explains one line, whichever statement has it.
-    if (typeof accepted === "number") named.set(Number(one.number), accepted);
-    else findings.addMissing(one, isFitting && !accepted);
-  }
-}
-
-/** Explains the line that a person accepted as an operation before; "elsewhere" if that is another line. */
-async function acceptedAs(
-  operation: Operation,
-  findings: Findings,
-  ledger: Ledger,
-): Promise<number | "elsewhere" | undefined> {
-  let accepted: "elsewhere" | undefined;
-  for (const one of await ledger.historyOf(operation)) {
-    const matched = one.event === "look" ? one.data.matched : undefined;
-    if (!matched) continue;
-    const found = findings.freeLine(matched.line);
-    if (found && mayBe(found.line, operation)) {
-      findings.explain(found.line.line, operation, matched.reason);
-      return found.line.line;
-    }
-    accepted = "elsewhere";
-  }
-  return accepted;
-}
-
-/**
- * Records that a person accepted proposals. The state of an operation does not change: only its history has it.
- *
- * @throws Failure `usage` if one of them is not proposed; then none is recorded
- */
-export async function accept(
-  { findings, named }: Reconciliation,
-  acceptances: Acceptance[],
-  { by, ...options }: Options & { by: string },
-  ledger: Ledger,
-): Promise<void> {
-  const problems: string[] = [];
-  const accepted: { finding: Finding; operation: Operation; reason: string }[] = [];
-  for (const { line, operation: name, reason } of acceptances) {
-    const finding = findings.at(line);
-    const named = async (ids: string[]) => {
-      const operations = await Promise.all(ids.map((id) => ledger.find(id)));
-      return operations.find((one) => one && [one.id, one.reference, one.remoteId].includes(name));
-    };
-    const operation = await named(finding?.proposals.map((one) => one.operation) ?? []);
-    const isAccepted = await named(finding?.operation ? [finding.operation.id] : []);
-    if (!operation && !isAccepted)
-      problems.push(`--accept: ${name} is not proposed for line ${line}.`);
-    if (finding && operation) accepted.push({ finding, operation, reason });
-  }
-  const lines = new Set(accepted.map(({ finding }) => finding.line.line));
-  const operations = new Set(accepted.map(({ operation }) => operation.id));
-  if (Math.min(lines.size, operations.size) < accepted.length)
-    problems.push("--accept names a line or an operation twice.");
-  if (problems.length > 0)
-    throw usage(problems, "Accept only an operation that the result proposes for that line.");
-  for (const { finding, operation, reason } of accepted) {
-    const { state, status } = operation;
-    const statement = statementTextOf(finding.line, options.name);
-    const matched = { line: finding.digest ?? "", statement, reason, by };
-    const outcome = { state, ...(status === null ? {} : { status }), matched };
-    const answer = await ledger.learn({ seen: operation, outcome });
-    if (answer.kind === "recorded") continue;
-    const { id } = operation;
-    const hint = "Run the same command again.";
-    const message = `Cannot accept operation ${id}: another process changed it.`;
-    throw new Failure("operation.locked", message, { hint, operation: id });
-  }
-  await findMissingAgain({ findings, named }, options, ledger);
-}
-
-/** After lines were explained, or are open again. */
-export async function findMissingAgain(
-  found: Pick<Reconciliation, "findings" | "named">,
-  options: Options,
-  ledger: Ledger,
-): Promise<void> {
-  found.findings.clearMissing();
-  await findMissing(found, options, ledger);
-}
-
-/** A line as `ledger show` has it. */
-function statementTextOf(line: Finding["line"], name: string): string {
-  const { id, reference, date, recipient, movementPaisa, amountPaisa } = line;
-  const amount = `BDT ${signedText(movementPaisa ?? amountPaisa ?? 0n)}`;
-  const cells = [date, id, reference, recipient, amount].filter(Boolean);
-  return `${name}, line ${line.line}: ${cells.join(", ")}`;
 }

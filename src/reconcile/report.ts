@@ -4,10 +4,12 @@ import { Failure } from "../domain/failure.ts";
 import { formatDay } from "../domain/local-time.ts";
 import { formatPaisa } from "../domain/money.ts";
 import { quoted } from "../domain/result.ts";
+import { commandGroup } from "../domain/statuses.ts";
 import { counted, shellLine } from "../domain/text.ts";
 import { isRounded } from "../tables/mentions.ts";
 import type { SkippedRow } from "../tables/skipped.ts";
 import type { Balance } from "./classify.ts";
+import { insteadOfEntry } from "./explain.ts";
 import type { ColumnMapping } from "./fields.ts";
 import type { Finding, Findings, Missing } from "./findings.ts";
 import type { Lines } from "./lines.ts";
@@ -172,6 +174,7 @@ function hintsOf(
     );
   }
   hints.push(...contradictionHints(findings, columns, strangeStatus !== undefined));
+  hints.push(...secondLineHints(findings), ...cancelledHints(findings));
   if (findings.count("unlistedWithId").count > 0)
     hints.push(
       isImporting
@@ -204,6 +207,30 @@ function contradictionHints(
     const instead = field === "id" ? "If they are the provider's own IDs" : "To ignore the column";
     return `All lines differ in the column ${quoted(column)}. ${instead}: ${flag}.`;
   });
+}
+
+/** What to do about money that moved once more than the API says. */
+function* secondLineHints(findings: Findings): Iterable<string> {
+  const { first } = findings.count("beside");
+  if (!first?.operation || first.remoteId === null) return;
+  const { line, remoteId, operation } = first;
+  const get = shellLine(["lenden", commandGroup(operation.kind), "get", remoteId]);
+  const flag = shellLine(["--explain", `${line.line}=other:<reason>`]);
+  yield `The API may have a newer record for line ${line.line}: '${get}'. If it has not, ask the payment provider's support, and record the money of the line: ${flag}.`;
+}
+
+/** What to do about the line of a cancelled operation. */
+function* cancelledHints(findings: Findings): Iterable<string> {
+  const { first } = findings.count("halves");
+  if (!first?.operation) return;
+  const { line, name, operation } = first;
+  const { line: at, movementPaisa } = line;
+  const known = name ?? operation.id;
+  const entry = movementPaisa === null ? undefined : findings.entryOf(-movementPaisa);
+  const flag = shellLine(["--accept", `${at}=${known}:<reason>`]);
+  yield `${known} is Cancelled, and no line has the money of line ${at} in the other direction. If another statement has it, accept line ${at}: ${flag}.`;
+  if (entry !== undefined)
+    yield `Line ${entry} has that amount, and is explained by an entry. ${insteadOfEntry(entry, known)}`;
 }
 
 /** How many there are, and the first one; no sentence if there are none. */

@@ -7,7 +7,15 @@ interface Result {
   warnings?: { message: string }[];
   columns?: { column: string; field: string }[];
   skipped?: { line: number; kind: string }[];
-  lines?: { line: number; result: string; reason: string | null }[];
+  lines?: Line[];
+}
+
+interface Line {
+  line: number;
+  result: string;
+  explained: string | null;
+  reason: string | null;
+  proposals: { reference: string | null; isReturn: boolean }[];
 }
 
 /** A merchant with completed payouts: reference, amount and recipient of each. */
