@@ -220,7 +220,10 @@ function comparedEntry(entry: Entry, operation: Known, isMentioned: boolean): En
 }
 
 /** True if a line is the fee of an operation by its words and its amount. The operation has a line of its own. */
-function isFeeOf({ line, result }: Compared, { amountPaisa }: Pick<Known, "amountPaisa">): boolean {
+export function isFeeOf(
+  { line, result }: Compared,
+  { amountPaisa }: Pick<Known, "amountPaisa">,
+): boolean {
   if (line.currency !== null) return false;
   return line.kind === "fee" && line.amountPaisa !== amountPaisa && result !== "matched";
 }
@@ -291,7 +294,7 @@ function spanOf({ createdAt, acceptedAt, completedAt }: Known) {
 }
 
 /** The sign that the amount of an operation has for the merchant's balance. */
-function directed(paisa: Paisa, kind: string): Paisa {
+export function directed(paisa: Paisa, kind: string): Paisa {
   return kind === "payment" ? paisa : -paisa;
 }
 
@@ -372,124 +375,4 @@ function isSameName(name: string, other: string | null): boolean {
 /** The last moment that has a text of the usual length is later than any statement. */
 function isoOf(ms: number): string {
   return new Date(Math.min(ms, Date.UTC(9999, 0))).toISOString();
-}
-
-/** A statement's own arithmetic: opening balance and movements are the closing balance. */
-export interface Balance {
-  opening: Paisa;
-  /** Without fees that the balance has beside the amounts. */
-  movements: Paisa;
-  fees: Paisa;
-  closing: Paisa;
-  /** The first line whose balance does not follow from the line before. */
-  brokenAt: { line: number; expected: Paisa | null; shown: Paisa } | null;
-}
-
-/**
- * Checks balances to the paisa, line by line. A fee beside an amount reduces the balance, and one that is in the
- * amount does not.
- *
- * @param isNewestFirst the newest line is the first one; undefined if the dates do not show that: then the balances do
- */
-export function createBalanceCheck(isNewestFirst: boolean | undefined) {
-  // Only at the end it is known what a line is that was compared with no operation.
-  const checks = (isNewestFirst === undefined ? [false, true] : [isNewestFirst]).map((order) => ({
-    ifGross: createRunning(order),
-    ifNet: createRunning(order),
-  }));
-  return {
-    add(entries: Entry[]): void {
-      for (const entry of entries) {
-        const { line, isNet } = entry;
-        // Only what is Completed moves money.
-        const isMoved = line.status === null || line.status === "Completed";
-        const moved = isMoved ? movementOf(entry) : 0n;
-        const fee = isMoved ? magnitude(line.feePaisa ?? 0n) : 0n;
-        for (const { ifGross, ifNet } of checks) {
-          ifGross.add(line, moved, isNet === true ? 0n : fee);
-          ifNet.add(line, moved, isNet === false ? fee : 0n);
-        }
-      }
-    },
-    /** Undefined if the statement has no balances. */
-    result(isNetStatement: boolean): Balance | undefined {
-      const found = checks.map(({ ifGross, ifNet }) => (isNetStatement ? ifNet : ifGross).result());
-      return found.find((one) => one?.brokenAt === null) ?? found[0];
-    },
-  };
-}
-
-/** A line with a balance. */
-interface WithBalance {
-  line: number;
-  balancePaisa: Paisa;
-  /** What the line does to the balance. */
-  stepPaisa: Paisa;
-  /** An amount whose direction only the balance shows; it is not in the step. */
-  undirectedPaisa: Paisa;
-}
-
-function createRunning(isNewestFirst: boolean) {
-  const balance: Balance = {
-    ...{ opening: 0n, movements: 0n, fees: 0n, closing: 0n },
-    brokenAt: null,
-  };
-  let last: WithBalance | undefined;
-  /** What the lines after the last known balance do to it. */
-  let since = 0n;
-
-  /** @param before the balance before the line; the oldest line follows from none */
-  const check = (known: WithBalance, before: Paisa) => {
-    const { line, balancePaisa, stepPaisa, undirectedPaisa } = known;
-    const left = balancePaisa - before - stepPaisa;
-    if (magnitude(left) === undirectedPaisa) balance.movements += left;
-    // With the newest line first, the oldest wrong line is found last.
-    else if (balance.brokenAt === null || isNewestFirst)
-      balance.brokenAt = {
-        line,
-        expected: undirectedPaisa === 0n ? before + stepPaisa : null,
-        shown: balancePaisa,
-      };
-  };
-
-  return {
-    add(
-      { line, balancePaisa, amountPaisa }: Line,
-      movedPaisa: Paisa | undefined,
-      feePaisa: Paisa,
-    ): void {
-      const stepPaisa = (movedPaisa ?? 0n) - feePaisa;
-      balance.movements += movedPaisa ?? 0n;
-      balance.fees += feePaisa;
-      if (balancePaisa === null) {
-        since += stepPaisa;
-        return;
-      }
-      const undirectedPaisa = movedPaisa === undefined ? (amountPaisa ?? 0n) : 0n;
-      const known = { line, balancePaisa, stepPaisa, undirectedPaisa };
-      if (isNewestFirst && last) check(last, balancePaisa + since);
-      if (isNewestFirst && !last) balance.closing = balancePaisa + since;
-      if (!isNewestFirst && last) check(known, last.balancePaisa + since);
-      if (!isNewestFirst && !last) balance.opening = balancePaisa - stepPaisa - since;
-      last = known;
-      since = 0n;
-    },
-
-    result(): Balance | undefined {
-      if (!last) return undefined;
-      const { balancePaisa, stepPaisa } = last;
-      return isNewestFirst
-        ? { ...balance, opening: balancePaisa - stepPaisa - since }
-        : { ...balance, closing: balancePaisa + since };
-    },
-  };
-}
-
-/** What a line adds to the balance; undefined if the statement does not show the direction. */
-function movementOf(entry: Entry): Paisa | undefined {
-  const { line, operation } = entry;
-  if (line.amountPaisa === null) return 0n;
-  const isFee = operation === undefined || isFeeOf(entry, operation);
-  const kind = isFee ? line.kind : operation.kind;
-  return line.movementPaisa ?? (kind === null ? undefined : directed(line.amountPaisa, kind));
 }

@@ -14,10 +14,9 @@ import { changeable, refreshStatus, throwUnlessUnknown } from "../operations/ref
 import { resolveByRecord } from "../operations/resolve.ts";
 import { unread } from "../operations/response-failure.ts";
 import { requestRecord } from "../operations/status.ts";
+import { type Balance, createBalanceCheck } from "./balance.ts";
 import {
-  type Balance,
   classify,
-  createBalanceCheck,
   createFirstLines,
   differingByFee,
   type Entry,

@@ -8,7 +8,7 @@ import { commandGroup } from "../domain/statuses.ts";
 import { counted, shellLine } from "../domain/text.ts";
 import { isRounded } from "../tables/mentions.ts";
 import type { SkippedRow } from "../tables/skipped.ts";
-import type { Balance } from "./classify.ts";
+import type { Balance } from "./balance.ts";
 import { insteadOfEntry } from "./explain.ts";
 import type { ColumnMapping } from "./fields.ts";
 import type { Finding, Findings, Missing } from "./findings.ts";

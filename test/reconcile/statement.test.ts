@@ -6,9 +6,9 @@ import { collect } from "../../src/domain/collect.ts";
 import type { State } from "../../src/domain/state.ts";
 import { createOperation } from "../../src/ledger/intent.ts";
 import type { Operation } from "../../src/ledger/operation.ts";
+import { createBalanceCheck } from "../../src/reconcile/balance.ts";
 import {
   classify as classifyPage,
-  createBalanceCheck,
   createFirstLines,
   type Entry,
 } from "../../src/reconcile/classify.ts";
