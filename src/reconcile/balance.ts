@@ -1,4 +1,5 @@
 import { magnitude, type Paisa } from "../domain/amount.ts";
+import type { End } from "./balance-rows.ts";
 import { directed, type Entry, isFeeOf } from "./classify.ts";
 import type { Line } from "./lines.ts";
 
@@ -21,10 +22,14 @@ export interface Balance {
  */
 export function createBalanceCheck(isNewestFirst: boolean | undefined) {
   // Only at the end it is known what a line is that was compared with no operation.
-  const checks = (isNewestFirst === undefined ? [false, true] : [isNewestFirst]).map((order) => ({
-    ifGross: createRunning(order),
-    ifNet: createRunning(order),
-  }));
+  const orders = isNewestFirst === undefined ? [false, true] : [isNewestFirst];
+  // An opening balance may be at the end of the file, and a closing one at its beginning.
+  const checks = [false, true].flatMap((isByLabel) =>
+    orders.map((order) => ({
+      ifGross: createRunning(order, isByLabel),
+      ifNet: createRunning(order, isByLabel),
+    })),
+  );
   return {
     add(entries: Entry[]): void {
       for (const entry of entries) {
@@ -57,7 +62,8 @@ interface WithBalance {
   undirectedPaisa: Paisa;
 }
 
-function createRunning(isNewestFirst: boolean) {
+/** @param isByLabel an opening or closing balance is that of the statement, wherever it is */
+function createRunning(isNewestFirst: boolean, isByLabel: boolean) {
   const balance: Balance = {
     ...{ opening: 0n, movements: 0n, fees: 0n, closing: 0n },
     brokenAt: null,
@@ -65,6 +71,7 @@ function createRunning(isNewestFirst: boolean) {
   let last: WithBalance | undefined;
   /** What the lines after the last known balance do to it. */
   let since = 0n;
+  const ends: { line: number; end: End; balancePaisa: Paisa }[] = [];
 
   /** @param before the balance before the line; the oldest line follows from none */
   const check = (known: WithBalance, before: Paisa) => {
@@ -80,12 +87,27 @@ function createRunning(isNewestFirst: boolean) {
       };
   };
 
+  const endsOf = ({ balancePaisa, stepPaisa }: WithBalance) =>
+    isNewestFirst
+      ? { opening: balancePaisa - stepPaisa - since }
+      : { closing: balancePaisa + since };
+  const onlyEnds = (): Balance | undefined => {
+    const [first] = ends;
+    if (!first) return undefined;
+    const opening = first.end === "opening" ? first.balancePaisa : first.balancePaisa - since;
+    return { ...balance, opening, closing: opening + since };
+  };
+
   return {
     add(
-      { line, balancePaisa, amountPaisa }: Line,
+      { line, balancePaisa, amountPaisa, end }: Line,
       movedPaisa: Paisa | undefined,
       feePaisa: Paisa,
     ): void {
+      if (isByLabel && end && balancePaisa !== null) {
+        ends.push({ line, end, balancePaisa });
+        return;
+      }
       const stepPaisa = (movedPaisa ?? 0n) - feePaisa;
       balance.movements += movedPaisa ?? 0n;
       balance.fees += feePaisa;
@@ -104,11 +126,11 @@ function createRunning(isNewestFirst: boolean) {
     },
 
     result(): Balance | undefined {
-      if (!last) return undefined;
-      const { balancePaisa, stepPaisa } = last;
-      return isNewestFirst
-        ? { ...balance, opening: balancePaisa - stepPaisa - since }
-        : { ...balance, closing: balancePaisa + since };
+      const found = last ? { ...balance, ...endsOf(last) } : onlyEnds();
+      const wrong = found && ends.find(({ end, balancePaisa }) => balancePaisa !== found[end]);
+      if (!wrong || found.brokenAt) return found;
+      const { line, end, balancePaisa: shown } = wrong;
+      return { ...found, brokenAt: { line, expected: found[end], shown } };
     },
   };
 }

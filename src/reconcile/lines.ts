@@ -11,6 +11,7 @@ import { isSameHeading } from "../tables/heading.ts";
 import { kindIn, statusIn } from "../tables/kind.ts";
 import { isOneWord, mentionsIn } from "../tables/mentions.ts";
 import { certainOf } from "../tables/reading.ts";
+import { createBalanceRows, type End } from "./balance-rows.ts";
 import { otherMoney, readPaisa } from "./certain.ts";
 import {
   type ColumnMapping,
@@ -44,6 +45,8 @@ export interface Line {
   movementPaisa: Paisa | null;
   feePaisa: Paisa | null;
   balancePaisa: Paisa | null;
+  /** Which balance of the statement it is, by its words. Only of a line that has no amount. */
+  end?: End | undefined;
   /** As the statement has it if it is not BDT. */
   currency: string | null;
   /** The API's status, or the word of the statement if that means none of them. */
@@ -219,17 +222,19 @@ function createLineReader(
   const currencies = currenciesOf(header, places);
   const mentions = createMentions(header, mapping);
   const other = createOtherRows(header, places, skipped);
+  const balances = createBalanceRows(places, skipped);
   return (record: StatementRow): ReadLine[] => {
     const { line } = record;
     const at = `${path}, line ${line}`;
-    const cells = withoutEmptyEnd(record.cells, header.length);
-    if (other.isNoLine({ line, cells })) return [];
-    if (cells.length !== header.length) {
-      report(`${at} has ${counted(cells.length, "cell")}, but the header has ${header.length}.`);
+    const filled = withoutEmptyEnd(record.cells, header.length);
+    if (other.isNoLine({ line, cells: filled })) return [];
+    if (filled.length !== header.length) {
+      report(`${at} has ${counted(filled.length, "cell")}, but the header has ${header.length}.`);
       return [];
     }
-    const { text, read, money, paisa, currencyOfCells } = cellsOf({
-      ...{ at, cells, header, places, marks, report },
+    const { cells, end } = balances.cellsOf({ line, cells: filled });
+    const { text, read, money, hasMoney, paisa, currencyOfLine } = cellsOf({
+      ...{ at, cells, header, places, marks, currencyOfFile, report },
     });
     const [debit, credit] = [paisa("debit"), paisa("credit")];
     const [amount, fee] = [paisa("amount"), paisa("fee")];
@@ -247,12 +252,7 @@ function createLineReader(
     const isNamed = text("id") !== null || text("reference") !== null;
     const isEmpty = (["amount", "debit", "credit"] as const).map(money).every(isEmptyAmount);
     if (isNamed && isEmpty) report(`${at} has no amount.`);
-    const isOther = ({ field }: (typeof currencies)[number]) => {
-      const found = money(field);
-      return found?.ok === true && !!found.value;
-    };
-    const cell = text("currency");
-    const currency = cell === null ? currencyOfFile : otherCurrencyOf(cell);
+    const foreign = currencies.find(({ field }) => hasMoney(field))?.currency;
     return [
       {
         line: {
@@ -266,7 +266,8 @@ function createLineReader(
           kind,
           feePaisa: fee,
           balancePaisa: read("balance", (cell) => readPaisa(cell, marks.get("balance"))),
-          currency: currencyOfCells() ?? currency ?? currencies.find(isOther)?.currency ?? null,
+          end,
+          currency: currencyOfLine() ?? foreign ?? null,
           status: statusIn(text("status") ?? "") ?? text("status"),
           recipient: text("recipient"),
         },
@@ -290,11 +291,12 @@ interface Cells {
   header: string[];
   places: Map<string, number>;
   marks: Map<string, DecimalMark | undefined>;
+  currencyOfFile: string | undefined;
   report(problem: string): void;
 }
 
 /** The cells of a line by their fields. */
-function cellsOf({ at, cells, header, places, marks, report }: Cells) {
+function cellsOf({ at, cells, header, places, marks, currencyOfFile, report }: Cells) {
   let currency: string | undefined;
   const text = (field: Read) => cells[places.get(field) ?? -1] || null;
   const read = <Value>(field: Read, reader: CellReader<Value>): Value | null => {
@@ -308,6 +310,10 @@ function cellsOf({ at, cells, header, places, marks, report }: Cells) {
     const cell = text(field);
     return cell === null ? undefined : readPaisa(cell, marks.get(field));
   };
+  const hasMoney = (field: Read) => {
+    const found = money(field);
+    return found?.ok === true && !!found.value;
+  };
   /** An amount in another currency counts as read: the line differs. */
   const paisa = (field: Read): Paisa | null => {
     const mark = marks.get(field);
@@ -315,7 +321,10 @@ function cellsOf({ at, cells, header, places, marks, report }: Cells) {
     currency ??= other?.currency;
     return other ? other.paisa : read(field, (cell) => readPaisa(cell, mark));
   };
-  return { text, read, money, paisa, currencyOfCells: () => currency };
+  const named = text("currency");
+  const currencyOfLine = () =>
+    currency ?? (named === null ? currencyOfFile : otherCurrencyOf(named));
+  return { text, read, money, hasMoney, paisa, currencyOfLine };
 }
 
 /** A dash too. */

@@ -52,7 +52,6 @@ export function createOtherRows(
   const [gross, net] = [new Totals(4), new Totals(4)];
   const hasDate = (cells: string[]) =>
     placesOf("date").some((place) => isDateInAnyOrder(cells[place] ?? ""));
-  const isWord = (cell: string) => !/\s/.test(cell) && hasDigit(cell);
 
   /** A text without money, a date and an ID. */
   const isNote = (cells: string[]) =>
@@ -102,6 +101,11 @@ export function createOtherRows(
       return false;
     },
   };
+}
+
+/** True for a text that may be an ID, and for a part of a date. */
+export function isWord(cell: string): boolean {
+  return !/\s/.test(cell) && hasDigit(cell);
 }
 
 /** Without the empty cells behind the last column, which spreadsheets write. */

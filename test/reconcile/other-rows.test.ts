@@ -92,3 +92,55 @@ describe("reconcile, for rows that are no transactions", () => {
     expect(found).toMatchObject({ code: 0, skipped: [] });
   });
 });
+
+describe("reconcile, for rows of balances", () => {
+  const header = "Date,Reference,Details,Debit,Credit,Balance";
+  const day = new Intl.DateTimeFormat("en-CA", { timeZone: "Asia/Dhaka" }).format();
+  const moved = [`${day},FLD-1,,1250.50,,198749.50`, `${day},FLD-2,,500.00,,198249.50`];
+  const rest = `${day},FLD-3,,"1,25,000.00",,`;
+
+  test.each<[string, string[], string[]]>([
+    [
+      "in a column of references",
+      [",Opening Balance,,,,200000", ...moved, rest, ",Closing Balance,,,,73249.50"],
+      ["2 note", "6 note"],
+    ],
+    [
+      "with zeros and dates",
+      [`${day},,Balance B/F,0.00,-,200000`, ...moved, rest, `${day},,Closing,0.00,,73249.50`],
+      ["2 note", "6 note"],
+    ],
+    ["in a column of dates", ["Opening Balance,,,,,200000", ...moved, rest], ["2 note"]],
+    [
+      "below all lines",
+      [...moved, rest, ",Opening Balance,,,,200000", ",,সমাপনী ব্যালেন্স,,,73249.50"],
+      ["5 note", "6 note"],
+    ],
+    ["without a name that is known", [...moved, rest, ",Available now,,,,73249.50"], ["5 note"]],
+  ])("lists those %s, and uses their balance", async (_, lines, skipped) => {
+    expect(await reconciled([header, ...lines])).toMatchObject({ code: 0, skipped });
+    const wrong = lines.map((line) =>
+      line.replace(/(Opening|Closing|B\/F|সমাপনী|now)(.*).$/, "$1$21"),
+    );
+    const { code, stderr } = await reconciled([header, ...wrong]);
+    expect({ code, stderr }).toEqual({
+      code: 5,
+      stderr: expect.stringContaining("balance is wrong"),
+    });
+  });
+
+  test("proves the lines of a statement by its two balances alone", async () => {
+    const ends = (closing: string) => [
+      ",Opening Balance,,,,200000",
+      `,Closing Balance,,,,${closing}`,
+    ];
+    const lines = [...moved, rest].map((line) => line.replace(/,[^,]*$/, ","));
+    expect(await reconciled([header, ...lines, ...ends("73249.50")])).toMatchObject({ code: 0 });
+    expect(await reconciled([header, ...lines, ...ends("73249.51")])).toMatchObject({ code: 5 });
+  });
+
+  test("rejects a row with an ID and without an amount", async () => {
+    const { code, stderr } = await reconciled([header, ...moved, `${day},FLD-3,,,,73249.50`]);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("has no amount") });
+  });
+});
