@@ -1,6 +1,6 @@
 import { type Paisa, readAmount, signedText } from "../domain/amount.ts";
 import { unguarded } from "../domain/csv-guard.ts";
-import { type Mobile, readRecipient } from "../domain/mobile.ts";
+import { type Mobile, readAnyRecipient, readRecipient } from "../domain/mobile.ts";
 import { readReference } from "../domain/reference.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { readMoney } from "../tables/amount.ts";
@@ -33,9 +33,13 @@ export function amountIn(cell: Cell): Result<Paisa> {
   return money.kind === "empty" ? err(emptyCell.amount) : readAmount(signedText(money.value.paisa));
 }
 
-/** @param isRocket true if the number may be an account number of 12 digits */
-export function payeeIn(cell: Cell, isRocket: boolean): Result<Mobile> {
-  const own = typeof cell === "string" ? readRecipient(cell, isRocket) : undefined;
+/**
+ * @param isRocket true if the number may be an account number of 12 digits
+ * @param asIs true if any number is accepted
+ */
+export function payeeIn(cell: Cell, isRocket: boolean, asIs: boolean): Result<Mobile> {
+  const read = asIs ? readAnyRecipient : readRecipient;
+  const own = typeof cell === "string" ? read(cell, isRocket) : undefined;
   if (own?.ok) return own;
   const reading = readPayee(cell, isRocket);
   if (reading.kind === "empty") return err(emptyCell.to);

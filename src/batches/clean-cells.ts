@@ -1,4 +1,5 @@
 import { amountText, type Paisa, readAmount } from "../domain/amount.ts";
+import { readAnyRecipient } from "../domain/mobile.ts";
 import { readReference } from "../domain/reference.ts";
 import { asciiDigits } from "../domain/result.ts";
 import { unsafeCharacters } from "../domain/text.ts";
@@ -45,9 +46,22 @@ export function cleanAmount(cell: Cell, mark: DecimalMark): CleanCell<Paisa> {
   return { value: paisa, text, change: mark === "comma" ? "amount-comma" : "amount-notation" };
 }
 
-/** The number as it is sent: 11 digits, or the 12 of an account of Rocket. */
-export function cleanRecipient(cell: Cell, isRocket: boolean): CleanCell<string> {
+/**
+ * The number as it is sent: 11 digits, or the 12 of an account of Rocket.
+ *
+ * @param asIs true if any other number is accepted
+ */
+export function cleanRecipient(cell: Cell, isRocket: boolean, asIs = false): CleanCell<string> {
   const reading = readPayee(cell, isRocket);
+  const any =
+    asIs && reading.kind === "error" && typeof cell === "string"
+      ? readAnyRecipient(headingLine(textOf(cell)), isRocket)
+      : undefined;
+  if (any?.ok) {
+    const text = any.value.typed;
+    if (cell === text) return { value: text, text };
+    return { value: text, text, change: "recipient-notation" };
+  }
   if (reading.kind === "empty")
     return { kind: "recipient", problem: "The cell is empty. Enter the recipient's number." };
   if (reading.kind === "error") return { kind: "recipient", problem: reading.problem };

@@ -50,6 +50,8 @@ export interface CleanRules {
   method: string | undefined;
   writesMethod: boolean;
   isRocket(method: string): boolean;
+  /** True if any number of a recipient is accepted. */
+  asIs: boolean;
   hidden: "include" | "skip" | undefined;
   /** The names under which numbers were paid before, by `payeeOf`. */
   namesPaid(payees: string[]): Promise<Map<string, string[]>>;
@@ -122,7 +124,8 @@ export function createRowReader(
         });
     }
     const amount = accept("amount", cleanAmount(cellOf("amount"), mark));
-    const recipient = accept("to", cleanRecipient(cellOf("to"), rules.isRocket(used)));
+    const read = cleanRecipient(cellOf("to"), rules.isRocket(used), rules.asIs);
+    const recipient = accept("to", read);
     const ref = column("ref") && accept("ref", cleanReference(cellOf("ref")));
     const description = cleanText(cellOf("description"));
     change("method", method.change, method.text);

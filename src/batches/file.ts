@@ -34,6 +34,8 @@ export interface FileInput {
   /** The method of rows that name none; `methodId` is sent as given. */
   method: string | undefined;
   methodId: string | undefined;
+  /** True if any number of a recipient is accepted. */
+  accountNumberAsIs: boolean;
   allowDuplicates: boolean;
 }
 
@@ -97,6 +99,7 @@ export async function examineFile(
     method,
     methodOf: (text: string) => (text === methodId ? ok(methodId) : lookup.idOf(text)),
     isRocket: lookup.isRocket,
+    asIs: input.accountNumberAsIs,
   };
   const read = await checkFile(sourceOf(input, from), ownName, rules, ledger, deps);
   const { identity, columns, findings } = read;

@@ -171,8 +171,9 @@ const asTyped: RowRules = {
   numberFormat: "local",
   method: "",
   methodOf: ok<string>,
-  // The plan shows whether its recipients may have 12 digits.
+  // The plan shows whether its recipients may have 12 digits, or any other number.
   isRocket: () => true,
+  asIs: true,
   holdsSecret: () => false,
 };
 

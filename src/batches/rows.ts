@@ -29,6 +29,8 @@ export interface FileRow {
   amountPaisa: Paisa | null;
   /** As it is sent. */
   recipient: string | null;
+  /** True for a number that is accepted only on request. */
+  isOther?: boolean;
   methodId: string | null;
   /** As it was typed. */
   method: string | null;
@@ -48,6 +50,8 @@ export interface RowRules {
   methodOf(text: string): Promise<Result<string>> | Result<string>;
   /** True of a method whose recipients may be account numbers of 12 digits. Asked after `methodOf`. */
   isRocket(text: string): boolean;
+  /** True if any number of a recipient is accepted. */
+  asIs: boolean;
   /** True if a text contains a key or a secret of this run, which no ledger may store. */
   holdsSecret(text: string): boolean;
 }
@@ -77,7 +81,7 @@ export function createRowReader(
     count += 1;
     // Without a method, the number is not a second problem.
     const isRocket = typed === undefined || rules.isRocket(typed);
-    const mobile = cells.required("to", (cell) => payeeIn(cell, isRocket));
+    const mobile = cells.required("to", (cell) => payeeIn(cell, isRocket, rules.asIs));
     const method = typed === undefined ? err(noMethod) : methods.get(typed);
     // In a line that is too short, a missing cell is not a second problem.
     const isCut = typed === undefined && cells.isCut("method");
@@ -87,6 +91,7 @@ export function createRowReader(
       reference: header.fields.includes("ref") ? cells.required("ref", referenceIn) : null,
       amountPaisa: cells.required("amount", amountIn),
       recipient: mobile && mobileText(mobile, rules.numberFormat),
+      ...(mobile?.isOther ? { isOther: true } : {}),
       methodId: method && !isCut ? cells.accept("method", typed ?? "", method) : null,
       method: typed ?? null,
       name: cells.optional("name", textIn),

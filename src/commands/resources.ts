@@ -10,7 +10,9 @@ import {
   time,
 } from "../cli/output/view.ts";
 import { almostMobileProblem } from "../domain/identifier.ts";
+import { quoted } from "../domain/result.ts";
 import type { Resource } from "../domain/statuses.ts";
+import { counted } from "../domain/text.ts";
 import type { RecordOf } from "../operations/status.ts";
 
 /**
@@ -153,6 +155,15 @@ export const refund: ResourceDescription<"refund"> = {
   whenDone: "The customer has the money when the status is Completed.",
   card: refundCard,
 };
+
+/** Warns of numbers of recipients that are no mobile numbers. */
+export function warnOfRecipients(numbers: string[], { ui }: Pick<Context, "ui">): void {
+  const [first] = numbers;
+  if (first === undefined) return;
+  const others = numbers.length > 1 ? ` (and ${counted(numbers.length - 1, "other")})` : "";
+  const text = `Not a mobile number, and sent as typed: ${quoted(first)}${others}.`;
+  ui.notice(text, "payout.account-number");
+}
 
 /** Warns of an account number that is sent as it is, although a digit may be missing. */
 export function warnOfAccountNumber(accountNumber: unknown, { ui }: Pick<Context, "ui">): void {

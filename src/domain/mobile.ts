@@ -8,8 +8,10 @@ export type NumberFormat = (typeof numberFormats)[number];
 export interface Mobile {
   typed: string;
   local: string;
-  /** Of Rocket, all 12 digits if they were typed: the mobile number and a check digit. */
+  /** Sent as typed: of Rocket, all 12 digits (the mobile number and a check digit), or any other account number. */
   account?: string;
+  /** True for a number that is neither a mobile number nor one of Rocket. */
+  isOther?: boolean;
 }
 
 const example = "Example: 01712345678.";
@@ -31,6 +33,17 @@ export function readRecipient(text: string, isRocket: boolean): Result<Mobile> {
   return err(
     `The number ${quoted(withoutEnds(text, " "))} has 12 digits, as account numbers of Rocket have. Other methods need 11 digits. ${example}`,
   );
+}
+
+/**
+ * Reads the number of a recipient that a person insists on: also one that is no mobile number. Such a number is sent as
+ * typed, without spaces.
+ */
+export function readAnyRecipient(text: string, isRocket: boolean): Result<Mobile> {
+  const reading = readRecipient(text, isRocket);
+  const typed = withoutEnds(text, " ");
+  const isOther = !reading.ok && /^\+?[0-9][0-9-]{2,31}$/.test(typed);
+  return isOther ? ok({ typed, local: payeeOf(typed), account: typed, isOther }) : reading;
 }
 
 /** Other digits of that length, such as `88` and a short number, are none. */
@@ -90,10 +103,9 @@ export function payeeOf(recipient: string): string {
   return isAccount(digits) ? digits.slice(0, 11) : digits.slice(-11);
 }
 
-/** The digits of a recipient that are sent, in whatever format: with the check digit, if it was typed. */
+/** The digits of a recipient that are sent, in whatever format: of an account number, all that were typed. */
 export function numberOf(recipient: string): string {
-  const digits = digitsOf(recipient);
-  return isAccount(digits) ? digits : digits.slice(-11);
+  return digitsOf(recipient).replace(/^88(?=01[0-9]{9}$)/, "");
 }
 
 function digitsOf(text: string): string {

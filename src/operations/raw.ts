@@ -4,7 +4,7 @@ import { type Paisa, readAmount } from "../domain/amount.ts";
 import { Failure } from "../domain/failure.ts";
 import { readIdentifier, readRefundAccount } from "../domain/identifier.ts";
 import { isObject } from "../domain/json.ts";
-import { readRecipient } from "../domain/mobile.ts";
+import { readAnyRecipient, readRecipient } from "../domain/mobile.ts";
 import { readReference } from "../domain/reference.ts";
 import type { Result } from "../domain/result.ts";
 import { decodedPath } from "../domain/url.ts";
@@ -148,7 +148,9 @@ async function sendAs(
       const { merchantRef: reference, timestamp: _, amount, ...order } = body;
       const amountPaisa = amountOf(amount, "payout send", {
         merchantRef: readReference(reference),
-        recipientNumber: await readPayee(order, deps),
+        recipientNumber: how.accountNumberAsIs
+          ? readAnyRecipient(order.recipientNumber, true)
+          : await readPayee(order, deps),
       });
       const sent = await sendPayout({ ...order, amountPaisa, reference }, deps, how);
       return { record: sent.payout, earlier: sent.earlier };

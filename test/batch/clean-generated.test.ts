@@ -97,6 +97,7 @@ async function cleanedRows(source: TableSource): Promise<Payee[] | string> {
       method: "bkash",
       writesMethod: false,
       isRocket: namesRocket,
+      asIs: false,
       hidden: undefined,
       namesPaid: async () => new Map(),
     });

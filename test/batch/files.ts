@@ -100,7 +100,7 @@ export async function examined(
   const { ledger } = await empty;
   const holdsSecret = (text: string) => text.includes("s3cret");
   const isRocket = (text: string) => text.toLowerCase() === "rocket";
-  const rules = { numberFormat, method, methodOf, isRocket, holdsSecret };
+  const rules = { numberFormat, method, methodOf, isRocket, asIs: false, holdsSecret };
   const source = { ...(await openPayoutFile(path)), delimiter };
   return checkFile(source, ownName, rules, ledger, { ...clock, ...deps });
 }

@@ -1,4 +1,5 @@
-import { afterAll, beforeEach, expect, test } from "vitest";
+import { readFileSync, writeFileSync } from "node:fs";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { fileOf } from "../batch/files.ts";
 import { lenden } from "../support/lenden.ts";
 import { type Merchant, openMerchant } from "../support/merchant.ts";
@@ -116,6 +117,65 @@ test.each([
   ]);
   expect({ code: ended.code, stderr: ended.stderr }).toMatchObject({ code });
   expect(await paidNumbers()).toEqual(paid);
+});
+
+describe("--account-number-as-is", () => {
+  const asIs = "--account-number-as-is";
+  const warning = (number: string) => `Not a mobile number, and sent as typed: "${number}"`;
+
+  test.each([account, "1712345678", "20012345678901", "+8801-712"])(
+    "payout send accepts %s, and sends it as typed",
+    async (number) => {
+      const line = payoutTo(number, "bkash", "--ref", "A-1");
+      expect(await merchant.lenden(line)).toMatchObject({ code: 2 });
+      const { code, stderr } = await merchant.lenden([...line, asIs]);
+      expect({ code, stderr }).toEqual({
+        code: 0,
+        stderr: expect.stringContaining(warning(number)),
+      });
+      expect(await paidNumbers()).toEqual([number]);
+      expect(await merchant.lenden(["payout", "get", "@last"])).toMatchObject({ code: 0 });
+      const second = await merchant.lenden([...payoutTo(number, "bkash"), asIs]);
+      expect(second).toMatchObject({ code: 3 });
+    },
+  );
+
+  test("payout send changes nothing of a mobile number, and accepts no text", async () => {
+    const sent = await merchant.lenden([
+      ...payoutTo(`+88${mobile}`, "bkash", "--ref", "A-2"),
+      asIs,
+    ]);
+    expect({ code: sent.code, stderr: sent.stderr }).toEqual({ code: 0, stderr: "" });
+    expect(await paidNumbers()).toEqual([mobile]);
+    for (const text of ["Rahima", "8.80E+12", "০১৭১২৩৪৫৬৭"])
+      expect(await merchant.lenden([...payoutTo(text, "bkash"), asIs])).toMatchObject({ code: 2 });
+  });
+
+  test("a batch is cleaned, checked, sent and resumed", async () => {
+    const [one, other] = ["20012345678901", "99912345678901"];
+    const payroll = fileOf(`Name,Mobile,Pay\nA, ${one},500\nB,${mobile},600\n`);
+    const file = fileOf("", "clean.csv");
+    const batch = (verb: string, path: string, ...more: string[]) =>
+      merchant.lenden(["payout", "batch", verb, path, ...more]);
+    const clean = ["--write", file, "--yes"];
+    expect(await batch("clean", payroll, ...clean)).toMatchObject({ code: 2 });
+    const cleaned = await batch("clean", payroll, ...clean, asIs);
+    expect(cleaned).toMatchObject({ code: 0, stdout: expect.stringContaining(`check ${asIs}`) });
+    const how = ["--method", "bkash"];
+    for (const verb of ["check", "send"]) {
+      expect(await batch(verb, file, ...how, "--yes")).toMatchObject({ code: 2 });
+      const done = await batch(verb, file, ...how, asIs, ...(verb === "send" ? ["--yes"] : []));
+      expect(done).toMatchObject({ code: 0, stderr: expect.stringContaining(warning(one)) });
+    }
+    expect(await paidNumbers()).toEqual([one, mobile]);
+    for (const more of [[], [asIs]])
+      expect(await batch("send", file, ...how, "--yes", ...more)).toMatchObject({ code: 0 });
+    expect(await paidNumbers()).toHaveLength(2);
+    // The last eleven digits are the same, and the number is another one.
+    writeFileSync(file, readFileSync(file, "utf8").replace(one, other));
+    expect(await batch("send", file, ...how, "--yes", asIs)).toMatchObject({ code: 5 });
+    expect(await paidNumbers()).toHaveLength(2);
+  });
 });
 
 test("the help of formats names account numbers of Rocket", async () => {

@@ -41,7 +41,7 @@ export const again = flag.toggle("--again", "Send even if lenden finds a duplica
 
 export const accountNumberAsIs = flag.toggle(
   "--account-number-as-is",
-  "Accept a refund's account number that looks mistyped",
+  "Accept any account number, and send it as typed",
 );
 
 /** How to log in to a ledger on PostgreSQL that the command line names. */

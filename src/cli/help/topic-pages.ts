@@ -113,7 +113,7 @@ export const topicPages: Record<TopicName, Record<string, string | Record<string
     },
     Amounts:
       "BDT (taka) with at most two decimals: 500, 1250.50. Rejected: 1,250, ৳500, ১২৫০, 1e3.",
-    "Mobile numbers": `01XXXXXXXXX, +8801XXXXXXXXX or 8801XXXXXXXXX, also with spaces or hyphens. Sent as 01XXXXXXXXX, unless the profile sets number-format (${numberFormats.join(", ")}). Account numbers of Rocket (12 digits: the mobile number and a check digit) are accepted for its methods, and sent as typed; checks for duplicates compare the first 11. A refund's account number is sent as typed. An account number that looks like a mobile number with a digit missing or added needs --account-number-as-is.`,
+    "Mobile numbers": `01XXXXXXXXX, +8801XXXXXXXXX or 8801XXXXXXXXX, also with spaces or hyphens. Sent as 01XXXXXXXXX, unless the profile sets number-format (${numberFormats.join(", ")}). Account numbers of Rocket (12 digits: the mobile number and a check digit) are accepted for its methods, and sent as typed; checks for duplicates compare the first 11. A refund's account number is sent as typed. An account number that looks like a mobile number with a digit missing or added needs --account-number-as-is, and so does any other number of a payout's recipient.`,
     References: "1 to 64 letters, digits, hyphens, underscores, no hyphen first: INV-2026-042.",
     IDs: {
       "<transaction-id>": "Payment",

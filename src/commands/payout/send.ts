@@ -1,13 +1,19 @@
-import { again, amount, method, readText } from "../../cli/command/common-flags.ts";
+import {
+  accountNumberAsIs,
+  again,
+  amount,
+  method,
+  readText,
+} from "../../cli/command/common-flags.ts";
 import type { Context } from "../../cli/command/define-command.ts";
 import { flag } from "../../cli/command/flag.ts";
 import { writeCommand } from "../../cli/command/write-command.ts";
 import type { Paisa } from "../../domain/amount.ts";
 import { Failure, usage } from "../../domain/failure.ts";
-import { type Mobile, mobileText, readRecipient } from "../../domain/mobile.ts";
+import { type Mobile, mobileText, readAnyRecipient, readRecipient } from "../../domain/mobile.ts";
 import { formatPaisa } from "../../domain/money.ts";
 import { generatedPrefix, readReference } from "../../domain/reference.ts";
-import { payoutCard } from "../resources.ts";
+import { payoutCard, warnOfRecipients } from "../resources.ts";
 import { endingAfter, recordAfter, waitFlags } from "../wait-options.ts";
 
 export const payoutSend = writeCommand({
@@ -22,8 +28,9 @@ export const payoutSend = writeCommand({
   flags: {
     amount,
     to: flag.required("--to <number>", "Recipient's mobile number, 01XXXXXXXXX", (text) =>
-      readRecipient(text, true),
+      readAnyRecipient(text, true),
     ),
+    accountNumberAsIs,
     ...method,
     ref: flag.optional(
       "--ref <reference>",
@@ -35,6 +42,7 @@ export const payoutSend = writeCommand({
     again,
     ...waitFlags,
   },
+  problems: ({ to, accountNumberAsIs = false }) => numberProblems(to, accountNumberAsIs),
   exitCodes: {
     conflict: "the reference belongs to a different payout",
     cancelled: "the payout is Cancelled; a new one needs a new reference",
@@ -47,13 +55,19 @@ export const payoutSend = writeCommand({
     const preset = (known: KnownOrder) => offeredReference(known, context);
     return {
       amount: { message: "Amount (BDT)" },
-      to: { message: "Recipient's mobile number" },
+      to: {
+        message: "Recipient's mobile number",
+        look: async (number, { accountNumberAsIs = false }) => {
+          const problems = numberProblems(number, accountNumberAsIs);
+          if (problems.length > 0) throw usage(problems);
+        },
+      },
       ref: { isOffered: true, preset },
     };
   },
   async resolve(input, { api, config, host }) {
     if (!input.dryRun) await config.payoutSecret();
-    if (input.to.account !== undefined) {
+    if (input.to.account !== undefined && !input.accountNumberAsIs) {
       const number = readRecipient(input.to.account, await api.isRocket(input));
       if (!number.ok) throw usage([`--to: ${number.problem}`]);
     }
@@ -101,6 +115,7 @@ export const payoutSend = writeCommand({
     const { possibleDuplicate } = await import("../../operations/payout/claim.ts");
     const { sendPayout } = await import("../../operations/payout/send.ts");
     const { reference } = order;
+    if (input.accountNumberAsIs) warnOfRecipients(await otherNumbers(input, context), context);
     const paymentMethodId = await context.api.methodId({ ...input, dryRun: false });
     const paid = { ...order, paymentMethodId };
     const deps = await context.api.deps();
@@ -137,6 +152,21 @@ export const payoutSend = writeCommand({
         })
       : endingAfter(done),
 });
+
+function numberProblems(to: Mobile | undefined, asIs: boolean): string[] {
+  const reading = to?.isOther && !asIs ? readRecipient(to.typed, true) : undefined;
+  return reading?.ok === false ? [`--to: ${reading.problem}`] : [];
+}
+
+/** The number, if its method would not accept it. */
+async function otherNumbers(
+  { to, ...input }: { to: Mobile; method: string | undefined; methodId: string | undefined },
+  { api }: Context,
+): Promise<string[]> {
+  const isUsual =
+    to.account === undefined || (!to.isOther && (await api.isRocket({ ...input, dryRun: false })));
+  return isUsual ? [] : [to.typed];
+}
 
 /** What a dialogue knows of a payout before it asks for the reference. */
 interface KnownOrder {

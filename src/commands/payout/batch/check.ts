@@ -11,6 +11,7 @@ import type { ReadTable } from "../../../batches/read-rows.ts";
 import { defineCommand, type Schemas } from "../../../cli/command/define-command.ts";
 import { card, field, sentence, table, text, type View } from "../../../cli/output/view.ts";
 import { Failure, inOneLine } from "../../../domain/failure.ts";
+import { warnOfRecipients } from "../../resources.ts";
 import {
   comparedRows,
   comparisonJson,
@@ -18,7 +19,7 @@ import {
   comparisonOutput,
   nothingCompared,
 } from "./comparison.ts";
-import { fileArgument, fileFlags, readingFor } from "./file.ts";
+import { fileArgument, fileFlags, otherNumbers, readingFor } from "./file.ts";
 import { delimiterName, fileRows, tableRows } from "./file-rows.ts";
 
 export const batchCheck = defineCommand({
@@ -56,6 +57,7 @@ export const batchCheck = defineCommand({
     const { read } = examined;
     const { unusualTexts } = await import("../../../batches/unusual.ts");
     const { names, amounts } = unusualTexts(read.rows);
+    warnOfRecipients(otherNumbers(examined), context);
     for (const text of names) context.ui.notice(text, "batch.number-with-two-names");
     for (const text of amounts) context.ui.notice(text, "batch.large-amount");
     if (failure)

@@ -50,6 +50,7 @@ const flags = {
   hidden: fileFlags.hidden,
   delimiter: fileFlags.delimiter,
   method: fileFlags.method,
+  accountNumberAsIs: fileFlags.accountNumberAsIs,
   write: flag.optional(
     "--write <file>",
     "File to write (default: standard output)",
@@ -112,7 +113,8 @@ export const batchClean = defineCommand({
       const end = input.write.startsWith("-") ? ["--"] : [];
       // Without a method in the file, the next command needs one.
       const method = cleaned.columns.includes("method") ? [] : ["--method", "<method>"];
-      const next = ["lenden", "payout", "batch", "check", ...end, input.write];
+      const asIs = input.accountNumberAsIs ? ["--account-number-as-is"] : [];
+      const next = ["lenden", "payout", "batch", "check", ...asIs, ...end, input.write];
       const line = [shellLine(next), ...method].join(" ");
       return card("Clean payroll", input.write, [
         field("file", "File", text(input.write)),
@@ -190,6 +192,7 @@ async function clean(input: CleanInput, payroll: Payroll, context: Context): Pro
     method: input.method ?? usual,
     writesMethod: input.method !== undefined,
     isRocket: namesRocket,
+    asIs: input.accountNumberAsIs,
     hidden: input.hidden,
     namesPaid: async (payees) => namesPaid(payees, await context.ledger.records()),
   });

@@ -1,12 +1,12 @@
 import { fields } from "../../../batches/fields.ts";
-import type { FileInput, Reading } from "../../../batches/file.ts";
+import type { Examined, FileInput, Reading } from "../../../batches/file.ts";
 import type { ColumnChoices } from "../../../batches/header.ts";
 import type { PayoutFile } from "../../../batches/payout-file.ts";
 import type { Choices, Question } from "../../../batches/plan.ts";
 import type { HiddenRows } from "../../../batches/read-rows.ts";
 import type { Sum } from "../../../batches/status.ts";
 import { sumText } from "../../../batches/texts.ts";
-import { method, readText } from "../../../cli/command/common-flags.ts";
+import { accountNumberAsIs, method, readText } from "../../../cli/command/common-flags.ts";
 import type { Context } from "../../../cli/command/context.ts";
 import { argument, flag, notOneOf, takes } from "../../../cli/command/flag.ts";
 import { amountText, type Paisa, readAmount } from "../../../domain/amount.ts";
@@ -20,6 +20,7 @@ import { rowsText } from "../../../domain/text.ts";
 import type { Batch, ReadPlan } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import { delimiters } from "../../../tables/csv.ts";
+import { warnOfRecipients } from "../../resources.ts";
 import { comparedRows, comparisonOf } from "./comparison.ts";
 import { duplicateRows, fileRows, payoutRows } from "./file-rows.ts";
 
@@ -58,6 +59,7 @@ export const fileFlags = {
     { names: "method", unless: "methodId" },
   ),
   methodId: method.methodId,
+  accountNumberAsIs,
   name: flag.optional(
     "--name <text>",
     "Batch name (default: file name); use a new one for the next period",
@@ -110,7 +112,11 @@ export async function seek(input: PlanInput, ledger: Ledger, { ui }: Context): P
   const batch = await batchBesideFiles(input.file, ledger);
   if (!batch) return { from: await openPayoutFile(input.file) };
   const { delimiter, sheet, hidden, ignoreColumns, map, method, methodId, name } = input;
-  const given = { delimiter, sheet, hidden, ignoreColumns, map, method, methodId, name };
+  const asIs = input.accountNumberAsIs ? "yes" : undefined;
+  const given = {
+    ...{ delimiter, sheet, hidden, ignoreColumns, map, method, methodId, name },
+    accountNumberAsIs: asIs,
+  };
   const problems = Object.entries(given)
     .filter(([, value]) => value !== undefined && value.length > 0)
     .map(([flag]) => `${flagName(flag)}: batch ${batch.id} is sent without a file.`);
@@ -158,9 +164,15 @@ export async function planOf(
     return resumeBatch(batch, compare, choices, ordering);
   }
   const { file, examined } = sought;
+  warnOfRecipients(otherNumbers(examined), context);
   const compared = await comparisonOf(examined.read, ledger);
   const rows = [...fileRows(examined), ...comparedRows(compared, examined.totals.total)];
   return createBatch(file, examined.read, choicesOf(input, rows, context), ordering);
+}
+
+/** The numbers of recipients that are no mobile numbers. */
+export function otherNumbers({ read }: Pick<Examined, "read">): string[] {
+  return read.rows.flatMap(({ isOther, recipient }) => (isOther ? (recipient ?? []) : []));
 }
 
 /** What the command line and the user decide. `rows`: what the confirmation shows of a new batch. */
