@@ -133,7 +133,7 @@ function parse(library: Library, bytes: Buffer, options: ParsingOptions) {
     cellHTML: false,
     ...options,
   };
-  inTime(bytes, () => void read.push(library.read(bytes, settings)));
+  silently(() => inTime(bytes, () => void read.push(library.read(bytes, settings))));
   const [workbook] = read;
   if (!workbook) throw new UnusualXml("It has no sheets.");
   const sheets = workbook.SheetNames.map((name): [string, WorkSheet] => {
@@ -152,6 +152,21 @@ function inTime(bytes: Buffer, work: () => void): void {
   } catch (error) {
     if (errorCode(error) !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw error;
     throw new TooLarge("It takes too long to read.");
+  }
+}
+
+/**
+ * Keeps the library from writing about records that it does not know. Nothing else writes while it reads, because the
+ * call is synchronous.
+ */
+function silently(work: () => void): void {
+  const { error, warn, log } = console;
+  const ignore = () => {};
+  Object.assign(console, { error: ignore, warn: ignore, log: ignore });
+  try {
+    work();
+  } finally {
+    Object.assign(console, { error, warn, log });
   }
 }
 
