@@ -6,7 +6,7 @@ import { err, ok, type Result } from "../domain/result.ts";
 import { readMoney } from "../tables/amount.ts";
 import type { Cell } from "../tables/cell.ts";
 import { readId } from "../tables/identifier.ts";
-import { readPayee } from "../tables/mobile.ts";
+import { mayBeRounded, readPayee, roundedProblem } from "../tables/mobile.ts";
 import { problemOfTyped, shown } from "../tables/plain.ts";
 
 /*
@@ -40,6 +40,8 @@ export function amountIn(cell: Cell): Result<Paisa> {
 export function payeeIn(cell: Cell, isRocket: boolean, asIs: boolean): Result<Mobile> {
   const read = asIs ? readAnyRecipient : readRecipient;
   const own = typeof cell === "string" ? read(cell, isRocket) : undefined;
+  if (own?.ok && !asIs && mayBeRounded(shownText(cell), own.value))
+    return err(roundedProblem(cell));
   if (own?.ok) return own;
   const reading = readPayee(cell, isRocket);
   if (reading.kind === "empty") return err(emptyCell.to);

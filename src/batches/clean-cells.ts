@@ -57,7 +57,7 @@ export function cleanRecipient(cell: Cell, isRocket: boolean, asIs = false): Cle
     asIs && reading.kind === "error" && typeof cell === "string"
       ? readAnyRecipient(headingLine(textOf(cell)), isRocket)
       : undefined;
-  if (any?.ok) {
+  if (any?.ok && any.value.isOther) {
     const text = any.value.typed;
     if (cell === text) return { value: text, text };
     return { value: text, text, change: "recipient-notation" };

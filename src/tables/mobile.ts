@@ -27,14 +27,27 @@ export function readPayee(cell: Cell, isRocket: boolean): Reading<Mobile> {
     return { kind: "error", problem: `${why} Enter it again as text. ${example}` };
   }
   const reading = readRecipient(plain, isRocket);
-  if (reading.ok) {
-    const isOfOtherDigits = /[^0-9\P{Nd}]/u.test(plainText(text));
-    const because = "its digits are not those of ASCII";
-    return isOfOtherDigits
-      ? { kind: "probable", value: reading.value, because }
-      : { kind: "certain", value: reading.value };
-  }
-  return probable(plain, isRocket) ?? { kind: "error", problem: problemIn(plain, cell, isRocket) };
+  const found = reading.ok
+    ? certain(text, reading.value)
+    : (probable(plain, isRocket) ?? { kind: "error", problem: problemIn(plain, cell, isRocket) });
+  return "value" in found && mayBeRounded(plain, found.value)
+    ? { kind: "error", problem: roundedProblem(cell) }
+    : found;
+}
+
+/** A spreadsheet that showed 8801712345678 as `8.80171E+12` saves it as 8801710000000. */
+export function mayBeRounded(text: string, { local, account = local }: Mobile): boolean {
+  return account.endsWith("00000") && !/^[0+]/.test(text);
+}
+
+export function roundedProblem(cell: Cell): string {
+  return `A spreadsheet probably rounded the number ${shown(cell)}, because its last digits are zeros. Write the whole number as text. ${example}`;
+}
+
+function certain(text: string, value: Mobile): Reading<Mobile> {
+  const isOfOtherDigits = /[^0-9\P{Nd}]/u.test(plainText(text));
+  const because = "its digits are not those of ASCII";
+  return isOfOtherDigits ? { kind: "probable", value, because } : { kind: "certain", value };
 }
 
 /** A number that lost its zero, or that got `.0`. */

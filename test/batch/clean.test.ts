@@ -241,6 +241,20 @@ describe("payout batch clean does not decide", () => {
     expect(said).toContain("The file is an export of lenden");
   });
 
+  test("whose number a spreadsheet rounded to zeros, not even on request or in check", async () => {
+    const file = fileOf("name,to,amount,method\nA,8801710000000,5,bkash\n");
+    for (const line of [
+      ["clean", file],
+      ["clean", file, "--account-number-as-is"],
+      ["check", file],
+    ])
+      expect(await merchant.lenden(["payout", "batch", ...line])).toMatchObject({
+        code: 2,
+        ...(line[0] === "clean" ? { stdout: "" } : {}),
+      });
+    expect((await clean(file)).stderr).toContain("Write the whole number as text.");
+  });
+
   test("which row is the header", async () => {
     const said = await problem("Rahima,01712345678,500\nKarim,01812345678,600\n");
     expect(said).toContain('Line 1: "Rahima", "01712345678", "500".');

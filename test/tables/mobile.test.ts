@@ -49,6 +49,13 @@ test.each<[Cell, string]>([
 test.each<[Cell, string]>([
   ["8.80E+12", "A spreadsheet rounded the number"],
   ["8.80171E+12", "A spreadsheet rounded the number"],
+  ...[
+    "8801710000000",
+    "1712300000",
+    "8801710000000.0",
+    "880 1710 000000",
+    number("8801712300000"),
+  ].map((cell): [Cell, string] => [cell, "A spreadsheet probably rounded the number"]),
   ["171234567", "has 9 digits, and a mobile number has 11"],
   ["0171234567", "has 10 digits"],
   ["017123456784", "has 12 digits, as account numbers of Rocket have"],
@@ -68,6 +75,10 @@ test.each<[Cell, string]>([
   [{ kind: "date", text: "2026-11-28" }, "is not a mobile number"],
 ])("%.40j is an error: %s", (cell, why) => {
   expect(problemOf(cell)).toContain(why);
+});
+
+test.each(["01710000000", "+880 1710-000000"])("%s has zeros that no spreadsheet made", (cell) => {
+  expect(localOf(cell)).toEqual(["certain", "01710000000"]);
 });
 
 test.each(["", " ", "-", "—", "\u200b"])("%j is empty", (cell) => {
