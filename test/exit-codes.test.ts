@@ -311,7 +311,10 @@ describe("a command that succeeds with JSON output writes nothing to stderr", ()
     const again = await account.run(line);
     expect(again).toMatchObject({ code: 0, stderr: "" });
     const message = expect.stringContaining("Nothing was sent.");
-    expect(JSON.parse(again.stdout).warnings).toEqual([{ reason: "batch.already-sent", message }]);
+    const warnings = [{ reason: "batch.already-sent", message }];
+    expect(JSON.parse(again.stdout).warnings).toEqual(warnings);
+    const quiet = await account.run([...line, "-q"]);
+    expect([quiet.code, JSON.parse(quiet.stderr)]).toEqual([0, { warnings }]);
   });
 
   test("except for what --verbose shows", async () => {

@@ -21,8 +21,6 @@ export interface Reporting {
   notice(text: string, reason?: string): void;
   /** Shows a line until it is closed; it is called for every update. */
   progress(line: () => ProgressLine): { note(text: string): void; close(): void };
-  /** True if only IDs are printed. */
-  isQuiet: boolean;
 }
 
 interface ProgressLine {
@@ -38,7 +36,7 @@ export async function runBatch(
   pacing: Pacing,
   ledger: Ledger,
   openDeps: () => Promise<OperationDeps>,
-  { notice, progress: startProgress, isQuiet }: Reporting,
+  { notice, progress: startProgress }: Reporting,
 ) {
   const { batch } = plan;
   const before = await readStatus(batch, ledger);
@@ -52,7 +50,7 @@ export async function runBatch(
     );
   if (openOf(before.sums).count === 0) {
     await ledger.batches.release(batch);
-    if (!isQuiet) notice(await nothingLeftText(before, ledger), "batch.already-sent");
+    notice(await nothingLeftText(before, ledger), "batch.already-sent");
     const certain = { accepted, unsent: 0 };
     const none: Sum = { count: 0, sumPaisa: 0n };
     return { notes: [], existing: none, sent: none, certain };

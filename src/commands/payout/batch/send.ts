@@ -83,8 +83,7 @@ export const batchSend = writeCommand({
     const pacing = { concurrency: input.concurrency ?? 4, perSecond: input.rate };
     const { endingFailure, failedAfterSending } = await import("../../../batches/ending.ts");
     const { runBatch } = await import("../../../batches/run.ts");
-    const reporting = { ...context.ui, isQuiet: context.ui.output === "ids" };
-    const ran = await runBatch(plan, pacing, ledger, context.api.deps, reporting);
+    const ran = await runBatch(plan, pacing, ledger, context.api.deps, context.ui);
     const { existing, sent, certain, ...stop } = ran;
     const { stopped } = stop;
     try {
