@@ -94,6 +94,13 @@ export function sameMobile(ours: string, theirs: string): "same" | "different" |
   return fits ? "same" : "different";
 }
 
+/** The mobile numbers that a text contains as whole words, each once. */
+export function mobilesIn(text: string): string[] {
+  const found =
+    text.match(/(?<![\p{L}\p{N}])(?:\+?88[ -]?)?01\d{3}[ -]?\d{6,7}(?![\p{L}\p{N}])/gu) ?? [];
+  return [...new Set(found.map((one) => digitsOf(one).replace(/^88/, "")))];
+}
+
 /**
  * Identifies a recipient however the number is written, by its last eleven digits; without the check digit that
  * account numbers of Rocket have behind them.

@@ -303,7 +303,7 @@ export interface Sought {
   movementPaisa: Paisa;
   /** Null for any. */
   kind: string | null;
-  /** Null for a line that names none. */
+  /** Null for a line that has no number. */
   recipients: (string | null)[];
   /** Stands for the number. */
   name?: string | undefined;
@@ -351,13 +351,18 @@ export function isSentBy(movementPaisa: Paisa, kind: string): boolean {
 }
 
 export function fits(
-  line: Pick<Line, "kind" | "amountPaisa" | "movementPaisa" | "recipient"> & { at: string | null },
+  line: Pick<Line, "kind" | "amountPaisa" | "movementPaisa" | "recipient" | "numbers"> & {
+    at: string | null;
+  },
   { movementPaisa, kind, recipients, name, fromAt, toAt }: Sought,
 ): boolean {
+  const named = line.recipient === null ? line.numbers : [line.recipient];
+  // A text may have the number of a payer whom lenden does not know.
+  const isUnknown = line.recipient === null && recipients.every((one) => one === null);
   const isSame = (ours: string | null) =>
-    ours === null || line.recipient === null
-      ? ours === line.recipient
-      : sameMobile(ours, line.recipient) === "same";
+    ours === null
+      ? named.length === 0 || isUnknown
+      : named.some((one) => sameMobile(ours, one) === "same");
   return (
     (line.kind === null || kind === null || line.kind === kind) &&
     (line.movementPaisa ?? movementPaisa) === movementPaisa &&

@@ -3,7 +3,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { openTable } from "../tables/source.ts";
 import { type ColumnMapping, checkColumns, merged, readAs, requireColumns } from "./fields.ts";
-import { recognize, recognizeMeaning, withNotations } from "./recognize.ts";
+import { recognize, recognizeMeaning, recognizeNumbers, withNotations } from "./recognize.ts";
 import { mentionsOf, readTable, type StatementTable, textsOf } from "./table.ts";
 
 const fileHints = {
@@ -79,12 +79,18 @@ export async function chooseColumns(
   if (isEnough && others.length === 0) return { statement, columns, isNew: false };
   const all = isEnough
     ? [...columns, ...others]
-    : await withNotations(
-        statement,
-        recognize(statement, columns, await knownIn(statement, ledger)),
-      );
+    : await withNotations(statement, await allColumns(statement, columns, ledger));
   requireColumns(statement, all);
   return { statement, columns: all, isNew: true };
+}
+
+async function allColumns(
+  statement: StatementTable,
+  columns: ColumnMapping[],
+  ledger: Pick<Ledger, "ofNames">,
+): Promise<ColumnMapping[]> {
+  const found = recognize(statement, columns, await knownIn(statement, ledger));
+  return [...found, ...recognizeNumbers(statement, found)];
 }
 
 /** The operations that cells of the sample name: alone, or else among other words. */

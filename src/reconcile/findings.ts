@@ -84,6 +84,8 @@ const selections = {
   unlistedWithoutId: "result = 'only-in-statement' AND explained IS NULL AND id IS NULL",
   unknown: "result = 'unknown-here' AND explained IS NULL",
   proposed: "proposals <> ''",
+  proposedOnce: "proposals <> '' AND proposal_count = 1",
+  matchedById: "result = 'matched' AND id IS NOT NULL",
   unexplained:
     "result = 'only-in-statement' AND explained IS NULL AND proposals = '' AND currency IS NULL",
   net: "is_net = 1",
@@ -103,7 +105,8 @@ const isFree = `${unlisted} AND operation IS NULL AND currency IS NULL`;
 
 const columns = [
   ...["line", "result", "explained", "reason", "id", "reference", "line_id", "date", "at", "kind"],
-  ...["amount", "movement", "fee", "currency", "recipient", "payee", "operation", "number"],
+  ...["amount", "movement", "fee", "currency", "recipient", "numbers", "payee"],
+  ...["mobile", "operation", "number"],
   ...["operation_kind", "operation_status", "operation_amount", "differences", "is_net"],
   ...["first_line", "name", "remote_id", "digest", "proposals"],
 ];
@@ -117,9 +120,9 @@ export async function createFindings() {
   // Without a commit: the tables end with the process.
   database.exec(`CREATE TEMP TABLE finding (line INTEGER PRIMARY KEY, result TEXT, explained TEXT, reason TEXT,
       id TEXT, reference TEXT, line_id TEXT, date TEXT, at TEXT, kind TEXT, amount INTEGER, movement INTEGER, fee INTEGER, currency TEXT, recipient TEXT,
-      payee TEXT, operation TEXT, number INTEGER, operation_kind TEXT, operation_status TEXT,
+      numbers TEXT, payee TEXT, mobile TEXT, operation TEXT, number INTEGER, operation_kind TEXT, operation_status TEXT,
       operation_amount INTEGER, differences TEXT, is_net INTEGER, first_line INTEGER, name TEXT, remote_id TEXT, digest TEXT, proposals TEXT, proposal_count INTEGER DEFAULT 0) STRICT;
-    CREATE INDEX temp.free ON finding (amount, payee, proposal_count, at) WHERE ${isFree};
+    CREATE INDEX temp.free ON finding (amount, payee, mobile, proposal_count, at) WHERE ${isFree};
     CREATE INDEX temp.cancelled ON finding (number) WHERE operation_status = 'Cancelled';
     CREATE INDEX temp.digested ON finding (digest) WHERE digest IS NOT NULL;
     CREATE TEMP TABLE missing (id TEXT, kind TEXT, remote_id TEXT, reference TEXT, amount INTEGER, completed_at TEXT)
@@ -152,35 +155,8 @@ function changesOf(database: Database) {
   };
   return {
     add(entries: Entry[]): void {
-      for (const entry of entries) {
-        const { line, result, explained, operation, differences, isNet, firstLine, reason } = entry;
-        const known = result === "matched" ? undefined : operation;
-        insert.run(
-          ...[
-            BigInt(line.line),
-            result,
-            explained ?? null,
-            reason ?? null,
-            line.id,
-            line.reference,
-            line.lineId,
-          ],
-          ...[
-            line.date,
-            atOf(line),
-            line.kind,
-            line.amountPaisa,
-            line.movementPaisa,
-            line.feePaisa,
-          ],
-          line.currency,
-          ...[line.recipient, payeeIn(line.recipient), operation?.id ?? null],
-          ...[operation?.number ?? null, operation?.kind ?? null, operation?.status ?? null],
-          ...[operation?.amountPaisa ?? null, differencesText(differences), flagOf(isNet)],
-          ...[placeOf(firstLine), nameOf(known), known?.remoteId ?? null],
-          ...[isRecognized(entry) ? digestOf(line) : null, ""],
-        );
-      }
+      for (const entry of entries)
+        insert.run(...valuesOf(entry, isRecognized(entry) ? digestOf(entry.line) : null));
     },
 
     /** Stores other results of lines. */
@@ -215,6 +191,22 @@ function changesOf(database: Database) {
         .run(explained, reason ?? null, BigInt(line));
     },
   };
+}
+
+/** In the order of the columns. */
+function valuesOf(entry: Entry, digest: string | null): Value[] {
+  const { line, result, explained, operation, differences, isNet, firstLine, reason } = entry;
+  const known = result === "matched" ? undefined : operation;
+  return [
+    ...[BigInt(line.line), result, explained ?? null, reason ?? null],
+    ...[line.id, line.reference, line.lineId, line.date, atOf(line), line.kind],
+    ...[line.amountPaisa, line.movementPaisa, line.feePaisa, line.currency, line.recipient],
+    ...[line.numbers.join("\n") || null, payeeIn(line.recipient), mobileOf(line)],
+    ...[operation?.id ?? null, operation?.number ?? null, operation?.kind ?? null],
+    ...[operation?.status ?? null, operation?.amountPaisa ?? null],
+    ...[differencesText(differences), flagOf(isNet), placeOf(firstLine)],
+    ...[nameOf(known), known?.remoteId ?? null, digest, ""],
+  ];
 }
 
 function readsOf(database: Database) {
@@ -325,19 +317,29 @@ function contradictedIn(database: Database): Difference["field"][] {
   return lines > 1 ? fields : [];
 }
 
+/** Lines by whom they name: in a column, or only among other words. A text that only `fits` can compare is empty. */
+const isOfPayee = "payee IS ? AND mobile IS NULL";
+const isOfMobile = "payee IS NULL AND mobile = ?";
+const isOfAnyMobile = "payee IS NULL AND mobile IS NOT NULL AND ? IS NULL";
+
 /** The operations that no line names, and the lines that they may be. */
 function missingOf(database: Database) {
   const insert = database.prepare("INSERT INTO missing VALUES (?, ?, ?, ?, ?, ?)");
   const free = database.prepare(`SELECT * FROM finding WHERE ${isFree} AND amount = ?`);
-  const hasRoom = `${isFree} AND amount = ? AND payee IS ? AND proposal_count IN (${rooms})`;
+  const hasRoom = (named: string) =>
+    `${isFree} AND amount = ? AND ${named} AND proposal_count IN (${rooms})`;
   const added = "proposals = proposals || ? || char(10), proposal_count = proposal_count + 1";
   // Each is a range of the index.
   const times = ["at BETWEEN ? AND ?", "at IS NULL AND ? < ?"];
-  const propose = times.map((isThen) =>
-    database.prepare(`UPDATE finding SET ${added} WHERE ${hasRoom} AND ${isThen}
-      AND (movement IS NULL OR movement = ?) AND (kind IS NULL OR kind = coalesce(?, kind))`),
+  const proposing = (named: string) =>
+    times.map((isThen) =>
+      database.prepare(`UPDATE finding SET ${added} WHERE ${hasRoom(named)} AND ${isThen}
+        AND (movement IS NULL OR movement = ?) AND (kind IS NULL OR kind = coalesce(?, kind))`),
+    );
+  const [byPayee, byMobile, byAny] = [isOfPayee, isOfMobile, isOfAnyMobile].map(proposing);
+  const uncompared = [isOfPayee, isOfMobile].map((named) =>
+    database.prepare(`SELECT * FROM finding WHERE ${hasRoom(named)}`),
   );
-  const uncompared = database.prepare(`SELECT * FROM finding WHERE ${hasRoom}`);
   const proposeFor = database.prepare(`UPDATE finding SET ${added} WHERE line = ?`);
   return {
     addMissing({ id, kind, remoteId, reference, amountPaisa, completedAt }: Operation): void {
@@ -349,12 +351,13 @@ function missingOf(database: Database) {
       const { movementPaisa, kind, recipients, name, fromAt, toAt } = sought;
       const text = JSON.stringify(proposalOf(operation, sought));
       const amount = magnitude(movementPaisa);
-      for (const payee of recipients.map(payeeIn))
-        if (payee !== "")
-          for (const one of propose)
-            one.run(text, amount, payee, fromAt, toAt, movementPaisa, kind);
-      if (recipients.every((one) => one === null) && name === undefined) return;
-      for (const row of uncompared.all(amount, ""))
+      const payees = recipients.map(payeeIn).filter((one) => one !== "");
+      const isUnknown = recipients.every((one) => one === null);
+      for (const payee of payees)
+        for (const one of [byPayee, payee === null ? [] : byMobile, isUnknown ? byAny : []].flat())
+          one?.run(text, amount, payee, fromAt, toAt, movementPaisa, kind);
+      if (isUnknown && name === undefined) return;
+      for (const row of uncompared.flatMap((one) => one.all(amount, "")))
         if (fits(lineIn(row), sought)) proposeFor.run(text, row.line ?? null);
     },
 
@@ -415,10 +418,12 @@ function proposalOf(
 
 /** What a person accepts with a line, however its cells are written. */
 function hashOf(
-  { id, reference, lineId, span, kind, recipient, movementPaisa, amountPaisa, currency }: Line,
+  { id, reference, lineId, span, kind, recipient, numbers, ...amounts }: Line,
   place: number,
 ): string {
-  const payee = recipient && (payeeOf(recipient) || recipient);
+  const column = recipient && (payeeOf(recipient) || recipient);
+  const payee = column ?? (numbers.join(" ") || null);
+  const { movementPaisa, amountPaisa, currency } = amounts;
   const amount = `${movementPaisa ?? amountPaisa}${currency ?? ""}`;
   const line = JSON.stringify([id, reference, lineId, span, kind, payee, amount]);
   return createHash("sha256").update(`${line} ${place}`).digest("hex");
@@ -426,12 +431,18 @@ function hashOf(
 
 /**
  * Lines whose recipients have the same text here may have the same recipient: a mobile number, or empty for a text
- * that only `mayBe` can compare, such as a masked number.
+ * that only `fits` can compare, such as a masked number.
  */
 function payeeIn(recipient: string | null): string | null {
   if (recipient === null) return null;
   const mobile = readRecipient(recipient, true);
   return mobile.ok ? mobile.value.local : "";
+}
+
+/** The number that a text names for a line without a recipient; empty for one of several. */
+function mobileOf({ recipient, numbers }: Line): string | null {
+  if (recipient !== null) return null;
+  return numbers.length > 1 ? "" : payeeIn(numbers[0] ?? null);
 }
 
 function flagOf(isNet: boolean | undefined): Value {
@@ -485,6 +496,7 @@ function lineIn(row: Row): Finding["line"] {
     feePaisa: paisaIn(row.fee),
     currency: textIn(row.currency),
     recipient: textIn(row.recipient),
+    numbers: textIn(row.numbers)?.split("\n") ?? [],
   };
 }
 

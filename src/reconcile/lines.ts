@@ -1,5 +1,6 @@
 import { magnitude, type Paisa } from "../domain/amount.ts";
 import { usage } from "../domain/failure.ts";
+import { mobilesIn } from "../domain/mobile.ts";
 import { err, ok, quoted, type Result } from "../domain/result.ts";
 import type { Resource } from "../domain/statuses.ts";
 import { counted } from "../domain/text.ts";
@@ -52,6 +53,8 @@ export interface Line {
   /** The API's status, or the word of the statement if that means none of them. */
   status: string | null;
   recipient: string | null;
+  /** Mobile numbers in its texts, which may be those of others. */
+  numbers: string[];
   /** The words that show its direction, in a file without signs. */
   words?: DirectionWords | undefined;
 }
@@ -220,7 +223,7 @@ function createLineReader(
   const contradictions = createDirectionCheck(table, mapping);
   const dates = { zone, order: orderIn(mapping) ?? "day-first" };
   const currencies = currenciesOf(header, places);
-  const mentions = createMentions(header, mapping);
+  const namesIn = createNames(header, mapping);
   const other = createOtherRows(header, places, skipped);
   const balances = createBalanceRows(places, skipped);
   return (record: StatementRow): ReadLine[] => {
@@ -260,7 +263,7 @@ function createLineReader(
           id: text("id"),
           reference: text("reference"),
           lineId: text("line-id"),
-          mentions: mentions(cells),
+          ...namesIn(cells),
           date: text("date"),
           span: read("date", (cell) => certainOf(readDate(cell, dates))),
           kind,
@@ -332,17 +335,20 @@ function isEmptyAmount(money: Result<Paisa | undefined> | undefined): boolean {
   return money === undefined || (money.ok && money.value === undefined);
 }
 
-/** Names in the texts of a line whose ID and reference are no single words. */
-function createMentions(header: string[], mapping: ColumnMapping[]) {
+/** Names and numbers in the texts of a line. Names count only if its ID and reference are no single words. */
+function createNames(header: string[], mapping: ColumnMapping[]) {
   const placesOf = (...fields: StatementField[]) =>
     mapping
       .filter(({ field }) => fields.includes(field))
       .map(({ column }) => header.findIndex((name) => isSameHeading(name, column)));
   const [names, texts] = [placesOf("id", "reference"), placesOf("type", "narration")];
-  return (cells: string[]): string[] => {
+  return (cells: string[]): Pick<Line, "mentions" | "numbers"> => {
     const named = names.flatMap((place) => cells[place] || []);
-    if (named.some(isOneWord)) return [];
-    return mentionsIn([...named, ...texts.map((place) => cells[place] ?? "")].join("\n"));
+    const text = [...named, ...texts.map((place) => cells[place] ?? "")].join("\n");
+    return {
+      mentions: named.some(isOneWord) ? [] : mentionsIn(text),
+      numbers: mobilesIn(text),
+    };
   };
 }
 

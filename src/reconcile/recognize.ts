@@ -1,5 +1,5 @@
 import { magnitude } from "../domain/amount.ts";
-import { payeeOf } from "../domain/mobile.ts";
+import { mobilesIn, payeeOf } from "../domain/mobile.ts";
 import { shellLine } from "../domain/text.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { AmountColumn, type DecimalMark } from "../tables/amount.ts";
@@ -113,11 +113,11 @@ export function recognize(
     const why = best.hits > 0 ? `${best.hits} of ${best.filled} cells are ${what}` : "by its name";
     found.push({ column: best.column, field, why });
   }
-  const isForeign = isForeignId(
-    sample,
-    { id: placeOf("id"), reference: placeOf("reference") },
-    known,
-  );
+  const texts = header.flatMap((column, place) => {
+    const field = found.find((one) => isSameHeading(one.column, column))?.field;
+    return field === "reference" || field === "narration" ? place : [];
+  });
+  const isForeign = isForeignId(sample, { id: placeOf("id"), texts }, known);
   const named = found.map((one) =>
     isForeign && one.field === "id" && !given.includes(one) ? { ...one, ...ownIds } : one,
   );
@@ -131,13 +131,15 @@ const fewestForeign = 3;
 /** True if no cell of a column of IDs is the ID of the operation that its line names: a wallet has IDs of its own. */
 function isForeignId(
   sample: StatementRow[],
-  { id, reference }: { id: number; reference: number },
+  { id, texts }: { id: number; texts: number[] },
   known: Operation[],
 ): boolean {
   const { references, mentioned } = namesOf(known);
   const pairs = sample.flatMap(({ cells }) => {
-    const name = cells[reference] ?? "";
-    const remoteId = (references.get(name) ?? mentioned(name))?.remoteId;
+    const names = texts.map((place) => cells[place] ?? "");
+    const remoteId = names
+      .map((name) => references.get(name) ?? mentioned(name))
+      .find(Boolean)?.remoteId;
     return remoteId && cells[id] ? { isSame: remoteId === cells[id] } : [];
   });
   return pairs.length >= fewestForeign && !pairs.some((one) => one.isSame);
@@ -180,6 +182,23 @@ function recognizeWords(
       const why = `${hits} of ${cells.length} cells contain words of directions`;
       return [{ column, field: "narration" as const, why }];
     });
+}
+
+/** The texts with mobile numbers, by which operations are proposed. They are compared with no operation. */
+export function recognizeNumbers(
+  table: Pick<StatementTable, "header" | "sample">,
+  found: ColumnMapping[],
+): ColumnMapping[] {
+  return unread(table.header, found).flatMap(({ column }) => {
+    const isUnique = table.header.filter((one) => isSameHeading(one, column)).length === 1;
+    const cells = column && isUnique ? cellsOf(table, column) : [];
+    const hits = cells.filter((cell) => mobilesIn(cell).length > 0).length;
+    // One number on all lines is that of the account itself.
+    const isOwn = hits === table.sample.length && new Set(cells.flatMap(mobilesIn)).size === 1;
+    if (hits === 0 || isOwn) return [];
+    const why = `${hits} of ${cells.length} cells contain mobile numbers`;
+    return [{ column, field: "narration" as const, why }];
+  });
 }
 
 /** The columns that are neither read nor ignored. */

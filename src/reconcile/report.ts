@@ -181,8 +181,7 @@ function hintsOf(
         ? "If another account has these IDs, select its profile with --profile."
         : "To record operations that only the statement has, add --import.",
     );
-  if (findings.count("proposed").count > 0)
-    hints.push("To accept a proposed match, use --accept <line>=<operation>:<reason>.");
+  hints.push(...ownIdHints(findings, columns), ...acceptHints(findings));
   if (findings.count("unexplained").count > 0)
     hints.push(
       "To explain a line that is no operation, such as a top-up, use --explain <line>=<category>:<reason>.",
@@ -207,6 +206,23 @@ function contradictionHints(
     const instead = field === "id" ? "If they are the provider's own IDs" : "To ignore the column";
     return `All lines differ in the column ${quoted(column)}. ${instead}: ${flag}.`;
   });
+}
+
+/** The way out if the provider's own IDs keep its texts from being searched. */
+function* ownIdHints(findings: Findings, columns: Report["columns"]): Iterable<string> {
+  const id = columns.find(({ field }) => field === "id");
+  const isSearched = columns.some(({ field }) => field === "narration" || field === "type");
+  if (!id || !isSearched || findings.count("unlistedWithId").count === 0) return;
+  if (findings.count("matchedById").count > 0) return;
+  const flag = shellLine(["--map", `${id.column}=line-id`]);
+  yield `No ID in the column ${quoted(id.column)} is known. If they are the provider's own IDs, search the texts of the lines instead: ${flag}.`;
+}
+
+function* acceptHints(findings: Findings): Iterable<string> {
+  if (findings.count("proposed").count > 0)
+    yield "To accept a proposed match, use --accept <line>=<operation>:<reason>.";
+  if (findings.count("proposedOnce").count > 0)
+    yield "To accept each line that has exactly one proposal, use --accept-unique --reason <text>.";
 }
 
 /** What to do about money that moved once more than the API says. */
