@@ -3,7 +3,7 @@ import { formatPaisa } from "../domain/money.ts";
 import { shellLine } from "../domain/text.ts";
 import { readMoney } from "../tables/amount.ts";
 import type { TableRow } from "../tables/cell.ts";
-import { isRepeatedHeader, isTotalLabel } from "../tables/skipped.ts";
+import { hasTotalWord, isRepeatedHeader, isTotalLabel } from "../tables/skipped.ts";
 import { Totals } from "../tables/totals.ts";
 import { cellText } from "./cells.ts";
 import type { Field } from "./fields.ts";
@@ -24,14 +24,14 @@ export function createOtherRows({ cells: header, fields, places }: Header, path:
   function problemOfTotal(paisa: Paisa | undefined): string {
     if (paisa === undefined) return `This line is a total, not a payout. ${remove}`;
     const isRight = totals.isRight([paisa]);
-    const [sum = 0n] = totals.expected;
+    const { sum, isPart } = totals.expected([paisa]);
     totals.close();
     if (isRight)
       return `This line is the total of the rows above, ${formatPaisa(paisa)}, and the total is right. ${remove}`;
     const total = `This line is a total of ${formatPaisa(paisa)}, not a payout`;
     return isUnsure
       ? `${total}. The rows above have problems, so that it cannot be checked. ${remove}`
-      : `${total}, but the rows above add up to ${formatPaisa(sum)}. Check whether a row is missing or wrong. ${remove}`;
+      : `${total}, but the rows ${isPart ? "since the last total" : "above"} add up to ${formatPaisa(sum)}. Check whether a row is missing or wrong. ${remove}`;
   }
 
   return {
@@ -51,6 +51,7 @@ export function createOtherRows({ cells: header, fields, places }: Header, path:
       const hasRecipient = textOf("to") !== "";
       if (row.recipient === null && texts.some(isTotalLabel)) return problemOfTotal(paisa);
       if (hasRecipient) return undefined;
+      if (texts.some(hasTotalWord)) return problemOfTotal(paisa);
       if (paisa !== undefined && totals.rows > 1 && totals.isRight([paisa]))
         return problemOfTotal(paisa);
       const isNote = money.kind === "empty" && textOf("ref") === "" && textOf("method") === "";

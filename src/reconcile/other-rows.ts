@@ -11,13 +11,22 @@ import type { StatementRow } from "./table.ts";
  * The rows of a statement that are no lines: repeated headers, totals and notes. Each is shown, and a total is checked.
  */
 
+interface WrongTotal {
+  line: number;
+  shown: Paisa;
+  /** What lines above it add up to. */
+  expected: Paisa;
+  /** True if these are only the lines since the total before. */
+  isPart: boolean;
+}
+
 /** What is shown of them; a long file has many of one kind. */
 export interface Skipped {
   rows: SkippedRow[];
   /** How many more there are. */
   others: number;
   /** The first total that is not the sum of lines above, and how many others there are. */
-  wrongTotal: { line: number; shown: Paisa; expected: Paisa; others: number } | undefined;
+  wrongTotal: (WrongTotal & { others: number }) | undefined;
 }
 
 const mostRows = 1_000;
@@ -30,7 +39,7 @@ export function createSkipped(above: SkippedRow[]) {
       if (found.rows.length < mostRows) found.rows.push(row);
       else found.others += 1;
     },
-    addWrong(wrong: { line: number; shown: Paisa; expected: Paisa }): void {
+    addWrong(wrong: WrongTotal): void {
       if (found.wrongTotal) found.wrongTotal.others += 1;
       else found.wrongTotal = { ...wrong, others: 0 };
     },
@@ -86,10 +95,8 @@ export function createOtherRows(
         if (isRight || (isNamed && !hasDate(cells))) {
           add(skippedRow(line, isRight ? "total" : "wrong-total", cells));
           if (!isRight) {
-            const place = row.findIndex(
-              (one, column) => one !== null && one !== gross.expected[column],
-            );
-            addWrong({ line, shown: row[place] ?? 0n, expected: gross.expected[place] ?? 0n });
+            const { column, sum, isPart } = gross.expected(row);
+            addWrong({ line, shown: row[column] ?? 0n, expected: sum, isPart });
           }
           gross.close();
           net.close();

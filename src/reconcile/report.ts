@@ -261,9 +261,10 @@ function brokenText({ line, shown, expected }: NonNullable<Balance["brokenAt"]>)
 }
 
 function wrongTotalText(name: string, wrong: NonNullable<Skipped["wrongTotal"]>): string {
-  const { line, shown, expected, others } = wrong;
+  const { line, shown, expected, isPart, others } = wrong;
+  const lines = isPart ? "lines since the total before it" : "lines above it";
   const more = others > 0 ? ` So are ${others} more totals.` : "";
-  return `The total on line ${line} of ${name} is wrong: it is ${formatPaisa(shown)}, but the lines above it add up to ${formatPaisa(expected)}.${more}`;
+  return `The total on line ${line} of ${name} is wrong: it is ${formatPaisa(shown)}, but the ${lines} add up to ${formatPaisa(expected)}.${more}`;
 }
 
 /** One and many. */

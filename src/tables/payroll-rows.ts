@@ -7,7 +7,13 @@ import { hasDigit, headingLine } from "./heading.ts";
 import type { Payroll } from "./payroll.ts";
 import { textOf } from "./payroll-columns.ts";
 import { fieldOfHeading } from "./payroll-names.ts";
-import { isRepeatedHeader, isTotalLabel, type SkippedRow, skippedRow } from "./skipped.ts";
+import {
+  hasTotalWord,
+  isRepeatedHeader,
+  isTotalLabel,
+  type SkippedRow,
+  skippedRow,
+} from "./skipped.ts";
 import { Totals } from "./totals.ts";
 
 /*
@@ -96,6 +102,13 @@ function kindOf(
       ? "total"
       : "unclear total";
   }
+  // Without a recipient, only a total may have an amount.
+  if (
+    !hasNumber(recipient) &&
+    hasAmount &&
+    hasTotalWord(nameIn(payroll, texts) || others.join(" "))
+  )
+    return "total";
   if (recipient === "" || /^[-\u2013\u2014]$/.test(recipient)) {
     if (!hasAmount) return "note";
     // Without a name, it has to be the sum of more than one row.
@@ -113,6 +126,10 @@ function kindOf(
   return isMoved(payroll, texts, amount) ? "moved cells" : "payout";
 }
 
+function nameIn({ columns }: Payroll, texts: string[]): string {
+  return texts[columns.find(({ field }) => field === "name")?.place ?? -1] ?? "";
+}
+
 /** True for the headings of another table below the first one, whose columns may have another order. */
 function isOtherHeader(texts: string[]): boolean {
   const fields = texts.map((text) => fieldOfHeading(text));
@@ -123,8 +140,13 @@ const problemTexts: Record<
   Exclude<RowKind, "payout" | "total" | "header" | "note">,
   (texts: string[], amount: string) => string
 > = {
-  "no recipient": (_, amount) =>
-    `The row has an amount (${amount}), but no recipient. If it is a total, name it Total.`,
+  "no recipient": (texts, amount) => {
+    const isNamed = texts.some((text) => text !== amount && /\p{L}/u.test(text));
+    const fix = isNamed
+      ? "Enter the recipient's number, or delete the row"
+      : "If it is a total, name it Total";
+    return `The row has an amount (${amount}), but no mobile number. ${fix}.`;
+  },
   "unclear total": () =>
     "The row is named a total, but it has a recipient and is not the sum of the rows above. Rename or delete the row.",
   "other header": (texts) =>
@@ -172,13 +194,13 @@ function createTotals() {
     isSum: (amount: Paisa) => all.rows > 1 && isSum(amount),
     /** Why a total is wrong; undefined if it is right, or if an amount above it cannot be read. */
     problemOf(amount: Paisa | undefined): string | undefined {
-      const [expected = 0n] = all.expected;
+      const { sum, isPart } = all.expected([amount ?? null]);
       const isRight = amount !== undefined && isSum(amount);
       all.close();
       visible.close();
       if (isRight || !isReadable) return undefined;
       if (amount === undefined) return "The total cannot be read. Correct it, or delete the row.";
-      return `The total is ${formatPaisa(amount)}, but the rows above add up to ${formatPaisa(expected)}. Correct the rows, or delete the total.`;
+      return `The total is ${formatPaisa(amount)}, but the rows ${isPart ? "since the last total" : "above"} add up to ${formatPaisa(sum)}. Correct the rows, or delete the total.`;
     },
   };
 }

@@ -25,10 +25,18 @@ const namesTotal =
 
 /** True for `Total`, `Grand Total:`, `Sub-total (Tk.)`, `Total debit`, `সর্বমোট`; not for `Total Energies Ltd`. */
 export function isTotalLabel(text: string): boolean {
-  const plain = text.normalize("NFC");
-  if (!namesTotal.test(plain)) return false;
-  const words = plain.toLowerCase().match(/[\p{L}\p{M}/]+/gu) ?? [];
+  if (!hasTotalWord(text)) return false;
+  const words =
+    text
+      .normalize("NFC")
+      .toLowerCase()
+      .match(/[\p{L}\p{M}/]+/gu) ?? [];
   return words.every((word) => totalWords.has(word));
+}
+
+/** True for a text that has a word of totals, such as `HR Total`, `G. Total`, `মোট (এইচআর)`; also for `Total Energies Ltd`. */
+export function hasTotalWord(text: string): boolean {
+  return namesTotal.test(text.normalize("NFC"));
 }
 
 /** True for a row that repeats the header of its table, as programs print it on each page. */

@@ -60,6 +60,11 @@ function salarySheet(): string {
   return path;
 }
 
+const subtotals = [
+  "Name,Mobile,Amount",
+  ...["A,01712345671,5", "B,01712345672,6", "Total (HR),,11", "C,01712345673,7", "Total (IT),,7"],
+];
+
 describe("payout batch clean", () => {
   test("makes a salary sheet of 200 rows ready to send, without a change by hand", async () => {
     const path = join(scratchFolder(), "clean.csv");
@@ -154,6 +159,14 @@ describe("payout batch clean", () => {
     expect(stderr).toContain("line 4 (nothing to pay): C | 01712345670 | -");
   });
 
+  test.each(["HR Total", "G. Total", "Department Total", "মোট (এইচআর)", "Sub Total (HR)"])(
+    "skips a right total that is called %s",
+    async (label) => {
+      const rows = [...subtotals, "D,01712345674,9", `${label},,9`, `${label},,27`];
+      expect(await cleaned(`${rows.join("\n")}\n`)).toHaveLength(5);
+    },
+  );
+
   test("writes no formula", async () => {
     const lines = await cleaned("Name,Mobile,Amount,Dept\n=1+1,01712345678,5,@x\n");
     expect(lines[1]).toBe("'=1+1,\"01712345678\",5,'@x");
@@ -193,13 +206,29 @@ describe("payout batch clean does not decide", () => {
   test("what a row with a wrong total, without a recipient, or with moved cells means", async () => {
     const rows = ["A,01712345678,5,", "B,,6,", "Total,,12,"];
     const said = await problem(`Name,Mobile,Amount,\n${rows.join("\n")}\n`);
-    expect(said).toContain("line 3: The row has an amount (6), but no recipient.");
+    expect(said).toContain("line 3: The row has an amount (6), but no mobile number. Enter");
     expect(said).toContain("The total is BDT 12.00, but the rows above add up to BDT 11.00.");
     const moved = await problem("Name,Mobile,Amount,\nC,01712345679,12,500.00\nTotal,,12,\n");
     expect(moved).toContain("line 2: The line does not have the cells that the header has.");
     expect(moved).toContain("1 problem");
     const short = await problem("Name,Mobile,Amount,Dept\nC,01712345679,12\n");
     expect(short).toContain("line 2: The line does not have the cells");
+  });
+
+  test.each([
+    [["Grand Total,,0"], "line 7: The total is BDT 0.00, but the rows above add up to BDT 18.00."],
+    [
+      ["D,01712345674,9", "Grand Total,,18"],
+      "The total is BDT 18.00, but the rows above add up to BDT 27.00.",
+    ],
+    [
+      ["D,01712345674,9", "Total (Store),,8"],
+      "The total is BDT 8.00, but the rows since the last total add up to BDT 9.00.",
+    ],
+    [["HR Total,,17"], "The total is BDT 17.00, but the rows above add up to BDT 18.00."],
+    [["Sub Energies Ltd,,18"], "no mobile number. Enter the recipient's number"],
+  ])("what the total %j below subtotals means", async (rows, says) => {
+    expect(await problem([...subtotals, ...rows].join("\n"))).toContain(says);
   });
 
   test("what a second table below the first one means", async () => {

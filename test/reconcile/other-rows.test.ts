@@ -63,6 +63,21 @@ describe("reconcile, for rows that are no transactions", () => {
     expect(stderr).toContain(expected);
   });
 
+  test("names the nearest sum of a total below subtotals, none of which is 0", async () => {
+    const parts = [columns, ...rows.slice(0, 2), "Sub-total,1750.50,", rows[2] ?? ""];
+    for (const [lines, says] of [
+      [
+        [...parts, "Total,125001,"],
+        "the lines since the total before it add up to BDT 1,25,000.00",
+      ],
+      [[...parts, "Total,1750.50,"], "it is BDT 1,750.50, but the lines"],
+      [[...parts, "Total,125000,", "Total,0,"], "the lines above it add up to BDT 1,26,750.50"],
+    ] as const) {
+      const { code, stderr } = await reconciled([...lines]);
+      expect({ code, stderr }).toEqual({ code: 5, stderr: expect.stringContaining(says) });
+    }
+  });
+
   test.each([
     ["an amount without a name that is no sum", ",700.00,"],
     ["a company that is called Total", "Total Energies,126750.50,"],
