@@ -10,7 +10,7 @@ const isOneFile = process.env.LENDEN_BUILT !== undefined;
 /** Tests that take long, for `npm run test:deep`. The simulator's known cases stay in `npm test`. */
 const long = [
   "**/*.deep.test.ts",
-  "test/reconcile/{memory,month-end}.test.ts",
+  "test/reconcile/{memory,month-end,wallet-month}.test.ts",
   "test/report/report-command.test.ts",
   "test/batch/{corpus,generated,large-file}.test.ts",
   "test/callbacks/{conformance,hostile,listen}.test.ts",

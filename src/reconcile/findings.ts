@@ -84,6 +84,7 @@ const selections = {
   unlistedWithoutId: "result = 'only-in-statement' AND explained IS NULL AND id IS NULL",
   unknown: "result = 'unknown-here' AND explained IS NULL",
   proposed: "proposals <> ''",
+  returning: `proposals LIKE '%"isReturn":true%'`,
   proposedOnce: "proposals <> '' AND proposal_count = 1",
   matchedById: "result = 'matched' AND id IS NOT NULL",
   unexplained:

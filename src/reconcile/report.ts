@@ -239,14 +239,19 @@ function* secondLineHints(findings: Findings): Iterable<string> {
 function* cancelledHints(findings: Findings): Iterable<string> {
   const { first } = findings.count("halves");
   if (!first?.operation) return;
-  const { line, name, operation } = first;
-  const { line: at, movementPaisa } = line;
-  const known = name ?? operation.id;
+  const { id } = first.operation;
+  const name = first.name ?? id;
+  const { line, movementPaisa } = first.line;
+  const accepting = (of: number) => shellLine(["--accept", `${of}=${name}:<reason>`]);
+  const others = [...findings.list("returning")].filter(({ proposals }) =>
+    proposals.some(({ operation, isReturn }) => isReturn && operation === id),
+  );
+  yield others[0]
+    ? `${name} is Cancelled, and line ${others[0].line.line} may have its money in the other direction: ${accepting(others[0].line.line)}.`
+    : `${name} is Cancelled, and no line has the money of line ${line} in the other direction. If another statement has it, accept line ${line}: ${accepting(line)}.`;
   const entry = movementPaisa === null ? undefined : findings.entryOf(-movementPaisa);
-  const flag = shellLine(["--accept", `${at}=${known}:<reason>`]);
-  yield `${known} is Cancelled, and no line has the money of line ${at} in the other direction. If another statement has it, accept line ${at}: ${flag}.`;
   if (entry !== undefined)
-    yield `Line ${entry} has that amount, and is explained by an entry. ${insteadOfEntry(entry, known)}`;
+    yield `Line ${entry} has that amount, and is explained by an entry. ${insteadOfEntry(entry, name)}`;
 }
 
 /** How many there are, and the first one; no sentence if there are none. */

@@ -54,7 +54,7 @@ describe("a cancelled payout whose money comes back on a line without its refere
       code: 5,
       shown: ["2 matched", "3 differs", "4 only-in-statement returns W-7"],
     });
-    expect(open.stderr).toContain("W-7 is Cancelled, and no line");
+    expect(open.stderr).toContain("W-7 is Cancelled, and line 4 may");
     const closed = {
       code: 0,
       shown: ["2 matched", "3 matched", "4 only-in-statement accepted"],
@@ -74,8 +74,9 @@ describe("a cancelled payout whose money comes back on a line without its refere
     ["another amount", "T3,,,,500.01"],
     ["the same direction", "T3,,,500,"],
   ])("is not proposed for a line with %s", async (_, credit) => {
-    const { code, shown } = await reconciled([...named, debit, credit], ...foreign);
+    const { code, stderr, shown } = await reconciled([...named, debit, credit], ...foreign);
     expect({ code, line: shown?.[2] }).toEqual({ code: 5, line: "4 only-in-statement" });
+    expect(stderr).toContain("W-7 is Cancelled, and no line");
   });
 
   test("is tied to both lines if none has its reference", async () => {
