@@ -87,10 +87,10 @@ export function createOtherRows(
         (place) => directionIn(cells[place] ?? "") === "out",
       );
       const isFilled = row.some((one) => one !== null);
-      const label = texts.map((place) => cells[place]).find(Boolean);
-      const isNamed = label !== undefined && isTotalLabel(label);
+      const labels = texts.flatMap((place) => cells[place] || []);
+      const isNamed = labels.some(isTotalLabel);
       // Without a name, it has to be the sum of more than one line.
-      if (isFilled && (isNamed || (label === undefined && gross.rows > 1))) {
+      if (isFilled && (isNamed || (labels.length === 0 && gross.rows > 1))) {
         const isRight = gross.isRight(row) || net.isRight(row);
         if (isRight || (isNamed && !hasDate(cells))) {
           add(skippedRow(line, isRight ? "total" : "wrong-total", cells));

@@ -37,6 +37,11 @@ describe("reconcile, for rows that are no transactions", () => {
     ["a header on each page", [columns, rows[0] ?? "", columns, ...rows.slice(1)], ["3 header"]],
     ["a total", [columns, ...rows, "Total,126750.50,0.00"], ["5 total"]],
     ["a total in Bangla", [columns, ...rows, 'সর্বমোট,"১,২৬,৭৫০.৫০",'], ["5 total"]],
+    [
+      "a total behind a number",
+      [`Sl,${columns}`, ...rows.map((row, at) => `${at + 1},${row}`), "4,Total,126750.50,"],
+      ["5 total"],
+    ],
     ["a total without a name", [columns, ...rows, ",126750.50,"], ["5 total"]],
     [
       "subtotals and a grand total",
