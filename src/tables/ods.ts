@@ -2,7 +2,7 @@ import { type Archive, createArchive } from "./archive.ts";
 import { assertColumn, assertSize, most } from "./limits.ts";
 import { unitOf } from "./number-format.ts";
 import type { Hidden, NamedSheet } from "./xlsx.ts";
-import { attribute, tagsOf, UnusualXml, xmlOf } from "./xml.ts";
+import { attribute, inParts, tagsOf, UnusualXml, xmlOf } from "./xml.ts";
 
 /** What the library does not say about a sheet. Places are from 0. */
 export interface OdsSheet {
@@ -56,7 +56,7 @@ function namesOfHidden(head: string): Set<string> {
 }
 
 /** A file of one sheet, for the library. */
-export function oneOdsSheet({ head, styles }: OdsPackage, { xml }: OdsSheet): Buffer {
+export function oneOdsSheet({ head, styles }: OdsPackage, xml: string): Buffer {
   const root = /<office:document-content/.test(head);
   if (!root) throw new UnusualXml("Its contents have an unusual form.");
   // Which part of a format applies decides nothing, and the library writes to the console about it.
@@ -104,30 +104,32 @@ export function plainTable(xml: string): OdsSheet {
     }
     column += times;
   };
-  const plain = xml.replace(
-    /<(\/?)table:(table-column|table-row|table-row-group|table-cell|covered-table-cell)((?:\s[^<>]*?)?)(\/?)>/g,
-    (tag, end: string, name: string, rest: string, close: string) => {
-      if (name === "table-row-group") hiddenGroups += groupStep(tag, end, hiddenGroups);
-      if (name === "table-column" && end === "") {
-        const times = repeated(tag, "number-columns-repeated");
-        if (isHidden(tag))
-          for (let at = columns; at < Math.min(columns + times, most.columns); at += 1)
-            sheet.hidden.columns.push(at);
-        columns += times;
-      }
-      if (name === "table-row" && end === "") startRow(tag);
-      if (name === "table-row" && (end !== "" || close !== "")) endRow();
-      if (!name.endsWith("cell") || end !== "")
-        return close !== "" && name === "table-row"
-          ? `<table:table-row${rest}></table:table-row>`
-          : tag;
-      const hasValue = /\s(?:[\w.]+:)?(?:value-type|formula)\s*=/.test(rest);
-      addCell(tag, close === "" || hasValue);
-      return close !== "" && hasValue ? `<table:${name}${rest}></table:${name}>` : tag;
-    },
-  );
+  const rewrite = (tag: string, end: string, name: string, rest: string, close: string) => {
+    if (name === "table-row-group") hiddenGroups += groupStep(tag, end, hiddenGroups);
+    if (name === "table-column" && end === "") {
+      const times = repeated(tag, "number-columns-repeated");
+      if (isHidden(tag))
+        for (let at = columns; at < Math.min(columns + times, most.columns); at += 1)
+          sheet.hidden.columns.push(at);
+      columns += times;
+    }
+    if (name === "table-row" && end === "") startRow(tag);
+    if (name === "table-row" && (end !== "" || close !== "")) endRow();
+    if (!name.endsWith("cell") || end !== "")
+      return close !== "" && name === "table-row"
+        ? `<table:table-row${rest}></table:table-row>`
+        : tag;
+    const hasValue = /\s(?:[\w.]+:)?(?:value-type|formula)\s*=/.test(rest);
+    addCell(tag, close === "" || hasValue);
+    return close !== "" && hasValue ? `<table:${name}${rest}></table:${name}>` : tag;
+  };
+  const tags =
+    /<(\/?)table:(table-column|table-row|table-row-group|table-cell|covered-table-cell)((?:\s[^<>]*?)?)(\/?)>/g;
   // The library reads _x0041_ as the letter A, as in .xlsx files.
-  return { xml: plain.replace(/_(x[\da-f]{4}_)/gi, "_x005F_$1"), ...sheet };
+  const plain = inParts(xml, (part) =>
+    part.replace(tags, rewrite).replace(/_(x[\da-f]{4}_)/gi, "_x005F_$1"),
+  );
+  return { xml: plain, ...sheet };
 }
 
 function currencyOf(tag: string): string | undefined {

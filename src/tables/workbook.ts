@@ -37,20 +37,26 @@ export function readArchive(wanted: Wanted): Promise<ReadSheet> {
     const archive = await openArchive(wanted.bytes, most.bytes);
     const xlsx = await readXlsx(archive);
     if (xlsx) {
-      const chosen = chooseSheet(wanted, xlsx.sheets);
-      const { bytes, hidden } = await oneSheet(archive, xlsx, chosen.sheet);
-      const sheet = onlySheet(library, bytes, { WTF: true });
-      return { kind: "xlsx", sheet: chosen.names, ...contentsOf(sheet, { ...xlsx, hidden }) };
+      const { sheet, names } = chooseSheet(wanted, xlsx.sheets);
+      const { bytes, hidden } = await oneSheet(archive, xlsx, sheet);
+      const { date1904, isUncomputed } = xlsx;
+      const read = onlySheet(library, bytes, { WTF: true });
+      return {
+        kind: "xlsx",
+        sheet: names,
+        ...contentsOf(read, { date1904, isUncomputed, hidden }),
+      };
     }
     const ods = await readOds(archive);
     if (!ods) throw usage([`${wanted.path} is an archive without a sheet.`], saveAsCsv);
     const manifest = await archive.read("META-INF/manifest.xml");
     if (manifest?.includes("encryption-data")) throw withPassword(wanted.path);
-    const chosen = chooseSheet(wanted, ods.sheets);
-    const table = plainTable(chosen.sheet.content);
+    const { sheet, names } = chooseSheet(wanted, ods.sheets);
+    // The texts of the sheet are let go before the library makes its own.
+    const { xml, ...known } = plainTable(sheet.content);
     // If it is strict, it fails at any element that it does not know.
-    const sheet = onlySheet(library, oneOdsSheet(ods, table), { WTF: false });
-    return { kind: "ods", sheet: chosen.names, ...contentsOf(sheet, table) };
+    const read = onlySheet(library, oneOdsSheet(ods, xml), { WTF: false });
+    return { kind: "ods", sheet: names, ...contentsOf(read, known) };
   });
 }
 

@@ -1,6 +1,6 @@
 import { type Archive, createArchive } from "./archive.ts";
 import { assertColumn, assertSize, most } from "./limits.ts";
-import { attribute, escaped, isTrue, tagsOf, UnusualXml, xmlOf } from "./xml.ts";
+import { attribute, escaped, inParts, isTrue, tagsOf, UnusualXml, xmlOf } from "./xml.ts";
 
 /** A sheet of a workbook by its name. */
 export interface NamedSheet<Content> {
@@ -110,24 +110,11 @@ function plainSheet(xml: string, hidden: Hidden): string {
     for (let at = Number(attribute(tag, "min")); at <= last; at += 1) hidden.columns.push(at - 1);
   }
   const data = /<((?:\w+:)?)sheetData>[\s\S]*<\/\1sheetData>/.exec(xml)?.[0] ?? "<sheetData/>";
-  return `<worksheet>${plainRows(data.replace(/<\/([\w:]+)\s+>/g, "</$1>"), hidden)}</worksheet>`;
-}
-
-function plainRows(data: string, hidden: Hidden): string {
-  const plainPart = createRowWriter(data, hidden);
-  const parts: string[] = [];
-  // A text of the whole sheet at once would be in memory several times.
-  for (let from = 0; from < data.length; ) {
-    const next = data.indexOf("<", from + 1_000_000);
-    const to = next < 0 ? data.length : next;
-    parts.push(plainPart(from, to));
-    from = to;
-  }
-  return parts.join("");
+  return `<worksheet>${inParts(data.replace(/<\/([\w:]+)\s+>/g, "</$1>"), createRowWriter(hidden))}</worksheet>`;
 }
 
 /** Checks and rewrites the tags of one part of the rows after the other. */
-function createRowWriter(data: string, hidden: Hidden) {
+function createRowWriter(hidden: Hidden) {
   const places = createPlaces();
   /** Of the current cell. */
   let type = "n";
@@ -150,18 +137,16 @@ function createRowWriter(data: string, hidden: Hidden) {
     // The library finds a cell by the space behind its name.
     return `<${prefix}c ${attributes.trimStart()}${close}>`;
   };
-  return (from: number, to: number): string => {
-    const plain = data
-      .slice(from, to)
-      .replace(
-        /<((?:\w+:)?)(?:(row|c)((?:\s[^<>]*?)?)(\/?)|v(?:\s[^<>]*)?)>([^<]*)/g,
-        (whole, prefix: string, name: string | undefined, rest = "", close = "", text = "") => {
-          if (name === undefined)
-            return `<${prefix}v${whole.endsWith("/>") ? "/" : ""}>${plainValue(type, text)}`;
-          const attributes = /[\t\r\n]|\s=|=\s/.test(rest) ? tidy(rest) : rest;
-          return (name === "row" ? row : cell)(prefix, attributes, close) + text;
-        },
-      );
+  return (part: string): string => {
+    const plain = part.replace(
+      /<((?:\w+:)?)(?:(row|c)((?:\s[^<>]*?)?)(\/?)|v(?:\s[^<>]*)?)>([^<]*)/g,
+      (whole, prefix: string, name: string | undefined, rest = "", close = "", text = "") => {
+        if (name === undefined)
+          return `<${prefix}v${whole.endsWith("/>") ? "/" : ""}>${plainValue(type, text)}`;
+        const attributes = /[\t\r\n]|\s=|=\s/.test(rest) ? tidy(rest) : rest;
+        return (name === "row" ? row : cell)(prefix, attributes, close) + text;
+      },
+    );
     // The library takes the place of a cell that names none from its text.
     if (!isPlaced && />[^<]*r=["']/.test(plain))
       throw new UnusualXml("A text in it may change the place of a cell.");

@@ -17,6 +17,21 @@ export function xmlOf(bytes: Buffer): string {
   return xml.includes("<!--") ? xml.replace(/<!--[\s\S]*?-->/g, "") : xml;
 }
 
+/**
+ * Rewrites a text part by part, each of whole tags: of a whole sheet at once, all that is replaced would be in memory
+ * beside it.
+ */
+export function inParts(xml: string, rewrite: (part: string) => string): string {
+  const parts: string[] = [];
+  for (let from = 0; from < xml.length; ) {
+    const next = xml.indexOf("<", from + 1_000_000);
+    const to = next < 0 ? xml.length : next;
+    parts.push(rewrite(xml.slice(from, to)));
+    from = to;
+  }
+  return parts.join("");
+}
+
 /** An attribute by its name without a prefix; undefined if a tag does not have it. */
 export function attribute(tag: string, name: string): string | undefined {
   const found = new RegExp(`\\s(?:[\\w.-]+:)?${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)')`).exec(tag);

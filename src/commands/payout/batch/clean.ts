@@ -87,9 +87,8 @@ export const batchClean = defineCommand({
     for (const told of totalTexts(cleaned, input.hidden)) ui.notice(told);
     await confirm(input, cleaned, context);
     saveMapping(input, payroll, context);
-    const sheet = tableOf(cleaned);
-    if (input.write !== undefined) write(input.write, toCsv(sheet, false));
-    return { input, payroll, cleaned, sheet, isCsv: ui.output === "csv" };
+    if (input.write !== undefined) write(input.write, csvOf(cleaned));
+    return { input, payroll, cleaned, isCsv: ui.output === "csv" };
   },
   output: cleanOutput,
   json: ({ input, payroll, cleaned }) => ({
@@ -108,7 +107,7 @@ export const batchClean = defineCommand({
       Object.fromEntries(cleaned.columns.map((column, place) => [column, cells[place] ?? ""])),
     ),
   }),
-  view: ({ input, cleaned, sheet, isCsv }): View => {
+  view: ({ input, cleaned, isCsv }): View => {
     if (input.write !== undefined) {
       const end = input.write.startsWith("-") ? ["--"] : [];
       // Without a method in the file, the next command needs one.
@@ -122,7 +121,7 @@ export const batchClean = defineCommand({
         field("next", "Next", text(line)),
       ]);
     }
-    return isCsv ? sheet : { kind: "raw", text: toCsv(sheet, false).trimEnd() };
+    return isCsv ? tableOf(cleaned) : { kind: "raw", text: csvOf(cleaned).trimEnd() };
   },
 });
 
@@ -230,7 +229,17 @@ function write(path: string, content: string): void {
   }
 }
 
-function tableOf({ columns, rows }: Cleaned): Table {
+const pageLength = 5_000;
+
+/** A view of all rows at once would take more memory than the rows. */
+function csvOf({ columns, rows }: Cleaned): string {
+  const pages: string[] = [];
+  for (let at = 0; at === 0 || at < rows.length; at += pageLength)
+    pages.push(toCsv(tableOf({ columns, rows: rows.slice(at, at + pageLength) }), at > 0));
+  return pages.join("");
+}
+
+function tableOf({ columns, rows }: Pick<Cleaned, "columns" | "rows">): Table {
   return {
     kind: "table",
     columns: columns.map((key) => ({ key, label: key.toUpperCase() })),
