@@ -121,8 +121,11 @@ async function resultOf(input: ReconcileInput, context: Context) {
   if (isNew) await context.ui.confirm(columnQuestion(columns, unused));
   const lines = await readLines(statement, columns, zone);
   const isSaved = saved.length > 0 && map.length === 0 && !isNew && sheet === mapping?.sheet;
-  if (name !== undefined && !isSaved)
-    mappings.save(name, { kind: "statement", columns: columns.map(savedColumn), sheet });
+  const told =
+    name === undefined || isSaved
+      ? undefined
+      : mappings.save(name, { kind: "statement", columns: columns.map(savedColumn), sheet });
+  if (told !== undefined) context.ui.notice(told);
   const since = { at: span.since, typed: input.since?.typed };
   const until = { at: span.until, typed: input.until?.typed };
   const period = periodOf(lines, since, until, zone);

@@ -13,6 +13,8 @@ const schema = z.object({
   /** What the columns are of: the fields of one mean nothing for the other. */
   kind: z.enum(["statement", "payroll"]),
   columns: z.array(z.object({ column: z.string(), field: z.string() })),
+  /** The names of the other columns, of a payroll. */
+  others: z.optional(z.array(z.string())),
   /** Of a workbook, if the user named it. */
   sheet: z.optional(z.string()),
 });
@@ -64,11 +66,15 @@ export function openMappings(configFolder: string) {
       );
     },
 
-    save(name: string, mapping: Mapping): void {
+    /** @returns what that did, in a sentence; undefined if the mapping is stored already */
+    save(name: string, mapping: Mapping): string | undefined {
+      const before = find(name);
+      if (JSON.stringify(before) === JSON.stringify(schema.parse(mapping))) return undefined;
       makeDirectory(directory, 0o700);
       const written = join(directory, randomUUID());
       writeFileSync(written, JSON.stringify(mapping, null, 2), { mode: 0o600 });
       renameSync(written, fileOf(name));
+      return `The mapping ${name} was ${before ? "changed" : "stored"}.`;
     },
 
     remove: (name: string): void => rmSync(fileOf(name), { force: true }),

@@ -1,5 +1,7 @@
+import { nearest } from "../domain/nearest.ts";
 import { quoted } from "../domain/result.ts";
 import { shellLine } from "../domain/text.ts";
+import { doubtOfAmount } from "./amount-columns.ts";
 import type { Cell, TableRow } from "./cell.ts";
 import { headingLine, isAmount, isPayee, isSameHeading } from "./heading.ts";
 import { fieldOfHeading, type PayrollField, payrollFields } from "./payroll-names.ts";
@@ -11,6 +13,8 @@ export interface PayrollMapping {
   field: PayrollField;
   /** True if the file need not have it. */
   isOptional?: boolean;
+  /** True if it was stored for another file. */
+  isStored?: boolean;
 }
 
 /** A column of a payroll, with a cell of it. */
@@ -33,14 +37,29 @@ export function textOf(cell: Cell | undefined): string {
   return cell.unit === undefined ? cell.text : `${cell.text} ${cell.unit}`;
 }
 
-/** Why the column that a user names cannot be read. */
+/**
+ * Why a column that a user names cannot be read.
+ *
+ * @param given all that the user names
+ */
 export function* problemsOfName(
   path: string,
-  { column, isOptional = false }: PayrollMapping,
+  { column, field, isOptional = false }: PayrollMapping,
   header: string[],
+  given: PayrollMapping[],
 ): Iterable<string> {
   const count = header.filter((name) => isSameHeading(name, column)).length;
-  if (count === 0 && !isOptional) yield `${path} has no column ${quoted(column)}.`;
+  if (count === 0 && !isOptional) {
+    const free = header.filter(
+      (name) => name !== "" && !given.some((one) => isSameHeading(one.column, name)),
+    );
+    const likely = free.find((name) => fieldOfHeading(name) === field) ?? nearest(column, free);
+    const fix =
+      likely === undefined
+        ? ""
+        : ` Add ${shellLine(["--map", `${likely}=${field}`])}, if that is the column.`;
+    yield `${path} has no column ${quoted(column)}.${fix}`;
+  }
   if (count > 1) yield `${path} has ${count} columns with the name ${quoted(column)}.`;
 }
 
@@ -48,8 +67,17 @@ export function* problemsOfName(
 const shared: (PayrollField | undefined)[] = ["ignore", "meaning", "currency"];
 const labels = { to: "recipient's number", amount: "amount" };
 
-/** What each column is. Of two that may be the amount, or the recipient, none is chosen. */
-export function chooseFields(header: string[], rows: TableRow[], given: PayrollMapping[]) {
+/**
+ * What each column is. Of two that may be the amount, or the recipient, none is chosen.
+ *
+ * @param seen names of other columns that the user knew when a mapping was stored
+ */
+export function chooseFields(
+  header: string[],
+  rows: TableRow[],
+  given: PayrollMapping[],
+  seen: string[],
+) {
   const problems: string[] = [];
   const givenTo = header.map(
     (name) => given.find(({ column }) => name !== "" && isSameHeading(name, column))?.field,
@@ -78,6 +106,19 @@ export function chooseFields(header: string[], rows: TableRow[], given: PayrollM
       fields[first] = field;
     else if (field === "to" || field === "amount")
       problems.push(whichColumn(field, first === undefined ? [] : [first, ...others], header));
+  }
+  const place = fields.indexOf("amount");
+  const isChosen = given.some(({ field, isStored }) => field === "amount" && !isStored);
+  if (place >= 0 && !isChosen) {
+    const columns = header.map((name, at) => ({ name, place: at }));
+    const others = columns.filter(
+      (one) =>
+        fields[one.place] === undefined &&
+        one.name !== "" &&
+        !seen.some((name) => isSameHeading(name, one.name)),
+    );
+    const doubt = doubtOfAmount({ name: header[place] ?? "", place }, others, rows);
+    if (doubt !== undefined) problems.push(doubt);
   }
   return { fields, problems };
 }

@@ -35,12 +35,14 @@ export interface Payroll extends Pick<TableSource, "path" | "kind"> {
  *
  * @param mapped columns that the user names
  * @param ignored names of columns that are dropped, or lists of names
+ * @param seen names of other columns that the user knew when a mapping was stored
  * @throws Failure `usage` if there is no header, or if the headings do not decide who gets how much
  */
 export async function readPayroll(
   source: TableSource,
   mapped: PayrollMapping[],
   ignored: string[],
+  seen: string[] = [],
 ): Promise<Payroll> {
   const { path, kind, sheet } = source;
   rejectValues(mapped, example.maps);
@@ -62,8 +64,8 @@ export async function readPayroll(
     .filter((name) => name.trim() !== "")
     .map((column): PayrollMapping => ({ column, field: "ignore" }));
   const given = [...mapped, ...dropped];
-  const problems = given.flatMap((one) => [...problemsOfName(path, one, header)]);
-  const choosing = chooseFields(header, rows, given);
+  const problems = given.flatMap((one) => [...problemsOfName(path, one, header, given)]);
+  const choosing = chooseFields(header, rows, given, seen);
   problems.push(...titles.flatMap((row) => [...currencyProblems(row)]), ...choosing.problems);
   if (problems.length > 0) {
     const chosen = header.map((name, place) => ({ name, place, field: choosing.fields[place] }));

@@ -189,6 +189,32 @@ describe("payout batch clean does not decide", () => {
     expect(said).toContain("--map Status=ignore");
   });
 
+  test.each([
+    ["Net Payable", "Net Payable after Advance"],
+    ["Net Payable", "Final Payable"],
+    ["Salary", "Net Pay Revised"],
+  ])("whether %s or %s is paid, unless they are the same", async (one, other) => {
+    const content = `Name,Mobile,${one},${other}\nA,01712345678,12500,10500\n`;
+    const said = await problem(content);
+    expect(said).toContain(`${one}" (such as "12500"), "${other}" (such as "10500")`);
+    expect(said).toContain(`--map '${other}=ignore'`);
+    expect(await cleaned(content, "--map", `${other}=amount`)).toContain(
+      `A,"01712345678",10500,12500`,
+    );
+    expect(await cleaned(content, "--map", `${other}=ignore`)).toHaveLength(2);
+    expect(await cleaned(content.replace("10500", "12500.00"))).toHaveLength(2);
+  });
+
+  test("whether salaries are paid from which another column is deducted", async () => {
+    const content = "Name,Mobile,Gross Salary,Advance,Working Days\nA,01712345678,12500,500,26\n";
+    const said = await problem(content);
+    expect(said).toContain('"Gross Salary" (such as "12500") may be the amount before deductions');
+    expect(said).toContain('"Advance" (such as "500"). If it is what you pay');
+    expect(await cleaned(content, "--map", "Gross Salary=amount")).toHaveLength(2);
+    expect(await cleaned(content.replace("500,26", "0,26"))).toHaveLength(2);
+    expect(await cleaned(content.replace("Gross Salary", "Net Salary"))).toHaveLength(2);
+  });
+
   test("whose number is completed if the file has it on another line", async () => {
     const said = await problem("Name,Mobile,Amount\nA,1712345678,5\nB,01712345678,6\n");
     expect(said).toContain('"1712345678" would become 01712345678, which is also on line 3.');
@@ -331,7 +357,23 @@ describe("payout batch clean --mapping", () => {
     expect([code, stdout.trimEnd().split("\n")]).toEqual([0, first]);
     expect(stderr).toContain("Mapping hr: Who is name, Pay To is to, Due is amount.");
     const other = await problem("Name,Mobile,Amount\nA,01712345678,5\n", "--mapping", "hr");
-    expect(other).toContain('has no column "Pay To"');
+    expect(other).toContain(`has no column "Pay To". Add --map Mobile=to, if that is the column.`);
+  });
+
+  test("says when it is stored and changed, and which columns are new", async () => {
+    const run = (text: string, ...flags: string[]) =>
+      clean(fileOf(text), "--mapping", "months", ...flags);
+    const november = "Name,Mobile,Net Pay,Advance,Bonus\nA,01712345678,5,1,2\n";
+    const december = november.replace("Bonus", "Net Pay Revised");
+    expect((await run(november)).stderr).toContain("The mapping months was stored.");
+    expect((await run(november)).stderr).not.toMatch(/was stored|did not have/);
+    expect((await run(november.replace("Bonus", "Rank"))).stderr).toContain(
+      'Mapping months did not have these columns: "Rank".',
+    );
+    expect(await run(december)).toMatchObject({ code: 2, stdout: "" });
+    const changed = await run(december, "--map", "Net Pay Revised=amount");
+    expect(changed.stderr).toContain("The mapping months was changed.");
+    expect(await run(december)).toMatchObject({ code: 0, stdout: changed.stdout });
   });
 
   test("stores the sheet that was named", async () => {

@@ -137,7 +137,7 @@ const limit = {
 
 async function readFile(input: CleanInput, context: Context): Promise<Payroll> {
   const { openTable } = await import("../../../tables/source.ts");
-  const { columns: saved, sheet: usual } = savedMapping(input, context);
+  const { columns: saved, others, sheet: usual } = savedMapping(input, context);
   const { delimiter, sheet = usual } = input;
   const isReplaced = ({ column, field: saved }: PayrollMapping) =>
     input.map.some(
@@ -145,18 +145,28 @@ async function readFile(input: CleanInput, context: Context): Promise<Payroll> {
     );
   const mapped = [...saved.filter((one) => !isReplaced(one)), ...input.map];
   const source = await openTable(input.file, { delimiter, sheet, hints: fileHints, limit });
-  return readPayroll(source, mapped, input.ignoreColumns);
+  const payroll = await readPayroll(source, mapped, input.ignoreColumns, others);
+  const known = [...mapped.map(({ column }) => column), ...(others ?? [])];
+  const added = payroll.columns.filter(
+    ({ name, field }) =>
+      name !== "" && field !== "ignore" && !known.some((one) => isSameHeading(one, name)),
+  );
+  if (others && added.length > 0)
+    context.ui.notice(
+      `Mapping ${input.mapping} did not have these columns: ${added.map(({ name }) => quoted(name)).join(", ")}.`,
+    );
+  return payroll;
 }
 
 /** @throws Failure `usage` if the mapping is not one of payrolls */
 function savedMapping({ mapping: name, sheet: given }: CleanInput, { host, ui }: Context) {
   const mapping = name === undefined ? undefined : openMappings(host.folders.config).find(name);
-  if (!mapping || name === undefined) return { columns: [], sheet: undefined };
-  const { sheet } = mapping;
+  if (!mapping || name === undefined) return { columns: [], others: undefined, sheet: undefined };
+  const { sheet, others } = mapping;
   const columns = mapping.columns.map(({ column, field: saved }): PayrollMapping => {
     const found = payrollFields.find((one) => one === saved);
     if (mapping.kind === "payroll" && found)
-      return { column, field: found, isOptional: found === "ignore" };
+      return { column, field: found, isOptional: found === "ignore", isStored: true };
     throw usage(
       [`The mapping ${quoted(name)} is not one of payrolls.`],
       "To list the mappings, run 'lenden mapping list'.",
@@ -165,10 +175,10 @@ function savedMapping({ mapping: name, sheet: given }: CleanInput, { host, ui }:
   const told = columns.map((one) => `${one.column} is ${one.field}`);
   if (sheet !== undefined && given === undefined) told.unshift(`the sheet is ${sheet}`);
   ui.notice(`Mapping ${name}: ${told.join(", ")}.`);
-  return { columns, sheet };
+  return { columns, others, sheet };
 }
 
-function saveMapping(input: CleanInput, { columns }: Payroll, { host }: Context): void {
+function saveMapping(input: CleanInput, { columns }: Payroll, { host, ui }: Context): void {
   const { mapping: name, map } = input;
   if (name === undefined) return;
   const mappings = openMappings(host.folders.config);
@@ -180,7 +190,11 @@ function saveMapping(input: CleanInput, { columns }: Payroll, { host }: Context)
       ? [{ column, field: found }]
       : [],
   );
-  mappings.save(name, { kind: "payroll", columns: saved, sheet });
+  const others = columns.flatMap(({ name: column, field: found }) =>
+    column !== "" && (found === undefined || !mappable.some((one) => one === found)) ? column : [],
+  );
+  const told = mappings.save(name, { kind: "payroll", columns: saved, others, sheet });
+  if (told !== undefined) ui.notice(told);
 }
 
 async function clean(input: CleanInput, payroll: Payroll, context: Context): Promise<Cleaned> {
