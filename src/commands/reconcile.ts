@@ -3,6 +3,7 @@ import type { Context } from "../cli/command/context.ts";
 import { defineCommand } from "../cli/command/define-command.ts";
 import { usage } from "../domain/failure.ts";
 import { quoted } from "../domain/result.ts";
+import { counted } from "../domain/text.ts";
 import {
   checkExplanations,
   explain,
@@ -134,13 +135,16 @@ async function resultOf(input: ReconcileInput, context: Context) {
   const found = await reconcile(lines, options, ledger, await context.api.deps());
   checkExplanations(found.findings, input.explain);
   const { user: by } = context.host;
-  const accepting = async (some: Acceptance[]) =>
-    some.length > 0 && accept(found, some, { ...options, by }, ledger);
+  const accepting = async (some: Acceptance[]) => {
+    if (some.length > 0) await accept(found, some, { ...options, by }, ledger);
+    return some.length;
+  };
   await accepting(input.accept);
   if (input.acceptUnique) {
-    await accepting(uniqueOf(found, input.reason));
+    const count = await accepting(uniqueOf(found, input.reason));
     // What returns money is proposed once the operation has a line.
-    await accepting(uniqueOf(found, input.reason));
+    const returns = await accepting(uniqueOf(found, input.reason));
+    context.ui.notice(`Accepted ${counted(count + returns, "line")} with exactly one proposal.`);
   } else if (input.accept.length === 0) await accepting(await askForProposals(found, context));
   if (input.explain.length > 0) {
     checkExplanations(found.findings, input.explain);

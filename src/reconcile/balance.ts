@@ -140,6 +140,7 @@ function movementOf(entry: Entry): Paisa | undefined {
   const { line, operation } = entry;
   if (line.amountPaisa === null) return 0n;
   const isFee = operation === undefined || isFeeOf(entry, operation);
+  if (!operation && line.words?.isBack) return line.movementPaisa ?? undefined;
   const kind = isFee ? line.kind : operation.kind;
   return line.movementPaisa ?? (kind === null ? undefined : directed(line.amountPaisa, kind));
 }

@@ -161,6 +161,9 @@ export function classify(
     const number = Number(operation.number);
     const before = first.get(number) ?? earlier.get(number);
     const found = comparedEntry(entry, operation, !exact);
+    const shown = withDirection(line, operation);
+    // Without signs, a reversal is what the operation is not.
+    if (operation.status === "Cancelled") found.line = shown;
     const isFee = isFeeOf(found, operation);
     const isFeeAbove = typeof before === "object" && isFeeOf(before, operation) && !isFee;
     if (isFeeAbove) {
@@ -180,8 +183,8 @@ export function classify(
       return found;
     }
     if (isFee) return { ...entry, result: "fee" };
-    if (isCancelled && typeof before === "object" && isReturn(line, before)) {
-      const isSent = isSentBy(line.movementPaisa ?? 0n, operation.kind);
+    if (isCancelled && typeof before === "object" && isReturn(shown, before)) {
+      const isSent = isSentBy(shown.movementPaisa ?? 0n, operation.kind);
       const [sent, returned] = isSent ? [found, before] : [before, found];
       Object.assign(returned, { result: "matched", differences: [] });
       sent.differences = sent.differences.filter(({ field }) => field !== "status");
@@ -198,11 +201,19 @@ export function classify(
       first.set(number, mayChange ? found : line.line);
       return found;
     }
-    return { ...entry, result: "twice", operation, firstLine: lineOf(before) };
+    return { ...entry, line: shown, result: "twice", operation, firstLine: lineOf(before) };
   });
   // Those of this page are in the entries.
   for (const entry of entries) changed.delete(entry);
   return { entries, first, changed };
+}
+
+/** In a file without signs, a line moves money as its operation does; a reversal moves it back. */
+function withDirection(line: Line, { kind }: Known): Line {
+  const { movementPaisa, amountPaisa, words } = line;
+  if (movementPaisa !== null || amountPaisa === null) return line;
+  const moved = directed(amountPaisa, kind);
+  return { ...line, movementPaisa: words?.isBack ? -moved : moved };
 }
 
 /** The number of a first line. */
@@ -353,8 +364,9 @@ export function isSentBy(movementPaisa: Paisa, kind: string): boolean {
 export function fits(
   line: Pick<Line, "kind" | "amountPaisa" | "movementPaisa" | "recipient" | "numbers"> & {
     at: string | null;
+    isBack: boolean;
   },
-  { movementPaisa, kind, recipients, name, fromAt, toAt }: Sought,
+  { movementPaisa, kind, recipients, name, fromAt, toAt, isReturn }: Sought,
 ): boolean {
   const named = line.recipient === null ? line.numbers : [line.recipient];
   // A text may have the number of a payer whom lenden does not know.
@@ -365,7 +377,9 @@ export function fits(
       : named.some((one) => sameMobile(ours, one) === "same");
   return (
     (line.kind === null || kind === null || line.kind === kind) &&
-    (line.movementPaisa ?? movementPaisa) === movementPaisa &&
+    (line.movementPaisa === null
+      ? line.isBack === isReturn
+      : line.movementPaisa === movementPaisa) &&
     line.amountPaisa === magnitude(movementPaisa) &&
     (line.at === null || (line.at >= fromAt && line.at <= toAt)) &&
     (recipients.some(isSame) || (name !== undefined && isSameName(name, line.recipient)))

@@ -25,6 +25,8 @@ export interface Finding extends Compared {
   line: Omit<Line, "span" | "balancePaisa" | "status" | "words" | "mentions"> & {
     /** When its money moved, ISO 8601; null without a date. */
     at: string | null;
+    /** True for the words of a reversal in a file without signs. */
+    isBack: boolean;
   };
   explained: string | null;
   reason: string | null;
@@ -106,6 +108,7 @@ const isFree = `${unlisted} AND operation IS NULL AND currency IS NULL`;
 
 const columns = [
   ...["line", "result", "explained", "reason", "id", "reference", "line_id", "date", "at", "kind"],
+  "is_back",
   ...["amount", "movement", "fee", "currency", "recipient", "numbers", "payee"],
   ...["mobile", "operation", "number"],
   ...["operation_kind", "operation_status", "operation_amount", "differences", "is_net"],
@@ -120,7 +123,7 @@ export async function createFindings() {
   const database = await openTemporary();
   // Without a commit: the tables end with the process.
   database.exec(`CREATE TEMP TABLE finding (line INTEGER PRIMARY KEY, result TEXT, explained TEXT, reason TEXT,
-      id TEXT, reference TEXT, line_id TEXT, date TEXT, at TEXT, kind TEXT, amount INTEGER, movement INTEGER, fee INTEGER, currency TEXT, recipient TEXT,
+      id TEXT, reference TEXT, line_id TEXT, date TEXT, at TEXT, kind TEXT, is_back INTEGER, amount INTEGER, movement INTEGER, fee INTEGER, currency TEXT, recipient TEXT,
       numbers TEXT, payee TEXT, mobile TEXT, operation TEXT, number INTEGER, operation_kind TEXT, operation_status TEXT,
       operation_amount INTEGER, differences TEXT, is_net INTEGER, first_line INTEGER, name TEXT, remote_id TEXT, digest TEXT, proposals TEXT, proposal_count INTEGER DEFAULT 0) STRICT;
     CREATE INDEX temp.free ON finding (amount, payee, mobile, proposal_count, at) WHERE ${isFree};
@@ -201,6 +204,7 @@ function valuesOf(entry: Entry, digest: string | null): Value[] {
   return [
     ...[BigInt(line.line), result, explained ?? null, reason ?? null],
     ...[line.id, line.reference, line.lineId, line.date, atOf(line), line.kind],
+    flagOf(line.words?.isBack ?? false),
     ...[line.amountPaisa, line.movementPaisa, line.feePaisa, line.currency, line.recipient],
     ...[line.numbers.join("\n") || null, payeeIn(line.recipient), mobileOf(line)],
     ...[operation?.id ?? null, operation?.number ?? null, operation?.kind ?? null],
@@ -335,7 +339,7 @@ function missingOf(database: Database) {
   const proposing = (named: string) =>
     times.map((isThen) =>
       database.prepare(`UPDATE finding SET ${added} WHERE ${hasRoom(named)} AND ${isThen}
-        AND (movement IS NULL OR movement = ?) AND (kind IS NULL OR kind = coalesce(?, kind))`),
+        AND (movement = ? OR (movement IS NULL AND is_back = ?)) AND (kind IS NULL OR kind = coalesce(?, kind))`),
     );
   const [byPayee, byMobile, byAny] = [isOfPayee, isOfMobile, isOfAnyMobile].map(proposing);
   const uncompared = [isOfPayee, isOfMobile].map((named) =>
@@ -349,14 +353,14 @@ function missingOf(database: Database) {
 
     /** Proposes an operation for the lines that it may be. */
     propose(operation: Operation, sought: Sought): void {
-      const { movementPaisa, kind, recipients, name, fromAt, toAt } = sought;
+      const { movementPaisa, kind, recipients, name, fromAt, toAt, isReturn } = sought;
       const text = JSON.stringify(proposalOf(operation, sought));
       const amount = magnitude(movementPaisa);
       const payees = recipients.map(payeeIn).filter((one) => one !== "");
       const isUnknown = recipients.every((one) => one === null);
       for (const payee of payees)
         for (const one of [byPayee, payee === null ? [] : byMobile, isUnknown ? byAny : []].flat())
-          one?.run(text, amount, payee, fromAt, toAt, movementPaisa, kind);
+          one?.run(text, amount, payee, fromAt, toAt, movementPaisa, flagOf(isReturn), kind);
       if (isUnknown && name === undefined) return;
       for (const row of uncompared.flatMap((one) => one.all(amount, "")))
         if (fits(lineIn(row), sought)) proposeFor.run(text, row.line ?? null);
@@ -492,6 +496,7 @@ function lineIn(row: Row): Finding["line"] {
     date: textIn(row.date),
     at: textIn(row.at),
     kind: row.kind === null ? null : wordIn(lineKinds, row.kind),
+    isBack: row.is_back === 1n,
     amountPaisa: paisaIn(row.amount),
     movementPaisa: paisaIn(row.movement),
     feePaisa: paisaIn(row.fee),

@@ -117,8 +117,9 @@ async function findReturns(findings: Findings, ledger: Ledger): Promise<void> {
   for (const page of findings.pages("halves", atOnce))
     for (const half of page) {
       const operation = await ledger.find(half.operation?.id ?? "");
-      const { movementPaisa, at } = half.line;
-      if (!operation || movementPaisa === null) continue;
+      if (!operation) continue;
+      const { at } = half.line;
+      const movementPaisa = half.line.movementPaisa ?? soughtOf(operation).movementPaisa;
       const sought = otherHalfOf({ movementPaisa, at }, operation);
       const accepted = await acceptedOf(operation, ledger);
       const alone = accepted.find((one) => one.isAlone && one.digest === half.digest);

@@ -134,7 +134,10 @@ export function endingOf(
     ...unlisted,
     ...told(findings.count("unknown"), "has an unknown outcome", "have an unknown outcome"),
     ...told(
-      { count: outside.count, first: outside.first && { line: { ...outside.first, at: null } } },
+      {
+        count: outside.count,
+        first: outside.first && { line: { ...outside.first, at: null, isBack: false } },
+      },
       "is outside the period",
       "are outside the period",
     ),

@@ -14,6 +14,8 @@ export interface DirectionWords {
   direction: Direction | undefined;
   /** True for a reversal, for no direction among directions, and for another one than in another column. */
   isOdd: boolean;
+  /** True for a reversal. */
+  isBack: boolean;
   /** True for a refund, which is odd for other operations. */
   isRefund: boolean;
 }
@@ -68,7 +70,8 @@ export function createWordReader(table: StatementTable, mapping: ColumnMapping[]
       if (shown === undefined && !isUnclear) return [];
       const direction = shown === "out" || shown === "in" ? shown : undefined;
       const isRefund = shown === "refund";
-      return [{ column, text, direction, isOdd: isUnclear || shown === "reversal", isRefund }];
+      const isBack = shown === "reversal";
+      return [{ column, text, direction, isOdd: isUnclear || isBack, isBack, isRefund }];
     });
   return {
     shownBy(cells: string[]): DirectionWords | undefined {

@@ -150,7 +150,11 @@ test("reconcile --accept-unique accepts each line with one proposal, of an opera
   const accept = ["--accept-unique", "--reason", "same number and amount"];
   expect(await reconciled(file)).toMatchObject({ code: 6 });
   expect(await reconciled(file, "--accept-unique")).toMatchObject({ code: 2 });
-  expect(await reconciled(file, ...accept)).toMatchObject({ code: 0 });
+  const table = ["reconcile", file, ...days, "--mapping", "bank", "--yes", ...accept];
+  for (const count of [2, 0]) {
+    const stderr = expect.stringContaining(`Accepted ${count} lines with exactly one proposal.`);
+    expect(await merchant.lenden(table)).toMatchObject({ code: 0, stderr });
+  }
   expect(await reconciled(file)).toMatchObject({ code: 0 });
   const equal = statement([...own, "W3,01812345678,-500"]);
   expect(await reconciled(equal, ...accept)).toMatchObject({ code: 6 });

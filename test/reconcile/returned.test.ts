@@ -94,6 +94,28 @@ describe("a cancelled payout whose money comes back on a line without its refere
     expect(byHand).toMatchObject({ code: 6, shown: ["2 matched", "3 only-in-statement"] });
   });
 
+  describe("in a file without signs", () => {
+    const rows = ["Trx,Reference,Type,Amount,Balance", "T1,W-1,B2C Payment,1250.50,8749.50"];
+    const sent = "T2,W-7,B2C Payment,500,8249.50";
+
+    test("is the line that names it in the words of a reversal", async () => {
+      const both = [sent, "T3,W-7,Reversal of B2C,500,8749.50"];
+      const shown = ["2 matched", "3 matched", "4 matched"];
+      expect(await reconciled([...rows, ...both], ...foreign)).toMatchObject({ code: 0, shown });
+      const newest = [both[1] ?? "", both[0] ?? "", rows[1] ?? ""];
+      expect(await reconciled([rows[0] ?? "", ...newest])).toMatchObject({ code: 0, shown });
+    });
+
+    test("is proposed for the words of a reversal, and for no other", async () => {
+      const open = [sent, "T3,,Reversal of B2C,500,8749.50", "T4,,B2C Payment,500,8249.50"];
+      expect(await reconciled([...rows, ...open], ...foreign)).toMatchObject({
+        shown: ["2 matched", "3 differs", "4 only-in-statement returns W-7", "5 only-in-statement"],
+      });
+      const lines = [...rows, ...open.slice(0, 2)];
+      expect(await reconciled(lines, "--accept", "4=W-7:returned")).toMatchObject({ code: 0 });
+    });
+  });
+
   test("is accepted for each half if the other one is in another statement", async () => {
     for (const [line, proposal] of [
       [debit, undefined],
