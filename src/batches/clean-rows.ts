@@ -38,6 +38,7 @@ export interface CleanProblem {
     | "reference"
     | "completed number"
     | "hidden rows"
+    | "held back"
     | "column";
   /** Undefined if it is not about one line. */
   line?: number;
@@ -65,6 +66,8 @@ export interface CleanRow {
   cells: Partial<Record<PayrollField, string>>;
   amount: Paisa | undefined;
   recipient: string | undefined;
+  /** By which it is paid; empty if it is not known yet. */
+  method: string;
   completed: Change | undefined;
   /** The cells whose values were changed. */
   replaced: string[];
@@ -149,6 +152,7 @@ export function createRowReader(
       },
       amount: amount?.value,
       recipient: recipient?.value,
+      method: used,
       completed,
       replaced: [completed, rounded].flatMap((one) => (one ? [one.before.trim()] : [])),
       kept: kept.map(({ place }) => cleanText(cells[place] ?? "").text),

@@ -1,16 +1,26 @@
+import { walletIn } from "../domain/mobile.ts";
 import { formatPaisa } from "../domain/money.ts";
 import { quoted } from "../domain/result.ts";
+import { shellLine } from "../domain/text.ts";
 import { currencyOfHeading } from "../tables/currency.ts";
 import type { Payroll } from "../tables/payroll.ts";
-import { meaningProblems } from "../tables/payroll-columns.ts";
+import { meaningProblems, type PayrollColumn } from "../tables/payroll-columns.ts";
 import { beforeColumn, type PayrollField } from "../tables/payroll-names.ts";
 import { sortRows } from "../tables/payroll-rows.ts";
 import type { SkippedRow } from "../tables/skipped.ts";
 import { keptColumns } from "./clean-columns.ts";
 import { completedProblems } from "./clean-completed.ts";
-import { type Change, type CleanProblem, type CleanRules, createRowReader } from "./clean-rows.ts";
+import {
+  type Change,
+  type CleanProblem,
+  type CleanRow,
+  type CleanRules,
+  createRowReader,
+} from "./clean-rows.ts";
 import { type Field, fields } from "./fields.ts";
+import { isHeld } from "./held-rows.ts";
 import { countRow, type Sum } from "./status.ts";
+import { linesText } from "./texts.ts";
 
 /** A payroll in lenden's own form. */
 export interface Cleaned {
@@ -52,7 +62,14 @@ export async function cleanPayroll(payroll: Payroll, rules: CleanRules): Promise
     if (isHidden) countRow(hidden, { amountPaisa: amount ?? 0n });
   }
   if (hidden.count > 0 && rules.hidden === undefined)
-    problems.push({ kind: "hidden rows", problem: hiddenText(hidden) });
+    problems.push({
+      kind: "hidden rows",
+      problem: hiddenText(
+        hidden,
+        all.flatMap(({ line, isHidden }) => (isHidden ? line : [])),
+      ),
+    });
+  problems.push(...walletProblems(payroll, all), ...heldProblems(all, kept));
   problems.push(...(await completedProblems(all, payroll, rules)));
   const isLeft = ({ isHidden = false }) => isHidden && rules.hidden === "skip";
   const rows = all.filter((one) => !isLeft(one));
@@ -93,7 +110,32 @@ function* problemsOfColumns({ columns, header, rows }: Payroll): Iterable<CleanP
   for (const problem of meaningProblems(columns, rows)) yield { kind: "column", problem };
 }
 
-function hiddenText({ count, sumPaisa }: Sum): string {
+/** A column of numbers of one wallet, in rows that are paid by another one. */
+function* walletProblems({ columns }: Payroll, rows: CleanRow[]): Iterable<CleanProblem> {
+  const to = columns.find(({ field }) => field === "to");
+  const wallet = to && !to.isChosen ? walletIn(to.name) : undefined;
+  if (!to || wallet === undefined) return;
+  for (const method of new Set(rows.map((row) => row.method)))
+    if ((walletIn(method) ?? wallet) !== wallet) {
+      const right = shellLine(["--map", `${to.name}=to`]);
+      const problem = `The column ${quoted(to.name)} names another wallet than the method ${quoted(method)}. Correct the method. If the method is right for these numbers, add ${right}.`;
+      yield { kind: "column", problem };
+    }
+}
+
+/** Rows whose other cells say that they are not to be paid. */
+function* heldProblems(rows: CleanRow[], columns: PayrollColumn[]): Iterable<CleanProblem> {
+  for (const { line, kept } of rows)
+    for (const [place, { name }] of columns.entries()) {
+      const text = kept[place] ?? "";
+      if (!isHeld(text)) continue;
+      const ignore = name === "" ? "" : `, or add ${shellLine(["--map", `${name}=ignore`])}`;
+      const problem = `${quoted(text)} says that the row is not to be paid. Delete the row${ignore}.`;
+      yield { kind: "held back", line, column: name, problem };
+    }
+}
+
+function hiddenText({ count, sumPaisa }: Sum, lines: number[]): string {
   const rows = count === 1 ? "1 row is" : `${count} rows are`;
-  return `${rows} hidden in the workbook: ${formatPaisa(sumPaisa)}. To pay them, add --hidden include. To leave them unpaid, add --hidden skip.`;
+  return `${rows} hidden in the workbook (${linesText(lines)}): ${formatPaisa(sumPaisa)}. To pay them, add --hidden include. To leave them unpaid, add --hidden skip.`;
 }

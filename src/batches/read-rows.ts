@@ -17,6 +17,7 @@ import { cleanCommand } from "./other-rows.ts";
 import type { PayoutFile } from "./payout-file.ts";
 import { createRowReader, type FileRow, type RowRules } from "./rows.ts";
 import { countRow, type Sum } from "./status.ts";
+import { linesText } from "./texts.ts";
 
 /** Whether rows that a workbook hides are payouts. */
 export type HiddenRows = "include" | "skip";
@@ -138,22 +139,23 @@ function addHeaderPlace({ line, cells }: TableRow, read: ReadFile, source: Sourc
 
 /** Counts the rows that a workbook hides, so that none is paid or skipped without being shown. */
 function createHiddenRows({ hidden, choices }: Source, read: ReadFile) {
-  let first: number | undefined;
+  const lines: number[] = [];
   return {
     isSkipped: (record: TableRow, { fields, places }: Header): boolean => {
-      first ??= record.line;
+      lines.push(record.line);
       const amount = amountIn(record.cells[places[fields.indexOf("amount")] ?? -1] ?? "");
       countRow(read.table.hiddenRows, { amountPaisa: amount.ok ? amount.value : 0n });
       return hidden === "skip";
     },
     addProblem: (): void => {
+      const [first] = lines;
       if (first === undefined || hidden !== undefined || choices?.isLenient) return;
       const { count, sumPaisa } = read.table.hiddenRows;
       const are = count === 1 ? "row is" : "rows are";
       read.problems.push(
         wholeLine(
           first,
-          `${count} ${are} hidden in the workbook: ${formatPaisa(sumPaisa)}. To pay hidden rows, add --hidden include. To omit them, add --hidden skip.`,
+          `${count} ${are} hidden in the workbook (${linesText(lines)}): ${formatPaisa(sumPaisa)}. To pay hidden rows, add --hidden include. To omit them, add --hidden skip.`,
         ),
       );
     },

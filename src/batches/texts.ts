@@ -73,3 +73,20 @@ export function newPeriodText({ batch: { columns }, sums }: BatchStatus): string
   const references = hasReferenceColumn(columns) ? " and new references" : "";
   return `To pay the same rows again for a new period, use --name${references}, for example --name 2026-12.`;
 }
+
+const mostRanges = 10;
+
+/** `lines 2-4, 9`. */
+export function linesText(lines: number[]): string {
+  const ranges: { first: number; last: number }[] = [];
+  for (const line of lines) {
+    const range = ranges.at(-1);
+    if (range?.last === line - 1) range.last = line;
+    else ranges.push({ first: line, last: line });
+  }
+  const shown = ranges
+    .slice(0, mostRanges)
+    .map(({ first, last }) => (first === last ? String(first) : `${first}-${last}`));
+  const more = ranges.length > mostRanges ? " and more" : "";
+  return `${lines.length === 1 ? "line" : "lines"} ${shown.join(", ")}${more}`;
+}

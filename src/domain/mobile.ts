@@ -57,6 +57,19 @@ export function namesRocket(method: string): boolean {
   return /(?:^|[^a-z])(?:rocket|dbbl)(?:$|[^a-z])/i.test(method);
 }
 
+const wallets: [string, RegExp][] = [
+  ["bkash", /bkash|বিকাশ/i],
+  ["nagad", /nagad|নগদ/i],
+  ["rocket", /rocket|dbbl|রকেট/i],
+  ["upay", /upay/i],
+];
+
+/** The wallet that a heading or a method names; undefined if it names none, or more than one. */
+export function walletIn(text: string): string | undefined {
+  const [wallet, ...others] = wallets.filter(([, words]) => words.test(text.normalize("NFC")));
+  return others.length > 0 ? undefined : wallet?.[0];
+}
+
 /**
  * True if a text that need not be a mobile number looks like one with a digit missing or added. It
  * may have a country code, or no leading zero.

@@ -231,7 +231,7 @@ function roundedTo15(
 function notAmount(cell: Cell): string {
   if (typeof cell === "string" && /^-?\d(?:\.\d+)?E\+?\d+$/i.test(plainText(cell)))
     return `A spreadsheet shortened the amount ${shown(cell)}. Write all of its digits.`;
-  return `${shown(cell)} is not an amount. Examples: 1,25,000.50, -500, (500).`;
+  return `${shown(cell)} is not an amount. Examples: 1250.50, 1,25,000.50.`;
 }
 
 function percentage(cell: Cell): string {

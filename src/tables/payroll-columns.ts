@@ -27,6 +27,8 @@ export interface PayrollColumn {
   field: PayrollField | undefined;
   sample: string;
   isHidden: boolean;
+  /** True if the command line says what it is, not its name or a stored mapping. */
+  isChosen: boolean;
 }
 
 /** A cell as the text that a person sees. */

@@ -74,12 +74,14 @@ export async function readPayroll(
   const width = Math.max(header.length, widthOf(rows));
   const columns = Array.from({ length: width }, (_, place): PayrollColumn => {
     const filled = rows.find(({ cells }) => textOf(cells[place]).trim() !== "");
+    const name = header[place] ?? "";
     return {
       place,
-      name: header[place] ?? "",
+      name,
       field: choosing.fields[place],
       sample: headingLine(textOf(filled?.cells[place])),
       isHidden: source.hiddenColumns.includes(place),
+      isChosen: mapped.some((one) => !one.isStored && isSameHeading(one.column, name)),
     };
   });
   const above = head.slice(0, place).map(({ line, cells }) => skippedRow(line, "title", cells));

@@ -215,6 +215,30 @@ describe("payout batch clean does not decide", () => {
     expect(await cleaned(content.replace("Gross Salary", "Net Salary"))).toHaveLength(2);
   });
 
+  test.each(["HOLD", "on hold till May", "Resigned 5/11", "stopped", "do not pay", "স্থগিত"])(
+    "whether a row is paid that has the remark %s",
+    async (remark) => {
+      const content = `Name,Mobile,Pay,Remarks\nA,01712345671,5,Bus stop\nB,01712345672,6,${remark}\n`;
+      const said = await problem(content);
+      expect(said).toContain("1 problem");
+      expect(said).toContain(`line 3, Remarks: "${remark}" says that the row is not to be paid.`);
+      expect(said).toContain("--map Remarks=ignore");
+      expect(await cleaned(content, "--map", "Remarks=ignore")).toHaveLength(3);
+      const own = fileOf(content.replace("Mobile,Pay", "to,amount"), `${remark.length}.csv`);
+      const warnings = [{ reason: "batch.rows-held-back", message: expect.anything() }];
+      const check = ["payout", "batch", "check", own, "--method", "bkash"];
+      expect(await merchant.json(check)).toMatchObject({ warnings });
+    },
+  );
+
+  test("whether numbers of one wallet are paid by another one", async () => {
+    const content = "Name,Nagad No,Pay,Method\nA,01712345671,5,nagad\nB,01712345672,6,\n";
+    const said = await problem(content, "--method", "bkash");
+    expect(said).toContain('"Nagad No" names another wallet than the method "bkash".');
+    expect(await cleaned(content, "--method", "nagad")).toHaveLength(3);
+    expect(await cleaned(content, "--method", "bkash", "--map", "Nagad No=to")).toHaveLength(3);
+  });
+
   test("whose number is completed if the file has it on another line", async () => {
     const said = await problem("Name,Mobile,Amount\nA,1712345678,5\nB,01712345678,6\n");
     expect(said).toContain('"1712345678" would become 01712345678, which is also on line 3.');
@@ -412,7 +436,7 @@ describe("payout batch clean --hidden", () => {
     const path = workbook();
     const without = await clean(path);
     expect(without).toMatchObject({ code: 2, stdout: "" });
-    expect(without.stderr).toContain("1 row is hidden in the workbook: BDT 6.00.");
+    expect(without.stderr).toContain("1 row is hidden in the workbook (line 3): BDT 6.00.");
     const skipped = await clean(path, "--hidden", "skip");
     expect(skipped.stdout.trimEnd().split("\n")).toHaveLength(2);
     expect(skipped.stderr).toContain("Clean: 1 row, BDT 5.00.");

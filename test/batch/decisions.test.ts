@@ -58,6 +58,14 @@ test("check shows one number under two names, and amounts far above the others",
   expect(calm).toMatchObject({ code: 0, warnings: [] });
 });
 
+test("the summary before sending has the rows whose other cells say that they are not to be paid", async () => {
+  const merchant = await openMerchant();
+  const file = fileOf("to,amount,Remarks\n01712345678,500,\n01812345678,600,On hold\n");
+  const { code, stderr } = await merchant.lenden(send(file));
+  expect([code, stderr]).toEqual([0, expect.stringMatching(/^ *Held back: +1 row says/m)]);
+  expect(stderr).toContain('line 3 (Remarks: "On hold")');
+});
+
 test("a file of failed rows names the batch that it repairs, and is not compared", async () => {
   const ill = faults("createPayout:status-400");
   const merchant = await openMerchant({ faults: ill });

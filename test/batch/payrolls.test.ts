@@ -148,7 +148,7 @@ describe("workbooks", () => {
     const undecided = await check(content);
     expect([undecided.code, texts(undecided)]).toEqual([
       2,
-      [expect.stringContaining("1 row is hidden in the workbook: BDT 21,000.00.")],
+      [expect.stringContaining("1 row is hidden in the workbook (line 3): BDT 21,000.00.")],
     ]);
     const found = { hiddenColumns: ["Dept"], hiddenRows: { rows: 1, total: "21000" } };
     const skipped = await check(content, "--hidden", "skip");

@@ -19,7 +19,7 @@ import {
   comparisonOutput,
   nothingCompared,
 } from "./comparison.ts";
-import { fileArgument, fileFlags, otherNumbers, readingFor } from "./file.ts";
+import { fileArgument, fileFlags, otherNumbers, readingFor, warnOfHeld } from "./file.ts";
 import { delimiterName, fileRows, tableRows } from "./file-rows.ts";
 
 export const batchCheck = defineCommand({
@@ -55,6 +55,7 @@ export const batchCheck = defineCommand({
     const problems = typeof existing === "string" ? [] : examined.problems;
     const failure = existing instanceof Failure ? existing : problemsFailure(input.file, problems);
     const { read } = examined;
+    warnOfHeld(examined, context);
     const { unusualTexts } = await import("../../../batches/unusual.ts");
     const { names, amounts } = unusualTexts(read.rows);
     warnOfRecipients(otherNumbers(examined), context);

@@ -4,7 +4,7 @@ import { type Finding, placedFinding, sumOfRows } from "../../../batches/finding
 import type { ReadTable } from "../../../batches/read-rows.ts";
 import type { ShownRow, Totals } from "../../../batches/rows.ts";
 import { difference } from "../../../batches/status.ts";
-import { existedText, sumText } from "../../../batches/texts.ts";
+import { existedText, linesText, sumText } from "../../../batches/texts.ts";
 import { formatPaisa } from "../../../domain/money.ts";
 import { delimiters } from "../../../tables/csv.ts";
 
@@ -73,23 +73,6 @@ export function payoutRows({ total, methods, first, last, largest }: Totals): [s
     ...first.flatMap((row, index) => shown(index === 0 ? "First" : "", row)),
     ...(total.count > first.length ? shown("Last", last) : []),
   ];
-}
-
-const mostRanges = 10;
-
-/** `lines 2-4, 9`. */
-function linesText(lines: number[]): string {
-  const ranges: { first: number; last: number }[] = [];
-  for (const line of lines) {
-    const range = ranges.at(-1);
-    if (range?.last === line - 1) range.last = line;
-    else ranges.push({ first: line, last: line });
-  }
-  const shown = ranges
-    .slice(0, mostRanges)
-    .map(({ first, last }) => (first === last ? String(first) : `${first}-${last}`));
-  const more = ranges.length > mostRanges ? " and more" : "";
-  return `${lines.length === 1 ? "line" : "lines"} ${shown.join(", ")}${more}`;
 }
 
 /** Rows that repeat a payout, which --allow-duplicates accepts. */

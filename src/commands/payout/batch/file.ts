@@ -1,6 +1,7 @@
 import { fields } from "../../../batches/fields.ts";
 import type { Examined, FileInput, Reading } from "../../../batches/file.ts";
 import type { ColumnChoices } from "../../../batches/header.ts";
+import { heldText } from "../../../batches/held-rows.ts";
 import type { PayoutFile } from "../../../batches/payout-file.ts";
 import type { Choices, Question } from "../../../batches/plan.ts";
 import type { HiddenRows } from "../../../batches/read-rows.ts";
@@ -165,14 +166,23 @@ export async function planOf(
   }
   const { file, examined } = sought;
   warnOfRecipients(otherNumbers(examined), context);
+  const held = warnOfHeld(examined, context);
   const compared = await comparisonOf(examined.read, ledger);
-  const rows = [...fileRows(examined), ...comparedRows(compared, examined.totals.total)];
+  const rows = [...fileRows(examined), ...held, ...comparedRows(compared, examined.totals.total)];
   return createBatch(file, examined.read, choicesOf(input, rows, context), ordering);
 }
 
 /** The numbers of recipients that are no mobile numbers. */
 export function otherNumbers({ read }: Pick<Examined, "read">): string[] {
   return read.rows.flatMap(({ isOther, recipient }) => (isOther ? (recipient ?? []) : []));
+}
+
+/** @returns what the confirmation shows of rows whose cells say that they are not to be paid */
+export function warnOfHeld({ read }: Pick<Examined, "read">, { ui }: Context): [string, string][] {
+  const text = heldText(read);
+  if (text === "") return [];
+  ui.notice(text, "batch.rows-held-back");
+  return [["Held back", text]];
 }
 
 /** What the command line and the user decide. `rows`: what the confirmation shows of a new batch. */

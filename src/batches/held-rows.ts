@@ -1,0 +1,37 @@
+import { quoted } from "../domain/result.ts";
+import { counted } from "../domain/text.ts";
+import { beforeColumn } from "../tables/payroll-names.ts";
+import type { CheckedFile } from "./check.ts";
+import { fieldsOf } from "./header.ts";
+
+const words = [
+  ...["hold", "do not pay", "don['’]?t pay", "not to be paid", "no payment"],
+  ...["resigned", "suspended", "terminated", "cancell?ed", "স্থগিত", "বন্ধ"],
+].join("|");
+const saysHeld = new RegExp(
+  `(?:^|[^\\p{L}\\p{M}])(?:${words})(?:$|[^\\p{L}\\p{M}])|^(?:(?:payment|salary) )?stop(?:ped)?(?:$|[^\\p{L}])`,
+  "iu",
+);
+
+/** True for a text such as `HOLD`, `resigned on 5 November`, `স্থগিত`: its row is probably not to be paid. */
+export function isHeld(text: string): boolean {
+  return saysHeld.test(text.normalize("NFC"));
+}
+
+const mostNamed = 5;
+
+/** Rows whose other columns say that they are not to be paid; empty if there are none. */
+export function heldText({ columns, rows }: Pick<CheckedFile, "columns" | "rows">): string {
+  const fields = fieldsOf(columns);
+  const others = columns.flatMap((name, place) =>
+    fields[place] === undefined && name !== beforeColumn ? { name, place } : [],
+  );
+  const held = rows.flatMap(({ line, cells }) => {
+    const found = others.find(({ place }) => isHeld(cells[place] ?? ""));
+    return found ? `line ${line} (${found.name}: ${quoted(cells[found.place] ?? "")})` : [];
+  });
+  if (held.length === 0) return "";
+  const more = held.length > mostNamed ? `, and ${held.length - mostNamed} more` : "";
+  const say = held.length === 1 ? "says that it is" : "say that they are";
+  return `${counted(held.length, "row")} ${say} not to be paid: ${held.slice(0, mostNamed).join(", ")}${more}.`;
+}
