@@ -55,6 +55,24 @@ export async function findEntries(
       if (isFirst(one)) named.set(Number(one.operation?.number), 0);
     }
   }
+  await findCountedTwice(findings, source, ledger);
+}
+
+/** An entry of a line that is an operation now counts its money again. */
+async function findCountedTwice(
+  findings: Findings,
+  source: Source,
+  ledger: Pick<Ledger, "entries">,
+): Promise<void> {
+  for (const page of findings.pages("counted", atOnce)) {
+    const entries = await ledger.entries.ofKeys(page.map((one) => keyOf(one, source)));
+    for (const one of page) {
+      const entry = entries.get(keyOf(one, source));
+      if (!entry || !isOf(entry, one.line)) continue;
+      findings.change([{ ...one, result: "matched" }]);
+      findings.explainByEntry(one.line.line, explanationText(entry));
+    }
+  }
 }
 
 /**

@@ -14,6 +14,7 @@ import {
   type Entry,
   fits,
   isOpen,
+  isSentBy,
   type Known,
   results,
   type Sought,
@@ -58,7 +59,10 @@ export interface Missing
   completedAt: string | null;
 }
 
-const contradicting = "result IN ('differs', 'twice') AND explained IS NULL";
+const isBeside = "result IN ('differs', 'twice') AND explained IS NULL";
+/** An entry counts the money of an operation again. */
+const isCountedTwice = "result = 'matched' AND explained = 'entry'";
+const contradicting = `((${isBeside}) OR (${isCountedTwice}))`;
 
 const unlisted = "result = 'only-in-statement' AND explained IS NULL";
 
@@ -71,12 +75,15 @@ const isHalf = `operation_status = 'Cancelled' AND result = 'differs' AND explai
 const selections = {
   all: "true",
   /** What a person has to see: also lines that something else than a match explains. */
-  shown: "result NOT IN ('matched', 'fee', 'balance')",
+  shown: "(result NOT IN ('matched', 'fee', 'balance') OR explained = 'entry')",
   contradicting,
   /** What an entry can explain, or explains. */
-  bookable: `((${unlisted}) OR (${contradicting})) AND currency IS NULL`,
+  bookable: `((${unlisted}) OR (${isBeside})) AND currency IS NULL`,
+  countedTwice: isCountedTwice,
+  /** What an entry may count again. */
+  counted: "digest IS NOT NULL AND (result = 'matched' OR explained = 'imported')",
   /** Money that moved beside an operation. */
-  beside: `${contradicting} AND currency IS NULL
+  beside: `${isBeside} AND currency IS NULL
     AND (result = 'twice' OR (operation_status = 'Completed' AND (movement < 0) = (operation_kind = 'payment')))`,
   halves: isHalf,
   unlisted,
@@ -118,8 +125,10 @@ const columns = [
 /**
  * The results of all lines, and the operations that no line names: in a temporary database, so that memory does not
  * grow with them.
+ *
+ * @param hasEntries the ledger has entries, which must not be of lines that match
  */
-export async function createFindings() {
+export async function createFindings(hasEntries: boolean) {
   const database = await openTemporary();
   // Without a commit: the tables end with the process.
   database.exec(`CREATE TEMP TABLE finding (line INTEGER PRIMARY KEY, result TEXT, explained TEXT, reason TEXT,
@@ -133,7 +142,7 @@ export async function createFindings() {
       STRICT;
     CREATE TEMP TABLE same_line (digest TEXT PRIMARY KEY, lines INTEGER) STRICT, WITHOUT ROWID;
     BEGIN`);
-  return { ...changesOf(database), ...readsOf(database), ...missingOf(database) };
+  return { ...changesOf(database, hasEntries), ...readsOf(database), ...missingOf(database) };
 }
 export type Findings = Awaited<ReturnType<typeof createFindings>>;
 
@@ -141,7 +150,7 @@ const explainingLine = `UPDATE finding SET result = ?, explained = ?, reason = ?
   operation_kind = ?, operation_status = ?, operation_amount = ?, differences = ?, name = ?, remote_id = ?,
   proposals = '' WHERE line = ?`;
 
-function changesOf(database: Database) {
+function changesOf(database: Database, hasEntries: boolean) {
   const marks = columns.map(() => "?").join(", ");
   const insert = database.prepare(`INSERT INTO finding (${columns}) VALUES (${marks})`);
   const update = database.prepare(
@@ -149,18 +158,21 @@ function changesOf(database: Database) {
        first_line = ? WHERE line = ?`,
   );
   const explain = database.prepare(explainingLine);
-  const countEqual = database.prepare(`INSERT INTO same_line VALUES (?, 1)
+  const countEqual = database.prepare(`INSERT INTO same_line VALUES (?, ?)
     ON CONFLICT (digest) DO UPDATE SET lines = lines + 1 RETURNING lines`);
-  /** The digest of an open line. The second of two equal lines has another one. */
-  const digestOf = (line: Line): string => {
+  /** The digest of a line. The second of two equal lines has another one. */
+  const digestOf = ({ line, result, operation }: Entry): string => {
     const first = hashOf(line, 1);
-    const place = Number(countEqual.get(first)?.lines);
+    // A line that is equal to the one of its operation is the second one, also if that has no digest.
+    const isSecond =
+      result === "twice" && isSentBy(line.movementPaisa ?? 0n, operation?.kind ?? "");
+    const place = Number(countEqual.get(first, isSecond ? 2n : 1n)?.lines);
     return place === 1 ? first : hashOf(line, place);
   };
   return {
     add(entries: Entry[]): void {
       for (const entry of entries)
-        insert.run(...valuesOf(entry, isRecognized(entry) ? digestOf(entry.line) : null));
+        insert.run(...valuesOf(entry, hasEntries || isRecognized(entry) ? digestOf(entry) : null));
     },
 
     /** Stores other results of lines. */
@@ -423,14 +435,14 @@ function proposalOf(
 
 /** What a person accepts with a line, however its cells are written. */
 function hashOf(
-  { id, reference, lineId, span, kind, recipient, numbers, ...amounts }: Line,
+  { id, reference, lineId, mentions, span, kind, recipient, numbers, ...amounts }: Line,
   place: number,
 ): string {
   const column = recipient && (payeeOf(recipient) || recipient);
   const payee = column ?? (numbers.join(" ") || null);
   const { movementPaisa, amountPaisa, currency } = amounts;
   const amount = `${movementPaisa ?? amountPaisa}${currency ?? ""}`;
-  const line = JSON.stringify([id, reference, lineId, span, kind, payee, amount]);
+  const line = JSON.stringify([id, reference, lineId, mentions, span, kind, payee, amount]);
   return createHash("sha256").update(`${line} ${place}`).digest("hex");
 }
 

@@ -69,7 +69,7 @@ export async function reconcile(
   deps: OperationDeps,
 ): Promise<Reconciliation> {
   const unknown = new Set((await ledger.unsettled()).map(({ amountPaisa }) => amountPaisa));
-  const findings = await createFindings();
+  const findings = await createFindings(await hasEntries(ledger));
   const named = createFirstLines(findings.at);
   const balance = createBalanceCheck(lines.isNewestFirst);
   const outside = createOutside(options);
@@ -132,6 +132,11 @@ export async function reconcile(
     unseen: isUnknown ? undefined : refreshed.unseen,
     conflict: failed.conflict ?? refreshed.conflict,
   };
+}
+
+async function hasEntries({ entries }: Pick<Ledger, "entries">): Promise<boolean> {
+  for await (const page of entries.list()) if (page.length > 0) return true;
+  return false;
 }
 
 /** Nothing shows that these moved no money: a month with them is not closed. */

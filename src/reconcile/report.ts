@@ -178,6 +178,11 @@ function hintsOf(
   }
   hints.push(...contradictionHints(findings, columns, strangeStatus !== undefined));
   hints.push(...secondLineHints(findings), ...cancelledHints(findings));
+  const { first: counted } = findings.count("countedTwice");
+  if (counted)
+    hints.push(
+      `Line ${counted.line.line} matches the ledger, and an entry counts its money again. To withdraw the entry: ${shellLine(["--explain", `${counted.line.line}=none:<reason>`])}.`,
+    );
   if (findings.count("unlistedWithId").count > 0)
     hints.push(
       isImporting

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { scratchFolder } from "../support/helpers.ts";
 import { lenden } from "../support/lenden.ts";
-import { type Merchant, openMerchant, paidPayout } from "../support/merchant.ts";
+import { type Merchant, openMerchant, otherMachine, paidPayout } from "../support/merchant.ts";
 
 let merchant: Merchant;
 
@@ -126,6 +126,21 @@ describe("reconcile --explain", () => {
     expect(await reconciled(statement(lines), "--mapping", "wallet")).toMatchObject({
       ...{ code: 6, explained: [] },
     });
+  });
+
+  test("contradicts an entry of a line that is an operation now", async () => {
+    const what = ["--amount", "5", "--to", "01612345678", "--method", "bkash", "--yes", "-q"];
+    const env = otherMachine(merchant);
+    const { stdout } = await lenden(["payout", "send", "--ref", "OUT-1", ...what], { env });
+    await merchant.set("payout", stdout.trim(), "Completed");
+    const sent = (await merchant.books("payouts")).map(({ id, amount }) => `${id},${amount}`);
+    const file = statement(["ID,Debit", ...sent]);
+    expect(await reconciled(file, "--explain", "4=other:paid by hand")).toMatchObject({ code: 0 });
+    const imported = await reconciled(file, "--import");
+    expect(imported).toMatchObject({ code: 5, stderr: expect.stringContaining("4=none:<reason>") });
+    expect(await reconciled(file)).toMatchObject({ code: 5 });
+    expect(await reconciled(file, "--explain", "4=none:imported")).toMatchObject({ code: 0 });
+    expect(await netOf()).toEqual({ net: "-1755.5", entries: "0" });
   });
 
   test("tells two equal lines apart", async () => {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import type { Merchant } from "../support/merchant.ts";
+import { inDatabase, type Merchant } from "../support/merchant.ts";
 import { merchantWithPayouts, reconciledBy } from "./small-statement.ts";
 
 let merchant: Merchant;
@@ -173,6 +173,24 @@ describe("a completed payout with a second line", () => {
     expect(explained).toMatchObject({ code: 0 });
     expect(await reconciled(lines)).toMatchObject({ code: 0 });
     expect(await entries()).toMatchObject({ net });
+  });
+
+  test("withdraws the entry after the API has it as Cancelled", async () => {
+    const lines = [...named, debit, back];
+    await reconciled(lines, ...foreign, "--explain", "4=other:ticket 55");
+    await inDatabase(merchant.booksFile, (books) =>
+      books.prepare("UPDATE records SET status = 'Cancelled' WHERE id = ?").run(id),
+    );
+    await merchant.lenden(["payout", "get", id]);
+    const counted = await reconciled(lines);
+    expect(counted).toMatchObject({
+      code: 5,
+      shown: ["2 matched", "3 matched", "4 matched entry"],
+    });
+    expect(counted.stderr).toContain("--explain '4=none:<reason>'");
+    expect(await reconciled(lines, "--explain", "4=none:returned")).toMatchObject({ code: 0 });
+    expect(await reconciled(lines)).toMatchObject({ code: 0 });
+    expect(await entries()).toMatchObject({ net: "-1250.5", entries: { amount: "0" } });
   });
 
   test("is missing if the only line has money that came back, and that is an entry", async () => {
