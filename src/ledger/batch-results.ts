@@ -11,10 +11,17 @@ import {
 } from "./batch.ts";
 import { holderIn, stateIn } from "./rows.ts";
 import { sampleColumns } from "./sql/plans.ts";
-import { isTrue, numberIn, type Row, reader } from "./values.ts";
+import { isTrue, jsonOf, numberIn, type Row, reader, readRow } from "./values.ts";
 
 /** A row of the table `batches`, with its holder as JSON and the login that planned it (`batchColumns`). */
 export function batchOf(row: Row): Batch {
+  return readRow(
+    () => `Batch ${row.id}`,
+    () => readBatch(row),
+  );
+}
+
+function readBatch(row: Row): Batch {
   const { text, maybe } = reader(row);
   const plan = {
     rowCount: Number(row.row_count),
@@ -28,7 +35,7 @@ export function batchOf(row: Row): Batch {
     fileName: text("file_name"),
     hash: text("file_hash"),
     identity: text("identity"),
-    columns: JSON.parse(text("columns")),
+    columns: jsonOf(row.columns, isTexts),
     method: maybe("method"),
     user: text("user"),
     login: maybe("planned_by") ?? text("login"),
@@ -37,6 +44,10 @@ export function batchOf(row: Row): Batch {
     holder: holderIn(row),
     plan: row.row_count == null ? null : plan,
   };
+}
+
+function isTexts(json: unknown): json is string[] {
+  return Array.isArray(json) && json.every((one) => typeof one === "string");
 }
 
 /**
@@ -101,6 +112,13 @@ function foundPlanOf(row: Row): FoundPlan {
 
 /** A row of a plan with the result of its payout. */
 export function rowResultOf(row: Row): RowResult {
+  return readRow(
+    () => `Row ${row.row} of a batch (reference ${row.reference})`,
+    () => readResult(row),
+  );
+}
+
+function readResult(row: Row): RowResult {
   const { text, maybe } = reader(row);
   return {
     row: Number(row.row),
@@ -113,7 +131,7 @@ export function rowResultOf(row: Row): RowResult {
     name: maybe("name"),
     description: maybe("description"),
     isAccepted: isTrue(row.accepted),
-    cells: JSON.parse(text("cells")),
+    cells: jsonOf(row.cells, isTexts),
     state: stateIn(row),
     payoutId: maybe("remote_id"),
     status: maybe("status"),

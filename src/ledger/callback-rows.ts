@@ -1,13 +1,15 @@
 import { hash } from "node:crypto";
+import { isObject } from "../domain/json.ts";
 import type {
   CallbackFilter,
   CallbackRequest,
   CallbackSource,
   CallbackVerdict,
+  CheckedRecord,
   Forwarded,
   StoredCallback,
 } from "./callback.ts";
-import { isTrue, type Row, reader, storable } from "./values.ts";
+import { isTrue, jsonOf, type Row, reader, readRow, storable } from "./values.ts";
 import type { Recorder } from "./worker.ts";
 
 /** Equal requests within this time are stored once: senders repeat themselves. */
@@ -23,6 +25,13 @@ export const keptOf = (verdict: string): bigint => (verdict === "unknown" ? 1_00
 
 /** A row of the table `callbacks`. */
 export function callbackOf(row: Row): StoredCallback {
+  return readRow(
+    () => `Callback ${row.number}`,
+    () => readCallback(row),
+  );
+}
+
+function readCallback(row: Row): StoredCallback {
   const { text, maybe } = reader(row);
   const to = maybe("forwarded_to");
   const status = row.forwarded_status == null ? null : Number(row.forwarded_status);
@@ -33,13 +42,13 @@ export function callbackOf(row: Row): StoredCallback {
     count: Number(row.count),
     method: text("method"),
     target: text("target"),
-    headers: JSON.parse(text("headers")),
+    headers: jsonOf(row.headers, isHeaders),
     body: Buffer.from(text("body"), "base64"),
     judged: row.verdict
       ? {
           verdict: text("verdict"),
           explanation: maybe("because"),
-          records: JSON.parse(text("records")),
+          records: jsonOf(row.records, isRecords),
           finding: text("finding"),
         }
       : null,
@@ -51,6 +60,23 @@ export function callbackOf(row: Row): StoredCallback {
         : { to, status, fault: maybe("forwarded_fault"), finding: maybe("forwarded_finding") },
     isKnown: isTrue(row.known),
   };
+}
+
+function isHeaders(json: unknown): json is CallbackRequest["headers"] {
+  return isObject(json) && Object.values(json).every((one) => typeof one === "string");
+}
+
+function isRecords(json: unknown): json is CheckedRecord[] {
+  return (
+    Array.isArray(json) &&
+    json.every(
+      (one) =>
+        isObject(one) &&
+        typeof one.id === "string" &&
+        isObject(one.claimed) &&
+        (one.verified === null || isObject(one.verified)),
+    )
+  );
 }
 
 /** Equal for equal requests. Covers only those headers that state how the body is encoded. */

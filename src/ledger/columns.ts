@@ -2,7 +2,7 @@ import { keysOf } from "../domain/collect.ts";
 import { isObject } from "../domain/json.ts";
 import { payeeOf } from "../domain/mobile.ts";
 import { phases, states } from "../domain/state.ts";
-import { known, numberIn, type Row, storable, type Value } from "./values.ts";
+import { jsonOf, known, numberIn, type Row, storable, type Value } from "./values.ts";
 
 /*
  * The columns of the table `operations`: one line says all of a column. The type of an operation, its row, the
@@ -45,6 +45,16 @@ const text: Type<string> = {
   parse: (json) => (typeof json === "string" ? storable(json) : undefined),
 };
 
+/** ISO 8601. */
+const time: Type<string> = {
+  ...text,
+  read: (value) => {
+    const iso = text.read(value);
+    if (Number.isNaN(Date.parse(iso))) throw new Error("the ledger has a time that is none");
+    return iso;
+  },
+};
+
 const number: Type<bigint> = {
   stored: "number",
   isOptional: false,
@@ -65,7 +75,7 @@ const count: Type<number> = {
 const object: Type<Record<string, unknown>> = {
   stored: "text",
   isOptional: false,
-  read: (value) => JSON.parse(String(value)),
+  read: (value) => jsonOf(value, isObject),
   write: (value) => JSON.stringify(value),
   parse: (json) => (isObject(json) ? json : undefined),
 };
@@ -115,7 +125,7 @@ interface Request {
   asked: Record<string, unknown>;
 }
 
-const kinds = ["payment", "payout", "refund", "cancel", "trigger"] as const;
+export const kinds = ["payment", "payout", "refund", "cancel", "trigger"] as const;
 /** The five kinds of requests that change something at the API. */
 export type Kind = (typeof kinds)[number];
 
@@ -154,12 +164,12 @@ const fields = {
   message: column(optional(text), "outcome"),
   attempts: column(count, "outcome"),
   /** When it was recorded, or when the API created a record that was not sent from here. ISO 8601. */
-  createdAt: column(text, "ledger"),
-  updatedAt: column(text, "time"),
+  createdAt: column(time, "ledger"),
+  updatedAt: column(time, "time"),
   /** When the API confirmed it, ISO 8601. */
-  acceptedAt: column(optional(text), "outcome"),
+  acceptedAt: column(optional(time), "outcome"),
   /** `updatedAt` of the record that was first retrieved as Completed, or when that was. ISO 8601. */
-  completedAt: column(optional(text), "outcome"),
+  completedAt: column(optional(time), "outcome"),
   /** The page where a customer pays, for a payment. */
   paymentUrl: column(optional(text), "outcome"),
   /** The operating-system user who started it, and the command's name. */
@@ -180,9 +190,9 @@ const internal = {
   actor: column(text, "intent"),
   phase: column(oneOf(phases), "takeover", "outcome"),
   /** When it may first have been sent, if it was sent again after it was proved not sent. ISO 8601. */
-  reopenedAt: column(optional(text), "takeover"),
+  reopenedAt: column(optional(time), "takeover"),
   /** When a process last took it over. ISO 8601. */
-  resumedAt: column(optional(text), "takeover"),
+  resumedAt: column(optional(time), "takeover"),
   /** The recipient of a payout or the account of a refund, as it is compared. */
   recipientKey: requested(optional(text), (request) => {
     if (request.kind === "payout") return recipientOf(request);

@@ -1,10 +1,10 @@
 import { type State, states } from "../domain/state.ts";
-import { fieldsBy } from "./columns.ts";
+import { columns, fieldsBy } from "./columns.ts";
 import { repetitionOf } from "./decide.ts";
 import { type HistoryEvent, lastAsked, orderedAt, readEvent, sendableBy } from "./events.ts";
 import type { KnownPayout, Overlap, PlannedReference, RecipientAmount } from "./ledger.ts";
 import type { FoundOperation, Holder, ListedOperation, Operation } from "./operation.ts";
-import { grouped, isTrue, known, numberIn, type Row, reader, textOrNull } from "./values.ts";
+import { grouped, isTrue, known, numberIn, type Row, reader, readRow } from "./values.ts";
 
 /* Rows of tables, as the types of the ledger. */
 
@@ -26,13 +26,18 @@ function requiredState(row: Row): State {
 
 /** A row of the table `operations`, with the name of its account and its holder as JSON. */
 export function operationOf(row: Row): Operation {
-  const fields = fieldsBy(({ name, read }) => read(row[name]));
-  return Object.assign(fields, {
-    openedAt: textOrNull(row.reopened_at) ?? fields.createdAt,
-    holder: holderIn(row),
-    account: String(row.account_name ?? ""),
-    login: String(row.login ?? ""),
-  });
+  return readRow(
+    () => `Operation ${row.id}`,
+    () => {
+      const fields = fieldsBy(({ name, read }) => read(row[name]));
+      return Object.assign(fields, {
+        openedAt: columns.reopenedAt.read(row.reopened_at) ?? fields.createdAt,
+        holder: holderIn(row),
+        account: String(row.account_name ?? ""),
+        login: String(row.login ?? ""),
+      });
+    },
+  );
 }
 
 /**

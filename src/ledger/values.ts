@@ -1,3 +1,6 @@
+import { Failure } from "../domain/failure.ts";
+import { jsonIn } from "../domain/json.ts";
+
 /*
  * Rows of a database, as the types of the ledger. A number is a bigint or its digits, and a boolean is a
  * number or "t": databases and their queries differ.
@@ -30,6 +33,35 @@ export function isTrue(value: Value | undefined): boolean {
 
 export function textRow(row: Row): TextRow {
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, textOrNull(value)]));
+}
+
+/** A JSON value that a check accepts. @throws Error if the text is another one */
+export function jsonOf<Of>(value: Value | undefined, fits: (json: unknown) => json is Of): Of {
+  const json = jsonIn(String(value))?.value;
+  if (fits(json)) return json;
+  throw new Error("the ledger has JSON that lenden does not write");
+}
+
+/**
+ * Reads a row.
+ *
+ * @param name what a message calls it: `Operation OP1`
+ * @throws Failure `ledger.modified` if lenden writes no such row
+ */
+export function readRow<Of>(name: () => string, read: () => Of): Of {
+  try {
+    return read();
+  } catch (cause) {
+    if (cause instanceof Failure) throw cause;
+    throw new Failure(
+      "ledger.modified",
+      `${name()} was modified in the ledger: it cannot be read.`,
+      {
+        hint: "To see what was modified, run 'lenden ledger check'. To restore a file, run 'lenden ledger restore <file>'. On a server, ask the owner of the tables to correct the row.",
+        cause,
+      },
+    );
+  }
 }
 
 export function known<Word extends string>(words: readonly Word[], text: string): Word {

@@ -57,8 +57,8 @@ export function statusIn({
 export function timeIn(text: unknown): string | undefined {
   const [, time, zone = "Z"] = isoTime.exec(String(text)) ?? [];
   const ms = Date.parse(`${time}${zone}`);
-  // A server's empty time may be in the year 1.
-  return ms > 0 ? new Date(ms).toISOString() : undefined;
+  // A server's empty time may be in the year 1, and the ledger sorts years of four digits.
+  return ms > 0 && ms < Date.UTC(10_000, 0) ? new Date(ms).toISOString() : undefined;
 }
 
 const isoTime = /^(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d:\d\d)?$/i;

@@ -17,7 +17,7 @@ import { scratchFolder } from "../support/helpers.ts";
 import { alter, inDatabase } from "../support/merchant.ts";
 import { isSkipped, serverTest, sharedCluster } from "../support/postgres.ts";
 import { batchColumns, operationColumns, rowColumns } from "./altered-columns.ts";
-import { patient } from "./server-ledger.ts";
+import { droppingChecks, patient } from "./server-ledger.ts";
 import {
   batchFile,
   claimed,
@@ -132,7 +132,7 @@ beforeAll(async () => {
   const types = { getTypeParser: () => (text: string) => text };
   server = new pg.Client({ host, port, database, user: "postgres", password: "", types });
   await server.connect();
-  await server.query("SET session_replication_role = replica");
+  await server.query(`SET session_replication_role = replica; ${droppingChecks}`);
   return () => server.end();
 });
 

@@ -175,8 +175,11 @@ describeEach(databases, "a plan that someone edits", ({ share }) => {
     ...["columns", "row_count", "total_paisa", "cancelled_at"],
   ])("is not claimed with another %s", async (column) => {
     const { run, batches, batch } = await planned();
-    const isNumber = column === "row_count" || column === "total_paisa";
-    const value = column === "columns" ? `'["to"]'` : isNumber ? `${column} + 1` : "'other'";
+    const values: Record<string, string> = {
+      ...{ columns: `'["to"]'`, row_count: "row_count + 1", total_paisa: "total_paisa + 1" },
+      ...{ created_at: "'2026-11-19T10:00:00.000Z'", cancelled_at: "'2026-11-19T10:00:00.000Z'" },
+    };
+    const value = values[column] ?? "'other'";
     await run(`UPDATE batches SET "${column}" = ${value}`);
     const rejected = { reason: "ledger.modified", message: expect.stringContaining(column) };
     await expect(batches.claimPlanned(batch)).rejects.toMatchObject(rejected);

@@ -14,7 +14,7 @@ const edits = [
   "state = 'REFUSED', phase = 'free', code = 'access', accepted_at = NULL, status = NULL",
   "status = 'Cancelled', phase = 'retired'",
   `accepted_at = ${long}, completed_at = ${long}, updated_at = ${long}`,
-  ...["state = 'UNCERTAIN'", "state = 'none'", "phase = 'retired'", "phase = 'none'"],
+  ...["state = 'UNCERTAIN'", "phase = 'retired'"],
   ...["status = 'Failed'", "code = 'access'", "remote_id = 'X9'", "attempts = 0", "message = 'm'"],
   ...[`updated_at = ${long}`, `accepted_at = ${long}`, "accepted_at = NULL", "completed_at = NULL"],
   ...["key_hash = 'other'", `reopened_at = ${long}`, `resumed_at = ${long}`, "payment_url = 'u'"],

@@ -89,7 +89,7 @@ export const plants: [string, Attack][] = [
     "the number of the next event",
     (shop) =>
       shop.alter(`INSERT INTO events (number, at, event, data, commit_id, hash)
-        SELECT number + 1, '', 'x', '{}', '', '' FROM head`),
+        SELECT number + 1, '2026-11-20T10:00:00.000Z', 'x', '{}', '', '' FROM head`),
   ],
   [
     "an account and a key",

@@ -37,12 +37,12 @@ const fill = `
     FROM generate_series(1, ${count}) n) one;
   INSERT INTO lenden.batches (id, profile, environment, name, file_name, file_hash, identity, columns, "user", created_at,
     account, row_count, total_paisa)
-    VALUES ('B000001', 'shop', 'production', 'may', 'may', '', '000000000001', '[]', 'root', '2026-02-11', 1, 99, 99);
+    VALUES ('B000001', 'shop', 'production', 'may', 'may', '', '000000000001', '[]', 'root', '2026-02-11T00:00:00.000Z', 1, 99, 99);
   INSERT INTO lenden.batches (id, profile, environment, name, file_name, file_hash, identity, columns, "user", created_at,
     account, row_count, total_paisa)
   SELECT 'B' || lpad(n::text, 6, '0'), 'shop', 'production', 'name-' || n, 'file-' || n, 'hash-' || n,
     regexp_replace(lpad(n::text, 6, '0'), '(.)', '0\\1', 'g'), '[]',
-    'root', '2026-02-11', CASE WHEN n > 9950 THEN 2 ELSE 1 END, n, n
+    'root', '2026-02-11T00:00:00.000Z', CASE WHEN n > 9950 THEN 2 ELSE 1 END, n, n
   FROM generate_series(2, 10000) n;
   INSERT INTO lenden.events (number, batch, at, event, data, commit_id, hash)
   SELECT (SELECT coalesce(max(number), 0) FROM lenden.events) + number, number, created_at, 'plan', '{}', '', ''

@@ -93,6 +93,13 @@ const emptying = `
   SELECT setval('accounts_number_seq', 1, false), setval('batches_number_seq', 1, false),
     setval('callbacks_number_seq', 1, false)`;
 
+/** What an owner of the tables can do, whose rows may then be any. */
+export const droppingChecks = `DO $$ DECLARE one record; BEGIN
+  FOR one IN SELECT conrelid::regclass AS "table", conname FROM pg_constraint
+    WHERE connamespace = 'lenden'::regnamespace AND contype = 'c'
+  LOOP EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', one."table", one.conname); END LOOP;
+END $$`;
+
 /** Where one machine stores the newest event that it has seen. */
 export function newHeadFile(): string {
   return join(scratchFolder(), "head.json");

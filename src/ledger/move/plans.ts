@@ -104,7 +104,7 @@ export async function copyPlan(
     },
     {
       before: async (query) => {
-        number = await newBatchNumber(query);
+        number = await newBatchNumber(query, at);
         await query("SAVEPOINT no_rows");
         sums = new PlanSums();
         for (const rows of planPages(file, plan)) {
@@ -118,12 +118,12 @@ export async function copyPlan(
 }
 
 /** A number for rows that come before their batch: a sequence never returns a number twice. */
-async function newBatchNumber(query: Query): Promise<string> {
+async function newBatchNumber(query: Query, at: string): Promise<string> {
   await query("SAVEPOINT no_batch");
   const [row] = await query(
     `INSERT INTO lenden.batches (id, identity, profile, environment, name, file_name, file_hash, columns, "user",
-       created_at, account) VALUES ($1, $1, '', '', '', '', '', '', '', '', 0) RETURNING number`,
-    randomUUID(),
+       created_at, account) VALUES ($1, $1, '', '', '', '', '', '[]', '', $2, 0) RETURNING number`,
+    ...[randomUUID(), at],
   );
   await query("ROLLBACK TO SAVEPOINT no_batch");
   return row?.number ?? "";

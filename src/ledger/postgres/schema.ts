@@ -4,6 +4,7 @@ import { isEntryEvent, keyIn } from "../entry.ts";
 import { fixedBatchColumns, planColumns } from "../plan.ts";
 import { eventColumns } from "../sql/transaction.ts";
 import { newestVersion } from "../version.ts";
+import { checks } from "./checks.ts";
 
 /** The role that whoever uses the ledger has to be a member of. */
 export const writerRole = "lenden_writer";
@@ -133,7 +134,7 @@ CREATE TABLE lenden.batches (
   -- Who claimed it first, as for operations.
   login ${text} NOT NULL DEFAULT session_user,
   row_count bigint,
-  total_paisa bigint,
+  total_paisa bigint CHECK (total_paisa > 0),
   seal ${text},
   created_at ${text} NOT NULL,
   cancelled_at ${text},
@@ -211,6 +212,8 @@ CREATE TABLE lenden.listeners (
   process ${text} NOT NULL,
   held_since ${text} NOT NULL
 );
+
+${checks}
 
 INSERT INTO lenden.head (version, number, hash, operation)
   VALUES (${newestVersion}, 0, '${"0".repeat(64)}', 0);
