@@ -2,9 +2,11 @@ import type { Paisa } from "../domain/amount.ts";
 import { payeeOf } from "../domain/mobile.ts";
 import type { Batch } from "../ledger/batch.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { beforeColumn } from "../tables/payroll-names.ts";
+import type { CheckedFile } from "./check.ts";
 import { isComplete } from "./identity.ts";
 import type { FileRow } from "./rows.ts";
-import { type Sum, totalOf } from "./status.ts";
+import { countRow, type Sum, sumOf, totalOf } from "./status.ts";
 
 /** A recipient with the amount of all rows; recipients are compared by their numbers. */
 export interface Recipient {
@@ -31,6 +33,10 @@ export interface Comparison {
 export interface LastBatch {
   batch: Batch;
   total: Sum;
+  /** When its last row was sent; undefined if none was. */
+  sentAt: string | undefined;
+  /** The rows of recipients that have the same amount in both. */
+  same: Sum;
   added: Recipient[];
   missing: Recipient[];
   /** By more than 20 %. */
@@ -43,12 +49,15 @@ export interface LastBatch {
 const mostBatches = 50;
 const recipientsPerQuery = 2_000;
 
-/** Compares the rows of a file with the last batch of the account that has the same columns. */
+/**
+ * Compares the rows of a file with the last batch of the account that has the same columns. Rows that were sent before by
+ * their own references are not the same as others: they are not paid again.
+ */
 export async function compareWithLast(
-  { rows, columns }: { rows: FileRow[]; columns: string[] },
+  { rows, columns, ledger: { sentBeforeLines } }: Pick<CheckedFile, "rows" | "columns" | "ledger">,
   ledger: Ledger,
 ): Promise<Comparison> {
-  const recipients = recipientsOf(rows);
+  const recipients = recipientsOf(rows, new Set(sentBeforeLines));
   const batch = await lastBatch(columns, ledger);
   return {
     last: batch && (await compareWith(batch, recipients, ledger)),
@@ -59,31 +68,38 @@ export async function compareWithLast(
 /** A recipient of the file, and what the last batch has for the number. */
 interface ComparedRecipient extends Recipient {
   beforePaisa: Paisa | undefined;
+  /** Its rows that are not sent yet. */
+  open: Sum;
   /** True if the last batch has the name too. */
   hasSameName: boolean;
 }
 
-function recipientsOf(rows: FileRow[]): Map<string, ComparedRecipient> {
+function recipientsOf(rows: FileRow[], sent: Set<number>): Map<string, ComparedRecipient> {
   const recipients = new Map<string, ComparedRecipient>();
   for (const row of rows) {
     if (!isComplete(row)) continue;
     const { line, recipient: to, name, amountPaisa } = row;
     const payee = payeeOf(to);
-    const known = recipients.get(payee);
-    if (known) known.amountPaisa += amountPaisa;
-    else {
-      const before = { beforePaisa: undefined, hasSameName: false };
-      recipients.set(payee, { line, to, name, amountPaisa, ...before });
-    }
+    const before = { beforePaisa: undefined, hasSameName: false };
+    const found = recipients.get(payee) ?? {
+      ...{ line, to, name, ...before },
+      amountPaisa: 0n,
+      open: { count: 0, sumPaisa: 0n },
+    };
+    recipients.set(payee, found);
+    found.amountPaisa += amountPaisa;
+    if (!sent.has(line)) countRow(found.open, { amountPaisa });
   }
   return recipients;
 }
 
 /** The newest one; not one that was cancelled, and not the corrected rows of another one. */
 async function lastBatch(columns: string[], ledger: Ledger): Promise<Batch | undefined> {
-  const same = JSON.stringify(columns.toSorted());
+  // Whether `clean` replaced a cell does not make it another kind of file.
+  const kindOf = (names: string[]) =>
+    JSON.stringify(names.filter((name) => name !== beforeColumn).sort());
   for (const batch of await ledger.batches.list(mostBatches)) {
-    if (batch.cancelledAt !== null || JSON.stringify(batch.columns.toSorted()) !== same) continue;
+    if (batch.cancelledAt !== null || kindOf(batch.columns) !== kindOf(columns)) continue;
     if ((await ledger.batches.newReferences(batch)).length < totalOf(batch).count) return batch;
   }
   return undefined;
@@ -110,8 +126,10 @@ async function compareWith(
   const added: Recipient[] = [];
   const amountChanged: LastBatch["amountChanged"] = [];
   const numberChanged: LastBatch["numberChanged"] = [];
+  let same: Sum = { count: 0, sumPaisa: 0n };
   for (const one of recipients.values()) {
     const { name, beforePaisa } = one;
+    if (beforePaisa === one.amountPaisa) same = sumOf(same, one.open);
     const number = name && !one.hasSameName ? gone.get(foldedName(name)) : undefined;
     if (number !== undefined) {
       numberChanged.push({ ...one, before: number });
@@ -121,7 +139,11 @@ async function compareWith(
       amountChanged.push({ ...one, before: beforePaisa });
   }
   const total = totalOf(batch);
-  return { batch, total, added, missing: [...missing.values()], amountChanged, numberChanged };
+  const times = await ledger.batches.sentBetween(batch);
+  return {
+    ...{ batch, total, sentAt: times?.last, same },
+    ...{ added, missing: [...missing.values()], amountChanged, numberChanged },
+  };
 }
 
 /** True for a change of more than 20 %. */

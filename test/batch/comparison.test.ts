@@ -44,9 +44,8 @@ test("check and send compare a file with the last batch before anything is sent"
     lastBatch: {
       batch: id,
       name: "payroll.csv",
-      createdAt: expect.any(String),
-      rows: 5,
-      total: "1800",
+      ...{ createdAt: expect.any(String), sentAt: expect.any(String) },
+      ...{ rows: 5, total: "1800", same: { rows: 1, total: "500" } },
       new: group("70", one(6, "6", "Salma B", "70")),
       missing: group("100", one(null, "5", "Salma", "100")),
       amountChanged: group("79.99", { ...one(5, "4", "Das", "79.99"), before: "100" }),
@@ -64,6 +63,7 @@ test("check and send compare a file with the last batch before anything is sent"
       /Number changed:? .*1 recipient, BDT 1,000\.00\n +line 3: .*\(karim {2}uddin\), previously 01712345672/,
     );
     expect(text).toMatch(/Amount changed:? .*\n +line 5: .*, previously BDT 100\.00 \(-20\.0 %\)/);
+    expect(text).toMatch(/Unchanged:? +1 row, BDT 500\.00, with the same recipient and amount/);
     expect(text).toMatch(/No earlier payout:? .*2 recipients, BDT 1,070\.00/);
   }
 });
@@ -104,4 +104,38 @@ test("numbers that were exchanged between two names are shown", async () => {
     new: { recipients: 0 },
     missing: { recipients: 0 },
   });
+});
+
+test("a file with most rows of a batch that was sent days ago is warned of, for 20 days", async () => {
+  let aheadMs = 0;
+  const now = () => Date.now() + aheadMs;
+  const merchant = await openMerchant();
+  const run = (verb: string, rows: string[], name: string, ...flags: string[]) => {
+    const line = ["payout", "batch", verb, fileOf(csv(rows), name), ...flags];
+    return merchant.lenden(line, { host: { now } });
+  };
+  const warningsOf = ({ stdout }: { stdout: string }) => JSON.parse(stdout).warnings ?? [];
+  expect((await run("send", november, "november.csv")).code).toBe(0);
+  const id = await merchant.id(["payout", "batch", "list"]);
+  aheadMs = 49 * 3_600_000;
+  const corrected = [...november.slice(1), "501,01712345671,bkash,Rahima"];
+
+  const checked = await run("check", corrected, "corrected.csv", "--json");
+  const half = await run(
+    "check",
+    ["700,01812345671,bkash,A", november[0] ?? ""],
+    "x.csv",
+    "--json",
+  );
+  // The API's own clock does not jump, so that nothing is sent now.
+  const { stderr } = await run("send", corrected, "corrected.csv");
+  await merchant.lenden(["payout", "batch", "cancel", "corrected.csv", "--yes"]);
+  aheadMs = 20 * 24 * 3_600_000;
+  const later = await run("check", corrected, "later.csv", "--name", "later", "--json");
+
+  const message = `4 of 5 rows (BDT 1,300.00) have the same recipient and amount as in batch ${id}, november.csv, which was sent 2 days ago. If you send the file, they are paid again.`;
+  expect(warningsOf(checked)).toEqual([{ reason: "batch.similar-sent", message }]);
+  expect(stderr).toContain(`Paid again: ${message}`);
+  expect([checked, half, later].map(({ code }) => code)).toEqual([0, 0, 0]);
+  expect([...warningsOf(half), ...warningsOf(later)]).toEqual([]);
 });

@@ -65,9 +65,9 @@ export const batchCheck = defineCommand({
       for (const [label, text] of tableRows(read.table)) context.ui.notice(`${label}: ${text}`);
     const shown = await shownProblems(problems, ledger);
     const isNew = examined.file !== undefined && before === null;
-    const { comparison, repaired } = isNew ? await comparisonOf(read, ledger) : nothingCompared;
+    const compared = isNew ? await comparisonOf(read, ledger, context) : nothingCompared;
     const count = problems.length;
-    return { ...examined, path: input.file, count, shown, before, comparison, repaired, failure };
+    return { ...examined, path: input.file, count, shown, before, ...compared, failure };
   },
   output: checkOutput,
   json: ({ path, totals, read, allowed, count, shown, before, comparison, repaired }) => ({
@@ -87,7 +87,7 @@ export const batchCheck = defineCommand({
     before,
   }),
   view: (checked): View => {
-    const { path, shown, before, comparison, repaired, totals, failure } = checked;
+    const { path, shown, before, totals, failure } = checked;
     if (shown.length > 0)
       return table(shown, {
         id: ({ line }) => String(line),
@@ -99,7 +99,7 @@ export const batchCheck = defineCommand({
           problem: ["PROBLEM", ({ problem }) => sentence(problem)],
         },
       });
-    const compared = comparedRows({ comparison, repaired }, totals.total);
+    const compared = comparedRows(checked, totals.total);
     // Without the flags of its batch, the cells of a file mean nothing.
     const known = checked.file ? fileRows(checked, before !== null && !failure) : [];
     const rows = [["File", path], ...known, ...compared];

@@ -8,11 +8,12 @@ import type {
 import { sumJson } from "../../../batches/plain.ts";
 import { countRow, type Sum } from "../../../batches/status.ts";
 import { sumText } from "../../../batches/texts.ts";
-import type { Schemas } from "../../../cli/command/define-command.ts";
+import type { Context, Schemas } from "../../../cli/command/define-command.ts";
+import { agoText } from "../../../cli/output/time.ts";
 import { amountText, type Paisa } from "../../../domain/amount.ts";
 import { formatDay } from "../../../domain/local-time.ts";
 import { formatPaisa } from "../../../domain/money.ts";
-import { counted } from "../../../domain/text.ts";
+import { counted, rowsText } from "../../../domain/text.ts";
 import type { Batch } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 
@@ -23,21 +24,51 @@ interface Compared {
   comparison: Comparison | undefined;
   /** The batch whose failed rows the file has: it is not compared with an earlier one. */
   repaired: Batch | undefined;
+  /** A warning that most rows were sent a short time ago; empty if not. */
+  warning: string;
 }
 
-export const nothingCompared: Compared = { comparison: undefined, repaired: undefined };
+export const nothingCompared: Compared = {
+  comparison: undefined,
+  repaired: undefined,
+  warning: "",
+};
 
-export async function comparisonOf(read: CheckedFile, ledger: Ledger): Promise<Compared> {
+export async function comparisonOf(
+  read: CheckedFile,
+  ledger: Ledger,
+  { host, ui }: Context,
+): Promise<Compared> {
   const { compareWithLast } = await import("../../../batches/comparison.ts");
   const { repairedBatch } = await import("../../../batches/retries.ts");
   const repaired = await repairedBatch(read.rows, ledger);
-  return { comparison: repaired ? undefined : await compareWithLast(read, ledger), repaired };
+  const comparison = repaired ? undefined : await compareWithLast(read, ledger);
+  const warning = similarText(comparison?.last, read.rows.length, host.now());
+  if (warning !== "") ui.notice(warning, "batch.similar-sent");
+  return { comparison, repaired, warning };
+}
+
+/** Payrolls are at least so many days apart. */
+const fewestDays = 20;
+const dayMs = 86_400_000;
+
+/** That most rows of a file were sent a short time ago; empty if they were not. */
+function similarText(last: LastBatch | undefined, rows: number, nowMs: number): string {
+  if (!last || last.sentAt === undefined || last.same.count * 2 <= rows) return "";
+  const { batch, same, sentAt } = last;
+  if (nowMs - Date.parse(sentAt) >= fewestDays * dayMs) return "";
+  const when = agoText(sentAt, nowMs) ?? formatDay(sentAt);
+  return `${same.count} of ${rowsText(rows)} (${formatPaisa(same.sumPaisa)}) have the same recipient and amount as in batch ${batch.id}, ${batch.name}, which was sent ${when}. If you send the file, they are paid again.`;
 }
 
 /** What a person checks before a new file is sent: labels and texts. */
-export function comparedRows({ comparison, repaired }: Compared, now: Sum): [string, string][] {
+export function comparedRows(
+  { comparison, repaired, warning }: Compared,
+  now: Sum,
+): [string, string][] {
   if (repaired) return [["Repairs", `batch ${repaired.id}, ${repaired.name}`]];
-  return comparison ? comparisonRows(comparison, now) : [];
+  const again: [string, string][] = warning === "" ? [] : [["Paid again", warning]];
+  return comparison ? [...again, ...comparisonRows(comparison, now)] : [];
 }
 
 function comparisonRows({ last, firstPayouts }: Comparison, now: Sum): [string, string][] {
@@ -53,11 +84,18 @@ function lastRows(last: LastBatch, now: Sum): [string, string][] {
   return [
     ["Compared with", `batch ${batch.id}, ${batch.name}, ${formatDay(batch.createdAt)}`],
     ["Change in total", change],
+    ...sameRows(last),
     ...group("New", last.added, shown),
     ...group("Missing", last.missing, shown),
     ...group("Amount changed", last.amountChanged, amount),
     ...group("Number changed", last.numberChanged, number),
   ];
+}
+
+function sameRows({ same, sentAt }: LastBatch): [string, string][] {
+  if (same.count === 0) return [];
+  const sent = sentAt === undefined ? "" : `, sent on ${formatDay(sentAt)}`;
+  return [["Unchanged", `${sumText(same)}, with the same recipient and amount${sent}`]];
 }
 
 /** The recipients of a group: their count and amount, and the first of them. */
@@ -110,7 +148,9 @@ export function comparisonJson({ last, firstPayouts }: Comparison) {
           batch: last.batch.id,
           name: last.batch.name,
           createdAt: last.batch.createdAt,
+          sentAt: last.sentAt ?? null,
           ...sumJson(last.total),
+          same: sumJson(last.same),
           new: groupJson(last.added),
           missing: groupJson(last.missing),
           amountChanged: groupJson(last.amountChanged, amount),
@@ -145,8 +185,10 @@ export function comparisonOutput({ z, text, textOrNull, count, amount, each }: S
     lastBatch: z.nullable(
       z.strictObject({
         ...each(text, "batch name createdAt"),
+        sentAt: textOrNull,
         rows: count,
         total: amount,
+        same: z.strictObject({ rows: count, total: amount }),
         new: recipients(),
         missing: recipients(),
         amountChanged: recipients({ before: amount }),

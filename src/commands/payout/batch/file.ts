@@ -167,7 +167,7 @@ export async function planOf(
   const { file, examined } = sought;
   warnOfRecipients(otherNumbers(examined), context);
   const held = warnOfHeld(examined, context);
-  const compared = await comparisonOf(examined.read, ledger);
+  const compared = await comparisonOf(examined.read, ledger, context);
   const rows = [...fileRows(examined), ...held, ...comparedRows(compared, examined.totals.total)];
   return createBatch(file, examined.read, choicesOf(input, rows, context), ordering);
 }
