@@ -47,6 +47,8 @@ export async function readPayroll(
   const { path, kind, sheet } = source;
   rejectValues(mapped, example.maps);
   const all = await rowsOf(source);
+  if (all.length === 0)
+    throw usage([`${path} is empty.`], "Check the path, or save the file again.");
   const head = all.slice(0, mostAbove + 1).map(textRow);
   const place = placeOfHeader(head, {
     fieldOf: (text) =>

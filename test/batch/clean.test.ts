@@ -311,7 +311,9 @@ describe("payout batch clean does not decide", () => {
   test("lists three problems of each kind, and all of them with --all", async () => {
     const rows = Array.from({ length: 9 }, (_, row) => `A,0171234567${row},x${row}`);
     const content = `Name,Mobile,Amount\n${rows.join("\n")}\n`;
-    expect(await problem(content)).toContain("and 6 more problems of this kind (amount)");
+    const said = await problem(content);
+    expect(said).toContain('"x0" is not an amount. Examples: 1250.50, 1,25,000.50.');
+    expect(said).toContain("and 6 more problems of this kind (amount)");
     expect((await problem(content, "--all")).match(/ line \d+, Amount/g)).toHaveLength(9);
   });
 
@@ -335,6 +337,7 @@ describe("payout batch clean does not decide", () => {
   });
 
   test("which row is the header", async () => {
+    for (const empty of ["", "\n,,\n"]) expect(await problem(empty)).toMatch(/\.csv is empty\./);
     const said = await problem("Rahima,01712345678,500\nKarim,01812345678,600\n");
     expect(said).toContain('Line 1: "Rahima", "01712345678", "500".');
     expect(said).toContain("--map");
@@ -362,6 +365,13 @@ describe("payout batch clean --write", () => {
     for (const target of [path, scratchFolder()])
       expect(await clean(path, "--write", target, "--yes")).toMatchObject({ code: 2 });
     expect(readFileSync(path, "utf8")).toBe(content);
+  });
+
+  test("rejects the extension of a workbook", async () => {
+    const path = join(scratchFolder(), "clean.XLSX");
+    const { code, stderr } = await clean(fileOf(content), "--write", path);
+    expect([code, existsSync(path)]).toEqual([2, false]);
+    expect(stderr).toContain("lenden writes CSV, not .XLSX.");
   });
 
   test("writes nothing if there is a problem", async () => {

@@ -38,6 +38,13 @@ function readMap(typed: string): Result<PayrollMapping> {
   );
 }
 
+function readCsvPath(path: string): Result<string> {
+  const [, extension] = /\.(xlsx|xlsm|xls|ods)$/i.exec(path) ?? [];
+  return extension === undefined
+    ? ok(path)
+    : err(`lenden writes CSV, not .${extension}. Name a file that ends in .csv.`);
+}
+
 const flags = {
   mapping: flag.optional(
     "--mapping <name>",
@@ -54,8 +61,8 @@ const flags = {
   accountNumberAsIs: fileFlags.accountNumberAsIs,
   write: flag.optional(
     "--write <file>",
-    "File to write (default: standard output)",
-    ok<string>,
+    "CSV file to write (default: standard output)",
+    readCsvPath,
     "file",
   ),
   all: flag.toggle("--all", "List every change and every problem"),
@@ -67,7 +74,7 @@ type CleanInput = Input<typeof flags & typeof args>;
 
 export const batchClean = defineCommand({
   description:
-    "Writes a payroll, as people have it, in the form that 'lenden payout batch check' accepts. Each change is shown. If something cannot be decided, nothing is written (exit 2).",
+    "Writes a payroll, as people have it, as CSV for 'lenden payout batch check'. Each change is shown. If something cannot be decided, nothing is written (exit 2).",
   examples: {
     "Clean a payroll, and save how its columns are read":
       "lenden payout batch clean salaries.csv --mapping hr --method bkash --write clean.csv",
