@@ -2,7 +2,7 @@ import type { Paisa } from "../domain/amount.ts";
 import { Failure } from "../domain/failure.ts";
 import { formatTime } from "../domain/local-time.ts";
 import type { State } from "../domain/state.ts";
-import { counted } from "../domain/text.ts";
+import { counted, inCommand } from "../domain/text.ts";
 import type { Ledger, Overlap } from "../ledger/ledger.ts";
 import { replacementOf } from "./retries.ts";
 import type { Sum } from "./status.ts";
@@ -107,11 +107,11 @@ function describeFinding(finding: Finding): string {
       const taken = "This reference already belongs to a different payout";
       // A new reference could pay an unresolved payout twice, so none is suggested.
       return isUnresolved
-        ? `${taken}, whose outcome is unknown: run 'lenden ledger resolve ${reference}' first.`
-        : `${taken}: run 'lenden ledger show ${reference}'. For a new payout, use a new reference.`;
+        ? `${taken}, whose outcome is unknown: run 'lenden ledger resolve ${inCommand(reference)}' first.`
+        : `${taken}: run 'lenden ledger show ${inCommand(reference)}'. For a new payout, use a new reference.`;
     }
     case "reference-in-conflict":
-      return `The API has a different payout under this reference. To resolve the conflict, run 'lenden ledger resolve ${finding.reference}'.`;
+      return `The API has a different payout under this reference. To resolve the conflict, run 'lenden ledger resolve ${inCommand(finding.reference)}'.`;
     case "reference-planned":
       return `Batch ${finding.batch} uses this reference for a different payout, which is not sent yet. For a new payout, use a new reference.`;
     case "reference-ended": {
@@ -189,7 +189,7 @@ function adviceFor(
   batch: string | undefined,
 ): string {
   if (isSent)
-    return `The payout was already resent as ${reference}: run 'lenden ledger show ${reference}'.`;
+    return `The payout was already resent as ${reference}: run 'lenden ledger show ${inCommand(reference)}'.`;
   if (batch) return `Batch ${batch} will resend it with the new reference ${reference}.`;
   return `If the payout is still unpaid, use the new reference ${reference}.`;
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Environment } from "../domain/api-keys.ts";
 import { Failure, whatHappened, whyAndHint } from "../domain/failure.ts";
 import { readLedgerUrl } from "../domain/ledger-url.ts";
-import { counted } from "../domain/text.ts";
+import { counted, inCommand } from "../domain/text.ts";
 import { isLocalSandbox, isSameServer } from "../domain/url.ts";
 import type { Credentials } from "./profile.ts";
 import type { Profile, SecretSource } from "./profiles.ts";
@@ -160,8 +160,8 @@ function warn(
 ): void {
   const newAccount = "With a local sandbox, a new key is a new account, which";
   const ofPayouts = isNewAccount
-    ? `${newAccount} sends the same references again. Run 'lenden ledger resolve ${payouts[0]}' before the change.`
-    : `A new key does not send them again. Run 'lenden ledger resolve ${payouts[0]}' before the change. Afterwards, that command only records what the dashboard shows.`;
+    ? `${newAccount} sends the same references again. Run 'lenden ledger resolve ${inCommand(payouts[0] ?? "")}' before the change.`
+    : `A new key does not send them again. Run 'lenden ledger resolve ${inCommand(payouts[0] ?? "")}' before the change. Afterwards, that command only records what the dashboard shows.`;
   const ofBatches = isNewAccount
     ? `${newAccount} sends all rows of the same files again.`
     : "A new key does not send their rows of unknown outcome again.";

@@ -51,6 +51,15 @@ export function shellLine(words: string[]): string {
   return words.map(quotedWord).join(" ");
 }
 
+/**
+ * A name as a word of a command in a sentence: `'lenden ledger show INV\ 9'`. Someone else may have chosen it. Backslashes
+ * mean the same with the quotes around the command and without them, and plain names stay as they are.
+ */
+export function inCommand(name: string): string {
+  const line = name.replaceAll(unsafeCharacters, " ");
+  return line === "" ? "''" : line.replaceAll(/[^\p{L}\p{M}\p{N}_@%+=:,./-]|^[=%]/gu, "\\$&");
+}
+
 /** Quotes a word unless no shell gives it a meaning; zsh expands a leading `=`. */
 function quotedWord(word: string): string {
   const isPlain = /^[A-Za-z0-9_@%+:,./-][A-Za-z0-9_@%+=:,./-]*$/.test(word);

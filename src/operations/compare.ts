@@ -4,6 +4,7 @@ import { Failure } from "../domain/failure.ts";
 import { sameMobile } from "../domain/mobile.ts";
 import { formatAmount, formatPaisa, isTaka } from "../domain/money.ts";
 import { commandGroup } from "../domain/statuses.ts";
+import { inCommand } from "../domain/text.ts";
 import { isLocalSandbox } from "../domain/url.ts";
 import type { Operation } from "../ledger/operation.ts";
 import type { OperationDeps } from "./deps.ts";
@@ -137,7 +138,7 @@ export function idTaken(operation: Operation, remoteId: string, by: string): Fai
 
 /** How a payout of unknown outcome is resolved, as long as it may be sent again. */
 export function resendHint(reference: string): string {
-  return `Run 'lenden ledger resolve ${reference}', which sends the same reference again. The API creates one payout per reference.`;
+  return `Run 'lenden ledger resolve ${inCommand(reference)}', which sends the same reference again. The API creates one payout per reference.`;
 }
 
 /** P15: shows what differs. Another reference could pay the recipient twice, so no hint names one. */
@@ -168,7 +169,7 @@ export function anotherRecord(operation: Operation, otherId: string, different: 
     `The API's response for ${kind} ${name} shows another ${kind}, ${otherId}.`,
     {
       problems: different,
-      hint: `To inspect it, run 'lenden ${commandGroup(kind)} get ${otherId}'. ${resolveHint(name, kind, operation)}`,
+      hint: `To inspect it, run 'lenden ${commandGroup(kind)} get ${inCommand(otherId)}'. ${resolveHint(name, kind, operation)}`,
       operation: name,
       evidence: { otherId },
     },

@@ -6,6 +6,7 @@ import { Failure } from "../domain/failure.ts";
 import { formatTime } from "../domain/local-time.ts";
 import { formatAmount, formatPaisa } from "../domain/money.ts";
 import { isDiffering, isUnresolved, isUnsettled } from "../domain/state.ts";
+import { inCommand } from "../domain/text.ts";
 import { type ClaimDecision, decideRefund, refundableOf } from "../ledger/decide.ts";
 import type { Intent, Operation } from "../ledger/operation.ts";
 import { anotherRecord, assertFree, compared, type Theirs } from "./compare.ts";
@@ -282,7 +283,7 @@ async function retrieveCompleted(
       { operation: transactionId },
     );
   if (status === "Completed") return { payment, paidPaisa };
-  const hint = `Wait for it with 'lenden pay wait ${transactionId}', then retry.`;
+  const hint = `Wait for it with 'lenden pay wait ${inCommand(transactionId)}', then retry.`;
   throw new Failure("refund.payment-not-completed", `${cannot}: its status is ${status}.`, {
     ...(status === "Processing" ? { hint } : {}),
     operation: transactionId,
@@ -333,7 +334,7 @@ export function checkRefund(
 function refundsHint(live: Operation[]): { hint?: string } {
   const last = live.at(-1);
   if (!last) return {};
-  const show = last.remoteId ? `refund get ${last.remoteId}` : `ledger show ${last.id}`;
+  const show = last.remoteId ? `refund get ${inCommand(last.remoteId)}` : `ledger show ${last.id}`;
   return {
     hint: `To see its newest refund, run 'lenden ${show}'.`,
   };

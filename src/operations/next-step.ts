@@ -1,4 +1,5 @@
 import { isDiffering, isTest, isUnresolved } from "../domain/state.ts";
+import { inCommand } from "../domain/text.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { isForgotten } from "./payout/unknown.ts";
@@ -16,7 +17,7 @@ export interface Where {
 export function commandsFor(operation: Operation, { ledger, now }: Where): string[] {
   if (!isUnresolved(operation)) return [];
   const { kind, state, openedAt } = operation;
-  const resolve = `lenden ledger resolve ${nameOf(operation)}`;
+  const resolve = `lenden ledger resolve ${inCommand(nameOf(operation))}`;
   const isMove = kind === "cancel" || kind === "trigger";
   const isResent =
     kind === "payout" &&

@@ -1,6 +1,7 @@
 import type { Answer } from "../api/response.ts";
 import { type Evidence, Failure, type Reason } from "../domain/failure.ts";
 import { commandGroup } from "../domain/statuses.ts";
+import { inCommand } from "../domain/text.ts";
 import { basePath, isLocalSandbox, isLoopback } from "../domain/url.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { type ApiGuarantees, clockTrouble, type OperationDeps } from "./deps.ts";
@@ -206,7 +207,7 @@ export function rejectedLater(
     `Cannot confirm payout ${reference}: the API rejected a retry (HTTP ${status})${messageOf(answer)}. An earlier request may have created the payout: ${why.replace(/\.$/, "")}.`,
     {
       hint: cause
-        ? `${cause} Then run 'lenden ledger resolve ${reference}'.`
+        ? `${cause} Then run 'lenden ledger resolve ${inCommand(reference)}'.`
         : resolveHint(reference, "payout", account),
       operation: reference,
       status,
@@ -293,10 +294,11 @@ export function resolveHint(
   const place = isLocalSandbox(account)
     ? "the output of 'lenden api GET /local/records/0' (1,000 records after number 0)"
     : "the merchant dashboard";
-  return `Find the ${kind} in ${place}. If it is there, run 'lenden ledger resolve ${name} --created <id>'. If not, run 'lenden ledger resolve ${name} --not-created'.`;
+  const resolve = `lenden ledger resolve ${inCommand(name)}`;
+  return `Find the ${kind} in ${place}. If it is there, run '${resolve} --created <id>'. If not, run '${resolve} --not-created'.`;
 }
 
 /** How the CONFLICT of a differing record ends. */
 export function differingHint({ kind, remoteId }: Pick<Operation, "kind" | "remoteId">): string {
-  return `Ask the payment provider which values are right. Once the record is corrected, 'lenden ${commandGroup(kind)} get ${remoteId}' ends the conflict.`;
+  return `Ask the payment provider which values are right. Once the record is corrected, 'lenden ${commandGroup(kind)} get ${inCommand(remoteId ?? "")}' ends the conflict.`;
 }

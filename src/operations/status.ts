@@ -6,6 +6,7 @@ import type { Answer } from "../api/response.ts";
 import { amountText } from "../domain/amount.ts";
 import { Failure } from "../domain/failure.ts";
 import { commandGroup, hasEnded, type Resource, resources } from "../domain/statuses.ts";
+import { inCommand } from "../domain/text.ts";
 import { refundSumsOf } from "../ledger/decide.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
@@ -116,7 +117,7 @@ export async function waitForRecord<Kind extends Resource>(
         "record.not-retrieved",
         `${titles[kind]} ${id} was created, but its status cannot be retrieved.`,
         {
-          hint: `Do not create it again. To see its status, run 'lenden ${commandGroup(kind)} get ${id}' later.`,
+          hint: `Do not create it again. To see its status, run 'lenden ${commandGroup(kind)} get ${inCommand(id)}' later.`,
           operation: id,
         },
       );
@@ -170,7 +171,7 @@ export async function remembered<Retrieved extends ServiceRecord>(
     }
   } catch {
     deps.notice(
-      `The ledger could not store that ${id} is ${record.status}. To store it later, run 'lenden ${commandGroup(kind)} get ${id}'.`,
+      `The ledger could not store that ${id} is ${record.status}. To store it later, run 'lenden ${commandGroup(kind)} get ${inCommand(id)}'.`,
       "ledger.status-not-recorded",
     );
   }
@@ -221,10 +222,10 @@ async function otherMeaning(
 ): Promise<string | undefined> {
   for (const other of resources) {
     if (other === kind || !(await ledger.ofRecord(other, id))) continue;
-    return `${id} is the ID of a ${other}. To see the ${other}, run 'lenden ${commandGroup(other)} get ${id}'.`;
+    return `${id} is the ID of a ${other}. To see the ${other}, run 'lenden ${commandGroup(other)} get ${inCommand(id)}'.`;
   }
   const found = await ledger.find(id);
-  const show = `run 'lenden ledger show ${id}'.`;
+  const show = `run 'lenden ledger show ${inCommand(id)}'.`;
   if (found?.reference === id)
     return `${id} is a payout's reference, not its ID. To see the payout, ${show}`;
   return found?.id === id

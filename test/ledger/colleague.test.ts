@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { beforeAll, beforeEach, describe, expect } from "vitest";
 import { allColumns } from "../../src/ledger/columns.ts";
@@ -128,6 +129,34 @@ describe("a colleague with psql", () => {
       expect.stringMatching(/Created: by mallory \(as /),
     ]);
     expect(shop.moved()).toHaveLength(2);
+  });
+
+  serverTest("plants references that are shell commands, and hints quote them", async () => {
+    const [paid, unsure] = ["INV-9';touch x;$(date)'", "INV-9`date`; ~x"];
+    const as = (id: string, reference: string, amount: number) => (intent: object) => ({
+      ...toColleague(reference, amount)({ ...intent }),
+      id,
+    });
+    await plant(shop, "PAID-1", as("OP1", paid, 80));
+    await plant(shop, "UNKNOWN-1", as("OP2", unsure, 81));
+    const words: string[] = [];
+    for (const line of [
+      payout("80", recipients.colleague),
+      payout("81", recipients.colleague),
+      ["payout", "get", "@last"],
+      ["ledger", "list", "--unknown"],
+      ["ledger", "resolve", unsure, "--yes"],
+    ]) {
+      const { stdout, stderr } = await shop.annBuilt(line);
+      const named = /lenden (?:[a-z]+ )+(INV-9(?:\\.|[\w-])*)/g;
+      for (const [, word = ""] of `${stdout}${stderr}`.matchAll(named)) words.push(word);
+    }
+
+    // As a shell reads them.
+    const read = words.map((word) =>
+      execFileSync("sh", ["-c", `printf %s ${word}`], { encoding: "utf8" }),
+    );
+    expect(read).toEqual([paid, ...Array.from({ length: 5 }, () => unsure)]);
   });
 
   serverTest("edits states, and neither a payout nor a refund is sent again", async () => {

@@ -14,7 +14,7 @@ import type { LedgerUrl } from "../../domain/ledger-url.ts";
 import { formatTime } from "../../domain/local-time.ts";
 import { isImported, isTest, states } from "../../domain/state.ts";
 import { commandGroup, type Resource } from "../../domain/statuses.ts";
-import { counted } from "../../domain/text.ts";
+import { counted, inCommand } from "../../domain/text.ts";
 import { isLocalSandbox } from "../../domain/url.ts";
 import { createSingleChanges } from "../../ledger/change.ts";
 import { createHeadKeeper, headPath, withCommitCallback } from "../../ledger/head.ts";
@@ -235,7 +235,7 @@ function unknownPlace(typed: string, { kind, id, reference, createdAt }: Operati
     "ledger.newest-unknown",
     `Cannot use ${typed}: ${kind} ${name} of ${formatTime(createdAt)} has no ID, because its outcome is unknown.`,
     {
-      hint: `Run 'lenden ledger resolve ${name}' first, or use the ID of another ${kind}.`,
+      hint: `Run 'lenden ledger resolve ${inCommand(name)}' first, or use the ID of another ${kind}.`,
       operation: name,
     },
   );

@@ -4,6 +4,7 @@ import { isAbsolute } from "node:path";
 import { errorCode } from "../../domain/error-code.ts";
 import { exits, Failure, isOfLedger, type Reason, usage } from "../../domain/failure.ts";
 import { readLedgerUrl } from "../../domain/ledger-url.ts";
+import { inCommand } from "../../domain/text.ts";
 import type { Host, Signal } from "../../platform/host.ts";
 import { readGlobals } from "../args/globals.ts";
 import { type Invocation, parseArgv } from "../args/parse.ts";
@@ -206,7 +207,7 @@ function failureOf(
     // A card without a record, as of a verification, has its verdict there.
     ...(id && ending !== "unverified" ? { operation: id } : {}),
     ...(ending === "pending" && id
-      ? { hint: `To wait longer, run 'lenden ${group} wait ${id} --wait-timeout 30m'.` }
+      ? { hint: `To wait longer, run 'lenden ${group} wait ${inCommand(id)} --wait-timeout 30m'.` }
       : {}),
     ...(ending === "cancelled" && cancelledHints[group] ? { hint: cancelledHints[group] } : {}),
     ...(isWait ? { effect: writes ? "accepted" : "read-only" } : {}),

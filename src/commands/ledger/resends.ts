@@ -5,7 +5,7 @@ import { Failure } from "../../domain/failure.ts";
 import { formatTime } from "../../domain/local-time.ts";
 import { formatPaisa } from "../../domain/money.ts";
 import { personIn, personText } from "../../domain/person.ts";
-import { quoted } from "../../domain/result.ts";
+import { inCommand } from "../../domain/text.ts";
 import type { RecordedOrder } from "../../ledger/ledger.ts";
 import type { Resends } from "../../operations/resends.ts";
 
@@ -66,7 +66,7 @@ function typedTotal(
   name: string | undefined,
 ): NonNullable<Confirmation["typed"]> {
   const flags = `--expect-total ${amountText(totalPaisa)} --expect-count ${count}`;
-  const named = name === undefined ? "" : ` ${/^[\w@.-]+$/.test(name) ? name : quoted(name)}`;
+  const named = name === undefined ? "" : ` ${inCommand(name)}`;
   return {
     what: `the total, ${amountText(totalPaisa)}`,
     matches: (text) => {

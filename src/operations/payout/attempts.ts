@@ -3,6 +3,7 @@ import type { ServiceContract } from "../../api/contract/index.ts";
 import type { Answer } from "../../api/response.ts";
 import { Failure } from "../../domain/failure.ts";
 import { isGeneratedReference } from "../../domain/reference.ts";
+import { inCommand } from "../../domain/text.ts";
 import type { Operation } from "../../ledger/operation.ts";
 import {
   type ApiGuarantees,
@@ -160,7 +161,7 @@ function lastFailure(
     const isLast = isOwnRejection || !guarantees.references;
     const next = isLast
       ? resolveHint(reference, "payout", deps.account)
-      : `Then run 'lenden ledger resolve ${reference}'.`;
+      : `Then run 'lenden ledger resolve ${inCommand(reference)}'.`;
     const why = isOwnRejection
       ? `${whyUnknown}, and 'lenden verify-api' found that such a request may still create a payout`
       : whyUnknown;

@@ -5,6 +5,7 @@ import { newReference } from "../../domain/new-reference.ts";
 import { personIn, personText } from "../../domain/person.ts";
 import { isGeneratedReference } from "../../domain/reference.ts";
 import { isUnresolved, isUnsettled, isUsedUp } from "../../domain/state.ts";
+import { inCommand } from "../../domain/text.ts";
 import type { ClaimAnswer } from "../../ledger/change.ts";
 import { type ClaimDecision, type PlannedRow, payoutOf } from "../../ledger/decide.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
@@ -162,7 +163,7 @@ export async function notSealed(
   const ofFile = `run 'lenden payout batch send' again, with the file of batch ${batchId}`;
   const again =
     batch === null
-      ? `run your 'lenden payout send' command again, with --ref ${name}`
+      ? `run your 'lenden payout send' command again, with --ref ${inCommand(name)}`
       : `${ofFile}${isLate ? " and --name <name>" : ""}`;
   const why = isLate
     ? "its batch was cancelled, or not created, when this payout was recorded"
@@ -201,10 +202,10 @@ function otherPayout(order: PayoutOrder, operation: Operation): Failure {
   // pay that twice, so none is named while the payout in the ledger may have been made.
   const next = newReference(reference);
   const advice = isUsedUp(operation)
-    ? `To send that payout again with corrected values, use --ref ${next}.`
+    ? `To send that payout again with corrected values, use --ref ${inCommand(next)}.`
     : isUnresolved(operation)
-      ? `That payout may have been paid: run 'lenden ledger resolve ${reference}' first.`
-      : `To see that payout, run 'lenden ledger show ${reference}'. For a new payout, use a new reference.`;
+      ? `That payout may have been paid: run 'lenden ledger resolve ${inCommand(reference)}' first.`
+      : `To see that payout, run 'lenden ledger show ${inCommand(reference)}'. For a new payout, use a new reference.`;
   return new Failure(
     "payout.reference-used",
     `Reference ${reference} already belongs to a different payout.`,
@@ -235,10 +236,10 @@ export function possibleDuplicate(earlier: Operation): [message: string, reason:
 function duplicatePayout(earlier: Operation, account: string): Failure {
   const { reference, id } = earlier;
   const name = reference ?? id;
-  const isOwn = earlier.account === account;
+  const named = earlier.account === account ? inCommand(name) : id;
   const inspect = isUnsettled(earlier)
-    ? `To find out if it was accepted, run 'lenden ledger resolve ${isOwn ? name : id}'.`
-    : `To see it, run 'lenden ledger show ${isOwn ? name : id}'.`;
+    ? `To find out if it was accepted, run 'lenden ledger resolve ${named}'.`
+    : `To see it, run 'lenden ledger show ${named}'.`;
   return new Failure("payout.duplicate", `Duplicate payout: ${describeEarlier(earlier)}.`, {
     // A payout whose outcome is unknown may have been paid: no hint leads to a second one.
     hint: isUnresolved(earlier) ? inspect : `${inspect} To send a second payout, add --again.`,

@@ -3,6 +3,7 @@ import type { ServiceContract } from "../../api/contract/index.ts";
 import type { Answer } from "../../api/response.ts";
 import { Failure } from "../../domain/failure.ts";
 import { newReference } from "../../domain/new-reference.ts";
+import { inCommand } from "../../domain/text.ts";
 import type { Operation } from "../../ledger/operation.ts";
 import type { OperationDeps } from "../deps.ts";
 import { confirmedUnseen, differingOutcome, recordShown } from "../known-record.ts";
@@ -86,7 +87,7 @@ export function usedBefore({ reference }: PayoutOrder, operation: Operation): Fa
     {
       hint: isConflict
         ? resolveHint(reference, "payout", operation)
-        : `A reference cannot be used again. To send the payout again, use --ref ${next}.`,
+        : `A reference cannot be used again. To send the payout again, use --ref ${inCommand(next)}.`,
       operation: reference,
     },
   );
