@@ -1,6 +1,7 @@
 import type { Paisa } from "../domain/amount.ts";
 import { isTaka } from "../domain/money.ts";
 import { quoted } from "../domain/result.ts";
+import { shellLine } from "../domain/text.ts";
 import type { DecimalMark } from "../tables/amount.ts";
 import type { TableRow } from "../tables/cell.ts";
 import { headingLine } from "../tables/heading.ts";
@@ -17,6 +18,7 @@ import {
   cleanReference,
   cleanText,
 } from "./clean-cells.ts";
+import { isHeld } from "./held-rows.ts";
 
 /** A cell that is written in another form than the file has it. */
 export interface Change {
@@ -84,6 +86,7 @@ export function createRowReader(
 ) {
   const column = (field: PayrollField) => payroll.columns.find((one) => one.field === field);
   const currency = payroll.columns.filter((one) => one.field === "currency");
+  const heldProblems = createHeldProblems(payroll);
   return ({ line, cells, isHidden = false }: TableRow): CleanRow => {
     const cellOf = (field: PayrollField) => cells[column(field)?.place ?? -1] ?? "";
     const name = cleanText(cellOf("name"));
@@ -126,6 +129,7 @@ export function createRowReader(
           problem: `${quoted(text)} is not BDT. Enter the amount in BDT.`,
         });
     }
+    problems.push(...heldProblems(line, cells));
     const amount = accept("amount", cleanAmount(cellOf("amount"), mark));
     const read = cleanRecipient(cellOf("to"), rules.isRocket(used), rules.asIs);
     const recipient = accept("to", read);
@@ -158,4 +162,20 @@ export function createRowReader(
       kept: kept.map(({ place }) => cleanText(cells[place] ?? "").text),
     };
   };
+}
+
+/** Finds cells of columns without a role that say that the row is not to be paid. */
+function createHeldProblems({ columns }: Payroll) {
+  // A stored mapping does not decide about the rows of another month.
+  const remarks = columns.filter(
+    ({ field, isChosen }) => field === undefined || (field === "ignore" && !isChosen),
+  );
+  return (line: number, cells: TableRow["cells"]) =>
+    remarks.flatMap(({ name: column, place }): CleanProblem[] => {
+      const text = headingLine(textOf(cells[place]));
+      if (!isHeld(text)) return [];
+      const ignore = column === "" ? "" : `, or add ${shellLine(["--map", `${column}=ignore`])}`;
+      const problem = `${quoted(text)} says that the row is not to be paid. Delete the row${ignore}.`;
+      return [{ kind: "held back", line, column, problem }];
+    });
 }

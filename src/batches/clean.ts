@@ -4,7 +4,7 @@ import { quoted } from "../domain/result.ts";
 import { shellLine } from "../domain/text.ts";
 import { currencyOfHeading } from "../tables/currency.ts";
 import type { Payroll } from "../tables/payroll.ts";
-import { meaningProblems, type PayrollColumn } from "../tables/payroll-columns.ts";
+import { meaningProblems } from "../tables/payroll-columns.ts";
 import { beforeColumn, type PayrollField } from "../tables/payroll-names.ts";
 import { sortRows } from "../tables/payroll-rows.ts";
 import type { SkippedRow } from "../tables/skipped.ts";
@@ -18,7 +18,6 @@ import {
   createRowReader,
 } from "./clean-rows.ts";
 import { type Field, fields } from "./fields.ts";
-import { isHeld } from "./held-rows.ts";
 import { countRow, type Sum } from "./status.ts";
 import { linesText } from "./texts.ts";
 
@@ -69,7 +68,7 @@ export async function cleanPayroll(payroll: Payroll, rules: CleanRules): Promise
         all.flatMap(({ line, isHidden }) => (isHidden ? line : [])),
       ),
     });
-  problems.push(...walletProblems(payroll, all), ...heldProblems(all, kept));
+  problems.push(...walletProblems(payroll, all));
   problems.push(...(await completedProblems(all, payroll, rules)));
   const isLeft = ({ isHidden = false }) => isHidden && rules.hidden === "skip";
   const rows = all.filter((one) => !isLeft(one));
@@ -120,18 +119,6 @@ function* walletProblems({ columns }: Payroll, rows: CleanRow[]): Iterable<Clean
       const right = shellLine(["--map", `${to.name}=to`]);
       const problem = `The column ${quoted(to.name)} names another wallet than the method ${quoted(method)}. Correct the method. If the method is right for these numbers, add ${right}.`;
       yield { kind: "column", problem };
-    }
-}
-
-/** Rows whose other cells say that they are not to be paid. */
-function* heldProblems(rows: CleanRow[], columns: PayrollColumn[]): Iterable<CleanProblem> {
-  for (const { line, kept } of rows)
-    for (const [place, { name }] of columns.entries()) {
-      const text = kept[place] ?? "";
-      if (!isHeld(text)) continue;
-      const ignore = name === "" ? "" : `, or add ${shellLine(["--map", `${name}=ignore`])}`;
-      const problem = `${quoted(text)} says that the row is not to be paid. Delete the row${ignore}.`;
-      yield { kind: "held back", line, column: name, problem };
     }
 }
 

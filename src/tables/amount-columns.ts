@@ -42,14 +42,15 @@ export function doubtOfAmount(
   rows: TableRow[],
 ): string | undefined {
   const named = (words: Set<string>) => others.filter(({ name }) => isNamed(name, words));
-  const rivals = named(finalWords).filter(({ place }) =>
-    rows.some(({ cells }) => differs(cells[amount.place] ?? "", cells[place] ?? "")),
-  );
-  if (rivals.length > 0) {
+  const rowOf = ({ place }: OtherColumn) =>
+    rows.find(({ cells }) => differs(cells[amount.place] ?? "", cells[place] ?? ""));
+  const rivals = named(finalWords).filter((one) => rowOf(one) !== undefined);
+  const [first] = rivals;
+  if (first) {
     const all = [amount, ...rivals];
     const maps = all.map(({ name }) => shellLine(["--map", `${name}=amount`]));
     const ignored = rivals.map(({ name }) => shellLine(["--map", `${name}=ignore`]));
-    return `More than one column may be the amount: ${samplesOf(all, rows)}. Choose one: ${maps.join(" or ")}. To pay ${quoted(amount.name)}, you can also add ${ignored.join(" ")}.`;
+    return `More than one column may be the amount: ${samplesOf(all, [rowOf(first) ?? [], rows].flat())}. Choose one: ${maps.join(" or ")}. To pay ${quoted(amount.name)}, you can also add ${ignored.join(" ")}.`;
   }
   if (isNamed(amount.name, finalWords)) return undefined;
   const deductions = named(deductionWords).filter(({ place }) =>

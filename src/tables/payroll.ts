@@ -83,7 +83,7 @@ export async function readPayroll(
       field: choosing.fields[place],
       sample: headingLine(textOf(filled?.cells[place])),
       isHidden: source.hiddenColumns.includes(place),
-      isChosen: mapped.some((one) => !one.isStored && isSameHeading(one.column, name)),
+      isChosen: given.some((one) => !one.isStored && isSameHeading(one.column, name)),
     };
   });
   const above = head.slice(0, place).map(({ line, cells }) => skippedRow(line, "title", cells));

@@ -194,15 +194,16 @@ describe("payout batch clean does not decide", () => {
     ["Net Payable", "Final Payable"],
     ["Salary", "Net Pay Revised"],
   ])("whether %s or %s is paid, unless they are the same", async (one, other) => {
-    const content = `Name,Mobile,${one},${other}\nA,01712345678,12500,10500\n`;
+    const same = "B,01712345679,3,3";
+    const content = `Name,Mobile,${one},${other}\n${same}\nA,01712345678,12500,10500\n`;
     const said = await problem(content);
     expect(said).toContain(`${one}" (such as "12500"), "${other}" (such as "10500")`);
     expect(said).toContain(`--map '${other}=ignore'`);
     expect(await cleaned(content, "--map", `${other}=amount`)).toContain(
       `A,"01712345678",10500,12500`,
     );
-    expect(await cleaned(content, "--map", `${other}=ignore`)).toHaveLength(2);
-    expect(await cleaned(content.replace("10500", "12500.00"))).toHaveLength(2);
+    expect(await cleaned(content, "--map", `${other}=ignore`)).toHaveLength(3);
+    expect(await cleaned(content.replace("10500", "12500.00"))).toHaveLength(3);
   });
 
   test("whether salaries are paid from which another column is deducted", async () => {
@@ -408,6 +409,14 @@ describe("payout batch clean --mapping", () => {
     const changed = await run(december, "--map", "Net Pay Revised=amount");
     expect(changed.stderr).toContain("The mapping months was changed.");
     expect(await run(december)).toMatchObject({ code: 0, stdout: changed.stdout });
+  });
+
+  test("does not decide about rows that a later file holds back", async () => {
+    const text = "Name,Mobile,Pay,Remarks\nA,01712345678,5,Hold\n";
+    const flags = ["--map", "Remarks=ignore"];
+    expect(await cleaned(text, "--mapping", "held", ...flags)).toHaveLength(2);
+    expect(await problem(text, "--mapping", "held")).toContain('"Hold" says');
+    expect(await cleaned(text, "--mapping", "held", "--ignore-columns", "Remarks")).toHaveLength(2);
   });
 
   test("stores the sheet that was named", async () => {
