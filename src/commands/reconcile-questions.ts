@@ -25,14 +25,18 @@ export function columnQuestion(columns: ColumnMapping[], unused: UnusedColumn[])
   };
 }
 
-/** The lines with exactly one proposal, of an operation that is proposed for no other line. */
+/** The lines with exactly one proposal, which is made for no other line. A cancelled operation has two lines. */
 export function uniqueOf({ findings }: Reconciliation, reason = ""): Acceptance[] {
-  const found = [...findings.list("proposed")].flatMap(({ line, proposals: [first, ...others] }) =>
-    first && others.length === 0 ? { line: line.line, operation: first.operation, reason } : [],
+  const found = [...findings.list("proposed")].flatMap(
+    ({ line, proposals: [first, ...others] }) => {
+      if (!first || others.length > 0) return [];
+      const { operation, isReturn } = first;
+      return { line: line.line, operation, reason, use: `${operation} ${isReturn}` };
+    },
   );
   const times = new Map<string, number>();
-  for (const { operation } of found) times.set(operation, (times.get(operation) ?? 0) + 1);
-  return found.filter(({ operation }) => times.get(operation) === 1);
+  for (const { use } of found) times.set(use, (times.get(use) ?? 0) + 1);
+  return found.filter(({ use }) => times.get(use) === 1);
 }
 
 export function explanationQuestion(

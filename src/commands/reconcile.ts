@@ -142,9 +142,7 @@ async function resultOf(input: ReconcileInput, context: Context) {
   await accepting(input.accept);
   if (input.acceptUnique) {
     const count = await accepting(uniqueOf(found, input.reason));
-    // What returns money is proposed once the operation has a line.
-    const returns = await accepting(uniqueOf(found, input.reason));
-    context.ui.notice(`Accepted ${counted(count + returns, "line")} with exactly one proposal.`);
+    context.ui.notice(`Accepted ${counted(count, "line")} with exactly one proposal.`);
   } else if (input.accept.length === 0) await accepting(await askForProposals(found, context));
   if (input.explain.length > 0) {
     checkExplanations(found.findings, input.explain);

@@ -95,6 +95,8 @@ const selections = {
   proposed: "proposals <> ''",
   returning: `proposals LIKE '%"isReturn":true%'`,
   proposedOnce: "proposals <> '' AND proposal_count = 1",
+  /** Texts that are not searched, because of the ID. */
+  unsearched: `${unlisted} AND id IS NOT NULL AND reference LIKE '% %'`,
   matchedById: "result = 'matched' AND id IS NOT NULL",
   unexplained:
     "result = 'only-in-statement' AND explained IS NULL AND proposals = '' AND currency IS NULL",

@@ -100,10 +100,14 @@ async function findCancelled(
     if (own) {
       findings.explain(own.line, one, own.reason, [onlyCancelled]);
       named.set(Number(one.number), own.line);
-    } else if (returned) findings.explain(returned.line, one, returned.reason);
+      continue;
+    }
     // Without a return, the debit may be a payment by hand.
-    else if (findings.hasFitting(sent) && findings.hasFitting(back)) findings.propose(one, sent);
-    else findings.propose(one, { ...back, recipients: back.recipients.filter(Boolean) });
+    const hasBoth = findings.hasFitting(sent) && (returned || findings.hasFitting(back));
+    if (hasBoth) findings.propose(one, sent);
+    const recipients = hasBoth ? back.recipients : back.recipients.filter(Boolean);
+    if (returned) findings.explain(returned.line, one, returned.reason);
+    else findings.propose(one, { ...back, recipients });
   }
 }
 
@@ -210,14 +214,17 @@ export async function accept(
     problems.push("--accept names a line or an operation twice.");
   if (problems.length > 0)
     throw usage(problems, "Accept only an operation that the result proposes for that line.");
+  const recorded = new Set<string>();
   for (const { finding, operation, reason, isAlone } of decisions) {
-    const { state, status } = operation;
+    const { id, state, status } = operation;
     const line = `${finding.digest ?? ""}${isAlone ? alone : ""}`;
     const matched = { line, statement: statementTextOf(finding.line, statement.name), reason, by };
     const outcome = { state, ...(status === null ? {} : { status }), matched };
-    const answer = await ledger.learn({ seen: operation, outcome });
+    // The first line of a cancelled operation changed its history.
+    const seen = recorded.has(id) ? ((await ledger.find(id)) ?? operation) : operation;
+    const answer = await ledger.learn({ seen, outcome });
+    recorded.add(id);
     if (answer.kind === "recorded") continue;
-    const { id } = operation;
     const hint = "Run the same command again.";
     const message = `Cannot accept operation ${id}: another process changed it.`;
     throw new Failure("operation.locked", message, { hint, operation: id });

@@ -219,8 +219,10 @@ function contradictionHints(
 /** The way out if the provider's own IDs keep its texts from being searched. */
 function* ownIdHints(findings: Findings, columns: Report["columns"]): Iterable<string> {
   const id = columns.find(({ field }) => field === "id");
-  const isSearched = columns.some(({ field }) => field === "narration" || field === "type");
-  if (!id || !isSearched || findings.count("unlistedWithId").count === 0) return;
+  const hasTexts =
+    columns.some(({ field }) => field === "narration" || field === "type") ||
+    findings.count("unsearched").count > 0;
+  if (!id || !hasTexts || findings.count("unlistedWithId").count === 0) return;
   if (findings.count("matchedById").count > 0) return;
   const flag = shellLine(["--map", `${id.column}=line-id`]);
   yield `No ID in the column ${quoted(id.column)} is known. If they are the provider's own IDs, search the texts of the lines instead: ${flag}.`;

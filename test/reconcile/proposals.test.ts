@@ -77,6 +77,7 @@ describe("a narration beside the provider's own IDs", () => {
   test("is named in the hint if too few lines show whose IDs these are", async () => {
     const few = lines.slice(0, 3);
     const hint = "--map 'Transaction ID=line-id'";
+    expect((await reconciled(few)).stderr).toContain(hint);
     expect((await reconciled(few, ...narration)).stderr).toContain(hint);
     const found = await reconciled(few, ...narration, "--map", "Transaction ID=line-id");
     expect(found.stderr).not.toContain(hint);

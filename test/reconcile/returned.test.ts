@@ -83,7 +83,7 @@ describe("a cancelled payout whose money comes back on a line without its refere
     const lines = [...named, "T2,,01812345678,500,", "T3,,01812345678,,500"];
     expect(await reconciled(lines, ...foreign)).toMatchObject({
       code: 6,
-      shown: ["2 matched", "3 only-in-statement W-7", "4 only-in-statement"],
+      shown: ["2 matched", "3 only-in-statement W-7", "4 only-in-statement returns W-7"],
     });
     const all = ["--accept-unique", "--reason", "same number and amount"];
     const closed = { code: 0, shown: ["2 matched", "3 matched", "4 only-in-statement accepted"] };
