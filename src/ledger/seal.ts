@@ -55,12 +55,14 @@ export function createSealer(
   const info = JSON.stringify([environment, name]);
   const key = Buffer.from(hkdfSync("sha256", material, salt, info, 32));
   const seal = (...parts: string[]) =>
-    createHmac("sha256", key).update(JSON.stringify(parts).normalize("NFC")).digest("base64url");
+    createHmac("sha256", key).update(JSON.stringify(parts)).digest("base64url");
+  // The API tells references apart by their bytes, so only texts for people are normalized.
+  const shown = (text: string | null) => (text ?? "").normalize("NFC");
   return {
     sealOf: ({ batch, reference, amountPaisa, recipient, methodId, name: payee, description }) =>
       seal(
         ...["lenden order 1", environment, name, batch === null ? "payout" : "row", batch ?? ""],
-        ...[reference, String(amountPaisa), recipient, methodId, payee ?? "", description ?? ""],
+        ...[reference, String(amountPaisa), recipient, methodId, shown(payee), shown(description)],
       ),
     sealOfPlan: ({ batch, identity, rowCount, totalPaisa, seals, accepted }) =>
       seal(

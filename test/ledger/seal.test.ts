@@ -25,6 +25,18 @@ describe("a seal", () => {
   });
 });
 
+test("a seal of a reference is none of one that only looks like it", () => {
+  const sealer = createSealer("s3cret-of-all-payouts", { environment: "production", name: "a" });
+  const order = { batch: null, amountPaisa: 1n, name: null, description: null };
+  const seals = ["recipient", "methodId", "reference"].flatMap((field) =>
+    ["K", "\u212A"].map((value) => {
+      const texts = { recipient: "", methodId: "", reference: "", [field]: value };
+      return sealer.sealOf({ ...order, ...texts });
+    }),
+  );
+  expect(new Set(seals).size).toBe(6);
+});
+
 describe("the order in the body of a request", () => {
   const asked = {
     amount: 1250.5,
