@@ -89,10 +89,10 @@ export function entryOf(row: Row): Entry | undefined {
   const category = entryCategories.find((one) => one === text("category"));
   const isTime = !Number.isNaN(Date.parse(text("bookedAt")));
   if (account === undefined || paisa === undefined || !category || !isTime) return undefined;
-  if (text("key") !== accountKey(account, text("of"))) return undefined;
   const texts = { bookedAt: text("bookedAt"), line: text("line"), reason: text("reason") };
-  return {
-    ...{ key: text("of"), account, category, paisa, ...texts },
-    ...{ recordedAt: String(row.at), user: text("user"), login: String(row.login) },
-  };
+  const entry = { key: text("of"), category, paisa, ...texts };
+  const author = { account, user: text("user") };
+  // The index finds the key by its place, so what only reads like an entry is none.
+  if (entryData(entry, author) !== row.data) return undefined;
+  return { ...entry, ...author, recordedAt: String(row.at), login: String(row.login) };
 }

@@ -76,6 +76,7 @@ export type HistoryEvent = OperationEvent | UnreadableEvent;
 export function readEvent(at: string, event: string, json: string): HistoryEvent {
   const parsed = jsonIn(json);
   const data = parsed?.value;
+  if (!isTime(at)) return { at, event: "unreadable", name: event, data: json };
   if (event === "intent" && isIntent(data)) return { at, event, data };
   if (event === "resumed" && isResumed(data)) return { at, event, data };
   if (event === "reopened" && isReopened(data)) return { at, event, data };
@@ -98,6 +99,10 @@ export function readHistory(json: string): HistoryEvent[] {
 type Check = (value: unknown) => boolean;
 
 const isText: Check = (value) => typeof value === "string";
+/** As lenden writes it: everything else could not be compared or shown. */
+const isTime: Check = (value) =>
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(String(value)) &&
+  !Number.isNaN(Date.parse(String(value)));
 const isTruth: Check = (value) => typeof value === "boolean";
 const maybe =
   (fits: Check): Check =>
@@ -114,7 +119,7 @@ function shape<Data>(checks: { [Field in keyof Required<Data>]: Check }) {
 function isIntent(data: unknown): data is IntentData {
   return (
     isObject(data) &&
-    maybe(isText)(data.createdAt) &&
+    maybe(isTime)(data.createdAt) &&
     intentColumns.every(({ field, parse }) => parse(data[field]) !== undefined)
   );
 }
@@ -133,8 +138,8 @@ const isOutcome = shape<OutcomeData>({
   state: (state) => states.some((one) => one === state),
   remoteId: maybe(isText),
   status: maybe(isText),
-  recordUpdatedAt: maybe(isText),
-  recordCreatedAt: maybe(isText),
+  recordUpdatedAt: maybe(isTime),
+  recordCreatedAt: maybe(isTime),
   matched: maybe(
     shape<NonNullable<Outcome["matched"]>>({
       line: isText,
@@ -253,10 +258,16 @@ export function sendableBy(
   return { openedAt: createdAt, keyHash: first };
 }
 
-/** The place in the chain of the event by which a login last ordered an operation; undefined if it did not. */
+/**
+ * The place in the chain of the event by which a login last ordered an operation; undefined if it did not. What was
+ * recorded from its record was not ordered here.
+ */
 export function orderedAt(own: string, history: HistoryEvent[]): number | undefined {
+  const [, second] = history;
+  const wasFound = second?.event === "look" && second.data.recordCreatedAt !== undefined;
   const order = history.findLast(
-    ({ event, login = own }) => login === own && (event === "intent" || event === "reopened"),
+    ({ event, login = own }) =>
+      login === own && (event === "reopened" || (event === "intent" && !wasFound)),
   );
   return order && (order.number ?? Number.POSITIVE_INFINITY);
 }

@@ -71,6 +71,7 @@ function isOfLogin({ login }: HistoryEvent, other: HistoryEvent | undefined): bo
 function canAttempt(before: Before, one: OutcomeEvent, earlier: HistoryEvent[]): boolean {
   const { state, code, otherId, actor, matched, recordCreatedAt } = one.data;
   if (actor !== undefined || matched !== undefined || recordCreatedAt !== undefined) return false;
+  if (isUnsettled(before) && !hasRecord(before, one.data)) return false;
   if (isUnsettled(before)) return isOfLogin(one, takersIn(earlier).at(-1));
   const late = earlier.at(-1);
   return (
@@ -86,11 +87,18 @@ function canAttempt(before: Before, one: OutcomeEvent, earlier: HistoryEvent[]):
   );
 }
 
+/** What the API created has an ID. */
+function hasRecord(before: Before, { state, remoteId }: OutcomeData): boolean {
+  return state !== "CONFIRMED" || !isCreation(before) || (remoteId ?? before.remoteId) !== null;
+}
+
 /** What a status check or a person may show, by the state before. */
 function canShow(before: Before, one: OutcomeEvent, earlier: HistoryEvent[]): boolean {
   const { data } = one;
   // A test of the API ends by what other tests show; none of them is an order that a guard protects.
   if (isTest(before)) return true;
+  // Only the request that creates a payment returns its page.
+  if (data.paymentUrl !== undefined) return false;
   if (data.matched !== undefined) return changesNothing(before, data);
   if (data.state === "CONFLICT") return canDiffer(before, data);
   if (data.state === "CONFIRMED") return canConfirm(before, one, earlier);
@@ -119,7 +127,7 @@ function canDeclare(before: Before, { code, actor, remoteId }: OutcomeData): boo
 }
 
 function canConfirm(before: Before, one: OutcomeEvent, earlier: HistoryEvent[]): boolean {
-  const { remoteId, actor, recordCreatedAt } = one.data;
+  const { remoteId, actor, recordCreatedAt, code } = one.data;
   if (!isCreation(before)) return isUnsettled(before) || before.state === "CONFIRMED";
   const hasNew = remoteId !== undefined;
   const isReported = actor !== undefined;
@@ -133,7 +141,7 @@ function canConfirm(before: Before, one: OutcomeEvent, earlier: HistoryEvent[]):
     NOT_SENT: hasNew && (isReported ? isCreatedHere : before.kind === "payout"),
     // Another ledger sent the same payout under its reference.
     REFUSED: hasNew && !isReported && before.kind === "payout",
-    CONFIRMED: !hasNew && !isReported && isCreatedHere,
+    CONFIRMED: !hasNew && !isReported && isCreatedHere && (code ?? before.code) === before.code,
   };
   return by[before.state];
 }

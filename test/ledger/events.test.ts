@@ -12,11 +12,12 @@ const stored = {
 };
 const taker = { holder: "{}", actor: "{}" };
 const text = fc.string();
+const time = fc.date({ noInvalidDate: true, min: new Date(0), max: new Date("9999-12-31") });
 const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined });
 const outcome = fc.record({
   state: fc.constantFrom(...states),
   ...{ remoteId: maybe(text), status: maybe(text), code: maybe(text), message: maybe(text) },
-  ...{ recordUpdatedAt: maybe(text), recordCreatedAt: maybe(text), answer: maybe(text) },
+  ...{ recordUpdatedAt: maybe(time), recordCreatedAt: maybe(time), answer: maybe(text) },
   ...{ otherId: maybe(text), paymentUrl: maybe(text), actor: maybe(text) },
   sent: maybe(fc.boolean()),
   matched: maybe(fc.record({ line: text, statement: maybe(text), reason: text, by: text })),
@@ -43,6 +44,16 @@ test("reads every event as it was written", () => {
     }),
   );
 });
+
+test.each(["(x)", "", "2026-11-20", "9999-99-99T10:00:00.000Z", null, 7])(
+  "reads no event with the time %j",
+  (time) => {
+    const data = { state: "CONFIRMED" };
+    const json = JSON.stringify({ ...data, recordUpdatedAt: time });
+    expect(readEvent(at, "look", json).event).toBe("unreadable");
+    expect(readEvent(String(time), "look", JSON.stringify(data)).event).toBe("unreadable");
+  },
+);
 
 test("reads an event of any other content as unreadable, and replays the rest", () => {
   const { event: intent, recorded } = createOperation(payout("A"), stored, worker());

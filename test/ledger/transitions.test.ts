@@ -76,14 +76,17 @@ describe("a history that lenden writes", () => {
   test.each<[string, Event[], Given?]>([
     ["an attempt of unknown outcome, and the next one", [unknown, confirmed]],
     ["a run that could not send it again", [unknown, resumed(), look("UNCERTAIN")]],
-    ["another person resumes it", [unknown, resumed("ben"), attempt("CONFIRMED", {}, "ben")]],
+    [
+      "another person resumes it",
+      [unknown, resumed("ben"), attempt("CONFIRMED", { remoteId: "X1" }, "ben")],
+    ],
     ["another person reports its ID", [unknown, accepted({ actor }, "ben")]],
     ["another person reports that it was not created", [unknown, declared]],
     ["what was declared was created all the same", [unknown, declared, accepted({ actor })]],
     ["its record, after it was rejected", [rejected, accepted({ recordCreatedAt: at })]],
     [
       "it was not sent, and is sent again",
-      [notSent, reopened("ben"), attempt("CONFIRMED", {}, "ben")],
+      [notSent, reopened("ben"), attempt("CONFIRMED", { remoteId: "X1" }, "ben")],
     ],
     ["access was denied, and it is sent again", [denied, reopened(), confirmed]],
     ["it was rejected, and its reference is sent again", [rejected, reopened()], rejectedOnce],
@@ -123,6 +126,9 @@ describe("a history that lenden writes", () => {
 
 describe("a history that lenden never writes", () => {
   test.each<[string, Event[], Given?]>([
+    ["an accepted payout has no ID", [attempt("CONFIRMED")]],
+    ["a status check shows a payment page", [confirmed, look("CONFIRMED", { paymentUrl: "x" })]],
+    ["what was accepted had existed", [confirmed, look("CONFIRMED", { code: "existing" })]],
     ["an accepted payout was not sent", [confirmed, notSent]],
     ["an accepted payout was rejected", [confirmed, denied]],
     ["an accepted payout is unknown", [confirmed, unknown]],
