@@ -24,14 +24,18 @@ export function columnsOf(batch: Batch, only: Selection | undefined): string[] {
     : [...columns, ...missing("ref"), ...resultColumns];
 }
 
-/** The rows of a batch with their results, page by page. */
-export function exportedRows(
+/**
+ * The rows of a batch with their results, page by page.
+ *
+ * @throws Failure `batch.plan-modified` before the first row if they are not those that were planned
+ */
+export async function* exportedRows(
   batch: Batch,
   only: RowStatus | undefined,
   ledger: Ledger,
 ): AsyncIterable<ExportedRow[]> {
   const ref = nameOf("ref", batch);
-  return inPages(ledger.batches.rows(batch, "all"), async (row) => {
+  yield* inPages(await plannedRows(batch, ledger), async (row) => {
     if (only !== undefined && only !== rowStatusOf(row)) return undefined;
     const { payoutId, status, code, message, sentAt, updatedAt } = row;
     const state = row.state === "INTENT" ? "UNCERTAIN" : (row.state ?? "NOT_SENT");
@@ -47,6 +51,7 @@ export function exportedRows(
  * The rows of a batch that can be sent again after a correction, page by page.
  *
  * @param omitted counts those that have new references already
+ * @throws Failure as `exportedRows`
  */
 export async function* retryRows(
   batch: Batch,
@@ -55,13 +60,18 @@ export async function* retryRows(
 ): AsyncIterable<ExportedRow[]> {
   const planOf = await createRetryPlanner(batch, ledger);
   const [ref, method] = [nameOf("ref", batch), nameOf("method", batch)];
-  yield* inPages(ledger.batches.rows(batch, "all"), async (row) => {
+  yield* inPages(await plannedRows(batch, ledger), async (row) => {
     const plan = await planOf(row);
     countRetry(omitted, plan);
     if (plan.kind !== "open") return undefined;
     const own = ownCells(row, batch);
     return { ...own, [ref]: plan.reference, [method]: own[method] || row.method };
   });
+}
+
+/** Whoever can write to the ledger can add rows to a batch: what a person sends again has to be what was planned. */
+async function plannedRows(batch: Batch, { batches }: Ledger): Promise<AsyncIterable<RowResult>> {
+  return batches.rowsAsRead(await batches.readPlan(batch, undefined), "all");
 }
 
 async function* inPages(

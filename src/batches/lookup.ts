@@ -260,9 +260,11 @@ async function wasPaidBy(
   ledger: Ledger,
 ): Promise<boolean> {
   if (!samples.every((row) => counts.has(keyOf(row)))) return false;
+  const { batches } = ledger;
   const found = new Map<string, number>();
-  let [isPaid, isOpen] = [false, false];
-  for await (const row of ledger.batches.rows(batch, "all")) {
+  let [isPaid, isOpen] = [await batches.isCancelledByOthers(batch), false];
+  // A row that was added to the plan would make it look like another one.
+  for await (const row of batches.rowsAsRead(await batches.readPlan(batch, undefined), "all")) {
     const key = keyOf(row);
     const count = (found.get(key) ?? 0) + 1;
     if (count > (counts.get(key) ?? 0)) return false;
@@ -272,7 +274,7 @@ async function wasPaidBy(
   }
   if (isPaid && !isOpen) return true;
   // Only the states of its rows say that the file would not pay it again.
-  await ledger.batches.assertRecorded(batch);
+  await batches.assertRecorded(batch);
   return false;
 }
 

@@ -41,6 +41,8 @@ export function countRetry({ accepted, others }: Retries, plan: RetryPlan): void
 /**
  * The batch that a file repairs: all of its references are those by which rows of that batch can be sent again, as
  * `export --only failed` gives them. Undefined for any other file.
+ *
+ * @throws Failure `batch.plan-modified` if the rows of the batch are not those that were planned
  */
 export async function repairedBatch(
   rows: { reference: string | null }[],
@@ -52,7 +54,8 @@ export async function repairedBatch(
   const batch = await batchOfReference(replacedReference(first) ?? first, ledger);
   if (!batch) return undefined;
   const planOf = await createRetryPlanner(batch, ledger);
-  for await (const row of ledger.batches.rows(batch, "all")) {
+  const read = await ledger.batches.readPlan(batch, undefined);
+  for await (const row of ledger.batches.rowsAsRead(read, "all")) {
     const plan = await planOf(row);
     if (plan.kind === "open") left.delete(plan.reference);
     if (left.size === 0) return batch;

@@ -12,10 +12,18 @@ export interface UnknownRow {
   operation: Operation;
 }
 
+/**
+ * The rows whose outcome is unknown, of those that the batch itself sent.
+ *
+ * @throws Failure `batch.plan-modified` if its rows are not those that were planned
+ */
 export async function unknownRows(batch: Batch, ledger: Ledger): Promise<UnknownRow[]> {
-  const operations = new Map((await ledger.unsettled()).map((one) => [one.reference, one]));
+  const { batches } = ledger;
+  const own = (await ledger.unsettled()).filter((one) => one.batch === batch.number);
+  const operations = new Map(own.map((one) => [one.reference, one]));
   const rows: UnknownRow[] = [];
-  for await (const { line, reference } of ledger.batches.rows(batch, "unknown")) {
+  const plan = await batches.readPlan(batch, undefined);
+  for await (const { line, reference } of batches.rowsAsRead(plan, "unknown")) {
     const operation = operations.get(reference);
     if (operation) rows.push({ line, operation });
   }

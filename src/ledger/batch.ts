@@ -100,6 +100,8 @@ export interface BatchResults {
   tallies(batches: Batch[]): Promise<Tally[][]>;
   /** Its accepted rows whose last attempts other logins than that of this run recorded, by login. */
   acceptedByOthers(batch: Batch): Promise<{ login: string; count: number; sumPaisa: Paisa }[]>;
+  /** True if another login than that of this run recorded that rows of it were cancelled after they were accepted. */
+  isCancelledByOthers(batch: Batch): Promise<boolean>;
   /** When the first and the last of its rows were sent; undefined if no row was. */
   sentBetween(batch: Batch): Promise<{ first: string; last: string } | undefined>;
   /** Its references that replace used ones: `…-lenden2`. */
@@ -153,7 +155,7 @@ export type PlanResult =
 /** By what a batch is looked up. */
 export interface Traits {
   id?: string;
-  /** SHA-256 of the bytes of its file. */
+  /** SHA-256 of the bytes of its file, of a batch that this login planned: others can give theirs any hash. */
   hash?: string;
   identity?: string;
   /** The sum of its rows. */

@@ -1,3 +1,4 @@
+import { replacedReference } from "../domain/new-reference.ts";
 import { isFree, isTest } from "../domain/state.ts";
 import {
   type ClaimDecision,
@@ -39,7 +40,12 @@ function declaredIn(request: ClaimRequest, facts: ClaimFacts): FoundOperation | 
   const isDeclared = (one: FoundOperation) => {
     if (one.others === null || isTest(one)) return false;
     const before = { ...one, ...one.others.without };
-    return one.number === same?.number ? mayHavePaid(before) : stops(before) && !stops(one);
+    // A row that is sent again has a new reference: it is the same order at any age.
+    const isSameOrder =
+      one.number === same?.number ||
+      (one.reference !== null &&
+        one.reference === replacedReference(request.intent.reference ?? ""));
+    return isSameOrder ? mayHavePaid(before) : stops(before) && !stops(one);
   };
   // This person was told with an order that came after it. The chain has the order: whoever adds an event writes its time.
   const isKnown = ({ others }: FoundOperation) =>

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { beforeAll, beforeEach, describe, expect } from "vitest";
+import { idsOf } from "../../src/ledger/batch.ts";
 import { allColumns } from "../../src/ledger/columns.ts";
 import { PlanSums, planEvent } from "../../src/ledger/plan.ts";
 import { fileOf } from "../batch/files.ts";
@@ -222,6 +223,106 @@ describe("a colleague with psql", () => {
     expect([sent.code, errorOf(sent)]).toMatchObject([1, error]);
     expect(shop.moved()).toEqual([]);
   });
+
+  /** A row that he adds to a batch of another person, beside the row of a reference. */
+  const added = (reference: string, paisa: number, to: string, beside: string) =>
+    `INSERT INTO batch_rows
+    SELECT (jsonb_populate_record(r, jsonb_build_object('row', 999, 'line', 999, 'reference', '${reference}',
+      'amount_paisa', ${paisa}, 'recipient', '${to}', 'recipient_key', '${to}'))).*
+    FROM batch_rows r WHERE ${beside} ORDER BY r.batch DESC LIMIT 1`;
+
+  serverTest("adds a row to a paid batch, and no file with its rows is sent", async () => {
+    const rows = "amount,to,method\n41,01711000041,bkash\n42,01711000042,bkash\n";
+    expect((await shop.ann(orders.batch(fileOf(rows, "aug.csv"), [2, 83]))).code).toBe(0);
+    await shop.alter(added("X-1", 1, "01711000009", "r.recipient = '01711000041'"));
+    const more = fileOf(`${rows}43,01711000043,bkash\n`, "more.csv");
+
+    const sent = await shop.annBuilt([
+      ...orders.batch(more, [3, 126]),
+      "--allow-duplicates",
+      "--json",
+    ]);
+
+    expect([sent.code, errorOf(sent)]).toMatchObject([1, { reason: "batch.plan-modified" }]);
+    expect(shop.moved()).toHaveLength(2);
+  });
+
+  serverTest.each(["export", "resolve"])(
+    "adds a row to an open batch, and no %s has it",
+    async (command) => {
+      const { rows } = await shop.colleague.query("SELECT id FROM batches WHERE name = 'june.csv'");
+      const [{ id }] = rows;
+      await shop.alter(added("LOST-1", 75_000, recipients.lost, "r.reference = 'JUNE-1'"));
+      const flags = command === "export" ? ["--only", "failed"] : ["--not-created", "--yes"];
+
+      const outcome = await shop.annBuilt(["payout", "batch", command, id, ...flags]);
+
+      expect([outcome.code, outcome.stdout]).toEqual([1, ""]);
+      expect(outcome.stderr).toContain("were modified in the ledger");
+    },
+  );
+
+  serverTest("gives a batch the bytes of another file, which stays its own batch", async () => {
+    const { rows: batches } = await shop.colleague.query(
+      "SELECT * FROM batches WHERE name = 'june.csv'",
+    );
+    const [{ login: _login, ...own }] = batches;
+    const number = String(BigInt(own.number) + 1_000n);
+    const identity = "ab".repeat(32);
+    const ofRows = 'SELECT * FROM batch_rows WHERE batch = $1 ORDER BY "row"';
+    const { rows } = await shop.colleague.query(ofRows, [own.number]);
+    const copies = rows.map((row) => ({ ...row, batch: number, recipient: recipients.colleague }));
+    await plantBatch({ ...own, number, identity, id: idsOf(identity)[0] ?? "" }, copies);
+
+    for (const command of ["status", "export"]) {
+      const shown = await shop.ann(["payout", "batch", command, filled.paths.open, "--json"]);
+      expect(shown.stdout).toContain(command === "status" ? own.id : rows[0].recipient);
+      expect(shown.stdout).not.toContain(recipients.colleague);
+    }
+  });
+
+  serverTest("plants operations of an open batch, which stays among the open ones", async () => {
+    const open = ["payout", "batch", "list", "--status", "open", "-q"];
+    const before = await shop.ann(open);
+    expect(before.stdout).not.toBe("");
+    const { rows } = await shop.colleague.query("SELECT * FROM batches WHERE name = 'june.csv'");
+    for (const nth of ["1", "2", "3"])
+      await plant(shop, "PAID-1", (intent) => ({
+        ...intent,
+        ...{ id: `OPZ${nth}`, reference: `Z-${nth}`, batch: rows[0].number, seal: null },
+      }));
+
+    expect((await shop.ann(open)).stdout).toBe(before.stdout);
+  });
+
+  serverTest("confirms a row by a status check, and the batch names him", async () => {
+    await declare(shop, "reference = 'JUNE-2'", {
+      event: "look",
+      data: { state: "CONFIRMED", remoteId: "PO-FALSE", status: "Completed" },
+    });
+
+    const sent = await shop.annBuilt([...filled.sending.open, "--json"]);
+
+    const message = expect.stringContaining("were recorded as accepted by mallory");
+    expect(JSON.parse(sent.stdout).warnings).toContainEqual({
+      reason: "batch.accepted-by-others",
+      message,
+    });
+  });
+
+  serverTest(
+    "inserts an event far above the head, and a batch is planned all the same",
+    async () => {
+      await shop.alter(`INSERT INTO events (number, batch, at, event, data, commit_id, hash)
+      SELECT 1000000000000, e.batch, e.at, 'late', '{}', e.commit_id, e.hash FROM events e
+      WHERE e.batch = (SELECT number FROM batches WHERE name = 'june.csv') LIMIT 1`);
+      const path = fileOf("ref,amount,to,method\nNEXT-1,23,01711000023,bkash\n", "next.csv");
+
+      const sent = await shop.annBuilt([...orders.batch(path, [1, 23]), "--allow-duplicates"]);
+
+      expect(sent.code).toBe(0);
+    },
+  );
 
   /** What ann ordered, and what she orders again. */
   const floods: [

@@ -88,7 +88,7 @@ export function modelBatches(run: ModelRun): BatchStore {
     const hasTrait = (one: ModelBatch) =>
       one === named ||
       one.batch.id === id ||
-      one.batch.hash === hash ||
+      (one.batch.hash === hash && one.batch.login === worker.user) ||
       (one.batch.plan?.rowCount === size?.count && one.batch.plan?.totalPaisa === size?.sumPaisa);
     const isAccepted = ({ payout, isSame }: Sent) =>
       isSame && payout?.state === "CONFIRMED" && payout.status !== "Cancelled";
@@ -295,6 +295,7 @@ export function modelBatches(run: ModelRun): BatchStore {
       return { ...batch, ...ended };
     },
 
+    isCancelledByOthers: async () => false,
     acceptedByOthers: async () => [],
     assertRecorded: async () => {},
     tally: async (batch) => tallyOf(batch),

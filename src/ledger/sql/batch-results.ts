@@ -88,6 +88,9 @@ export function createBatchResults(driver: Driver, recorder: FoundBy): BatchResu
       }));
     },
 
+    isCancelledByOthers: async ({ number }) =>
+      (await read(cancelledBy, number, loginOf(recorder))).length > 0,
+
     sentBetween: async ({ number }) => {
       const [row = {}] = await read(sums.sendTimes, number);
       const { text, maybe } = reader(row);
@@ -148,12 +151,18 @@ export function createBatchResults(driver: Driver, recorder: FoundBy): BatchResu
   };
 }
 
-/** Who recorded the last attempts of the accepted rows of a batch. $1 batch, $2 login of this run. */
+/** Who recorded that the API accepted rows of a batch, by the events with its ID. $1 batch, $2 login of this run. */
 const acceptedBy = `SELECT login, count(*) AS count, sum(amount_paisa) AS sum FROM (
     SELECT o.amount_paisa, coalesce((SELECT e.login FROM lenden.events e
-      WHERE e.operation = o.number AND e.event = 'attempt' ORDER BY e.number DESC LIMIT 1), o.login) AS login
+      WHERE e.operation = o.number AND e.data LIKE '%"remoteId":%' ORDER BY e.number DESC LIMIT 1), o.login) AS login
     ${joined} AND ${isPayoutOfRow} AND o.state = 'CONFIRMED') found
   WHERE login <> $2 GROUP BY login ORDER BY login`;
+
+/** $1 batch, $2 login of this run. */
+const cancelledBy = `SELECT 1 ${joined} AND ${isPayoutOfRow} AND o.phase = 'retired'
+    AND o.state = 'CONFIRMED' AND (SELECT e.login FROM lenden.events e
+      WHERE e.operation = o.number AND e.event IN ('attempt', 'look', 'final-status-changed')
+      ORDER BY e.number DESC LIMIT 1) <> $2 LIMIT 1`;
 
 const operationsPerPage = 500;
 /** The operations of the references of a batch. $1 batch, $2 number of the row before. */

@@ -37,6 +37,7 @@ import { isTrue, numberIn, type Row, type TextRow, textOrNull } from "../values.
 import { loginOf, nowIn, type Recorder } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import { createBatchResults, rowsOfBatch } from "./batch-results.ts";
+import { isPlanned, plannedBy } from "./conditions.ts";
 import type { Dialect, Driver } from "./driver.ts";
 import { knownBatches, plansWithin } from "./plans.ts";
 import type { Write } from "./transaction.ts";
@@ -99,8 +100,7 @@ export function createBatches(driver: Driver, account: RunAccount, recorder: Rec
  * have claimed the batch before.
  */
 function batchColumns({ holderColumn }: Dialect): string {
-  return `b.*, ${holderColumn("b")}, (SELECT e.login FROM lenden.events e
-    WHERE e.batch = b.number AND e.event = 'plan' ORDER BY e.number DESC LIMIT 1) AS planned_by`;
+  return `b.*, ${holderColumn("b")}, ${plannedBy("b")} AS planned_by`;
 }
 
 /** The planned batches of an account, or of all of them, newest first. */
@@ -135,7 +135,7 @@ function* selectedBatches(
     below !== undefined && `b.number < ${bind(below)}`,
     mayBeOpen && hasMaybeOpenRow(own ? `o.account = ${own}` : isIn("o.account", allAccounts)),
   ];
-  const where = ["b.row_count IS NOT NULL", ...conditions.filter((one) => one)].join(" AND ");
+  const where = [isPlanned("b"), ...conditions.filter((one) => one)].join(" AND ");
   return { values, from: `FROM lenden.batches b WHERE ${where}` };
 }
 
@@ -146,21 +146,24 @@ const allAccounts = "SELECT a.number FROM lenden.accounts a";
  * again: what indexes show without its rows.
  */
 const hasMaybeOpenRow = (ofAccount: string) => `(
-  (SELECT count(*) FROM lenden.operations o WHERE o.batch = b.number) < b.row_count
+  (SELECT count(*) FROM lenden.operations o WHERE o.batch = b.number AND o.account = b.account
+    AND EXISTS (SELECT 1 FROM lenden.batch_rows r
+      WHERE r.batch = b.number AND r.reference = o.reference)) < b.row_count
   OR b.number IN (SELECT o.batch FROM lenden.operations o WHERE ${ofAccount}
     AND o.state <> 'CONFIRMED' AND o.state IN ('INTENT', 'UNCERTAIN', 'NOT_SENT', 'REFUSED')
     AND o.phase IN ('unresolved', 'free') AND o.batch IS NOT NULL))`;
 
 function* knownOf(
-  { columns, driver }: Parts,
+  { columns, driver, recorder }: Parts,
   account: bigint | undefined,
   traits: Traits,
 ): Work<KnownBatches> {
   const { values, bind } = parameters();
-  const own = account === undefined ? undefined : bind(account);
+  const number = account === undefined ? undefined : bind(account);
   const whose = (batch: string) =>
-    own ? `${batch}.account = ${own}` : driver.dialect.isIn(`${batch}.account`, allAccounts);
-  return knownBatchesOf(yield* query(knownBatches(columns, whose, traits, bind), ...values));
+    number ? `${batch}.account = ${number}` : driver.dialect.isIn(`${batch}.account`, allAccounts);
+  const own = { whose, login: loginOf(recorder) };
+  return knownBatchesOf(yield* query(knownBatches(columns, own, traits, bind), ...values));
 }
 
 /** Which batch a file is, inside a write, and what decided that. */

@@ -25,6 +25,12 @@ export const isAcceptedSince = (since: string) => `o.phase = 'live' AND o.accept
 export const isDifferingIn = (operation: string) =>
   `(${operation}.state = 'CONFLICT' AND coalesce(${operation}.code, '') = '${differingCode}')`;
 
+/** The login that planned a batch last; null if no event says that it was planned. Its row can say anything. */
+export const plannedBy = (batch: string) => `(SELECT e.login FROM lenden.events e
+  WHERE e.batch = ${batch}.number AND e.event = 'plan' ORDER BY e.number DESC LIMIT 1)`;
+export const isPlanned = (batch: string) =>
+  `(${batch}.row_count IS NOT NULL AND ${plannedBy(batch)} IS NOT NULL)`;
+
 /** True for a batch that was not cancelled, by its events, which no one can change. */
 export const isNotCancelled = `NOT EXISTS (SELECT 1 FROM lenden.events e
   WHERE e.batch = b.number AND e.event = 'cancelled')`;

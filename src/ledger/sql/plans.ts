@@ -1,6 +1,6 @@
 import type { GuardScope } from "../account.ts";
 import type { Traits } from "../batch.ts";
-import { isNotCancelled, isPayoutOfRow } from "./conditions.ts";
+import { isNotCancelled, isPayoutOfRow, isPlanned, plannedBy } from "./conditions.ts";
 
 /*
  * Finds planned batches, in SQL that every database reads in the same way.
@@ -11,12 +11,12 @@ import { isNotCancelled, isPayoutOfRow } from "./conditions.ts";
  * database look up the payout of each row by its reference.
  *
  * @param columns what `batchOf` reads
- * @param whose the condition that a batch belongs to the account of the run
+ * @param whose the condition that a batch belongs to the account of the run; `login`: that of the run
  * @param bind the parameter of a value
  */
 export function knownBatches(
   columns: string,
-  whose: (batch: string) => string,
+  { whose, login }: { whose: (batch: string) => string; login: string },
   { id, hash, identity, size, name }: Traits,
   bind: (value: string | number | bigint) => string,
 ): string {
@@ -28,7 +28,7 @@ export function knownBatches(
     ELSE false END`;
   const having = (which: string) =>
     `SELECT n.number FROM lenden.batches n WHERE ${whose("n")} AND ${which}`;
-  const planned = (which: string) => having(`n.row_count IS NOT NULL AND ${which}`);
+  const planned = (which: string) => having(`${isPlanned("n")} AND ${which}`);
   const newest = (column: string, value: string) =>
     `(${planned(`n.${column} = ${value}`)} ORDER BY n.number DESC LIMIT 1)`;
   const called = name === undefined ? undefined : bind(name);
@@ -39,7 +39,8 @@ export function knownBatches(
     "SELECT named.number FROM named",
     identity !== undefined && having(`n.identity = ${bind(identity)}`),
     id !== undefined && planned(`n.id = ${bind(id)}`),
-    hash !== undefined && planned(`n.file_hash = ${bind(hash)}`),
+    hash !== undefined &&
+      having(`n.file_hash = ${bind(hash)} AND ${plannedBy("n")} = ${bind(login)}`),
     size && planned(`n.row_count = ${bind(size.count)} AND n.total_paisa = ${bind(size.sumPaisa)}`),
   ].filter((one) => typeof one === "string");
   return `
@@ -81,7 +82,7 @@ export function plansWithin(columns: string, jsonArray: string, { inSql }: Guard
     SELECT ${columns}, ${sampled},
       (SELECT a.name FROM lenden.accounts a WHERE a.number = b.account AND a.number <> $2) AS other_account
     FROM lenden.batches b
-    WHERE ${inSql("b", "$1")}
+    WHERE ${inSql("b", "$1")} AND ${isPlanned("b")}
       AND b.row_count <= $3 AND b.total_paisa <= $4 AND b.number < $5
     ORDER BY b.number DESC LIMIT $6`;
 }

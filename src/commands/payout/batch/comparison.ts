@@ -7,7 +7,7 @@ import type {
 } from "../../../batches/comparison.ts";
 import { sumJson } from "../../../batches/plain.ts";
 import { countRow, type Sum } from "../../../batches/status.ts";
-import { sumText } from "../../../batches/texts.ts";
+import { createdText, sumText } from "../../../batches/texts.ts";
 import type { Context, Schemas } from "../../../cli/command/define-command.ts";
 import { agoText } from "../../../cli/output/time.ts";
 import { amountText, type Paisa } from "../../../domain/amount.ts";
@@ -66,7 +66,8 @@ export function comparedRows(
   { comparison, repaired, warning }: Compared,
   now: Sum,
 ): [string, string][] {
-  if (repaired) return [["Repairs", `batch ${repaired.id}, ${repaired.name}`]];
+  if (repaired)
+    return [["Repairs", `batch ${repaired.id}, ${repaired.name}, ${createdText(repaired)}`]];
   const again: [string, string][] = warning === "" ? [] : [["Paid again", warning]];
   return comparison ? [...again, ...comparisonRows(comparison, now)] : [];
 }
@@ -82,7 +83,7 @@ function lastRows(last: LastBatch, now: Sum): [string, string][] {
     `${shown(one)}, previously ${formatPaisa(one.before)} (${percentText(one.amountPaisa, one.before)})`;
   const number = (one: ChangedRecipient<string>) => `${shown(one)}, previously ${one.before}`;
   return [
-    ["Compared with", `batch ${batch.id}, ${batch.name}, ${formatDay(batch.createdAt)}`],
+    ["Compared with", `batch ${batch.id}, ${batch.name}, ${createdText(batch)}`],
     ["Change in total", change],
     ...sameRows(last),
     ...group("New", last.added, shown),

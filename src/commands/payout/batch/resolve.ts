@@ -1,4 +1,4 @@
-import { sumText } from "../../../batches/texts.ts";
+import { createdText, sumText } from "../../../batches/texts.ts";
 import type { Lines, UnknownRow } from "../../../batches/unknown-rows.ts";
 import { type Context, defineCommand } from "../../../cli/command/define-command.ts";
 import { flag } from "../../../cli/command/flag.ts";
@@ -125,7 +125,7 @@ async function confirmRows(batch: Batch, rows: UnknownRow[], context: Context): 
   await context.ui.confirm({
     action: `Record ${rowsText(rows.length)} as not created`,
     rows: [
-      ["Batch", `${batch.id}, ${batch.name}`],
+      ["Batch", `${batch.id}, ${batch.name}, ${createdText(batch)}`],
       ["Total", sumText({ count: rows.length, sumPaisa })],
       ...rows.map(({ line, operation }): [string, string] => {
         const { reference, amountPaisa, openedAt } = operation;
