@@ -3,6 +3,7 @@ import type { Confirmation } from "../cli/terminal/confirm.ts";
 import { formatPaisa } from "../domain/money.ts";
 import type { Explanation } from "../reconcile/explain.ts";
 import type { ColumnMapping } from "../reconcile/fields.ts";
+import type { Proposal } from "../reconcile/findings.ts";
 import type { Acceptance } from "../reconcile/proposals.ts";
 import type { UnusedColumn } from "../reconcile/recognize.ts";
 import type { Reconciliation } from "../reconcile/reconcile.ts";
@@ -25,18 +26,22 @@ export function columnQuestion(columns: ColumnMapping[], unused: UnusedColumn[])
   };
 }
 
-/** The lines with exactly one proposal, which is made for no other line. A cancelled operation has two lines. */
+/** The lines with exactly one proposal, which is made for no other line. */
 export function uniqueOf({ findings }: Reconciliation, reason = ""): Acceptance[] {
   const found = [...findings.list("proposed")].flatMap(
     ({ line, proposals: [first, ...others] }) => {
       if (!first || others.length > 0) return [];
-      const { operation, isReturn } = first;
-      return { line: line.line, operation, reason, use: `${operation} ${isReturn}` };
+      return { line: line.line, operation: first.operation, reason, use: useOf(first) };
     },
   );
   const times = new Map<string, number>();
   for (const { use } of found) times.set(use, (times.get(use) ?? 0) + 1);
   return found.filter(({ use }) => times.get(use) === 1);
+}
+
+/** An operation explains one line, and a cancelled one another line that returns its money. */
+function useOf({ operation, isReturn }: Proposal): string {
+  return `${operation} ${isReturn}`;
 }
 
 export function explanationQuestion(
@@ -62,24 +67,21 @@ export async function askForProposals(
   const { ui } = context;
   const zone = await zoneOf(context);
   const accepted: Acceptance[] = [];
+  const used = new Set<string>();
   const ask = findings.count("proposed").count > 0 ? await ui.ask() : undefined;
   if (!ask) return [];
   for (const { line, proposals } of findings.list("proposed")) {
-    const left = proposals.filter((one) =>
-      accepted.every(({ operation }) => operation !== one.operation),
-    );
+    const left = proposals.filter((one) => !used.has(useOf(one)));
     if (left.length === 0) continue;
-    const operation = await ask.choice(
-      `Line ${line.line} (${formatPaisa(line.amountPaisa ?? 0n)}):`,
-      [
-        { name: "I do not know: leave it open", value: undefined },
-        ...left.map((one) => ({ name: `It is ${proposalText(one, zone)}`, value: one.operation })),
-      ],
-    );
-    if (operation === undefined) continue;
+    const chosen = await ask.choice(`Line ${line.line} (${formatPaisa(line.amountPaisa ?? 0n)}):`, [
+      { name: "I do not know: leave it open", value: undefined },
+      ...left.map((one) => ({ name: `It is ${proposalText(one, zone)}`, value: one })),
+    ]);
+    if (chosen === undefined) continue;
     const check = (typed: string) => (typed.trim() ? undefined : "Enter a reason.");
     const reason = (await ask.text("Reason:", { check })).trim();
-    accepted.push({ line: line.line, operation, reason });
+    accepted.push({ line: line.line, operation: chosen.operation, reason });
+    used.add(useOf(chosen));
   }
   return accepted;
 }

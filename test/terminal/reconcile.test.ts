@@ -27,3 +27,21 @@ test("reconcile asks about the columns, and about a proposal with its reason", a
   const again = await merchant.lenden(args);
   expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining("another ID") });
 });
+
+test("reconcile asks about both lines of a payout that was cancelled", async () => {
+  const merchant = await openMerchant();
+  const id = await merchant.id(payoutOf("INV-1"));
+  await merchant.set("payout", id, "Cancelled");
+  const file = join(merchant.dataFolder, "s.csv");
+  const rows = ["-5.00", "5.00"].map((amount) => `${todayInDhaka()},01712345678,${amount},own\n`);
+  writeFileSync(file, `Date,Mobile,Amount,Trx ID\n${rows.join("")}`);
+  const map = ["Date=date", "Mobile=recipient", "Amount=amount", "Trx ID=id"];
+  const args = ["reconcile", file, ...map.flatMap((one) => ["--map", one])];
+  const terminal = openPrompts(args, { env: merchant.env });
+  for (const question of [/Line 2 [\s\S]*It is INV-1/, /Line 3 [\s\S]*It is the returned money/]) {
+    await terminal.shows(question);
+    await terminal.press("Down", "Enter");
+    await terminal.answer("Reason:", "returned");
+  }
+  expect(await terminal.ended()).toMatchObject({ code: 0 });
+});
