@@ -13,9 +13,12 @@ const saysHeld = new RegExp(
   "iu",
 );
 
+/** Part of each of them: most cells need no more work. */
+const maybeHeld = /hold|pay|paid|resign|suspend|terminat|cancel|stop|স্থগিত|বন্ধ/i;
+
 /** True for a text such as `HOLD`, `resigned on 5 November`, `স্থগিত`: its row is probably not to be paid. */
 export function isHeld(text: string): boolean {
-  return saysHeld.test(text.normalize("NFC"));
+  return maybeHeld.test(text) && saysHeld.test(text.normalize("NFC"));
 }
 
 const mostNamed = 5;

@@ -411,6 +411,15 @@ describe("payout batch clean --mapping", () => {
     expect(await run(december)).toMatchObject({ code: 0, stdout: changed.stdout });
   });
 
+  test("does not decide about amounts that were the same when it was stored", async () => {
+    const text = "Name,Mobile,Net Pay,Final Pay\nA,01712345678,5,5\n";
+    const differs = text.replace("5,5", "5,4");
+    await cleaned(text, "--mapping", "same");
+    expect(await problem(differs, "--mapping", "same")).toContain("--map 'Final Pay=amount'");
+    await cleaned(differs, "--mapping", "same", "--map", "Net Pay=amount");
+    expect(await cleaned(differs, "--mapping", "same")).toHaveLength(2);
+  });
+
   test("does not decide about rows that a later file holds back", async () => {
     const text = "Name,Mobile,Pay,Remarks\nA,01712345678,5,Hold\n";
     const flags = ["--map", "Remarks=ignore"];

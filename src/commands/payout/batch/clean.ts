@@ -18,7 +18,7 @@ import { shellLine } from "../../../domain/text.ts";
 import { replaceFile } from "../../../platform/files.ts";
 import type { Folders } from "../../../platform/host.ts";
 import { isSameHeading } from "../../../tables/heading.ts";
-import { openMappings } from "../../../tables/mappings.ts";
+import { type Mapping, openMappings } from "../../../tables/mappings.ts";
 import { type Payroll, readPayroll } from "../../../tables/payroll.ts";
 import type { PayrollMapping } from "../../../tables/payroll-columns.ts";
 import { payrollFields } from "../../../tables/payroll-names.ts";
@@ -147,7 +147,7 @@ const limit = {
 
 async function readFile(input: CleanInput, context: Context): Promise<Payroll> {
   const { openTable } = await import("../../../tables/source.ts");
-  const { columns: saved, others, sheet: usual } = savedMapping(input, context);
+  const { columns: saved, others, sheet: usual, isAmountChosen } = savedMapping(input, context);
   const { delimiter, sheet = usual } = input;
   const isReplaced = ({ column, field: saved }: PayrollMapping) =>
     input.map.some(
@@ -155,7 +155,12 @@ async function readFile(input: CleanInput, context: Context): Promise<Payroll> {
     );
   const mapped = [...saved.filter((one) => !isReplaced(one)), ...input.map];
   const source = await openTable(input.file, { delimiter, sheet, hints: fileHints, limit });
-  const payroll = await readPayroll(source, mapped, input.ignoreColumns, others);
+  const payroll = await readPayroll(
+    source,
+    mapped,
+    input.ignoreColumns,
+    isAmountChosen ? others : [],
+  );
   const known = [...mapped.map(({ column }) => column), ...(others ?? [])];
   const added = payroll.columns.filter(
     ({ name, field }) =>
@@ -171,8 +176,9 @@ async function readFile(input: CleanInput, context: Context): Promise<Payroll> {
 /** @throws Failure `usage` if the mapping is not one of payrolls */
 function savedMapping({ mapping: name, sheet: given }: CleanInput, { host, ui }: Context) {
   const mapping = name === undefined ? undefined : openMappings(host.folders.config).find(name);
-  if (!mapping || name === undefined) return { columns: [], others: undefined, sheet: undefined };
-  const { sheet, others } = mapping;
+  if (!mapping || name === undefined)
+    return { columns: [], others: undefined, sheet: undefined, isAmountChosen: false };
+  const { sheet, others, isAmountChosen = false } = mapping;
   const columns = mapping.columns.map(({ column, field: saved }): PayrollMapping => {
     const found = payrollFields.find((one) => one === saved);
     if (mapping.kind === "payroll" && found)
@@ -185,7 +191,7 @@ function savedMapping({ mapping: name, sheet: given }: CleanInput, { host, ui }:
   const told = columns.map((one) => `${one.column} is ${one.field}`);
   if (sheet !== undefined && given === undefined) told.unshift(`the sheet is ${sheet}`);
   ui.notice(`Mapping ${name}: ${told.join(", ")}.`);
-  return { columns, others, sheet };
+  return { columns, others, sheet, isAmountChosen };
 }
 
 function saveMapping(input: CleanInput, { columns }: Payroll, { host, ui }: Context): void {
@@ -203,7 +209,10 @@ function saveMapping(input: CleanInput, { columns }: Payroll, { host, ui }: Cont
   const others = columns.flatMap(({ name: column, field: found }) =>
     column !== "" && (found === undefined || !mappable.some((one) => one === found)) ? column : [],
   );
-  const told = mappings.save(name, { kind: "payroll", columns: saved, others, sheet });
+  const isAmountChosen =
+    before?.isAmountChosen || columns.some((one) => one.field === "amount" && one.isChosen);
+  const mapping: Mapping = { kind: "payroll", columns: saved, others, isAmountChosen, sheet };
+  const told = mappings.save(name, mapping);
   if (told !== undefined) ui.notice(told);
 }
 
