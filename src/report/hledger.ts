@@ -36,8 +36,9 @@ export function createJournal(zone: string) {
 
     /** Undefined for an operation that moved no money, or may not have. */
     entryOf(operation: ListedOperation): string | undefined {
-      const { kind, id, remoteId, methodName, batchId, account, environment } = operation;
+      const { kind, remoteId, methodName, batchId } = operation;
       const { amountPaisa, completedAt, createdAt } = operation;
+      const id = oneLine(operation.id);
       const bucket = bucketOf(operation);
       const at = localIso(completedAt ?? createdAt, zone);
       const [day] = at.split("T");
@@ -54,27 +55,20 @@ export function createJournal(zone: string) {
         // A comma ends the value of a tag.
         value === null ? [] : [`${name}:${value.replace(/[,\s]+/g, " ")}`],
       );
-      const owner = `${environment}:${account}`;
+      const owner = ownerOf(operation);
       const [into, from] = kind === "payment" ? ["", "-"] : ["-", ""];
       const [provider, other] = [`assets:provider:${owner}`, `${accounts[kind]}:${owner}`];
       return `
-${declarations(provider, other).join("")}${day} * (${remoteId?.replace(/[();]/g, "")}) ${titleOf(operation)}
+${declarations(provider, other).join("")}${day} * (${plainTitle(remoteId ?? "").replace(/[()]/g, "")}) ${titleOf(operation)}
     ; ${tagged.join(", ")}
     ${provider}  BDT ${into}${amount}
     ${other}  BDT ${from}${amount}`;
     },
 
     /** Of an entry of the ledger, such as a fee. */
-    entryOfStatement({
-      category,
-      reason,
-      line,
-      bookedAt,
-      account,
-      environment,
-      paisa,
-    }: ListedEntry) {
-      const owner = `${environment}:${account}`;
+    entryOfStatement(entry: ListedEntry) {
+      const { category, reason, line, bookedAt, paisa } = entry;
+      const owner = ownerOf(entry);
       const [provider, other] = [`assets:provider:${owner}`, `${entryAccounts[category]}:${owner}`];
       const [day] = localIso(bookedAt, zone).split("T");
       const amount = (sum: Paisa) => `${sum < 0n ? "-" : ""}${decimalText(sum < 0n ? -sum : sum)}`;
@@ -105,6 +99,11 @@ const notCounted: Partial<Record<Bucket, string>> = {
 
 function oneLine(text: string): string {
   return text.replace(/\s+/g, " ");
+}
+
+/** The last parts of the names of accounts. Another login may have recorded them. */
+function ownerOf({ environment, account }: Pick<ListedOperation, "environment" | "account">) {
+  return plainTitle(`${environment}:${account}`);
 }
 
 function titleOf({ kind, reference, target, asked }: ListedOperation): string {

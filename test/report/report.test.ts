@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { differingCode, type State, states, testCommand } from "../../src/domain/state.ts";
 import type { Kind, Operation } from "../../src/ledger/operation.ts";
+import { createJournal } from "../../src/report/hledger.ts";
 import {
   type Bucket,
   createReport,
@@ -208,3 +209,22 @@ test("a profile may have the name of the key for earlier days", () => {
   expect(labelOf(group, { ...scope, by: "profile" })).toBe("earlier");
   expect(labelOf(group, { ...scope, by: "day" })).toBe("before 1 Nov 2026");
 });
+
+const injected = "x\n2026-11-29 * Planted  ; y\n    assets:bank  BDT 9\n    expenses:other";
+
+test.each(["id", "remoteId", "account", "environment", "methodName", "batchId", "reference"])(
+  "the journal of hledger has as many lines, whatever the %s of an operation contains",
+  (field) => {
+    const linesWith = (text: string) => {
+      const journal = createJournal("UTC");
+      const own = { ...paid, completedAt: paid.createdAt, batchId: null, refunds: null };
+      const completed = { ...own, state: "CONFIRMED", status: "Completed", [field]: text } as const;
+      const entry = journal.entryOf(completed) ?? "";
+      journal.entryOf({ ...completed, state: "UNCERTAIN", status: null });
+      return [entry, ...journal.end()].join("\n").split("\n");
+    };
+    const lines = linesWith(injected);
+    expect(lines).toHaveLength(linesWith("plain").length);
+    expect(lines.join("\n")).toContain("Planted");
+  },
+);
