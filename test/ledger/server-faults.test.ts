@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import { whichBatch } from "../../src/batches/identity.ts";
+import { allColumns } from "../../src/ledger/columns.ts";
 import { type Cut, type CutProxy, startCutProxy } from "../support/cut-proxy.ts";
 import { serverTest } from "../support/postgres.ts";
 import { type LedgerDatabase, ledgerDatabase, newHeadFile } from "./server-ledger.ts";
@@ -27,6 +28,9 @@ const headOf = async ({ run }: Pick<LedgerDatabase, "run">) =>
 
 /** Statements wait 99 milliseconds for a lock, and not ten seconds. */
 const impatient: CutProxy["replaces"] = ["lock_timeout = '10s'", "lock_timeout = '99 '"];
+
+/** The same for what follows the lock of the ledger. */
+const impatientForRows: CutProxy["replaces"] = ["'lock_timeout', '7000'", "'lock_timeout', '  99'"];
 
 const lost = { reason: "ledger.truncated" };
 
@@ -100,6 +104,11 @@ serverTest("names the reason if a server has no free connection", async () => {
   await run(`ALTER DATABASE ${name} CONNECTION LIMIT -1`);
 });
 
+const copied = allColumns.map(({ name }) => `"${name}"`).join(", ");
+const copiedAs = allColumns
+  .map(({ name }) => ({ number: "99", id: "'OP99'", reference: "'B'" })[name] ?? `"${name}"`)
+  .join(", ");
+
 serverTest("a ledger that is locked for ten seconds names the login that locked it", async () => {
   const { cluster, name, login, open, run } = await ledgerDatabase();
   const proxy = await startCutProxy(cluster);
@@ -115,6 +124,30 @@ serverTest("a ledger that is locked for ten seconds names the login that locked 
     message: expect.stringMatching(
       /^The ledger is locked by login holder \(server process \d+\)\.$/,
     ),
+  });
+});
+
+serverTest.each([
+  ["a row", "SELECT 1 FROM lenden.operations FOR UPDATE"],
+  [
+    "a new row",
+    `INSERT INTO lenden.operations (${copied}) SELECT ${copiedAs} FROM lenden.operations`,
+  ],
+])("a change that waits for %s in a table names the login that locked it", async (_, locking) => {
+  const { cluster, name, login, open, run } = await ledgerDatabase();
+  const proxy = await startCutProxy(cluster);
+  proxy.replaces = impatientForRows;
+  await run("DROP ROLE IF EXISTS holder; CREATE ROLE holder LOGIN; GRANT lenden_writer TO holder");
+  const { ledger } = await open({ login: login({ host: proxy.folder, port: 5432 }) });
+  const operation = await claimed(ledger, payout("A"));
+  const holder = await cluster.connect(name, { user: "holder" });
+  await holder.query(`BEGIN; ${locking}`);
+  const changing = locking.startsWith("SELECT")
+    ? record(ledger, operation, { state: "CONFIRMED", remoteId: "X", status: "Processing" })
+    : claimed(ledger, payout("B"));
+  await expect(changing).rejects.toMatchObject({
+    reason: "ledger.server-busy",
+    message: expect.stringMatching(/^The ledger is locked by login holder /),
   });
 });
 

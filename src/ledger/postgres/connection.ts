@@ -113,6 +113,8 @@ interface Session {
 
 interface Opened extends Session {
   facts: ServerFacts;
+  /** True if its newest transaction has locked the ledger. */
+  hasHead: boolean;
 }
 
 const connectMs = 10_000;
@@ -123,6 +125,8 @@ const silentMs = 8_000;
 /** For reads of a whole ledger, and for work on a whole plan, which nothing waits for. */
 const longReadMs = 20_000;
 const lockMs = 10_000;
+/** For what someone else has locked in a table, which no lenden process does: before the server counts as lost. */
+const rowLockMs = silentMs - 1_000;
 /** A response may arrive so much later than a lock may be waited for. */
 const responseMs = 1_000;
 /** A lost connection is replaced within this time, counted from the last sign of the server. */
@@ -301,13 +305,20 @@ export class Connection {
     }
   }
 
-  /** Of the sessions that use the head, the one that waits for nothing has locked it. */
+  /**
+   * Of the sessions that use the head, the one that waits for nothing has locked it. What is locked after that is locked
+   * by a session that does not use the head, as every lenden process does.
+   */
   async #busy(opened: Opened): Promise<Failure> {
+    const usesHead = "l.relation = 'lenden.head'::regclass";
+    const isOther = `l.relation IN (SELECT c.oid FROM pg_class c WHERE c.relnamespace = 'lenden'::regnamespace)
+      AND l.mode <> 'AccessShareLock'
+      AND NOT EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND ${usesHead})`;
     const [row] = await run(
       opened,
       `SELECT a.pid, a.usename, to_char(a.xact_start AT TIME ZONE 'UTC', 'HH24:MI:SS') AS since
        FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
-       WHERE l.relation = 'lenden.head'::regclass AND l.mode = 'RowShareLock'
+       WHERE ${opened.hasHead ? isOther : `${usesHead} AND l.mode = 'RowShareLock'`}
          AND NOT EXISTS (SELECT FROM pg_locks w WHERE w.pid = l.pid AND NOT w.granted) LIMIT 1`,
     ).catch(() => []);
     // Since when is shown to the same login alone.
@@ -371,7 +382,7 @@ export class Connection {
       this.#containsSeen = facts.containsSeen;
       this.#told = facts.told;
       if (!this.unaccepted()) this.#saw(facts.newest);
-      return Object.assign(session, { facts, readyMs: Number.POSITIVE_INFINITY });
+      return Object.assign(session, { facts, hasHead: false, readyMs: Number.POSITIVE_INFINITY });
     } catch (error) {
       session.socket.destroy();
       throw error;
@@ -418,8 +429,12 @@ class Transaction {
   async begin(before?: WriteOptions["before"]): Promise<void> {
     const opened = this.#opened;
     const seen = hashAt(`${this.#seen?.number ?? 0n}`);
-    const lockSql = `SELECT h.*, h.tableoid AS head_table, ${seen} AS seen, pg_current_xact_id() AS server_id FROM lenden.head h FOR UPDATE`;
+    // The shorter limit is set once the ledger is locked.
+    const lockSql = `WITH locked AS MATERIALIZED (SELECT h.*, h.tableoid AS head_table FROM lenden.head h FOR UPDATE)
+      SELECT locked.*, ${seen} AS seen, pg_current_xact_id() AS server_id,
+        set_config('lock_timeout', '${rowLockMs}', true) FROM locked`;
     const waitsMs = lockWaitMs(opened);
+    opened.hasHead = false;
     const begins = run(opened, beginSql(opened.facts, waitsMs));
     if (before) {
       await begins;
@@ -505,6 +520,7 @@ class Transaction {
   async #lock(sql: string, waitsMs: number): Promise<void> {
     const [row] = await run(this.#opened, sql, [], waitsMs + responseMs);
     if (!row) throw new Error("the ledger has no head");
+    this.#opened.hasHead = true;
     requireKnown(row);
     this.head = { number: BigInt(row.number ?? 0), hash: row.hash ?? "" };
     this.#operation = BigInt(row.operation ?? 0);
