@@ -162,7 +162,9 @@ async function acceptedOf(
   return history.flatMap((one) => {
     const matched = one.event === "look" ? one.data.matched : undefined;
     if (!matched) return [];
-    const { line, reason } = matched;
+    const { line } = matched;
+    // With the login, because on a shared ledger anyone may have written the event.
+    const reason = `${matched.reason} (by ${one.login})`;
     return { digest: line.replace(alone, ""), isAlone: line.endsWith(alone), reason };
   });
 }

@@ -132,6 +132,36 @@ describe("a colleague with psql", () => {
     expect(shop.moved()).toHaveLength(2);
   });
 
+  serverTest("accepts a line of a statement in ann's name, and reconcile names him", async () => {
+    const pay = async () => {
+      const [first] = shop.api.payouts;
+      shop.api.set("payout", first?.payoutId ?? "", "Completed");
+      await shop.ann(["payout", "list", "--refresh"]);
+    };
+    const day = new Date(Date.now() + 6 * 3_600_000).toISOString().slice(0, 10);
+    const file = fileOf(
+      `Date,Details,Recipient,Amount,Direction\n${day},B2C,${recipients.paid},500,out\n`,
+      "statement.csv",
+    );
+    const fields = ["date", "narration", "recipient", "amount", "direction"];
+    const columns = ["Date", "Details", "Recipient", "Amount", "Direction"];
+    const maps = columns.flatMap((column, place) => ["--map", `${column}=${fields[place]}`]);
+    const line = ["reconcile", file, ...maps, "--yes", "--json"];
+    await pay();
+    await shop.ann([...line, "--accept", "2=PAID-1:mine"]);
+    const { rows } = await shop.colleague.query("SELECT data FROM events WHERE data LIKE '%mine%'");
+    const data = JSON.parse(rows[0].data);
+    await shop.reset();
+    await pay();
+    const matched = { ...data.matched, reason: "checked (by ann)", by: "ann" };
+    await declare(shop, "reference = 'PAID-1'", { event: "look", data: { ...data, matched } });
+
+    const { stdout } = await shop.annBuilt(line);
+
+    const accepted = { line: 2, explained: "accepted", reason: "checked (by ann) (by mallory)" };
+    expect(JSON.parse(stdout).lines).toContainEqual(expect.objectContaining(accepted));
+  });
+
   serverTest("plants references that are shell commands, and hints quote them", async () => {
     const [paid, unsure] = ["INV-9';touch x;$(date)'", "INV-9`date`; ~x"];
     const as = (id: string, reference: string, amount: number) => (intent: object) => ({
