@@ -420,7 +420,10 @@ describe("the end of a month", () => {
         onlyInLedger: [],
       });
     const again = JSON.parse((await merchant.lenden(args)).stdout);
-    expect(again.lines[2]).toMatchObject({ explained: "accepted", reason: "paid at the counter (by tester)" });
+    expect(again.lines[2]).toMatchObject({
+      explained: "accepted",
+      reason: "paid at the counter (by tester)",
+    });
     expect(again.onlyInLedger).toEqual([]);
     // The same line, written in another way.
     const other = rows.join("").replaceAll("01712345678", "+88 01712-345678");
