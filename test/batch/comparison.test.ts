@@ -63,7 +63,9 @@ test("check and send compare a file with the last batch before anything is sent"
       /Number changed:? .*1 recipient, BDT 1,000\.00\n +line 3: .*\(karim {2}uddin\), previously 01712345672/,
     );
     expect(text).toMatch(/Amount changed:? .*\n +line 5: .*, previously BDT 100\.00 \(-20\.0 %\)/);
-    expect(text).toMatch(/Unchanged:? +1 row, BDT 500\.00, with the same recipient and amount/);
+    expect(text).toMatch(
+      /Unchanged:? +1 row, BDT 500\.00, with the same\s+recipient and amount, sent /,
+    );
     expect(text).toMatch(/No earlier payout:? .*2 recipients, BDT 1,070\.00/);
   }
 });
@@ -136,6 +138,9 @@ test("a file with most rows of a batch that was sent days ago is warned of, for 
   const message = `4 of 5 rows (BDT 1,300.00) have the same recipient and amount as in batch ${id}, november.csv, which was sent 2 days ago. If you send the file, they are paid again.`;
   expect(warningsOf(checked)).toEqual([{ reason: "batch.similar-sent", message }]);
   expect(stderr).toContain(`Paid again: ${message}`);
+  expect(stderr).toContain(
+    "4 rows, BDT 1,300.00, with the same recipient and amount, sent 2 days ago",
+  );
   expect([checked, half, later].map(({ code }) => code)).toEqual([0, 0, 0]);
   expect([...warningsOf(half), ...warningsOf(later)]).toEqual([]);
 });

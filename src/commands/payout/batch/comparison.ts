@@ -24,6 +24,8 @@ interface Compared {
   comparison: Comparison | undefined;
   /** The batch whose failed rows the file has: it is not compared with an earlier one. */
   repaired: Batch | undefined;
+  /** When the batch that it is compared with was sent; empty if none was. */
+  sent: string;
   /** A warning that most rows were sent a short time ago; empty if not. */
   warning: string;
 }
@@ -31,6 +33,7 @@ interface Compared {
 export const nothingCompared: Compared = {
   comparison: undefined,
   repaired: undefined,
+  sent: "",
   warning: "",
 };
 
@@ -43,40 +46,57 @@ export async function comparisonOf(
   const { repairedBatch } = await import("../../../batches/retries.ts");
   const repaired = await repairedBatch(read.rows, ledger);
   const comparison = repaired ? undefined : await compareWithLast(read, ledger);
-  const warning = similarText(comparison?.last, read.rows.length, host.now());
+  const sent = sentText(comparison?.last, host.now());
+  const warning = similarText(comparison?.last, read.rows.length, host.now(), sent);
   if (warning !== "") ui.notice(warning, "batch.similar-sent");
-  return { comparison, repaired, warning };
+  return { comparison, repaired, sent, warning };
 }
 
 /** Payrolls are at least so many days apart. */
 const fewestDays = 20;
 const dayMs = 86_400_000;
 
+function sentText(last: LastBatch | undefined, nowMs: number): string {
+  if (last?.sentAt === undefined) return "";
+  return agoText(last.sentAt, nowMs) ?? `on ${formatDay(last.sentAt)}`;
+}
+
 /** That most rows of a file were sent a short time ago; empty if they were not. */
-function similarText(last: LastBatch | undefined, rows: number, nowMs: number): string {
+function similarText(
+  last: LastBatch | undefined,
+  rows: number,
+  nowMs: number,
+  sent: string,
+): string {
   if (!last || last.sentAt === undefined || last.same.count * 2 <= rows) return "";
-  const { batch, same, sentAt } = last;
-  if (nowMs - Date.parse(sentAt) >= fewestDays * dayMs) return "";
-  const when = agoText(sentAt, nowMs) ?? formatDay(sentAt);
-  return `${same.count} of ${rowsText(rows)} (${formatPaisa(same.sumPaisa)}) have the same recipient and amount as in batch ${batch.id}, ${batch.name}, which was sent ${when}. If you send the file, they are paid again.`;
+  if (nowMs - Date.parse(last.sentAt) >= fewestDays * dayMs) return "";
+  const { batch, same } = last;
+  return `${same.count} of ${rowsText(rows)} (${formatPaisa(same.sumPaisa)}) have the same recipient and amount as in batch ${batch.id}, ${batch.name}, which was sent ${sent}. If you send the file, they are paid again.`;
 }
 
 /** What a person checks before a new file is sent: labels and texts. */
 export function comparedRows(
-  { comparison, repaired, warning }: Compared,
+  { comparison, repaired, sent, warning }: Compared,
   now: Sum,
 ): [string, string][] {
   if (repaired)
     return [["Repairs", `batch ${repaired.id}, ${repaired.name}, ${createdText(repaired)}`]];
   const again: [string, string][] = warning === "" ? [] : [["Paid again", warning]];
-  return comparison ? [...again, ...comparisonRows(comparison, now)] : [];
+  return comparison ? [...again, ...comparisonRows(comparison, now, sent)] : [];
 }
 
-function comparisonRows({ last, firstPayouts }: Comparison, now: Sum): [string, string][] {
-  return [...(last ? lastRows(last, now) : []), ...group("No earlier payout", firstPayouts, shown)];
+function comparisonRows(
+  { last, firstPayouts }: Comparison,
+  now: Sum,
+  sent: string,
+): [string, string][] {
+  return [
+    ...(last ? lastRows(last, now, sent) : []),
+    ...group("No earlier payout", firstPayouts, shown),
+  ];
 }
 
-function lastRows(last: LastBatch, now: Sum): [string, string][] {
+function lastRows(last: LastBatch, now: Sum, sent: string): [string, string][] {
   const { batch, total } = last;
   const change = `${changeText(now.sumPaisa, total.sumPaisa)}, previously ${sumText(total)}`;
   const amount = (one: ChangedRecipient<Paisa>) =>
@@ -85,7 +105,7 @@ function lastRows(last: LastBatch, now: Sum): [string, string][] {
   return [
     ["Compared with", `batch ${batch.id}, ${batch.name}, ${createdText(batch)}`],
     ["Change in total", change],
-    ...sameRows(last),
+    ...sameRows(last, sent),
     ...group("New", last.added, shown),
     ...group("Missing", last.missing, shown),
     ...group("Amount changed", last.amountChanged, amount),
@@ -93,10 +113,10 @@ function lastRows(last: LastBatch, now: Sum): [string, string][] {
   ];
 }
 
-function sameRows({ same, sentAt }: LastBatch): [string, string][] {
+function sameRows({ same }: LastBatch, sent: string): [string, string][] {
   if (same.count === 0) return [];
-  const sent = sentAt === undefined ? "" : `, sent on ${formatDay(sentAt)}`;
-  return [["Unchanged", `${sumText(same)}, with the same recipient and amount${sent}`]];
+  const when = sent === "" ? "" : `, sent ${sent}`;
+  return [["Unchanged", `${sumText(same)}, with the same recipient and amount${when}`]];
 }
 
 /** The recipients of a group: their count and amount, and the first of them. */
