@@ -7,7 +7,7 @@ import { differingCode, isDiffering, isUnsettled, testCommand } from "../../src/
 import type { Batch, BatchFilter, RowResult, Tally, Traits } from "../../src/ledger/batch.ts";
 import type { ChangeRequest } from "../../src/ledger/change.ts";
 import { duplicatesSince } from "../../src/ledger/decide.ts";
-import type { Operation } from "../../src/ledger/operation.ts";
+import type { Operation, Outcome } from "../../src/ledger/operation.ts";
 import { createSealer } from "../../src/ledger/seal.ts";
 import { collect } from "../support/helpers.ts";
 import { type Modeled, modelLedger } from "./model.ts";
@@ -223,6 +223,9 @@ function requestsOf(
   return requests.sort((one, other) => Number(isFound(one)) - Number(isFound(other)));
 }
 
+/** What the API created has an ID. */
+const idIn = ({ state }: Outcome) => (state === "CONFIRMED" ? { remoteId: "X6" } : {});
+
 /** An attempt of a process that has the operation, until its outcome is known; or one that was late. */
 function recordOf(
   { number, state, holder }: Operation,
@@ -232,7 +235,11 @@ function recordOf(
   if (holder !== null && !isUnsettled({ state })) return [];
   return [
     {
-      ...{ kind: "record", operation: number, outcome: { sent: true, ...outcome } },
+      ...{
+        kind: "record",
+        operation: number,
+        outcome: { sent: true, ...idIn(outcome), ...outcome },
+      },
       release: release || !isUnsettled(outcome),
     },
   ];

@@ -19,6 +19,9 @@ import {
 } from "./small-ledger.ts";
 import { databases, describeEach, type Shared, stores } from "./stores.ts";
 
+/** What the API created has an ID. */
+const idOf = (state: string) => (state === "CONFIRMED" ? { remoteId: "PO1" } : {});
+
 describeEach(stores, "a claim", ({ share }) => {
   test("P4: is new once, locked while its process lives, and resumed when that died", async () => {
     const { open, end } = await share();
@@ -217,7 +220,7 @@ describeEach(stores, "a claim", ({ share }) => {
       ] as const;
       for (const state of states) {
         const operation = await claimed(ledger, payout(state, { asked }));
-        await record(ledger, operation, { state, sent: true });
+        await record(ledger, operation, { ...idOf(state), state, sent: true });
         const answer = await claim(ledger, payout(state, { asked, ...given }));
         expect(answer).toMatchObject({ kind: "different" });
       }
@@ -235,7 +238,8 @@ describeEach(stores, "a claim", ({ share }) => {
   ] as const)("P5, P17: that ended %s (%s) is %s", async (state, code, kind) => {
     const ledger = await (await share()).open();
     const operation = await claimed(ledger, payout("A"));
-    await record(ledger, operation, { state, ...(code ? { code } : {}), sent: true });
+    const outcome = { state, ...idOf(state), ...(code ? { code } : {}), sent: true };
+    await record(ledger, operation, outcome);
     expect((await claim(ledger, payout("A"))).kind).toBe(kind);
   });
 
@@ -313,7 +317,8 @@ describeEach(stores, "accounts", ({ share }) => {
     const { open, end } = await share();
     const first = await open();
     await claimed(first, payout("SENT"));
-    await record(first, await claimed(first, payout("OVER")), { state: "CONFIRMED", sent: true });
+    const accepted = { state: "CONFIRMED", remoteId: "PO1", sent: true } as const;
+    await record(first, await claimed(first, payout("OVER")), accepted);
     const next = { ...owner, keyId: "next", account: { joins: "shop", proposed: "shop" } };
     await end(1);
     const holder = { pid: 2, lock: "2", machine: "m" };
@@ -404,7 +409,7 @@ describeEach(stores, "in production", ({ share }) => {
 
   test("a payout, a payment and a refund of another account count as duplicates", async () => {
     const { own, other } = await twoAccounts();
-    const paid = { state: "CONFIRMED", sent: true } as const;
+    const paid = { state: "CONFIRMED", remoteId: "PO1", sent: true } as const;
     await record(other, await claimed(other, payout("A", { asked })), paid);
     for (const intent of [payment("tea"), refund("T")]) await claimed(other, intent);
     for (const intent of [payout("B", { asked }), payment("tea"), refund("T")])
@@ -413,7 +418,7 @@ describeEach(stores, "in production", ({ share }) => {
 
   test("a reference that another account paid is a duplicate at any age", async () => {
     const { own, other, pass } = await twoAccounts();
-    const paid = { state: "CONFIRMED", sent: true } as const;
+    const paid = { state: "CONFIRMED", remoteId: "PO1", sent: true } as const;
     await record(other, await claimed(other, payout("A", { asked })), paid);
     pass(48);
     const chosen = (reference: string) => {

@@ -44,8 +44,8 @@ const fill = `
     regexp_replace(lpad(n::text, 6, '0'), '(.)', '0\\1', 'g'), '[]',
     'root', '2026-02-11T00:00:00.000Z', CASE WHEN n > 9950 THEN 2 ELSE 1 END, n, n
   FROM generate_series(2, 10000) n;
-  INSERT INTO lenden.events (number, batch, at, event, data, commit_id, hash)
-  SELECT (SELECT coalesce(max(number), 0) FROM lenden.events) + number, number, created_at, 'plan', '{}', '', ''
+  INSERT INTO lenden.events (number, batch, at, event, data, commit_id, hash, login)
+  SELECT (SELECT coalesce(max(number), 0) FROM lenden.events) + number, number, created_at, 'plan', '{}', '', '', 'tester'
   FROM lenden.batches;
   INSERT INTO lenden.batch_rows (batch, "row", line, reference, amount_paisa, recipient, method_id, method, cells,
     recipient_key, accepted)

@@ -121,16 +121,14 @@ serverTest(
     };
     await claim(ledger, payout("FIRST"));
     statements = 0;
-    await record(ledger, await claimed(ledger, payout("WHOLE")), {
-      state: "CONFIRMED",
-      sent: true,
-    });
+    const accepted = (remoteId: string) => ({ state: "CONFIRMED", remoteId, sent: true }) as const;
+    await record(ledger, await claimed(ledger, payout("WHOLE")), accepted("WHOLE"));
     const steps = statements;
     expect(steps).toBeGreaterThan(5);
     for (end = 1; end <= steps; end += 1) {
       statements = 0;
       const operation = await claimed(ledger, payout(`STEP-${end}`));
-      const recorded = await record(ledger, operation, { state: "CONFIRMED", sent: true });
+      const recorded = await record(ledger, operation, accepted(`STEP-${end}`));
       expect([end, recorded]).toMatchObject([end, { kind: "recorded" }]);
     }
     const all = Array.from({ length: steps }, (_, step) => `STEP-${step + 1}`);
