@@ -111,7 +111,7 @@ export function reconcileOutput({
       z.strictObject({
         line: count,
         result: text,
-        ...each(textOrNull, "explained reason id reference date operation"),
+        ...each(textOrNull, "explained reason id reference date operation login"),
         amount: z.nullable(signed),
         /** Null for BDT. */
         currency: textOrNull,

@@ -24,6 +24,7 @@ import {
   lineOf,
   missingOf,
   oddDebitsText,
+  othersText,
   type Report,
   type ReportRow,
   reportOf,
@@ -164,6 +165,8 @@ async function resultOf(input: ReconcileInput, context: Context) {
   for (const told of skippedTexts(lines.skipped)) context.ui.notice(told, "statement.skipped-rows");
   if (lines.oddDebits)
     context.ui.notice(oddDebitsText(file, lines.oddDebits), "statement.odd-debits");
+  const others = othersText(found.findings.matchedOfOthers(ledger.login));
+  if (others !== undefined) context.ui.notice(others, "statement.recorded-by-others");
   return {
     found,
     report,

@@ -62,6 +62,8 @@ export interface Ledger extends SingleChanges, BatchReads {
   readonly hasAllAccounts: boolean;
   /** True if the API key of this run sent it: with another key it is not sent again (P25b). */
   isOfThisKey(operation: Operation): boolean;
+  /** The login of this run: at the server, or on a file the user of the operating system. */
+  login: string;
 
   readonly batches: BatchStore;
   readonly callbacks: CallbackStore;

@@ -14,7 +14,7 @@ import { recipientOf } from "./recognize.ts";
 export type Known = Pick<
   Operation,
   | ("number" | "id" | "kind" | "state" | "status" | "remoteId" | "reference" | "amountPaisa")
-  | ("asked" | "createdAt" | "acceptedAt" | "completedAt")
+  | ("asked" | "createdAt" | "acceptedAt" | "completedAt" | "login")
 >;
 
 /** What can differ between a line and its operation. */
@@ -51,7 +51,7 @@ export const results = [
 export interface Compared {
   line: Pick<Line, "line" | "kind" | "amountPaisa" | "movementPaisa" | "feePaisa" | "currency">;
   result: (typeof results)[number];
-  operation: Pick<Known, "number" | "id" | "kind" | "status" | "amountPaisa"> | undefined;
+  operation: Pick<Known, "number" | "id" | "kind" | "status" | "amountPaisa" | "login"> | undefined;
   differences: Difference[];
   /** The amount of the line is that of the operation with or without the fee; absent if the fee is zero or they differ. */
   isNet?: boolean | undefined;

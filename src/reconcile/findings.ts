@@ -120,7 +120,7 @@ const columns = [
   "is_back",
   ...["amount", "movement", "fee", "currency", "recipient", "numbers", "payee"],
   ...["mobile", "operation", "number"],
-  ...["operation_kind", "operation_status", "operation_amount", "differences", "is_net"],
+  ...["operation_kind", "operation_status", "operation_amount", "login", "differences", "is_net"],
   ...["first_line", "name", "remote_id", "digest", "proposals"],
 ];
 
@@ -136,7 +136,7 @@ export async function createFindings(hasEntries: boolean) {
   database.exec(`CREATE TEMP TABLE finding (line INTEGER PRIMARY KEY, result TEXT, explained TEXT, reason TEXT,
       id TEXT, reference TEXT, line_id TEXT, date TEXT, at TEXT, kind TEXT, is_back INTEGER, amount INTEGER, movement INTEGER, fee INTEGER, currency TEXT, recipient TEXT,
       numbers TEXT, payee TEXT, mobile TEXT, operation TEXT, number INTEGER, operation_kind TEXT, operation_status TEXT,
-      operation_amount INTEGER, differences TEXT, is_net INTEGER, first_line INTEGER, name TEXT, remote_id TEXT, digest TEXT, proposals TEXT, proposal_count INTEGER DEFAULT 0) STRICT;
+      operation_amount INTEGER, login TEXT, differences TEXT, is_net INTEGER, first_line INTEGER, name TEXT, remote_id TEXT, digest TEXT, proposals TEXT, proposal_count INTEGER DEFAULT 0) STRICT;
     CREATE INDEX temp.free ON finding (amount, payee, mobile, proposal_count, at) WHERE ${isFree};
     CREATE INDEX temp.cancelled ON finding (number) WHERE operation_status = 'Cancelled';
     CREATE INDEX temp.digested ON finding (digest) WHERE digest IS NOT NULL;
@@ -149,7 +149,7 @@ export async function createFindings(hasEntries: boolean) {
 export type Findings = Awaited<ReturnType<typeof createFindings>>;
 
 const explainingLine = `UPDATE finding SET result = ?, explained = ?, reason = ?, operation = ?, number = ?,
-  operation_kind = ?, operation_status = ?, operation_amount = ?, differences = ?, name = ?, remote_id = ?,
+  operation_kind = ?, operation_status = ?, operation_amount = ?, login = ?, differences = ?, name = ?, remote_id = ?,
   proposals = '' WHERE line = ?`;
 
 function changesOf(database: Database, hasEntries: boolean) {
@@ -189,14 +189,14 @@ function changesOf(database: Database, hasEntries: boolean) {
     /** Explains a line by the operation that a person accepted for it, or compares it with that. */
     explain(
       line: number,
-      { id, number, kind, status, amountPaisa, ...names }: Operation,
+      { id, number, kind, status, amountPaisa, login, ...names }: Operation,
       reason: string,
       differences: Difference[] = [],
     ): void {
       const isOpen = differences.length > 0;
       explain.run(
         ...(isOpen ? ["differs", null] : ["only-in-statement", "accepted"]),
-        ...[reason, id, number, kind, status, amountPaisa, differencesText(differences)],
+        ...[reason, id, number, kind, status, amountPaisa, login, differencesText(differences)],
         ...[nameOf({ id, ...names }), names.remoteId, BigInt(line)],
       );
     },
@@ -222,7 +222,7 @@ function valuesOf(entry: Entry, digest: string | null): Value[] {
     ...[line.amountPaisa, line.movementPaisa, line.feePaisa, line.currency, line.recipient],
     ...[line.numbers.join("\n") || null, payeeIn(line.recipient), mobileOf(line)],
     ...[operation?.id ?? null, operation?.number ?? null, operation?.kind ?? null],
-    ...[operation?.status ?? null, operation?.amountPaisa ?? null],
+    ...[operation?.status ?? null, operation?.amountPaisa ?? null, operation?.login ?? null],
     ...[differencesText(differences), flagOf(isNet), placeOf(firstLine)],
     ...[nameOf(known), known?.remoteId ?? null, digest, ""],
   ];
@@ -253,6 +253,8 @@ function readsOf(database: Database) {
         ]),
       );
     },
+
+    matchedOfOthers: (own: string) => matchedOfOthersIn(database, own),
 
     fees(): Paisa {
       const row = database
@@ -307,6 +309,18 @@ function readsOf(database: Database) {
     /** The lines that are net of their fee, or those that are not, a thousand at a time: each page can be changed. */
     pagesOfNet: (isNet: boolean) => pagesOf(database, isNet ? "net" : "gross", 1_000),
   };
+}
+
+/** How many operations match that other logins recorded, by login, and their amounts. The largest sum is first. */
+function matchedOfOthersIn(database: Database, own: string) {
+  const select = `SELECT login, count(*) AS count, coalesce(sum(operation_amount), 0) AS sum FROM finding
+    WHERE result = 'matched' AND login <> ? GROUP BY login ORDER BY sum DESC`;
+  return database
+    .prepare(select)
+    .all(own)
+    .map(({ login, count, sum }) => ({
+      ...{ login: String(login), count: Number(count), sumPaisa: BigInt(sum ?? 0) },
+    }));
 }
 
 /** Findings in pages, in the order of the statement: each page can be changed before the next is read. */
@@ -484,6 +498,7 @@ function findingOf(row: Row): Finding {
             kind: wordIn(kinds, row.operation_kind),
             status: textIn(row.operation_status),
             amountPaisa: paisaIn(row.operation_amount),
+            login: String(row.login),
           },
     differences: row.differences === null ? [] : differencesIn(String(row.differences)),
     isNet: row.is_net === null ? undefined : row.is_net === 1n,

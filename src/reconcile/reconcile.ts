@@ -203,9 +203,21 @@ async function namedBy(lines: Line[], ledger: Ledger): Promise<Known[]> {
 
 function knownOf(operation: Operation): Known {
   const { number, id, kind, state, status, remoteId, reference, amountPaisa, asked } = operation;
-  const { createdAt, acceptedAt, completedAt } = operation;
+  const { createdAt, acceptedAt, completedAt, login } = operation;
   const times = { createdAt, acceptedAt, completedAt };
-  return { number, id, kind, state, status, remoteId, reference, amountPaisa, asked, ...times };
+  return {
+    number,
+    id,
+    kind,
+    state,
+    status,
+    remoteId,
+    reference,
+    amountPaisa,
+    asked,
+    login,
+    ...times,
+  };
 }
 
 interface Retrieval {

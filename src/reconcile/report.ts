@@ -53,6 +53,15 @@ export function reportOf(
   };
 }
 
+/** A match proves nothing of an operation that its login may have copied from the statement of the provider. */
+export function othersText(others: ReturnType<Findings["matchedOfOthers"]>): string | undefined {
+  if (others.length === 0) return undefined;
+  const count = others.reduce((sum, one) => sum + one.count, 0);
+  const totalPaisa = others.reduce((sum, one) => sum + one.sumPaisa, 0n);
+  const logins = others.map(({ login }) => login).join(", ");
+  return `${counted(count, "matched operation")} (${formatPaisa(totalPaisa)}) ${count === 1 ? "was" : "were"} recorded by other logins: ${logins}. To compare them with the API, run 'lenden ledger audit'.`;
+}
+
 /** A line as it is printed. */
 export function lineOf({ line, operation, proposals, ...finding }: Finding) {
   return {
@@ -61,6 +70,7 @@ export function lineOf({ line, operation, proposals, ...finding }: Finding) {
     amount: line.movementPaisa ?? line.amountPaisa,
     currency: line.currency,
     operation: operation?.id ?? null,
+    login: operation?.login ?? null,
     differences: finding.differences,
     isNet: finding.isNet ?? false,
     proposals,

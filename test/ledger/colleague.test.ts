@@ -162,6 +162,31 @@ describe("a colleague with psql", () => {
     expect(JSON.parse(stdout).lines).toContainEqual(expect.objectContaining(accepted));
   });
 
+  serverTest("plants the payout of a line of a statement, and reconcile names him", async () => {
+    await plant(shop, "PAID-1", toColleague("PLANTED-1", 49_000));
+    const look = { state: "CONFIRMED", remoteId: "2099", status: "Completed" };
+    await declare(shop, "reference = 'PLANTED-1'", { event: "look", data: look });
+    const file = fileOf("ID,Amount\n2099,49000\n", "statement.csv");
+    const line = ["reconcile", file, "--map", "ID=id", "--map", "Amount=amount", "--yes"];
+
+    const { stdout } = await shop.annBuilt([
+      ...line,
+      "--since",
+      "yesterday",
+      "--until",
+      "today",
+      "--json",
+    ]);
+
+    const found = JSON.parse(stdout);
+    expect(found.lines).toMatchObject([{ result: "matched", login: "mallory" }]);
+    expect(found.warnings).toContainEqual({
+      reason: "statement.recorded-by-others",
+      message:
+        "1 matched operation (BDT 49,000.00) was recorded by other logins: mallory. To compare them with the API, run 'lenden ledger audit'.",
+    });
+  });
+
   serverTest("plants references that are shell commands, and hints quote them", async () => {
     const [paid, unsure] = ["INV-9';touch x;$(date)'", "INV-9`date`; ~x"];
     const as = (id: string, reference: string, amount: number) => (intent: object) => ({

@@ -1,6 +1,6 @@
 import { createSingleChanges } from "../change.ts";
 import type { Ledger } from "../ledger.ts";
-import type { Recorder } from "../worker.ts";
+import { loginOf, type Recorder } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import { createBatches } from "./batches.ts";
 import { createCallbacks } from "./callbacks.ts";
@@ -29,6 +29,7 @@ export function createLedger(
     isAccountStored: async () => (await own()).number !== 0n,
     hasAllAccounts: account.isAll,
     isOfThisKey: (operation) => operation.keyHash === owner.keyId,
+    login: loginOf(recorder),
     batches: createBatches(driver, account, recorder),
     callbacks: createCallbacks(driver, account, recorder),
     entries: createEntries(driver, account, recorder),
