@@ -56,10 +56,9 @@ test("payout send shows a command line that is the same payout", async () => {
     ["Amount (BDT)", "500"],
     ["Recipient's mobile number", "1712345678"],
   ]);
-  await terminal.shows("a leading zero was lost");
-  await terminal.press("C-u");
+  const askedAgain = /a leading zero was lost[\s\S]*\n\? Recipient's mobile number/;
+  await terminal.answer(askedAgain, "+880 1712-345678");
   await answerAll(terminal, [
-    ["Recipient's mobile number", "+880 1712-345678"],
     ["Which method?", "", ""],
     ["Reference: (LD-", ""],
     ["Send a payout?", "y"],

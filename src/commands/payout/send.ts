@@ -42,7 +42,8 @@ export const payoutSend = writeCommand({
     again,
     ...waitFlags,
   },
-  problems: ({ to, accountNumberAsIs = false }) => numberProblems(to, accountNumberAsIs),
+  problems: ({ to, accountNumberAsIs = false }) =>
+    numberProblems(to, accountNumberAsIs).map((problem) => `--to: ${problem}`),
   exitCodes: {
     conflict: "the reference belongs to a different payout",
     cancelled: "the payout is Cancelled; a new one needs a new reference",
@@ -155,7 +156,7 @@ export const payoutSend = writeCommand({
 
 function numberProblems(to: Mobile | undefined, asIs: boolean): string[] {
   const reading = to?.isOther && !asIs ? readRecipient(to.typed, true) : undefined;
-  return reading?.ok === false ? [`--to: ${reading.problem}`] : [];
+  return reading?.ok === false ? [reading.problem] : [];
 }
 
 /** The number, if its method would not accept it. */
