@@ -19,19 +19,26 @@ export type RetryPlan =
 export interface Retries {
   /** Accepted by their new reference, as far as the ledger knows. */
   accepted: Sum;
+  /** The logins other than that of this run that recorded these: one of them may have planted a payout. */
+  otherLogins: Set<string>;
+  /** The login of this run. */
+  own: string;
   /** The others; the first of them by its new reference. */
   others: { count: number; first: string };
 }
 
-export function noRetries(): Retries {
-  return { accepted: { count: 0, sumPaisa: 0n }, others: { count: 0, first: "" } };
+export function noRetries({ login: own }: Pick<Ledger, "login">): Retries {
+  const accepted = { count: 0, sumPaisa: 0n };
+  return { accepted, otherLogins: new Set(), own, others: { count: 0, first: "" } };
 }
 
-export function countRetry({ accepted, others }: Retries, plan: RetryPlan): void {
+export function countRetry(retries: Retries, plan: RetryPlan): void {
+  const { accepted, otherLogins, own, others } = retries;
   if (plan.kind !== "retried") return;
   const { payout, reference } = plan;
   if (payout && ["processing", "completed"].includes(rowStatusOf(payout))) {
     countRow(accepted, { amountPaisa: payout.amountPaisa ?? 0n });
+    if (payout.login !== own) otherLogins.add(payout.login);
   } else {
     others.first ||= reference;
     others.count += 1;
@@ -89,7 +96,7 @@ export async function repairsOf(batch: Batch, ledger: Ledger): Promise<string[]>
 
 /** Counts the rows of a batch that were sent again by the references that `--only failed` gives. */
 export async function countRetries(batch: Batch, ledger: Ledger): Promise<Retries> {
-  const retries = noRetries();
+  const retries = noRetries(ledger);
   for await (const plan of plansOfUsed(batch, ledger)) countRetry(retries, plan);
   return retries;
 }
@@ -137,15 +144,21 @@ export async function replacementOf(used: string, ledger: Ledger) {
   return { reference, isSent: payout !== undefined && !isFree(payout) };
 }
 
+/** So many used references are followed: someone may have planted any number. */
+const mostFollowed = 200;
+
 /**
  * Follows a used reference to the first new one that is not used up itself.
  *
  * @param stops references at which it ends in any case
  */
 async function nextReference(used: string, ledger: Ledger, stops = new Set<string>()) {
-  for (let reference = newReference(used); ; reference = newReference(reference)) {
+  let reference = newReference(used);
+  for (let followed = 1; ; followed += 1) {
     const found = await ledger.find(reference);
     const payout = found?.reference === reference ? found : undefined;
-    if (!payout || !isUsedUp(payout) || stops.has(reference)) return { reference, payout };
+    const isLast = stops.has(reference) || followed === mostFollowed;
+    if (!payout || !isUsedUp(payout) || isLast) return { reference, payout };
+    reference = newReference(reference);
   }
 }

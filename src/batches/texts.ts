@@ -53,9 +53,12 @@ export function createdText({ user, login, createdAt }: Batch): string {
 }
 
 /** Rows that have new references; empty if there are none. */
-export function retriesText({ accepted, others }: Retries): string {
+export function retriesText({ accepted, otherLogins, others }: Retries): string {
+  const logins = [...otherLogins].join(", ");
   return sentences([
     accepted.count > 0 ? `Accepted with new references: ${sumText(accepted)}.` : "",
+    logins &&
+      `Other logins recorded some of them: ${logins}. To compare them with the API, run 'lenden ledger audit'.`,
     others.count > 0
       ? `Not accepted with new references: ${rowsText(others.count)}, for example ${others.first}.`
       : "",

@@ -424,7 +424,7 @@ test("P18: stops at a page that denies access, and leaves the outcome of its row
 test("P18: exports rows that were denied access with their own references", async () => {
   const place = await timed(3, () => refused("access", 403));
   expect(await place.send(1)).toMatchObject({ kind: "access" });
-  const pages = await collect(retryRows(place.batch, place.ledger, noRetries()));
+  const pages = await collect(retryRows(place.batch, place.ledger, noRetries(place.ledger)));
   expect(pages.flat().map(({ ref }) => ref)).toEqual(["R-1", "R-2", "R-3"]);
 });
 

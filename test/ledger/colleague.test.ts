@@ -187,6 +187,37 @@ describe("a colleague with psql", () => {
     });
   });
 
+  serverTest("plants new references of a rejected row, and the batch names him", async () => {
+    const path = fileOf("ref,amount,to,method\nS-1,41,01711000041,bkash\n", "rejected.csv");
+    const body = '{"success":false,"message":"bad wallet"}';
+    const response = () => ({ do: "answer", status: 400, body }) as const;
+    shop.api.disturb(create, { response, takesEffect: false }, 1);
+    await shop.ann(orders.batch(path, [1, 41]));
+    shop.api.heal();
+    await plant(shop, "PAID-1", (intent) => ({
+      ...toColleague("S-1-lenden2", 41)(intent),
+      id: "OPNEW",
+    }));
+
+    const status = await shop.annBuilt(["payout", "batch", "status", path]);
+    const failed = await shop.annBuilt(["payout", "batch", "export", path, "--only", "failed"]);
+
+    const named = "Other logins recorded some of them: mallory.";
+    for (const { stderr } of [status, failed]) expect(stderr).toContain(named);
+
+    const columns = allColumns.map(({ name }) => name);
+    const values: Record<string, string> = {
+      ...{ number: "o.number + 1000 + n", id: "'OPCHAIN' || n", reference: "'S-1-lenden' || n" },
+    };
+    const copied = columns.map((name) => values[name] ?? `o."${name}"`);
+    await shop.alter(`INSERT INTO operations (${columns.map((name) => `"${name}"`)})
+      SELECT ${copied} FROM operations o, generate_series(3, 1000) n WHERE o.reference = 'S-1'`);
+    await shop.alter(`UPDATE operations SET state = 'REFUSED', phase = 'retired', code = 'rejected'
+      WHERE reference = 'S-1-lenden2'`);
+    const followed = await shop.annBuilt(["payout", "batch", "status", path]);
+    expect(followed.stderr).toContain("for example S-1-lenden201");
+  });
+
   serverTest("plants references that are shell commands, and hints quote them", async () => {
     const [paid, unsure] = ["INV-9';touch x;$(date)'", "INV-9`date`; ~x"];
     const as = (id: string, reference: string, amount: number) => (intent: object) => ({

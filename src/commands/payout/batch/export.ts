@@ -56,7 +56,7 @@ export const batchExport = defineCommand({
     const batch = await batchNamed(name, ledger);
     await noteInProgress(batch, ledger, context);
     const columns = columnsOf(batch, only);
-    const retries = noRetries();
+    const retries = noRetries(ledger);
     const pages =
       only === "failed" ? retryRows(batch, ledger, retries) : exportedRows(batch, only, ledger);
     let count = 0;
