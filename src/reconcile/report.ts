@@ -5,7 +5,7 @@ import { formatDay } from "../domain/local-time.ts";
 import { formatPaisa } from "../domain/money.ts";
 import { quoted } from "../domain/result.ts";
 import { commandGroup } from "../domain/statuses.ts";
-import { counted, shellLine } from "../domain/text.ts";
+import { counted, inCommand, shellLine } from "../domain/text.ts";
 import { isRounded } from "../tables/mentions.ts";
 import type { SkippedRow } from "../tables/skipped.ts";
 import type { Balance } from "./balance.ts";
@@ -250,7 +250,7 @@ function* secondLineHints(findings: Findings): Iterable<string> {
   const { first } = findings.count("beside");
   if (!first?.operation || first.remoteId === null) return;
   const { line, remoteId, operation } = first;
-  const get = shellLine(["lenden", commandGroup(operation.kind), "get", remoteId]);
+  const get = `lenden ${commandGroup(operation.kind)} get ${inCommand(remoteId)}`;
   const flag = shellLine(["--explain", `${line.line}=other:<reason>`]);
   yield `The API may have a newer record for line ${line.line}: '${get}'. If it has not, ask the payment provider's support, and record the money of the line: ${flag}.`;
 }
