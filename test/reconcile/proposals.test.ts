@@ -24,8 +24,9 @@ async function reconciled(lines: string[], ...more: string[]) {
   return { code, stderr, proposed, fieldOf };
 }
 
+/** In Dhaka, where the day begins six hours earlier. */
 function dayBefore(days: number): string {
-  return new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+  return new Date(Date.now() + 6 * 3_600_000 - days * 86_400_000).toISOString().slice(0, 10);
 }
 
 const header = "Date,Transaction ID,Details,Debit,Credit";
