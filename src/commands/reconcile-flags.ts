@@ -4,7 +4,7 @@ import { entryCategories } from "../domain/entry-category.ts";
 import { didYouMean } from "../domain/nearest.ts";
 import { err, ok, quoted, type Result } from "../domain/result.ts";
 import type { Folders } from "../platform/host.ts";
-import type { Explanation } from "../reconcile/explain.ts";
+import type { Explanation, Withdrawal } from "../reconcile/explain.ts";
 import { type ColumnMapping, statementFields } from "../reconcile/fields.ts";
 import type { Acceptance } from "../reconcile/proposals.ts";
 import { openMappings } from "../tables/mappings.ts";
@@ -46,6 +46,11 @@ export const flags = {
     "Explain a line without an operation: <line>=<category>:<reason>",
     readExplanation,
   ),
+  withdraw: flag.many(
+    "--withdraw <entry>",
+    "Withdraw an entry that the statement lacks: <entry>:<reason>",
+    readWithdrawal,
+  ),
   recordFees: flag.toggle("--record-fees", "Record the fees of the statement in the ledger"),
 };
 
@@ -86,6 +91,14 @@ function readExplanation(typed: string): Result<Explanation> {
   return err(
     `${quoted(typed)} is not <line>=<category>:<reason>. The categories are: ${explanations.join(", ")}.${didYouMean(word, explanations)}`,
   );
+}
+
+/** Reads `<key>:the statement was corrected`. */
+function readWithdrawal(typed: string): Result<Withdrawal> {
+  const [, key, reason = ""] = /^([\w-]{43}):(.*\S.*)$/.exec(typed) ?? [];
+  return key === undefined
+    ? err(`${quoted(typed)} is not <entry>:<reason>. The result shows the entry as its ID.`)
+    : ok({ key, reason: reason.trim() });
 }
 
 const explanations = [...entryCategories, "none"] as const;

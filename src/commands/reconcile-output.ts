@@ -5,19 +5,26 @@ import { formatTime } from "../domain/local-time.ts";
 import { quoted } from "../domain/result.ts";
 import { isStatus } from "../domain/statuses.ts";
 import type { Findings, Proposal } from "../reconcile/findings.ts";
-import { amountIn, lineOf, missingOf, type Report, type ReportRow } from "../reconcile/report.ts";
+import {
+  amountIn,
+  lineOf,
+  missingEntryOf,
+  missingOf,
+  type Report,
+  type ReportRow,
+} from "../reconcile/report.ts";
 
 /** The rows of a reconciliation as a table. */
 export function rowTable(shown: ReportRow[], empty: string, zone: string) {
   return table(shown, {
-    id: (row) => String(row.line ?? row.operation),
+    id: (row) => ("entry" in row ? row.entry : String(row.line ?? row.operation)),
     empty,
     columns: {
       result: ["RESULT", ({ result }) => text(result)],
       line: ["LINE", ({ line }) => text(line)],
-      id: ["ID", (row) => id(row.id ?? row.reference)],
+      id: ["ID", (row) => id("entry" in row ? row.entry : (row.id ?? row.reference))],
       amount: ["AMOUNT", amountCell],
-      operation: ["OPERATION", ({ operation }) => id(operation)],
+      operation: ["OPERATION", (row) => id("entry" in row ? null : row.operation)],
       detail: ["DETAIL", (row) => text(detailOf(row, zone) || null)],
     },
   });
@@ -26,7 +33,9 @@ export function rowTable(shown: ReportRow[], empty: string, zone: string) {
 /** The result as JSON; there may be a million lines, so they are read while they are printed. */
 export function plainResult(report: Report, findings: Findings) {
   const lines = eachPlain(findings.list("all"), lineOf);
-  return { ...plain(report), lines, onlyInLedger: eachPlain(findings.listMissing(), missingOf) };
+  const onlyInLedger = eachPlain(findings.listMissing(), missingOf);
+  const entriesOnlyInLedger = eachPlain(findings.listMissingEntries(), missingEntryOf);
+  return { ...plain(report), lines, onlyInLedger, entriesOnlyInLedger };
 }
 
 /** As JSON has it: every amount is a text. */
@@ -59,6 +68,7 @@ export function proposalText(
 }
 
 function detailOf(row: ReportRow, zone: string): string {
+  if ("entry" in row) return `${row.category}: ${row.reason} (by ${row.login}), from ${row.text}`;
   if (row.result === "only-in-ledger")
     return `completed ${formatTime(row.completedAt ?? "", zone)}`;
   const { differences, firstLine, explained, reason, proposals, currency } = row;
@@ -134,6 +144,15 @@ export function reconcileOutput({
         ...each(text, "operation kind"),
         ...each(textOrNull, "id reference completedAt"),
         amount: amountOrNull,
+      }),
+    ),
+    /** Entries that no line of the statement has. */
+    entriesOnlyInLedger: z.array(
+      z.strictObject({
+        line: z.null(),
+        result: z.literal("only-in-ledger"),
+        ...each(text, "entry category bookedAt text reason login"),
+        amount: signed,
       }),
     ),
     warnings,

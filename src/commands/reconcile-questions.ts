@@ -1,7 +1,7 @@
 import type { Context } from "../cli/command/context.ts";
 import type { Confirmation } from "../cli/terminal/confirm.ts";
 import { formatPaisa } from "../domain/money.ts";
-import type { Explanation } from "../reconcile/explain.ts";
+import type { Explanation, Withdrawal } from "../reconcile/explain.ts";
 import type { ColumnMapping } from "../reconcile/fields.ts";
 import type { Proposal } from "../reconcile/findings.ts";
 import type { Acceptance } from "../reconcile/proposals.ts";
@@ -54,6 +54,21 @@ export function explanationQuestion(
       const { movementPaisa, amountPaisa } = findings.at(line)?.line ?? {};
       const amount = formatPaisa(movementPaisa ?? amountPaisa ?? 0n);
       return [`Line ${line}`, `${amount}, ${category}: ${reason}`];
+    }),
+    alwaysAsked: true,
+    ofAllAccounts: true,
+  };
+}
+
+export function withdrawalQuestion(
+  withdrawn: Withdrawal[],
+  { findings }: Reconciliation,
+): Confirmation {
+  return {
+    action: "Withdraw these entries of the ledger",
+    rows: withdrawn.map(({ key, reason }): [string, string] => {
+      const { category = "", paisa = 0n } = findings.missingEntry(key) ?? {};
+      return [`Entry ${key}`, `${formatPaisa(paisa)}, ${category}: ${reason}`];
     }),
     alwaysAsked: true,
     ofAllAccounts: true,

@@ -4,24 +4,34 @@ import { defineCommand } from "../cli/command/define-command.ts";
 import { usage } from "../domain/failure.ts";
 import { quoted } from "../domain/result.ts";
 import { counted } from "../domain/text.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import {
   checkExplanations,
+  checkWithdrawals,
+  compareEntries,
   explain,
   feesText,
   recordFees,
   returnTexts,
+  withdraw,
 } from "../reconcile/explain.ts";
 import { type ColumnMapping, statementFields } from "../reconcile/fields.ts";
 import type { Findings } from "../reconcile/findings.ts";
 import { readLines } from "../reconcile/lines.ts";
 import type { Skipped } from "../reconcile/other-rows.ts";
 import { periodOf, swapDates } from "../reconcile/period.ts";
-import { type Acceptance, accept, findMissingAgain } from "../reconcile/proposals.ts";
+import {
+  type Acceptance,
+  accept,
+  findMissingAgain,
+  type Statement,
+} from "../reconcile/proposals.ts";
 import { unusedColumns } from "../reconcile/recognize.ts";
 import type { Reconciliation } from "../reconcile/reconcile.ts";
 import {
   endingOf,
   lineOf,
+  missingEntryOf,
   missingOf,
   oddDebitsText,
   othersText,
@@ -41,6 +51,7 @@ import {
   columnQuestion,
   explanationQuestion,
   uniqueOf,
+  withdrawalQuestion,
 } from "./reconcile-questions.ts";
 import { spanOf, zoneOf } from "./time-filters.ts";
 
@@ -100,6 +111,7 @@ async function* pagesOf(
 function* rowsOf(findings: Findings): Iterable<ReportRow> {
   for (const one of findings.list("shown")) yield lineOf(one);
   for (const one of findings.listMissing()) yield missingOf(one);
+  for (const one of findings.listMissingEntries()) yield missingEntryOf(one);
 }
 
 async function resultOf(input: ReconcileInput, context: Context) {
@@ -134,7 +146,9 @@ async function resultOf(input: ReconcileInput, context: Context) {
   const options = { name: file, mapping: name ?? "", isImporting: input.import, ...period };
   const { reconcile } = await import("../reconcile/reconcile.ts");
   const found = await reconcile(lines, options, ledger, await context.api.deps());
+  await compareEntries(found.findings, options, ledger);
   checkExplanations(found.findings, input.explain);
+  checkWithdrawals(found.findings, input.withdraw);
   const { user: by } = context.host;
   const accepting = async (some: Acceptance[]) => {
     if (some.length > 0) await accept(found, some, { ...options, by }, ledger);
@@ -145,16 +159,7 @@ async function resultOf(input: ReconcileInput, context: Context) {
     const count = await accepting(uniqueOf(found, input.reason));
     context.ui.notice(`Accepted ${counted(count, "line")} with exactly one proposal.`);
   } else if (input.accept.length === 0) await accepting(await askForProposals(found, context));
-  if (input.explain.length > 0) {
-    checkExplanations(found.findings, input.explain);
-    for (const told of returnTexts(found.findings, input.explain))
-      context.ui.notice(told, "statement.may-be-returned");
-    await context.ui.confirm(explanationQuestion(input.explain, found));
-    await explain(found, input.explain, options, ledger);
-    await findMissingAgain(found, options, ledger);
-  }
-  if (input.recordFees)
-    context.ui.notice(feesText(await recordFees(found.findings, options, ledger)));
+  await changeEntries(input, found, options, ledger, context);
   const { rows: skipped } = lines.skipped;
   const read = { columns: columns.map(savedColumn), unusedColumns: unused, skipped };
   const report = reportOf(found, { file: input.file, ...period, ...read });
@@ -173,6 +178,32 @@ async function resultOf(input: ReconcileInput, context: Context) {
     zone,
     ...shownOf(found, report, { ...input, ...lines.skipped }, context, zone),
   };
+}
+
+/** Records and withdraws entries, after the check. */
+async function changeEntries(
+  input: ReconcileInput,
+  found: Reconciliation,
+  options: Statement,
+  ledger: Ledger,
+  context: Context,
+): Promise<void> {
+  if (input.explain.length > 0) {
+    checkExplanations(found.findings, input.explain);
+    for (const told of returnTexts(found.findings, input.explain))
+      context.ui.notice(told, "statement.may-be-returned");
+    await context.ui.confirm(explanationQuestion(input.explain, found));
+    await explain(found, input.explain, options, ledger);
+    await findMissingAgain(found, options, ledger);
+  }
+  if (input.withdraw.length > 0) {
+    await context.ui.confirm(withdrawalQuestion(input.withdraw, found));
+    await withdraw(input.withdraw, ledger);
+  }
+  if (input.recordFees)
+    context.ui.notice(feesText(await recordFees(found.findings, options, ledger)));
+  if (input.explain.length + input.withdraw.length > 0 || input.recordFees)
+    await compareEntries(found.findings, options, ledger);
 }
 
 /** @throws Failure `usage` if the mapping is not one of statements */
@@ -197,10 +228,13 @@ function shownOf(
 ) {
   const { findings, netLines, unseen, conflict } = found;
   if (ui.output !== "ids") for (const text of summaryOf(report, netLines, zone)) ui.notice(text);
-  const count = findings.count("shown").count + findings.countMissing().count;
+  const missing = findings.countMissing().count + findings.countMissingEntries().count;
+  const count = findings.count("shown").count + missing;
   const lines = findings.mostImportant(mostRows).map(lineOf);
-  const missing = take(findings.listMissing(), mostRows - lines.length).map(missingOf);
-  const shown: ReportRow[] = [...lines, ...missing];
+  const operations = take(findings.listMissing(), mostRows - lines.length).map(missingOf);
+  const left = mostRows - lines.length - operations.length;
+  const entries = take(findings.listMissingEntries(), left).map(missingEntryOf);
+  const shown: ReportRow[] = [...lines, ...operations, ...entries];
   if (ui.output === "table" && shown.length < count)
     ui.notice(`${shown.length} of ${count} shown. To list all, use --output csv.`);
   const ended = endingOf(found, report, { isImporting, wrongTotal });

@@ -8,6 +8,10 @@ import { type Row, storable } from "./values.ts";
 export interface NewEntry {
   /** Identifies the line, however often its statement is read. */
   key: string;
+  /** The name of the mapping that its statement was read with; empty without one. */
+  mapping: string;
+  /** The line in every copy of its statement, whatever the mapping. */
+  digest: string;
   category: EntryCategory;
   /** What it adds to the balance at the provider; below zero for what it takes. */
   paisa: Paisa;
@@ -65,10 +69,11 @@ interface Author {
 }
 
 export function entryData(entry: NewEntry, { account, user }: Author): string {
-  const { key, category, paisa, bookedAt, line, reason } = entry;
+  const { key, mapping, digest, category, paisa, bookedAt, line, reason } = entry;
   const texts = { bookedAt, line: storable(line), reason: storable(reason) };
   return JSON.stringify({
     ...{ key: accountKey(account, key), account: String(account), of: key },
+    ...{ mapping: storable(mapping), digest },
     ...{ category, paisa: String(paisa), ...texts, user },
   });
 }
@@ -90,7 +95,8 @@ export function entryOf(row: Row): Entry | undefined {
   const isTime = !Number.isNaN(Date.parse(text("bookedAt")));
   if (account === undefined || paisa === undefined || !category || !isTime) return undefined;
   const texts = { bookedAt: text("bookedAt"), line: text("line"), reason: text("reason") };
-  const entry = { key: text("of"), category, paisa, ...texts };
+  const source = { mapping: text("mapping"), digest: text("digest") };
+  const entry = { key: text("of"), ...source, category, paisa, ...texts };
   const author = { account, user: text("user") };
   // The index finds the key by its place, so what only reads like an entry is none.
   if (entryData(entry, author) !== row.data) return undefined;

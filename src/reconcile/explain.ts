@@ -20,6 +20,12 @@ export interface Explanation {
   reason: string;
 }
 
+/** An entry that is withdrawn because the statement does not have its line any more. */
+export interface Withdrawal {
+  key: string;
+  reason: string;
+}
+
 interface Explained {
   findings: Findings;
   /** The lines of operations that are in the statement. */
@@ -113,6 +119,47 @@ export function checkExplanations(findings: Findings, explanations: Explanation[
       problems,
       "Explain only lines that are 'only-in-statement' or 'twice', and money that came back, each once.",
     );
+}
+
+/** Compares the entries of this mapping and period with the lines: the statement may have been corrected. */
+export async function compareEntries(
+  findings: Findings,
+  source: Source & { until: string },
+  ledger: Pick<Ledger, "entries">,
+): Promise<void> {
+  findings.clearEntries();
+  for await (const page of ledger.entries.list())
+    for (const one of page)
+      if (one.mapping === source.mapping)
+        findings.addEntry(one, one.bookedAt >= source.since && one.bookedAt <= source.until);
+  for (const page of findings.pages("digested", atOnce))
+    for (const one of page) {
+      const { movementPaisa, amountPaisa, feePaisa } = one.line;
+      const key = keyOf(one, source);
+      const paisa = amountPaisa ?? 0n;
+      const either = movementPaisa === null ? [paisa, -paisa] : [movementPaisa];
+      for (const one of either) findings.findEntry(key, one);
+      if (feePaisa) findings.findEntry(keyOf(one, source, "fee"), -magnitude(feePaisa));
+    }
+}
+
+/** @throws Failure `usage` if one of them has a line of the statement, or is not of it */
+export function checkWithdrawals(findings: Findings, withdrawals: Withdrawal[]): void {
+  const problems = withdrawals.flatMap(({ key }) =>
+    findings.missingEntry(key) ? [] : `--withdraw: ${key} is not an entry without a line.`,
+  );
+  if (problems.length > 0)
+    throw usage(
+      problems,
+      "Withdraw only entries that are 'only-in-ledger'. For the entry of a line, use --explain <line>=none:<reason>.",
+    );
+}
+
+export async function withdraw(
+  withdrawals: Withdrawal[],
+  { entries }: Pick<Ledger, "entries">,
+): Promise<void> {
+  for (const { key, reason } of withdrawals) await entries.withdraw(key, reason);
 }
 
 /** The money of a cancelled operation counts as returned in the books: an entry counts its return again. */
@@ -211,6 +258,7 @@ function entryOf(
   const cells = [date, lineId, id, reference, `BDT ${signedText(paisa)}`];
   return {
     key: keyOf(finding, source),
+    ...{ mapping: source.mapping, digest: finding.digest ?? "" },
     ...{ category, reason, paisa },
     bookedAt: finding.line.at ?? source.since,
     line: `${source.name}, line ${line}: ${cells.filter(Boolean).join(", ")}`,

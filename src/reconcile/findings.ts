@@ -19,6 +19,7 @@ import {
   results,
   type Sought,
 } from "./classify.ts";
+import { knownEntriesOf } from "./known-entries.ts";
 import type { Line } from "./lines.ts";
 
 /** The result of a line, as it is stored. */
@@ -80,6 +81,8 @@ const selections = {
   /** What an entry can explain, or explains. */
   bookable: `((${unlisted}) OR (${isBeside})) AND currency IS NULL`,
   countedTwice: isCountedTwice,
+  /** What an entry may be of. */
+  digested: "digest IS NOT NULL AND currency IS NULL",
   /** What an entry may count again. */
   counted: "digest IS NOT NULL AND (result = 'matched' OR explained = 'imported')",
   /** Money that moved beside an operation. */
@@ -144,7 +147,10 @@ export async function createFindings(hasEntries: boolean) {
       STRICT;
     CREATE TEMP TABLE same_line (digest TEXT PRIMARY KEY, lines INTEGER) STRICT, WITHOUT ROWID;
     BEGIN`);
-  return { ...changesOf(database, hasEntries), ...readsOf(database), ...missingOf(database) };
+  return {
+    ...{ ...changesOf(database, hasEntries), ...readsOf(database) },
+    ...{ ...missingOf(database), ...knownEntriesOf(database) },
+  };
 }
 export type Findings = Awaited<ReturnType<typeof createFindings>>;
 

@@ -12,6 +12,7 @@ import type { Balance } from "./balance.ts";
 import { insteadOfEntry } from "./explain.ts";
 import type { ColumnMapping } from "./fields.ts";
 import type { Finding, Findings, Missing } from "./findings.ts";
+import type { MissingEntry } from "./known-entries.ts";
 import type { Lines } from "./lines.ts";
 import type { Skipped } from "./other-rows.ts";
 import type { UnusedColumn } from "./recognize.ts";
@@ -91,7 +92,18 @@ export function missingOf({ id, kind, remoteId, reference, amountPaisa, complete
   };
 }
 
-export type ReportRow = ReturnType<typeof lineOf> | ReturnType<typeof missingOf>;
+/** An entry that no line has, as it is printed. */
+export function missingEntryOf({ key, category, paisa, bookedAt, line, ...by }: MissingEntry) {
+  return {
+    ...{ line: null, result: "only-in-ledger" as const, entry: key, category },
+    ...{ amount: paisa, bookedAt, text: line, reason: by.reason, login: by.login },
+  };
+}
+
+export type ReportRow =
+  | ReturnType<typeof lineOf>
+  | ReturnType<typeof missingOf>
+  | ReturnType<typeof missingEntryOf>;
 
 /** The error for what contradicts the ledger, or is still open; undefined if nothing is. */
 export function endingOf(
@@ -111,6 +123,7 @@ export function endingOf(
       return `line ${line}, ${amountIn(currency ?? "BDT", movementPaisa ?? amountPaisa ?? 0n)}`;
     });
   const missing = findings.countMissing();
+  const entries = findings.countMissingEntries();
   const toldMissing = (count: number, first: Missing | undefined, one: string, many: string) =>
     sentences(count, `${one} is not in ${name}`, `${many} are not in ${name}`, () => {
       const { reference = null, id, amountPaisa = null } = first ?? {};
@@ -158,6 +171,12 @@ export function endingOf(
       "operation with an unknown outcome",
       "operations with an unknown outcome",
     ),
+    ...sentences(
+      entries.count,
+      `entry of the ledger is not in ${name}`,
+      `entries of the ledger are not in ${name}`,
+      () => `${entries.first?.category}, ${formatPaisa(entries.first?.paisa ?? 0n)}`,
+    ),
   ];
   if (wrong.length + left.length === 0) return undefined;
   const isWrong = wrong.length > 0;
@@ -203,6 +222,11 @@ function hintsOf(
   if (findings.count("unexplained").count > 0)
     hints.push(
       "To explain a line that is no operation, such as a top-up, use --explain <line>=<category>:<reason>.",
+    );
+  const { first: entry } = findings.countMissingEntries();
+  if (entry)
+    hints.push(
+      `If the statement was corrected, withdraw the entry: ${shellLine([`--withdraw=${entry.key}:<reason>`])}.`,
     );
   if (outside.count > 0) hints.push("Correct --since and --until.");
   if (unsettled.length > 0)

@@ -6,7 +6,7 @@ import { databases, describeEach } from "./stores.ts";
 
 const fee: NewEntry = {
   ...{ key: "k".repeat(43), category: "fee", paisa: -1_500n, bookedAt: "2026-11-20T04:30:00.000Z" },
-  ...{ line: "s.csv, line 2: F1, -15.00", reason: "monthly fee" },
+  ...{ line: "s.csv, line 2: F1, -15.00", reason: "monthly fee", mapping: "bank", digest: "d1" },
 };
 const topUp: NewEntry = { ...fee, key: "t".repeat(43), category: "top-up", paisa: 200_000n };
 

@@ -319,7 +319,7 @@ describe("ledger move", () => {
     const { ledger, other, copy } = await besideAnother();
     const entry = (key: string) => ({
       ...{ key, category: "fee" as const, paisa: -500n, bookedAt: "2026-11-20T04:00:00.000Z" },
-      ...{ line: "s.csv, line 2", reason: "fee" },
+      ...{ line: "s.csv, line 2", reason: "fee", mapping: "bank", digest: "d1" },
     });
     await ledger.entries.record([entry("kept"), entry("withdrawn")]);
     await ledger.entries.withdraw("withdrawn", "wrong");

@@ -95,6 +95,40 @@ describe("reconcile --explain", () => {
     expect(await netOf()).toMatchObject({ entries: "150000" });
   });
 
+  test("shows an entry that a corrected statement lacks, until it is withdrawn", async () => {
+    await reconciled(statement(lines), ...both);
+    const corrected = lines.filter((line) => !line.startsWith("SET-1"));
+    const file = statement(corrected);
+    const table = ["reconcile", file, ...days, "--yes", "--mapping"];
+    const open = await merchant.lenden([...table, "bank"]);
+    const [key = ""] = /[\w-]{43}(?=:<reason>)/.exec(open.stderr) ?? [];
+    expect(open).toMatchObject({ code: 6, stderr: expect.stringContaining("1 entry of the") });
+    expect(open.stdout).toContain("settlement: to our bank (by tester), from s.csv, line 5: SET-1");
+    const only = { entry: key, category: "settlement", amount: "-50000", reason: "to our bank" };
+    const { entriesOnlyInLedger } = JSON.parse(
+      (await merchant.lenden([...table, "bank", "--json"])).stdout,
+    );
+    expect(entriesOnlyInLedger).toMatchObject([only]);
+    // Those of another mapping are of another statement.
+    expect((await merchant.lenden([...table, "wallet"])).stderr).not.toContain("entry of the");
+    const withdrawal = `--withdraw=${key}:reissued`;
+    expect(await reconciled(file, withdrawal)).toMatchObject({ code: 0 });
+    expect(await netOf()).toEqual({ net: "198249.5", entries: "200000" });
+    expect(await reconciled(file, withdrawal)).toMatchObject({ code: 2 });
+  });
+
+  test("shows the entry of a fee that has changed", async () => {
+    const rows = (fee: string) =>
+      statement(["Reference,Debit,Fee", `FLD-1,1250.50,${fee}`, "FLD-2,500,7.50"]);
+    await reconciled(rows("5.00"), "--record-fees");
+    const stderr = expect.stringContaining(
+      "1 entry of the ledger is not in s.csv (fee, BDT -5.00)",
+    );
+    expect(await reconciled(rows("6.00"))).toMatchObject({ code: 6, stderr });
+    expect(await reconciled(rows("6.00"), "--record-fees")).toMatchObject({ code: 0 });
+    expect(await netOf()).toMatchObject({ entries: "-13.5" });
+  });
+
   test.each([
     ["a line that is not there", "9=fee:x", "no line 9"],
     ["a line of an operation", "3=fee:x", "line 3 is matched"],
