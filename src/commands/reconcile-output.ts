@@ -107,6 +107,7 @@ export function reconcileOutput({
     results: z.record(z.string(), z.strictObject({ lines: count, total: amount })),
     onlyInLedgerSum: z.strictObject({ operations: count, total: amount }),
     fees: amount,
+    unrecordedFees: z.strictObject({ fees: count, total: amount }),
     balance: z.nullable(
       z.strictObject({
         ...each(signed, "opening movements fees closing"),

@@ -1,7 +1,8 @@
 import type { Context } from "../cli/command/context.ts";
 import type { Confirmation } from "../cli/terminal/confirm.ts";
 import { formatPaisa } from "../domain/money.ts";
-import type { Explanation, Withdrawal } from "../reconcile/explain.ts";
+import type { Withdrawal } from "../reconcile/compare-entries.ts";
+import type { Explanation } from "../reconcile/explain.ts";
 import type { ColumnMapping } from "../reconcile/fields.ts";
 import type { Proposal } from "../reconcile/findings.ts";
 import type { Acceptance } from "../reconcile/proposals.ts";

@@ -6,14 +6,18 @@ import { quoted } from "../domain/result.ts";
 import { counted } from "../domain/text.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import {
-  checkExplanations,
+  checkOtherEntries,
   checkWithdrawals,
   compareEntries,
+  withdraw,
+} from "../reconcile/compare-entries.ts";
+import {
+  checkExplanations,
+  checkFees,
   explain,
   feesText,
   recordFees,
   returnTexts,
-  withdraw,
 } from "../reconcile/explain.ts";
 import { type ColumnMapping, statementFields } from "../reconcile/fields.ts";
 import type { Findings } from "../reconcile/findings.ts";
@@ -146,9 +150,11 @@ async function resultOf(input: ReconcileInput, context: Context) {
   const options = { name: file, mapping: name ?? "", isImporting: input.import, ...period };
   const { reconcile } = await import("../reconcile/reconcile.ts");
   const found = await reconcile(lines, options, ledger, await context.api.deps());
-  await compareEntries(found.findings, options, ledger);
+  const unrecorded = await compareEntries(found.findings, options, ledger);
   checkExplanations(found.findings, input.explain);
   checkWithdrawals(found.findings, input.withdraw);
+  checkOtherEntries(found.findings, input.file, input);
+  if (input.recordFees) checkFees(found.findings);
   const { user: by } = context.host;
   const accepting = async (some: Acceptance[]) => {
     if (some.length > 0) await accept(found, some, { ...options, by }, ledger);
@@ -159,10 +165,11 @@ async function resultOf(input: ReconcileInput, context: Context) {
     const count = await accepting(uniqueOf(found, input.reason));
     context.ui.notice(`Accepted ${counted(count, "line")} with exactly one proposal.`);
   } else if (input.accept.length === 0) await accepting(await askForProposals(found, context));
-  await changeEntries(input, found, options, ledger, context);
+  const isChanged = await changeEntries(input, found, options, ledger, context);
+  const fees = isChanged ? await compareEntries(found.findings, options, ledger) : unrecorded;
   const { rows: skipped } = lines.skipped;
   const read = { columns: columns.map(savedColumn), unusedColumns: unused, skipped };
-  const report = reportOf(found, { file: input.file, ...period, ...read });
+  const report = reportOf(found, fees, { file: input.file, ...period, ...read });
   if (unused.length > 0)
     context.ui.notice(`Columns that are not used: ${unused.map(unusedText).join(", ")}.`);
   for (const told of workbookTexts(statement, lines.hidden))
@@ -180,14 +187,18 @@ async function resultOf(input: ReconcileInput, context: Context) {
   };
 }
 
-/** Records and withdraws entries, after the check. */
+/**
+ * Records and withdraws entries, after the check.
+ *
+ * @returns true if some may have changed
+ */
 async function changeEntries(
   input: ReconcileInput,
   found: Reconciliation,
   options: Statement,
   ledger: Ledger,
   context: Context,
-): Promise<void> {
+): Promise<boolean> {
   if (input.explain.length > 0) {
     checkExplanations(found.findings, input.explain);
     for (const told of returnTexts(found.findings, input.explain))
@@ -202,8 +213,7 @@ async function changeEntries(
   }
   if (input.recordFees)
     context.ui.notice(feesText(await recordFees(found.findings, options, ledger)));
-  if (input.explain.length + input.withdraw.length > 0 || input.recordFees)
-    await compareEntries(found.findings, options, ledger);
+  return input.explain.length + input.withdraw.length > 0 || input.recordFees;
 }
 
 /** @throws Failure `usage` if the mapping is not one of statements */

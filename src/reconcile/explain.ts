@@ -20,12 +20,6 @@ export interface Explanation {
   reason: string;
 }
 
-/** An entry that is withdrawn because the statement does not have its line any more. */
-export interface Withdrawal {
-  key: string;
-  reason: string;
-}
-
 interface Explained {
   findings: Findings;
   /** The lines of operations that are in the statement. */
@@ -85,7 +79,7 @@ async function findCountedTwice(
  * True for money that only the statement has: no operation explains it, or it moved beside the operation that the line
  * names. That of a cancelled operation does not count in the books, so that an entry would be half of it.
  */
-function isBookable({ line, result, operation }: Finding): boolean {
+export function isBookable({ line, result, operation }: Finding): boolean {
   if (result === "only-in-statement" || result === "twice") return true;
   if (result !== "differs" || !operation || line.movementPaisa === null) return false;
   return operation.status !== "Cancelled" && !isSentBy(line.movementPaisa, operation.kind);
@@ -121,45 +115,9 @@ export function checkExplanations(findings: Findings, explanations: Explanation[
     );
 }
 
-/** Compares the entries of this mapping and period with the lines: the statement may have been corrected. */
-export async function compareEntries(
-  findings: Findings,
-  source: Source & { until: string },
-  ledger: Pick<Ledger, "entries">,
-): Promise<void> {
-  findings.clearEntries();
-  for await (const page of ledger.entries.list())
-    for (const one of page)
-      if (one.mapping === source.mapping)
-        findings.addEntry(one, one.bookedAt >= source.since && one.bookedAt <= source.until);
-  for (const page of findings.pages("digested", atOnce))
-    for (const one of page) {
-      const { movementPaisa, amountPaisa, feePaisa } = one.line;
-      const key = keyOf(one, source);
-      const paisa = amountPaisa ?? 0n;
-      const either = movementPaisa === null ? [paisa, -paisa] : [movementPaisa];
-      for (const one of either) findings.findEntry(key, one);
-      if (feePaisa) findings.findEntry(keyOf(one, source, "fee"), -magnitude(feePaisa));
-    }
-}
-
-/** @throws Failure `usage` if one of them has a line of the statement, or is not of it */
-export function checkWithdrawals(findings: Findings, withdrawals: Withdrawal[]): void {
-  const problems = withdrawals.flatMap(({ key }) =>
-    findings.missingEntry(key) ? [] : `--withdraw: ${key} is not an entry without a line.`,
-  );
-  if (problems.length > 0)
-    throw usage(
-      problems,
-      "Withdraw only entries that are 'only-in-ledger'. For the entry of a line, use --explain <line>=none:<reason>.",
-    );
-}
-
-export async function withdraw(
-  withdrawals: Withdrawal[],
-  { entries }: Pick<Ledger, "entries">,
-): Promise<void> {
-  for (const { key, reason } of withdrawals) await entries.withdraw(key, reason);
+/** An entry of another mapping counts the money already. */
+export function elsewhereText(mapping: string): string {
+  return mapping === "" ? "explained without a mapping" : `explained under mapping ${mapping}`;
 }
 
 /** The money of a cancelled operation counts as returned in the books: an entry counts its return again. */
@@ -208,17 +166,8 @@ function explanationText({ category, reason, login }: Entry): string {
   return `${category}: ${reason} (by ${login})`;
 }
 
-/**
- * Records the fees of a statement: lines that are only a fee, and what a column of fees has beside amounts.
- *
- * @returns how many entries are new
- * @throws Failure `usage` if the column has both signs: one of them is a fee that came back; then none is recorded
- */
-export async function recordFees(
-  findings: Findings,
-  source: Source,
-  ledger: Pick<Ledger, "entries">,
-): Promise<number> {
+/** @throws Failure `usage` if the column of fees has both signs: one of them is a fee that came back */
+export function checkFees(findings: Findings): void {
   const [above, below] = [findings.count("feesAbove"), findings.count("feesBelow")];
   const odd = above.count < below.count ? above.first : below.first;
   if (above.count > 0 && below.count > 0)
@@ -226,6 +175,19 @@ export async function recordFees(
       [`--record-fees: the fee on line ${odd?.line.line} has another sign than most.`],
       "If it came back, give it a line of its own, then run the same command again.",
     );
+}
+
+/**
+ * Records the fees of a statement, after the check: lines that are only a fee, and what a column of fees has beside
+ * amounts.
+ *
+ * @returns how many entries are new
+ */
+export async function recordFees(
+  findings: Findings,
+  source: Source,
+  ledger: Pick<Ledger, "entries">,
+): Promise<number> {
   let count = 0;
   for (const page of findings.pages("withFee", atOnce)) {
     const entries = page.flatMap((one) => {
@@ -276,6 +238,11 @@ function isOf({ paisa }: NewEntry, { movementPaisa, amountPaisa }: Finding["line
   return movementPaisa === null ? magnitude(paisa) === amountPaisa : paisa === movementPaisa;
 }
 
-function keyOf({ digest }: Finding, { mapping }: Source, part = "line"): string {
+/** @param part the line, or the fee beside its amount */
+export function keyOf(
+  { digest }: Pick<Finding, "digest">,
+  { mapping }: Pick<Source, "mapping">,
+  part: "line" | "fee" = "line",
+): string {
   return hash("sha256", JSON.stringify([mapping, digest, part]), "base64url");
 }

@@ -38,6 +38,9 @@ export interface Finding extends Compared {
   remoteId: string | null;
   /** Of a line that did not match and of one with a fee: the same in another copy of the statement. */
   digest: string | null;
+  /** The mapping that recorded an entry of the line, or of its fee, if it is not that of the run. */
+  elsewhere: string | null;
+  feeElsewhere: string | null;
   /** What the line may be. A person decides. */
   proposals: Proposal[];
 }
@@ -102,7 +105,10 @@ const selections = {
   unsearched: `${unlisted} AND id IS NOT NULL AND reference LIKE '% %'`,
   matchedById: "result = 'matched' AND id IS NOT NULL",
   unexplained:
-    "result = 'only-in-statement' AND explained IS NULL AND proposals = '' AND currency IS NULL",
+    "result = 'only-in-statement' AND explained IS NULL AND proposals = '' AND currency IS NULL AND elsewhere IS NULL",
+  elsewhere: "explained IS NULL AND elsewhere IS NOT NULL",
+  /** A fee in a column, or a line that is only a fee. */
+  feeElsewhere: "fee_elsewhere IS NOT NULL",
   net: "is_net = 1",
   gross: "is_net = 0",
   /** As `fees` counts them. */
@@ -139,7 +145,8 @@ export async function createFindings(hasEntries: boolean) {
   database.exec(`CREATE TEMP TABLE finding (line INTEGER PRIMARY KEY, result TEXT, explained TEXT, reason TEXT,
       id TEXT, reference TEXT, line_id TEXT, date TEXT, at TEXT, kind TEXT, is_back INTEGER, amount INTEGER, movement INTEGER, fee INTEGER, currency TEXT, recipient TEXT,
       numbers TEXT, payee TEXT, mobile TEXT, operation TEXT, number INTEGER, operation_kind TEXT, operation_status TEXT,
-      operation_amount INTEGER, login TEXT, differences TEXT, is_net INTEGER, first_line INTEGER, name TEXT, remote_id TEXT, digest TEXT, proposals TEXT, proposal_count INTEGER DEFAULT 0) STRICT;
+      operation_amount INTEGER, login TEXT, differences TEXT, is_net INTEGER, first_line INTEGER, name TEXT, remote_id TEXT, digest TEXT, proposals TEXT, proposal_count INTEGER DEFAULT 0,
+      elsewhere TEXT, fee_elsewhere TEXT) STRICT;
     CREATE INDEX temp.free ON finding (amount, payee, mobile, proposal_count, at) WHERE ${isFree};
     CREATE INDEX temp.cancelled ON finding (number) WHERE operation_status = 'Cancelled';
     CREATE INDEX temp.digested ON finding (digest) WHERE digest IS NOT NULL;
@@ -205,6 +212,14 @@ function changesOf(database: Database, hasEntries: boolean) {
         ...[reason, id, number, kind, status, amountPaisa, login, differencesText(differences)],
         ...[nameOf({ id, ...names }), names.remoteId, BigInt(line)],
       );
+    },
+
+    /** Another mapping recorded an entry of the line or of its fee. */
+    explainElsewhere(line: number, isFee: boolean, mapping: string): void {
+      const column = isFee ? "fee_elsewhere" : "elsewhere";
+      database
+        .prepare(`UPDATE finding SET ${column} = ? WHERE line = ?`)
+        .run(mapping, BigInt(line));
     },
 
     /** Explains a line by an entry of the ledger; undefined: the entry was withdrawn. */
@@ -512,6 +527,8 @@ function findingOf(row: Row): Finding {
     name: textIn(row.name),
     remoteId: textIn(row.remote_id),
     digest: textIn(row.digest),
+    elsewhere: textIn(row.elsewhere),
+    feeElsewhere: textIn(row.fee_elsewhere),
     proposals: String(row.proposals)
       .split("\n")
       .filter(Boolean)

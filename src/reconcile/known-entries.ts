@@ -14,15 +14,39 @@ const isMissing = "is_expected = 1 AND is_found = 0";
 /** The entries that the ledger has of a statement's mapping, in the database of its findings. */
 export function knownEntriesOf(database: Database) {
   database.exec(`CREATE TEMP TABLE entry (key TEXT PRIMARY KEY, category TEXT, paisa INTEGER, at TEXT, line TEXT,
-    reason TEXT, login TEXT, is_expected INTEGER, is_found INTEGER DEFAULT 0) STRICT`);
+      reason TEXT, login TEXT, is_expected INTEGER, is_found INTEGER DEFAULT 0) STRICT;
+    CREATE TEMP TABLE other_entry (name TEXT, part TEXT, paisa INTEGER, at TEXT, mapping TEXT) STRICT;
+    CREATE INDEX temp.other_entry_named ON other_entry (name, paisa)`);
   const add = database.prepare(
     "INSERT INTO entry (key, category, paisa, at, line, reason, login, is_expected) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
   );
   const find = database.prepare(
     "UPDATE entry SET is_found = 1 WHERE key = ? AND paisa = ? RETURNING key",
   );
+  const addOther = database.prepare("INSERT INTO other_entry VALUES (?, ?, ?, ?, ?)");
+  const findOther = database.prepare(
+    "SELECT mapping FROM other_entry WHERE name = ? AND paisa = ? AND part = ? AND at = coalesce(?, at) LIMIT 1",
+  );
   return {
-    clearEntries: () => database.exec("DELETE FROM entry"),
+    clearEntries: () => database.exec("DELETE FROM entry; DELETE FROM other_entry"),
+
+    /** An entry of another mapping, by one of the names of its line. */
+    addOtherEntry({ paisa, bookedAt, mapping }: ListedEntry, part: string, name: string): void {
+      addOther.run(name, part, paisa, bookedAt, mapping);
+    },
+
+    /** The mapping that recorded an entry with one of these names and amounts at a time. */
+    otherEntry(
+      part: string,
+      names: string[],
+      amounts: Paisa[],
+      at: string | null,
+    ): string | undefined {
+      const found = names
+        .flatMap((name) => amounts.map((paisa) => findOther.get(name, paisa, part, at)))
+        .find(Boolean);
+      return found && String(found.mapping);
+    },
 
     /** @param isExpected its line is of the period */
     addEntry(

@@ -9,7 +9,8 @@ import { counted, inCommand, shellLine } from "../domain/text.ts";
 import { isRounded } from "../tables/mentions.ts";
 import type { SkippedRow } from "../tables/skipped.ts";
 import type { Balance } from "./balance.ts";
-import { insteadOfEntry } from "./explain.ts";
+import { mappingHint, type UnrecordedFees } from "./compare-entries.ts";
+import { elsewhereText, insteadOfEntry } from "./explain.ts";
 import type { ColumnMapping } from "./fields.ts";
 import type { Finding, Findings, Missing } from "./findings.ts";
 import type { MissingEntry } from "./known-entries.ts";
@@ -35,6 +36,7 @@ export interface Report {
   results: Record<string, { lines: number; total: Paisa }>;
   onlyInLedgerSum: { operations: number; total: Paisa };
   fees: Paisa;
+  unrecordedFees: UnrecordedFees;
   balance: Balance | null;
   /** Rows of the file that are no lines, the first thousand. */
   skipped: SkippedRow[];
@@ -42,6 +44,7 @@ export interface Report {
 
 export function reportOf(
   { findings, balance }: Reconciliation,
+  unrecordedFees: UnrecordedFees,
   read: Pick<Report, "file" | "since" | "until" | "columns" | "unusedColumns" | "skipped">,
 ): Report {
   const { count, totalPaisa } = findings.countMissing();
@@ -50,6 +53,7 @@ export function reportOf(
     results: Object.fromEntries(findings.totals()),
     onlyInLedgerSum: { operations: count, total: totalPaisa },
     fees: findings.fees(),
+    unrecordedFees,
     balance: balance ?? null,
   };
 }
@@ -76,8 +80,14 @@ export function lineOf({ line, operation, proposals, ...finding }: Finding) {
     isNet: finding.isNet ?? false,
     proposals,
     firstLine: finding.firstLine,
-    reason: finding.reason ?? roundedText(line.id) ?? roundedText(line.reference),
+    reason:
+      finding.reason ?? entryText(finding) ?? roundedText(line.id) ?? roundedText(line.reference),
   };
+}
+
+/** The line itself; a fee beside its amount is counted. */
+function entryText({ explained, elsewhere }: Pick<Finding, "explained" | "elsewhere">) {
+  return explained === null && elsewhere !== null ? elsewhereText(elsewhere) : null;
 }
 
 function roundedText(name: string | null): string | null {
@@ -171,6 +181,7 @@ export function endingOf(
       "operation with an unknown outcome",
       "operations with an unknown outcome",
     ),
+    ...feesText(name, report.unrecordedFees),
     ...sentences(
       entries.count,
       `entry of the ledger is not in ${name}`,
@@ -188,7 +199,7 @@ export function endingOf(
 
 function hintsOf(
   { findings, outside, strangeStatus, strangeWords, unsettled }: Reconciliation,
-  { columns }: Report,
+  { columns, file, unrecordedFees }: Report,
   isImporting: boolean,
 ): string[] {
   const hints: string[] = [];
@@ -223,6 +234,11 @@ function hintsOf(
     hints.push(
       "To explain a line that is no operation, such as a top-up, use --explain <line>=<category>:<reason>.",
     );
+  const { first: other } = findings.count("elsewhere");
+  const { first: fee } = findings.count("feeElsewhere");
+  const mapping = other?.elsewhere ?? fee?.feeElsewhere ?? null;
+  if (mapping !== null) hints.push(mappingHint(file, mapping));
+  if (unrecordedFees.fees > 0 && !fee) hints.push("To record the fees, add --record-fees.");
   const { first: entry } = findings.countMissingEntries();
   if (entry)
     hints.push(
@@ -296,6 +312,12 @@ function* cancelledHints(findings: Findings): Iterable<string> {
   const entry = movementPaisa === null ? undefined : findings.entryOf(-movementPaisa);
   if (entry !== undefined)
     yield `Line ${entry} has that amount, and is explained by an entry. ${insteadOfEntry(entry, name)}`;
+}
+
+function feesText(name: string, { fees, total }: UnrecordedFees): string[] {
+  if (fees === 0) return [];
+  const lacks = fees === 1 ? "fee is" : "fees are";
+  return [`${fees} ${lacks} not in the ledger, but in ${name}: ${formatPaisa(total)}.`];
 }
 
 /** How many there are, and the first one; no sentence if there are none. */

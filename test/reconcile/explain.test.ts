@@ -117,6 +117,29 @@ describe("reconcile --explain", () => {
     expect(await reconciled(file, withdrawal)).toMatchObject({ code: 2 });
   });
 
+  test("records no entry again that another mapping, or none, recorded", async () => {
+    const file = statement([
+      "Reference,Particulars,Debit,Credit,Fee",
+      ...["DEP-1,Fund transfer,,200000,", "FLD-1,Disbursement,1250.50,,5.00"],
+      "FLD-2,Disbursement,500,,7.50",
+    ]);
+    const topUp = ["--explain", "2=top-up:our bank"];
+    expect(await reconciled(file, ...topUp, "--record-fees")).toMatchObject({ code: 0 });
+    const without = ["reconcile", file, ...days, "--yes", "--map", "Particulars=ignore"];
+    const named = expect.stringContaining(`lenden reconcile ${file} --mapping bank`);
+    for (const flags of [topUp, ["--record-fees"]])
+      expect(await merchant.lenden([...without, ...flags])).toMatchObject({
+        code: 2,
+        stderr: named,
+      });
+    const open = await merchant.lenden(without);
+    expect(open).toMatchObject({ code: 6, stderr: named });
+    expect(open.stdout).toContain("explained under mapping bank");
+    expect(open.stderr).not.toContain("--explain");
+    expect(open.stderr).not.toContain("--record-fees");
+    expect(await netOf()).toMatchObject({ entries: "199987.5" });
+  });
+
   test("shows the entry of a fee that has changed", async () => {
     const rows = (fee: string) =>
       statement(["Reference,Debit,Fee", `FLD-1,1250.50,${fee}`, "FLD-2,500,7.50"]);
@@ -230,6 +253,10 @@ test("reconcile --record-fees records the fees of columns and of lines once", as
     ...["Reference,Particulars,Debit,Credit,Fee", "FLD-1,Disbursement,1250.50,,5.00"],
     ...["FLD-2,Disbursement,500,,7.50", "C-1,Service charge,15,,"],
   ]);
+  const stderr = expect.stringContaining("3 fees are not in the ledger, but in s.csv: BDT 27.50.");
+  expect(await reconciled(file)).toMatchObject({ code: 6, stderr });
+  const ignored = ["--mapping", "other", "--map", "Fee=ignore", "--map", "Particulars=ignore"];
+  expect((await reconciled(file, ...ignored)).stderr).not.toContain("not in the ledger, but");
   expect(await reconciled(file, "--record-fees")).toMatchObject({ code: 0 });
   expect(await netOf()).toMatchObject({ entries: "-27.5" });
   expect(await reconciled(file, "--record-fees")).toMatchObject({ code: 0 });

@@ -27,7 +27,7 @@ async function statementOf(merchant: Merchant, columns?: number[]): Promise<stri
 }
 
 async function reconciled(merchant: Merchant, file: string, ...more: string[]) {
-  const args = ["reconcile", file, "--yes", "--json", ...more];
+  const args = ["reconcile", file, "--yes", "--json", "--record-fees", ...more];
   const { code, stdout, stderr } = await merchant.lenden(args);
   const lines: { result: string; explained: string | null; id: string }[] = JSON.parse(
     stdout || `[${JSON.stringify(stderr)}]`,
@@ -162,7 +162,7 @@ test("a fee and a return may be far above the payouts that they belong to", asyn
   ];
   const file = join(scratchFolder(), "newest-first.csv");
   writeFileSync(file, lines.join("\n"));
-  const found = await merchant.lenden(["reconcile", file, "--yes"]);
+  const found = await merchant.lenden(["reconcile", file, "--yes", "--record-fees"]);
   expect(found).toMatchObject({ code: 0, stdout: "Every line matches the ledger.\n" });
   expect(found.stderr).toContain("Fees: BDT 302.00.\nmatched: 3\nfee: 301\n");
 });
@@ -219,9 +219,8 @@ test("an operation with an unknown outcome that the statement lacks is open", as
   const [lost] = await merchant.books("payments");
   await merchant.set("payment", String(lost?.id), "Completed");
   const whole = await statementOf(merchant);
-  expect(await merchant.lenden(["reconcile", whole, "--yes", "--import"])).toMatchObject({
-    code: 0,
-  });
+  const importing = ["reconcile", whole, "--yes", "--import", "--record-fees"];
+  expect(await merchant.lenden(importing)).toMatchObject({ code: 0 });
 });
 
 test("a record that the API cannot return does not prevent the import of others", async () => {
