@@ -64,8 +64,9 @@ export const reconcile = defineCommand({
     "Matches statement lines with ledger operations by ID or reference. A match by amount and recipient is only a proposal, which you accept in a terminal or with --accept. lenden changes a status in the ledger only if the API's record has it.",
   examples: {
     "Reconcile a statement, and save how its columns are read":
-      "lenden reconcile statement.csv --mapping provider --yes",
-    "Record operations that the ledger lacks": "lenden reconcile statement.csv --import --yes",
+      "lenden reconcile statement.csv --mapping provider --record-fees --yes",
+    "Record operations that the ledger lacks":
+      "lenden reconcile statement.csv --import --record-fees --yes",
   },
   arguments: args,
   flags,

@@ -195,7 +195,8 @@ async function statement(merchant: Merchant, folder: string): Promise<void> {
 
 async function storedMapping(merchant: Merchant, folder: string): Promise<void> {
   await statement(merchant, folder);
-  const line = ["reconcile", join(folder, "statement.csv"), "--mapping", "provider", "--yes"];
+  const file = join(folder, "statement.csv");
+  const line = ["reconcile", file, "--mapping", "provider", "--record-fees", "--yes"];
   const { code, stderr } = await merchant.lenden(line);
   if (code !== 0) throw new Error(stderr);
 }

@@ -14,7 +14,7 @@ export const sandboxStatement = defineCommand({
     "Lists the completed records of a local sandbox as a provider does, with fees and balances. For testing 'lenden reconcile'.",
   examples: {
     "Write a statement, and reconcile it":
-      "lenden sandbox statement > statement.csv && lenden reconcile statement.csv --yes",
+      "lenden sandbox statement > statement.csv && lenden reconcile statement.csv --record-fees --yes",
   },
   flags: {
     ...timeFilters,
