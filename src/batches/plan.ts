@@ -161,7 +161,7 @@ function ownBatch(claim: PlannedClaim): Batch {
 /** A cancelled batch sends nothing more. */
 export function cancelledBatch({ id, cancelledAt }: Batch): Failure {
   const message = `Batch ${id} was cancelled on ${formatTime(cancelledAt ?? "")}.`;
-  const hint = `To see which rows were accepted, run 'lenden payout batch status ${id}'. To send the same rows as a new batch, add --name <name>.`;
+  const hint = `To see which rows were accepted, run 'lenden payout batch status ${id}'. A new batch (--name <name>) pays all rows of its file: first remove those that were accepted.`;
   return new Failure("batch.cancelled", message, { hint, operation: id });
 }
 

@@ -7,6 +7,11 @@ export function replacedReference(reference: string): string | undefined {
   return number === "2" ? stem : `${stem}-lenden${Number(number) - 1}`;
 }
 
+/** The reference that a row of a file had before it was sent again. */
+export function stemOf(reference: string | null): string | null {
+  return reference?.replace(/-lenden(?:[2-9]|[1-9]\d{1,3})$/, "") ?? null;
+}
+
 const longestReference = 64;
 
 /**

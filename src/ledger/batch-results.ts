@@ -40,7 +40,7 @@ function readBatch(row: Row): Batch {
     user: text("user"),
     login: maybe("planned_by") ?? text("login"),
     createdAt: text("created_at"),
-    cancelledAt: maybe("cancelled_at"),
+    cancelledAt: maybe("cancelled_then" in row ? "cancelled_then" : "cancelled_at"),
     holder: holderIn(row),
     plan: row.row_count == null ? null : plan,
   };

@@ -1,4 +1,4 @@
-import { replacedReference } from "../domain/new-reference.ts";
+import { stemOf } from "../domain/new-reference.ts";
 import { isFree, isTest } from "../domain/state.ts";
 import {
   type ClaimDecision,
@@ -37,15 +37,14 @@ function declaredIn(request: ClaimRequest, facts: ClaimFacts): FoundOperation | 
     const checked = checkDuplicates(request, { ...facts, similar: [one], planned: undefined });
     return "kind" in checked || checked.earlier !== undefined;
   };
+  // A row that is sent again has a new reference: it is the same order at any age.
+  const stem = stemOf(request.intent.reference);
+  const isSameOrder = ({ number, reference }: FoundOperation) =>
+    number === same?.number || (stem !== null && stemOf(reference) === stem);
   const isDeclared = (one: FoundOperation) => {
     if (one.others === null || isTest(one)) return false;
     const before = { ...one, ...one.others.without };
-    // A row that is sent again has a new reference: it is the same order at any age.
-    const isSameOrder =
-      one.number === same?.number ||
-      (one.reference !== null &&
-        one.reference === replacedReference(request.intent.reference ?? ""));
-    return isSameOrder ? mayHavePaid(before) : stops(before) && !stops(one);
+    return isSameOrder(one) ? mayHavePaid(before) : stops(before) && !stops(one);
   };
   // This person was told with an order that came after it. The chain has the order: whoever adds an event writes its time.
   const isKnown = ({ others }: FoundOperation) =>
@@ -54,7 +53,9 @@ function declaredIn(request: ClaimRequest, facts: ClaimFacts): FoundOperation | 
     all.some(
       (later) => later.orderedAt !== undefined && later.orderedAt > others.place && !isFree(later),
     );
+  // Other orders say nothing about one that is sent again.
+  const isReplaced = (one: FoundOperation) => one.number !== same?.number && isSameOrder(one);
   return all
-    .filter((one) => isDeclared(one) && !isKnown(one))
+    .filter((one) => isDeclared(one) && (!isKnown(one) || isReplaced(one)))
     .sort((one, other) => (one.number < other.number ? 1 : -1))[0];
 }

@@ -76,7 +76,9 @@ export type HistoryEvent = OperationEvent | UnreadableEvent;
 export function readEvent(at: string, event: string, json: string): HistoryEvent {
   const parsed = jsonIn(json);
   const data = parsed?.value;
-  if (!isTime(at)) return { at, event: "unreadable", name: event, data: json };
+  // SQL and JSON read other texts in different ways, for example one with a name twice.
+  const isExact = parsed !== undefined && JSON.stringify(data) === json;
+  if (!isExact || !isTime(at)) return { at, event: "unreadable", name: event, data: json };
   if (event === "intent" && isIntent(data)) return { at, event, data };
   if (event === "resumed" && isResumed(data)) return { at, event, data };
   if (event === "reopened" && isReopened(data)) return { at, event, data };

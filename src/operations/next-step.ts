@@ -1,3 +1,4 @@
+import { readReference } from "../domain/reference.ts";
 import { isDiffering, isTest, isUnresolved } from "../domain/state.ts";
 import { inCommand } from "../domain/text.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -31,9 +32,9 @@ export function commandsFor(operation: Operation, { ledger, now }: Where): strin
     : [`${resolve} --created <id>`, `${resolve} --not-created`];
 }
 
-/** A shell user can type the reference of a payout, unless it looks like a flag. */
+/** A person can type the reference of a payout, unless it only looks like another one: others choose theirs. */
 function nameOf({ id, reference }: Operation): string {
-  return reference === null || reference.startsWith("-") ? id : reference;
+  return reference !== null && readReference(reference).ok ? reference : id;
 }
 
 /** The next step for an operation whose outcome is unknown. */

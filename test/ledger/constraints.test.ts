@@ -61,6 +61,16 @@ const noTimes = [
   "+012026-11-20T10:00:00.000Z",
 ];
 const noIds = ["", "OP1';touch x;'", "OP1 ", "-\n", "O".repeat(65)];
+const noReferences = [
+  `OP${"0".repeat(26)}`,
+  " A",
+  "A ",
+  "A\u200b",
+  "A\u00ad",
+  "A\u202e",
+  "A\u001b[1m",
+];
+const noNumbers = ["0", String(2n ** 63n - 1n)];
 const noWords = ["", "X", "payout "];
 const tooLong = (bytes: number) => JSON.stringify({ a: "x".repeat(bytes) });
 
@@ -70,18 +80,36 @@ const neverWritten: Record<string, Record<string, string[]>> = {
   accounts: { name: ["", "a b", "a\nb", "a;b", "\u001b[31m"] },
   account_keys: { first_used_at: noTimes },
   operations: {
-    ...{ id: noIds, kind: noWords, state: noWords, phase: noWords, process: noIds },
+    ...{
+      number: noNumbers,
+      reference: noReferences,
+      id: noIds,
+      kind: noWords,
+      state: noWords,
+      phase: noWords,
+      process: noIds,
+    },
     ...{ asked: [...noObjects, tooLong(2_000_000)], actor: noObjects, held_since: noTimes },
     ...{ created_at: noTimes, updated_at: noTimes, accepted_at: noTimes, completed_at: noTimes },
     ...{ reopened_at: noTimes, resumed_at: noTimes },
   },
-  events: { at: noTimes, event: ["", "an event"], data: [...noObjects, tooLong(2_000_000)] },
+  events: {
+    number: noNumbers,
+    at: noTimes,
+    event: ["", "an event"],
+    data: [...noObjects, tooLong(2_000_000)],
+  },
   batches: {
-    ...{ id: noIds, columns: noTexts, row_count: ["0", "-1", String(2n ** 63n - 1n)] },
+    ...{
+      number: noNumbers,
+      id: noIds,
+      columns: noTexts,
+      row_count: ["0", "-1", String(2n ** 63n - 1n)],
+    },
     ...{ total_paisa: ["0", "-1"], process: noIds, held_since: noTimes },
     ...{ created_at: noTimes, cancelled_at: noTimes },
   },
-  batch_rows: { cells: noTexts },
+  batch_rows: { reference: noReferences, cells: noTexts },
   callbacks: {
     ...{ received_at: noTimes, due_at: noTimes, records: [...noJson, "{}"] },
     ...{ headers: [...noObjects, '{"a":1}', '{"a":{}}'], body: ["x".repeat(1_000_000)] },

@@ -325,6 +325,31 @@ describeEach(databases, "a claim beside what another login recorded:", ({ share 
     expect(third).toMatchObject({ declared: { id: first.id, others: { login: "bob" } } });
   });
 
+  test("is told before a row is sent again, whatever was ordered since then", async () => {
+    const { ledger, asBob, pass } = await withBob(await share());
+    const first = await claimed(ledger, payout("S-1", { asked }));
+    await record(ledger, first, accepted);
+    await asBob(async () => {
+      await learn(ledger, first, cancelled);
+      const planted = await claimed(
+        ledger,
+        payout("S-1-lenden2", { asked: { ...asked, amount: 9 } }),
+      );
+      await record(ledger, planted, { state: "REFUSED", code: "rejected", sent: true });
+    });
+    pass(30);
+    const request = (reference: string) => ({
+      ...({ intent: payout(reference, { asked }), onDuplicate: "send", sealer } as const),
+    });
+    const next = await ledger.claim(request("SEPT-1"));
+    if (next.kind !== "new") throw new Error("the next month was not sent");
+    await record(ledger, next.operation, { ...accepted, remoteId: "X2" });
+
+    const again = await ledger.claim(request("S-1-lenden3"));
+
+    expect(again).toMatchObject({ declared: { id: first.id, others: { login: "bob" } } });
+  });
+
   test("nothing is told again after the same was ordered since then", async () => {
     const { ledger, asBob, pass } = await withBob(await share());
     const operation = await claimed(ledger, payout("A", { asked }));

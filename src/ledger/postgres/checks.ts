@@ -38,6 +38,11 @@ const json =
 const id = matches("^[A-Za-z0-9-]{1,64}$");
 /** As `LENDEN_ACCOUNT`, and the names that a new account gets. */
 const accountName = matches("^[A-Za-z0-9][A-Za-z0-9._-]{0,255}$");
+/** None that could be taken for the ID of an operation, or for another reference that looks the same. */
+const reference: Form = (column) =>
+  `${column} !~ '^OP[0-9A-Z]{26}$|^\\s|\\s$|[\\x01-\\x1f\\x7f\\u00ad\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]'`;
+/** Far below the largest one, so that there is a next one. */
+const number = between(1, 1e15);
 const eventName = matches("^[a-z-]{1,40}$");
 /** As `toISOString` writes it. */
 const time = matches(
@@ -58,17 +63,24 @@ const forms: Record<string, Record<string, Form>> = {
   accounts: { name: accountName },
   account_keys: { first_used_at: time },
   operations: {
-    ...{ id, kind: oneOf(kinds), state: oneOf(states), phase: oneOf(phases) },
+    ...{ number, id, reference, kind: oneOf(kinds), state: oneOf(states), phase: oneOf(phases) },
     ...{ asked: object, actor: object, process: id, held_since: time },
     ...{ created_at: time, updated_at: time, accepted_at: time, completed_at: time },
     ...{ reopened_at: time, resumed_at: time },
   },
-  events: { at: time, event: eventName, data: object },
+  events: { number, at: time, event: eventName, data: object },
   batches: {
-    ...{ id, columns: texts, row_count: between(1, 1_000_000_000), process: id, held_since: time },
+    ...{
+      number,
+      id,
+      columns: texts,
+      row_count: between(1, 1_000_000_000),
+      process: id,
+      held_since: time,
+    },
     ...{ created_at: time, cancelled_at: time },
   },
-  batch_rows: { cells: texts },
+  batch_rows: { reference, cells: texts },
   callbacks: {
     ...{ received_at: time, due_at: time, headers: textsByName, records: json("array") },
     body: isShort(1_000_000),

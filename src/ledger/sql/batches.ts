@@ -37,7 +37,7 @@ import { isTrue, numberIn, type Row, type TextRow, textOrNull } from "../values.
 import { loginOf, nowIn, type Recorder } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import { createBatchResults, rowsOfBatch } from "./batch-results.ts";
-import { isPlanned, plannedBy } from "./conditions.ts";
+import { cancelledAt, isPlanned, plannedBy } from "./conditions.ts";
 import type { Dialect, Driver } from "./driver.ts";
 import { knownBatches, plansWithin } from "./plans.ts";
 import type { Write } from "./transaction.ts";
@@ -100,7 +100,7 @@ export function createBatches(driver: Driver, account: RunAccount, recorder: Rec
  * have claimed the batch before.
  */
 function batchColumns({ holderColumn }: Dialect): string {
-  return `b.*, ${holderColumn("b")}, ${plannedBy("b")} AS planned_by`;
+  return `b.*, ${holderColumn("b")}, ${plannedBy("b")} AS planned_by, ${cancelledAt("b")} AS cancelled_then`;
 }
 
 /** The planned batches of an account, or of all of them, newest first. */
@@ -343,11 +343,12 @@ function createSeals({ driver, recorder }: Parts): Pick<BatchStore, "readPlan" |
           sums.add(row);
           isSealed &&= row.seal === sealer?.sealOf(sealedOrderOf(batch, row));
         }
-      const [event] = await driver.read(() => query(newestPlan, batch.number));
-      const recorded = rowInEvent(String(event?.data));
+      // Seals change, rows never do: an event that says so is none of lenden.
+      const planned = await driver.read(() => query(planEvents, batch.number));
       const { rows } = sums.digests();
-      if (recorded?.rows !== rows && !isAccepted(batch, { rows }, ["rows"], recorder))
-        throw planModified(batch);
+      const isSame =
+        planned.length > 0 && planned.every(({ data }) => rowInEvent(String(data))?.rows === rows);
+      if (!isSame && !isAccepted(batch, { rows }, ["rows"], recorder)) throw planModified(batch);
       isSealed &&= sealer !== undefined && batch.plan?.seal === sums.sealOfPlan(batch, sealer);
       const { rowCount, totalPaisa } = sums;
       return sums.readAs(
@@ -392,11 +393,11 @@ function* asRecorded(byNumber: string, { number }: Batch, by: Recorder): Work<Ba
   const recorded = plan && (rowInEvent(String(plan.data)) ?? {});
   const cancelledAt = textOrNull(cancelled?.at);
   if ((recorded === undefined) !== (batch.plan === null)) throw batchModified(batch, ["plan"]);
-  const stored = { ...immutableColumns(row), cancelled_at: batch.cancelledAt };
+  const stored = { ...immutableColumns(row), cancelled_at: textOrNull(row.cancelled_at) };
   const changed = changedColumns(stored, { ...recorded, cancelled_at: cancelledAt });
   if (changed.length > 0 && !isAccepted(batch, stored, changed, by))
     throw batchModified(batch, changed);
-  return batchOf({ ...row, ...recorded, cancelled_at: cancelledAt });
+  return batchOf({ ...row, ...recorded });
 }
 
 /** True if a person accepted on this machine that these columns have their values. */
@@ -530,8 +531,7 @@ const setSealed = `UPDATE lenden.batch_rows AS r SET accepted = given.accepted, 
 
 const recordedEvents = `SELECT e.event, e.at, e.data FROM lenden.events e
   WHERE e.batch = $1 AND e.event IN ('plan', 'cancelled') ORDER BY e.number`;
-const newestPlan = `SELECT e.data FROM lenden.events e
-  WHERE e.batch = $1 AND e.event = 'plan' ORDER BY e.number DESC LIMIT 1`;
+const planEvents = "SELECT e.data FROM lenden.events e WHERE e.batch = $1 AND e.event = 'plan'";
 
 const lock = "UPDATE lenden.batches SET process = $2, held_since = $3 WHERE number = $1";
 const unlock =

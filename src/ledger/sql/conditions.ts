@@ -31,6 +31,10 @@ export const plannedBy = (batch: string) => `(SELECT e.login FROM lenden.events 
 export const isPlanned = (batch: string) =>
   `(${batch}.row_count IS NOT NULL AND ${plannedBy(batch)} IS NOT NULL)`;
 
+/** When a batch was cancelled, by its events; null if it was not. */
+export const cancelledAt = (batch: string) => `(SELECT e.at FROM lenden.events e
+  WHERE e.batch = ${batch}.number AND e.event = 'cancelled' ORDER BY e.number LIMIT 1)`;
+
 /** True for a batch that was not cancelled, by its events, which no one can change. */
 export const isNotCancelled = `NOT EXISTS (SELECT 1 FROM lenden.events e
   WHERE e.batch = b.number AND e.event = 'cancelled')`;

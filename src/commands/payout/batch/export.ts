@@ -7,7 +7,7 @@ import {
 } from "../../../batches/export.ts";
 import { noRetries } from "../../../batches/retries.ts";
 import { readStatus } from "../../../batches/status.ts";
-import { retriesText, statusNames } from "../../../batches/texts.ts";
+import { createdText, retriesText, statusNames } from "../../../batches/texts.ts";
 import { exact } from "../../../cli/command/common-flags.ts";
 import { type Context, defineCommand } from "../../../cli/command/define-command.ts";
 import { flag, notOneOf, takes } from "../../../cli/command/flag.ts";
@@ -55,6 +55,8 @@ export const batchExport = defineCommand({
     const ledger = await context.ledger.records();
     const batch = await batchNamed(name, ledger);
     await noteInProgress(batch, ledger, context);
+    if (batch.login !== ledger.login)
+      context.ui.notice(`Batch ${batch.id} was ${createdText(batch)}.`, "batch.created-by-other");
     const columns = columnsOf(batch, only);
     const retries = noRetries(ledger);
     const pages =
