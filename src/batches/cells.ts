@@ -1,12 +1,12 @@
 import { type Paisa, readAmount, signedText } from "../domain/amount.ts";
 import { unguarded } from "../domain/csv-guard.ts";
-import { type Mobile, readAnyRecipient, readRecipient } from "../domain/mobile.ts";
+import { type Mobile, readRecipient } from "../domain/mobile.ts";
 import { readReference } from "../domain/reference.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { readMoney } from "../tables/amount.ts";
 import type { Cell } from "../tables/cell.ts";
 import { readId } from "../tables/identifier.ts";
-import { mayBeRounded, readPayee, roundedProblem } from "../tables/mobile.ts";
+import { mayBeRounded, otherPayee, readPayee, roundedProblem } from "../tables/mobile.ts";
 import { problemOfTyped, shown } from "../tables/plain.ts";
 
 /*
@@ -35,17 +35,18 @@ export function amountIn(cell: Cell): Result<Paisa> {
 
 /**
  * @param isRocket true if the number may be an account number of 12 digits
- * @param asIs true if any number is accepted
+ * @param asIs true if any other number is accepted
  */
 export function payeeIn(cell: Cell, isRocket: boolean, asIs: boolean): Result<Mobile> {
-  const read = asIs ? readAnyRecipient : readRecipient;
-  const own = typeof cell === "string" ? read(cell, isRocket) : undefined;
-  if (own?.ok && !asIs && mayBeRounded(shownText(cell), own.value))
-    return err(roundedProblem(cell));
+  const own = typeof cell === "string" ? readRecipient(cell, isRocket) : undefined;
+  if (own?.ok && mayBeRounded(shownText(cell), own.value)) return err(roundedProblem(cell));
   if (own?.ok) return own;
   const reading = readPayee(cell, isRocket);
   if (reading.kind === "empty") return err(emptyCell.to);
-  if (reading.kind === "error") return err(reading.problem);
+  if (reading.kind === "error") {
+    const other = asIs ? otherPayee(cell, isRocket) : undefined;
+    return other ? ok(other) : err(reading.problem);
+  }
   const { account, local } = reading.value;
   const number = account ?? local;
   if (!own)

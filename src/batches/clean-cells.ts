@@ -1,5 +1,4 @@
 import { amountText, type Paisa, readAmount } from "../domain/amount.ts";
-import { readAnyRecipient } from "../domain/mobile.ts";
 import { readReference } from "../domain/reference.ts";
 import { asciiDigits } from "../domain/result.ts";
 import { unsafeCharacters } from "../domain/text.ts";
@@ -7,7 +6,7 @@ import { type DecimalMark, readMoney } from "../tables/amount.ts";
 import type { Cell } from "../tables/cell.ts";
 import { headingLine } from "../tables/heading.ts";
 import { readId } from "../tables/identifier.ts";
-import { readPayee } from "../tables/mobile.ts";
+import { otherPayee, readPayee } from "../tables/mobile.ts";
 import { textOf } from "../tables/payroll-columns.ts";
 
 /** What was changed in a cell. The first two are more than another notation of the same value. */
@@ -53,12 +52,9 @@ export function cleanAmount(cell: Cell, mark: DecimalMark): CleanCell<Paisa> {
  */
 export function cleanRecipient(cell: Cell, isRocket: boolean, asIs = false): CleanCell<string> {
   const reading = readPayee(cell, isRocket);
-  const any =
-    asIs && reading.kind === "error" && typeof cell === "string"
-      ? readAnyRecipient(headingLine(textOf(cell)), isRocket)
-      : undefined;
-  if (any?.ok && any.value.isOther) {
-    const text = any.value.typed;
+  const other = asIs && reading.kind === "error" ? otherPayee(cell, isRocket) : undefined;
+  if (other) {
+    const text = other.typed;
     if (cell === text) return { value: text, text };
     return { value: text, text, change: "recipient-notation" };
   }

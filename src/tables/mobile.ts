@@ -1,4 +1,4 @@
-import { type Mobile, readRecipient } from "../domain/mobile.ts";
+import { type Mobile, readAnyRecipient, readRecipient } from "../domain/mobile.ts";
 import type { Cell } from "./cell.ts";
 import { isRounded } from "./identifier.ts";
 import { plainNumber, plainText, problemOfTyped, shown } from "./plain.ts";
@@ -33,6 +33,14 @@ export function readPayee(cell: Cell, isRocket: boolean): Reading<Mobile> {
   return "value" in found && mayBeRounded(plain, found.value)
     ? { kind: "error", problem: roundedProblem(cell) }
     : found;
+}
+
+/** The number of a cell of text that a user insists on, if it is not a mobile number, also not one that lost digits. */
+export function otherPayee(cell: Cell, isRocket: boolean): Mobile | undefined {
+  if (typeof cell !== "string") return undefined;
+  const read = readAnyRecipient(plainText(cell), isRocket);
+  const isOther = read.ok && read.value.isOther && !probable(plainNumber(cell), isRocket);
+  return isOther ? read.value : undefined;
 }
 
 /** A spreadsheet that showed 8801712345678 as `8.80171E+12` saves it as 8801710000000. */

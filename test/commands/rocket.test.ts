@@ -176,6 +176,19 @@ describe("--account-number-as-is", () => {
     expect(await batch("send", file, ...how, "--yes", asIs)).toMatchObject({ code: 5 });
     expect(await paidNumbers()).toHaveLength(2);
   });
+
+  test.each([
+    ["8801710000000", "rounded"],
+    ["1710000000", "rounded"],
+    ["1712345678", "leading zero was lost"],
+  ])("a batch rejects the mobile number %s, because it lost digits", async (number, why) => {
+    const file = fileOf(`name,to,amount,method\nA,${number},500,bkash\n`);
+    const checked = await merchant.lenden(["payout", "batch", "check", file, asIs]);
+    expect(checked).toMatchObject({ code: 2 });
+    expect(checked.stdout + checked.stderr).toContain(why);
+    const cleaned = await merchant.lenden(["payout", "batch", "clean", file, asIs]);
+    expect(cleaned.stdout).not.toContain(`A,"${number}"`);
+  });
 });
 
 test("the help of formats names account numbers of Rocket", async () => {
