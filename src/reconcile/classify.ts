@@ -160,7 +160,7 @@ export function classify(
     if (!operation) return line.kind === "fee" ? { ...entry, result: "fee" } : entry;
     const number = Number(operation.number);
     const before = first.get(number) ?? earlier.get(number);
-    const found = comparedEntry(entry, operation, !exact);
+    const found = comparedEntry({ ...entry, line: asFee(line, operation) }, operation, !exact);
     const shown = withDirection(line, operation);
     // Without signs, a reversal is what the operation is not.
     if (operation.status === "Cancelled") found.line = shown;
@@ -182,7 +182,7 @@ export function classify(
       first.set(number, mayChange ? found : line.line);
       return found;
     }
-    if (isFee) return { ...entry, result: "fee" };
+    if (isFee) return { ...entry, line: found.line, result: "fee" };
     if (isCancelled && typeof before === "object" && isReturn(shown, before)) {
       const isSent = isSentBy(shown.movementPaisa ?? 0n, operation.kind);
       const [sent, returned] = isSent ? [found, before] : [before, found];
@@ -228,6 +228,14 @@ function comparedEntry(entry: Entry, operation: Known, isMentioned: boolean): En
   const compared = compare(isMentioned ? { ...line, id: null, reference: null } : line, operation);
   const result = compared.differences.length > 0 ? "differs" : "matched";
   return { ...entry, result, operation, ...compared };
+}
+
+/** A line that names a fee and has less than the amount of its operation, in the direction of fees. */
+function asFee(line: Line, { kind, amountPaisa }: Known): Line {
+  const isLess = (line.amountPaisa ?? 0n) < (amountPaisa ?? 0n);
+  const { movementPaisa } = line;
+  const isTaken = movementPaisa === null ? kind !== "payment" : movementPaisa < 0n;
+  return line.hasFeeWord && isLess && isTaken ? { ...line, kind: "fee" } : line;
 }
 
 /** True if a line is the fee of an operation by its words and its amount. The operation has a line of its own. */

@@ -3,7 +3,13 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { openTable } from "../tables/source.ts";
 import { type ColumnMapping, checkColumns, merged, readAs, requireColumns } from "./fields.ts";
-import { recognize, recognizeMeaning, recognizeNumbers, withNotations } from "./recognize.ts";
+import {
+  recognize,
+  recognizeFees,
+  recognizeMeaning,
+  recognizeNumbers,
+  withNotations,
+} from "./recognize.ts";
 import { mentionsOf, readTable, type StatementTable, textsOf } from "./table.ts";
 
 const fileHints = {
@@ -90,7 +96,8 @@ async function allColumns(
   ledger: Pick<Ledger, "ofNames">,
 ): Promise<ColumnMapping[]> {
   const found = recognize(statement, columns, await knownIn(statement, ledger));
-  return [...found, ...recognizeNumbers(statement, found)];
+  const named = [...found, ...recognizeNumbers(statement, found)];
+  return [...named, ...recognizeFees(statement, named)];
 }
 
 /** The operations that cells of the sample name: alone, or else among other words. */

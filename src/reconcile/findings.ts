@@ -24,7 +24,7 @@ import type { Line } from "./lines.ts";
 
 /** The result of a line, as it is stored. */
 export interface Finding extends Compared {
-  line: Omit<Line, "span" | "balancePaisa" | "status" | "words" | "mentions"> & {
+  line: Omit<Line, "span" | "balancePaisa" | "status" | "words" | "mentions" | "hasFeeWord"> & {
     /** When its money moved, ISO 8601; null without a date. */
     at: string | null;
     /** True for the words of a reversal in a file without signs. */

@@ -9,7 +9,7 @@ import { currencyOfHeading, otherCurrencyOf } from "../tables/currency.ts";
 import { readDate } from "../tables/date.ts";
 import { type Direction, directionAmong, directionIn } from "../tables/direction.ts";
 import { isSameHeading } from "../tables/heading.ts";
-import { kindIn, statusIn } from "../tables/kind.ts";
+import { hasFeeWord, isFeeLabel, kindIn, statusIn } from "../tables/kind.ts";
 import { isOneWord, mentionsIn } from "../tables/mentions.ts";
 import { certainOf } from "../tables/reading.ts";
 import { createBalanceRows, type End } from "./balance-rows.ts";
@@ -55,6 +55,8 @@ export interface Line {
   recipient: string | null;
   /** Mobile numbers in its texts, which may be those of others. */
   numbers: string[];
+  /** True if a text has a word of fees: then an amount below that of its operation is a fee. */
+  hasFeeWord?: boolean;
   /** The words that show its direction, in a file without signs. */
   words?: DirectionWords | undefined;
 }
@@ -136,6 +138,8 @@ export async function readLines(
 /** A line whose direction depends on the other lines of the file. */
 interface ReadLine {
   isHidden: boolean | undefined;
+  /** True if its text names only a fee. */
+  isFee: boolean;
   line: Omit<Line, "amountPaisa" | "movementPaisa">;
   /** An amount that is not known to be a debit or a credit. */
   amountPaisa: Paisa | null;
@@ -180,7 +184,7 @@ function createSigns() {
       return line === undefined ? undefined : { line, others: debits[side] - 1, isBelowZero };
     },
 
-    lineOf({ line, amountPaisa, debitPaisa, creditPaisa, words }: ReadLine): Line {
+    lineOf({ line, amountPaisa, debitPaisa, creditPaisa, words, isFee }: ReadLine): Line {
       // Some statements write all debits below zero. A debit with another sign than most is one that came back.
       const debit = debits.below > debits.above ? -(debitPaisa ?? 0n) : (debitPaisa ?? 0n);
       // A line with only a balance may have an amount of zero.
@@ -190,8 +194,10 @@ function createSigns() {
       const hasDirection = amountPaisa === null || isSigned || shown?.direction !== undefined;
       const isOut = shown?.direction === "out";
       const movement = isOut && moved !== null ? -moved : moved;
+      const arrives = hasDirection && (movement ?? 0n) > 0n;
       return {
         ...line,
+        kind: line.kind ?? (isFee && !arrives ? "fee" : null),
         amountPaisa: moved === null ? null : magnitude(moved),
         movementPaisa: hasDirection ? movement : null,
         words: shown,
@@ -227,7 +233,7 @@ function createLineReader(
   const other = createOtherRows(header, places, skipped);
   const balances = createBalanceRows(places, skipped);
   return (record: StatementRow): ReadLine[] => {
-    const { line } = record;
+    const { line, isHidden } = record;
     const at = `${path}, line ${line}`;
     const filled = withoutEmptyEnd(record.cells, header.length);
     if (other.isNoLine({ line, cells: filled })) return [];
@@ -243,6 +249,7 @@ function createLineReader(
     const [amount, fee] = [paisa("amount"), paisa("fee")];
     if (other.isTotal({ line, cells }, { debit, credit, amount, fee })) return [];
     if (debit && credit) report(`${at} has a debit and a credit.`);
+    const { isFee, ...named } = namesIn(cells);
     const kind = kindIn(text("type") ?? "") ?? null;
     // A word such as Credit among types shows that money came back.
     const direction = places.has("direction")
@@ -263,7 +270,7 @@ function createLineReader(
           id: text("id"),
           reference: text("reference"),
           lineId: text("line-id"),
-          ...namesIn(cells),
+          ...named,
           date: text("date"),
           span: read("date", (cell) => certainOf(readDate(cell, dates))),
           kind,
@@ -274,7 +281,7 @@ function createLineReader(
           status: statusIn(text("status") ?? "") ?? text("status"),
           recipient: text("recipient"),
         },
-        isHidden: record.isHidden,
+        ...{ isHidden, isFee },
         amountPaisa: direction ? null : amount,
         words: words.shownBy(cells),
         unreadWords: isNamed && amount ? words.unreadIn({ line, cells }) : undefined,
@@ -335,19 +342,23 @@ function isEmptyAmount(money: Result<Paisa | undefined> | undefined): boolean {
   return money === undefined || (money.ok && money.value === undefined);
 }
 
-/** Names and numbers in the texts of a line. Names count only if its ID and reference are no single words. */
+/** Names, numbers and words of fees in the texts of a line. Names count only if its ID and reference are no single words. */
 function createNames(header: string[], mapping: ColumnMapping[]) {
   const placesOf = (...fields: StatementField[]) =>
     mapping
       .filter(({ field }) => fields.includes(field))
       .map(({ column }) => header.findIndex((name) => isSameHeading(name, column)));
   const [names, texts] = [placesOf("id", "reference"), placesOf("type", "narration")];
-  return (cells: string[]): Pick<Line, "mentions" | "numbers"> => {
+  return (cells: string[]) => {
     const named = names.flatMap((place) => cells[place] || []);
-    const text = [...named, ...texts.map((place) => cells[place] ?? "")].join("\n");
+    const all = [...named, ...texts.map((place) => cells[place] ?? "")];
+    const text = all.join("\n");
+    const numbers = mobilesIn(text);
     return {
       mentions: named.some(isOneWord) ? [] : mentionsIn(text),
-      numbers: mobilesIn(text),
+      numbers,
+      hasFeeWord: hasFeeWord(text),
+      isFee: numbers.length === 0 && all.some(isFeeLabel),
     };
   };
 }

@@ -7,7 +7,7 @@ import { isCurrency } from "../tables/currency.ts";
 import { DateColumn, type DateOrder, type FoundOrder, isDateInAnyOrder } from "../tables/date.ts";
 import { directionIn, wordsIn } from "../tables/direction.ts";
 import { isSameHeading } from "../tables/heading.ts";
-import { kindIn, statusIn } from "../tables/kind.ts";
+import { isFeeLabel, kindIn, statusIn } from "../tables/kind.ts";
 import { isOneWord, mentionsIn } from "../tables/mentions.ts";
 import { readPaisa } from "./certain.ts";
 import {
@@ -197,6 +197,21 @@ export function recognizeNumbers(
     const isOwn = hits === table.sample.length && new Set(cells.flatMap(mobilesIn)).size === 1;
     if (hits === 0 || isOwn) return [];
     const why = `${hits} of ${cells.length} cells contain mobile numbers`;
+    return [{ column, field: "narration" as const, why }];
+  });
+}
+
+/** The texts that name only a fee, such as `Charge`. */
+export function recognizeFees(
+  table: Pick<StatementTable, "header" | "sample">,
+  found: ColumnMapping[],
+): ColumnMapping[] {
+  return unread(table.header, found).flatMap(({ column }) => {
+    const isUnique = table.header.filter((one) => isSameHeading(one, column)).length === 1;
+    const cells = column && isUnique ? cellsOf(table, column) : [];
+    const hits = cells.filter(isFeeLabel).length;
+    if (hits === 0) return [];
+    const why = `${hits} of ${cells.length} cells name fees`;
     return [{ column, field: "narration" as const, why }];
   });
 }
