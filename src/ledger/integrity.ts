@@ -131,7 +131,10 @@ async function walk(pages: Pages) {
       if (event === "cancelled") recorded.cancelled.set(stored.batch ?? "", stored.at ?? null);
       if (event !== "account" && event !== "key" && event !== "plan") continue;
       const columns = rowInEvent(data ?? "");
-      if (columns) recorded[event].set(keyOf(columns), columns);
+      if (!columns) continue;
+      // A plan may be sealed again, and keeps its rows.
+      const rows = recorded[event].get(keyOf(columns))?.rows;
+      recorded[event].set(keyOf(columns), rows === undefined ? columns : { ...columns, rows });
     }
   for (const [number, plan] of recorded.plan)
     plan.cancelled_at = recorded.cancelled.get(number) ?? null;

@@ -368,6 +368,11 @@ describe("a colleague with psql", () => {
     ]);
 
     expect([exported.code, exported.stdout]).toEqual([1, ""]);
+    const checked = await shop.annBuilt(["ledger", "check"]);
+    expect([checked.code, checked.stdout]).toEqual([
+      1,
+      expect.stringContaining(`batch ${batch.id}: rows`),
+    ]);
   });
 
   serverTest("exports a batch of a colleague with his name", async () => {
