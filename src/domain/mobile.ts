@@ -37,7 +37,7 @@ export function readRecipient(text: string, isRocket: boolean): Result<Mobile> {
 
 /**
  * Reads the number of a recipient that a person insists on: also one that is no mobile number. Such a number is sent as
- * typed, without spaces.
+ * typed, without spaces around it.
  */
 export function readAnyRecipient(text: string, isRocket: boolean): Result<Mobile> {
   const reading = readRecipient(text, isRocket);
@@ -126,6 +126,15 @@ export function payeeOf(recipient: string): string {
 /** The digits of a recipient that are sent, in whatever format: of an account number, all that were typed. */
 export function numberOf(recipient: string): string {
   return digitsOf(recipient).replace(/^88(?=01[0-9]{9}$)/, "");
+}
+
+/** True if a reference that was used for one number may pay the other: all digits count, but for Rocket's check digit. */
+export function isSameNumber(one: string, other: string): boolean {
+  const compared = (recipient: string) => {
+    const number = numberOf(recipient);
+    return isAccount(number) ? number.slice(0, 11) : number;
+  };
+  return compared(one) === compared(other);
 }
 
 function digitsOf(text: string): string {

@@ -1,5 +1,5 @@
 import type { Paisa } from "../domain/amount.ts";
-import { payeeOf, sameMobile } from "../domain/mobile.ts";
+import { isSameNumber, payeeOf, sameMobile } from "../domain/mobile.ts";
 import { isGeneratedReference } from "../domain/reference.ts";
 import {
   isCorrectable,
@@ -240,15 +240,19 @@ export interface ComparedPayout {
 }
 
 /**
- * True if both are the same payout: amount, recipient as a number, and method. A payout that was recorded from the
+ * True if both are the same payout: amount, recipient as a number with all digits, and method. A payout that was recorded from the
  * API's record has no method, because the record does not name it.
  */
 export function isSamePayout(one: ComparedPayout, other: ComparedPayout): boolean {
   const isSameMethod = !one.methodId || !other.methodId || one.methodId === other.methodId;
-  return isSameAmountAndRecipient(one, other) && isSameMethod;
+  return (
+    one.amountPaisa === other.amountPaisa &&
+    isSameNumber(one.recipient ?? "", other.recipient ?? "") &&
+    isSameMethod
+  );
 }
 
-/** True if the same recipient gets the same amount, by whatever method. */
+/** True if the same recipient, as duplicates are compared, gets the same amount by whatever method. */
 export function isSameAmountAndRecipient(
   one: Omit<ComparedPayout, "methodId">,
   other: Omit<ComparedPayout, "methodId">,

@@ -1,10 +1,11 @@
+import { isObject } from "../domain/json.ts";
 import { type State, states } from "../domain/state.ts";
 import { columns, fieldsBy } from "./columns.ts";
 import { repetitionOf } from "./decide.ts";
 import { type HistoryEvent, lastAsked, orderedAt, readEvent, sendableBy } from "./events.ts";
 import type { KnownPayout, Overlap, PlannedReference, RecipientAmount } from "./ledger.ts";
 import type { FoundOperation, Holder, ListedOperation, Operation } from "./operation.ts";
-import { grouped, isTrue, known, numberIn, type Row, reader, readRow } from "./values.ts";
+import { grouped, isTrue, jsonOf, known, numberIn, type Row, reader, readRow } from "./values.ts";
 
 /* Rows of tables, as the types of the ledger. */
 
@@ -121,7 +122,7 @@ export function knownOf(row: Row): KnownPayout {
   return {
     id: text("id"),
     reference: text("reference"),
-    recipient: text("recipient"),
+    recipient: String(jsonOf(row.asked, isObject).recipientNumber ?? ""),
     amountPaisa: numberIn(row.amount_paisa),
     methodId: text("method_id"),
     isOwnAccount: isTrue(row.is_own),

@@ -177,6 +177,23 @@ describe("--account-number-as-is", () => {
     expect(await paidNumbers()).toHaveLength(2);
   });
 
+  test("a reference belongs to all digits of an account number", async () => {
+    const [one, other] = ["20012345678901", "99912345678901"];
+    const to = (number: string) => [...payoutTo(number, "bkash", "--ref", "A-3"), asIs];
+    for (let count = 0; count < 2; count += 1)
+      expect(await merchant.lenden(to(one))).toMatchObject({ code: 0 });
+    expect(await merchant.lenden(to(other))).toMatchObject({ code: 5, stdout: "" });
+    const batch = (number: string) => {
+      const file = fileOf(`ref,to,amount,method\nA-3,${number},500,bkash\n`);
+      return merchant.lenden(["payout", "batch", "check", file, asIs]);
+    };
+    expect(await batch(one)).toMatchObject({ code: 0 });
+    const rejected = await batch(other);
+    expect(rejected.code).toBe(5);
+    expect(rejected.stdout + rejected.stderr).toContain("A-3");
+    expect(await paidNumbers()).toEqual([one]);
+  });
+
   test.each([
     ["8801710000000", "rounded"],
     ["1710000000", "rounded"],

@@ -1,5 +1,4 @@
 import { Failure } from "../../src/domain/failure.ts";
-import { payeeOf } from "../../src/domain/mobile.ts";
 import { isDiffering, isTest, isUnresolved, isUnsettled, phaseOf } from "../../src/domain/state.ts";
 import { hasEnded } from "../../src/domain/statuses.ts";
 import {
@@ -340,7 +339,7 @@ export function modelBatchReads(run: ModelRun): Omit<BatchReads, "paidRecipients
         return {
           ...{ id, reference, state, status, code, acceptedAt, updatedAt },
           amountPaisa: amountPaisa ?? 0n,
-          recipient: payeeOf(String(asked.recipientNumber)),
+          recipient: String(asked.recipientNumber),
           methodId: String(asked.paymentMethodId),
           isOwnAccount: run.isOwn(one),
           sentAt: run.takenAt(one),

@@ -60,7 +60,7 @@ export const batchOfOperation = `
       AND e.number < coalesce((SELECT min(i.number) FROM lenden.events i WHERE i.operation = o.number),
         e.number + 1)) AS was_planned`;
 
-/** True if an operation is the payout of a row, as by `isSamePayout`. */
+/** True if an operation is the payout of a row, as by `isSamePayout`, but by the last eleven digits of the recipient. */
 export const isPayoutOfRow = `(o.amount_paisa = r.amount_paisa
   AND o.recipient_key = r.recipient_key AND coalesce(o.method_id, r.method_id) = r.method_id)`;
 

@@ -127,7 +127,7 @@ const plannedByReference = ({ unindexed }: Dialect) => `
 
 /** $1 own account, $2 scope. In production of every account: the condition on all of them lets SQLite use the index. */
 const knownSql = ({ isProduction, inSql }: GuardScope) => `
-  SELECT o.id, o.reference, o.recipient_key AS recipient, o.amount_paisa, o.method_id,
+  SELECT o.id, o.reference, o.asked, o.amount_paisa, o.method_id,
     o.account = CAST($1 AS bigint) AS is_own, o.state, o.status, o.code, o.accepted_at,
     ${lastTakenAt} AS sent_at, o.updated_at
   FROM given CROSS JOIN lenden.operations o
