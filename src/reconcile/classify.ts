@@ -183,10 +183,11 @@ export function classify(
       return found;
     }
     if (isFee) return { ...entry, line: found.line, result: "fee" };
-    if (isCancelled && typeof before === "object" && isReturn(shown, before)) {
+    if (isCancelled && typeof before === "object" && isReturn(shown, before, operation)) {
       const isSent = isSentBy(shown.movementPaisa ?? 0n, operation.kind);
       const [sent, returned] = isSent ? [found, before] : [before, found];
       Object.assign(returned, { result: "matched", differences: [] });
+      Object.assign(sent, withoutReturnedFee(sent, returned.line));
       sent.differences = sent.differences.filter(({ field }) => field !== "status");
       if (sent.differences.length === 0) sent.result = "matched";
       changed.add(before);
@@ -248,10 +249,45 @@ export function isFeeOf(
 }
 
 /** True if a line has the money of a cancelled payout in the other direction. The newest line may be the first one. */
-function isReturn(line: Line, before: Compared): boolean {
-  const { movementPaisa, currency } = before.line;
-  if (currency !== null || line.currency !== null) return false;
-  return movementPaisa !== null && line.movementPaisa === -movementPaisa;
+function isReturn(line: Line, before: Compared, operation: Known): boolean {
+  const [one, other] = [line.movementPaisa, before.line.movementPaisa];
+  if (before.line.currency !== null || line.currency !== null) return false;
+  if (one === null || other === null) return false;
+  const own = ownMovementOf({ ...line, movementPaisa: one }, operation);
+  return (
+    own === -ownMovementOf({ ...before.line, movementPaisa: other }, operation) || one === -other
+  );
+}
+
+/** A fee in an amount that came back whole was not taken. */
+export function withoutReturnedFee<Sent extends Pick<Compared, "line" | "isNet">>(
+  sent: Sent,
+  returned: Moved,
+): Sent {
+  const { movementPaisa } = sent.line;
+  const isWhole = movementPaisa !== null && returned.movementPaisa === -movementPaisa;
+  if (!sent.isNet || !isWhole || returned.feePaisa) return sent;
+  return { ...sent, line: { ...sent.line, feePaisa: null } };
+}
+
+type Moved = Pick<Line, "amountPaisa" | "movementPaisa" | "feePaisa">;
+
+/** What moved without the fee, if that is the amount of the operation. */
+export function ownMovementOf(
+  { movementPaisa, feePaisa }: Moved & { movementPaisa: Paisa },
+  { amountPaisa }: Pick<Known, "amountPaisa">,
+): Paisa {
+  const own = movementPaisa + magnitude(feePaisa ?? 0n);
+  return magnitude(own) === amountPaisa ? own : movementPaisa;
+}
+
+/** True for the amount of an operation, with or without the fee. */
+export function movesAmountOf(
+  line: Moved,
+  operation: Pick<Known, "kind" | "amountPaisa">,
+): boolean {
+  const movementPaisa = line.movementPaisa ?? directed(line.amountPaisa ?? 0n, operation.kind);
+  return magnitude(ownMovementOf({ ...line, movementPaisa }, operation)) === operation.amountPaisa;
 }
 
 function compare(line: Line, operation: Known): Pick<Entry, "differences" | "isNet"> {

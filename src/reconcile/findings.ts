@@ -127,7 +127,8 @@ const isFree = `${unlisted} AND operation IS NULL AND currency IS NULL`;
 const columns = [
   ...["line", "result", "explained", "reason", "id", "reference", "line_id", "date", "at", "kind"],
   "is_back",
-  ...["amount", "movement", "fee", "currency", "recipient", "numbers", "payee"],
+  ...["amount", "movement", "own_amount", "own_movement", "fee", "currency"],
+  ...["recipient", "numbers", "payee"],
   ...["mobile", "operation", "number"],
   ...["operation_kind", "operation_status", "operation_amount", "login", "differences", "is_net"],
   ...["first_line", "name", "remote_id", "digest", "proposals"],
@@ -143,11 +144,11 @@ export async function createFindings(hasEntries: boolean) {
   const database = await openTemporary();
   // Without a commit: the tables end with the process.
   database.exec(`CREATE TEMP TABLE finding (line INTEGER PRIMARY KEY, result TEXT, explained TEXT, reason TEXT,
-      id TEXT, reference TEXT, line_id TEXT, date TEXT, at TEXT, kind TEXT, is_back INTEGER, amount INTEGER, movement INTEGER, fee INTEGER, currency TEXT, recipient TEXT,
-      numbers TEXT, payee TEXT, mobile TEXT, operation TEXT, number INTEGER, operation_kind TEXT, operation_status TEXT,
+      id TEXT, reference TEXT, line_id TEXT, date TEXT, at TEXT, kind TEXT, is_back INTEGER, amount INTEGER, movement INTEGER,
+      own_amount INTEGER, own_movement INTEGER, fee INTEGER, currency TEXT, recipient TEXT, numbers TEXT, payee TEXT, mobile TEXT, operation TEXT, number INTEGER, operation_kind TEXT, operation_status TEXT,
       operation_amount INTEGER, login TEXT, differences TEXT, is_net INTEGER, first_line INTEGER, name TEXT, remote_id TEXT, digest TEXT, proposals TEXT, proposal_count INTEGER DEFAULT 0,
       elsewhere TEXT, fee_elsewhere TEXT) STRICT;
-    CREATE INDEX temp.free ON finding (amount, payee, mobile, proposal_count, at) WHERE ${isFree};
+    CREATE INDEX temp.free ON finding (own_amount, payee, mobile, proposal_count, at) WHERE ${isFree};
     CREATE INDEX temp.cancelled ON finding (number) WHERE operation_status = 'Cancelled';
     CREATE INDEX temp.digested ON finding (digest) WHERE digest IS NOT NULL;
     CREATE TEMP TABLE missing (id TEXT, kind TEXT, remote_id TEXT, reference TEXT, amount INTEGER, completed_at TEXT)
@@ -170,7 +171,7 @@ function changesOf(database: Database, hasEntries: boolean) {
   const insert = database.prepare(`INSERT INTO finding (${columns}) VALUES (${marks})`);
   const update = database.prepare(
     `UPDATE finding SET result = ?, explained = NULL, operation = ?, number = ?, differences = ?, is_net = ?,
-       first_line = ? WHERE line = ?`,
+       first_line = ?, fee = ? WHERE line = ?`,
   );
   const explain = database.prepare(explainingLine);
   const countEqual = database.prepare(`INSERT INTO same_line VALUES (?, ?)
@@ -195,7 +196,8 @@ function changesOf(database: Database, hasEntries: boolean) {
       for (const { line, result, operation, differences, isNet, firstLine } of changed)
         update.run(
           ...[result, operation?.id ?? null, operation?.number ?? null],
-          ...[differencesText(differences), flagOf(isNet), placeOf(firstLine), BigInt(line.line)],
+          ...[differencesText(differences), flagOf(isNet), placeOf(firstLine)],
+          ...[line.feePaisa, BigInt(line.line)],
         );
     },
 
@@ -240,7 +242,8 @@ function valuesOf(entry: Entry, digest: string | null): Value[] {
     ...[BigInt(line.line), result, explained ?? null, reason ?? null],
     ...[line.id, line.reference, line.lineId, line.date, atOf(line), line.kind],
     flagOf(line.words?.isBack ?? false),
-    ...[line.amountPaisa, line.movementPaisa, line.feePaisa, line.currency, line.recipient],
+    ...[line.amountPaisa, line.movementPaisa, line.amountPaisa, line.movementPaisa],
+    ...[line.feePaisa, line.currency, line.recipient],
     ...[line.numbers.join("\n") || null, payeeIn(line.recipient), mobileOf(line)],
     ...[operation?.id ?? null, operation?.number ?? null, operation?.kind ?? null],
     ...[operation?.status ?? null, operation?.amountPaisa ?? null, operation?.login ?? null],
@@ -379,16 +382,16 @@ const isOfAnyMobile = "payee IS NULL AND mobile IS NOT NULL AND ? IS NULL";
 /** The operations that no line names, and the lines that they may be. */
 function missingOf(database: Database) {
   const insert = database.prepare("INSERT INTO missing VALUES (?, ?, ?, ?, ?, ?)");
-  const free = database.prepare(`SELECT * FROM finding WHERE ${isFree} AND amount = ?`);
+  const free = database.prepare(`SELECT * FROM finding WHERE ${isFree} AND own_amount = ?`);
   const hasRoom = (named: string) =>
-    `${isFree} AND amount = ? AND ${named} AND proposal_count IN (${rooms})`;
+    `${isFree} AND own_amount = ? AND ${named} AND proposal_count IN (${rooms})`;
   const added = "proposals = proposals || ? || char(10), proposal_count = proposal_count + 1";
   // Each is a range of the index.
   const times = ["at BETWEEN ? AND ?", "at IS NULL AND ? < ?"];
   const proposing = (named: string) =>
     times.map((isThen) =>
       database.prepare(`UPDATE finding SET ${added} WHERE ${hasRoom(named)} AND ${isThen}
-        AND (movement = ? OR (movement IS NULL AND is_back = ?)) AND (kind IS NULL OR kind = coalesce(?, kind))`),
+        AND (own_movement = ? OR (own_movement IS NULL AND is_back = ?)) AND (kind IS NULL OR kind = coalesce(?, kind))`),
     );
   const [byPayee, byMobile, byAny] = [isOfPayee, isOfMobile, isOfAnyMobile].map(proposing);
   const uncompared = [isOfPayee, isOfMobile].map((named) =>
@@ -412,7 +415,7 @@ function missingOf(database: Database) {
           one?.run(text, amount, payee, fromAt, toAt, movementPaisa, flagOf(isReturn), kind);
       if (isUnknown && name === undefined) return;
       for (const row of uncompared.flatMap((one) => one.all(amount, "")))
-        if (fits(lineIn(row), sought)) proposeFor.run(text, row.line ?? null);
+        if (fits(ownLineIn(row), sought)) proposeFor.run(text, row.line ?? null);
     },
 
     countMissing(): { count: number; totalPaisa: Paisa; first: Missing | undefined } {
@@ -444,14 +447,21 @@ function missingOf(database: Database) {
 
     hasFitting(sought: Sought): boolean {
       const rows = free.all(magnitude(sought.movementPaisa));
-      return rows.some((row) => fits(lineIn(row), sought));
+      return rows.some((row) => fits(ownLineIn(row), sought));
     },
 
-    /** The line of a digest that has no operation yet. */
-    freeLine(digest: string): Finding | undefined {
+    /** The line of a digest that has no operation yet, if it is the one that is sought. */
+    freeLine(digest: string, sought: Sought): number | undefined {
       const select = `SELECT * FROM finding WHERE ${isFree} AND digest = ?`;
       const row = database.prepare(select).get(digest);
-      return row && findingOf(row);
+      return row && fits(ownLineIn(row), sought) ? Number(row.line) : undefined;
+    },
+
+    /** In a statement whose amounts contain the fees, operations are sought by the amounts without them. */
+    seekWithoutFees(): void {
+      database.exec(`UPDATE finding SET own_movement = movement + abs(fee),
+          own_amount = abs(coalesce(movement, CASE kind WHEN 'payment' THEN amount ELSE -amount END) + abs(fee))
+        WHERE fee <> 0 AND ${isFree}`);
     },
   };
 }
@@ -556,6 +566,12 @@ function lineIn(row: Row): Finding["line"] {
     recipient: textIn(row.recipient),
     numbers: textIn(row.numbers)?.split("\n") ?? [],
   };
+}
+
+/** With the amount that its operation would have. */
+function ownLineIn(row: Row): Finding["line"] {
+  const [amountPaisa, movementPaisa] = [paisaIn(row.own_amount), paisaIn(row.own_movement)];
+  return { ...lineIn(row), amountPaisa, movementPaisa };
 }
 
 function missingIn(row: Row): Missing {

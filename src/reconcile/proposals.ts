@@ -1,11 +1,19 @@
-import { signedText } from "../domain/amount.ts";
+import { magnitude, signedText } from "../domain/amount.ts";
 import { Failure, usage } from "../domain/failure.ts";
 import { isDiffering } from "../domain/state.ts";
 import { resources } from "../domain/statuses.ts";
 import { shellLine } from "../domain/text.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { ListedOperation, Operation } from "../ledger/operation.ts";
-import { type FirstLines, fits, otherHalfOf, type Sought, soughtOf } from "./classify.ts";
+import {
+  type FirstLines,
+  movesAmountOf,
+  otherHalfOf,
+  ownMovementOf,
+  type Sought,
+  soughtOf,
+  withoutReturnedFee,
+} from "./classify.ts";
 import type { Source } from "./explain.ts";
 import type { Finding, Findings } from "./findings.ts";
 
@@ -124,23 +132,32 @@ async function findReturns(findings: Findings, ledger: Ledger): Promise<void> {
       if (!operation) continue;
       const { at } = half.line;
       const movementPaisa = half.line.movementPaisa ?? soughtOf(operation).movementPaisa;
-      const sought = otherHalfOf({ movementPaisa, at }, operation);
+      const own = ownMovementOf({ ...half.line, movementPaisa }, operation);
+      // The fee may be returned too.
+      const soughts = [...new Set([own, movementPaisa])].map((one) =>
+        otherHalfOf({ movementPaisa: one, at }, operation),
+      );
       const accepted = await acceptedOf(operation, ledger);
       const alone = accepted.find((one) => one.isAlone && one.digest === half.digest);
-      const found = acceptedLine(accepted, sought, findings);
+      const found = soughts.flatMap((one) => acceptedLine(accepted, one, findings) ?? [])[0];
       if (alone) findings.explain(half.line.line, operation, alone.reason);
       else if (found) {
-        findings.change([withOtherHalf(half, sought)]);
+        const whole = findings.at(found.line)?.line;
+        const matched = withOtherHalf(half, soughts);
+        findings.change([whole ? withoutReturnedFee(matched, whole) : matched]);
         findings.explain(found.line, operation, found.reason);
-      } else if (findings.hasFree(operation.amountPaisa)) findings.propose(operation, sought);
+      } else
+        for (const one of soughts)
+          if (findings.hasFree(magnitude(one.movementPaisa))) findings.propose(operation, one);
     }
 }
 
 const atOnce = 500;
 
 /** What sends the money of a cancelled operation has no other difference; what returns it has none. */
-function withOtherHalf(half: Finding, { isReturn }: Sought): Finding {
-  const left = half.differences.filter(({ field }) => isReturn && field !== "status");
+function withOtherHalf(half: Finding, soughts: Sought[]): Finding {
+  const isSent = soughts.some(({ isReturn }) => isReturn);
+  const left = half.differences.filter(({ field }) => isSent && field !== "status");
   return { ...half, result: left.length > 0 ? "differs" : "matched", differences: left };
 }
 
@@ -176,8 +193,8 @@ function acceptedLine(
   findings: Findings,
 ): { line: number; reason: string } | undefined {
   for (const { digest, reason } of accepted) {
-    const found = findings.freeLine(digest);
-    if (found && fits(found.line, sought)) return { line: found.line.line, reason };
+    const line = findings.freeLine(digest, sought);
+    if (line !== undefined) return { line, reason };
   }
   return undefined;
 }
@@ -258,12 +275,12 @@ async function decisionOf(
 }
 
 /** True for a line of a cancelled operation that differs only because the other half is not in the statement. */
-function isHalf({ line, result, operation, differences }: Finding): boolean {
+export function isHalf({ line, result, operation, differences }: Finding): boolean {
   const fields = ["status", "amount", "type"];
   return (
     result === "differs" &&
     operation?.status === "Cancelled" &&
-    line.amountPaisa === operation.amountPaisa &&
+    movesAmountOf(line, operation) &&
     line.currency === null &&
     differences.every(({ field }) => fields.includes(field))
   );

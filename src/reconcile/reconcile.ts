@@ -114,6 +114,7 @@ export async function reconcile(
     for (const page of findings.pagesOfNet(!isNet))
       findings.change(page.map((one) => differingByFee(one, isNet)));
   await findEntries({ findings, named }, options, ledger);
+  if (isNet) findings.seekWithoutFees();
   await findMissing({ findings, named }, options, ledger);
   // An ID that the API does not know says nothing about the others.
   const isUnknown = refreshed.unseen?.kind === "not-found";

@@ -16,6 +16,7 @@ import type { Finding, Findings, Missing } from "./findings.ts";
 import type { MissingEntry } from "./known-entries.ts";
 import type { Lines } from "./lines.ts";
 import type { Skipped } from "./other-rows.ts";
+import { isHalf } from "./proposals.ts";
 import type { UnusedColumn } from "./recognize.ts";
 import type { Reconciliation } from "./reconcile.ts";
 import type { StatementTable } from "./table.ts";
@@ -306,9 +307,12 @@ function* cancelledHints(findings: Findings): Iterable<string> {
   const others = [...findings.list("returning")].filter(({ proposals }) =>
     proposals.some(({ operation, isReturn }) => isReturn && operation === id),
   );
+  const alone = isHalf(first)
+    ? ` If another statement has it, accept line ${line}: ${accepting(line)}.`
+    : "";
   yield others[0]
     ? `${name} is Cancelled, and line ${others[0].line.line} may have its money in the other direction: ${accepting(others[0].line.line)}.`
-    : `${name} is Cancelled, and no line has the money of line ${line} in the other direction. If another statement has it, accept line ${line}: ${accepting(line)}.`;
+    : `${name} is Cancelled, and no line has the money of line ${line} in the other direction.${alone}`;
   const entry = movementPaisa === null ? undefined : findings.entryOf(-movementPaisa);
   if (entry !== undefined)
     yield `Line ${entry} has that amount, and is explained by an entry. ${insteadOfEntry(entry, name)}`;

@@ -215,3 +215,52 @@ describe("a completed payout with a second line", () => {
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(why) });
   });
 });
+
+describe("a statement whose amounts contain the fees", () => {
+  const header = "Trx,Reference,Receiver,Debit,Credit,Fee";
+  const own = "T1,W-1,01712345678,1255.50,,5.00";
+  const accept = ["--accept-unique", "--reason", "less its fee", "--record-fees"];
+
+  test("proposes a payout by the amount without its fee", async () => {
+    await end("Completed");
+    const lines = [header, own, "T2,,01812345678,505,,5.00"];
+    const open = await reconciled(lines, ...foreign);
+    expect(open.shown).toEqual(["2 matched", "3 only-in-statement W-7"]);
+    expect(await reconciled(lines, ...foreign, ...accept)).toMatchObject({ code: 0 });
+    expect(await entries()).toMatchObject({ net: "-1760.5" });
+    expect(await reconciled(lines)).toMatchObject({ code: 0 });
+  });
+
+  test.each([
+    ["less its fee", "500", "T2,W-7,01812345678,505,,5.00", "-1260.5"],
+    ["less its fee, by the number", "500", "T2,,01812345678,505,,5.00", "-1260.5"],
+    ["with its fee", "505", "T2,W-7,01812345678,505,,5.00", "-1255.5"],
+  ])("proposes a cancelled payout that came back %s", async (_, back, sent, net) => {
+    await end("Cancelled");
+    const lines = [header, own, sent, `T3,,01812345678,,${back},`];
+    expect((await reconciled(lines, ...foreign)).shown?.[2]).toContain("returns W-7");
+    expect(await reconciled(lines, ...foreign, ...accept)).toMatchObject({ code: 0 });
+    expect(await entries()).toMatchObject({ net });
+  });
+
+  test.each([
+    ["less its fee", "500", "-1260.5"],
+    ["with its fee", "505", "-1255.5"],
+  ])("matches both lines of a cancelled payout that came back %s", async (_, back, net) => {
+    await end("Cancelled");
+    const lines = [header, own, "T2,W-7,01812345678,505,,5.00", `T3,W-7,,,${back},`];
+    const found = await reconciled(lines, ...foreign, "--record-fees");
+    expect(found).toMatchObject({ code: 0, shown: ["2 matched", "3 matched", "4 matched"] });
+    expect(await entries()).toMatchObject({ net });
+  });
+});
+
+test("a hint names --accept only for a line that can be accepted", async () => {
+  await end("Cancelled");
+  const sent = (amount: string) => [...named, `T2,W-7,01812345678,${amount},`];
+  const flag = "--accept '3=W-7:<reason>'";
+  expect((await reconciled(sent("500"), ...foreign)).stderr).toContain(flag);
+  const other = await reconciled(sent("505"), ...foreign);
+  expect(other.stderr).toContain("no line has the money of line 3");
+  expect(other.stderr).not.toContain("--accept");
+});
