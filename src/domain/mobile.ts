@@ -86,23 +86,40 @@ export function mobileText(mobile: Mobile, format: NumberFormat): string {
   return format === "local" ? mobile.local : mobile.typed;
 }
 
+type Verdict = "same" | "different" | "unclear";
+
 /**
- * Whether the API's text names our number. It may lack the check digit of Rocket, but not have another one. It may hide some digits (`017*****678`): then
- * those that it shows decide, if they are at least four.
+ * Whether the API's text names our number. It may lack the check digit of Rocket, but not have another one. It may hide
+ * some digits (`017*****678`): then those that it shows decide, if they are at least four.
  */
-export function sameMobile(ours: string, theirs: string): "same" | "different" | "unclear" {
-  const [one, other] = [readRecipient(ours, true), readRecipient(theirs, true)];
-  if (one.ok && other.ok) {
-    const [account, theirAccount] = [one.value.account, other.value.account];
-    const isOther = account && theirAccount && account !== theirAccount;
-    return one.value.local === other.value.local && !isOther ? "same" : "different";
-  }
+export function sameMobile(ours: string, theirs: string): Verdict {
   if (ours === theirs) return "same";
-  const shown = theirs.replace(/[ -]/g, "").replace(/^\+?88(?=0)/, "");
-  if (!one.ok || !/^[0-9*xX•#]{11,12}$/.test(shown) || shown.replace(/\D/g, "").length < 4)
-    return "unclear";
+  const [one, other] = [readRecipient(ours, true), readRecipient(theirs, true)];
+  if (!one.ok) return sameAccount(ours, theirs);
   const { local, account = local } = one.value;
-  if (shown.length > account.length) return "unclear";
+  if (other.ok) {
+    const [own, theirAccount] = [one.value.account, other.value.account];
+    const isOther = own && theirAccount && own !== theirAccount;
+    return local === other.value.local && !isOther ? "same" : "different";
+  }
+  const shown = theirs.replace(/[ -]/g, "").replace(/^\+?88(?=0)/, "");
+  const isLong = shown.length >= local.length && shown.length <= account.length;
+  return isLong ? sameShown(account, shown) : "unclear";
+}
+
+/** Compares an account number that is not a mobile number. One that has only more or fewer first digits proves nothing. */
+function sameAccount(ours: string, theirs: string): Verdict {
+  const [account, shown] = [ours.replace(/[ +-]/g, ""), theirs.replace(/[ +-]/g, "")];
+  if (!/^\d+$/.test(account)) return "unclear";
+  if (account === shown) return "same";
+  if (shown.length === account.length) return sameShown(account, shown);
+  const isPart = account.endsWith(shown) || shown.endsWith(account);
+  return /^\d+$/.test(shown) && !isPart ? "different" : "unclear";
+}
+
+/** Compares the digits that a text of the same length shows. */
+function sameShown(account: string, shown: string): Verdict {
+  if (!/^[0-9*xX•#]+$/.test(shown) || digitsOf(shown).length < 4) return "unclear";
   const fits = [...shown].every((digit, index) => !/\d/.test(digit) || digit === account[index]);
   return fits ? "same" : "different";
 }
