@@ -68,7 +68,7 @@ export async function startListening(
     limits,
     onHandled: (one: Handled) => void events.emit("handled", one),
     isKnown: async ({ kind, id }: Pick<Watched, "kind" | "id">) =>
-      (await ledger.ofRecord(kind, id)) !== undefined,
+      (await ledger.recordHolder(kind, id)) !== undefined,
   };
   const listener = new Listener(options);
   if (awaited !== undefined) {

@@ -30,8 +30,20 @@ export interface Ledger extends SingleChanges, BatchReads {
   find(name: string): Promise<Operation | undefined>;
   /** The newest of another account of the environment, by a payout's reference or by the API's ID. */
   findElsewhere(name: string): Promise<Operation | undefined>;
-  /** The operation that created a record of the API. */
+  /**
+   * The operation that created a record of the API, compared with its events (I12).
+   *
+   * @throws Failure `ledger.modified`
+   */
   ofRecord(kind: Kind, remoteId: string): Promise<Operation | undefined>;
+  /** The ID of the operation that has a record of the API, also if it was modified: the record is not free (I10). */
+  recordHolder(kind: Kind, remoteId: string): Promise<string | undefined>;
+  /**
+   * Compares operations with their events; some hundred at a time.
+   *
+   * @throws Failure `ledger.modified`
+   */
+  assertRecorded(operations: Operation[]): Promise<void>;
   /** The operations that have one of these references or API IDs, oldest first; some hundred names at a time. */
   ofNames(names: string[]): Promise<Operation[]>;
   /** Refunds of a payment, whatever their state; in production of every account. */

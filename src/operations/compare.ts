@@ -116,8 +116,8 @@ export async function assertFree(
   deps: Pick<OperationDeps, "ledger" | "account">,
 ): Promise<void> {
   if (isLocalSandbox(deps.account)) return;
-  const other = await (await deps.ledger()).ofRecord(operation.kind, remoteId);
-  if (other && other.number !== operation.number) throw idTaken(operation, remoteId, other.id);
+  const holder = await (await deps.ledger()).recordHolder(operation.kind, remoteId);
+  if (holder && holder !== operation.id) throw idTaken(operation, remoteId, holder);
 }
 
 /** The failure of a response that names the record of another operation (I10). */

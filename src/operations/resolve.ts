@@ -144,9 +144,8 @@ async function adopt(
   const record = await retrieveRecord(kind, remoteId, deps);
   const { different, unclear } = comparedRecord(operation, record);
   const problems = [...different, ...unclear, ...outOfBounds(kind, remoteId, record)];
-  const other = await ledger.ofRecord(operation.kind, remoteId);
-  if (other && other.number !== operation.number)
-    problems.push(`${remoteId} already belongs to ${other.id}`);
+  const holder = await ledger.recordHolder(operation.kind, remoteId);
+  if (holder && holder !== operation.id) problems.push(`${remoteId} already belongs to ${holder}`);
   if (problems.length === 0)
     return learn(
       operation,
@@ -235,7 +234,7 @@ export async function resolveByRecord(
   };
   for (const one of unknown)
     if (isTransitionTo(one, found) && !(await ledger.holderOf(one))) await confirm(one);
-  if (await ledger.ofRecord(kind, id)) {
+  if (await ledger.recordHolder(kind, id)) {
     return { resolved, conflict: await conflictWith({ kind, id }, record, deps) };
   }
   if (outOfBounds(kind, id, record).length > 0) return known;

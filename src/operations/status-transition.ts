@@ -11,7 +11,7 @@ import {
   rejection,
   unsent,
 } from "./response-failure.ts";
-import { type RecordOf, remembered, requestRecord } from "./status.ts";
+import { type RecordOf, remembered, requestRecord, sentBefore } from "./status.ts";
 
 /** A change of status, whose effect the record shows. */
 interface Transition<Kind extends Resource> {
@@ -70,7 +70,7 @@ async function changeStatus<Kind extends Resource>(
     const result = await untilDone(transition, send, earlier !== undefined, deps);
     return { result, ...statusIn(result) };
   });
-  return remembered({ kind: resource, id }, changed, deps);
+  return remembered({ kind: resource, id }, changed, deps).catch(sentBefore);
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Data } from "../api/contract/endpoint.ts";
 import type { ServiceContract, ServiceRecord } from "../api/contract/index.ts";
 import type { Answer } from "../api/response.ts";
 import { amountText } from "../domain/amount.ts";
-import { Failure } from "../domain/failure.ts";
+import { Failure, inOneLine } from "../domain/failure.ts";
 import { commandGroup, hasEnded, type Resource, resources } from "../domain/statuses.ts";
 import { inCommand } from "../domain/text.ts";
 import { refundSumsOf } from "../ledger/decide.ts";
@@ -100,8 +100,13 @@ export async function waitForRecord<Kind extends Resource>(
     const answer = await requestRecord(kind, id, deps);
     if (answer.kind === "data") {
       const { data } = answer;
-      if (!isDeepStrictEqual(last, data))
-        mixedUp = await remembered({ kind, id }, data, deps).then(() => undefined, ifMixedUp);
+      if (!isDeepStrictEqual(last, data)) {
+        const stored = remembered({ kind, id }, data, deps);
+        mixedUp = await (options.justMade ? stored.catch(sentBefore) : stored).then(
+          () => undefined,
+          ifMixedUp,
+        );
+      }
       if (last?.status !== data.status) deps.notice(`${titles[kind]} ${id} is ${data.status}.`);
       last = data;
     } else if (!options.justMade && (last === undefined || isFinal(answer)))
@@ -154,7 +159,8 @@ export function pauseOf(
  * Records what a record shows, if the ledger has the operation that created it.
  *
  * @throws Failure `conflict` if the record differs from what was requested; `uncertain` if the record is for
- * another reference, whose status is then not stored
+ * another reference, whose status is then not stored; `ledger.modified` if the operation is not as its events
+ * record
  */
 export async function remembered<Retrieved extends ServiceRecord>(
   { kind, id }: Named,
@@ -169,7 +175,8 @@ export async function remembered<Retrieved extends ServiceRecord>(
       conflict = conflictIn(operation, record);
       await recordShown(operation, record, conflict, deps);
     }
-  } catch {
+  } catch (error) {
+    if (isModified(error)) throw error;
     deps.notice(
       `The ledger could not store that ${id} is ${record.status}. To store it later, run 'lenden ${commandGroup(kind)} get ${inCommand(id)}'.`,
       "ledger.status-not-recorded",
@@ -179,7 +186,18 @@ export async function remembered<Retrieved extends ServiceRecord>(
   return record;
 }
 
-/** As `remembered`; returns the failure of a record that is not what its operation requested. */
+function isModified(error: unknown): error is Failure {
+  return error instanceof Failure && error.reason === "ledger.modified";
+}
+
+/** The failure of a modified operation, after the API accepted a request of this run. */
+export function sentBefore(error: unknown): never {
+  if (!isModified(error)) throw error;
+  const message = `The API accepted the request. ${error.message}`;
+  throw new Failure(error.reason, message, { ...error.details, effect: "accepted" });
+}
+
+/** As `remembered`, with a notice of a modified operation; returns the failure of a record that is not what its operation requested. */
 export async function conflictWith(
   named: Named,
   record: ServiceRecord,
@@ -187,11 +205,12 @@ export async function conflictWith(
 ): Promise<Failure | undefined> {
   try {
     await remembered(named, record, deps);
-    return undefined;
   } catch (error) {
-    if (error instanceof Failure) return error;
-    throw error;
+    if (!(error instanceof Failure)) throw error;
+    if (!isModified(error)) return error;
+    deps.notice(inOneLine(error), error.reason);
   }
+  return undefined;
 }
 
 /**
@@ -221,7 +240,7 @@ async function otherMeaning(
   ledger: Ledger,
 ): Promise<string | undefined> {
   for (const other of resources) {
-    if (other === kind || !(await ledger.ofRecord(other, id))) continue;
+    if (other === kind || !(await ledger.recordHolder(other, id))) continue;
     return `${id} is the ID of a ${other}. To see the ${other}, run 'lenden ${commandGroup(other)} get ${inCommand(id)}'.`;
   }
   const found = await ledger.find(id);

@@ -279,7 +279,7 @@ async function retrieve(
       const { conflict } = await resolveByRecord(one, deps);
       if (conflict) deps.notice(inOneLine(conflict), conflict.reason);
       if (conflict?.kind === "conflict") failed.conflict ??= conflict;
-      if (!isImporting || (await ledger.ofRecord(one.kind, one.id))) continue;
+      if (!isImporting || (await ledger.recordHolder(one.kind, one.id))) continue;
       const problems = outOfBounds(one.kind, one.id, one.record);
       if (problems.length > 0) {
         unrecorded.set(one.id, `in the API's record, ${problems.join(", ")}`);

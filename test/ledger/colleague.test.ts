@@ -82,7 +82,7 @@ describe("a colleague with psql", () => {
         await insert(shop, "batches", { ...batch, number: given, id, account: "77" });
         await shop.append({ operation: null, batch: BigInt(given), event: "plan", data: {} });
       }
-      await plant(shop, "JULY-1", (intent) => ({
+      await plant(shop, "UNKNOWN-1", (intent) => ({
         ...intent,
         ...{ id: "OPCOPY", reference: row.reference, amountPaisa: row.amount_paisa },
         ...{ batch: given, seal: row.seal },
@@ -91,7 +91,6 @@ describe("a colleague with psql", () => {
           ...{ recipientNumber: row.recipient, paymentMethodId: row.method_id },
         },
       }));
-      await declare(shop, "id = 'OPCOPY'", { event: "attempt", data: { state: "UNCERTAIN" } });
 
       const sent = await shop.annBuilt(["ledger", "resolve", "OPCOPY", "--yes", "--json"]);
 
@@ -259,6 +258,68 @@ describe("a colleague with psql", () => {
       expect([again.code, errorOf(again)]).toMatchObject([1, { reason: "ledger.modified" }]);
     }
     expect(shop.moved()).toEqual([]);
+  });
+
+  /** What he edits of ann's newest operations, and the commands that act on them. */
+  const acting: [
+    what: string,
+    set: string,
+    which: string,
+    lines: (filled: Filled) => string[][],
+  ][] = [
+    [
+      "the page of a payment",
+      "payment_url = 'https://evil.example/'",
+      "description = 'tea'",
+      () => [
+        ["pay", "link", "@last"],
+        ["pay", "get", "@last"],
+        ["pay", "wait", "@last", "--wait-timeout", "1ms"],
+      ],
+    ],
+    [
+      "the API ID of a payment",
+      "remote_id = (SELECT remote_id FROM operations WHERE description = 'unsure')",
+      "description = 'tea'",
+      ({ unsure }) => [
+        ["pay", "link", unsure],
+        ["pay", "get", unsure],
+        refund("@last", "30"),
+        refund(unsure, "30"),
+      ],
+    ],
+    [
+      "the state of a payment",
+      "state = 'NOT_SENT', phase = 'free', remote_id = NULL",
+      "description = 'tea'",
+      () => [["pay", "get", "@last"], refund("@last", "30")],
+    ],
+    [
+      "the API ID of a refund",
+      "remote_id = 'rf_0', state = 'CONFIRMED', phase = 'live'",
+      "kind = 'refund' AND state = 'UNCERTAIN'",
+      () => [["refund", "cancel", "@last", "--yes"]],
+    ],
+    [
+      "the state of a payout",
+      "state = 'CONFIRMED', phase = 'live', status = 'Completed', remote_id = 'PO-0'",
+      "reference = 'UNKNOWN-1'",
+      () => [["ledger", "resolve", "UNKNOWN-1", "--yes"]],
+    ],
+  ];
+
+  serverTest.each(acting)("edits %s, and no command acts on it", async (_, set, which, lines) => {
+    const { rowCount } = await shop.colleague.query(`UPDATE operations SET ${set} WHERE ${which}`);
+    expect(rowCount).toBe(1);
+    const moved = structuredClone(shop.api.refunds);
+
+    for (const line of lines(filled)) {
+      const acted = await shop.ann([...line, "--json"]);
+      const reason = acted.code === 1 ? errorOf(acted).reason : acted.stdout;
+      expect.soft([line, acted.code, reason]).toEqual([line, 1, "ledger.modified"]);
+    }
+    expect(shop.api.refunds).toEqual(moved);
+    expect((await shop.ann(["ledger", "show", "@last"])).code).toBe(0);
   });
 
   serverTest("inserts no event, operation or batch with a number below all others", async () => {

@@ -60,6 +60,10 @@ async function troubled({ before, after, status }: Trouble) {
       if (writes > 0) after?.(writes, "read");
       return own.ofRecord(...asked);
     },
+    recordHolder: async (...asked) => {
+      if (writes > 0) after?.(writes, "read");
+      return own.recordHolder(...asked);
+    },
     assertStillOurs: () => before?.(writes + 1),
   };
   const exchange = async ({ method, url }: { method: string; url: URL }): Promise<Exchange> => {

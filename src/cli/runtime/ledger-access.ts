@@ -12,7 +12,7 @@ import { Failure, usage, whyAndHint } from "../../domain/failure.ts";
 import { placeIn } from "../../domain/identifier.ts";
 import type { LedgerUrl } from "../../domain/ledger-url.ts";
 import { formatTime } from "../../domain/local-time.ts";
-import { isImported, isTest, states } from "../../domain/state.ts";
+import { isImported, isTest } from "../../domain/state.ts";
 import { commandGroup, type Resource } from "../../domain/statuses.ts";
 import { counted, inCommand } from "../../domain/text.ts";
 import { isLocalSandbox } from "../../domain/url.ts";
@@ -213,12 +213,19 @@ async function idAt(kind: Resource, typed: string, ledger: Ledger): Promise<stri
       `${JSON.stringify(typed)} is not a valid ID. @last is the newest in the ledger, @2 the one before it.`,
     ]);
   let left = place;
-  for await (const one of ledger.list(kind, { states: mayExist })) {
-    if (isTest(one) || isImported(one)) continue;
+  let passed: Operation[] = [];
+  for await (const one of ledger.list(kind)) {
+    passed.push(one);
+    const counts = mayExist(one) && !isTest(one) && !isImported(one);
     // The user may mean this one: an older one must not be refunded or cancelled instead.
-    if (one.remoteId === null) throw unknownPlace(typed, one);
-    left -= 1;
-    if (left === 0) return one.remoteId;
+    if (counts && one.remoteId === null) throw unknownPlace(typed, one);
+    if (counts) left -= 1;
+    const isFound = left === 0;
+    if (!isFound && passed.length < comparedAtOnce) continue;
+    // One that does not count may have been edited, and is meant.
+    await ledger.assertRecorded(passed);
+    if (isFound) return one.remoteId ?? "";
+    passed = [];
   }
   const what = place === 1 ? `no ${kind} yet` : `fewer than ${place} ${kind}s`;
   throw new Failure("ledger.not-found", `This account has ${what} in the ledger.`, {
@@ -226,8 +233,12 @@ async function idAt(kind: Resource, typed: string, ledger: Ledger): Promise<stri
   });
 }
 
-/** The states of operations that created a record, or may have. */
-const mayExist = states.filter((state) => state !== "NOT_SENT" && state !== "REFUSED");
+const comparedAtOnce = 500;
+
+/** True for an operation that created a record, or may have. */
+function mayExist({ state }: Operation): boolean {
+  return state !== "NOT_SENT" && state !== "REFUSED";
+}
 
 function unknownPlace(typed: string, { kind, id, reference, createdAt }: Operation): Failure {
   const name = reference ?? id;

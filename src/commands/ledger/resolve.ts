@@ -73,6 +73,8 @@ export const ledgerResolve = defineCommand({
     const ledger = await context.ledger.own();
     const all =
       name === undefined ? await ledger.unsettled() : [await operationNamed(name, ledger)];
+    // One that an edit made known would not be resolved. Of several, each is compared when it is.
+    if (name !== undefined) await ledger.assertRecorded(all);
     const given = created ? { created } : notCreated ? ("not created" as const) : undefined;
     const findings = given
       ? new Map(all.map(({ id }) => [id, given]))

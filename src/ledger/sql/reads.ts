@@ -1,19 +1,19 @@
 import { guardScope } from "../account.ts";
 import { type HistoryEvent, lastSentAt } from "../events.ts";
 import type { Ledger, RecordedOrder } from "../ledger.ts";
-import type { Operation } from "../operation.ts";
+import type { Kind, Operation } from "../operation.ts";
 import { eventOf, foundOperationOf, holderIn, operationOf } from "../rows.ts";
-import { grouped } from "../values.ts";
+import { grouped, type Row } from "../values.ts";
 import { loginOf, type Recorder } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import { batchOfOperation } from "./conditions.ts";
 import type { Dialect, Driver } from "./driver.ts";
+import { foundIn } from "./found.ts";
 import { type ColumnTypes, parameters, query, type Value, type Work } from "./work.ts";
 
 type Reads = Pick<
   Ledger,
-  | ("find" | "findElsewhere" | "ofRecord" | "ofNames" | "refundsOf" | "unsettled")
-  | ("historyOf" | "lastSentAt" | "ordersOf" | "holderOf")
+  ("find" | "findElsewhere" | "ofNames" | "refundsOf" | "unsettled") | keyof (Compared & Histories)
 >;
 
 type Reading = Pick<Driver, "dialect" | "read" | "snapshot">;
@@ -28,14 +28,9 @@ export function createReads(driver: Reading, recorder: Recorder, account: RunAcc
   const { dialect } = driver;
   const scope = guardScope({ environment });
 
-  /** The operations that a condition finds. */
-  const select = (where: (own: bigint, bind: Bind) => string): Promise<Operation[]> =>
-    driver.read(function* () {
-      const { number } = yield* account.readOnce();
-      const { values, bind } = parameters();
-      const sql = `SELECT ${dialect.operationColumns} FROM lenden.operations o WHERE ${where(number, bind)}`;
-      return (yield* query(sql, ...values)).map(operationOf);
-    });
+  const rowsOf = rowsIn(driver, account);
+  const select = async (where: Where): Promise<Operation[]> =>
+    (await rowsOf(dialect.operationColumns, where)).map(operationOf);
   const whose = (own: bigint, bind: Bind) => ofAccount(account, dialect, own, bind);
 
   return {
@@ -61,14 +56,6 @@ export function createReads(driver: Reading, recorder: Recorder, account: RunAcc
           SELECT ${newest(`${others} AND o.reference = ${given}`)} AS number UNION ALL
           SELECT ${newest(`${others} AND o.remote_id = ${given}`)}) one)`;
       });
-      return found[0];
-    },
-
-    ofRecord: async (kind, remoteId) => {
-      const found = await select(
-        (own, bind) => `${whose(own, bind)} AND o.kind = ${bind(kind)}
-          AND o.remote_id = ${bind(remoteId)} ${byNumber} DESC LIMIT 1`,
-      );
       return found[0];
     },
 
@@ -100,8 +87,58 @@ export function createReads(driver: Reading, recorder: Recorder, account: RunAcc
           AND o.state IN ('INTENT', 'UNCERTAIN') ${byNumber}`,
       ),
 
+    ...createCompared(driver, recorder, account),
     ...createHistories(driver, loginOf(recorder)),
   };
+}
+
+type Compared = Pick<Ledger, "ofRecord" | "recordHolder" | "assertRecorded">;
+
+function createCompared(driver: Reading, recorder: Recorder, account: RunAccount): Compared {
+  const { dialect } = driver;
+  const rowsOf = rowsIn(driver, account);
+  const compare = (rows: Row[]) => foundIn(rows, { appendedTo: () => [], recorder });
+  const newestOf =
+    (kind: Kind, remoteId: string): Where =>
+    (own, bind) =>
+      `${ofAccount(account, dialect, own, bind)} AND o.kind = ${bind(kind)}
+        AND o.remote_id = ${bind(remoteId)} ${byNumber} DESC LIMIT 1`;
+  return {
+    ofRecord: async (kind, remoteId) => {
+      const rows = await rowsOf(dialect.foundColumns, newestOf(kind, remoteId));
+      compare(rows);
+      return rows.map(operationOf)[0];
+    },
+
+    recordHolder: async (kind, remoteId) => {
+      const [row] = await rowsOf("o.id", newestOf(kind, remoteId));
+      return row && String(row.id);
+    },
+
+    assertRecorded: (operations) =>
+      driver.read(function* (): Work<void> {
+        const rows = operations.map(({ number }) => ({ number }));
+        const given = { columns: { number: "number" }, rows } as const;
+        const sql = `SELECT ${dialect.foundColumns} FROM given CROSS JOIN lenden.operations o
+          WHERE o.number = given.number`;
+        const [found = []] = yield [{ sql, values: [], given }];
+        compare(found);
+      }),
+  };
+}
+
+/** A condition on operations `o`. */
+type Where = (own: bigint, bind: Bind) => string;
+
+/** Reads columns of the operations that a condition finds. */
+function rowsIn({ read }: Reading, account: RunAccount) {
+  return (columns: string, where: Where): Promise<Row[]> =>
+    read(function* () {
+      const { number } = yield* account.readOnce();
+      const { values, bind } = parameters();
+      const sql = `SELECT ${columns} FROM lenden.operations o WHERE ${where(number, bind)}`;
+      return yield* query(sql, ...values);
+    });
 }
 
 type Histories = Pick<Ledger, "historyOf" | "lastSentAt" | "ordersOf" | "holderOf">;
