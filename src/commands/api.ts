@@ -7,9 +7,10 @@ import { safeJson } from "../cli/output/terminal-text.ts";
 import { amountNumber, paisaOf, readAmount } from "../domain/amount.ts";
 import { usage } from "../domain/failure.ts";
 import { isObject, jsonIn, repeatedKey } from "../domain/json.ts";
+import { readAnyRecipient } from "../domain/mobile.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { readTimestamp } from "../domain/timestamp.ts";
-import { warnOfAccountNumber } from "./resources.ts";
+import { warnOfAccountNumber, warnOfRecipient } from "./resources.ts";
 
 const verbs = ["GET", "POST", "PATCH", "PUT", "DELETE"] as const;
 type Fields = Record<string, unknown>;
@@ -67,7 +68,7 @@ export const api = writeCommand({
   preview: ({ call }, { api }) => api.previewRaw(call),
   question: async ({ call: { body, ...call } }) => body && questionOf({ ...call, body }),
   async send({ call, write, include, ...input }, context) {
-    if (input.accountNumberAsIs) warnOfAccountNumber(call.body?.accountNumber, context);
+    if (input.accountNumberAsIs) await warnOfNumbers(call.body ?? {}, context);
     const { endingOf, sendRecorded } = await import("../operations/raw-call.ts");
     if (write) {
       const { environment } = await context.config.account();
@@ -94,6 +95,15 @@ export const api = writeCommand({
   },
   ending: ({ ending }) => ending,
 });
+
+/** Warns of the number that a refund or a payout is sent to. */
+async function warnOfNumbers(body: Fields, context: Context): Promise<void> {
+  warnOfAccountNumber(body.accountNumber, context);
+  const { recipientNumber, paymentMethodId: methodId } = body;
+  if (typeof recipientNumber !== "string" || typeof methodId !== "string") return;
+  const to = readAnyRecipient(recipientNumber, true);
+  if (to.ok) await warnOfRecipient({ to: to.value, methodId }, context);
+}
 
 function questionOf({ method, path, body }: { method: string; path: string; body: Fields }) {
   const rows: [string, string][] = [

@@ -10,6 +10,7 @@ import {
   time,
 } from "../cli/output/view.ts";
 import { almostMobileProblem } from "../domain/identifier.ts";
+import type { Mobile } from "../domain/mobile.ts";
 import { quoted } from "../domain/result.ts";
 import type { Resource } from "../domain/statuses.ts";
 import { counted } from "../domain/text.ts";
@@ -163,6 +164,21 @@ export function warnOfRecipients(numbers: string[], { ui }: Pick<Context, "ui">)
   const others = numbers.length > 1 ? ` (and ${counted(numbers.length - 1, "other")})` : "";
   const text = `Not a mobile number, and sent as typed: ${quoted(first)}${others}.`;
   ui.notice(text, "payout.account-number");
+}
+
+/** Warns of the number of a payout if its method would not accept it. */
+export async function warnOfRecipient(
+  {
+    to,
+    method,
+    methodId,
+  }: { to: Mobile; method?: string | undefined; methodId?: string | undefined },
+  { api, ui }: Context,
+): Promise<void> {
+  const isUsual =
+    to.account === undefined ||
+    (!to.isOther && (await api.isRocket({ method, methodId, dryRun: false })));
+  if (!isUsual) warnOfRecipients([to.typed], { ui });
 }
 
 /** Warns of an account number that is sent as it is, although a digit may be missing. */

@@ -6,7 +6,7 @@ import { readIdentifier, readRefundAccount } from "../domain/identifier.ts";
 import { isObject } from "../domain/json.ts";
 import { readAnyRecipient, readRecipient } from "../domain/mobile.ts";
 import { readReference } from "../domain/reference.ts";
-import type { Result } from "../domain/result.ts";
+import { type Result, withoutEnds } from "../domain/result.ts";
 import { decodedPath } from "../domain/url.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { createPayment, createRefund, type Repeat } from "./create.ts";
@@ -152,7 +152,9 @@ async function sendAs(
           ? readAnyRecipient(order.recipientNumber, true)
           : await readPayee(order, deps),
       });
-      const sent = await sendPayout({ ...order, amountPaisa, reference }, deps, how);
+      const recipientNumber = withoutEnds(order.recipientNumber, " ");
+      const payout = { ...order, recipientNumber, amountPaisa, reference };
+      const sent = await sendPayout(payout, deps, how);
       return { record: sent.payout, earlier: sent.earlier };
     }
     case "createPayment": {

@@ -140,6 +140,22 @@ describe("--account-number-as-is", () => {
     },
   );
 
+  test.each(["20012345678901", "+8801-712", account])(
+    "api sends %s as typed without the spaces around it, with a warning",
+    async (number) => {
+      const fields = {
+        ...{ amount: 500, merchantRef: "RAW-2", recipientNumber: ` ${number} ` },
+        paymentMethodId: "665f1c2ab8e4",
+      };
+      const line = Object.entries(fields).flatMap(([name, value]) => ["-f", `${name}=${value}`]);
+      const post = ["api", "POST", "/payout/create-by-server", ...line, "--yes"];
+      expect(await merchant.lenden(post)).toMatchObject({ code: 2 });
+      const sent = await merchant.lenden([...post, asIs]);
+      expect(sent).toMatchObject({ code: 0, stderr: expect.stringContaining(warning(number)) });
+      expect(await paidNumbers()).toEqual([number]);
+    },
+  );
+
   test("payout send changes nothing of a mobile number, and accepts no text", async () => {
     const sent = await merchant.lenden([
       ...payoutTo(`+88${mobile}`, "bkash", "--ref", "A-2"),

@@ -13,7 +13,7 @@ import { Failure, usage } from "../../domain/failure.ts";
 import { type Mobile, mobileText, readAnyRecipient, readRecipient } from "../../domain/mobile.ts";
 import { formatPaisa } from "../../domain/money.ts";
 import { generatedPrefix, readReference } from "../../domain/reference.ts";
-import { payoutCard, warnOfRecipients } from "../resources.ts";
+import { payoutCard, warnOfRecipient } from "../resources.ts";
 import { endingAfter, recordAfter, waitFlags } from "../wait-options.ts";
 
 export const payoutSend = writeCommand({
@@ -116,7 +116,7 @@ export const payoutSend = writeCommand({
     const { possibleDuplicate } = await import("../../operations/payout/claim.ts");
     const { sendPayout } = await import("../../operations/payout/send.ts");
     const { reference } = order;
-    if (input.accountNumberAsIs) warnOfRecipients(await otherNumbers(input, context), context);
+    if (input.accountNumberAsIs) await warnOfRecipient(input, context);
     const paymentMethodId = await context.api.methodId({ ...input, dryRun: false });
     const paid = { ...order, paymentMethodId };
     const deps = await context.api.deps();
@@ -157,16 +157,6 @@ export const payoutSend = writeCommand({
 function numberProblems(to: Mobile | undefined, asIs: boolean): string[] {
   const reading = to?.isOther && !asIs ? readRecipient(to.typed, true) : undefined;
   return reading?.ok === false ? [reading.problem] : [];
-}
-
-/** The number, if its method would not accept it. */
-async function otherNumbers(
-  { to, ...input }: { to: Mobile; method: string | undefined; methodId: string | undefined },
-  { api }: Context,
-): Promise<string[]> {
-  const isUsual =
-    to.account === undefined || (!to.isOther && (await api.isRocket({ ...input, dryRun: false })));
-  return isUsual ? [] : [to.typed];
 }
 
 /** What a dialogue knows of a payout before it asks for the reference. */
