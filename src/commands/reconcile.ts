@@ -132,7 +132,10 @@ async function resultOf(input: ReconcileInput, context: Context) {
   const isDated = input.since !== undefined && input.until !== undefined;
   const { delimiter, sheet = mapping?.sheet } = input;
   const standardInput = context.host.stdin;
-  const known = { delimiter, sheet, standardInput, saved, map, isDated };
+  const known = {
+    ...{ delimiter, sheet, standardInput, isDated },
+    ...{ mapping: name ?? "", saved, map },
+  };
   const opened = await openStatement(input.file, known, context.ledger.own);
   const ledger = await context.ledger.own();
   const { statement, columns, isNew } = await chooseColumns(opened, isDated, ledger);

@@ -34,6 +34,8 @@ interface Given {
   delimiter: string | undefined;
   sheet: string | undefined;
   standardInput: AsyncIterable<string | Uint8Array> | undefined;
+  /** The name of the stored mapping, and its columns. */
+  mapping: string;
   saved: ColumnMapping[];
   /** Columns of the command line, which replace saved ones. */
   map: ColumnMapping[];
@@ -44,7 +46,7 @@ interface Given {
 /** @throws Failure `usage` if a given column is not in the file, or if the file has no lines and no period */
 export async function openStatement(
   file: string,
-  { saved, map, isDated, ...options }: Given,
+  { mapping, saved, map, isDated, ...options }: Given,
   openLedger: () => Promise<Pick<Ledger, "ofNames">>,
 ): Promise<Opened> {
   const source = await openTable(file, { ...options, hints: fileHints, limit });
@@ -57,7 +59,7 @@ export async function openStatement(
     );
   };
   const statement = await readTable(source, given, namesIn);
-  checkColumns(statement, given);
+  checkColumns(statement, { given, saved, mapping });
   if (statement.sample.length === 0 && !isDated)
     throw usage(
       [`${file} has no lines below its header, so lenden cannot know its period.`],

@@ -1,6 +1,6 @@
 import { usage } from "../domain/failure.ts";
 import { quoted } from "../domain/result.ts";
-import { shellLine } from "../domain/text.ts";
+import { inCommand, shellLine } from "../domain/text.ts";
 import type { DecimalMark } from "../tables/amount.ts";
 import { type DateOrder, dateOrders } from "../tables/date.ts";
 import { namesBothDirections } from "../tables/direction.ts";
@@ -140,10 +140,26 @@ function* problemsOfColumns({ path, header }: Headed, mapping: ColumnMapping[]) 
   }
 }
 
-/** @throws Failure `usage` if columns were given that cannot be read */
-export function checkColumns(table: Headed, given: ColumnMapping[]): void {
+/**
+ * @param mapping the name of the stored mapping
+ * @throws Failure `usage` if columns were given that cannot be read
+ */
+export function checkColumns(
+  table: Headed,
+  { given, saved, mapping }: { given: ColumnMapping[]; saved: ColumnMapping[]; mapping: string },
+): void {
   const problems = [...problemsOfColumns(table, given)];
-  if (problems.length > 0) throw usage(problems, mapExample);
+  const isMissing = ({ column }: ColumnMapping) =>
+    !table.header.some((name) => isSameHeading(name, column));
+  const isOld = saved.some((one) => given.includes(one) && isMissing(one));
+  if (problems.length > 0) throw usage(problems, isOld ? oldMapping(mapping) : mapExample);
+}
+
+function oldMapping(name: string): string {
+  const [show, remove] = ["show", "remove"].map(
+    (what) => `lenden mapping ${what} ${inCommand(name)}`,
+  );
+  return `To see its columns, run '${show}'. If the provider renamed them, run '${remove}', then the same command: lenden recognizes the new columns, and finds the entries under the same name.`;
 }
 
 function* problemsOfMapping({ path, header }: Headed, mapping: ColumnMapping[]) {

@@ -140,6 +140,22 @@ describe("reconcile --explain", () => {
     expect(await netOf()).toMatchObject({ entries: "199987.5" });
   });
 
+  test("finds the entries again after the mapping of renamed columns was removed", async () => {
+    await reconciled(statement(lines), ...both);
+    const renamed = statement([
+      lines[0]?.replace("Debit,Credit", "Withdrawal,Deposit") ?? "",
+      ...lines.slice(1),
+    ]);
+    const old = await reconciled(renamed);
+    expect(old).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("lenden mapping show bank"),
+    });
+    const removing = /lenden (mapping remove bank)/.exec(old.stderr)?.[1]?.split(" ") ?? [];
+    expect(await merchant.lenden(removing)).toMatchObject({ code: 0 });
+    expect(await reconciled(renamed)).toMatchObject({ code: 0 });
+  });
+
   test("shows the entry of a fee that has changed", async () => {
     const rows = (fee: string) =>
       statement(["Reference,Debit,Fee", `FLD-1,1250.50,${fee}`, "FLD-2,500,7.50"]);
