@@ -164,18 +164,23 @@ export function createRowReader(
   };
 }
 
-/** Finds cells of columns without a role that say that the row is not to be paid. */
+/** Finds texts for people that say that the row is not to be paid. */
 function createHeldProblems({ columns }: Payroll) {
   // A stored mapping does not decide about the rows of another month.
-  const remarks = columns.filter(
-    ({ field, isChosen }) => field === undefined || (field === "ignore" && !isChosen),
+  const texts = columns.filter(
+    ({ field, isChosen }) =>
+      field === undefined ||
+      field === "name" ||
+      field === "description" ||
+      (field === "ignore" && !isChosen),
   );
   return (line: number, cells: TableRow["cells"]) =>
-    remarks.flatMap(({ name: column, place }): CleanProblem[] => {
+    texts.flatMap(({ name: column, place, field }): CleanProblem[] => {
       const text = headingLine(textOf(cells[place]));
       if (!isHeld(text)) return [];
-      const ignore = column === "" ? "" : `, or add ${shellLine(["--map", `${column}=ignore`])}`;
-      const problem = `${quoted(text)} says that the row is not to be paid. Delete the row${ignore}.`;
+      const ignore = `add ${shellLine(["--map", `${column}=ignore`])}`;
+      const pay = column === "" ? "" : `, or ${field === "name" ? "correct the name" : ignore}`;
+      const problem = `${quoted(text)} says that the row is not to be paid. Delete the row${pay}.`;
       return [{ kind: "held back", line, column, problem }];
     });
 }

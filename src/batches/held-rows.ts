@@ -4,12 +4,12 @@ import { beforeColumn } from "../tables/payroll-names.ts";
 import type { CheckedFile } from "./check.ts";
 import { fieldsOf } from "./header.ts";
 
-const words = [
+const heldWords = [
   ...["hold", "do not pay", "don['’]?t pay", "not to be paid", "no payment"],
   ...["resigned", "suspended", "terminated", "cancell?ed", "স্থগিত", "বন্ধ"],
 ].join("|");
 const saysHeld = new RegExp(
-  `(?:^|[^\\p{L}\\p{M}])(?:${words})(?:$|[^\\p{L}\\p{M}])|^(?:(?:payment|salary) )?stop(?:ped)?(?:$|[^\\p{L}])`,
+  `(?:^|[^\\p{L}\\p{M}])(?:${heldWords})(?:$|[^\\p{L}\\p{M}])|^(?:(?:payment|salary) )?stop(?:ped)?(?:$|[^\\p{L}])`,
   "iu",
 );
 
@@ -23,14 +23,17 @@ export function isHeld(text: string): boolean {
 
 const mostNamed = 5;
 
-/** Rows whose other columns say that they are not to be paid; empty if there are none. */
+/** What a column of texts for people may be. */
+const textFields = ["name", "description", undefined];
+
+/** Rows whose texts say that they are not to be paid; empty if there are none. */
 export function heldText({ columns, rows }: Pick<CheckedFile, "columns" | "rows">): string {
   const fields = fieldsOf(columns);
-  const others = columns.flatMap((name, place) =>
-    fields[place] === undefined && name !== beforeColumn ? { name, place } : [],
+  const texts = columns.flatMap((name, place) =>
+    textFields.includes(fields[place]) && name !== beforeColumn ? { name, place } : [],
   );
   const held = rows.flatMap(({ line, cells }) => {
-    const found = others.find(({ place }) => isHeld(cells[place] ?? ""));
+    const found = texts.find(({ place }) => isHeld(cells[place] ?? ""));
     return found ? `line ${line} (${found.name}: ${quoted(cells[found.place] ?? "")})` : [];
   });
   if (held.length === 0) return "";

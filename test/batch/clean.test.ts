@@ -232,6 +232,19 @@ describe("payout batch clean does not decide", () => {
     },
   );
 
+  test.each([
+    ["Name", "correct the name"],
+    ["Description", "add --map Description=ignore"],
+  ])("whether a row is paid that is on hold by its %s", async (column, way) => {
+    const content = `${column},to,amount\nA,01712345671,5\nB (HOLD),01712345672,6\n`;
+    expect(await problem(content)).toContain(
+      `line 3, ${column}: "B (HOLD)" says that the row is not to be paid. Delete the row, or ${way}.`,
+    );
+    const check = ["payout", "batch", "check", fileOf(content), "--method", "bkash"];
+    const warnings = [{ reason: "batch.rows-held-back", message: expect.anything() }];
+    expect(await merchant.json(check)).toMatchObject({ warnings });
+  });
+
   test("whether numbers of one wallet are paid by another one", async () => {
     const content = "Name,Nagad No,Pay,Method\nA,01712345671,5,nagad\nB,01712345672,6,\n";
     const said = await problem(content, "--method", "bkash");
