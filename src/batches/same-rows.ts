@@ -54,8 +54,9 @@ function writtenOf({ recipient, line, cells }: Pick<FileRow, "recipient" | "line
 export async function hasSameRows(
   plan: ReadPlan,
   rows: FileRow[],
-  { batches }: Ledger,
+  { batches, login }: Ledger,
 ): Promise<boolean> {
+  const isOfOthers = !plan.isSealed && plan.batch.login !== login;
   const { columns, name, fileName, identity } = plan.batch;
   const own = rows.map((row) => ({ ...row }));
   const ownName = name === fileName ? undefined : name;
@@ -65,8 +66,8 @@ export async function hasSameRows(
   for await (const row of batches.rowsAsRead(plan, "all")) {
     const ofFile = sought.get(row.reference);
     if (!ofFile || rowKey(ofFile) !== rowKey(row)) return false;
-    // What is sealed again was written by others, and is sent, exported and resolved as it is written.
-    if (!plan.isSealed && !isDeepStrictEqual(writtenOf(ofFile), writtenOf(row))) return false;
+    // What others wrote is sealed again, and is sent, exported and resolved as it is written.
+    if (isOfOthers && !isDeepStrictEqual(writtenOf(ofFile), writtenOf(row))) return false;
     sought.delete(row.reference);
   }
   return sought.size === 0;
