@@ -46,7 +46,7 @@ export function textOf(cell: Cell | undefined): string {
  */
 export function* problemsOfName(
   path: string,
-  { column, field, isOptional = false }: PayrollMapping,
+  { column, field, isOptional = false, isStored = false }: PayrollMapping,
   header: string[],
   given: PayrollMapping[],
 ): Iterable<string> {
@@ -56,10 +56,9 @@ export function* problemsOfName(
       (name) => name !== "" && !given.some((one) => isSameHeading(one.column, name)),
     );
     const likely = free.find((name) => fieldOfHeading(name) === field) ?? nearest(column, free);
-    const fix =
-      likely === undefined
-        ? ""
-        : ` Add ${shellLine(["--map", `${likely}=${field}`])}, if that is the column.`;
+    const map = shellLine(["--map", `${likely}=${field}`]);
+    const way = isStored ? `Add ${map}` : `Use ${map} instead`;
+    const fix = likely === undefined ? "" : ` ${way}, if that is the column.`;
     yield `${path} has no column ${quoted(column)}.${fix}`;
   }
   if (count > 1) yield `${path} has ${count} columns with the name ${quoted(column)}.`;

@@ -408,6 +408,13 @@ describe("payout batch clean --mapping", () => {
     expect(other).toContain(`has no column "Pay To". Add --map Mobile=to, if that is the column.`);
   });
 
+  test("names the column that a flag should name, which it replaces", async () => {
+    const text = "Name,Mobile,Amount\nA,01712345678,5\n";
+    expect(await problem(text, "--map", "Moble=to")).toContain(
+      'has no column "Moble". Use --map Mobile=to instead, if that is the column.',
+    );
+  });
+
   test("says when it is stored and changed, and which columns are new", async () => {
     const run = (text: string, ...flags: string[]) =>
       clean(fileOf(text), "--mapping", "months", ...flags);
