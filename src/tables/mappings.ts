@@ -15,8 +15,8 @@ const schema = z.object({
   columns: z.array(z.object({ column: z.string(), field: z.string() })),
   /** The names of the other columns, of a payroll. */
   others: z.optional(z.array(z.string())),
-  /** True if the user chose the amount beside the other columns. */
-  isAmountChosen: z.optional(z.boolean()),
+  /** The names of those of the others that had amounts when the user chose the amount. */
+  seen: z.optional(z.array(z.string())),
   /** Of a workbook, if the user named it. */
   sheet: z.optional(z.string()),
 });

@@ -440,6 +440,21 @@ describe("payout batch clean --mapping", () => {
     expect(await cleaned(differs, "--mapping", "same")).toHaveLength(2);
   });
 
+  test("does not decide about deductions that were empty when it was stored", async () => {
+    const text = "Name,Mobile,Gross Pay,Advance,Tax\nA,01712345678,500,,7\n";
+    const deducted = text.replace("500,,7", "500,100,7");
+    await cleaned(text, "--mapping", "gross", "--map", "Gross Pay=amount");
+    expect(await cleaned(text, "--mapping", "gross")).toHaveLength(2);
+    for (const flags of [[], ["--map", "Name=name"]])
+      expect(await problem(deducted, "--mapping", "gross", ...flags)).toContain(
+        'before deductions, which the file has: "Advance" (such as "100").',
+      );
+    await cleaned(text.replace("500,,7", "500,0,7"), "--mapping", "gross", "--map", "Tax=ignore");
+    expect(await problem(deducted, "--mapping", "gross")).toContain('"Advance" (such as "100")');
+    await cleaned(deducted, "--mapping", "gross", "--map", "Gross Pay=amount");
+    expect(await cleaned(deducted, "--mapping", "gross")).toHaveLength(2);
+  });
+
   test("does not decide about rows that a later file holds back", async () => {
     const text = "Name,Mobile,Pay,Remarks\nA,01712345678,5,Hold\n";
     const flags = ["--map", "Remarks=ignore"];

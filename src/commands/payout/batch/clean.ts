@@ -17,10 +17,11 @@ import { err, ok, quoted, type Result } from "../../../domain/result.ts";
 import { shellLine } from "../../../domain/text.ts";
 import { replaceFile } from "../../../platform/files.ts";
 import type { Folders } from "../../../platform/host.ts";
-import { isSameHeading } from "../../../tables/heading.ts";
+import type { TableRow } from "../../../tables/cell.ts";
+import { isAmount, isSameHeading } from "../../../tables/heading.ts";
 import { type Mapping, openMappings } from "../../../tables/mappings.ts";
 import { type Payroll, readPayroll } from "../../../tables/payroll.ts";
-import type { PayrollMapping } from "../../../tables/payroll-columns.ts";
+import type { PayrollColumn, PayrollMapping } from "../../../tables/payroll-columns.ts";
 import { payrollFields } from "../../../tables/payroll-names.ts";
 import { changeTexts, columnTexts, problemsOf, skippedTexts, totalTexts } from "./clean-texts.ts";
 import { fileFlags } from "./file.ts";
@@ -147,7 +148,7 @@ const limit = {
 
 async function readFile(input: CleanInput, context: Context): Promise<Payroll> {
   const { openTable } = await import("../../../tables/source.ts");
-  const { columns: saved, others, sheet: usual, isAmountChosen } = savedMapping(input, context);
+  const { columns: saved, others, sheet: usual, seen } = savedMapping(input, context);
   const { delimiter, sheet = usual } = input;
   const isReplaced = ({ column, field: saved }: PayrollMapping) =>
     input.map.some(
@@ -155,12 +156,7 @@ async function readFile(input: CleanInput, context: Context): Promise<Payroll> {
     );
   const mapped = [...saved.filter((one) => !isReplaced(one)), ...input.map];
   const source = await openTable(input.file, { delimiter, sheet, hints: fileHints, limit });
-  const payroll = await readPayroll(
-    source,
-    mapped,
-    input.ignoreColumns,
-    isAmountChosen ? others : [],
-  );
+  const payroll = await readPayroll(source, mapped, input.ignoreColumns, seen);
   const known = [...mapped.map(({ column }) => column), ...(others ?? [])];
   const added = payroll.columns.filter(
     ({ name, field }) =>
@@ -177,8 +173,8 @@ async function readFile(input: CleanInput, context: Context): Promise<Payroll> {
 function savedMapping({ mapping: name, sheet: given }: CleanInput, { host, ui }: Context) {
   const mapping = name === undefined ? undefined : openMappings(host.folders.config).find(name);
   if (!mapping || name === undefined)
-    return { columns: [], others: undefined, sheet: undefined, isAmountChosen: false };
-  const { sheet, others, isAmountChosen = false } = mapping;
+    return { columns: [], others: undefined, sheet: undefined, seen: [] };
+  const { sheet, others, seen = [] } = mapping;
   const columns = mapping.columns.map(({ column, field: saved }): PayrollMapping => {
     const found = payrollFields.find((one) => one === saved);
     if (mapping.kind === "payroll" && found)
@@ -191,10 +187,10 @@ function savedMapping({ mapping: name, sheet: given }: CleanInput, { host, ui }:
   const told = columns.map((one) => `${one.column} is ${one.field}`);
   if (sheet !== undefined && given === undefined) told.unshift(`the sheet is ${sheet}`);
   ui.notice(`Mapping ${name}: ${told.join(", ")}.`);
-  return { columns, others, sheet, isAmountChosen };
+  return { columns, others, sheet, seen };
 }
 
-function saveMapping(input: CleanInput, { columns }: Payroll, { host, ui }: Context): void {
+function saveMapping(input: CleanInput, { columns, rows }: Payroll, { host, ui }: Context): void {
   const { mapping: name, map } = input;
   if (name === undefined) return;
   const mappings = openMappings(host.folders.config);
@@ -209,11 +205,19 @@ function saveMapping(input: CleanInput, { columns }: Payroll, { host, ui }: Cont
   const others = columns.flatMap(({ name: column, field: found }) =>
     column !== "" && (found === undefined || !mappable.some((one) => one === found)) ? column : [],
   );
-  const isAmountChosen =
-    before?.isAmountChosen || columns.some((one) => one.field === "amount" && one.isChosen);
-  const mapping: Mapping = { kind: "payroll", columns: saved, others, isAmountChosen, sheet };
+  const isAmountChosen = columns.some((one) => one.field === "amount" && one.isChosen);
+  // A column that is empty now may have deductions next month, about which the user has to decide.
+  const seen = isAmountChosen ? namesWithAmounts(columns, rows) : before?.seen;
+  const mapping: Mapping = { kind: "payroll", columns: saved, others, seen, sheet };
   const told = mappings.save(name, mapping);
   if (told !== undefined) ui.notice(told);
+}
+
+/** The columns without a role that have amounts. */
+function namesWithAmounts(columns: PayrollColumn[], rows: TableRow[]): string[] {
+  return columns.flatMap(({ name, place, field }) =>
+    field === undefined && rows.some(({ cells }) => isAmount(cells[place] ?? "")) ? name : [],
+  );
 }
 
 async function clean(input: CleanInput, payroll: Payroll, context: Context): Promise<Cleaned> {
