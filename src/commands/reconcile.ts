@@ -34,6 +34,7 @@ import { unusedColumns } from "../reconcile/recognize.ts";
 import type { Reconciliation } from "../reconcile/reconcile.ts";
 import {
   endingOf,
+  halfText,
   lineOf,
   missingEntryOf,
   missingOf,
@@ -181,6 +182,8 @@ async function resultOf(input: ReconcileInput, context: Context) {
   for (const told of skippedTexts(lines.skipped)) context.ui.notice(told, "statement.skipped-rows");
   if (lines.oddDebits)
     context.ui.notice(oddDebitsText(file, lines.oddDebits), "statement.odd-debits");
+  const half = halfText(found, file);
+  if (half !== undefined) context.ui.notice(half, "statement.half-of-return");
   const others = othersText(found.findings.matchedOfOthers(ledger.login));
   if (others !== undefined) context.ui.notice(others, "statement.recorded-by-others");
   return {

@@ -300,6 +300,8 @@ function readsOf(database: Database) {
 
     contradicted: () => contradictedIn(database),
 
+    acceptedHalves: () => acceptedHalvesIn(database),
+
     /** The first line with a movement that an entry explains. */
     entryOf(movementPaisa: Paisa): number | undefined {
       const select =
@@ -333,6 +335,17 @@ function readsOf(database: Database) {
     /** The lines that are net of their fee, or those that are not, a thousand at a time: each page can be changed. */
     pagesOfNet: (isNet: boolean) => pagesOf(database, isNet ? "net" : "gross", 1_000),
   };
+}
+
+/** Accepted lines of cancelled operations, if no line of the statement has the other half; and what they move. */
+function acceptedHalvesIn(database: Database) {
+  const moved = `CASE WHEN movement IS NULL THEN iif(is_back, operation_amount, -operation_amount)
+    WHEN is_net = 1 THEN movement + abs(fee) ELSE movement END`;
+  const select = `SELECT count(*) AS count, min(line) AS first, sum(${moved}) AS moved FROM finding
+    WHERE explained = 'accepted' AND operation_status = 'Cancelled' AND NOT EXISTS (SELECT 1 FROM finding o
+      WHERE o.operation_status = 'Cancelled' AND o.number = finding.number AND o.line <> finding.line)`;
+  const { count, first, moved: paisa } = database.prepare(select).get() ?? {};
+  return { count: Number(count), first: Number(first), movedPaisa: BigInt(paisa ?? 0) };
 }
 
 /** How many operations match that other logins recorded, by login, and their amounts. The largest sum is first. */

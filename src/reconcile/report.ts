@@ -59,6 +59,17 @@ export function reportOf(
   };
 }
 
+/** The books count neither half of a return, but the statement has one of them. */
+export function halfText({ findings }: Reconciliation, name: string): string | undefined {
+  const { count, first, movedPaisa } = findings.acceptedHalves();
+  if (count === 0) return undefined;
+  const [lines, are, halves] =
+    count === 1
+      ? [`Line ${first}`, "is", "the other half"]
+      : [`${count} lines (first: line ${first})`, "are", "the other halves"];
+  return `${lines} of ${name} ${are} accepted without ${halves}. Until the statement with ${halves} is reconciled, the report differs from the statements by ${formatPaisa(movedPaisa)}.`;
+}
+
 /** A match proves nothing of an operation that its login may have copied from the statement of the provider. */
 export function othersText(others: ReturnType<Findings["matchedOfOthers"]>): string | undefined {
   if (others.length === 0) return undefined;

@@ -264,3 +264,16 @@ test("a hint names --accept only for a line that can be accepted", async () => {
   expect(other.stderr).toContain("no line has the money of line 3");
   expect(other.stderr).not.toContain("--accept");
 });
+
+test("an accepted half of a return says by how much the report and the statement differ", async () => {
+  await end("Cancelled");
+  const sent = [...named, debit];
+  const told = "the report differs from the statements by BDT -500.00";
+  expect((await reconciled(sent, ...foreign)).stderr).not.toContain(told);
+  const here = await reconciledBy(merchant, sent, ...foreign, "--accept", "3=W-7:in December");
+  expect(here.code).toBe(0);
+  expect(JSON.stringify(here.found.warnings)).toContain(told);
+  const both = await reconciledBy(merchant, [...sent, "T3,W-7,,,500"], ...foreign);
+  expect(both).toMatchObject({ code: 0 });
+  expect(JSON.stringify(both.found.warnings ?? [])).not.toContain(told);
+});
