@@ -543,11 +543,9 @@ export function decideOrder(
   return { asked, seal: sealOf(asked, found.batchId, sealer) };
 }
 
-/** True if a holder of the payout secret ordered what an operation was last sent as (I11). */
-export function hasValidSeal(
-  found: Pick<FoundOperation, "lastAsked" | "batch" | "batchId" | "wasPlanned" | "seal">,
-  sealer: Sealer,
-): boolean {
+/** True if a holder of the payout secret ordered what an operation was last sent as, in its account (I11). */
+export function hasValidSeal(found: FoundOperation, sealer: Sealer): boolean {
+  if (!sealer.isOf(found)) return false;
   const { lastAsked, batch, batchId, wasPlanned, seal } = found;
   if (batch !== null && (batchId === null || !wasPlanned)) return false;
   return seal !== null && seal === sealOf(lastAsked, batchId, sealer);

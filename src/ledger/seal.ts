@@ -1,5 +1,6 @@
 import { createHmac, hkdfSync, scryptSync } from "node:crypto";
 import { type Paisa, paisaOf } from "../domain/amount.ts";
+import type { Operation } from "./operation.ts";
 
 /*
  * Whoever holds the payout secret seals what is ordered: a ledger is written by several people, and nothing that it
@@ -34,6 +35,8 @@ interface SealedPlan {
 
 /** Makes the seals of one account, with a key that follows from its payout secret. */
 export interface Sealer {
+  /** True for an operation of the account: no other order is sent with its key, whatever its seal is. */
+  isOf(operation: Pick<Operation, "environment" | "account">): boolean;
   sealOf(order: SealedOrder): string;
   sealOfPlan(plan: SealedPlan): string;
 }
@@ -59,6 +62,7 @@ export function createSealer(
   // The API tells references apart by their bytes, so only texts for people are normalized.
   const shown = (text: string | null) => (text ?? "").normalize("NFC");
   return {
+    isOf: (one) => one.environment === environment && one.account === name,
     sealOf: ({ batch, reference, amountPaisa, recipient, methodId, name: payee, description }) =>
       seal(
         ...["lenden order 1", environment, name, batch === null ? "payout" : "row", batch ?? ""],

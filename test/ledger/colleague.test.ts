@@ -99,6 +99,28 @@ describe("a colleague with psql", () => {
     },
   );
 
+  serverTest.each(["another name", "the same name, in a sandbox"])(
+    "copies a sealed payout into an account of %s, and resolve does not send it",
+    async (what) => {
+      const account = what.endsWith("sandbox")
+        ? "SELECT 'sandbox', name FROM accounts"
+        : "SELECT environment, 'other' FROM accounts";
+      await shop.alter(`INSERT INTO accounts (environment, name) ${account} LIMIT 1`);
+      const { rows } = await shop.colleague.query("SELECT max(number) AS number FROM accounts");
+      const copy = { id: "OPCOPY", account: rows[0].number };
+      await plant(shop, "UNKNOWN-1", (intent) => ({ ...intent, ...copy }));
+
+      const expected = ["--expect-total", "700", "--expect-count", "1"];
+      const resolving = ["ledger", "resolve", "OPCOPY", "--yes", "--json"];
+      await shop.ann([...resolving, ...expected]);
+      const sent = await shop.annBuilt(resolving);
+
+      expect(shop.moved()).toEqual([]);
+      expect([sent.code, errorOf(sent)]).toMatchObject([4, { reason: "payout.not-sealed" }]);
+      expect(errorOf(sent).message).toContain("belongs to another account");
+    },
+  );
+
   serverTest("plants the batch of the next file, with his number in one row", async () => {
     const { batch, rows } = await nextBatch();
     const [, second] = rows;

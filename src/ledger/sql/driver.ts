@@ -84,7 +84,8 @@ export function dialectOf({
     FROM (SELECT ${table}.process AS id) one LEFT JOIN lenden.processes p ON p.id = one.id
     WHERE one.id IS NOT NULL) AS holder`;
   const operationColumns = `o.*,
-    (SELECT a.name FROM lenden.accounts a WHERE a.number = o.account) AS account_name,
+    (SELECT a.name FROM lenden.accounts a
+      WHERE a.number = o.account AND a.environment = o.environment) AS account_name,
     ${holderColumn("o")}`;
   const history = `(
     SELECT ${own.jsonArrayOf}(${own.jsonObject}('at', e.at, 'event', e.event, 'data', e.data, 'login', e.login, 'number', e.number))

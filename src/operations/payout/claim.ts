@@ -151,7 +151,7 @@ export function sentWithOtherKey(operation: Operation): Failure {
 /** P28: of an order from the ledger without a valid seal. Whoever made it can make it again. */
 export async function notSealed(
   operation: FoundOperation,
-  ledger: Pick<Ledger, "historyOf">,
+  ledger: Pick<Ledger, "historyOf" | "account">,
 ): Promise<Failure> {
   const { id, reference, lastAsked, batch, batchId, wasPlanned, createdAt } = operation;
   const name = reference ?? id;
@@ -161,20 +161,25 @@ export async function notSealed(
   const person = personText(by?.user ?? operation.user, operation.login, by?.machine);
   const isLate = batch !== null && !wasPlanned;
   const ofFile = `run 'lenden payout batch send' again, with the file of batch ${batchId}`;
-  const again =
-    batch === null
+  const own = await ledger.account();
+  const isOfOther = operation.account !== own;
+  const again = isOfOther
+    ? "run the same command with the API key of its account"
+    : batch === null
       ? `run your 'lenden payout send' command again, with --ref ${inCommand(name)}`
       : `${ofFile}${isLate ? " and --name <name>" : ""}`;
-  const why = isLate
-    ? "its batch was cancelled, or not created, when this payout was recorded"
-    : "it has no valid seal of this payout secret";
+  const why = isOfOther
+    ? `it belongs to another account than ${own}`
+    : isLate
+      ? "its batch was cancelled, or not created, when this payout was recorded"
+      : "it has no valid seal of this payout secret";
   return new Failure("payout.not-sealed", `Cannot send payout ${name} from the ledger: ${why}.`, {
     problems: [
       `amount: ${formatPaisa(amountPaisa ?? 0n)}`,
       `recipient: ${recipient}`,
       `recorded: on ${formatTime(createdAt)} by ${person}`,
     ],
-    hint: `If you ordered it, ${again}. If you did not, do not send it. ${resolveHint(name, "payout", operation)}`,
+    hint: `If you ordered it, ${again}. If you did not, do not send it. ${resolveHint(isOfOther ? id : name, "payout", operation)}`,
     operation: name,
     untried: true,
   });
