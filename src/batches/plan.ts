@@ -265,6 +265,8 @@ export async function resumeBatch(
   return orRelease(claimed, ledger, async () => {
     const read = await ledger.batches.readPlan(claimed, sealer);
     const { batch } = read;
+    // A row that an edit made accepted would not be sent, and the batch would look finished.
+    await ledger.batches.assertRecorded(batch);
     const { sums, total } = await readStatus(batch, ledger);
     const open = openOf(sums);
     if (compare) await compare(read, open.count > 0);

@@ -704,6 +704,16 @@ describe("a colleague with psql", () => {
     expect(shop.moved()).toEqual([]);
   });
 
+  serverTest("edits the unsent rows of a batch as accepted, and it is not finished", async () => {
+    await shop.alter(`UPDATE operations SET ${accepted} WHERE reference IN ('JUNE-2', 'JUNE-3')`);
+    const { rows } = await shop.colleague.query("SELECT id FROM batches WHERE name = 'june.csv'");
+
+    for (const line of [filled.sending.open, orders.batch(rows[0].id, [3, 66])]) {
+      const sent = await shop.ann([...line, "--json"]);
+      expect([sent.code, errorOf(sent)]).toMatchObject([1, { reason: "ledger.modified" }]);
+    }
+  });
+
   serverTest(
     "cancels a paid batch, which a file with all of its rows does not pay again",
     async () => {
