@@ -258,7 +258,10 @@ describe("batch send", () => {
     INSERT INTO batch_rows (batch, row, line, reference, amount_paisa, recipient, recipient_key, method_id, method,
       cells, accepted)
     SELECT number, 1, 2, 'R' || number, 100, '01912345678', '01912345678', 'm', 'bkash', '[]', 0
-    FROM batches WHERE name = 'other.csv'`;
+    FROM batches WHERE name = 'other.csv';
+    INSERT INTO events (number, batch, at, event, data, commit_id, hash, login)
+    SELECT 1000000 + number, number, created_at, 'plan', '{}', '', '', 'other' FROM batches
+    WHERE name = 'other.csv' AND row_count IS NOT NULL`;
   const expectRejected = async (run: (...line: string[]) => Promise<Outcome>, file: string) => {
     const line = [file, "--method", "bkash", "--allow-duplicates", "--json"];
     for (const does of ["check", "send"]) {

@@ -204,7 +204,9 @@ test("batches are filtered by status and time, with the columns that are named",
   await merchant.inLedger((ledger) =>
     alter(ledger, () =>
       ledger.exec(`
-        UPDATE batches SET cancelled_at = '2026-11-20T10:00:00.000Z' WHERE file_name = '2.csv';
+        INSERT INTO events (number, batch, at, event, data, commit_id, hash, login)
+          SELECT (SELECT max(number) + 1 FROM events), number, '2026-11-20T10:00:00.000Z', 'cancelled', '{}', '', '', ''
+          FROM batches WHERE file_name = '2.csv';
         UPDATE batches SET created_at = '2026-11-20T00:30:00.000Z' WHERE file_name != '3.csv';
         UPDATE operations SET state = 'UNCERTAIN', phase = 'unresolved' WHERE reference = 'B-1'`),
     ),

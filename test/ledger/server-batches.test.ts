@@ -60,7 +60,7 @@ serverTest.for<Cut>(["before", "half", "late", "unanswered", "after"])(
 
 /** An event above all others, which a colleague inserts while a file is checked. */
 const farEvent = `INSERT INTO lenden.events (number, at, event, data, commit_id, hash)
-  VALUES (9000000000000000000, '2026-11-20T10:00:00.000Z', 'x', '{}', '', '')`;
+  VALUES (1000000000000000, '2026-11-20T10:00:00.000Z', 'x', '{}', '', '')`;
 
 serverTest(
   "a plan is compared with what was sent since its check, whatever is above the head",

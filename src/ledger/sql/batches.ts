@@ -131,7 +131,7 @@ function* selectedBatches(
     own && `b.account = ${own}`,
     since && `b.created_at >= ${bind(since)}`,
     until && `b.created_at <= ${bind(until)}`,
-    isCancelled !== undefined && `b.cancelled_at IS ${isCancelled ? "NOT NULL" : "NULL"}`,
+    isCancelled !== undefined && `${cancelledAt("b")} IS ${isCancelled ? "NOT NULL" : "NULL"}`,
     below !== undefined && `b.number < ${bind(below)}`,
     mayBeOpen && hasMaybeOpenRow(own ? `o.account = ${own}` : isIn("o.account", allAccounts)),
   ];
