@@ -227,20 +227,39 @@ interface Trusted {
   own: string;
 }
 
+type IsTrusted = (one: HistoryEvent) => boolean;
+
 /**
- * The events of this run's login, and those that the current transaction adds. Those of the login that recorded the
+ * True for events of this run's login, and those that the current transaction adds. Those of the login that recorded the
  * operation count until another login takes it: what is sent from then on is not the order of its recorder.
  */
-function trustedEvents({ recorder, own }: Trusted, history: HistoryEvent[]): HistoryEvent[] {
+function trustOf({ recorder, own }: Trusted, history: HistoryEvent[]): IsTrusted {
   const isOther = (login: string | undefined) => login !== undefined && login !== recorder;
   const taken = history.findIndex(
     ({ event, login }) => (event === "resumed" || event === "reopened") && isOther(login),
   );
-  const until = taken < 0 ? history.length : taken;
-  return history.filter(
-    ({ login }, place) =>
-      login === undefined || login === own || (login === recorder && place < until),
-  );
+  const until = new Set(taken < 0 ? history : history.slice(0, taken));
+  return (one) =>
+    one.login === undefined || one.login === own || (one.login === recorder && until.has(one));
+}
+
+/**
+ * The trusted events. After an event that is not trusted gave the operation the ID of a record, status checks of
+ * whatever login are about that record, until a trusted event gives it another ID.
+ */
+function trustedEvents(isTrusted: IsTrusted, history: HistoryEvent[]): HistoryEvent[] {
+  let isOfOther = false;
+  return history.filter((one) => {
+    if (givesId(one)) isOfOther = !isTrusted(one);
+    const isCheck = one.event === "look" || one.event === "final-status-changed";
+    return isTrusted(one) && !(isOfOther && isCheck);
+  });
+}
+
+function givesId(one: HistoryEvent): boolean {
+  const { event } = one;
+  const changes = event === "attempt" || event === "look" || event === "final-status-changed";
+  return changes && one.data.remoteId !== undefined;
 }
 
 /**
@@ -252,7 +271,8 @@ export function sendableBy(
   { createdAt, keyHash }: Pick<Operation, "createdAt" | "keyHash">,
   history: HistoryEvent[],
 ): Sendable {
-  const reopened = trustedEvents(trusted, history).findLast((one) => one.event === "reopened");
+  const isTrusted = trustOf(trusted, history);
+  const reopened = history.findLast((one) => one.event === "reopened" && isTrusted(one));
   if (reopened?.event === "reopened")
     return { openedAt: reopened.at, keyHash: reopened.data.keyHash };
   const [intent] = history;
@@ -283,17 +303,21 @@ export function recordedByOthers(
   { number }: Pick<Operation, "number">,
   history: HistoryEvent[],
 ): FoundOperation["others"] {
-  const trusted = trustedEvents(by, history);
-  if (trusted.length === history.length) return null;
+  const isTrusted = trustOf(by, history);
+  if (history.every(isTrusted)) return null;
   const known = [undefined, by.own, by.recorder];
   const others = new Set(history.map(({ login }) => login).filter((one) => !known.includes(one)));
-  const parts = [
-    trusted,
-    ...[...others].map((one) => history.filter(({ login }) => login !== one)),
+  const parts: IsTrusted[] = [
+    isTrusted,
+    ...[...others].map(
+      (other): IsTrusted =>
+        ({ login }) =>
+          login !== other,
+    ),
   ];
-  const views = parts.flatMap((events) => {
-    const newest = history.findLast((one) => !events.includes(one) && one.event !== "late");
-    const without = replay(number, events);
+  const views = parts.flatMap((isBelieved) => {
+    const newest = history.findLast((one) => !isBelieved(one) && one.event !== "late");
+    const without = replay(number, trustedEvents(isBelieved, history));
     return newest && without ? [{ newest, without }] : [];
   });
   const view = views.find(({ without }) => mayHavePaid(without)) ?? views[0];

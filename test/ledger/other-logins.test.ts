@@ -298,6 +298,28 @@ describeEach(databases, "a claim beside what another login recorded:", ({ share 
     expect(await ledger.claim(request)).not.toHaveProperty("declared");
   });
 
+  /** Bob gives a refund the ID of an older record; then its own person retrieves that one, which is Cancelled. */
+  test.each([
+    ["an accepted refund", accepted],
+    ["a refund of unknown outcome", unknown],
+  ])("%s as another record, which this login checks", async (_, own) => {
+    const { ledger, asBob } = await withBob(await share());
+    const operation = await claimed(ledger, refund("T"));
+    await record(ledger, operation, own);
+    const older = { state: "CONFIRMED", remoteId: "X0", status: "Processing" } as const;
+    await asBob(async () => {
+      if (own === accepted)
+        await learn(ledger, operation, { state: "CONFLICT", code: "record-differs" });
+      await learn(ledger, operation, own === accepted ? { ...older, isReported: true } : older);
+    });
+    await learn(ledger, operation, cancelled);
+    const request = { intent: refund("T"), onDuplicate: "reject", paidPaisa: 1_000n } as const;
+    const declared = { id: operation.id, others: { login: "bob" } };
+
+    expect(await ledger.preview(request)).toMatchObject({ declared });
+    expect(await ledger.claim(request)).toMatchObject({ declared });
+  });
+
   test("an unknown payout as accepted long ago", async () => {
     const { ledger, asBob, pass } = await withBob(await share());
     const { sent: _, ...shown } = accepted;
