@@ -344,6 +344,16 @@ describe("a colleague with psql", () => {
     expect((await shop.ann(["ledger", "show", "@last"])).code).toBe(0);
   });
 
+  serverTest("plants a payment with the ID of ann's, and pay link names him", async () => {
+    const link = ["pay", "link", filled.unsure];
+    expect((await shop.ann(link)).stderr).not.toContain("was recorded by");
+    await plant(shop, "unsure", (intent) => ({ ...intent, id: "OPCOPY" }));
+
+    const { stderr } = await shop.annBuilt(link);
+
+    expect(stderr).toMatch(/was recorded by mallory \(as \S+\)\. .* 'lenden ledger show OPCOPY'/);
+  });
+
   serverTest("inserts no event, operation or batch with a number below all others", async () => {
     const below = [
       `INSERT INTO events (number, operation, at, event, data, commit_id, hash)

@@ -2,6 +2,7 @@ import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument } from "../../cli/command/flag.ts";
 import { Failure } from "../../domain/failure.ts";
 import { readIdentifier } from "../../domain/identifier.ts";
+import { personText } from "../../domain/person.ts";
 import { payment } from "../resources.ts";
 import { pageFlags, showPage } from "./page.ts";
 
@@ -23,7 +24,12 @@ export const payLink = defineCommand({
         `The ledger has no payment URL for payment ${transactionId}.`,
         { hint: "To list the payments in the ledger, run 'lenden pay list'." },
       );
-    const { paymentUrl, status } = found;
+    const { paymentUrl, status, user, login, id } = found;
+    if (login && login !== ledger.login)
+      context.ui.notice(
+        `Payment ${transactionId} was recorded by ${personText(user, login)}. To see its history, run 'lenden ledger show ${id}'.`,
+        "payment.recorded-by-others",
+      );
     if (status !== "Processing")
       context.ui.notice(`Payment ${transactionId} is ${status}, so it cannot be paid.`);
     await showPage(paymentUrl, input, context);
