@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import type { Failure } from "../../src/domain/failure.ts";
 import type { Traits } from "../../src/ledger/batch.ts";
 import type { Filter, Kind } from "../../src/ledger/operation.ts";
 import { compiled, type Query } from "../../src/ledger/postgres/connection.ts";
@@ -163,7 +164,8 @@ const lookUps: [size: number, work: (ledger: Reads) => Promise<unknown>][] = [
   [1, (one) => one.find("TX77")],
   [0, (one) => one.find("none")],
   [1, (one) => one.findElsewhere("TX76")],
-  [1, (one) => one.ofRecord("payout", "TX77")],
+  // These operations have no events, so what is found is rejected.
+  [1, (one) => one.ofRecord("payout", "TX77").catch((error: Failure) => error.reason)],
   [0, (one) => one.refundsOf("TX77")],
   [33, (one) => one.unsettled()],
   [
