@@ -92,10 +92,11 @@ describe("problems of the header", () => {
   });
 
   test("any header with mapped and ignored columns is read as if it had our names", () => {
-    const name = fc.stringMatching(/^[a-z@ =]{1,6}$/).filter((text) => text.trim() === text);
+    // No letters of the code of a currency, which a heading of amounts may name.
+    const name = fc.stringMatching(/^[qvwz@ =]{1,6}$/).filter((text) => text.trim() === text);
     const header = fc.record({
       own: fc.shuffledSubarray([...fields]),
-      others: fc.uniqueArray(name, { maxLength: 6, selector: (one) => one }),
+      others: fc.uniqueArray(name, { maxLength: 6, selector: (one) => one.replaceAll(/ +/g, " ") }),
     });
     fc.assert(
       fc.property(header, fc.nat(), ({ own, others }, seed) => {
