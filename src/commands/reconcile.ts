@@ -127,6 +127,7 @@ async function resultOf(input: ReconcileInput, context: Context) {
   const zone = await zoneOf(context);
   const span = spanOf(input, zone, context);
   if (span.problems.length > 0) throw usage(span.problems, swapDates);
+  const isExplained = explainedBy(input);
   const mapping = name === undefined ? undefined : mappings.find(name);
   const saved = name === undefined ? [] : savedColumns(name, mapping);
   const { chooseColumns, openStatement, savedColumn } = await import("../reconcile/columns.ts");
@@ -167,7 +168,8 @@ async function resultOf(input: ReconcileInput, context: Context) {
   };
   await accepting(input.accept);
   if (input.acceptUnique) {
-    const count = await accepting(uniqueOf(found, input.reason));
+    const unique = uniqueOf(found, input.reason).filter((one) => !isExplained(one));
+    const count = await accepting(unique);
     context.ui.notice(`Accepted ${counted(count, "line")} with exactly one proposal.`);
   } else if (input.accept.length === 0) await accepting(await askForProposals(found, context));
   const isChanged = await changeEntries(input, found, options, ledger, context);
@@ -192,6 +194,15 @@ async function resultOf(input: ReconcileInput, context: Context) {
     zone,
     ...shownOf(found, report, { ...input, ...lines.skipped }, context, zone),
   };
+}
+
+/** @throws Failure `usage` if a line is accepted too: nothing is recorded before both were checked */
+function explainedBy({ accept, explain }: ReconcileInput) {
+  const explained = new Set(explain.map(({ line }) => line));
+  const isExplained = ({ line }: Pick<Acceptance, "line">) => explained.has(line);
+  const both = accept.find(isExplained);
+  if (both) throw usage([`--accept, --explain: line ${both.line} can only have one of them.`]);
+  return isExplained;
 }
 
 /**

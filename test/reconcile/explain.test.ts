@@ -248,6 +248,16 @@ test("reconcile --accept-unique accepts each line with one proposal, of an opera
   expect(await reconciled(equal, ...accept)).toMatchObject({ code: 6 });
 });
 
+test("a line is accepted or explained, not both", async () => {
+  const file = statement(["Trx ID,Receiver,Amount", "W4,01912345678,-125000"]);
+  const explain = ["--explain", "2=other:ticket 5"];
+  const accept = ["--accept", "2=FLD-3:by hand"];
+  expect(await reconciled(file, ...accept, ...explain)).toMatchObject({ code: 2 });
+  await reconciled(file, ...explain, "--accept-unique", "--reason", "same number");
+  expect((await reconciled(file)).explained).toEqual(["2 other: ticket 5 (by tester)"]);
+  await reconciled(file, "--explain", "2=none:wrong");
+});
+
 test("a proposal names what a person knows, also of a payment by its payer", async () => {
   const what = ["--amount", "75", "--description", "Order 7", "--method", "bkash"];
   const id = await merchant.id(["pay", "create", ...what, "--payer", "01612345678"]);
