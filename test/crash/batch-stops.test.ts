@@ -73,7 +73,10 @@ test("I5, I8: a reference that this machine used for another payout meanwhile is
   // As if an earlier lenden had not rejected that.
   await merchant.inLedger((ledger) =>
     alter(ledger, () =>
-      ledger.exec("UPDATE operations SET reference = 'TAKEN-39' WHERE reference = 'ELSEWHERE'"),
+      ledger.exec(`
+        UPDATE events SET data = replace(data, 'ELSEWHERE', 'TAKEN-39');
+        UPDATE operations SET reference = 'TAKEN-39', asked = replace(asked, 'ELSEWHERE', 'TAKEN-39')
+          WHERE reference = 'ELSEWHERE'`),
     ),
   );
   for (let run = 0; run < 2; run += 1) {
