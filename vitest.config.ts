@@ -19,7 +19,7 @@ const long = [
   "test/config/{keychain,profiles-file}.test.ts",
   "test/crash/**/*.test.ts",
   "test/http/hostile.test.ts",
-  "test/ledger/{copies,differential,file,head,lost,move,position,read-only}.test.ts",
+  "test/ledger/{colleague,copies,differential,edited,file,head,lost,move,position,read-only}.test.ts",
   "test/ledger/server-{commits,durability,outage,pooler,settings}.test.ts",
   "test/linear.test.ts",
   "test/package/package.test.ts",

@@ -137,7 +137,8 @@ interface Meant {
 const written = fc.record({
   taka: fc.bigInt({ min: 0n, max: 999_999_999_999n }),
   paisa: fc.constantFrom("", ".5", ".05", ".50", ".99"),
-  subscriber: fc.nat(99_999_999),
+  // A number that ends in zeros may be a rounded one.
+  subscriber: fc.nat(99_999_999).map((one) => (one % 100_000 === 0 ? one + 1 : one)),
   mobile: fc.constantFrom("01R", "+8801R", "8801R", "+880 1R", " 01R ", "0-1R"),
   operator: fc.constantFrom("7", "8", "9", "3"),
   method: fc.constantFrom("bkash", "nagad"),

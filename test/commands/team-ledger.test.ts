@@ -167,8 +167,9 @@ describe("a shared ledger", () => {
     const merchant = await openMerchant({ latencyMs: 3_000 });
     const [ann, bo] = [machine(merchant, url("ann")), machine(merchant, url("bo"))];
     const file = join(scratchFolder(), "march.csv");
-    writeFileSync(file, "amount,to,method\n5,01712345678,bkash\n6,01812345678,bkash\n");
-    const send = ["payout", "batch", "send", file, "--yes"];
+    const rows = [5, 6, 7, 8].map((amount) => `${amount},01712345678,bkash\n`);
+    writeFileSync(file, `amount,to,method\n${rows.join("")}`);
+    const send = ["payout", "batch", "send", file, "--yes", "--concurrency", "1"];
     const first = startBuilt(send, ann);
     const firstEnd = ended(first);
     const processes = async () =>
@@ -190,7 +191,7 @@ describe("a shared ledger", () => {
     );
     expect((await firstEnd).code).toBe(0);
     expect(await processes()).toEqual([]);
-    expect(await merchant.books("payouts")).toHaveLength(2);
+    expect(await merchant.books("payouts")).toHaveLength(4);
   });
 });
 
