@@ -2,9 +2,9 @@ import { isObject, jsonIn } from "./json.ts";
 
 /** The person of an event, as its machine says; undefined if the text has none. */
 export function personIn(json: string | undefined): { user: string; machine: string } | undefined {
-  const actor = jsonIn(json ?? "")?.value;
-  if (!isObject(actor)) return undefined;
-  return { user: String(actor.sudoUser ?? actor.user), machine: String(actor.machine) };
+  const origin = jsonIn(json ?? "")?.value;
+  if (!isObject(origin)) return undefined;
+  return { user: String(origin.sudoUser ?? origin.user), machine: String(origin.machine) };
 }
 
 /**

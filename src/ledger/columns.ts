@@ -187,7 +187,7 @@ const internal = {
   /** The number of the account. */
   account: column(number, "intent"),
   /** The person who started it, as JSON. */
-  actor: column(text, "intent"),
+  origin: column(text, "intent"),
   phase: column(oneOf(phases), "takeover", "outcome"),
   /** When it may first have been sent, if it was sent again after it was proved not sent. ISO 8601. */
   reopenedAt: column(optional(time), "takeover"),

@@ -31,13 +31,13 @@ export type IntentData = { [Field in FieldFrom<"intent">]: Json<Recorded[Field]>
 
 /** An outcome, with the person who reported it, as JSON. */
 interface OutcomeData extends Omit<Outcome, "isReported"> {
-  actor?: string;
+  origin?: string;
 }
 
 /** A process that takes over an operation, as JSON: itself, and the person who started it. */
 interface Taker {
   holder: string;
-  actor: string;
+  origin: string;
   /** The request and its seal, if that person orders it again. */
   asked?: Record<string, unknown>;
   seal?: string | null;
@@ -127,7 +127,7 @@ function isIntent(data: unknown): data is IntentData {
 }
 
 const taker = {
-  ...{ holder: isText, actor: isText, asked: maybe(isObject) },
+  ...{ holder: isText, origin: isText, asked: maybe(isObject) },
   seal: (seal: unknown) => seal === null || maybe(isText)(seal),
 };
 const isResumed = shape<ResumedData>({ ...taker, wasReleased: isTruth });
@@ -156,7 +156,7 @@ const isOutcome = shape<OutcomeData>({
   answer: maybe(isText),
   otherId: maybe(isText),
   paymentUrl: maybe(isText),
-  actor: maybe(isText),
+  origin: maybe(isText),
 });
 
 /** The columns of a new operation. */

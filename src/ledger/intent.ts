@@ -55,7 +55,7 @@ export function createOperation(
     user: recorder.user,
     command: recorder.command,
     methodName,
-    actor: JSON.stringify(recorder.actor),
+    origin: JSON.stringify(recorder.origin),
     account: account.number.toString(),
     environment,
     profile,
@@ -82,17 +82,17 @@ export function takeoverEvent(
   operation: Operation,
   { holder: process, at }: { holder: Holder; at: string },
   { asked, seal }: Ordered,
-  recorder: Pick<Recorder, "actor" | "owner" | "scrub">,
+  recorder: Pick<Recorder, "origin" | "owner" | "scrub">,
 ): TakeoverEvent {
-  const [holder, actor] = [JSON.stringify(process), JSON.stringify(recorder.actor)];
+  const [holder, origin] = [JSON.stringify(process), JSON.stringify(recorder.origin)];
   if (seal !== undefined) assertNoSecret(asked, recorder);
   const ordered = seal === undefined ? {} : { asked, seal };
   if (isUnsettled(operation)) {
     const wasReleased = operation.holder === null;
-    return { at, event: "resumed", data: { holder, actor, wasReleased, ...ordered } };
+    return { at, event: "resumed", data: { holder, origin, wasReleased, ...ordered } };
   }
   const { keyId: keyHash } = recorder.owner;
-  return { at, event: "reopened", data: { state: "INTENT", keyHash, holder, actor, ...ordered } };
+  return { at, event: "reopened", data: { state: "INTENT", keyHash, holder, origin, ...ordered } };
 }
 
 /**
@@ -101,10 +101,10 @@ export function takeoverEvent(
  */
 export function storableOutcome(
   outcome: Outcome,
-  { scrub, actor }: Pick<Recorder, "scrub" | "actor">,
+  { scrub, origin }: Pick<Recorder, "scrub" | "origin">,
 ): { outcome: Outcome; data: string } {
   const { isReported } = outcome;
-  const by = isReported && { isReported: undefined, actor: JSON.stringify(actor) };
+  const by = isReported && { isReported: undefined, origin: JSON.stringify(origin) };
   const text = JSON.stringify(by ? { ...outcome, ...by } : outcome);
   const scrubbed = scrub(text);
   if (scrubbed === text && !notStorable.test(text)) return { outcome, data: text };

@@ -159,7 +159,7 @@ export interface Outcome {
 }
 
 /** The person who started an operation, by the operating system and the environment. */
-export interface Actor {
+export interface Origin {
   /** The operating-system user of the process. */
   user: string;
   machine: string;

@@ -69,8 +69,8 @@ function isOfLogin({ login }: HistoryEvent, other: HistoryEvent | undefined): bo
 
 /** Only the process that took the operation records an attempt; or its late response shows another record. */
 function canAttempt(before: Before, one: OutcomeEvent, earlier: HistoryEvent[]): boolean {
-  const { state, code, otherId, actor, matched, recordCreatedAt } = one.data;
-  if (actor !== undefined || matched !== undefined || recordCreatedAt !== undefined) return false;
+  const { state, code, otherId, origin, matched, recordCreatedAt } = one.data;
+  if (origin !== undefined || matched !== undefined || recordCreatedAt !== undefined) return false;
   if (isUnsettled(before) && !hasRecord(before, one.data)) return false;
   if (isUnsettled(before)) return isOfLogin(one, takersIn(earlier).at(-1));
   const late = earlier.at(-1);
@@ -119,18 +119,18 @@ function canDiffer(before: Before, { code, remoteId }: OutcomeData): boolean {
 }
 
 /** A person reports that it was not created; the record of a cancel or a trigger shows it. */
-function canDeclare(before: Before, { code, actor, remoteId }: OutcomeData): boolean {
+function canDeclare(before: Before, { code, origin, remoteId }: OutcomeData): boolean {
   if (remoteId !== undefined) return false;
   if (!isCreation(before)) return isUnsettled(before);
   const isOpen = isUnsettled(before) || (before.state === "CONFLICT" && !isDiffering(before));
-  return isOpen && code === "declared" && actor !== undefined;
+  return isOpen && code === "declared" && origin !== undefined;
 }
 
 function canConfirm(before: Before, one: OutcomeEvent, earlier: HistoryEvent[]): boolean {
-  const { remoteId, actor, recordCreatedAt, code } = one.data;
+  const { remoteId, origin, recordCreatedAt, code } = one.data;
   if (!isCreation(before)) return isUnsettled(before) || before.state === "CONFIRMED";
   const hasNew = remoteId !== undefined;
-  const isReported = actor !== undefined;
+  const isReported = origin !== undefined;
   // The time of its creation is known only of a record that lenden did not create.
   const isCreatedHere = recordCreatedAt === undefined;
   const by: Record<State, boolean> = {

@@ -1,4 +1,4 @@
-import type { Actor, Holder } from "./operation.ts";
+import type { Holder, Origin } from "./operation.ts";
 
 /** Whose operations they are. */
 export interface Owner {
@@ -23,7 +23,7 @@ export interface Recorder {
   user: string;
   /** The command's name, without its arguments: they may contain anything. */
   command: string;
-  actor: Actor;
+  origin: Origin;
   now(): number;
   newId(): string;
   /** The digests of findings about operations and batches that a person accepted on this machine. */
@@ -42,8 +42,8 @@ export interface Worker extends Recorder {
 }
 
 /** Who records something: the login at the server of the ledger, or the user of the operating system. */
-export function loginOf({ actor, user }: Pick<Recorder, "actor" | "user">): string {
-  return actor.ledgerLogin ?? user;
+export function loginOf({ origin, user }: Pick<Recorder, "origin" | "user">): string {
+  return origin.ledgerLogin ?? user;
 }
 
 /** The current time, ISO 8601. */

@@ -28,7 +28,7 @@ export const operationColumns: [string, string, "payout" | "refund"][] = [
   ["resumed_at", "updated_at", "payout"],
   ["base_url", "'https://a.example'", "payout"],
   ["key_hash", "'k'", "payout"],
-  ["actor", "'{}'", "payout"],
+  ["origin", "'{}'", "payout"],
   ["recipient_key", "'01712345679'", "payout"],
   ["recipient_name", "'Karim'", "payout"],
   ["method_id", "'0'", "payout"],

@@ -76,7 +76,7 @@ const tooLong = (bytes: number) => JSON.stringify({ a: "x".repeat(bytes) });
 
 /** What lenden never writes, by table and column. */
 const neverWritten: Record<string, Record<string, string[]>> = {
-  processes: { id: noIds, actor: noObjects },
+  processes: { id: noIds, origin: noObjects },
   accounts: { name: ["", "a b", "a\nb", "a;b", "\u001b[31m"] },
   account_keys: { first_used_at: noTimes },
   operations: {
@@ -89,7 +89,7 @@ const neverWritten: Record<string, Record<string, string[]>> = {
       phase: noWords,
       process: noIds,
     },
-    ...{ asked: [...noObjects, tooLong(2_000_000)], actor: noObjects, held_since: noTimes },
+    ...{ asked: [...noObjects, tooLong(2_000_000)], origin: noObjects, held_since: noTimes },
     ...{ created_at: noTimes, updated_at: noTimes, accepted_at: noTimes, completed_at: noTimes },
     ...{ reopened_at: noTimes, resumed_at: noTimes },
   },

@@ -10,7 +10,7 @@ const stored = {
   ...{ number: 1n, target: null, holder: null, at },
   account: { number: 1n, name: "shop" },
 };
-const taker = { holder: "{}", actor: "{}" };
+const taker = { holder: "{}", origin: "{}" };
 const text = fc.string();
 const time = fc.date({ noInvalidDate: true, min: new Date(0), max: new Date("9999-12-31") });
 const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined });
@@ -18,7 +18,7 @@ const outcome = fc.record({
   state: fc.constantFrom(...states),
   ...{ remoteId: maybe(text), status: maybe(text), code: maybe(text), message: maybe(text) },
   ...{ recordUpdatedAt: maybe(time), recordCreatedAt: maybe(time), answer: maybe(text) },
-  ...{ otherId: maybe(text), paymentUrl: maybe(text), actor: maybe(text) },
+  ...{ otherId: maybe(text), paymentUrl: maybe(text), origin: maybe(text) },
   sent: maybe(fc.boolean()),
   matched: maybe(fc.record({ line: text, statement: maybe(text), reason: text, by: text })),
 });

@@ -26,7 +26,7 @@ const fill = `
     VALUES ('production', 'busy', 1), ('production', 'idle', 2);
   INSERT INTO lenden.operations (number, id, kind, profile, environment, reference, amount_paisa, asked, state,
     remote_id, status, attempts, "user", command, created_at, updated_at, account, key_hash, base_url,
-    actor, recipient_key, method_id, batch, phase, accepted_at)
+    origin, recipient_key, method_id, batch, phase, accepted_at)
   SELECT n, 'OP' || n, 'payout', 'shop', 'production', 'REF-' || n, 500, '{}', state,
     CASE state WHEN 'CONFIRMED' THEN 'TX' || n END,
     CASE state WHEN 'CONFIRMED' THEN CASE WHEN n < ${count - 5_000} THEN 'Completed' ELSE 'Processing' END END,

@@ -141,5 +141,5 @@ serverTest("a process whose work was taken over cannot renew its lease", async (
 });
 
 function asProcess(pid: number) {
-  return { actor: { ...worker().actor, pid } };
+  return { origin: { ...worker().origin, pid } };
 }

@@ -77,9 +77,9 @@ const postgres: Store<SharedDatabase> = {
     const opened: ServerLedger[] = [];
     return {
       open: async ({ holder, ...given } = {}) => {
-        const { actor } = worker();
+        const { origin } = worker();
         const process = await open({
-          actor: { ...actor, pid: holder?.pid ?? actor.pid },
+          origin: { ...origin, pid: holder?.pid ?? origin.pid },
           ...given,
         });
         opened.push(process);

@@ -8,8 +8,8 @@ import type { Intent } from "../../src/ledger/operation.ts";
 import { payment, payout, refund, worker } from "./small-ledger.ts";
 
 const at = "2026-11-20T10:00:00.000Z";
-const actor = "{}";
-const taker = { holder: "{}", actor };
+const origin = "{}";
+const taker = { holder: "{}", origin };
 
 type Event = [name: string, data: object, login?: string];
 
@@ -30,7 +30,7 @@ const notSent = attempt("NOT_SENT", { code: "unreachable", sent: false });
 const rejected = attempt("REFUSED", { code: "refused" });
 const denied = attempt("REFUSED", { code: "access" });
 const conflict = attempt("CONFLICT", { code: "conflict", otherId: "X9" });
-const declared = look("NOT_SENT", { code: "declared", actor });
+const declared = look("NOT_SENT", { code: "declared", origin });
 const differs = look("CONFLICT", { code: "record-differs", message: "amount" });
 const late = (remoteId: string, login = "ann"): Event => [
   ...(["late", { state: "CONFIRMED", remoteId, sent: true }, login] as const),
@@ -80,9 +80,9 @@ describe("a history that lenden writes", () => {
       "another person resumes it",
       [unknown, resumed("ben"), attempt("CONFIRMED", { remoteId: "X1" }, "ben")],
     ],
-    ["another person reports its ID", [unknown, accepted({ actor }, "ben")]],
+    ["another person reports its ID", [unknown, accepted({ origin }, "ben")]],
     ["another person reports that it was not created", [unknown, declared]],
-    ["what was declared was created all the same", [unknown, declared, accepted({ actor })]],
+    ["what was declared was created all the same", [unknown, declared, accepted({ origin })]],
     ["its record, after it was rejected", [rejected, accepted({ recordCreatedAt: at })]],
     [
       "it was not sent, and is sent again",
@@ -111,7 +111,7 @@ describe("a history that lenden writes", () => {
     ["a person matches it with a statement", [confirmed, look("CONFIRMED", { matched })]],
     ["it was recorded from its record", [accepted({ recordCreatedAt: at })], imported],
     ["a test of the API ends by another one", [confirmed, accepted()], { command: testCommand }],
-    ["a refund that a person reports", [unknown, accepted({ actor })], { intent: refund("T1") }],
+    ["a refund that a person reports", [unknown, accepted({ origin })], { intent: refund("T1") }],
     [
       "a cancel whose record shows it",
       [unknown, look("CONFIRMED", { status: "Cancelled" })],

@@ -207,7 +207,7 @@ export class Tool {
       },
       user: "tester",
       command: this.subject,
-      actor: { user: "u", machine: "m", pid: this.pid },
+      origin: { user: "u", machine: "m", pid: this.pid },
       holder: { pid: this.pid, lock: `${this.pid} ${this.startedMs}`, machine: "here" },
       now: () => universe.timeline.now(),
       newId: () => `OP${this.pid}-${++this.#opsId}`,

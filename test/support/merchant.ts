@@ -183,7 +183,7 @@ export function heldBy(
   { pid, lock, machine, since }: Holder,
   table: "operations" | "batches",
 ): string {
-  return `INSERT INTO processes (id, user_name, machine, pid, command, actor, started_at)
+  return `INSERT INTO processes (id, user_name, machine, pid, command, origin, started_at)
       VALUES ('${lock}', 'u', '${machine}', ${pid}, 'payout send', '{}', '${since}');
     UPDATE ${table} SET process = '${lock}', held_since = '${since}'`;
 }

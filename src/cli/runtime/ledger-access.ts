@@ -22,7 +22,7 @@ import { notPersistent, rejectNetworkFileSystem } from "../../ledger/health.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { LedgerMaintenance } from "../../ledger/maintenance.ts";
 import type { MovableLedger } from "../../ledger/move/move.ts";
-import type { Actor, Operation } from "../../ledger/operation.ts";
+import type { Operation, Origin } from "../../ledger/operation.ts";
 import { noPosition } from "../../ledger/position.ts";
 import type { UnseenLedger } from "../../ledger/postgres/ledger.ts";
 import { ledgerFile, prepareFile, requireLedger } from "../../ledger/sqlite/file.ts";
@@ -357,7 +357,7 @@ function confirmerOf({ globals, host, notice }: RunParts, { confirm }: Pick<Ui, 
 function recorderOf(owned: Owned, { host, command, scrub }: RunParts): Recorder {
   const { user, now } = host;
   const newId = createIds(host);
-  return { owner: ownerOf(owned), user, command, actor: actorOf(host), now, newId, scrub };
+  return { owner: ownerOf(owned), user, command, origin: originOf(host), now, newId, scrub };
 }
 
 function withAccount(stored: Profiles, name: string, account: string): Profiles {
@@ -381,7 +381,7 @@ function createIds({ now, randomBytes }: Host): () => string {
 }
 
 /** The person behind this process, as the operating system and the environment show. */
-function actorOf({ user, machine, pid, env }: Host): Actor {
+function originOf({ user, machine, pid, env }: Host): Origin {
   const { LOGNAME: login, SUDO_USER: sudoUser, SSH_CONNECTION: ssh } = env;
   const [sshFrom] = ssh?.split(" ") ?? [];
   return {

@@ -124,7 +124,7 @@ function detailsOf(order: RecordedOrder): [string, string][] {
   const { methodName, user, login, createdAt, lastAsked: asked } = payout;
   const name = textIn(asked.recipientName);
   const to = textIn(asked.recipientNumber) || "an unknown number";
-  const person = event && event.event !== "unreadable" ? personIn(event.data.actor) : undefined;
+  const person = event && event.event !== "unreadable" ? personIn(event.data.origin) : undefined;
   const by = personText(person?.user ?? user, event?.login ?? login, person?.machine);
   return [
     ["Amount", formatPaisa(amountIn(order))],

@@ -90,7 +90,7 @@ const eventLabels: Record<string, string> = {
 };
 
 function lineOf(one: HistoryEvent, recordedBy: string): string {
-  const reporter = one.event === "unreadable" ? undefined : personIn(one.data.actor);
+  const reporter = one.event === "unreadable" ? undefined : personIn(one.data.origin);
   return [
     formatTime(one.at),
     labelOf(one, reporter !== undefined),

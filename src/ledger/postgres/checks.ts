@@ -59,12 +59,12 @@ const textsByName = both(
 
 /** By table and column. Null is accepted where the column accepts it. */
 const forms: Record<string, Record<string, Form>> = {
-  processes: { id, actor: object },
+  processes: { id, origin: object },
   accounts: { name: accountName },
   account_keys: { first_used_at: time },
   operations: {
     ...{ number, id, reference, kind: oneOf(kinds), state: oneOf(states), phase: oneOf(phases) },
-    ...{ asked: object, actor: object, process: id, held_since: time },
+    ...{ asked: object, origin: object, process: id, held_since: time },
     ...{ created_at: time, updated_at: time, accepted_at: time, completed_at: time },
     ...{ reopened_at: time, resumed_at: time },
   },

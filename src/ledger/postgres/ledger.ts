@@ -58,7 +58,7 @@ export async function openServerLedger(
   const { login: ledgerLogin, also } = await connection.facts();
   account.know(JSON.parse(also ?? "[]"));
   const acceptedRows = positionIn(headFile).accepted?.rows;
-  const recorder = { ...worker, actor: { ...worker.actor, ledgerLogin }, acceptedRows };
+  const recorder = { ...worker, origin: { ...worker.origin, ledgerLogin }, acceptedRows };
   const own = new ServerProcess(connection, recorder);
   const driver = createDriver(connection, own);
   const written = createLedger(driver, account, recorder);

@@ -41,20 +41,20 @@ export class ServerProcess {
   }
 
   holder(since: string): Holder {
-    const { pid, machine, user, ledgerLogin: login = user } = this.#worker.actor;
+    const { pid, machine, user, ledgerLogin: login = user } = this.#worker.origin;
     return { pid, lock: this.id, machine, since, user, login };
   }
 
   /** The statement that makes this process known, before it holds anything; undefined if it is. */
   registration(): { statement: Statement; done(): void } | undefined {
     if (this.#renewed) return undefined;
-    const { actor, command } = this.#worker;
+    const { origin, command } = this.#worker;
     const started = this.#clocks();
     const { values, bind } = parameters();
     const sql = `
-      INSERT INTO lenden.processes (id, user_name, machine, pid, command, actor, lease_until)
-      VALUES (${bind(this.id)}, ${bind(actor.user)}, ${bind(actor.machine)}, ${bind(actor.pid)},
-        ${bind(command)}, ${bind(JSON.stringify(actor))}, ${leaseEnd})
+      INSERT INTO lenden.processes (id, user_name, machine, pid, command, origin, lease_until)
+      VALUES (${bind(this.id)}, ${bind(origin.user)}, ${bind(origin.machine)}, ${bind(origin.pid)},
+        ${bind(command)}, ${bind(JSON.stringify(origin))}, ${leaseEnd})
       ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until`;
     return {
       statement: { sql, values, rows: 1 },

@@ -44,7 +44,7 @@ CREATE TABLE lenden.processes (
   machine ${text} NOT NULL,
   pid bigint NOT NULL,
   command ${text} NOT NULL,
-  actor ${text} NOT NULL,
+  origin ${text} NOT NULL,
   started_at timestamptz NOT NULL DEFAULT clock_timestamp(),
   lease_until timestamptz NOT NULL,
   ended_at timestamptz
@@ -243,7 +243,7 @@ const judgedColumns = [
 export const writerRights: Readonly<Record<string, Rights>> = {
   head: { update: ["number", "hash", "operation"] },
   processes: {
-    insert: ["id", "user_name", "machine", "pid", "command", "actor", "lease_until"],
+    insert: ["id", "user_name", "machine", "pid", "command", "origin", "lease_until"],
     update: ["lease_until", "ended_at"],
   },
   accounts: { insert: ["environment", "name"] },

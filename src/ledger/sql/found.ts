@@ -7,7 +7,7 @@ import { loginOf, type Recorder } from "../worker.ts";
 import type { Write } from "./transaction.ts";
 
 /** Who asks. */
-export type FoundBy = Pick<Recorder, "acceptedRows" | "actor" | "user">;
+export type FoundBy = Pick<Recorder, "acceptedRows" | "origin" | "user">;
 
 /**
  * The operations that something is decided about, each compared with its events (I12).

@@ -93,11 +93,11 @@ async function* inTurns<Page>(pages: Iterable<Page>): AsyncIterable<Page> {
 
 /** Makes this process known, before it holds something. */
 function registration(worker: Worker, id: string): Statement {
-  const { actor, command } = worker;
+  const { origin, command } = worker;
   const { pid, machine } = worker.holder;
   const row = {
     ...{ id, user_name: worker.user, machine, pid: BigInt(pid), command },
-    ...{ actor: JSON.stringify(actor), started_at: nowIn(worker) },
+    ...{ origin: JSON.stringify(origin), started_at: nowIn(worker) },
   };
   const sql = `${insertSql("processes", processColumns)} WHERE true ON CONFLICT (id) DO NOTHING`;
   return { sql, values: [], given: { columns: processColumns, rows: [row] } };
@@ -105,5 +105,5 @@ function registration(worker: Worker, id: string): Statement {
 
 const processColumns: ColumnTypes = {
   ...{ id: "text", user_name: "text", machine: "text", pid: "number", command: "text" },
-  ...{ actor: "text", started_at: "text" },
+  ...{ origin: "text", started_at: "text" },
 };

@@ -48,7 +48,7 @@ export const schema = `
     machine TEXT NOT NULL,
     pid INTEGER NOT NULL,
     command TEXT NOT NULL,
-    actor TEXT NOT NULL,
+    origin TEXT NOT NULL,
     started_at TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
 

@@ -157,7 +157,7 @@ export async function notSealed(
   const name = reference ?? id;
   const { amountPaisa, recipient } = payoutOf({ ...operation, asked: lastAsked });
   const [intent] = await ledger.historyOf(operation);
-  const by = intent?.event === "intent" ? personIn(intent.data.actor) : undefined;
+  const by = intent?.event === "intent" ? personIn(intent.data.origin) : undefined;
   const person = personText(by?.user ?? operation.user, operation.login, by?.machine);
   const isLate = batch !== null && !wasPlanned;
   const ofFile = `run 'lenden payout batch send' again, with the file of batch ${batchId}`;
