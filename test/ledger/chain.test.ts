@@ -2,9 +2,16 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { storedHead } from "../../src/ledger/head.ts";
 import { writeHead } from "../../src/ledger/position.ts";
+import { Pending } from "../../src/ledger/sql/transaction.ts";
 import { integrityOf } from "../../src/ledger/sqlite/integrity.ts";
 import { scratchFolder } from "../support/helpers.ts";
 import { claim, claimed, memoryLedger, payout, record } from "./small-ledger.ts";
+
+test("each commit has another ID of 12 random bytes", () => {
+  const ids = Array.from({ length: 1_000 }, () => new Pending().commitId);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(ids.filter((id) => Buffer.from(id, "base64url").length !== 12)).toEqual([]);
+});
 
 describe("verify", () => {
   /** The account, its key and three payouts with their outcomes: events 1 to 8. */
