@@ -491,6 +491,19 @@ describeEach(databases, "a ledger", ({ share }) => {
     ]);
   });
 
+  test("an outcome follows another one of the same change", async () => {
+    const ledger = await (await share()).open();
+    const { number: operation, id } = await claimed(ledger, payout("A"));
+    const lost = { state: "UNCERTAIN", sent: true } as const;
+    const made = { state: "CONFIRMED", sent: true, remoteId: "PO1" } as const;
+    const answers = await ledger.change([
+      { kind: "record", operation, outcome: lost, release: false },
+      { kind: "record", operation, outcome: made, release: true },
+    ]);
+    expect(answers.map(({ kind }) => kind)).toEqual(["recorded", "recorded"]);
+    expect(await ledger.find(id)).toMatchObject({ state: "CONFIRMED", attempts: 2, holder: null });
+  });
+
   test("an operation completed when the first record that showed it was updated", async () => {
     const { open, findings } = await share();
     const ledger = await open();

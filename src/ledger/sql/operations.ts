@@ -69,7 +69,7 @@ export function createOperations(driver: Driver, account: RunAccount, recorder: 
       held = new Map();
       const apply = (from: Held) =>
         driver.write(function* (write) {
-          const group = new Group(write, parts, new Map(from));
+          const group = new Group(write, parts, from);
           return { group, answers: yield* group.apply(requests) };
         });
       // Another process changed a held operation, or has its ID: read all of them instead.
@@ -77,7 +77,7 @@ export function createOperations(driver: Driver, account: RunAccount, recorder: 
         if (error instanceof RowsMissing) return apply(new Map());
         throw error;
       });
-      held = group.held;
+      held = group.heldAfter();
       return answers;
     },
 
@@ -94,7 +94,9 @@ export function createOperations(driver: Driver, account: RunAccount, recorder: 
 
 /** The requests of one transaction. */
 class Group {
-  readonly held: Held;
+  readonly #held: Held;
+  /** What the group changes of it; undefined for what it releases. The transaction may fail, or be made again. */
+  readonly #changes = new Map<bigint, Changing | undefined>();
   readonly #write: Write;
   readonly #parts: Parts;
   readonly #at: string;
@@ -104,8 +106,16 @@ class Group {
   constructor(write: Write, parts: Parts, held: Held) {
     this.#write = write;
     this.#parts = parts;
-    this.held = held;
+    this.#held = held;
     this.#at = nowIn(parts.recorder);
+  }
+
+  /** What this process holds once the transaction is committed. */
+  heldAfter(): Held {
+    for (const [number, change] of this.#changes)
+      if (change) this.#held.set(number, change);
+      else this.#held.delete(number);
+    return this.#held;
   }
 
   /** Releases come before claims: a claim may need what is released. */
@@ -145,14 +155,13 @@ class Group {
   #recordOfHeld(request: OutcomeRequest): OutcomeAnswer | undefined {
     if (request.kind !== "record") return undefined;
     const { operation: number, release } = request;
-    const now = this.held.get(number);
+    const now = this.#changes.has(number) ? this.#changes.get(number) : this.#held.get(number);
     const id = this.#guardedId(request.outcome);
     if (!now || (id !== null && this.#newIds.has(id))) return undefined;
     if (id !== null) this.#newIds.add(id);
     const { outcome, data } = storableOutcome(request.outcome, this.#parts.recorder);
     const change = decideOutcome(now, outcome, this.#at);
-    if (release) this.held.delete(number);
-    else this.held.set(number, change);
+    this.#changes.set(number, release ? undefined : change);
     const own = this.#write.ownLock();
     this.#update(number, change, { before: own, after: release ? null : own, id });
     this.#append(number, change.event, data);
@@ -161,7 +170,7 @@ class Group {
 
   *#recordOfRead(request: OutcomeRequest): Work<OutcomeAnswer> {
     const number = request.kind === "record" ? request.operation : request.seen.number;
-    this.held.delete(number);
+    this.#changes.set(number, undefined);
     const now = yield* this.#read(number);
     const { holder } = now;
     const isHeld =
@@ -241,7 +250,7 @@ class Group {
       ...{ sql: newOperation.sql, values: [], rows: 1 },
       given: { columns: newOperation.columns, rows: [{ ...rowOf(allColumns, recorded), ...by }] },
     });
-    this.held.set(number, recorded);
+    this.#changes.set(number, recorded);
     this.#write.append(eventOfOperation(number, event));
     if (found)
       yield* this.#record({ kind: "record", operation: number, outcome: found, release: true });
