@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+import "./test/no-agent.js";
 
 /** The share of the deep cases: 1 in `npm run test:deep`, less in `.ci/run`, which runs all tests. */
 const { LENDEN_DEEP: share } = process.env;

@@ -168,10 +168,10 @@ function fillSql(count) {
   return `
     INSERT INTO lenden.operations (number, id, kind, profile, environment, reference, amount_paisa, asked,
       state, remote_id, status, attempts, "user", command, created_at, updated_at, account, key_hash,
-      base_url, origin, recipient_key, method_id, method_name, phase, accepted_at)
+      base_url, origin, actor, recipient_key, method_id, method_name, phase, accepted_at)
     SELECT n + 1, 'OP' || n, o.kind, o.profile, o.environment, 'R' || n, 100 + n % 900, o.asked, o.state,
       'PO-' || n, CASE WHEN n % 3 = 0 THEN 'Completed' ELSE 'Processing' END, 1, o."user", o.command,
-      o.created_at, o.updated_at, o.account, o.key_hash, o.base_url, o.origin,
+      o.created_at, o.updated_at, o.account, o.key_hash, o.base_url, o.origin, o.actor,
       '017' || lpad((n % 5000)::text, 8, '0'), o.method_id, o.method_name, o.phase, o.accepted_at
     FROM lenden.operations o, generate_series(1, ${count}) AS n WHERE o.number = 1;
     UPDATE lenden.head SET operation = ${count + 1};

@@ -15,6 +15,7 @@ export const demo = defineCommand({
       "--ledger <url>",
       "PostgreSQL ledger to use (default: a temporary file)",
       readLedgerUrl,
+      { needsPerson: "only a person chooses a ledger" },
     ),
     ledgerPasswordCommand: { ...ledgerLoginFlags.ledgerPasswordCommand, onlyWith: "ledger" },
     ledgerCa: { ...ledgerLoginFlags.ledgerCa, onlyWith: "ledger" },

@@ -20,7 +20,7 @@ export const exits = {
   },
   access: {
     code: 4,
-    means: "not authorized: credentials, environment, clock or confirmation",
+    means: "not authorized: credentials, environment, clock, confirmation or agent",
     retry: "once fixed",
   },
   conflict: {
@@ -105,6 +105,7 @@ const reasons = {
   "account.not-https": { kind: "access", effect: "nothing-sent" },
   "account.other-name": { kind: "access", effect: "nothing-sent" },
   "account.production": { kind: "access", effect: "nothing-sent" },
+  "agent.needs-person": { kind: "access", effect: "nothing-sent" },
   "api.access-denied": { kind: "access", effect: "nothing-changed" },
   "api.busy": { kind: "unreachable", effect: "nothing-changed" },
   "api.clock-differs": { kind: "access", effect: "nothing-changed" },

@@ -1,3 +1,4 @@
+import { actors } from "../domain/actor.ts";
 import { keysOf } from "../domain/collect.ts";
 import { isObject } from "../domain/json.ts";
 import { payeeOf } from "../domain/mobile.ts";
@@ -180,6 +181,8 @@ const fields = {
   baseUrl: column(text, "intent"),
   /** The hash of the API key that sent it. */
   keyHash: column(text, "intent", "takeover"),
+  /** Who started it: a person, a script or an agent. */
+  actor: column(oneOf(actors), "intent"),
 };
 
 /** The columns that only statements and the check read. */

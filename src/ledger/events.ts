@@ -1,3 +1,4 @@
+import { type Actor, actors } from "../domain/actor.ts";
 import { isObject, jsonIn } from "../domain/json.ts";
 import { states } from "../domain/state.ts";
 import { type FieldFrom, intentColumns, type Recorded, recordedBy } from "./columns.ts";
@@ -34,10 +35,11 @@ interface OutcomeData extends Omit<Outcome, "isReported"> {
   origin?: string;
 }
 
-/** A process that takes over an operation, as JSON: itself, and the person who started it. */
+/** A process that takes over an operation, as JSON: itself, and the person who started it; and who acts. */
 interface Taker {
   holder: string;
   origin: string;
+  actor: Actor;
   /** The request and its seal, if that person orders it again. */
   asked?: Record<string, unknown>;
   seal?: string | null;
@@ -128,6 +130,7 @@ function isIntent(data: unknown): data is IntentData {
 
 const taker = {
   ...{ holder: isText, origin: isText, asked: maybe(isObject) },
+  actor: (actor: unknown) => actors.some((one) => one === actor),
   seal: (seal: unknown) => seal === null || maybe(isText)(seal),
 };
 const isResumed = shape<ResumedData>({ ...taker, wasReleased: isTruth });

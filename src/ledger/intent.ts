@@ -56,6 +56,7 @@ export function createOperation(
     command: recorder.command,
     methodName,
     origin: JSON.stringify(recorder.origin),
+    actor: recorder.actor,
     account: account.number.toString(),
     environment,
     profile,
@@ -82,17 +83,18 @@ export function takeoverEvent(
   operation: Operation,
   { holder: process, at }: { holder: Holder; at: string },
   { asked, seal }: Ordered,
-  recorder: Pick<Recorder, "origin" | "owner" | "scrub">,
+  recorder: Pick<Recorder, "actor" | "origin" | "owner" | "scrub">,
 ): TakeoverEvent {
   const [holder, origin] = [JSON.stringify(process), JSON.stringify(recorder.origin)];
+  const taker = { holder, origin, actor: recorder.actor };
   if (seal !== undefined) assertNoSecret(asked, recorder);
   const ordered = seal === undefined ? {} : { asked, seal };
   if (isUnsettled(operation)) {
     const wasReleased = operation.holder === null;
-    return { at, event: "resumed", data: { holder, origin, wasReleased, ...ordered } };
+    return { at, event: "resumed", data: { ...taker, wasReleased, ...ordered } };
   }
   const { keyId: keyHash } = recorder.owner;
-  return { at, event: "reopened", data: { state: "INTENT", keyHash, holder, origin, ...ordered } };
+  return { at, event: "reopened", data: { state: "INTENT", keyHash, ...taker, ...ordered } };
 }
 
 /**

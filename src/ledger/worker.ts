@@ -1,3 +1,4 @@
+import type { Actor } from "../domain/actor.ts";
 import type { Holder, Origin } from "./operation.ts";
 
 /** Whose operations they are. */
@@ -24,6 +25,7 @@ export interface Recorder {
   /** The command's name, without its arguments: they may contain anything. */
   command: string;
   origin: Origin;
+  actor: Actor;
   now(): number;
   newId(): string;
   /** The digests of findings about operations and batches that a person accepted on this machine. */

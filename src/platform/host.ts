@@ -27,6 +27,8 @@ export interface Host extends Parts {
    * create. Returns false if the text cannot be written.
    */
   lastOutput: { readonly isTTY: boolean; write(text: string): boolean };
+  /** True if a person can answer: standard input and standard error are a terminal. Opens no stream. */
+  isInTerminal(): boolean;
   /** The environment; an empty variable counts as unset. */
   env: Record<string, string | undefined>;
   platform: NodeJS.Platform;
@@ -71,6 +73,7 @@ export function processHost(parts: Parts = packageParts()): Host {
       return survivingClosure(process.stderr);
     },
     lastOutput,
+    isInTerminal: () => [0, 2].every(isTerminal),
     env,
     platform: process.platform,
     nodeVersion: process.version,
@@ -149,6 +152,15 @@ const lastOutput: Host["lastOutput"] = {
     return true;
   },
 };
+
+/** Most files are no terminals, and Node's module for terminals takes long to load. */
+function isTerminal(file: number): boolean {
+  try {
+    return fstatSync(file).isCharacterDevice() && process.getBuiltinModule("node:tty").isatty(file);
+  } catch {
+    return false; // closed
+  }
+}
 
 /** True if the reader is slow, or ended. */
 function isAboutReader(error: unknown): boolean {

@@ -142,10 +142,10 @@ const ofRefund = "kind = 'refund'";
 const changeOf = (column: string, sql: string): [string, string, string] => ["batch", column, sql];
 
 const inserted = `INSERT INTO operations (number, id, kind, profile, environment, account, reference,
-    amount_paisa, asked, origin, state, attempts, "user", command, created_at, updated_at, key_hash,
-    base_url, phase, login)
-  SELECT 99, 'OP9', kind, profile, environment, account, 'NINE', amount_paisa, asked, origin, state,
-    attempts, "user", command, created_at, updated_at, key_hash, base_url, phase, login
+    amount_paisa, asked, origin, actor, state, attempts, "user", command, created_at, updated_at,
+    key_hash, base_url, phase, login)
+  SELECT 99, 'OP9', kind, profile, environment, account, 'NINE', amount_paisa, asked, origin, actor,
+    state, attempts, "user", command, created_at, updated_at, key_hash, base_url, phase, login
   FROM operations WHERE ${ofPayout}`;
 
 const addedOrMissing: [string, string, string][] = [

@@ -29,6 +29,7 @@ export const operationColumns: [string, string, "payout" | "refund"][] = [
   ["base_url", "'https://a.example'", "payout"],
   ["key_hash", "'k'", "payout"],
   ["origin", "'{}'", "payout"],
+  ["actor", "'agent'", "payout"],
   ["recipient_key", "'01712345679'", "payout"],
   ["recipient_name", "'Karim'", "payout"],
   ["method_id", "'0'", "payout"],

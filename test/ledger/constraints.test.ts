@@ -87,6 +87,7 @@ const neverWritten: Record<string, Record<string, string[]>> = {
       kind: noWords,
       state: noWords,
       phase: noWords,
+      actor: noWords,
       process: noIds,
     },
     ...{ asked: [...noObjects, tooLong(2_000_000)], origin: noObjects, held_since: noTimes },

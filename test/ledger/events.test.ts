@@ -10,7 +10,7 @@ const stored = {
   ...{ number: 1n, target: null, holder: null, at },
   account: { number: 1n, name: "shop" },
 };
-const taker = { holder: "{}", origin: "{}" };
+const taker = { holder: "{}", origin: "{}", actor: "agent" };
 const text = fc.string();
 const time = fc.date({ noInvalidDate: true, min: new Date(0), max: new Date("9999-12-31") });
 const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined });

@@ -164,6 +164,7 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       user: worker.user,
       login: worker.user,
       command: worker.command,
+      actor: worker.actor,
       profile,
       environment,
       baseUrl,

@@ -26,11 +26,11 @@ const fill = `
     VALUES ('production', 'busy', 1), ('production', 'idle', 2);
   INSERT INTO lenden.operations (number, id, kind, profile, environment, reference, amount_paisa, asked, state,
     remote_id, status, attempts, "user", command, created_at, updated_at, account, key_hash, base_url,
-    origin, recipient_key, method_id, batch, phase, accepted_at)
+    origin, actor, recipient_key, method_id, batch, phase, accepted_at)
   SELECT n, 'OP' || n, 'payout', 'shop', 'production', 'REF-' || n, 500, '{}', state,
     CASE state WHEN 'CONFIRMED' THEN 'TX' || n END,
     CASE state WHEN 'CONFIRMED' THEN CASE WHEN n < ${count - 5_000} THEN 'Completed' ELSE 'Processing' END END,
-    1, 'root', 'payout batch send', at, at, account, 'busy', 'https://a', '{}', '0' || (1710000000 + n),
+    1, 'root', 'payout batch send', at, at, account, 'busy', 'https://a', '{}', 'person', '0' || (1710000000 + n),
     'm1', n / 5000, CASE state WHEN 'CONFIRMED' THEN 'live' ELSE 'unresolved' END, at
   FROM (SELECT n, CASE WHEN n < ${count / 5} AND n % 2 = 0 THEN 2 ELSE 1 END AS account,
     CASE WHEN n % 1000 = 0 THEN 'UNCERTAIN' ELSE 'CONFIRMED' END AS state,

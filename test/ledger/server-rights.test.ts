@@ -26,6 +26,7 @@ const denied = [
   "INSERT INTO operations SELECT * FROM operations",
   "INSERT INTO operations (number, login) VALUES (9, 'someone')",
   "UPDATE operations SET origin = '{}'",
+  "UPDATE operations SET actor = 'person'",
   "UPDATE operations SET created_at = ''",
   "DELETE FROM operations",
   "TRUNCATE operations",

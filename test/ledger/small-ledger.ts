@@ -36,6 +36,7 @@ export function worker(given: Partial<Worker> = {}, alive: number[] = []): Worke
     owner,
     user: "tester",
     command: "test",
+    actor: "person",
     origin: { user: "tester", machine: "m", pid: 1 },
     holder: { pid: 1, lock: "1", machine: "m" },
     now: () => startMs + 1_000 * ticks++,

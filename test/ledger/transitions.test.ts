@@ -9,7 +9,7 @@ import { payment, payout, refund, worker } from "./small-ledger.ts";
 
 const at = "2026-11-20T10:00:00.000Z";
 const origin = "{}";
-const taker = { holder: "{}", origin };
+const taker = { holder: "{}", origin, actor: "person" } as const;
 
 type Event = [name: string, data: object, login?: string];
 

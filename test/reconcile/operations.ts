@@ -8,5 +8,5 @@ export const paid: Operation = {
   ...{ createdAt: "2026-11-01T00:00:00.000Z", openedAt: "2026-11-01T00:00:00.000Z" },
   ...{ updatedAt: "2026-11-01T00:00:00.000Z", acceptedAt: null, completedAt: null },
   ...{ paymentUrl: null, holder: null, user: "ann", command: "api", profile: "", baseUrl: "" },
-  ...{ environment: "sandbox", account: "shop", login: "ann", keyHash: "k" },
+  ...{ environment: "sandbox", account: "shop", login: "ann", keyHash: "k", actor: "person" },
 };

@@ -207,6 +207,7 @@ export class Tool {
       },
       user: "tester",
       command: this.subject,
+      actor: "script",
       origin: { user: "u", machine: "m", pid: this.pid },
       holder: { pid: this.pid, lock: `${this.pid} ${this.startedMs}`, machine: "here" },
       now: () => universe.timeline.now(),

@@ -61,6 +61,7 @@ export async function lenden(args: string[], options: RunOptions = {}): Promise<
         return true;
       },
     },
+    isInTerminal: () => host.stdin.isTTY === true && host.stderr.isTTY === true,
     env: { ...options.env },
     platform: "linux",
     nodeVersion: process.version,

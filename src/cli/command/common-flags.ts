@@ -37,7 +37,12 @@ export const callbackUrl = flag.setting(
 
 export const note = flag.optional("--note <text>", "Your note, stored by the API", readText);
 
-export const again = flag.toggle("--again", "Send even if lenden finds a duplicate");
+export const again = flag.toggle("--again", "Send even if lenden finds a duplicate", {
+  needsPerson: "only a person accepts a duplicate",
+});
+
+/** Why an agent may not record an operation as not created. */
+export const notCreatedNeedsPerson = "only a person can check the merchant dashboard";
 
 export const accountNumberAsIs = flag.toggle(
   "--account-number-as-is",

@@ -59,6 +59,10 @@ export interface Spec<F extends Record<string, Flag>, A extends Record<string, A
   formats?: readonly OutputFormat[];
   /** True if it rejects a production account before anything is sent. */
   sandboxOnly?: boolean;
+  /** Why only a person may run it, a clause: "only a person changes profiles". An agent is rejected. */
+  needsPerson?: string;
+  /** True if an agent runs it, whoever starts it. */
+  isForAgents?: boolean;
   /** The exit codes that are special to this command, each in at most 12 words. */
   exitCodes?: Partial<Record<FailureKind, string>>;
   /** Problems of values that depend on each other, each with its flag; reported with all others. */

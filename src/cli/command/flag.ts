@@ -25,6 +25,8 @@ interface More {
   fallback?: (settings: Settings) => string | undefined;
   /** The flag that replaces this one. */
   unless?: string;
+  /** Why only a person may use it, a clause: "only a person accepts duplicates". An agent is rejected. */
+  needsPerson?: string;
   /** The flag that this one requires. */
   onlyWith?: string;
   /** The global flag that this is another name of. */

@@ -146,9 +146,19 @@ function commandPage({ name, summary }: Entry, command: Command, shared: Flag[])
     ["Flags", Object.fromEntries(own.map(flagRow))],
     [`Flags as for 'lenden ${sameFlagsAs}'`, shared.map(flagName).join(", ")],
     ["Columns", flags.flatMap(({ read }) => (read.isList ? (read.words ?? []) : [])).join(", ")],
+    ["For people only", peopleOnly(command)],
     ["Exit codes", Object.fromEntries(codes)],
     learnMore([...topicsOf(name, command), "flags"].join(", lenden help ")),
   ];
+}
+
+/** What only a person may use: an agent is rejected. */
+function peopleOnly({ needsPerson, flags }: Command): string {
+  if (needsPerson !== undefined) return "this command";
+  return Object.values(flags)
+    .filter((flag) => flag.needsPerson !== undefined)
+    .map(flagName)
+    .join(", ");
 }
 
 /** An empty line ends a paragraph. */

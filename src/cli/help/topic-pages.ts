@@ -22,6 +22,7 @@ const account = {
 const behavior = {
   LENDEN_OUTPUT: "Output format, as for --output",
   "LENDEN_NO_INPUT, CI": "Any value but false or 0: never prompt",
+  LENDEN_ACTOR: "person, script or agent; only restricts (docs/agents.md)",
   LENDEN_DEBUG: "1: print stack traces",
   NO_COLOR: "Any value: no color",
   FORCE_COLOR: "Use color, except if 0 or false",

@@ -354,10 +354,11 @@ function confirmerOf({ globals, host, notice }: RunParts, { confirm }: Pick<Ui, 
 }
 
 /** This process, as every ledger records it. */
-function recorderOf(owned: Owned, { host, command, scrub }: RunParts): Recorder {
+function recorderOf(owned: Owned, { host, command, scrub, actorOf }: RunParts): Recorder {
   const { user, now } = host;
   const newId = createIds(host);
-  return { owner: ownerOf(owned), user, command, origin: originOf(host), now, newId, scrub };
+  const who = { user, command, origin: originOf(host), actor: actorOf() };
+  return { owner: ownerOf(owned), ...who, now, newId, scrub };
 }
 
 function withAccount(stored: Profiles, name: string, account: string): Profiles {

@@ -1,4 +1,5 @@
 import { setMaxListeners } from "node:events";
+import type { Actor } from "../../domain/actor.ts";
 import type { Host, Signal } from "../../platform/host.ts";
 import type { Globals } from "../args/globals.ts";
 import type { Output } from "../output/render.ts";
@@ -31,6 +32,8 @@ export interface SessionOptions {
   version: string;
   /** The command's name, which the ledger stores. */
   command: string;
+  /** Who acts, which the ledger stores. */
+  actorOf(): Actor;
   /** The whole command line: a secret that was typed in place of an ID must not be sent. */
   argv: string[];
   scrubber: Scrubber;

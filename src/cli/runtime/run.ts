@@ -1,6 +1,7 @@
 import { closeSync, openSync } from "node:fs";
 import { devNull } from "node:os";
 import { isAbsolute } from "node:path";
+import { actorIn, agentIn } from "../../config/agents.ts";
 import { errorCode } from "../../domain/error-code.ts";
 import { exits, Failure, isOfLedger, type Reason, usage } from "../../domain/failure.ts";
 import { readLedgerUrl } from "../../domain/ledger-url.ts";
@@ -112,7 +113,14 @@ async function runCommand(
 ): Promise<number> {
   rejectRelativeDirectories(host);
   requireFileDescriptors();
-  const { globals, problems: globalProblems } = readGlobals(typed, host.env, command);
+  const { globals: read, problems: globalProblems } = readGlobals(typed, host.env, command);
+  const agent = command.isForAgents ? "agents use this command" : agentIn(host.env);
+  if (agent !== undefined) {
+    const { rejectForAgent } = await import("./agent-rules.ts");
+    await rejectForAgent(agent, { ...given, command, globals: read, host });
+  }
+  // What a prompt asks is for a person to answer.
+  const globals = agent === undefined ? read : { ...read, noInput: true };
   const { createPrinter, report } = await import("../terminal/printer.ts");
   const { createSession } = await import("./session.ts");
   const printer = createPrinter(command, globals, { host, scrubber });
@@ -127,6 +135,7 @@ async function runCommand(
     isJson,
     output,
     command: given.name,
+    actorOf: () => (agent === undefined ? actorIn(host.env, host.isInTerminal) : "agent"),
     argv: given.argv,
     finishes: writes,
     patient: untilStopped || patient,

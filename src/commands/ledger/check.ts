@@ -13,6 +13,8 @@ function readHash(typed: string): Result<string> {
     : err("A hash has 64 hexadecimal digits. 'lenden ledger check' shows it as the newest event.");
 }
 
+const needsPerson = "only a person accepts a ledger";
+
 export const ledgerCheck = defineCommand({
   description:
     "Verifies the events, one for each change, and the tables. On PostgreSQL, also verifies your login's rights, the server's settings, and that this machine has no ledger file that was not moved. A copy of the newest event in the config directory (or LENDEN_STATE_DIR) reveals a truncated, rolled back or replaced ledger. After a failed check, nothing is sent until you restore or accept the ledger.",
@@ -20,16 +22,19 @@ export const ledgerCheck = defineCommand({
   flags: {
     accept: {
       ...flag.toggle("--accept", "Accept the ledger as it is, after you reviewed it"),
+      needsPerson,
       unless: "acceptFile",
     },
     acceptFile: flag.toggle(
       "--accept-file",
       "Accept that PostgreSQL does not have this machine's ledger file",
+      { needsPerson },
     ),
     acceptHash: flag.optional(
       "--accept-hash <hash>",
       "Accept only if the newest event has this hash",
       readHash,
+      { needsPerson },
     ),
   },
 

@@ -25,6 +25,7 @@ export const ledgerInit = defineCommand({
     ledgerCa: { ...ledgerLoginFlags.ledgerCa, unless: "printSql" },
   },
   sameFlagsAs: "profile add",
+  needsPerson: "only a person creates or repairs a ledger",
 
   async run({ url, printSql, ...login }, { ledger }) {
     return printSql ? { sql: await ledger.schemaSql() } : ledger.createOnServer(url, login);

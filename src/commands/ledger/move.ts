@@ -15,6 +15,7 @@ export const ledgerMove = defineCommand({
   flags: ledgerLoginFlags,
   sameFlagsAs: "profile add",
 
+  needsPerson: "only a person moves the ledger",
   async run({ url, ...login }, { ledger, ui }) {
     return ledger.moveToServer(url, login, async (movable) => {
       if (movable.isMoved) ui.notice(`${movable.path} was moved before.`);

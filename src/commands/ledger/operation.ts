@@ -1,4 +1,5 @@
 import type { Schemas } from "../../cli/command/define-command.ts";
+import { actors } from "../../domain/actor.ts";
 import { amountText } from "../../domain/amount.ts";
 import { Failure } from "../../domain/failure.ts";
 import { placeIn } from "../../domain/identifier.ts";
@@ -51,10 +52,11 @@ export function withCommands(operation: Operation, where: Where) {
 }
 
 /** The fields of `exported`. */
-export function operationFields({ each, text, textOrNull, count, amountOrNull }: Schemas) {
+export function operationFields({ z, each, text, textOrNull, count, amountOrNull }: Schemas) {
   return {
     ...each(text, "operation kind state createdAt openedAt updatedAt"),
     ...each(text, "user login command profile environment baseUrl account"),
+    actor: z.enum(actors),
     ...each(textOrNull, "reference target methodName remoteId status code message"),
     ...each(textOrNull, "acceptedAt completedAt paymentUrl"),
     attempts: count,

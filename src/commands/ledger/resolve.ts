@@ -1,4 +1,4 @@
-import { readText, readWhole } from "../../cli/command/common-flags.ts";
+import { notCreatedNeedsPerson, readText, readWhole } from "../../cli/command/common-flags.ts";
 import { type Context, defineCommand } from "../../cli/command/define-command.ts";
 import { showSame } from "../../cli/command/dialogue.ts";
 import { argument, flag } from "../../cli/command/flag.ts";
@@ -48,7 +48,9 @@ export const ledgerResolve = defineCommand({
       readIdentifier,
       { unless: "notCreated" },
     ),
-    notCreated: flag.toggle("--not-created", "Record the operation as not created"),
+    notCreated: flag.toggle("--not-created", "Record the operation as not created", {
+      needsPerson: notCreatedNeedsPerson,
+    }),
     expectTotal: flag.optional(
       "--expect-total <bdt>",
       "Send payouts again only if they add up to this",

@@ -14,6 +14,7 @@ export const ledgerRestore = defineCommand({
     file: argument.required("file", "A file that 'lenden ledger backup' wrote", ok<string>, "file"),
   },
 
+  needsPerson: "only a person replaces the ledger",
   async run({ file }, context) {
     const maintenance = await context.ledger.maintenance();
     const restored = await maintenance.restore(file, (backup, current, isOfLedger) =>

@@ -58,6 +58,7 @@ export const profileAdd = defineCommand({
     ),
   },
   flags,
+  needsPerson: "only a person changes profiles",
 
   async run(input, context) {
     const ask = namesSource(input) ? undefined : await context.ui.ask();

@@ -10,6 +10,7 @@ export const profileRemove = defineCommand({
     "If the keychain cannot delete the credentials, lenden keeps the profile. The API key stays valid until you revoke it in the merchant dashboard.",
   examples: { "Remove a profile and its credentials": "lenden profile remove old-shop" },
   arguments: { name: existingName },
+  needsPerson: "only a person changes profiles",
 
   async run({ name }, context) {
     const { profiles } = context.config;

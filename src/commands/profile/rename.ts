@@ -11,6 +11,7 @@ export const profileRename = defineCommand({
     name: argument.required("new", "New name", readProfileName),
   },
   guide: async () => ({ name: { message: "New name" } }),
+  needsPerson: "only a person changes profiles",
 
   async run({ old, name }, { config: { profiles } }) {
     await profiles.change((now) => renamed(old, name, now));

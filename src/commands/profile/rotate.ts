@@ -30,6 +30,7 @@ export const profileRotate = defineCommand({
   arguments: { name: nameOrInUse },
   flags: credentialFlags,
   sameFlagsAs: "profile add",
+  needsPerson: "only a person changes profiles",
   async run(input, context) {
     const { profiles } = context.config;
     const settings = await context.config.settings();

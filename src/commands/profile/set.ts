@@ -20,6 +20,7 @@ export const profileSet = defineCommand({
     key: argument.required("setting", "Name of the setting", oneOf(settings)),
     value: argument.required("value", 'New value, or "" to remove the setting', ok<string>),
   },
+  needsPerson: "only a person changes profiles",
 
   async run({ key, value }, context) {
     const { profiles } = context.config;

@@ -5,6 +5,7 @@ import { existingName, profileOutput } from "./flags.ts";
 export const profileUse = defineCommand({
   examples: { "Use this profile from now on": "lenden profile use shop" },
   arguments: { name: existingName },
+  needsPerson: "only a person changes profiles",
 
   async run({ name }, { config: { profiles } }) {
     await profiles.change((now) => withCurrent(name, now));

@@ -1,3 +1,4 @@
+import { actors } from "../../domain/actor.ts";
 import { phases, states } from "../../domain/state.ts";
 import { kinds } from "../columns.ts";
 
@@ -64,6 +65,7 @@ const forms: Record<string, Record<string, Form>> = {
   account_keys: { first_used_at: time },
   operations: {
     ...{ number, id, reference, kind: oneOf(kinds), state: oneOf(states), phase: oneOf(phases) },
+    actor: oneOf(actors),
     ...{ asked: object, origin: object, process: id, held_since: time },
     ...{ created_at: time, updated_at: time, accepted_at: time, completed_at: time },
     ...{ reopened_at: time, resumed_at: time },

@@ -69,6 +69,7 @@ export const fileFlags = {
   allowDuplicates: flag.toggle(
     "--allow-duplicates",
     "Accept rows that repeat other rows or earlier payouts",
+    { needsPerson: "only a person accepts duplicates" },
   ),
 };
 

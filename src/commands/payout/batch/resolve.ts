@@ -1,5 +1,6 @@
 import { createdText, sumText } from "../../../batches/texts.ts";
 import type { Lines, UnknownRow } from "../../../batches/unknown-rows.ts";
+import { notCreatedNeedsPerson } from "../../../cli/command/common-flags.ts";
 import { type Context, defineCommand } from "../../../cli/command/define-command.ts";
 import { flag } from "../../../cli/command/flag.ts";
 import { id, money, status, table, text } from "../../../cli/output/view.ts";
@@ -24,7 +25,11 @@ export const batchResolve = defineCommand({
   },
   arguments: { batch: batchArgument },
   flags: {
-    notCreated: flag.toggle("--not-created", "Required: the dashboard does not show these payouts"),
+    notCreated: flag.toggle(
+      "--not-created",
+      "Required: the dashboard does not show these payouts",
+      { needsPerson: notCreatedNeedsPerson },
+    ),
     rows: flag.optional(
       "--rows <list>",
       "Only these lines: 3,7-9; the header is line 1",

@@ -1,0 +1,94 @@
+import { resolve } from "node:path";
+import { readApiKey } from "../../domain/api-keys.ts";
+import { Failure } from "../../domain/failure.ts";
+import { readLedgerUrl } from "../../domain/ledger-url.ts";
+import { inCommand } from "../../domain/text.ts";
+import { isLoopback, parseUrl } from "../../domain/url.ts";
+import { foldersOf, type Host } from "../../platform/host.ts";
+import type { Globals } from "../args/globals.ts";
+import type { Command, Given } from "../command/define-command.ts";
+import { flagName } from "../command/flag.ts";
+
+type Run = Pick<Given, "name" | "flags" | "argv"> & {
+  command: Pick<Command, "flags" | "needsPerson">;
+  globals: Pick<Globals, "profile" | "baseUrl">;
+  host: Pick<Host, "env" | "folders" | "platform">;
+};
+
+/**
+ * Rejects what only a person may do, before anything else is done.
+ *
+ * @param agent why the run is an agent's
+ * @throws Failure `agent.needs-person`
+ */
+export async function rejectForAgent(agent: string, run: Run): Promise<void> {
+  const { name, flags, command } = run;
+  const whole = command.needsPerson;
+  if (whole !== undefined) throw needsPerson(`'lenden ${name}'`, whole, agent, run);
+  for (const [key, flag] of Object.entries(command.flags))
+    if (flag.needsPerson !== undefined && flags.has(key))
+      throw needsPerson(flagName(flag), flag.needsPerson, agent, run);
+  if (isOfLocalSandbox(run)) return;
+  const other = otherDirectory(run.host) ?? (await otherLedger(run));
+  if (other !== undefined)
+    throw needsPerson(other, "only a person chooses directories and ledgers", agent, run);
+}
+
+function needsPerson(what: string, why: string, agent: string, { argv, host }: Run): Failure {
+  const value = host.env[what];
+  const variable = value === undefined ? "" : `${what}=${inCommand(withoutPassword(value))} `;
+  const line = `${variable}${["lenden", ...argv.map(withoutPassword).map(inCommand)].join(" ")}`;
+  const without = value === undefined ? "Let" : `Run the command without ${what}, or let`;
+  return new Failure(
+    "agent.needs-person",
+    `An agent cannot use ${what}: ${why}. This is an agent's run, because ${agent}.`,
+    { hint: `${without} a person run '${line}' in their own terminal.` },
+  );
+}
+
+/** lenden rejects such a URL, so the command of the hint would not run with the password either. */
+function withoutPassword(word: string): string {
+  return word.replace(/(:\/\/[^/@:]*):.*@/, "$1@");
+}
+
+/**
+ * True for an account of a sandbox on this machine that the environment names, as `sandbox exec` does: its key moves no
+ * money, whatever directory and ledger record that.
+ */
+function isOfLocalSandbox({ globals, host: { env } }: Run): boolean {
+  const { LENDEN_API_KEY: key, LENDEN_BASE_URL: baseUrl = "", LENDEN_PROFILE: profile } = env;
+  const named = [globals.profile, globals.baseUrl, profile];
+  if (key === undefined || named.some((one) => one !== undefined)) return false;
+  const [url, read] = [parseUrl(baseUrl), readApiKey(key)];
+  return url !== undefined && isLoopback(url) && read.ok && read.value.environment === "sandbox";
+}
+
+/** The variable that names another directory than the usual one. */
+function otherDirectory({ env, folders, platform }: Run["host"]): string | undefined {
+  const {
+    LENDEN_CONFIG_DIR: config,
+    LENDEN_DATA_DIR: data,
+    LENDEN_STATE_DIR: state,
+    ...others
+  } = env;
+  const usual = foldersOf(others, { platform, home: folders.home });
+  const isOther = (named: string | undefined, known: string | undefined) =>
+    named !== undefined && (known === undefined || resolve(named) !== resolve(known));
+  if (isOther(config, usual.config)) return "LENDEN_CONFIG_DIR";
+  if (isOther(data, usual.data)) return "LENDEN_DATA_DIR";
+  return isOther(state, usual.state) ? "LENDEN_STATE_DIR" : undefined;
+}
+
+/** The variable that names another ledger than the profile's. */
+async function otherLedger({ globals, host }: Run): Promise<string | undefined> {
+  const { LENDEN_LEDGER_URL: typed, ...env } = host.env;
+  if (typed === undefined) return undefined;
+  const [{ readProfiles }, { resolveSettings }] = await Promise.all([
+    import("../../config/profiles.ts"),
+    import("../../config/settings.ts"),
+  ]);
+  const stored = readProfiles(host.folders.config, () => {});
+  const own = resolveSettings(globals, env, stored).ledger?.url.value;
+  const named = readLedgerUrl(typed, true);
+  return named.ok && named.value.text === own?.text ? undefined : "LENDEN_LEDGER_URL";
+}
