@@ -1,6 +1,6 @@
 import { readText } from "../cli/command/common-flags.ts";
 import type { Context } from "../cli/command/context.ts";
-import { flag, type Input, notOneOf, takes } from "../cli/command/flag.ts";
+import { flag, type Input, notOneOf, oneOf, takes } from "../cli/command/flag.ts";
 import {
   type Cell,
   id as idCell,
@@ -9,6 +9,7 @@ import {
   text,
   time,
 } from "../cli/output/view.ts";
+import { actors } from "../domain/actor.ts";
 import { amountText, readAmount } from "../domain/amount.ts";
 import { namesIn } from "../domain/collect.ts";
 import { usage } from "../domain/failure.ts";
@@ -74,6 +75,7 @@ export const commonFilters = {
   ...timeFilters,
   min: flag.optional("--min <bdt>", "Minimum amount", readAmount),
   max: flag.optional("--max <bdt>", "Maximum amount", readAmount),
+  actor: flag.optional("--actor <actor>", `Who acted: {${actors.join(" | ")}}`, oneOf(actors)),
 };
 
 export const payoutFilters = {
@@ -88,7 +90,7 @@ type FilterInput = Partial<Input<typeof commonFilters & typeof payoutFilters>>;
 
 /** @throws Failure `usage` if a range is empty; `batch.not-found` */
 export async function filterOf(
-  { status, min, max, to, method, ref, batch, ...times }: FilterInput,
+  { status, min, max, actor, to, method, ref, batch, ...times }: FilterInput,
   ledger: Ledger,
   context: Context,
 ): Promise<Filter> {
@@ -106,6 +108,7 @@ export async function filterOf(
     until,
     minPaisa: min,
     maxPaisa: max,
+    actor,
     recipient: to,
     reference: ref,
     method:
@@ -157,6 +160,7 @@ const listColumns = {
   account: ["ACCOUNT", ({ account }) => text(account)],
   test: ["TEST", (one) => text(isTest(one) ? one.command : null)],
   login: ["LOGIN", ({ login }) => text(login)],
+  actor: ["ACTOR", ({ actor }) => text(actor)],
 } satisfies Record<string, ListColumn<ListedOperation>>;
 
 type ColumnName = keyof typeof listColumns;
@@ -167,7 +171,7 @@ export const columnsOf = {
     table: namesIn("id amount description method status createdAt"),
     spare: namesIn("method"),
     all: namesIn(
-      "id amount description status createdAt account method refunded refundPending refundsDiffering payment_url state updatedAt operation test login",
+      "id amount description status createdAt account method refunded refundPending refundsDiffering payment_url state updatedAt operation test login actor",
     ),
   },
   payout: {
@@ -175,19 +179,19 @@ export const columnsOf = {
     table: namesIn("remoteId merchantRef amount recipientNumber recipientName status createdAt"),
     spare: namesIn("recipientName"),
     all: namesIn(
-      "id merchantRef amount recipientNumber status createdAt account recipientName method batch description state message updatedAt operation test login",
+      "id merchantRef amount recipientNumber status createdAt account recipientName method batch description state message updatedAt operation test login actor",
     ),
   },
   refund: {
     table: namesIn("id transactionId amount accountNumber status createdAt"),
     all: namesIn(
-      "id amount accountNumber status createdAt account transactionId accountType note state message updatedAt operation test login",
+      "id amount accountNumber status createdAt account transactionId accountType note state message updatedAt operation test login actor",
     ),
   },
   ledger: {
-    table: namesIn("operation kind reference amount state createdAt"),
+    table: namesIn("operation kind reference amount state createdAt actor"),
     all: namesIn(
-      "operation kind reference amount state createdAt account status remoteId target method batch message updatedAt test login",
+      "operation kind reference amount state createdAt account status remoteId target method batch message updatedAt test login actor",
     ),
   },
 } satisfies Record<string, OperationList>;
@@ -209,14 +213,23 @@ export async function* listPages(
     read: (most: number) => ledger.list(kind, { ...filter, limit: most }),
     count: (most: number) => ledger.count(kind, filter, most),
   };
-  let isMarked: boolean | undefined;
+  let marks: Mark[] | undefined;
   for await (const page of pagesOf({ ...list, table }, listed, { ...given }, context)) {
-    const hasTest = page.columns.includes("test");
-    const marked = hasTest ? page.columns : [...page.columns, "test" as const];
     // Later pages have the columns of the first one.
-    isMarked ??= given.columns === undefined && page.items.some(isTest);
-    yield isMarked ? { ...page, columns: marked } : page;
+    marks ??= given.columns === undefined ? marksOf(page) : [];
+    yield { ...page, columns: [...page.columns, ...marks] };
   }
+}
+
+type Mark = "test" | "actor";
+
+/** The columns that a page needs because of some of its items. */
+function marksOf({ items, columns }: OperationPage): Mark[] {
+  const needed: [Mark, boolean][] = [
+    ["test", items.some(isTest)],
+    ["actor", items.some(({ actor }) => actor === "agent")],
+  ];
+  return needed.flatMap(([name, isNeeded]) => (isNeeded && !columns.includes(name) ? [name] : []));
 }
 
 export function tableOf(page: OperationPage, id: (one: ListedOperation) => string, empty: string) {

@@ -1,5 +1,6 @@
 import { type Context, defineCommand, type Schemas } from "../cli/command/define-command.ts";
 import { argument, flag } from "../cli/command/flag.ts";
+import { actors } from "../domain/actor.ts";
 import { amountText } from "../domain/amount.ts";
 import { type Failure, inOneLine } from "../domain/failure.ts";
 import { readIdentifier } from "../domain/identifier.ts";
@@ -141,7 +142,7 @@ function listOf(resource: ResourceInfo) {
 /** The request and what is known of it, with the API's names. */
 function asJson(operation: ListedOperation, { kind, idName }: ResourceInfo) {
   const { id, remoteId, asked, state, status, createdAt, updatedAt, account } = operation;
-  const { methodName, batchId, paymentUrl, refunds } = operation;
+  const { methodName, batchId, paymentUrl, refunds, actor } = operation;
   return {
     operation: id,
     [idName]: remoteId,
@@ -159,6 +160,7 @@ function asJson(operation: ListedOperation, { kind, idName }: ResourceInfo) {
     createdAt,
     updatedAt,
     account,
+    actor,
     test: isTest(operation),
   };
 }
@@ -182,6 +184,7 @@ function listedOutput({ kind, idName }: ResourceInfo, schema: Schemas) {
   const { z, text, textOrNull, amount, count, each } = schema;
   return z.looseObject({
     ...each(text, "operation state createdAt updatedAt account"),
+    actor: z.enum(actors),
     ...each(textOrNull, `${idName} status`),
     /** True if `verify-api` created it. */
     test: z.boolean(),

@@ -1,3 +1,4 @@
+import type { Actor } from "../domain/actor.ts";
 import type { Paisa } from "../domain/amount.ts";
 import type { State } from "../domain/state.ts";
 import type { Fields, Kind } from "./columns.ts";
@@ -114,6 +115,7 @@ export interface Filter {
   method?: { name: string; ids: string[] } | undefined;
   /** The number of a batch. */
   batch?: bigint | undefined;
+  actor?: Actor | undefined;
   /** Default: all. */
   limit?: number;
   oldestFirst?: boolean;

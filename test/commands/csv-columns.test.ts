@@ -8,15 +8,15 @@ import { busyMerchant } from "./busy-merchant.ts";
 /** Scripts and spreadsheets read CSV by the places of its columns: each of these may only grow at its end. */
 const columns: Record<string, string> = {
   "pay list":
-    "id,amount,description,status,createdAt,account,method,refunded,refundPending,refundsDiffering,payment_url,state,updatedAt,operation,test,login",
+    "id,amount,description,status,createdAt,account,method,refunded,refundPending,refundsDiffering,payment_url,state,updatedAt,operation,test,login,actor",
   "payout list":
-    "id,merchantRef,amount,recipientNumber,status,createdAt,account,recipientName,method,batch,description,state,message,updatedAt,operation,test,login",
+    "id,merchantRef,amount,recipientNumber,status,createdAt,account,recipientName,method,batch,description,state,message,updatedAt,operation,test,login,actor",
   "refund list":
-    "id,amount,accountNumber,status,createdAt,account,transactionId,accountType,note,state,message,updatedAt,operation,test,login",
+    "id,amount,accountNumber,status,createdAt,account,transactionId,accountType,note,state,message,updatedAt,operation,test,login,actor",
   "ledger list":
-    "operation,kind,reference,amount,state,createdAt,account,status,remoteId,target,method,batch,message,updatedAt,test,login",
+    "operation,kind,reference,amount,state,createdAt,account,status,remoteId,target,method,batch,message,updatedAt,test,login,actor",
   "ledger export":
-    "operation,kind,reference,remoteId,target,amount,state,status,code,message,attempts,createdAt,updatedAt,profile,environment,baseUrl,user,command,account,recipient,name,method,batch,payment,localTime,completedAt,completedLocalTime,login",
+    "operation,kind,reference,remoteId,target,amount,state,status,code,message,attempts,createdAt,updatedAt,profile,environment,baseUrl,user,command,account,recipient,name,method,batch,payment,localTime,completedAt,completedLocalTime,login,actor",
   "payout batch list":
     "batch,name,rows,total,accepted,failed,conflict,uncertain,unsent,createdAt,status,cancelledAt,user,login",
   "callback list":

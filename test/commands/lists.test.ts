@@ -97,8 +97,8 @@ test.each([
 });
 
 test.each([
-  ["refund list --ref INV-7", "--ref", "--min, --max, --to,"],
-  ["pay list --batch=payroll.csv", "--batch", "--min, --max, --method,"],
+  ["refund list --ref INV-7", "--ref", "--min, --max, --actor, --to,"],
+  ["pay list --batch=payroll.csv", "--batch", "--min, --max, --actor, --method,"],
   ["callback list --status Completed", "--status", "--verdict, --since, --until,"],
   ["payout batch list --to 01712345678", "--to", "--status, --since, --until,"],
 ])("'%s' names the flags that the list has", async (line, name, own) => {

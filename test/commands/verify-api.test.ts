@@ -193,8 +193,8 @@ describe("verify-api", () => {
       expect(stdout.split("\n")[0]).toMatch(/TEST$/);
       expect(stdout).toMatch(/verify-api$/m);
       const csv = await merchant.lenden([...line.split(" "), "-o", "csv"]);
-      // The last column is the login.
-      expect(csv.stdout).toMatch(/,verify-api,[^,\r]+\r\n/);
+      // The last columns are the login and the actor.
+      expect(csv.stdout).toMatch(/,verify-api,[^,\r]+,script\r\n/);
     }
     const payouts: unknown = await merchant.json(["payout", "list"]);
     expect(payouts).toContainEqual(expect.objectContaining({ payoutId: own, test: false }));

@@ -22,7 +22,7 @@ serverTest("names the login that the server knows, whatever the machine says", a
   expect(shown).toMatchObject({ user: "ann", login: "mallory" });
   expect(shown.history[0]).toMatchObject({ event: "intent", login: "mallory" });
   expect(await at("ledger", "show", "UNKNOWN")).toMatch(/payout send, by mallory \(as ann\)/);
-  expect(await at("payout", "list", "-o", "csv")).toMatch(/,mallory\r\n$/);
+  expect(await at("payout", "list", "-o", "csv")).toMatch(/,mallory,script\r\n$/);
   expect(await at("payout", "list", "--columns", "merchantRef,login")).toMatch(/UNKNOWN +mallory/);
 
   const resolved = await lenden(["ledger", "resolve"], { env: ann, host: jumpingHost() });

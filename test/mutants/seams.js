@@ -78,6 +78,8 @@ export const seams = {
     name: "main",
     lift: (main, decorate) => (argv, host) => main(argv, decorate(host)),
   },
+  /** Why a run is an agent's. */
+  agent: decoratedAt("config/agents.ts", "agentIn"),
   /** What a person confirms before something is sent. */
   confirmation: decoratedAt("cli/terminal/confirm.ts", "confirm"),
   /** What the ledger knows about claims. */

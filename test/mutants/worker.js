@@ -3,6 +3,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createVitest } from "vitest/node";
+import "../no-agent.js";
 
 const stale = join(process.cwd(), "stale");
 const vitest = await createVitest("test", {

@@ -41,6 +41,7 @@ const columns = [
   "completedAt",
   "completedLocalTime",
   "login",
+  "actor",
 ] as const;
 
 export const ledgerExport = defineCommand({
@@ -127,9 +128,10 @@ function isWithin(
   return bookedAt >= since && bookedAt <= until;
 }
 
-type ExportedRow = Omit<ReturnType<typeof rowOf>, "kind" | "state"> & {
+type ExportedRow = Omit<ReturnType<typeof rowOf>, "kind" | "state" | "actor"> & {
   kind: string;
   state: string;
+  actor: string | null;
 };
 
 /** An entry of a statement in the columns of an operation. Its amount has a sign: what it adds to the balance. */
@@ -141,7 +143,7 @@ function rowOfEntry(entry: ListedEntry, zone: string): ExportedRow {
     ...{ operation: key, kind: "entry", state: "ENTRY", status: category, attempts: 0 },
     ...{ amount: signedText(paisa), message: `${reason} (${line})`, batch: null, payment: null },
     ...{ createdAt: recordedAt, openedAt: recordedAt, updatedAt: recordedAt, user, login },
-    ...{ command: "reconcile", profile: "", baseUrl: "" },
+    ...{ command: "reconcile", profile: "", baseUrl: "", actor: null },
     ...{ account: entry.account, environment: entry.environment },
     ...{ localTime: localIso(recordedAt, zone), completedAt: bookedAt },
     completedLocalTime: localIso(bookedAt, zone),

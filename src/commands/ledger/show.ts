@@ -66,6 +66,7 @@ export const ledgerShow = defineCommand({
         "Command",
         text(`${shown.command}, by ${personText(shown.user, shown.login)}`),
       ),
+      field("actor", "Actor", text(shown.actor)),
       field("createdAt", "Started", time(shown.createdAt)),
       ...history.map((one, index) =>
         field(`history.${index}`, index === 0 ? "History" : "", text(lineOf(one, shown.login))),
@@ -125,12 +126,16 @@ function askedFields(asked: Record<string, unknown>) {
 
 /** "by alice on till-2"; on a shared ledger "by shop_ci (as alice on till-2)". A result names another login only. */
 function personOf(
-  { login = "" }: HistoryEvent,
+  one: HistoryEvent,
   reporter: ReturnType<typeof personIn>,
   recordedBy: string,
 ): string {
+  const { login = "" } = one;
   if (!reporter) return login === recordedBy ? "" : `by ${login}`;
-  return `by ${personText(reporter.user, login, reporter.machine)}`;
+  const { event } = one;
+  const isTaker = event === "intent" || event === "resumed" || event === "reopened";
+  const agent = isTaker && one.data.actor === "agent" ? "an agent of " : "";
+  return `by ${agent}${personText(reporter.user, login, reporter.machine)}`;
 }
 
 function stateIn(one: HistoryEvent): string {

@@ -140,7 +140,7 @@ function selectionOf(
   { own, bind }: { own: bigint | undefined; bind: Bind },
 ): Selection {
   const { status, states, since, until, openedUntil, bookedSince, bookedUntil } = filter;
-  const { minPaisa, maxPaisa, reference, recipient, method, batch } = filter;
+  const { minPaisa, maxPaisa, reference, recipient, method, batch, actor } = filter;
   const equality = (column: string, value: Value | undefined): Equality | undefined =>
     value === undefined ? undefined : [`o.${column}`, bind(value)];
   const ofAccount = equality("account", own);
@@ -176,6 +176,7 @@ function selectionOf(
       bookedUntil !== undefined && `${bookedAt} <= ${bind(bookedUntil)}`,
       minPaisa !== undefined && `o.amount_paisa >= ${bind(minPaisa)}`,
       maxPaisa !== undefined && `o.amount_paisa <= ${bind(maxPaisa)}`,
+      actor !== undefined && `o.actor = ${bind(actor)}`,
       // The collation "C" changes the case of ASCII letters only.
       method &&
         `(lower(o.method_name) = lower(${bind(method.name)} COLLATE "C")

@@ -98,7 +98,7 @@ interface Indexed {
 /** The conditions of a filter; the most selective index is the first. */
 function conditionsOf(kind: Kind | undefined, filter: Filter, own: bigint | undefined) {
   const { status, states, since, until, openedUntil, bookedSince, bookedUntil } = filter;
-  const { minPaisa, maxPaisa, reference, recipient, method, batch } = filter;
+  const { minPaisa, maxPaisa, reference, recipient, method, batch, actor } = filter;
   const inAccount: Condition =
     own === undefined ? ["o.account IN (SELECT number FROM accounts)"] : ["o.account = ?", own];
   const ofAccount = (sql: string, ...values: Value[]): Condition => [
@@ -146,6 +146,7 @@ function conditionsOf(kind: Kind | undefined, filter: Filter, own: bigint | unde
     bookedUntil !== undefined && [`${bookedAt} <= ?`, bookedUntil],
     minPaisa !== undefined && ["o.amount_paisa >= ?", minPaisa],
     maxPaisa !== undefined && ["o.amount_paisa <= ?", maxPaisa],
+    actor !== undefined && ["o.actor = ?", actor],
     method && [
       "(o.method_name = ? COLLATE NOCASE OR o.method_id IN (SELECT value FROM json_each(?)))",
       ...[method.name, JSON.stringify(method.ids)],

@@ -1,3 +1,12 @@
+import { agentBugs } from "./agents.js";
+/**
+ * Bugs that are decorators: `decorate` gets what is at the seam and gives what is wrong instead of it.
+ * One of `tests` has to fail: files, then perhaps `-t` and a pattern of titles. They are few and quick, and
+ * the same in every run: what random seeds catch today may escape tomorrow.
+ *
+ * @typedef {{ name: string, seam: string, decorate: (...asked: any[]) => any, tests: string[] }} Bug
+ * @type {Bug[]}
+ */
 import { batchBugs } from "./batches.js";
 import { clientBugs } from "./client.js";
 import { databaseBugs } from "./database.js";
@@ -16,16 +25,8 @@ import { serverBugs } from "./server.js";
 import { statementBugs } from "./statements.js";
 import { verificationBugs } from "./verification.js";
 import { wireBugs } from "./wire.js";
-
-/**
- * Bugs that are decorators: `decorate` gets what is at the seam and gives what is wrong instead of it.
- * One of `tests` has to fail: files, then perhaps `-t` and a pattern of titles. They are few and quick, and
- * the same in every run: what random seeds catch today may escape tomorrow.
- *
- * @typedef {{ name: string, seam: string, decorate: (...asked: any[]) => any, tests: string[] }} Bug
- * @type {Bug[]}
- */
 export const bugs = [
+  ...agentBugs,
   ...databaseBugs,
   ...wireBugs,
   ...clientBugs,
