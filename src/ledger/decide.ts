@@ -22,7 +22,7 @@ import type {
   Outcome,
   RefundSums,
 } from "./operation.ts";
-import { type Sealer, sealOf } from "./seal.ts";
+import { orderIn, type Sealer, sealOf } from "./seal.ts";
 
 /**
  * Every decision of the ledger: who may send what, and what is recorded of it. Pure: a store reads the
@@ -548,6 +548,9 @@ export function hasValidSeal(found: FoundOperation, sealer: Sealer): boolean {
   if (!sealer.isOf(found)) return false;
   const { lastAsked, batch, batchId, wasPlanned, seal } = found;
   if (batch !== null && (batchId === null || !wasPlanned)) return false;
+  // Whoever adds an operation may give it the sealed request of another one.
+  const order = orderIn(lastAsked, batchId);
+  if (order?.reference !== found.reference || order.amountPaisa !== found.amountPaisa) return false;
   return seal !== null && seal === sealOf(lastAsked, batchId, sealer);
 }
 

@@ -208,6 +208,21 @@ describe("a colleague with psql", () => {
     });
   });
 
+  serverTest(
+    "plants a sealed order as a row of the next file, which is sent as it is",
+    async () => {
+      const copy = { id: "OPCOPY", reference: "SEP-1", amountPaisa: "6500" };
+      await plant(shop, "UNKNOWN-1", (intent) => ({ ...intent, ...copy }));
+      const rows = `SEP-1,65,${recipients.unknown},bkash\nSEP-2,66,01711000062,bkash\n`;
+      const path = fileOf(`ref,amount,to,method\n${rows}`, "september.csv");
+
+      const sent = await shop.annBuilt([...orders.batch(path, [2, 131]), "--allow-duplicates"]);
+
+      expect(sent.code).toBe(0);
+      expect(shop.moved()).toEqual([`payout 65 ${recipients.unknown}`, "payout 66 01711000062"]);
+    },
+  );
+
   serverTest("plants new references of a rejected row, and the batch names him", async () => {
     const path = fileOf("ref,amount,to,method\nS-1,41,01711000041,bkash\n", "rejected.csv");
     const body = '{"success":false,"message":"bad wallet"}';

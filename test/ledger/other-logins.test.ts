@@ -188,6 +188,37 @@ describeEach(databases, "a payout that another login recorded, sent by this one"
   });
 });
 
+describeEach(databases, "a payout with the sealed request of another one", ({ share }) => {
+  const recipientNumber = "01712345678";
+  const order = payout("A", { asked: { ...payout("A").asked, recipientNumber } });
+
+  /** What a colleague plants: the request and the seal are those of another order. */
+  const plants: [of: string, asked: object][] = [
+    ["reference", { merchantRef: "OLD" }],
+    ["amount", { amount: 700 }],
+  ];
+
+  test.each(plants)("of another %s is not resumed", async (_, other) => {
+    const { ledger, asBob } = await withBob(await share());
+    const planted = await asBob(() =>
+      claimed(ledger, { ...order, asked: { ...order.asked, ...other } }),
+    );
+    await record(ledger, planted, unknown);
+    const seen = await found(ledger, planted);
+    expect(await ledger.resume({ seen, sealer })).toMatchObject({ kind: "not-sealed" });
+  });
+
+  test.each(plants)("of another %s is sent as it is ordered", async (_, other) => {
+    const { ledger, asBob } = await withBob(await share());
+    const planted = await asBob(() =>
+      claimed(ledger, { ...order, asked: { ...order.asked, ...other } }),
+    );
+    await record(ledger, planted, unknown);
+    const answer = await ledger.claim({ intent: order, onDuplicate: "send", sealer });
+    expect(answer).toMatchObject({ kind: "resumed", asked: order.asked });
+  });
+});
+
 describeEach(databases, "a payout that two other logins took in turn", ({ share }) => {
   test("is told when the one that did not send it records it as Cancelled", async () => {
     const shared = await share();

@@ -7,7 +7,12 @@ import { isGeneratedReference } from "../../domain/reference.ts";
 import { isUnresolved, isUnsettled, isUsedUp } from "../../domain/state.ts";
 import { inCommand } from "../../domain/text.ts";
 import type { ClaimAnswer } from "../../ledger/change.ts";
-import { type ClaimDecision, type PlannedRow, payoutOf } from "../../ledger/decide.ts";
+import {
+  type ClaimDecision,
+  isSamePayout,
+  type PlannedRow,
+  payoutOf,
+} from "../../ledger/decide.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { FoundOperation, Operation, ReferencedIntent } from "../../ledger/operation.ts";
 import type { Repeat } from "../create.ts";
@@ -15,7 +20,7 @@ import { declaredByOther } from "../declared-text.ts";
 import type { OperationDeps } from "../deps.ts";
 import { lockedError } from "../record-outcome.ts";
 import { resolveHint } from "../response-failure.ts";
-import { type PayoutOrder, payoutBody } from "./order.ts";
+import { orderOf, type PayoutOrder, payoutBody } from "./order.ts";
 
 /** How a payout may repeat an earlier one. */
 export interface PayoutRepeat extends Repeat {
@@ -118,6 +123,7 @@ export async function checkClaim(
     case "finished":
       if (claim.operation.reference !== order.reference)
         throw new Error("a claim of another payout");
+      if (claim.kind === "resumed") assertSameOrder(order, claim);
       return claim;
     case "different":
       throw otherPayout(order, claim.operation);
@@ -132,6 +138,21 @@ export async function checkClaim(
     case "over-limit":
       throw new Error("a payout has no limit");
   }
+}
+
+/** What is sent again may have another name or description than what is ordered now, and nothing else. */
+function assertSameOrder(
+  order: PayoutOrder,
+  { operation, asked }: Extract<ClaimAnswer, { kind: "resumed" }>,
+): void {
+  const { amountPaisa, reference } = orderOf({ id: operation.id, asked });
+  const isSame =
+    reference === order.reference &&
+    isSamePayout(
+      payoutOf({ ...payoutIntent(order), amountPaisa, asked }),
+      payoutOf(payoutIntent(order)),
+    );
+  if (!isSame) throw new Error("a request of another payout");
 }
 
 /** P25b: whether references are unique for a key or for a merchant is not shown (docs/api.md). */

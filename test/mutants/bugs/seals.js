@@ -20,6 +20,20 @@ export const sealBugs = [
     decorate: (isValid) => (found, sealer) => isValid({ ...found, wasPlanned: true }, sealer),
     tests: ["test/ledger/other-logins.test.ts", "-t", "its batch was cancelled"],
   },
+  {
+    name: "seal: the sealed request of another payout counts as its own",
+    seam: "validSeal",
+    decorate: (isValid) => (found, sealer) => {
+      const { merchantRef, amount } = found.lastAsked;
+      const amountPaisa = BigInt(Math.round(Number(amount) * 100));
+      return isValid({ ...found, reference: merchantRef, amountPaisa }, sealer);
+    },
+    tests: [
+      "test/ledger/other-logins.test.ts",
+      "-t",
+      "a payout with the sealed request of another one",
+    ],
+  },
   withoutPart("recipient", sealed("the seal of a payout with another")),
   withoutPart("methodId", sealed("the seal of a payout with another")),
   withoutPart("name", sealed("the seal of a payout with another")),
