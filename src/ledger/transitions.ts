@@ -107,15 +107,22 @@ function canShow(before: Before, one: OutcomeEvent, earlier: HistoryEvent[]): bo
   return data.state === "UNCERTAIN" && isUnsettled(before) && data.remoteId === undefined;
 }
 
-function changesNothing({ state, status }: Before, data: OutcomeData): boolean {
-  const isSame = data.state === state && (data.status ?? status) === status;
-  return isSame && data.remoteId === undefined && data.recordCreatedAt === undefined;
+/** A person accepts a line of a statement for an operation that has a record. */
+function changesNothing(before: Before, data: OutcomeData): boolean {
+  const { status, code } = decideOutcome(before, data, "");
+  const isSame = data.state === before.state && status === before.status && code === before.code;
+  const { remoteId, recordCreatedAt } = data;
+  return hasOwnRecord(before) && isSame && remoteId === undefined && recordCreatedAt === undefined;
+}
+
+/** True if the API confirmed it, whether or not its record still agrees. */
+function hasOwnRecord(before: Before): boolean {
+  return before.state === "CONFIRMED" || isDiffering(before);
 }
 
 /** Its record differs from what was requested, or still differs. */
 function canDiffer(before: Before, { code, remoteId }: OutcomeData): boolean {
-  const hasRecord = before.state === "CONFIRMED" || isDiffering(before);
-  return hasRecord && code === differingCode && remoteId === undefined;
+  return hasOwnRecord(before) && code === differingCode && remoteId === undefined;
 }
 
 /** A person reports that it was not created; the record of a cancel or a trigger shows it. */

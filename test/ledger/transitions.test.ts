@@ -173,6 +173,12 @@ describe("a history that lenden never writes", () => {
       [confirmed, look("CONFIRMED", { status: "Cancelled", matched })],
     ],
     [
+      "a match that takes back a reason",
+      [differs, look("CONFLICT", { code: "conflict", matched })].toSpliced(0, 0, confirmed),
+    ],
+    ["a match of what was rejected", [rejected, look("REFUSED", { code: "refused", matched })]],
+    ["a match of what access was denied to", [denied, look("REFUSED", { code: "x", matched })]],
+    [
       "a status check that is called an attempt",
       [unknown, ["attempt", { state: "UNCERTAIN" }, "ann"]],
     ],
