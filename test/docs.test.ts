@@ -4,6 +4,7 @@ import { parseArgsStringToArgv } from "string-argv";
 import { describe, expect, test } from "vitest";
 import { parseArgv } from "../src/cli/args/parse.ts";
 import { entries } from "../src/commands/index.ts";
+import { agentVariables } from "../src/config/agents.ts";
 import { exits } from "../src/domain/failure.ts";
 import { commandsIn, pages, readPage, root, shellLines } from "./support/doc-pages.ts";
 import { lenden } from "./support/lenden.ts";
@@ -59,6 +60,18 @@ test("docs/scripting.md says of every exit code what the help says", () => {
   const means = new Map(rows.map((row) => [row?.[1], row?.[2]]));
   for (const { code, means: meaning } of Object.values(exits))
     expect(means.get(String(code))).toBe(meaning);
+});
+
+test("docs/agents.md lists the variables", () => {
+  const [, table = ""] =
+    /## Variables of agents\n(.*?)\n## /s.exec(readPage("docs/agents.md")) ?? [];
+  const listed = [...table.matchAll(/`([A-Z_]+)(?:=([^`]+))?`(?=.*\|$)/gm)]
+    .map(([, name = "", value]) => (value === undefined ? name : `${name}=${value}`))
+    .filter((name) => !["CURSOR_TRACE_ID", "TERM_PROGRAM"].includes(name));
+  const known = agentVariables.flatMap(({ variable, values }) =>
+    values ? values.map((value) => `${variable}=${value}`) : [variable],
+  );
+  expect(listed).toEqual(known);
 });
 
 describe("the promise about repeated commands", () => {

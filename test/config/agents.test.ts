@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { actorIn, agentIn, agentVariables } from "../../src/config/agents.ts";
 import { Failure } from "../../src/domain/failure.ts";
-import { readPage } from "../support/doc-pages.ts";
 
 const inTerminal = () => true;
 const noTerminal = () => false;
@@ -48,18 +47,6 @@ test.each([
 test.each(["Agent", "human", " agent"])("LENDEN_ACTOR=%j is rejected", (text) => {
   expect(() => agentIn({ LENDEN_ACTOR: text })).toThrow(Failure);
   expect(() => agentIn({ LENDEN_ACTOR: text })).toThrow("is not one of: person, script, agent.");
-});
-
-test("docs/agents.md lists the variables", () => {
-  const [, table = ""] =
-    /## Variables of agents\n(.*?)\n## /s.exec(readPage("docs/agents.md")) ?? [];
-  const listed = [...table.matchAll(/`([A-Z_]+)(?:=([^`]+))?`(?=.*\|$)/gm)]
-    .map(([, name = "", value]) => (value === undefined ? name : `${name}=${value}`))
-    .filter((name) => !["CURSOR_TRACE_ID", "TERM_PROGRAM"].includes(name));
-  const known = agentVariables.flatMap(({ variable, values }) =>
-    values ? values.map((value) => `${variable}=${value}`) : [variable],
-  );
-  expect(listed).toEqual(known);
 });
 
 test("the runner of the tests removes the variables", () => {
