@@ -207,6 +207,12 @@ describe("lists show who acted", () => {
     expect(await at("ledger", "export")).toMatch(/,actor\r\n.*,script\r\n/);
   });
 
+  test("in the warning about an earlier payout", async () => {
+    const merchant = await sent();
+    const { stderr } = await merchant.lenden(payoutOf("AGAIN"));
+    expect(stderr).toContain("the same amount to this recipient was sent by an agent as AGENT on ");
+  });
+
   test("in the history of an operation", async () => {
     const merchant = await sent();
     const shown = (await merchant.lenden(["ledger", "show", "AGENT"])).stdout;

@@ -244,9 +244,10 @@ function otherPayout(order: PayoutOrder, operation: Operation): Failure {
 }
 
 /** Describes an earlier payout of the same amount to the same recipient, for an error or a warning. */
-export function describeEarlier({ reference, id, state, createdAt }: Operation): string {
+export function describeEarlier({ reference, id, state, createdAt, actor }: Operation): string {
   const name = reference ?? id;
-  const sent = `the same amount to this recipient was sent as ${name} on ${formatTime(createdAt)}`;
+  const by = actor === "agent" ? " by an agent" : "";
+  const sent = `the same amount to this recipient was sent${by} as ${name} on ${formatTime(createdAt)}`;
   if (state === "CONFIRMED") return `${sent} and accepted`;
   return state === "CONFLICT"
     ? `${sent}, and the API has a different payout for it`
