@@ -11,7 +11,15 @@ import { rowsText, shellLine } from "../domain/text.ts";
 import type { Batch } from "../ledger/batch.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { countRetries } from "./retries.ts";
-import { type BatchStatus, openOf, type StatusSums, type Sum, totalOf } from "./status.ts";
+import {
+  type BatchStatus,
+  endingOf,
+  openOf,
+  readStatus,
+  type StatusSums,
+  type Sum,
+  totalOf,
+} from "./status.ts";
 import { countsText, retriesText, sentences } from "./texts.ts";
 
 /** What ended a run before its last row. */
@@ -102,6 +110,38 @@ export async function retryAdvice({ batch, sums }: BatchStatus, ledger: Ledger):
   ]);
 }
 
+/** What a run did, as `runBatch` returns it. */
+export interface RunResult extends RunStop {
+  /** Rows that the API had before. */
+  existing: Sum;
+  /** Rows that were accepted by requests of the run. */
+  sent: Sum;
+  certain: Certain;
+}
+
+/**
+ * The status of a batch after a run, and the error of one that did not end well.
+ *
+ * @param wait waits for the final status of its rows
+ */
+export async function endRun(
+  batch: Batch,
+  { existing, sent, certain, ...stop }: RunResult,
+  ledger: Ledger,
+  wait?: () => Promise<unknown>,
+) {
+  const { stopped } = stop;
+  try {
+    if (!stopped) await wait?.();
+    const status = await readStatus(batch, ledger);
+    const how = { waited: wait !== undefined, stoppedBy: stopped?.kind };
+    const failure = await endingFailure(endingOf(status.sums, how), status, stop, ledger);
+    return { ...status, existing, sent, failure };
+  } catch (error) {
+    throw failedAfterSending(error, batch, certain);
+  }
+}
+
 /** What a run shows of its batch without the ledger. */
 export interface Certain {
   /** Recorded as accepted, in this run or before it. */
@@ -111,11 +151,7 @@ export interface Certain {
 }
 
 /** Exit 1 means that nothing was sent, which is not known once the rows were. */
-export function failedAfterSending(
-  cause: unknown,
-  batch: Batch,
-  { accepted, unsent }: Certain,
-): unknown {
+function failedAfterSending(cause: unknown, batch: Batch, { accepted, unsent }: Certain): unknown {
   if (cause instanceof Failure && cause.kind !== "internal" && !isOfLedger(cause)) return cause;
   const { id } = batch;
   const total = totalOf(batch);

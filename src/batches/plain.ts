@@ -20,3 +20,12 @@ export function statusJson({ batch, total, sums, sentBefore }: BatchStatus) {
     states: Object.fromEntries(rowStatuses.map((one) => [one, sumJson(sums[one])])),
   };
 }
+
+/** The status of a batch after a run, and what the run did. */
+export function runJson(ended: BatchStatus & Record<"existing" | "sent", Sum>) {
+  return {
+    ...statusJson(ended),
+    existing: sumJson(ended.existing),
+    sent: sumJson(ended.sent),
+  };
+}

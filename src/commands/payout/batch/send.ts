@@ -1,6 +1,6 @@
 import { setFlagsFromString } from "node:v8";
-import { statusJson, sumJson } from "../../../batches/plain.ts";
-import { difference, endingOf, openOf, readStatus, totalOf } from "../../../batches/status.ts";
+import { runJson } from "../../../batches/plain.ts";
+import { difference, openOf, readStatus, totalOf } from "../../../batches/status.ts";
 import { readCount, readWhole } from "../../../cli/command/common-flags.ts";
 import type { Context } from "../../../cli/command/define-command.ts";
 import { flag } from "../../../cli/command/flag.ts";
@@ -81,21 +81,11 @@ export const batchSend = writeCommand({
     const plan = await planOf(input, what, ledger, context);
     const { batch } = plan;
     const pacing = { concurrency: input.concurrency ?? 4, perSecond: input.rate };
-    const { endingFailure, failedAfterSending } = await import("../../../batches/ending.ts");
+    const { endRun } = await import("../../../batches/ending.ts");
     const { runBatch } = await import("../../../batches/run.ts");
     const ran = await runBatch(plan, pacing, ledger, context.api.deps, context.ui);
-    const { existing, sent, certain, ...stop } = ran;
-    const { stopped } = stop;
-    try {
-      if (input.wait && !stopped)
-        await waitWithProgress(batch, waitOptionsOf(input), ledger, context);
-      const status = await readStatus(batch, ledger);
-      const kind = endingOf(status.sums, { waited: input.wait, stoppedBy: stopped?.kind });
-      const failure = await endingFailure(kind, status, stop, ledger);
-      return { ...status, existing, sent, failure };
-    } catch (error) {
-      throw failedAfterSending(error, batch, certain);
-    }
+    const wait = () => waitWithProgress(batch, waitOptionsOf(input), ledger, context);
+    return endRun(batch, ran, ledger, input.wait ? wait : undefined);
   },
   output: (schema) => {
     const { z, count, amount, dryRun, warnings } = schema;
@@ -103,11 +93,7 @@ export const batchSend = writeCommand({
     const more = { existing: sum, sent: sum, warnings };
     return z.union([z.strictObject({ ...batchFields(schema), ...more }), dryRun]);
   },
-  json: (ended) => ({
-    ...statusJson(ended),
-    existing: sumJson(ended.existing),
-    sent: sumJson(ended.sent),
-  }),
+  json: (ended) => runJson(ended),
   view: (ended) => statusCard(ended),
   ending: ({ failure }) => failure,
 });
