@@ -20,4 +20,12 @@ export interface Context {
   cutOff: AbortSignal;
   /** How long the ledger may still be waited for, in milliseconds. */
   leftMs(): number;
+  /** Stops the run as the first Ctrl-C does, and aborts requests in flight after this time, in milliseconds. */
+  stopWithin(ms: number): void;
+  /** Masks the secrets of the run in a text that is printed. */
+  scrub(text: string): string;
+  /** How many requests that may change something at the API left this machine. */
+  written(): number;
+  /** The error; if the API rejected a signed request, its hint says where the payout secret came from. */
+  withSources(error: unknown): unknown;
 }

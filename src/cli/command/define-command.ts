@@ -47,6 +47,8 @@ export interface Spec<F extends Record<string, Flag>, A extends Record<string, A
    * what a person decided (default: each result of a command that writes, except of a dry run).
    */
   changed?(result: Result): boolean;
+  /** True if requests in flight may end after the first signal (default: if it changes something at the API). */
+  finishes?: boolean;
   /** True if it has no deadline except --timeout. */
   patient?: boolean;
   /** True if successive results are one list: one JSON array. */
@@ -124,6 +126,7 @@ export interface Command
   flags: Record<string, Flag>;
   /** True if it changes something at the API, which may move money. */
   writes: boolean;
+  finishes: boolean;
   start(given: Given, context: Context): AsyncIterable<Shown>;
 }
 
@@ -142,6 +145,7 @@ export function defineCommand<
     flags,
     arguments: args,
     writes,
+    finishes: spec.finishes ?? writes,
     async *start(given, context) {
       const { guide, problems } = spec;
       const definition = { flags, arguments: args, guide, ...(problems && { problems }) };

@@ -118,6 +118,11 @@ export function listenForStop(
     },
     /** Ends the process because the terminal was closed at a prompt: no request is in flight then. */
     hangUp,
+    /** Stops the run as the first signal does, and aborts requests in flight after this time. */
+    stopWithin: (ms: number): void => {
+      if (!stopping.signal.aborted) stopping.abort();
+      cutOffAfter(ms);
+    },
     /** Ends the run: a later signal does not change its exit code. */
     end: (): void => {
       isOver = true;

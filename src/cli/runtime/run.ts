@@ -3,7 +3,7 @@ import { devNull } from "node:os";
 import { isAbsolute } from "node:path";
 import { actorIn, agentIn } from "../../config/agents.ts";
 import { errorCode } from "../../domain/error-code.ts";
-import { exits, Failure, isOfLedger, type Reason, usage } from "../../domain/failure.ts";
+import { exits, Failure, type Reason, usage } from "../../domain/failure.ts";
 import { readLedgerUrl } from "../../domain/ledger-url.ts";
 import { inCommand } from "../../domain/text.ts";
 import type { Host, Signal } from "../../platform/host.ts";
@@ -14,6 +14,7 @@ import type { Entry } from "../command/table.ts";
 import { createScrubber, type Scrubber } from "../output/scrub.ts";
 import { wantsColor } from "../output/style.ts";
 import type { createPrinter } from "../terminal/printer.ts";
+import { afterWrite } from "./after-write.ts";
 import type { createSession } from "./session.ts";
 
 /** Runs one command line and returns its exit code. What no command catches is caught here. */
@@ -84,28 +85,6 @@ function wantsJson(argv: string[], { env }: Host): boolean {
   );
 }
 
-/** I10: after a request left that may move money, an internal error leaves the outcome unknown. */
-function afterWrite(error: unknown, hasWritten: boolean): unknown {
-  if (!hasWritten) return error;
-  const isFailure = error instanceof Failure;
-  // The printer knows that the result changed nothing.
-  if (isFailure && error.reason === "output.not-written") return error;
-  const isInternal =
-    !isFailure ||
-    ((error.kind === "internal" || isOfLedger(error)) && error.effect(true) === "nothing-sent");
-  if (!isInternal) return error;
-  const why = isFailure ? ` ${error.message}` : "";
-  return new Failure(
-    "operation.interrupted-by-error",
-    `lenden stopped with an error after it sent a request.${why}`,
-    {
-      ...(isFailure ? error.details : {}),
-      hint: "To see what was recorded, run 'lenden ledger list'. To resolve unknown outcomes, run 'lenden ledger resolve'.",
-      cause: error,
-    },
-  );
-}
-
 /** Prints each result of a command, or why there is none, and returns the exit code. */
 async function runCommand(
   { command, given, globals: typed }: Extract<Invocation, { kind: "run" }>,
@@ -137,11 +116,11 @@ async function runCommand(
     command: given.name,
     actorOf: () => (agent === undefined ? actorIn(host.env, host.isInTerminal) : "agent"),
     argv: given.argv,
-    finishes: writes,
+    finishes: command.finishes,
     patient: untilStopped || patient,
   });
   const tell = async (error: unknown) =>
-    report(afterWrite(session.withSources(error), session.hasWritten()), {
+    report(afterWrite(session.context.withSources(error), session.context.written() > 0), {
       host,
       scrubber,
       asJson: isJson,

@@ -27,7 +27,7 @@ export function createSession(options: SessionOptions) {
   if (globals.timeoutMs !== undefined) host.limitLookups(globals.timeoutMs);
 
   const closing: (() => void | Promise<void>)[] = [];
-  let hasWritten = false;
+  let written = 0;
   let hasIntent = false;
   let operation: string | undefined;
   let closed: { signal: Signal | undefined } | undefined;
@@ -39,7 +39,7 @@ export function createSession(options: SessionOptions) {
     stop,
     trace: reporter.trace,
     noteWrite: () => {
-      hasWritten = true;
+      written += 1;
     },
     noteIntent: () => {
       hasIntent = true;
@@ -62,20 +62,24 @@ export function createSession(options: SessionOptions) {
   return {
     context: {
       ...{ host, version: options.version, config, ledger, api, ui },
-      ...{ stopping, cutOff, leftMs: parts.leftMs },
+      ...{
+        stopping,
+        cutOff,
+        leftMs: parts.leftMs,
+        stopWithin: stop.stopWithin,
+        scrub: scrubPrinted,
+      },
+      written: () => written,
+      withSources: (error: unknown) => withSources(error, config.sourcesOfSignature()),
     },
     /** The signal that stopped the run, if one did; one that arrives while it closes changes nothing. */
     stoppedBy: () => (closed ? closed.signal : stop.signal()),
-    /** True once a request that may change something at the API left this machine. */
-    hasWritten: () => hasWritten,
     /** Warnings that nothing has shown yet; each is given once. */
     takeWarnings: reporter.takeWarnings,
     /** Details for the error of the run that the failure itself does not have. */
     unsaid: () => ({ operation, warnings: reporter.takeWarnings() }),
     /** Makes stored secrets known to the scrubber: an error may repeat one that was typed. */
     learnSecrets: () => config.learnSecrets().catch(() => {}),
-    /** The error; if the API rejected a signed request, its hint says where the payout secret came from. */
-    withSources: (error: unknown) => withSources(error, config.sourcesOfSignature()),
     /**
      * Ends the run; a second call does nothing. A failure is a warning (P27): what the command did is recorded
      * by now, and its result stays what it is.

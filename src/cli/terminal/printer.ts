@@ -145,7 +145,7 @@ export async function report(
   error: unknown,
   { host, scrubber, ...options }: Omit<ErrorOptions, "scrub"> & { host: Host; scrubber: Scrubber },
 ): Promise<number> {
-  const failure = error instanceof Failure ? error : unexpected(error);
+  const failure = failureOf(error);
   const { scrubPrinted: scrub } = scrubber;
   const wrap = host.stderr.isTTY ? await wrapFor(host.stderr.columns) : undefined;
   await write(host.stderr, errorText(failure, { ...options, scrub }, wrap));
@@ -156,37 +156,52 @@ export async function report(
 
 const mostCharacters = 600;
 
-/** The error as text (message, effect on money, hint), or as one line of JSON. */
-export function errorText(
+/** The error as scripts get it. */
+export function errorDocument(
   failure: Failure,
-  { asJson, writes, operation, warnings = [], scrub }: ErrorOptions,
-  wrap = (text: string) => [text],
-): string {
+  { writes, operation, warnings = [], scrub }: Omit<ErrorOptions, "asJson">,
+) {
   const { kind, reason, details } = failure;
-  const safe = (text: string): string => {
+  const safe = shortened(scrub);
+  const maybe = (text: string | undefined) => (text === undefined ? undefined : safe(text));
+  const problems = (details.problems ?? []).map(safe);
+  const error = {
+    kind,
+    reason,
+    message: safe(failure.message),
+    effect: failure.effect(writes),
+    hint: maybe(details.hint),
+    status: details.status,
+    code: maybe(details.code),
+    operation: maybe(details.operation ?? operation),
+    ...(problems.length > 0 && { problems }),
+    ...(warnings.length > 0 && {
+      warnings: warnings.map((one) => ({ reason: one.reason, message: safe(one.message) })),
+    }),
+  };
+  return { error };
+}
+
+/** A text from outside, on one line and not too long. Secrets are masked before it is cut. */
+function shortened(scrub: ErrorOptions["scrub"]): (text: string) => string {
+  return (text) => {
     const whole = scrub(clean(text));
     return whole.length > mostCharacters ? `${whole.slice(0, mostCharacters)}…` : whole;
   };
-  const maybe = (text: string | undefined) => (text === undefined ? undefined : safe(text));
+}
+
+/** The error as text (message, effect on money, hint), or as one line of JSON. */
+export function errorText(
+  failure: Failure,
+  { asJson, ...options }: ErrorOptions,
+  wrap = (text: string) => [text],
+): string {
+  if (asJson) return `${safeJson(errorDocument(failure, options))}\n`;
+  const { details } = failure;
+  const { writes, scrub } = options;
+  const safe = shortened(scrub);
   const problems = (details.problems ?? []).map(safe);
-  const hint = maybe(details.hint);
-  if (asJson) {
-    const error = {
-      kind,
-      reason,
-      message: safe(failure.message),
-      effect: failure.effect(writes),
-      hint,
-      status: details.status,
-      code: maybe(details.code),
-      operation: maybe(details.operation ?? operation),
-      ...(problems.length > 0 && { problems }),
-      ...(warnings.length > 0 && {
-        warnings: warnings.map((one) => ({ reason: one.reason, message: safe(one.message) })),
-      }),
-    };
-    return `${safeJson({ error })}\n`;
-  }
+  const hint = details.hint === undefined ? undefined : safe(details.hint);
   const parts = [
     ["error: ", safe(failure.text(writes))],
     ...problems.map((problem) => ["", problem]),
@@ -210,6 +225,11 @@ async function wrapFor(columns = 0): Promise<((text: string) => string[]) | unde
   } catch {
     return undefined; // With too many open files no code can be loaded. The error is printed anyway.
   }
+}
+
+/** The failure that an error is shown as. */
+export function failureOf(error: unknown): Failure {
+  return error instanceof Failure ? error : unexpected(error);
 }
 
 function unexpected(error: unknown): Failure {
