@@ -1,38 +1,18 @@
 import { type Context, defineCommand, type Schemas } from "../cli/command/define-command.ts";
-import { flag, type Input, oneOf } from "../cli/command/flag.ts";
 import type { Output } from "../cli/output/render.ts";
-import { usage } from "../domain/failure.ts";
-import { err, ok, quoted, type Result } from "../domain/result.ts";
 import { plainReport } from "../report/plain.ts";
 import {
   type AccountReport,
   type Group,
-  groupings,
   largest,
   listedBuckets,
   listedText,
   type Scope,
 } from "../report/report.ts";
 import { reportPage } from "../report/report-page.ts";
-import { monthAt, monthSpan, notesOf, totalsOf } from "../report/totals.ts";
+import { notesOf, totalsOf } from "../report/totals.ts";
+import { type ReportInput, scopeFlags, scopeOf } from "./report-scope.ts";
 import { tableOf } from "./report-table.ts";
-import { spanOf, timeFilters, zoneOf } from "./time-filters.ts";
-
-const flags = {
-  month: flag.optional(
-    "--month <month>",
-    "Month, such as 2026-11 (default: the current month)",
-    readMonth,
-  ),
-  since: { ...timeFilters.since, unless: "month" },
-  until: { ...timeFilters.until, unless: "month" },
-  by: flag.optional(
-    "--by <group>",
-    `Group by {${groupings.join(" | ")}} (default: day)`,
-    oneOf(groupings),
-  ),
-};
-type ReportInput = Input<typeof flags>;
 
 export const report = defineCommand({
   description:
@@ -41,7 +21,7 @@ export const report = defineCommand({
     "Report the current month by day": "lenden report",
     "Write a page with charts": "lenden report --month 2026-11 --by method -o html > report.html",
   },
-  flags,
+  flags: scopeFlags,
   formats: ["html"],
 
   run(input, context) {
@@ -106,28 +86,13 @@ interface Reported {
   line?: string;
 }
 
-async function sumsOf(
-  { month, by = "day", ...times }: ReportInput,
-  context: Context,
-): Promise<Reported> {
+async function sumsOf(input: ReportInput, context: Context): Promise<Reported> {
   const { host, ui } = context;
-  const zone = await zoneOf(context);
-  const isGiven = times.since !== undefined || times.until !== undefined;
-  const { problems, ...span } = isGiven
-    ? spanOf(times, zone, context)
-    : { problems: [], ...monthSpan(month ?? monthAt(host.now(), zone), zone) };
-  if (problems.length > 0) throw usage(problems);
-  const scope: Scope = { by, ...span, zone };
+  const scope = await scopeOf(input, context);
   const accounts = await totalsOf(scope, await context.ledger.records());
   for (const note of notesOf(scope, accounts)) ui.notice(note);
   const room = host.stdout.isTTY ? (host.stdout.columns ?? 80) : 0;
   return { scope, accounts, output: ui.output, now: new Date(host.now()).toISOString(), room };
-}
-
-function readMonth(typed: string): Result<string> {
-  return /^\d{4}-(?:0[1-9]|1[0-2])$/.test(typed)
-    ? ok(typed)
-    : err(`${quoted(typed)} is not a month. Example: 2026-11.`);
 }
 
 function reportOutput({

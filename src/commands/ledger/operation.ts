@@ -3,7 +3,9 @@ import { actors } from "../../domain/actor.ts";
 import { amountText } from "../../domain/amount.ts";
 import { Failure } from "../../domain/failure.ts";
 import { placeIn } from "../../domain/identifier.ts";
+import { isObject } from "../../domain/json.ts";
 import { isImported, isTest } from "../../domain/state.ts";
+import type { HistoryEvent } from "../../ledger/events.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { ListedOperation, Operation } from "../../ledger/operation.ts";
 import { commandsFor, type Where } from "../../operations/next-step.ts";
@@ -49,6 +51,28 @@ export function exported(operation: Operation | ListedOperation) {
 /** An operation with the commands of which one resolves it. */
 export function withCommands(operation: Operation, where: Where) {
   return { ...exported(operation), resolveWith: commandsFor(operation, where) };
+}
+
+/** An operation with its request and its history, as scripts get it. */
+export function withHistory(operation: Operation, history: HistoryEvent[]) {
+  return {
+    ...exported(operation),
+    request: operation.asked,
+    // An event that cannot be read is shown as it is stored.
+    history: history.map(({ at, event, login, ...one }) => ({
+      at,
+      event: "name" in one ? one.name : event,
+      data: withoutSeal(one.data),
+      login,
+    })),
+  };
+}
+
+/** A seal lets whoever reads it test guesses of the payout secret. */
+function withoutSeal(data: unknown): unknown {
+  if (!isObject(data)) return data;
+  const { seal: _, ...shown } = data;
+  return shown;
 }
 
 /** The fields of `exported`. */

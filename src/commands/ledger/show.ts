@@ -2,11 +2,10 @@ import { readText } from "../../cli/command/common-flags.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument } from "../../cli/command/flag.ts";
 import { card, field, money, status, text, time } from "../../cli/output/view.ts";
-import { isObject } from "../../domain/json.ts";
 import { formatTime } from "../../domain/local-time.ts";
 import { personIn, personText } from "../../domain/person.ts";
 import type { HistoryEvent } from "../../ledger/events.ts";
-import { exported, operationFields, operationNamed } from "./operation.ts";
+import { operationFields, operationNamed, withHistory } from "./operation.ts";
 
 export const ledgerShow = defineCommand({
   examples: { "Show a payout by its reference": "lenden ledger show INV-7" },
@@ -32,17 +31,7 @@ export const ledgerShow = defineCommand({
       warnings,
     });
   },
-  json: ({ operation, history }) => ({
-    ...exported(operation),
-    request: operation.asked,
-    // An event that cannot be read is shown as it is stored.
-    history: history.map(({ at, event, login, ...one }) => ({
-      at,
-      event: "name" in one ? one.name : event,
-      data: withoutSeal(one.data),
-      login,
-    })),
-  }),
+  json: ({ operation, history }) => withHistory(operation, history),
   view: ({ operation: shown, history }) =>
     card("Operation", shown.id, [
       field("operation", "Operation", text(shown.id)),
@@ -73,13 +62,6 @@ export const ledgerShow = defineCommand({
       ),
     ]),
 });
-
-/** A seal lets whoever reads it test guesses of the payout secret. */
-function withoutSeal(data: unknown): unknown {
-  if (!isObject(data)) return data;
-  const { seal: _, ...shown } = data;
-  return shown;
-}
 
 /** Events whose names in the ledger say too little. */
 const eventLabels: Record<string, string> = {

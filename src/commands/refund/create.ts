@@ -1,19 +1,18 @@
 import type { AccountType } from "../../api/contract/index.ts";
 import { accountNumberAsIs, again, amount, note } from "../../cli/command/common-flags.ts";
 import type { Context } from "../../cli/command/define-command.ts";
-import { flag, notOneOf, takes } from "../../cli/command/flag.ts";
+import { flag } from "../../cli/command/flag.ts";
 import { writeCommand } from "../../cli/command/write-command.ts";
 import { field, text } from "../../cli/output/view.ts";
 import { amountNumber, amountText } from "../../domain/amount.ts";
 import { usage } from "../../domain/failure.ts";
 import { readAccountNumber, readIdentifier, readRefundAccount } from "../../domain/identifier.ts";
 import { formatPaisa } from "../../domain/money.ts";
-import { err, ok, problemOf, type Result } from "../../domain/result.ts";
+import { problemOf } from "../../domain/result.ts";
 import type { Refundable } from "../../operations/create.ts";
 import { paymentCard, refundCard, warnOfAccountNumber } from "../resources.ts";
 import { endingAfter, recordAfter, waitFlags } from "../wait-options.ts";
-
-const accountTypes = ["personal", "business"];
+import { readAccountType } from "./account-type.ts";
 
 export const refundCreate = writeCommand({
   description:
@@ -34,7 +33,7 @@ export const refundCreate = writeCommand({
     accountType: flag.required(
       "--account-type <type>",
       "Type of the receiving account: {personal | business}",
-      takes(accountTypes, readAccountType),
+      readAccountType,
     ),
     accountNumber: flag.required(
       "--account-number <number>",
@@ -142,11 +141,4 @@ function refundableOnce(context: Context): (typed: string) => Promise<Refundable
 
 function accountTypeName(type: AccountType): string {
   return type === "PERSONAL_ACCOUNT" ? "personal" : "business";
-}
-
-/** Reads `personal` and `business`, and the API's own values. */
-function readAccountType(typed: string): Result<AccountType> {
-  const word = typed.toLowerCase().replace(/_account$/, "");
-  if (word === "personal") return ok("PERSONAL_ACCOUNT");
-  return word === "business" ? ok("BUSINESS_ACCOUNT") : err(notOneOf(typed, accountTypes));
 }
