@@ -23,6 +23,7 @@ const long = [
   "test/ledger/{colleague,copies,differential,edited,file,head,lost,move,position,read-only}.test.ts",
   "test/ledger/server-{commits,durability,outage,pooler,settings}.test.ts",
   "test/linear.test.ts",
+  "test/mcp/faults.test.ts",
   "test/package/package.test.ts",
   "test/pipes.test.ts",
   "test/program/{closing,compile-cache,directories,few-files,man,surroundings,time-limit,timeout}.test.ts",

@@ -95,11 +95,26 @@ const mayImport: Record<string, string[]> = {
     "sandbox/run-with.ts",
     "sandbox/server.ts",
     "sandbox/statement.ts",
+    "mcp/server.ts",
     "ulid",
     "open",
     "config",
     "types:api",
     "types:ledger",
+  ],
+  // Its tools read and show what commands do.
+  mcp: [
+    "cli",
+    "commands",
+    "domain",
+    "operations",
+    "batches",
+    "report",
+    "ledger/batch.ts",
+    "types:ledger",
+    "types:platform",
+    "types:api/contract",
+    "@modelcontextprotocol/server",
   ],
   cli: [
     "domain",
@@ -220,6 +235,7 @@ test("undici, conf, commander, hono, SQLite and the keychain are each imported b
   expect(importers(/^@?hono/)).toEqual(["sandbox"]);
   expect(importers(/^(node:sqlite|libsql)$/)).toEqual(["platform"]);
   expect(importers(/^@napi-rs/)).toEqual(["platform"]);
+  expect(importers(/^@modelcontextprotocol/)).toEqual(["mcp"]);
   const ofPostgres = imports.filter(({ to }) => to.path === "pg").map(({ from }) => from.path);
   expect(ofPostgres).toEqual(["ledger/postgres/connection.ts"]);
 });
@@ -242,7 +258,7 @@ interface Import {
 function importsOf(file: string): Import[] {
   const path = relative(root, file);
   const statements = withoutComments(file).matchAll(
-    /^import\s+(type\s)?([^;"]*?)\s*(?:from\s+)?"([^"]+)"|\bimport\("([^"]+)"\)/gm,
+    /^(?:import|export(?=[^;"=]*\sfrom\s))\s+(type\s)?([^;"]*?)\s*(?:from\s+)?"([^"]+)"|\bimport\("([^"]+)"\)/gm,
   );
   return [...statements].map(([, type, , named, dynamic]) => {
     const specifier = named ?? dynamic ?? "";
@@ -282,7 +298,10 @@ function directoryOf(path: string): string {
 }
 
 function packageOf(specifier: string): string {
-  return /^(?:undici|@hono\/node-server)\b/.exec(specifier)?.[0] ?? specifier;
+  return (
+    /^(?:undici|@hono\/node-server|@modelcontextprotocol\/server)\b/.exec(specifier)?.[0] ??
+    specifier
+  );
 }
 
 function isFreeNode(directory: string, path: string): boolean {

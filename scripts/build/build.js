@@ -11,8 +11,9 @@ if (isOlder(process.versions.node, needed)) {
   process.exitCode = 1;
 } else {
   const { build } = await import("rolldown");
-  const { default: config } = await import("./rolldown.config.js");
-  await build(config);
+  const { default: configs } = await import("./rolldown.config.js");
+  // One after the other, because the first one empties the directory.
+  for (const config of configs) await build(config);
 }
 
 /**

@@ -11,6 +11,10 @@ const root = resolve(import.meta.dirname, "../..");
 /** The directory of node_modules, which may be a symbolic link. */
 const home = dirname(realpathSync(join(root, "node_modules")));
 
+/** The packages of all builds of this run. */
+/** @type {Set<string>} */
+const directories = new Set();
+
 /**
  * Describes the packages whose code is in the bundle: a bill of materials, and their licenses. Both
  * come from what was bundled, not from package.json. The same sources give the same bytes.
@@ -23,7 +27,7 @@ export const inventory = {
     const modules = Object.values(bundle).flatMap((file) =>
       file.type === "chunk" ? Object.keys(file.modules) : [],
     );
-    const directories = new Set(modules.map(packageDirectory).filter((one) => one !== undefined));
+    for (const one of modules.map(packageDirectory)) if (one !== undefined) directories.add(one);
     const packages = [...directories].sort().map(describe);
     const document = `${JSON.stringify(billOfMaterials(packages), null, 1)}\n`;
     writeFileSync(join(root, dir, "sbom.cdx.json"), document);

@@ -282,6 +282,11 @@ const table: Record<string, Omit<Entry, "name">> = {
     heading: "Ledger, callbacks and API",
     load: async () => (await import("./reconcile.ts")).reconcile,
   },
+  mcp: {
+    summary: "Serve tools to an AI agent over stdio",
+    heading: "Ledger, callbacks and API",
+    load: async () => (await import("./mcp.ts")).mcp,
+  },
   mapping: {
     summary: "Manage stored column mappings of files",
     heading: "Ledger, callbacks and API",

@@ -1,0 +1,56 @@
+import { safeJson } from "../cli/output/terminal-text.ts";
+import { afterWrite } from "../cli/runtime/after-write.ts";
+import { errorDocument, failureOf } from "../cli/terminal/printer.ts";
+import type { Warning } from "../cli/terminal/reporter.ts";
+import { Failure } from "../domain/failure.ts";
+import type { CallToolResult } from "./sdk.ts";
+import type { Call, Ended } from "./tool.ts";
+
+/** The answer to a call: the document of the command that does the same, as data and as its JSON text. */
+export function answerWith(document: object, isError = false): CallToolResult {
+  const structuredContent: Record<string, unknown> = { ...document };
+  return {
+    content: [{ type: "text", text: safeJson(structuredContent) }],
+    structuredContent,
+    ...(isError && { isError }),
+  };
+}
+
+interface Told {
+  /** True if its errors name an effect on money. */
+  writes: boolean;
+  warnings: Warning[];
+  /** True if a request that may change something left this machine during the call. */
+  hasWritten: boolean;
+}
+
+/** Runs a part of a call. Whatever it throws is an answer, because the model has to read it. */
+export function answerOf({ context }: Pick<Call, "context">, told: () => Told) {
+  return async (run: () => Promise<Ended | undefined>): Promise<CallToolResult | undefined> => {
+    const { scrub } = context;
+    try {
+      const ended = await run();
+      if (!ended) return undefined;
+      const { document, failure } = ended;
+      const { writes, warnings } = told();
+      if (failure) {
+        const error = errorDocument(failure, { writes, warnings, scrub });
+        return answerWith({ ...document, ...error }, true);
+      }
+      return answerWith({ ...document, ...(warnings.length > 0 && { warnings }) });
+    } catch (error) {
+      const { hasWritten, ...options } = told();
+      const failure = forAgent(failureOf(afterWrite(context.withSources(error), hasWritten)));
+      return answerWith(errorDocument(failure, { ...options, scrub }), true);
+    }
+  };
+}
+
+/** What a person may decide is no advice for an agent: to send a second time, or to accept duplicates. */
+function forAgent(failure: Failure): Failure {
+  const { reason, message, details } = failure;
+  const { hint = "" } = details;
+  if (!/--(?:again|allow-duplicates|not-created|name)\b/.test(hint)) return failure;
+  const next = "A person has to decide: show them this error, and do not try another way.";
+  return new Failure(reason, message, { ...details, hint: next });
+}

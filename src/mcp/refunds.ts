@@ -1,0 +1,135 @@
+import { hash } from "node:crypto";
+import type { AccountType } from "../api/contract/index.ts";
+import { exported } from "../commands/ledger/operation.ts";
+import { amountText, type Paisa } from "../domain/amount.ts";
+import { Failure, usage } from "../domain/failure.ts";
+import { readRefundAccount } from "../domain/identifier.ts";
+import { formatPaisa } from "../domain/money.ts";
+import { problemOf } from "../domain/result.ts";
+import { isUnresolved } from "../domain/state.ts";
+import { idsOf } from "../ledger/batch.ts";
+import type { Operation } from "../ledger/operation.ts";
+import { checkRefund, createRefund, refundable } from "../operations/create.ts";
+import { accountText, commandLine } from "./profile.ts";
+import type { Call, Ended, Question } from "./tool.ts";
+
+/** A refund as it was planned. */
+export interface RefundOrder {
+  payment: string;
+  amount: Paisa;
+  accountType: AccountType;
+  accountNumber: string;
+  note: string | undefined;
+}
+
+export interface RefundPlan {
+  id: string;
+  digest: string;
+  order: RefundOrder;
+}
+
+export type RefundPlans = ReturnType<typeof createRefundPlans>;
+
+/** Many more than a model can send. */
+const mostPlans = 1_000;
+
+/**
+ * The refunds that were planned while this server runs. After a restart the same order is planned again, and gets the
+ * same ID. What keeps a refund from being created twice is the ledger alone.
+ */
+export function createRefundPlans() {
+  const plans = new Map<string, RefundPlan>();
+  return {
+    /** Checks a refund; nothing is sent or stored. */
+    plan: async (order: RefundOrder, call: Call): Promise<object> => {
+      const problem = problemOf(readRefundAccount(order.accountNumber, { asIs: false }));
+      if (problem !== undefined) throw usage([`account_number: ${problem}`]);
+      const plan = planOf(order);
+      const existing = await refundOf(order, call);
+      if (!existing) {
+        const found = await refundable(order.payment, await call.deps());
+        const nowMs = call.context.host.now();
+        checkRefund(found, order.amount, { again: false, nowMs });
+      }
+      plans.set(plan.id, plan);
+      if (plans.size > mostPlans) for (const [first] of [...plans].slice(0, 1)) plans.delete(first);
+      return documentOf(plan, existing);
+    },
+    /** The plan of an ID; undefined if this server has none. */
+    find: (id: string): RefundPlan | undefined => plans.get(id.toUpperCase()),
+    /** A plan as `plan` returned it, with the refund that was created by it. */
+    show: async (plan: RefundPlan, call: Call): Promise<object> =>
+      documentOf(plan, await refundOf(plan.order, call)),
+  };
+}
+
+function planOf(order: RefundOrder): RefundPlan {
+  const { payment, amount, accountType, accountNumber, note } = order;
+  const parts = [payment, String(amount), accountType, accountNumber, note ?? null];
+  const digest = hash("sha256", JSON.stringify(parts), "hex");
+  const id = (idsOf(digest)[4] ?? "").replace(/^B/, "R");
+  return { id, digest, order };
+}
+
+function documentOf({ id, digest, order }: RefundPlan, existing: Operation | undefined): object {
+  const { amount, note = null, ...others } = order;
+  const refund = existing ? exported(existing) : null;
+  return { plan: id, digest, ...others, amount: amountText(amount), note, refund };
+}
+
+/** The refund of this order that the API created, or may have created. */
+async function refundOf(order: RefundOrder, call: Call): Promise<Operation | undefined> {
+  const ledger = await call.context.ledger.own();
+  const refunds = await ledger.refundsOf(order.payment);
+  const own = refunds.filter(
+    ({ kind, amountPaisa, asked, state }) =>
+      kind === "refund" &&
+      amountPaisa === order.amount &&
+      asked.accountNumber === order.accountNumber &&
+      asked.accountType === order.accountType &&
+      state !== "REFUSED" &&
+      state !== "NOT_SENT",
+  );
+  await ledger.assertRecorded(own);
+  return own.at(-1);
+}
+
+/** What a person confirms of a refund; nothing if it was created already. */
+export async function questionOfRefund(
+  { id, order }: RefundPlan,
+  call: Call,
+): Promise<Question | undefined> {
+  if (await refundOf(order, call)) return undefined;
+  const { payment, amount, accountType, accountNumber, note } = order;
+  const words = ["refund", "create", "--payment", payment, "--amount", amountText(amount)];
+  const account = ["--account-type", accountType, "--account-number", accountNumber];
+  const more = note === undefined ? [] : ["--note", note];
+  return {
+    id,
+    text: `Send refund ${id} (${formatPaisa(amount)} of one payment) ${await accountText(call.context)}.`,
+    total: amountText(amount),
+    command: await commandLine([...words, ...account, ...more], call.context),
+  };
+}
+
+/** Creates the refund, unless the ledger has it already. */
+export async function sendRefund(plan: RefundPlan, call: Call): Promise<Ended> {
+  const { payment, amount, accountType, accountNumber, note } = plan.order;
+  const known = await refundOf(plan.order, call);
+  if (!known || isUnresolved(known)) {
+    const request = {
+      ...{ transactionId: payment, accountType, accountNumber },
+      ...(note !== undefined && { note }),
+    };
+    // The ledger rejects a refund of unknown outcome, and says how a person resolves it.
+    await createRefund(amount, request, { again: false }, await call.deps());
+  }
+  const existing = known ?? (await refundOf(plan.order, call));
+  return {
+    document: { ...documentOf(plan, existing), existing: known !== undefined },
+    failure:
+      existing?.status === "Cancelled"
+        ? new Failure("status.cancelled", "The refund is Cancelled.", { operation: existing.id })
+        : undefined,
+  };
+}
