@@ -1,5 +1,6 @@
 import type { Context } from "../cli/command/context.ts";
 import { type Calls, createCalls } from "./calls.ts";
+import { whyNotSent } from "./permission.ts";
 import { createPerson } from "./person.ts";
 import { McpServer, type ProtocolEra, type StandardSchemaWithJSON, serveStdio } from "./sdk.ts";
 import { createStdio } from "./stdio.ts";
@@ -16,9 +17,11 @@ const instructions =
 export async function serve(options: { allowSend: boolean }, context: Context): Promise<void> {
   // From now on the profile, the environment and the base URL are these.
   await context.config.settings();
+  const why = options.allowSend ? await whyNotSent(context) : undefined;
+  if (why !== undefined) context.ui.notice(`--allow-send has no effect: ${why}`);
   const { transport, ended } = createStdio(context.host, context.scrub);
   const calls = createCalls(context);
-  const tools = createTools(options);
+  const tools = createTools({ allowSend: options.allowSend && why === undefined });
   const handle = serveStdio(({ era }) => serverFor(era, tools, calls, context), {
     transport,
     onerror: ({ message }) => context.ui.notice(`MCP: ${message}`),

@@ -53,6 +53,7 @@ const search = defineTool({
     recipient: text.optional("Number of the recipient", payoutFilters.to.read),
     reference: text.optional("Reference of a payout", payoutFilters.ref.read),
     plan: text.optional("ID of a plan of payouts", readText),
+    actor: text.optional("Who acted", commonFilters.actor.read),
     limit: count(`Default: ${usualPage}`, largestPage),
     before: text.optional("`before` of the previous page", readIdentifier),
   },

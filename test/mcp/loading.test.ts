@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { scratchFolder } from "../support/helpers.ts";
-import { errorOf, lenden } from "../support/lenden.ts";
+import { lenden } from "../support/lenden.ts";
 import { openMerchantApart } from "../support/merchant.ts";
 import { isOneFile, launcher } from "../tool.js";
 
@@ -33,19 +33,35 @@ test.skipIf(isOneFile)("only 'lenden mcp' loads the package of the protocol", as
 });
 
 test("--print-config prints what a client needs, with the profile and without a secret", async () => {
-  const merchant = await openMerchantApart();
-  const folder = String(merchant.env.LENDEN_CONFIG_DIR);
-  const env = { LENDEN_CONFIG_DIR: folder };
-  const { LENDEN_API_KEY: key = "", LENDEN_BASE_URL: url = "" } = merchant.env;
-  const add = ["profile", "add", "shop", "--base-url", url, "--key-stdin"];
-  const added = await lenden(add, { env, stdin: key });
-  const usual = await lenden(["mcp", "--print-config", "--allow-send"], { env });
-  expect(errorOf(added)).toEqual({});
-  expect(usual.code).toBe(0);
-  expect(JSON.parse(usual.stdout)).toEqual({
-    mcpServers: { lenden: { command: "lenden", args: expect.arrayContaining(["mcp"]) } },
+  const { env } = await openMerchantApart();
+  const { LENDEN_API_KEY: key = "", LENDEN_BASE_URL: url = "" } = env;
+  const home = scratchFolder();
+  const [config, data, cache] = [".config/lenden", ".local/share/lenden", ".cache/lenden"].map(
+    (path) => join(home, path),
+  );
+  const folders = {
+    config: config ?? "",
+    data: data ?? "",
+    state: undefined,
+    cache: cache ?? "",
+    home,
+  };
+  const run = (args: string[], stdin?: string) =>
+    lenden(args, { host: { folders }, ...(stdin !== undefined && { stdin }) });
+  expect(
+    await run(["profile", "add", "shop", "--base-url", url, "--key-stdin"], `${key}\n`),
+  ).toMatchObject({ code: 0 });
+
+  const printed = await run(["mcp", "--print-config", "--profile", "shop", "--allow-send"]);
+
+  expect(printed).toMatchObject({ code: 0, stderr: "" });
+  expect(JSON.parse(printed.stdout)).toEqual({
+    mcpServers: {
+      lenden: { command: "lenden", args: ["mcp", "--profile", "shop", "--allow-send"] },
+    },
   });
-  expect(usual.stdout).not.toContain(key);
-  const json = await lenden(["mcp", "--print-config", "--json"], { env });
-  expect(JSON.parse(json.stdout)).toMatchObject({ mcpServers: { lenden: { command: "lenden" } } });
+  const json = await run(["mcp", "--print-config", "--json"]);
+  expect(JSON.parse(json.stdout)).toEqual({
+    mcpServers: { lenden: { command: "lenden", args: ["mcp", "--profile", "shop"] } },
+  });
 });

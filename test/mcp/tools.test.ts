@@ -224,23 +224,23 @@ test("texts of others are data: no instruction of lenden contains them", async (
   expect(answers[3]?.data.request).toMatchObject({ recipientName: trap });
 });
 
-test("reads only without an API key, and says why it cannot do more", async () => {
+test("what is done through the tools is recorded as an agent's", async () => {
   const merchant = await openMerchantApart();
-  await merchant.lenden([
-    "pay",
-    "create",
-    "--amount",
-    "5",
-    "--description",
-    "x",
-    "--method",
-    "bkash",
-    ...["--redirect-url", "https://a.example", "--callback-url", "https://a.example"],
-  ]);
-  const { LENDEN_CONFIG_DIR = "", LENDEN_DATA_DIR = "" } = merchant.env;
-  const { call } = await connect({ env: { LENDEN_CONFIG_DIR, LENDEN_DATA_DIR } });
-  expect((await call("search")).data).toMatchObject({ operations: [{ kind: "payment" }] });
-  expect((await call("methods")).data).toMatchObject({ error: { reason: "account.no-secret" } });
+  const payout = ["--amount", "5", "--to", "01898765432", "--method", "bkash"];
+  await merchant.lenden(["payout", "send", ...payout]);
+  const { call } = await connect(merchant);
+  await call("send_plan", { plan: await planOf({ call }, payouts(1)) });
+  await call("create_payment_link", { amount: "5", description: "Order 7", method: "bkash" });
+
+  const found = await call("search", { actor: "agent" });
+
+  expect(found.data).toMatchObject({
+    operations: [
+      { kind: "payment", actor: "agent", command: "mcp" },
+      { kind: "payout", actor: "agent", reference: "INV-1" },
+    ],
+  });
+  expect((await call("search", { actor: "script" })).data.operations).toHaveLength(1);
 });
 
 const ajv = new Ajv2020({ strict: false });
