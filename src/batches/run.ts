@@ -80,7 +80,7 @@ export async function runBatch(
     else if (end === "refused" || end === "conflict") notice(text);
   };
   const onDeclared: Sending["onDeclared"] = ({ line, reference }, declared) => {
-    const [text, reason] = declaredByOther(declared);
+    const [text, reason] = declaredByOther(declared, reference);
     notice(`line ${line}, ${reference}: ${text}`, reason);
   };
   const hasUnknown = before.sums.uncertain.count > 0;

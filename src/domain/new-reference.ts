@@ -7,9 +7,21 @@ export function replacedReference(reference: string): string | undefined {
   return number === "2" ? stem : `${stem}-lenden${Number(number) - 1}`;
 }
 
-/** The reference that a row of a file had before it was sent again. */
-export function stemOf(reference: string | null): string | null {
-  return reference?.replace(/-lenden(?:[2-9]|[1-9]\d{1,3})$/, "") ?? null;
+/** All references that a new one replaces, the newest first; none for any other reference. */
+export function replacedReferences(reference: string): string[] {
+  const replaced: string[] = [];
+  for (let one = replacedReference(reference); one !== undefined; one = replacedReference(one))
+    replaced.push(one);
+  return replaced;
+}
+
+/** True if one of two references replaces the other, however often, also if it was shortened. */
+export function isOfSameOrder(one: string | null, other: string | null): boolean {
+  return one !== null && other !== null && stemOf(one) === stemOf(other);
+}
+
+function stemOf(reference: string): string {
+  return newReference(reference).replace(/-lenden\d+$/, "");
 }
 
 const longestReference = 64;

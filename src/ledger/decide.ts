@@ -90,6 +90,8 @@ export interface ClaimFacts {
    * of the whole environment; in a sandbox: of the account.
    */
   similar: FoundOperation[];
+  /** The account's operations by the references that the reference replaces. */
+  replaced: FoundOperation[];
   /** A row that an open batch is still to send: of this reference, or of this amount and recipient. */
   planned: PlannedRow | undefined;
 }

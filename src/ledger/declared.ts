@@ -1,5 +1,5 @@
-import { stemOf } from "../domain/new-reference.ts";
-import { isFree, isTest } from "../domain/state.ts";
+import { isOfSameOrder } from "../domain/new-reference.ts";
+import { isDiffering, isFree, isTest } from "../domain/state.ts";
 import {
   type ClaimDecision,
   type ClaimFacts,
@@ -22,40 +22,45 @@ export function withDeclared(
 ): ClaimDecision {
   if (decision.kind !== "new" && decision.kind !== "resumed") return decision;
   const isToSend = !request.found && (decision.kind === "new" || decision.isReopened);
-  const declared = isToSend ? declaredIn(request, facts) : undefined;
+  const same = decision.kind === "resumed" ? decision.operation : undefined;
+  const declared = isToSend ? declaredIn(request, { ...facts, same }) : undefined;
   return declared ? { ...decision, declared } : decision;
 }
 
 function declaredIn(request: ClaimRequest, facts: ClaimFacts): FoundOperation | undefined {
-  const { same, similar } = facts;
-  const { kind } = request.intent;
+  const { same, similar, replaced } = facts;
+  const { kind, reference, target } = request.intent;
   if (kind === "cancel" || kind === "trigger") return undefined;
-  const all = same ? [same, ...similar] : similar;
+  const all = [...new Set([...(same ? [same] : []), ...replaced, ...similar])];
   if (all.every(({ others }) => others === null)) return undefined;
   const stops = (one: FoundOperation) => {
-    if (kind === "refund") return one.target === request.intent.target && mayHavePaid(one);
+    if (kind === "refund") return one.target === target && mayHavePaid(one);
     const checked = checkDuplicates(request, { ...facts, similar: [one], planned: undefined });
     return "kind" in checked || checked.earlier !== undefined;
   };
-  // A row that is sent again has a new reference: it is the same order at any age.
-  const stem = stemOf(request.intent.reference);
-  const isSameOrder = ({ number, reference }: FoundOperation) =>
-    number === same?.number || (stem !== null && stemOf(reference) === stem);
+  // One that was corrected, or a row that is sent again, has a new reference: it is the same order at any age.
+  const isSameOrder = (one: FoundOperation) =>
+    one === same || replaced.includes(one) || isOfSameOrder(one.reference, reference);
+  // A refund whose record differs leaves nothing of its payment.
+  const endsConflict = (before: FoundOperation, one: FoundOperation) =>
+    kind === "refund" && one.target === target && isDiffering(before) && !isDiffering(one);
   const isDeclared = (one: FoundOperation) => {
     if (one.others === null || isTest(one)) return false;
     const before = { ...one, ...one.others.without };
-    return isSameOrder(one) ? mayHavePaid(before) : stops(before) && !stops(one);
+    if (isSameOrder(one)) return mayHavePaid(before);
+    return (stops(before) && !stops(one)) || endsConflict(before, one);
   };
   // This person was told with an order that came after it. The chain has the order: whoever adds an event writes its time.
-  const isKnown = ({ others }: FoundOperation) =>
-    kind !== "refund" &&
-    others !== null &&
-    all.some(
-      (later) => later.orderedAt !== undefined && later.orderedAt > others.place && !isFree(later),
+  const isKnown = (one: FoundOperation) => {
+    if (kind === "refund" || one.others === null) return false;
+    const { place } = one.others;
+    // Other orders say nothing about one that is sent again.
+    const orders = isSameOrder(one) ? [one].filter((own) => own === same) : all;
+    return orders.some(
+      (later) => later.orderedAt !== undefined && later.orderedAt > place && !isFree(later),
     );
-  // Other orders say nothing about one that is sent again.
-  const isReplaced = (one: FoundOperation) => one.number !== same?.number && isSameOrder(one);
+  };
   return all
-    .filter((one) => isDeclared(one) && (!isKnown(one) || isReplaced(one)))
+    .filter((one) => isDeclared(one) && !isKnown(one))
     .sort((one, other) => (one.number < other.number ? 1 : -1))[0];
 }

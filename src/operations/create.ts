@@ -162,7 +162,7 @@ async function claimIntent(
   const ledger = await deps.ledger();
   const claim = await ledger.claim({ intent, onDuplicate: again ? "send" : "reject", paidPaisa });
   if (claim.kind === "new") {
-    if (claim.declared) deps.notice(...declaredByOther(claim.declared));
+    if (claim.declared) deps.notice(...declaredByOther(claim.declared, null));
     return claim;
   }
   if (claim.kind === "duplicate" || claim.kind === "over-limit")

@@ -61,6 +61,16 @@ test.each<[string, string, (payment: string) => string[], string]>([
   },
 );
 
+test("a corrected payout with a new reference is told which one it replaces", async () => {
+  const { merchant } = await declared("createPayout:status-500", () => payoutOf("LOST"));
+  const order = ["payout", "send", "--amount", "6", "--to", "01712345679", "--method", "bkash"];
+  const { warnings } = await merchant.json([...order, "--ref", "LOST-lenden2"]);
+  const message = expect.stringContaining(
+    "payout LOST, which LOST-lenden2 replaces, was recorded as not created by bob",
+  );
+  expect(warnings).toContainEqual({ reason: "payout.declared", message });
+});
+
 test("a payout is not warned of what its own person declared", async () => {
   const ill: Fault[] = faults("createPayout:status-500");
   const merchant = await openMerchant({ faults: ill });

@@ -110,6 +110,8 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
         ),
       ),
       similar: state.operations.filter(isGuarded).filter(isSimilar).map(found),
+      // They decide nothing beside one login.
+      replaced: [],
       planned: plannedFor(intent),
     };
   }

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { whichBatch } from "../../src/batches/identity.ts";
+import { newReference } from "../../src/domain/new-reference.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Intent, Operation, Outcome } from "../../src/ledger/operation.ts";
 import {
@@ -401,6 +402,90 @@ describeEach(databases, "a claim beside what another login recorded:", ({ share 
     const again = await ledger.claim(request("S-1-lenden3"));
 
     expect(again).toMatchObject({ declared: { id: first.id, others: { login: "bob" } } });
+  });
+
+  test("another order tells nothing of one that is itself sent again", async () => {
+    const { ledger, asBob, pass } = await withBob(await share());
+    const first = await claimed(ledger, payout("A", { asked }));
+    await record(ledger, first, unknown);
+    await asBob(() => learn(ledger, first, notCreated));
+    await record(ledger, await claimed(ledger, again), { ...accepted, remoteId: "X2" });
+    pass(25);
+    const request = { intent: payout("A", { asked }), onDuplicate: "reject", sealer } as const;
+
+    const resumed = await ledger.claim(request);
+
+    expect(resumed).toMatchObject({ kind: "resumed", declared: { id: first.id } });
+  });
+
+  test("another order tells nothing of one whose reference is used again", async () => {
+    const { ledger, asBob, pass } = await withBob(await share());
+    const [lost, next] = ["X", "Y"].map((last) => `LD-01KASW000000000000000000${last}Z`);
+    const first = await claimed(ledger, payout(String(lost), { asked }));
+    await record(ledger, first, unknown);
+    await asBob(() => learn(ledger, first, notCreated));
+    const other = await claimed(ledger, again);
+    await record(ledger, other, { ...accepted, remoteId: "X2" });
+    await learn(ledger, other, cancelled);
+    pass(1);
+    const intent = payout(String(next), { asked });
+    const request = { intent, onDuplicate: "reject", isReferenceMade: true, sealer } as const;
+    expect(await ledger.claim(request)).toMatchObject({
+      ...{ kind: "resumed", declared: { id: first.id } },
+    });
+  });
+
+  const corrected: [what: string, given: Partial<Intent>][] = [
+    ["amount", { asked, amountPaisa: 900n }],
+    ["recipient", { asked: { ...asked, recipientNumber: "01799999999" } }],
+  ];
+
+  test.each(corrected)(
+    "is told before a row is sent again with another %s, however often",
+    async (_, given) => {
+      const { ledger, asBob, pass } = await withBob(await share());
+      const first = await claimed(ledger, payout("S-1", { asked }));
+      await record(ledger, first, accepted);
+      await asBob(() => learn(ledger, first, cancelled));
+      for (const reference of ["S-1-lenden2", "S-1-lenden4"]) {
+        pass(30);
+        const request = {
+          intent: payout(reference, given),
+          onDuplicate: "reject",
+          sealer,
+        } as const;
+        const declared = { id: first.id, others: { login: "bob" } };
+        expect(await ledger.preview(request)).toMatchObject({ declared });
+        const sent = await ledger.claim(request);
+        if (sent.kind !== "new") throw new Error("the row was not sent again");
+        expect(sent).toMatchObject({ declared });
+        await record(ledger, sent.operation, { state: "REFUSED", code: "rejected", sent: true });
+      }
+    },
+  );
+
+  test("is told before a row with a long reference is sent again", async () => {
+    const { ledger, asBob, pass } = await withBob(await share());
+    const long = "X".repeat(60);
+    const first = await claimed(ledger, payout(long, { asked }));
+    await record(ledger, first, accepted);
+    await asBob(() => learn(ledger, first, cancelled));
+    pass(30);
+    const intent = payout(newReference(long), { asked });
+    const sent = await ledger.claim({ intent, onDuplicate: "reject", sealer });
+    expect(sent).toMatchObject({ kind: "new", declared: { id: first.id } });
+  });
+
+  test("a refund whose record differed as what was requested", async () => {
+    const { ledger, asBob } = await withBob(await share());
+    const first = await claimed(ledger, refund("T", 60n));
+    await record(ledger, first, accepted);
+    await learn(ledger, first, { state: "CONFLICT", code: "record-differs" });
+    await asBob(() => learn(ledger, first, { state: "CONFIRMED", status: "Processing" }));
+    const request = { intent: refund("T", 40n), onDuplicate: "reject", paidPaisa: 100n } as const;
+    const declared = { id: first.id, others: { login: "bob" } };
+    expect(await ledger.preview(request)).toMatchObject({ declared });
+    expect(await ledger.claim(request)).toMatchObject({ kind: "new", declared });
   });
 
   test("nothing is told again after the same was ordered since then", async () => {

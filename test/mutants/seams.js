@@ -105,6 +105,9 @@ export const seams = {
   /** Since when an operation may be known to the API, by the events of some logins. */
   sendable: decoratedAt("ledger/events.ts", "sendableBy"),
   ofKey: decoratedAt("ledger/decide.ts", "isOfKey"),
+  /** What a person is told of it who sends the same. */
+  declared: decoratedAt("ledger/declared.ts", "withDeclared"),
+  sameOrder: decoratedAt("domain/new-reference.ts", "isOfSameOrder"),
   /** What other logins recorded of an operation. */
   others: decoratedAt("ledger/events.ts", "recordedByOthers"),
   /** What is left of a payment to refund. */

@@ -108,7 +108,10 @@ export const payoutSend = writeCommand({
         ["Method", input.methodId ?? input.method ?? ""],
         ["Reference", expected.reference],
         ["Earlier payout", expected.earlier && describeEarlier(expected.earlier)],
-        ["Recorded by others", expected.declared && describeDeclared(expected.declared)],
+        [
+          "Recorded by others",
+          expected.declared && describeDeclared(expected.declared, expected.reference),
+        ],
       ],
     };
   },

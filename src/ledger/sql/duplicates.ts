@@ -1,3 +1,4 @@
+import { replacedReferences } from "../../domain/new-reference.ts";
 import { type GuardScope, guardScope, type NamedAccount } from "../account.ts";
 import { columns, recipientOf } from "../columns.ts";
 import {
@@ -64,6 +65,21 @@ function claimReads(dialect: Dialect, scope: GuardScope) {
     return found;
   }
 
+  /** The numbers of the operations that payouts replace, by the places of the claims. */
+  function* replacedBy(asked: Row[], account: bigint): Work<Map<number, bigint[]>> {
+    const rows = asked.flatMap(({ place = null, reference: by }) =>
+      replacedReferences(String(by)).map((reference) => ({ place, reference })),
+    );
+    const numbers = new Map<number, bigint[]>();
+    if (rows.length === 0) return numbers;
+    const given = { columns: { place: "number", reference: "text" }, rows } as const;
+    const [found = []] = yield [{ sql: replacedSql, values: [account], given }];
+    for (const { place, number } of found)
+      if (number !== null)
+        numbers.set(Number(place), [...(numbers.get(Number(place)) ?? []), numberIn(number)]);
+    return numbers;
+  }
+
   /** The numbers of what decides among many equal payouts, by the places of the claims. */
   function* decisiveOf(rows: Row[], account: bigint, nowMs: number): Work<Map<number, bigint[]>> {
     if (rows.length === 0) return new Map();
@@ -102,7 +118,7 @@ function claimReads(dialect: Dialect, scope: GuardScope) {
     return new Map(operations.map((one) => [one.number, one]));
   }
 
-  return { payoutsOf, decisiveOf, recordOf, similarTo, operationsOf };
+  return { payoutsOf, replacedBy, decisiveOf, recordOf, similarTo, operationsOf };
 }
 
 /** What a reading of facts is a part of. */
@@ -118,7 +134,10 @@ export function createClaimFacts(
 ) {
   const { owner, now } = recorder;
   const scope = scopeOf(owner, dialect);
-  const { payoutsOf, decisiveOf, recordOf, similarTo, operationsOf } = claimReads(dialect, scope);
+  const { payoutsOf, replacedBy, decisiveOf, recordOf, similarTo, operationsOf } = claimReads(
+    dialect,
+    scope,
+  );
   return function* (
     { isAlive, appendedTo = noEvents }: Processes & Partial<Pick<Write, "appendedTo">>,
     claims: ClaimRequest[],
@@ -130,8 +149,8 @@ export function createClaimFacts(
     const asked = claims
       .map((claim, place) => askedPayout(claim, place))
       .filter((one) => one !== undefined);
-    const [payouts, [records, similar]] = yield* both(
-      payoutsOf(asked, own.number),
+    const [[payouts, replaced], [records, similar]] = yield* both(
+      both(payoutsOf(asked, own.number), replacedBy(asked, own.number)),
       both(
         all(claims.map((one) => recordOf(one, whose))),
         all(claims.map((one) => similarTo(one, own.number, nowMs))),
@@ -147,7 +166,7 @@ export function createClaimFacts(
     const numbers = [...payouts.map(({ same }) => same ?? undefined), ...records];
     const known = numbers.flatMap((one) => (one === undefined ? [] : [numberIn(one)]));
     const [operations, decisive] = yield* both(
-      operationsOf([...known, ...[...similarAt.values()].flat()], reading),
+      operationsOf([...known, ...[...similarAt.values(), ...replaced.values()].flat()], reading),
       decisiveOf(crowded, own.number, nowMs),
     );
     for (const [place, numbers] of decisive) similarAt.set(place, numbers);
@@ -155,6 +174,8 @@ export function createClaimFacts(
     for (const [number, one] of yield* operationsOf(unread, reading)) operations.set(number, one);
     const found = (number: Row[string] | undefined) =>
       number == null ? undefined : operations.get(numberIn(number));
+    const allOf = (numbers: bigint[] = []) =>
+      [...new Set(numbers)].flatMap((number) => operations.get(number) ?? []);
     const holders = yield* all(
       claims.map((_, place) => holderOf(found(rows.get(place)?.same), isAlive)),
     );
@@ -167,9 +188,8 @@ export function createClaimFacts(
         same: found(row?.same),
         holder: holders[place],
         ofRecord: found(records[place]),
-        similar: [...new Set(similarAt.get(place))].flatMap(
-          (number) => operations.get(number) ?? [],
-        ),
+        similar: allOf(similarAt.get(place)),
+        replaced: allOf(replaced.get(place)),
         planned: row && plannedIn(row),
       };
     });
@@ -303,6 +323,10 @@ function payoutsSql(scope: GuardScope, dialect: Dialect, hasSingle: boolean): st
 
 const selected = (read: Record<string, string>) =>
   Object.entries(read).map(([name, sql]) => `${sql} AS ${name}`);
+
+/** The operation of each reference. $1 own account. */
+const replacedSql = `SELECT given.place AS place, (SELECT o.number FROM lenden.operations o
+  WHERE o.account = CAST($1 AS bigint) AND o.reference = given.reference) AS number FROM given`;
 
 /** What decides about a payout that has many equal ones. $1 own account, $2 scope, $3 time. */
 function amongManySql(scope: GuardScope, dialect: Dialect): string {

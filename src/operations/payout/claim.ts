@@ -45,7 +45,8 @@ export async function claimReference(given: PayoutOrder, how: PayoutRepeat, deps
   const answer = await ledger.claim({ ...claimRequest(given, how), sealer });
   const order = { ...given, reference: referenceOf(given, answer) };
   const earlier = "earlier" in answer ? answer.earlier : undefined;
-  if ("declared" in answer && answer.declared) deps.notice(...declaredByOther(answer.declared));
+  if ("declared" in answer && answer.declared)
+    deps.notice(...declaredByOther(answer.declared, order.reference));
   return { claim: await checkClaim(order, answer, ledger), order, earlier };
 }
 

@@ -112,4 +112,48 @@ export const otherLoginBugs = [
         others(logins, operation, [intent, ...later.map((one) => ({ ...one, login: "x" }))]),
     tests: inLedger("by the login that ordered it"),
   },
+  {
+    name: "others: what another login declared of a payout is not told of its corrected one",
+    seam: "declared",
+    decorate: (withDeclared) => (decision, request, facts) =>
+      withDeclared(decision, request, { ...facts, replaced: [] }),
+    tests: inLedger("is sent again with another"),
+  },
+  {
+    name: "others: only the last reference is one that a new one replaces",
+    seam: "declared",
+    decorate: (withDeclared) => (decision, request, facts) =>
+      withDeclared(decision, request, { ...facts, replaced: facts.replaced.slice(0, 1) }),
+    tests: inLedger("is sent again with another"),
+  },
+  {
+    name: "others: a shortened reference replaces none",
+    seam: "sameOrder",
+    decorate: (isOfSameOrder) => (one, other) =>
+      !/^LD-.*-lenden/.test(other ?? "") && isOfSameOrder(one, other),
+    tests: inLedger("with a long reference"),
+  },
+  {
+    name: "others: who ordered the same since then knows of a payout that is itself sent again",
+    seam: "declared",
+    decorate: (withDeclared) => (decision, request, facts) => {
+      const { declared, ...silent } = withDeclared(decision, request, facts);
+      const isKnown = facts.similar.some(({ orderedAt }) => orderedAt > declared?.others.place);
+      return declared && !isKnown ? { ...silent, declared } : silent;
+    },
+    tests: inLedger("another order tells nothing"),
+  },
+  {
+    name: "others: a refund whose record differs is ended by another login without a word",
+    seam: "declared",
+    decorate: (withDeclared) => (decision, request, facts) => {
+      const similar = facts.similar.map((one) =>
+        one.others
+          ? { ...one, others: { ...one.others, without: { ...one.others.without, code: null } } }
+          : one,
+      );
+      return withDeclared(decision, request, { ...facts, similar });
+    },
+    tests: inLedger("whose record differed"),
+  },
 ];
