@@ -27,3 +27,16 @@ export function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
     return made;
   };
 }
+
+/** As `once`, for a value that a process may need for days: what failed is tried again the next time. */
+export function onceMade<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let made: Promise<Value> | undefined;
+  return () => {
+    const own = made ?? make();
+    made = own;
+    own.catch(() => {
+      if (made === own) made = undefined;
+    });
+    return own;
+  };
+}

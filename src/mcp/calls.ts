@@ -23,6 +23,7 @@ export function createCalls(context: Context) {
   const questions = createJobs<Asked>(context.host);
 
   const answer = async (tool: Tool, given: unknown, client: Client): Promise<Answer> => {
+    let sinceMs = context.host.monotonicMs();
     const { call, answering } = openCall(tool, context);
     let started: Started | undefined;
     const refused = await answering(async () => {
@@ -37,15 +38,18 @@ export function createCalls(context: Context) {
       (await answering(async () => ({ document: await pending(call), failure: undefined }))) ??
       answerWith({});
     if (client.canAsk && !jobs.isRunning(key)) {
-      const asked = await questions.answer(key, () => askedOf(() => question(call), answering));
+      const asked = await questions.answer(key, sinceMs, () =>
+        askedOf(() => question(call), answering),
+      );
       if (!asked) return late();
       if ("answer" in asked) return asked.answer;
       const confirmation = asked.question && (await client.confirm(asked.question));
+      sinceMs = context.host.monotonicMs(); // the time of the person does not count
       if (confirmation?.kind === "ask") return confirmation.result;
       if (asked.question && confirmation?.kind === "unconfirmed")
         return answerWith(needsPerson(asked.question, confirmation.why));
     }
-    const done = await jobs.answer(key, async () => {
+    const done = await jobs.answer(key, sinceMs, async () => {
       const ended = await answering(() => {
         if (context.stopping.aborted) throw new Failure("run.interrupted", "The server stops.");
         return run(call);

@@ -9,7 +9,7 @@ const keptMs = 60_000;
  * Runs work that may take longer than a call: the call ends in time, and the work continues. A call with the same key
  * waits for the same work, or gets its result.
  */
-export function createJobs<Value>({ sleep, now }: Pick<Host, "sleep" | "now">) {
+export function createJobs<Value>({ sleep, monotonicMs }: Pick<Host, "sleep" | "monotonicMs">) {
   const running = new Map<string, Promise<Value>>();
   const ended = new Map<string, { value: Value; atMs: number }>();
   /** The keys of work whose result no call has seen. */
@@ -19,7 +19,7 @@ export function createJobs<Value>({ sleep, now }: Pick<Host, "sleep" | "now">) {
     const job = work().finally(() => running.delete(key));
     running.set(key, job);
     void job.then(
-      (value) => unseen.has(key) && ended.set(key, { value, atMs: now() }),
+      (value) => unseen.has(key) && ended.set(key, { value, atMs: monotonicMs() }),
       () => unseen.delete(key),
     );
     return job;
@@ -27,7 +27,7 @@ export function createJobs<Value>({ sleep, now }: Pick<Host, "sleep" | "now">) {
 
   const takeEnded = (key: string): Value | undefined => {
     for (const [own, { atMs }] of ended)
-      if (now() - atMs > keptMs) {
+      if (monotonicMs() - atMs > keptMs) {
         ended.delete(own);
         unseen.delete(own);
       }
@@ -39,13 +39,22 @@ export function createJobs<Value>({ sleep, now }: Pick<Host, "sleep" | "now">) {
 
   return {
     isRunning: (key: string): boolean => running.has(key) || ended.has(key),
-    /** The result of the work; undefined if it takes longer than a call may. */
-    answer: async (key: string, work: () => Promise<Value>): Promise<Value | undefined> => {
+    /**
+     * The result of the work; undefined if it takes longer than a call may.
+     *
+     * @param sinceMs when the call arrived, by the clock that is never set
+     */
+    answer: async (
+      key: string,
+      sinceMs: number,
+      work: () => Promise<Value>,
+    ): Promise<Value | undefined> => {
       const found = takeEnded(key);
       if (found !== undefined) return found;
       const job = running.get(key) ?? start(key, work);
       const timer = new AbortController();
-      const late = sleep(answerMs, timer.signal).then(() => undefined);
+      const leftMs = Math.max(0, sinceMs + answerMs - monotonicMs());
+      const late = sleep(leftMs, timer.signal).then(() => undefined);
       const value = await Promise.race([job, late]).finally(() => timer.abort());
       if (value === undefined && running.has(key)) unseen.add(key);
       else unseen.delete(key);

@@ -17,6 +17,10 @@ const instructions =
 export async function serve(options: { allowSend: boolean }, context: Context): Promise<void> {
   // From now on the profile, the environment and the base URL are these.
   await context.config.settings();
+  if (context.host.stdin.isTTY)
+    context.ui.notice(
+      "Waiting for a client on standard input. For its configuration, run 'lenden mcp --print-config'.",
+    );
   const why = options.allowSend ? await whyNotSent(context) : undefined;
   if (why !== undefined) context.ui.notice(`--allow-send has no effect: ${why}`);
   const { transport, ended } = createStdio(context.host, context.scrub);

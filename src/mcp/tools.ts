@@ -1,4 +1,5 @@
 import { readText } from "../cli/command/common-flags.ts";
+import type { Context } from "../cli/command/context.ts";
 import { oneOf } from "../cli/command/flag.ts";
 import { operationNamed, withCommands, withHistory } from "../commands/ledger/operation.ts";
 import { commonFilters, filterOf, payoutFilters } from "../commands/operation-lists.ts";
@@ -59,7 +60,7 @@ const search = defineTool({
   },
   run: async ({ kind, limit = usualPage, before, recipient, reference, plan, ...given }, call) => {
     const { context } = call;
-    const ledger = await context.ledger.records();
+    const ledger = await recordsOf(context);
     const filter = await filterOf({ ...given, to: recipient, ref: reference }, ledger, context);
     const batch =
       plan === undefined ? undefined : (await planNamed(plan, undefined, ledger)).number;
@@ -76,6 +77,12 @@ const search = defineTool({
     };
   },
 });
+
+/** The ledger as one that sends has it, if there is a key: a process should open its file once. */
+async function recordsOf({ config, ledger }: Context): Promise<Ledger> {
+  const { apiKey } = await config.settings();
+  return apiKey ? ledger.own() : ledger.records();
+}
 
 /** What is older than an operation. Several may be of the same moment. */
 async function* pageBefore(
@@ -114,8 +121,8 @@ const report = defineTool({
   run: async (given, { context, notice }) => {
     const isSpan = given.since !== undefined || given.until !== undefined;
     const scope = await scopeOf(isSpan ? { ...given, month: undefined } : given, context);
-    const accounts = await totalsOf(scope, await context.ledger.records());
-    for (const note of notesOf(scope, accounts)) notice(note, "report.note");
+    const accounts = await totalsOf(scope, await recordsOf(context));
+    for (const note of notesOf(scope, accounts)) notice(note);
     const plain = plainReport(
       scope,
       accounts.map((one) => ({ ...one, groups: [...largest(one.groups, mostGroups)] })),
@@ -214,7 +221,7 @@ function showTool(refunds: RefundPlans): Tool {
     run: async ({ id }, call) => {
       const refund = refunds.find(id);
       if (refund) return refunds.show(refund, call);
-      const ledger = await call.context.ledger.records();
+      const ledger = await recordsOf(call.context);
       const { batches } = await ledger.batches.known({ id: id.toUpperCase() });
       const [batch] = batches;
       if (batch) return planDocument(batch, ledger);

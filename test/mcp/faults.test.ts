@@ -10,10 +10,10 @@ describe.each(versions)("with protocol version %s", (version) => {
   test("answers within two seconds while the API is slow, and pays once", async () => {
     const merchant = await openMerchantApart({ latencyMs: 3_000 });
     const client = await connect(merchant, { version });
-    const times: number[] = [];
+    const times: [name: string, ms: number][] = [];
     const callOnce = async (name: string, given: Record<string, unknown>) => {
       const called = await client.callOnce(name, given);
-      times.push(called.ms);
+      times.push([name, Math.round(called.ms)]);
       return called;
     };
     const call = async (name: string, given: Record<string, unknown>) => {
@@ -34,7 +34,7 @@ describe.each(versions)("with protocol version %s", (version) => {
     const order = { amount: "5", description: "Order 7", method: "bkash" };
     const link = await call("create_payment_link", order);
     expect(link.data).toMatchObject({ payment_url: expect.stringContaining("http") });
-    expect(Math.max(...times)).toBeLessThan(2_000);
+    expect(times.filter(([, ms]) => ms >= 2_000)).toEqual([]);
     expect(await merchant.count("payouts")).toBe(5);
     expect(await merchant.count("payments")).toBe(1);
   });
@@ -74,17 +74,19 @@ test("kill -9 in the middle of a plan: the next server finishes it, and pays eac
 test.each(["the end of standard input", "SIGTERM"])(
   "after %s nothing new is sent, the rest stays planned, and no process remains",
   async (how) => {
-    const merchant = await openMerchantApart({ latencyMs: 200 });
+    const merchant = await openMerchantApart({ latencyMs: 1_500 });
     const first = await connect(merchant);
-    const plan = await planOf(first, payouts(60));
-    const lost = first.call("send_plan", { plan }).catch(() => "lost");
-    await until(async () => (await merchant.count("payouts")) >= 5);
+    const plan = await planOf(first, payouts(20));
+    const lost = first.callOnce("send_plan", { plan }).catch(() => "lost");
+    await until(async () => (await merchant.count("payouts")) >= 4);
     if (how === "SIGTERM") process.kill(first.pid, "SIGTERM");
     else void first.client.close();
+    const before = await merchant.count("payouts");
     await until(() => !isAlive(first.pid));
     await Promise.race([lost, delay(1_000)]);
     const sent = await merchant.count("payouts");
-    expect(sent).toBeLessThan(40);
+    // The sandbox creates a payout before it waits.
+    expect(sent).toBe(before);
     await delay(1_000);
     expect(await merchant.count("payouts")).toBe(sent);
 
@@ -93,7 +95,7 @@ test.each(["the end of standard input", "SIGTERM"])(
     const { data } = await second.call("show", { id: plan });
     expect(data).toMatchObject({ states: { processing: { rows: sent }, uncertain: { rows: 0 } } });
     await sendUntilKnown(second, plan);
-    await expectPaidOnce(merchant, 60);
+    await expectPaidOnce(merchant, 20);
   },
 );
 

@@ -7,7 +7,7 @@ import {
   namedLedger,
   withLoginOf,
 } from "../../config/settings.ts";
-import { once } from "../../domain/collect.ts";
+import { onceMade } from "../../domain/collect.ts";
 import { Failure, usage, whyAndHint } from "../../domain/failure.ts";
 import { placeIn } from "../../domain/identifier.ts";
 import type { LedgerUrl } from "../../domain/ledger-url.ts";
@@ -45,11 +45,11 @@ type Owned = Account | RecordsOwner;
 /** The ledgers of a run; each is opened when it is first needed. */
 export function createLedgerAccess(parts: RunParts, config: ConfigAccess, ui: Pick<Ui, "confirm">) {
   const { open, openAt } = openersOf(parts, config, ui);
-  const own = once(async () => {
+  const own = onceMade(async () => {
     const account = await config.account();
     return noting(parts, await openOwn(account, await open(account), parts, config));
   });
-  const records = once(async () => open(await config.recordsOwner()));
+  const records = onceMade(async () => open(await config.recordsOwner()));
   return {
     /** The ledger of the account that the run is for. */
     own,
@@ -128,7 +128,7 @@ function serverAccess(parts: RunParts, { settings }: ConfigAccess) {
 
 function openersOf(parts: RunParts, { settings }: ConfigAccess, ui: Pick<Ui, "confirm">) {
   const { host } = parts;
-  const ownFile = once(async () => {
+  const ownFile = onceMade(async () => {
     const path = ledgerFile(host);
     rejectNetworkFileSystem(path, host.mounts());
     await requireLedger(path, host);
