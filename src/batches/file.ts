@@ -143,7 +143,7 @@ export async function readToSend(
   const { file, read, problems } = examined;
   const found = file && (await findBatch(file, read.rows, ledger));
   if (found) {
-    const compare: Comparison = (plan) => assertSameRows(plan, file.name, read.rows, ledger);
+    const compare: Comparison = (plan) => assertSameRows(plan, file, read.rows, ledger);
     return { batch: found, compare, isRead: true };
   }
   await rejectProblems(input.file, problems, ledger);
@@ -169,7 +169,8 @@ function comparisonOfBytes(
     const examined = await examineFile(input, from, undefined, ledger, await openReading());
     const unreadable = examined.problems.filter((one) => groupOf(one) === "invalid");
     await rejectProblems(input.file, unreadable, ledger);
-    await assertSameRows(plan, fileName, examined.read.rows, ledger);
+    const { columns, rows } = examined.read;
+    await assertSameRows(plan, { name: fileName, columns }, rows, ledger);
   };
 }
 
@@ -192,8 +193,8 @@ async function assertPlanned(
   // Without flags, the columns that the plan ignored are ignored.
   const choices = { ignored, mapped, isLenient: !hasFlags };
   const rows = await rowsAsPlanned(plan, { ...source, choices });
-  if (!hasFlags) return assertSameRows(plan, fileName, rows ?? [], ledger);
-  if (rows && (await hasSameRows(plan, rows, ledger))) return;
+  if (!hasFlags) return assertSameRows(plan, { name: fileName }, rows ?? [], ledger);
+  if (rows && (await hasSameRows(plan, { name: fileName }, rows, ledger))) return;
   const problem = `With --delimiter, --sheet, --hidden, --ignore-columns or --map, the rows differ from those of batch ${plan.batch.id}, which was created from this file.`;
   throw usage([problem], "To resume that batch, run the same command without these flags.");
 }
@@ -218,7 +219,7 @@ export async function describeExisting(
   return describeBatch(batch, ledger, (plan, hasOpenRows) =>
     planned
       ? assertPlanned(plan, hasOpenRows, { source, fileName }, ledger)
-      : assertSameRows(plan, fileName, read.rows, ledger),
+      : assertSameRows(plan, { name: fileName, columns: read.columns }, read.rows, ledger),
   );
 }
 

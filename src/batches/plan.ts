@@ -187,7 +187,7 @@ export async function createBatch(
   // Another process created it while this one read the file.
   if (batch.plan) {
     await ledger.batches.release(batch);
-    const compare = (plan: ReadPlan) => assertSameRows(plan, file.name, checked.rows, ledger);
+    const compare = (plan: ReadPlan) => assertSameRows(plan, file, checked.rows, ledger);
     return resumeBatch(batch, compare, choices, { ledger, sealer });
   }
   return orRelease(batch, ledger, async () => {

@@ -21,20 +21,27 @@ import { createdText } from "./texts.ts";
  */
 export type Comparison = (plan: ReadPlan, hasOpenRows: boolean) => Promise<void>;
 
+/** A file that is compared with a plan. */
+export interface ComparedFile {
+  name: string;
+  /** Unknown of a file that was read as the plan says. */
+  columns?: string[] | undefined;
+}
+
 /** @throws Failure `batch.other-rows` if the rows of a plan are not those of a file, in any order */
 export async function assertSameRows(
   plan: ReadPlan,
-  fileName: string,
+  file: ComparedFile,
   rows: FileRow[],
   ledger: Ledger,
 ): Promise<void> {
-  if (await hasSameRows(plan, rows, ledger)) return;
+  if (await hasSameRows(plan, file, rows, ledger)) return;
   const { batch } = plan;
   const { id, name } = batch;
   const differences = await differencesFrom(batch, batch, rows, ledger);
   throw new Failure(
     "batch.other-rows",
-    `Batch ${id} (${name}), ${createdText(batch)}, does not have the rows of ${fileName}.`,
+    `Batch ${id} (${name}), ${createdText(batch)}, does not have the rows of ${file.name}.`,
     {
       problems: firstOf(differences),
       hint: `If it was created with --map, --ignore-columns, --delimiter, --sheet or --hidden, add the same flags. To see its rows, run 'lenden payout batch export ${id}'. To send the file instead, cancel that batch and add --name <name>.`,
@@ -43,8 +50,13 @@ export async function assertSameRows(
   );
 }
 
-function writtenOf({ recipient, line, cells }: Pick<FileRow, "recipient" | "line" | "cells">) {
-  return { recipient, line, cells };
+function writtenOf({
+  recipient,
+  line,
+  cells,
+  method,
+}: Pick<FileRow, "recipient" | "line" | "cells" | "method">) {
+  return { recipient, line, cells, method: method?.toLowerCase() };
 }
 
 /**
@@ -53,11 +65,14 @@ function writtenOf({ recipient, line, cells }: Pick<FileRow, "recipient" | "line
  */
 export async function hasSameRows(
   plan: ReadPlan,
+  file: ComparedFile,
   rows: FileRow[],
   { batches, login }: Ledger,
 ): Promise<boolean> {
   const isOfOthers = !plan.isSealed && plan.batch.login !== login;
   const { columns, name, fileName, identity } = plan.batch;
+  // What others wrote is sealed again, and is sent, exported and resolved as it is written.
+  if (isOfOthers && file.columns && !isDeepStrictEqual(file.columns, columns)) return false;
   const own = rows.map((row) => ({ ...row }));
   const ownName = name === fileName ? undefined : name;
   if (identify(own, hasReferenceColumn(columns), ownName) !== identity) return false;
@@ -66,7 +81,6 @@ export async function hasSameRows(
   for await (const row of batches.rowsAsRead(plan, "all")) {
     const ofFile = sought.get(row.reference);
     if (!ofFile || rowKey(ofFile) !== rowKey(row)) return false;
-    // What others wrote is sealed again, and is sent, exported and resolved as it is written.
     if (isOfOthers && !isDeepStrictEqual(writtenOf(ofFile), writtenOf(row))) return false;
     sought.delete(row.reference);
   }

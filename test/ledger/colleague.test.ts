@@ -505,6 +505,33 @@ describe("a colleague with psql", () => {
     expect(shop.moved()).toEqual([]);
   });
 
+  const unequal: [what: string, batch: object, row: object, error: [number, string]][] = [
+    ["other columns", { columns: '["ref","to","amount","method"]' }, {}, [5, "batch.other-rows"]],
+    ["another method by its name", {}, { method: "nagad" }, [5, "batch.other-rows"]],
+    [
+      "another recipient for guards",
+      {},
+      { recipient_key: recipients.colleague },
+      [1, "batch.plan-modified"],
+    ],
+    ["a time to come", { created_at: "2099-01-01T00:00:00.000Z" }, {}, [1, "ledger.modified"]],
+  ];
+
+  serverTest.each(unequal)(
+    "plans the rows of the next file with %s, which are not sent",
+    async (_, ofBatch, ofRow, [code, reason]) => {
+      const { batch, rows } = await nextBatch();
+      const unsealed = rows.map((row) => ({ ...row, seal: "x", ...ofRow }));
+      await plantBatch({ ...batch, seal: "x", ...ofBatch }, unsealed);
+      expect((await shop.ben(["ledger", "check"])).code).toBe(0);
+
+      const sent = await shop.ann([...filled.sending.planned, "--json"]);
+
+      expect([sent.code, errorOf(sent)]).toMatchObject([code, { reason }]);
+      expect(shop.moved()).toEqual([]);
+    },
+  );
+
   serverTest("gives a batch the bytes of another file, which stays its own batch", async () => {
     const { rows: batches } = await shop.colleague.query(
       "SELECT * FROM batches WHERE name = 'june.csv'",

@@ -74,7 +74,7 @@ async function planOf(
   const rows = orders.map(rowOf);
   const identity = identityOf(file);
   const [known] = (await ledger.batches.known({ identity })).batches;
-  const compare = (plan: ReadPlan) => assertSameRows(plan, name, rows, ledger);
+  const compare = (plan: ReadPlan) => assertSameRows(plan, { name }, rows, ledger);
   if (known?.plan) return resumeBatch(known, compare, choices, ordering);
   const checked = await checkedFile(file, ledger, deps);
   const rejected = checked.findings.filter((one) => !(allowDuplicates && isAcceptable(one)));

@@ -1,4 +1,5 @@
 import { Failure } from "../../domain/failure.ts";
+import { payeeOf } from "../../domain/mobile.ts";
 import { guardScope } from "../account.ts";
 import {
   type Batch,
@@ -359,6 +360,10 @@ function createSeals({ driver, recorder }: Parts): Pick<BatchStore, "readPlan" |
 
     seal: async (read, sealer, lines) => {
       const { batch } = read;
+      // Nothing but its event says when another person planned it, and that writer chose the time.
+      const now = Date.parse(nowIn(recorder)) + mostAheadMs;
+      if (!read.isSealed && Date.parse(batch.createdAt) > now)
+        throw batchModified(batch, ["created_at"]);
       const before = (lock: string) => sealRows(read, { lock, sealer, lines });
       const work = function* (write: Write, sums: PlanSums): Work<ReadPlan> {
         const seal = sums.sealOfPlan(batch, sealer);
@@ -452,6 +457,13 @@ function* insertRows(
   return sums;
 }
 
+function recipientKeyOf({ recipient }: Row): string {
+  return payeeOf(String(recipient));
+}
+
+/** Clocks of machines that share a ledger differ by less. */
+const mostAheadMs = 60_000;
+
 /** Seals the rows of a plan that are still the same as when they were read, some thousands at a time. */
 function* sealRows(
   { batch, pages, accepted }: ReadPlan,
@@ -467,6 +479,8 @@ function* sealRows(
       const isAccepted = accepted.has(Number(row.row)) || lines.has(Number(row.line));
       const [flag, seal] = [isAccepted ? 1n : 0n, sealer.sealOf(sealedOrderOf(batch, row))];
       sums.add({ ...row, accepted: flag, seal });
+      // No seal covers what guards find the row by.
+      if (row.seal !== seal && row.recipient_key !== recipientKeyOf(row)) throw planModified(batch);
       if (isTrue(row.accepted) !== isAccepted || row.seal !== seal)
         changed.push({ row: numberIn(row.row), accepted: flag, seal });
     }

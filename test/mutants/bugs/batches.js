@@ -163,6 +163,37 @@ export const batchBugs = [
     tests: [...sealed, "-t", "planted batch is not sent"],
   },
   {
+    name: "batch: a plan of others is sealed whatever time it has",
+    seam: "server",
+    decorate:
+      (open) =>
+      (...given) =>
+        withBatches(open(...given), {
+          seal:
+            (seal) =>
+            (plan, ...how) =>
+              seal({ ...plan, isSealed: true }, ...how),
+        }),
+    tests: ["test/ledger/colleague.test.ts", "-t", "with a time to come"],
+  },
+  ...["columns", "method"].map((part) => ({
+    name: `batch: the ${part} of a plan of others are not compared with the file`,
+    seam: "rowsOfBatch",
+    decorate: (hasSameRows) => async (plan, file, rows, ledger) => {
+      if (part === "columns") return hasSameRows(plan, { name: file.name }, rows, ledger);
+      const methods = new Map();
+      for await (const { reference, method } of ledger.batches.rows(plan.batch, "all"))
+        methods.set(reference, method);
+      const own = rows.map((row) => ({ ...row, method: methods.get(row.reference) ?? row.method }));
+      return hasSameRows(plan, file, own, ledger);
+    },
+    tests: [
+      "test/ledger/colleague.test.ts",
+      "-t",
+      part === "columns" ? "with other columns" : "with another method by its name",
+    ],
+  })),
+  {
     name: "batch: a plan that anyone made counts as ordered",
     seam: "ledger",
     decorate: (ledger) =>
