@@ -28,7 +28,7 @@ export async function serve(options: { allowSend: boolean }, context: Context): 
   const tools = createTools({ allowSend: options.allowSend && why === undefined });
   const handle = serveStdio(({ era }) => serverFor(era, tools, calls, context), {
     transport,
-    onerror: ({ message }) => context.ui.notice(`MCP: ${message}`),
+    onerror: ({ message }) => context.ui.notice(message),
   });
   const stopped = new Promise<void>((resolve) => {
     context.stopping.addEventListener("abort", () => resolve(), { once: true });

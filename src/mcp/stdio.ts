@@ -27,8 +27,9 @@ export function createStdio(
     let message: JSONRPCMessage | null = null;
     try {
       message = buffer.readMessage();
-    } catch (error) {
-      report(error); // One line that is no message. The next one may be.
+    } catch {
+      // The next line may be a message.
+      report(new Error("A line of standard input is not a message of the protocol."));
       return true;
     }
     if (message) transport.onmessage?.(message);
