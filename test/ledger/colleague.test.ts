@@ -359,6 +359,22 @@ describe("a colleague with psql", () => {
     expect((await shop.ann(["ledger", "show", "@last"])).code).toBe(0);
   });
 
+  serverTest(
+    "raises the number of operations and puts it back, and @last is the newest",
+    async () => {
+      const { rows } = await shop.colleague.query("SELECT operation FROM head");
+      await shop.alter("UPDATE head SET operation = operation + 1000");
+      await shop.ann(payment("first"));
+      await shop.alter(`UPDATE head SET operation = ${rows[0].operation}`);
+      const newest = (await shop.ann([...payment("second"), "-q"])).stdout.trim();
+
+      const { stdout } = await shop.ann(["pay", "get", "@last", "--json"]);
+
+      expect(JSON.parse(stdout)).toMatchObject({ transactionId: newest });
+      expect((await shop.ben(["ledger", "check"])).code).toBe(0);
+    },
+  );
+
   serverTest("plants a payment with the ID of ann's, and pay link names him", async () => {
     const link = ["pay", "link", filled.unsure];
     expect((await shop.ann(link)).stderr).not.toContain("was recorded by");

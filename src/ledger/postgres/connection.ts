@@ -432,6 +432,7 @@ class Transaction {
     // The shorter limit is set once the ledger is locked.
     const lockSql = `WITH locked AS MATERIALIZED (SELECT h.*, h.tableoid AS head_table FROM lenden.head h FOR UPDATE)
       SELECT locked.*, ${seen} AS seen, pg_current_xact_id() AS server_id,
+        (SELECT max(o.number) FROM lenden.operations o) AS newest_operation,
         set_config('lock_timeout', '${rowLockMs}', true) FROM locked`;
     const waitsMs = lockWaitMs(opened);
     opened.hasHead = false;
@@ -523,7 +524,9 @@ class Transaction {
     this.#opened.hasHead = true;
     requireKnown(row);
     this.head = { number: BigInt(row.number ?? 0), hash: row.hash ?? "" };
-    this.#operation = BigInt(row.operation ?? 0);
+    // A writer may put the head back: the next operation has to be the newest all the same.
+    const [counted, newest] = [BigInt(row.operation ?? 0), BigInt(row.newest_operation ?? 0)];
+    this.#operation = counted > newest ? counted : newest;
     this.#serverId = row.server_id ?? null;
     this.#found(hasSeen(row, this.#seen), row.head_table ?? null);
   }
