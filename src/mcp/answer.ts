@@ -52,5 +52,5 @@ function forAgent(failure: Failure): Failure {
   const { hint = "" } = details;
   if (!/--(?:again|allow-duplicates|not-created|name)\b/.test(hint)) return failure;
   const next = "A person has to decide: show them this error, and do not try another way.";
-  return new Failure(reason, message, { ...details, hint: next });
+  return new Failure(reason, message, { ...details, hint: `${next} For the person: ${hint}` });
 }

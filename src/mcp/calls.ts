@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Context } from "../cli/command/context.ts";
 import type { Warning } from "../cli/terminal/reporter.ts";
 import { Failure } from "../domain/failure.ts";
@@ -58,7 +59,23 @@ export function createCalls(context: Context) {
     });
     return done ?? late();
   };
-  return { answer, idle: jobs.idle };
+
+  const open = new Set<Promise<Answer>>();
+  return {
+    answer: (tool: Tool, given: unknown, client: Client): Promise<Answer> => {
+      const answered = answer(tool, given, client);
+      open.add(answered);
+      const forget = () => open.delete(answered);
+      answered.then(forget, forget);
+      return answered;
+    },
+    /** Resolves when nothing is in progress, and every call has its answer. */
+    idle: async (): Promise<void> => {
+      await jobs.idle();
+      while (open.size > 0) await Promise.allSettled(open);
+      await nextTurn(); // in which the last answer is written
+    },
+  };
 }
 
 type Asked = { question: Question | undefined } | { answer: CallToolResult };

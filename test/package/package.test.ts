@@ -23,6 +23,7 @@ describe("the npm package", () => {
       /^completions\/(?:lenden\.(?:bash|fish|ps1)|_lenden)$/,
       /^man\/lenden[a-z-]*\.1$/,
       /^(?:package\.json|LICENSE|(?:CHANGELOG|CONTRIBUTING|README|SECURITY)\.md)$/,
+      /^skills\/lenden\/SKILL\.md$/,
       /^docs\/(?:images\/[\w-]+\.(?:png|svg)|[\w-]+\.md)$/,
     ];
     expect(paths.filter((path) => !kinds.some((kind) => kind.test(path)))).toEqual([]);
