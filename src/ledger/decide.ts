@@ -137,7 +137,9 @@ export function decideClaim(request: ClaimRequest, facts: ClaimFacts): ClaimDeci
     if (holder) return { kind: "locked", operation: same, holder };
     if (isUnsettled(same)) {
       if (!isOfKey(same, facts.keyHash)) return { kind: "other-key", operation: same };
-      return { kind: "resumed", operation: same, isReopened: false, earlier: undefined };
+      const checked = wasChecked(same, request) ? noEarlier : checkDuplicates(request, facts);
+      if ("kind" in checked) return checked;
+      return { kind: "resumed", operation: same, isReopened: false, ...checked };
     }
     const isRow = (intent.batch ?? null) !== null;
     if (!isFree(same) && (isRow || !isRepeatable(same, facts.nowMs)))
@@ -149,6 +151,34 @@ export function decideClaim(request: ClaimRequest, facts: ClaimFacts): ClaimDeci
   const free = same ?? freeBefore(request, facts);
   if (free) return { kind: "resumed", operation: free, isReopened: true, earlier };
   return { kind: "new", target: intent.target ?? cancelledBefore(intent, facts), earlier };
+}
+
+const noEarlier = { earlier: undefined };
+
+/**
+ * True if the duplicates of an unsettled payout were checked when it was ordered: by this login, or alone and with a
+ * seal. A row is sealed with its plan, before it is ordered. What others add to an operation orders nothing.
+ */
+export function wasChecked(same: FoundOperation, { sealer }: ClaimRequest): boolean {
+  const isOrdered =
+    same.orderedAt !== undefined || (same.batch === null && isSealedBy(sealer, same));
+  return isOrdered && isUnsettled(withoutOthers(same));
+}
+
+/** A preview has no sealer. */
+function isSealedBy(sealer: Sealer | undefined, one: FoundOperation): boolean {
+  return sealer ? hasValidSeal(one, sealer) : one.seal !== null;
+}
+
+/** An operation without the events of others. */
+export function withoutOthers(one: FoundOperation): FoundOperation {
+  return { ...one, ...one.others?.without };
+}
+
+/** The newest change of an operation, with and without the events of others: whoever adds one writes its time. */
+function changedAt(one: FoundOperation): string {
+  const { updatedAt } = withoutOthers(one);
+  return updatedAt > one.updatedAt ? updatedAt : one.updatedAt;
 }
 
 /** P25b: both keys count, because another person may have reopened it in good faith. */
@@ -172,13 +202,13 @@ function cancelledBefore(intent: Intent, { account, similar }: ClaimFacts): stri
  * P17: an API may create the payout that it rejects. For a day, the same payout is sent again with the same reference,
  * if lenden generated it: then the API returns what it created. One that a user or a file gave is retired.
  */
-function isRepeatable(one: Operation, nowMs: number): boolean {
+function isRepeatable(one: FoundOperation, nowMs: number): boolean {
   return (
     one.state === "REFUSED" &&
     one.batch === null &&
     !isTest(one) &&
     isGeneratedReference(one.reference ?? "") &&
-    one.updatedAt >= duplicatesSince(nowMs)
+    changedAt(one) >= duplicatesSince(nowMs)
   );
 }
 
@@ -188,18 +218,16 @@ function isRepeatable(one: Operation, nowMs: number): boolean {
  * reference, so that the API creates it once: of a payout that this login ordered, or that is sealed. One that a
  * colleague planted gives none.
  */
-function freeBefore(
+export function freeBefore(
   { intent, onDuplicate, isReferenceMade, sealer }: ClaimRequest,
   { account, similar, nowMs }: ClaimFacts,
 ): FoundOperation | undefined {
   if (intent.kind !== "payout" || !isReferenceMade || onDuplicate === "send") return undefined;
-  const isSealed = (one: FoundOperation) =>
-    sealer ? hasValidSeal(one, sealer) : one.seal !== null;
   const isFound = (one: FoundOperation) =>
     one.account === account &&
-    (one.orderedAt !== undefined || isSealed(one)) &&
+    (one.orderedAt !== undefined || isSealedBy(sealer, one)) &&
     (isRepeatable(one, nowMs) ||
-      (isFree(one) && !isTest(one) && one.updatedAt >= duplicatesSince(nowMs))) &&
+      (isFree(one) && !isTest(one) && changedAt(one) >= duplicatesSince(nowMs))) &&
     isSamePayout(payoutOf(one), payoutOf(intent));
   return similar.filter(isFound).sort(rejectedThenNewest)[0];
 }
@@ -331,7 +359,7 @@ export function checkDuplicates(request: ClaimRequest, facts: ClaimFacts): Check
 
 /** Rejects the same amount to the same recipient, whatever the method. */
 function checkPayout({ intent, onDuplicate }: ClaimRequest, facts: ClaimFacts): Checked {
-  const { planned, account, nowMs } = facts;
+  const { planned, replaced, account, nowMs } = facts;
   // A batch that planned this very reference will send it, whatever the caller accepts.
   if (planned && (onDuplicate !== "send" || planned.reference === intent.reference))
     return { kind: "planned", row: planned };
@@ -346,6 +374,10 @@ function checkPayout({ intent, onDuplicate }: ClaimRequest, facts: ClaimFacts): 
     }))
     .filter(({ repetition }) => repetition !== undefined)
     .sort(unresolvedThenNewest);
+  // A reference replaces one that is used up, whatever was corrected: else its payout would be paid twice.
+  const used = replaced.find((one) => !isTest(one) && mayHavePaid(one));
+  if (used)
+    return onDuplicate === "send" ? { earlier: used } : { kind: "duplicate", earlier: used };
   const first = earlier[0]?.one;
   const elsewhere = earlier.find(({ repetition }) => repetition === "used-in-other-account")?.one;
   if (!first || onDuplicate === "send") return { earlier: elsewhere ?? first };

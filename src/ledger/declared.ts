@@ -5,7 +5,10 @@ import {
   type ClaimFacts,
   type ClaimRequest,
   checkDuplicates,
+  freeBefore,
   mayHavePaid,
+  wasChecked,
+  withoutOthers,
 } from "./decide.ts";
 import type { FoundOperation } from "./operation.ts";
 
@@ -21,7 +24,8 @@ export function withDeclared(
   facts: ClaimFacts,
 ): ClaimDecision {
   if (decision.kind !== "new" && decision.kind !== "resumed") return decision;
-  const isToSend = !request.found && (decision.kind === "new" || decision.isReopened);
+  const isNew = decision.kind === "new" || decision.isReopened;
+  const isToSend = !request.found && (isNew || !wasChecked(decision.operation, request));
   const same = decision.kind === "resumed" ? decision.operation : undefined;
   const declared = isToSend ? declaredIn(request, { ...facts, same }) : undefined;
   return declared ? { ...decision, declared } : decision;
@@ -35,8 +39,11 @@ function declaredIn(request: ClaimRequest, facts: ClaimFacts): FoundOperation | 
   if (all.every(({ others }) => others === null)) return undefined;
   const stops = (one: FoundOperation) => {
     if (kind === "refund") return one.target === target && mayHavePaid(one);
-    const checked = checkDuplicates(request, { ...facts, similar: [one], planned: undefined });
-    return "kind" in checked || checked.earlier !== undefined;
+    const alone = { ...facts, similar: [one], replaced: [], planned: undefined };
+    const checked = checkDuplicates(request, alone);
+    // A reference that is sent again pays no second time.
+    const isFreeBefore = freeBefore(request, alone) !== undefined;
+    return "kind" in checked || checked.earlier !== undefined || isFreeBefore;
   };
   // One that was corrected, or a row that is sent again, has a new reference: it is the same order at any age.
   const isSameOrder = (one: FoundOperation) =>
@@ -46,8 +53,9 @@ function declaredIn(request: ClaimRequest, facts: ClaimFacts): FoundOperation | 
     kind === "refund" && one.target === target && isDiffering(before) && !isDiffering(one);
   const isDeclared = (one: FoundOperation) => {
     if (one.others === null || isTest(one)) return false;
-    const before = { ...one, ...one.others.without };
-    if (isSameOrder(one)) return mayHavePaid(before);
+    const before = withoutOthers(one);
+    if (isSameOrder(one))
+      return !mayHavePaid(one) && (mayHavePaid(before) || (isFree(before) && !isFree(one)));
     return (stops(before) && !stops(one)) || endsConflict(before, one);
   };
   // This person was told with an order that came after it. The chain has the order: whoever adds an event writes its time.

@@ -60,7 +60,7 @@ export async function sendRecorded(
 function warningOf(earlier: Operation): [message: string, reason: string] {
   return earlier.kind === "payment"
     ? possibleDuplicatePayment(earlier)
-    : possibleDuplicate(earlier);
+    : possibleDuplicate(earlier, null);
 }
 
 /**

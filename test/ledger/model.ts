@@ -1,4 +1,5 @@
 import { payeeOf } from "../../src/domain/mobile.ts";
+import { replacedReferences } from "../../src/domain/new-reference.ts";
 import { isUnresolved, isUnsettled, phaseOf, testCommand } from "../../src/domain/state.ts";
 import { isLocalSandbox } from "../../src/domain/url.ts";
 import {
@@ -98,6 +99,11 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       account: account(),
       keyHash: owner.keyId,
       same: foundIn(same),
+      replaced: own
+        .filter(({ reference }) =>
+          replacedReferences(intent.reference ?? "").includes(reference ?? ""),
+        )
+        .map(found),
       holder: same && holderOf(same),
       ofRecord: foundIn(
         newest(
@@ -110,8 +116,6 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
         ),
       ),
       similar: state.operations.filter(isGuarded).filter(isSimilar).map(found),
-      // They decide nothing beside one login.
-      replaced: [],
       planned: plannedFor(intent),
     };
   }

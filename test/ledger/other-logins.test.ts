@@ -3,6 +3,7 @@ import { whichBatch } from "../../src/batches/identity.ts";
 import { newReference } from "../../src/domain/new-reference.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Intent, Operation, Outcome } from "../../src/ledger/operation.ts";
+import { createSealer } from "../../src/ledger/seal.ts";
 import {
   batchFile,
   claimed,
@@ -147,6 +148,126 @@ describeEach(databases, "a rejected payout with a generated reference", ({ share
     });
 
     expect(answer).toMatchObject({ kind: "resumed", operation: { id: first.id } });
+  });
+});
+
+const rejected: Outcome = { state: "REFUSED", code: "refused", sent: true };
+const denied: Outcome = { state: "REFUSED", code: "access", sent: true };
+const to = (reference: string, more: object = {}) =>
+  payout(reference, { asked: { ...payout(reference).asked, ...asked, ...more } });
+
+describeEach(databases, "a rejected payout that another login sends again", ({ share }) => {
+  const generated = (last: string) => `LD-01KASW000000000000000000${last}Z`;
+  const next = (reference: string) =>
+    ({
+      ...({ intent: to(reference), onDuplicate: "reject" } as const),
+      ...{ isReferenceMade: true, sealer },
+    }) as const;
+
+  test("gives its reference to the next one, whatever time the other login writes", async () => {
+    const { ledger, asBob, pass } = await withBob(await share());
+    const first = await claimed(ledger, to(generated("X")));
+    await record(ledger, first, rejected);
+    pass(-40);
+    await asBob(async () => record(ledger, await claimed(ledger, to(generated("X"))), rejected));
+    pass(40);
+    const answer = await ledger.preview(next(generated("Y")));
+    expect(answer).toMatchObject({ kind: "resumed", operation: { id: first.id } });
+  });
+
+  /** Access was denied to the payout; then bob's attempt retires its reference. */
+  async function retired(shared: SharedDatabase) {
+    const given = await withBob(shared);
+    const { ledger, asBob } = given;
+    const first = await claimed(ledger, to("S-1"));
+    await record(ledger, first, denied);
+    await asBob(async () => record(ledger, await claimed(ledger, to("S-1")), rejected));
+    return { ledger, declared: { id: first.id, others: { login: "bob" } } };
+  }
+
+  test("is told before the same is sent with another reference", async () => {
+    const { ledger, declared } = await retired(await share());
+    expect(await ledger.claim(next(generated("Y")))).toMatchObject({ kind: "new", declared });
+  });
+
+  test("is told before its row is sent with a new reference", async () => {
+    const { ledger, declared } = await retired(await share());
+    const intent = to("S-1-lenden2", { recipientNumber: "01799999999" });
+    const answer = await ledger.claim({ intent, onDuplicate: "reject", sealer });
+    expect(answer).toMatchObject({ kind: "new", declared });
+  });
+});
+
+describeEach(databases, "an unsettled payout that this login did not order", ({ share }) => {
+  test("is sent only if it repeats nothing", async () => {
+    const shared = await share();
+    const { ledger, asBob } = await withBob(shared);
+    const first = await claimed(ledger, to("LOST-1"));
+    await record(ledger, first, unknown);
+    const ofBob = createSealer("a secret of bob", { environment: "sandbox", name: "shop" });
+    const { number } = await asBob(async () => {
+      const request = { intent: to("LOST-2"), onDuplicate: "send", sealer: ofBob } as const;
+      const answer = await ledger.claim(request);
+      if (answer.kind !== "new") throw new Error("the payout was planted before");
+      await record(ledger, answer.operation, unknown);
+      return answer.operation;
+    });
+    await shared.run(`UPDATE operations SET login = 'bob' WHERE number = ${number}`);
+
+    const order = { intent: to("LOST-2"), sealer } as const;
+    const answer = await ledger.claim({ ...order, onDuplicate: "reject-if-unknown" });
+
+    expect(answer).toMatchObject({ kind: "duplicate", earlier: { id: first.id } });
+    expect(await ledger.claim({ ...order, onDuplicate: "send" })).toMatchObject({
+      ...{ kind: "resumed", earlier: { id: first.id } },
+    });
+  });
+
+  test("is sent only if it repeats nothing, after another login reopened it", async () => {
+    const { ledger, asBob } = await withBob(await share());
+    await record(ledger, await claimed(ledger, to("X-1")), denied);
+    const second = await claimed(ledger, to("X-2"));
+    await record(ledger, second, unknown);
+    await asBob(async () => record(ledger, await claimed(ledger, to("X-1")), unknown));
+
+    const order = { intent: to("X-1"), onDuplicate: "reject-if-unknown", sealer } as const;
+
+    expect(await ledger.claim(order)).toMatchObject({ earlier: { id: second.id } });
+  });
+});
+
+describeEach(databases, "a payout whose reference replaces another one", ({ share }) => {
+  const again = (onDuplicate: "reject" | "send", reference = "S-1-lenden2") =>
+    ({
+      ...{ intent: to(reference, { recipientNumber: "01799999999" }) },
+      ...{ onDuplicate, sealer },
+    }) as const;
+
+  test.each(["S-1-lenden2", "S-1-lenden3"])(
+    "is not sent if that one was: %s",
+    async (reference) => {
+      const { ledger } = await withBob(await share());
+      const first = await claimed(ledger, to("S-1"));
+      await record(ledger, first, accepted);
+      const earlier = { id: first.id };
+      expect(await ledger.claim(again("reject", reference))).toMatchObject({
+        ...{ kind: "duplicate", earlier },
+      });
+      const sent = await ledger.claim(again("send", reference));
+      expect(sent).toMatchObject({ kind: "new", earlier });
+    },
+  );
+
+  test.each<[string, Outcome]>([
+    ["not created", notCreated],
+    ["Cancelled", { ...cancelled, remoteId: "X1" }],
+  ])("is told if another login recorded that one as %s", async (_, outcome) => {
+    const { ledger, asBob } = await withBob(await share());
+    const first = await claimed(ledger, to("S-1"));
+    await record(ledger, first, unknown);
+    await asBob(() => learn(ledger, first, outcome));
+    const answer = await ledger.claim(again("reject"));
+    expect(answer).toMatchObject({ kind: "new", declared: { id: first.id } });
   });
 });
 

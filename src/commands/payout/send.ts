@@ -107,7 +107,10 @@ export const payoutSend = writeCommand({
         ["To", order.recipientNumber],
         ["Method", input.methodId ?? input.method ?? ""],
         ["Reference", expected.reference],
-        ["Earlier payout", expected.earlier && describeEarlier(expected.earlier)],
+        [
+          "Earlier payout",
+          expected.earlier && describeEarlier(expected.earlier, expected.reference),
+        ],
         [
           "Recorded by others",
           expected.declared && describeDeclared(expected.declared, expected.reference),
@@ -134,7 +137,7 @@ export const payoutSend = writeCommand({
       else if (input.ref === undefined) context.ui.notice(`Reference: ${own}`);
     };
     const sent = await sendPayout(paid, deps, { ...how, onRecorded });
-    if (sent.earlier) context.ui.notice(...possibleDuplicate(sent.earlier));
+    if (sent.earlier) context.ui.notice(...possibleDuplicate(sent.earlier, claimed));
     const existing = sent.existing && (input.ref !== undefined || claimed !== reference);
     if (existing)
       context.ui.notice(

@@ -1,7 +1,7 @@
 import { Failure } from "../../domain/failure.ts";
 import { formatTime } from "../../domain/local-time.ts";
 import { formatAmount, formatPaisa } from "../../domain/money.ts";
-import { newReference } from "../../domain/new-reference.ts";
+import { newReference, replacedReferences } from "../../domain/new-reference.ts";
 import { personIn, personText } from "../../domain/person.ts";
 import { isGeneratedReference } from "../../domain/reference.ts";
 import { isUnresolved, isUnsettled, isUsedUp } from "../../domain/state.ts";
@@ -70,7 +70,7 @@ export async function previewClaim(
 }> {
   const decision = await ledger.preview(claimRequest(order, how));
   if (decision.kind === "duplicate")
-    throw duplicatePayout(decision.earlier, await ledger.account());
+    throw duplicatePayout(decision.earlier, order.reference, await ledger.account());
   if (decision.kind === "planned") throw plannedInBatch(decision.row, order.reference);
   const earlier = "earlier" in decision ? decision.earlier : undefined;
   const declared = "declared" in decision ? decision.declared : undefined;
@@ -133,7 +133,7 @@ export async function checkClaim(
     case "other-key":
       throw sentWithOtherKey(claim.operation);
     case "duplicate":
-      throw duplicatePayout(claim.earlier, await ledger.account());
+      throw duplicatePayout(claim.earlier, order.reference, await ledger.account());
     case "planned":
       throw plannedInBatch(claim.row, order.reference);
     case "over-limit":
@@ -244,11 +244,23 @@ function otherPayout(order: PayoutOrder, operation: Operation): Failure {
   );
 }
 
-/** Describes an earlier payout of the same amount to the same recipient, for an error or a warning. */
-export function describeEarlier({ reference, id, state, createdAt, actor }: Operation): string {
+/**
+ * Describes an earlier payout of the same amount to the same recipient, or of a reference that is replaced, for an error
+ * or a warning.
+ *
+ * @param replacing the reference of the payout that is sent now
+ */
+export function describeEarlier(
+  { reference, id, state, createdAt, actor }: Operation,
+  replacing: string | null,
+): string {
   const name = reference ?? id;
   const by = actor === "agent" ? " by an agent" : "";
-  const sent = `the same amount to this recipient was sent${by} as ${name} on ${formatTime(createdAt)}`;
+  const isReplaced = replacing !== null && replacedReferences(replacing).includes(reference ?? "");
+  const what = isReplaced
+    ? `payout ${name}, which ${replacing} replaces, was sent${by}`
+    : `the same amount to this recipient was sent${by} as ${name}`;
+  const sent = `${what} on ${formatTime(createdAt)}`;
   if (state === "CONFIRMED") return `${sent} and accepted`;
   return state === "CONFLICT"
     ? `${sent}, and the API has a different payout for it`
@@ -256,19 +268,22 @@ export function describeEarlier({ reference, id, state, createdAt, actor }: Oper
 }
 
 /** The warning about an earlier payout, if the payout is sent because it has a reference of its own. */
-export function possibleDuplicate(earlier: Operation): [message: string, reason: string] {
-  return [`Possible duplicate: ${describeEarlier(earlier)}.`, "payout.possible-duplicate"];
+export function possibleDuplicate(
+  earlier: Operation,
+  by: string | null,
+): [message: string, reason: string] {
+  return [`Possible duplicate: ${describeEarlier(earlier, by)}.`, "payout.possible-duplicate"];
 }
 
 /** @param account the name of the account of this run */
-function duplicatePayout(earlier: Operation, account: string): Failure {
+function duplicatePayout(earlier: Operation, by: string, account: string): Failure {
   const { reference, id } = earlier;
   const name = reference ?? id;
   const named = earlier.account === account ? inCommand(name) : id;
   const inspect = isUnsettled(earlier)
     ? `To find out if it was accepted, run 'lenden ledger resolve ${named}'.`
     : `To see it, run 'lenden ledger show ${named}'.`;
-  return new Failure("payout.duplicate", `Duplicate payout: ${describeEarlier(earlier)}.`, {
+  return new Failure("payout.duplicate", `Duplicate payout: ${describeEarlier(earlier, by)}.`, {
     // A payout whose outcome is unknown may have been paid: no hint leads to a second one.
     hint: isUnresolved(earlier) ? inspect : `${inspect} To send a second payout, add --again.`,
     operation: name,
