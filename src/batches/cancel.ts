@@ -3,7 +3,7 @@ import { rowsText } from "../domain/text.ts";
 import type { Batch } from "../ledger/batch.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { claimPlanned } from "./plan.ts";
-import { type BatchStatus, readStatus, type Sum } from "./status.ts";
+import { type BatchStatus, readStatus, recordedStatus, type Sum } from "./status.ts";
 
 /**
  * Cancels the rows of a batch that were not sent.
@@ -18,7 +18,7 @@ export async function cancelBatch(
 ): Promise<BatchStatus> {
   const batch = await claimPlanned(planned, ledger);
   try {
-    const status = await readStatus(batch, ledger);
+    const status = await recordedStatus(batch, ledger);
     const { unsent, uncertain } = status.sums;
     if (unsent.count === 0) {
       const inspect = `To see the rows, run 'lenden payout batch status ${batch.id}'.`;

@@ -15,7 +15,7 @@ import {
   type BatchStatus,
   endingOf,
   openOf,
-  readStatus,
+  recordedStatus,
   type StatusSums,
   type Sum,
   totalOf,
@@ -133,7 +133,7 @@ export async function endRun(
   const { stopped } = stop;
   try {
     if (!stopped) await wait?.();
-    const status = await readStatus(batch, ledger);
+    const status = await recordedStatus(batch, ledger);
     const how = { waited: wait !== undefined, stoppedBy: stopped?.kind };
     const failure = await endingFailure(endingOf(status.sums, how), status, stop, ledger);
     return { ...status, existing, sent, failure };

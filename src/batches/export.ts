@@ -27,7 +27,7 @@ export function columnsOf(batch: Batch, only: Selection | undefined): string[] {
 /**
  * The rows of a batch with their results, page by page.
  *
- * @throws Failure `batch.plan-modified` before the first row if they are not those that were planned
+ * @throws Failure `batch.plan-modified` before the first row if they are not those that were planned; `ledger.modified`
  */
 export async function* exportedRows(
   batch: Batch,
@@ -69,9 +69,12 @@ export async function* retryRows(
   });
 }
 
-/** Whoever can write to the ledger can add rows to a batch: what a person sends again has to be what was planned. */
+/**
+ * Whoever can write to the ledger can add rows to a batch, and edit its operations: what a person sends again has to be
+ * what was planned, and was not paid.
+ */
 async function plannedRows(batch: Batch, { batches }: Ledger): Promise<AsyncIterable<RowResult>> {
-  return batches.rowsAsRead(await batches.readPlan(batch, undefined), "all");
+  return batches.recordedRows(await batches.readPlan(batch, undefined), "all");
 }
 
 async function* inPages(

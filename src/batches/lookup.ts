@@ -21,6 +21,7 @@ import { identify, mayPayAgain, type RowFacts, type SoughtFile, whichBatch } fro
 import { openPayoutFile } from "./payout-file.ts";
 import { readRows, type Source } from "./read-rows.ts";
 import { type FileRow, type RowRules, totalsOf } from "./rows.ts";
+import { recordedStatus, sumOf } from "./status.ts";
 
 /*
  * Reads from the ledger what decides which batch a file is. `whichBatch` decides.
@@ -112,10 +113,21 @@ async function rowFacts(
   if (is.kind === "same") return {};
   if (is.kind === "new") {
     // Only the states of its rows say that it ended.
-    if (known.named) await ledger.batches.assertRecorded(known.named);
+    if (known.named && !known.unfinished) await assertFinished(known.named, ledger);
     return { paid: await paidBefore(file, rows, ledger) };
   }
   return { differences: await differencesFrom(is.batch, file, rows, ledger) };
+}
+
+/** @throws Failure `ledger.modified`, or `operation.locked` if it is not as it was read */
+async function assertFinished(named: Batch, ledger: Ledger): Promise<void> {
+  const { sums, total } = await recordedStatus(named, ledger);
+  const { completed, processing } = sums;
+  const isFinished = sumOf(completed, processing).count === total.count;
+  if (named.cancelledAt !== null || isFinished) return;
+  const message = `Batch ${named.id} changed while it was read.`;
+  const hint = "Run the same command again.";
+  throw new Failure("operation.locked", message, { hint, operation: named.id });
 }
 
 /**
@@ -264,7 +276,7 @@ async function wasPaidBy(
   const found = new Map<string, number>();
   let [isPaid, isOpen] = [await batches.isCancelledByOthers(batch), false];
   // A row that was added to the plan would make it look like another one.
-  for await (const row of batches.rowsAsRead(await batches.readPlan(batch, undefined), "all")) {
+  for await (const row of batches.recordedRows(await batches.readPlan(batch, undefined), "all")) {
     const key = keyOf(row);
     const count = (found.get(key) ?? 0) + 1;
     if (count > (counts.get(key) ?? 0)) return false;
@@ -272,10 +284,7 @@ async function wasPaidBy(
     if (row.state === null || isUnsettled(row) || isFree(row)) isOpen = true;
     else if (!isUsedUp(row)) isPaid = true;
   }
-  if (isPaid && !isOpen) return true;
-  // Only the states of its rows say that the file would not pay it again.
-  await batches.assertRecorded(batch);
-  return false;
+  return isPaid && !isOpen;
 }
 
 function withoutExtraSpace(text: string | null): string {

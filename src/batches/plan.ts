@@ -27,7 +27,7 @@ import { isComplete, whichBatch } from "./identity.ts";
 import { batchToSend } from "./lookup.ts";
 import { createTotals, type FileRow, type Totals, totalsOf } from "./rows.ts";
 import { assertSameRows, type Comparison } from "./same-rows.ts";
-import { difference, openOf, readStatus, type Sum, totalOf } from "./status.ts";
+import { difference, openOf, readStatus, recordedStatus, type Sum, totalOf } from "./status.ts";
 import { createdText, sumText } from "./texts.ts";
 
 /** What the user decides about a batch. */
@@ -266,8 +266,7 @@ export async function resumeBatch(
     const read = await ledger.batches.readPlan(claimed, sealer);
     const { batch } = read;
     // A row that an edit made accepted would not be sent, and the batch would look finished.
-    await ledger.batches.assertRecorded(batch);
-    const { sums, total } = await readStatus(batch, ledger);
+    const { sums, total } = await recordedStatus(batch, ledger);
     const open = openOf(sums);
     if (compare) await compare(read, open.count > 0);
     else if (!read.isSealed) throw notSealed(batch);

@@ -62,7 +62,7 @@ export async function repairedBatch(
   if (!batch) return undefined;
   const planOf = await createRetryPlanner(batch, ledger);
   const read = await ledger.batches.readPlan(batch, undefined);
-  for await (const row of ledger.batches.rowsAsRead(read, "all")) {
+  for await (const row of ledger.batches.recordedRows(read, "all")) {
     const plan = await planOf(row);
     if (plan.kind === "open") left.delete(plan.reference);
     if (left.size === 0) return batch;
@@ -140,6 +140,7 @@ export async function createRetryPlanner(
 export async function replacementOf(used: string, ledger: Ledger) {
   const own = await ledger.find(used);
   if (own?.reference !== used || !isUsedUp(own)) return undefined;
+  await ledger.assertRecorded([own]);
   const { reference, payout } = await nextReference(used, ledger);
   return { reference, isSent: payout !== undefined && !isFree(payout) };
 }
@@ -157,6 +158,7 @@ async function nextReference(used: string, ledger: Ledger, stops = new Set<strin
   for (let followed = 1; ; followed += 1) {
     const found = await ledger.find(reference);
     const payout = found?.reference === reference ? found : undefined;
+    if (payout) await ledger.assertRecorded([payout]);
     const isLast = stops.has(reference) || followed === mostFollowed;
     if (!payout || !isUsedUp(payout) || isLast) return { reference, payout };
     reference = newReference(reference);

@@ -9,7 +9,7 @@ import type { OperationDeps } from "../operations/deps.ts";
 import { resolveHint } from "../operations/response-failure.ts";
 import type { Certain } from "./ending.ts";
 import { countForgotten, type RowEnd, type Sending, sendBatch } from "./send.ts";
-import { type BatchStatus, openOf, readStatus, type Sum, sumOf } from "./status.ts";
+import { type BatchStatus, openOf, recordedStatus, type Sum, sumOf } from "./status.ts";
 import { existedText, newPeriodText, sentences } from "./texts.ts";
 import { isHeldBack } from "./throttle.ts";
 import { mostClaimed } from "./workers.ts";
@@ -39,15 +39,19 @@ export async function runBatch(
   { notice, progress: startProgress }: Reporting,
 ) {
   const { batch } = plan;
-  const before = await readStatus(batch, ledger);
+  // The confirmation took a while.
+  const before = await recordedStatus(batch, ledger);
   const { completed, processing, cancelled } = before.sums;
   const accepted = sumOf(completed, processing, cancelled);
-  const others = accepted.count > 0 ? await ledger.batches.acceptedByOthers(batch) : [];
-  for (const sum of others)
-    notice(
-      `${sum.count} of ${rowsText(before.total.count)} were recorded as accepted by ${sum.login}. To compare them with the API, run 'lenden ledger audit'.`,
-      "batch.accepted-by-others",
-    );
+  const told = new Set<string>();
+  const noticeOthers = async () => {
+    for (const { login, count } of await ledger.batches.acceptedByOthers(batch)) {
+      const text = `${count} of ${rowsText(before.total.count)} were recorded as accepted by ${login}. To compare them with the API, run 'lenden ledger audit'.`;
+      if (!told.has(text)) notice(text, "batch.accepted-by-others");
+      told.add(text);
+    }
+  };
+  if (accepted.count > 0) await noticeOthers();
   if (openOf(before.sums).count === 0) {
     await ledger.batches.release(batch);
     notice(await nothingLeftText(before, ledger), "batch.already-sent");
@@ -88,6 +92,8 @@ export async function runBatch(
   const stopped = await sending.finally(progress.close);
   // If the ledger fails, the lock ends with this process.
   await ledger.batches.release(batch).catch(() => {});
+  // Others may have recorded rows meanwhile. A ledger that cannot be read is reported with the status.
+  await noticeOthers().catch(() => {});
   const existing = run.existing();
   if (existing.count > 0)
     notice(

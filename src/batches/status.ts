@@ -77,6 +77,15 @@ export async function readStatus(batch: Batch, { batches }: Ledger): Promise<Bat
   return statusOf(batch, await batches.tally(batch));
 }
 
+/**
+ * The status of a batch that something is decided about, or that a run ends with: its operations agree with their events.
+ *
+ * @throws Failure `ledger.modified`
+ */
+export async function recordedStatus(batch: Batch, { batches }: Ledger): Promise<BatchStatus> {
+  return statusOf(batch, await batches.recordedTally(batch));
+}
+
 /** The status of each of some batches, in their order. */
 export async function readStatuses(
   of: Batch[],

@@ -23,7 +23,7 @@ export async function unknownRows(batch: Batch, ledger: Ledger): Promise<Unknown
   const operations = new Map(own.map((one) => [one.reference, one]));
   const rows: UnknownRow[] = [];
   const plan = await batches.readPlan(batch, undefined);
-  for await (const { line, reference } of batches.rowsAsRead(plan, "unknown")) {
+  for await (const { line, reference } of batches.recordedRows(plan, "unknown")) {
     const operation = operations.get(reference);
     if (operation) rows.push({ line, operation });
   }

@@ -40,3 +40,8 @@ export function placeIn(text: string): number | undefined {
   if (place === undefined) return undefined;
   return place === "last" ? 1 : Number(place);
 }
+
+/** True for the form of the IDs that the ledger gives operations. No reference has it. */
+export function isOperationId(text: string): boolean {
+  return /^OP[0-9A-Z]{26}$/.test(text);
+}

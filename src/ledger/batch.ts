@@ -111,18 +111,24 @@ export interface BatchResults {
   /** The rows of a set in the order of the file, page by page, so that memory does not grow with the batch. */
   rows(batch: Batch, set: RowSet): AsyncIterable<RowResult>;
   /**
-   * Compares the operations of all rows with their events, page by page, before their states decide whether the batch
-   * ended.
+   * As `tally`, of operations that are compared with their events in the statement that reads their states, page by
+   * page.
    *
    * @throws Failure `ledger.modified`
    */
-  assertRecorded(batch: Batch): Promise<void>;
+  recordedTally(batch: Batch): Promise<Tally[]>;
   /**
    * As `rows`, of a plan that was read: of a page that is no longer the same, no row is returned.
    *
    * @throws Failure `batch.plan-modified`
    */
   rowsAsRead(plan: ReadPlan, set: RowSet): AsyncIterable<RowResult>;
+  /**
+   * As `rowsAsRead`, with operations that are compared with their events in the statement that reads their states. Slower.
+   *
+   * @throws Failure `batch.plan-modified`, `ledger.modified`
+   */
+  recordedRows(plan: ReadPlan, set: RowSet): AsyncIterable<RowResult>;
 }
 
 /**

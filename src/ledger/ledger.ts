@@ -39,9 +39,9 @@ export interface Ledger extends SingleChanges, BatchReads {
   /** The ID of the operation that has a record of the API, also if it was modified: the record is not free (I10). */
   recordHolder(kind: Kind, remoteId: string): Promise<string | undefined>;
   /**
-   * Compares operations with their events; some hundred at a time.
+   * Compares operations with their events, and with what was read of them; some hundred at a time.
    *
-   * @throws Failure `ledger.modified`
+   * @throws Failure `ledger.modified`; `operation.locked` if one has changed since it was read
    */
   assertRecorded(operations: Operation[]): Promise<void>;
   /** The operations that have one of these references or API IDs, oldest first; some hundred names at a time. */

@@ -43,6 +43,7 @@ const belowAll: Record<string, string> = {
   id: "id || '0'",
   reference: "reference || '0'",
 };
+const accepted = "state = 'CONFIRMED', status = 'Completed', phase = 'live'";
 const { payout, refund, payment } = orders;
 const create = "/payout/create-by-server";
 
@@ -223,13 +224,19 @@ describe("a colleague with psql", () => {
     },
   );
 
-  serverTest("plants new references of a rejected row, and the batch names him", async () => {
+  /** A batch whose only row, S-1, the API rejected. */
+  async function rejectRow(): Promise<string> {
     const path = fileOf("ref,amount,to,method\nS-1,41,01711000041,bkash\n", "rejected.csv");
     const body = '{"success":false,"message":"bad wallet"}';
     const response = () => ({ do: "answer", status: 400, body }) as const;
     shop.api.disturb(create, { response, takesEffect: false }, 1);
     await shop.ann(orders.batch(path, [1, 41]));
     shop.api.heal();
+    return path;
+  }
+
+  serverTest("plants new references of a rejected row, and the batch names him", async () => {
+    const path = await rejectRow();
     await plant(shop, "PAID-1", (intent) => ({
       ...toColleague("S-1-lenden2", 41)(intent),
       id: "OPNEW",
@@ -240,16 +247,15 @@ describe("a colleague with psql", () => {
 
     const named = "Other logins recorded some of them: mallory.";
     for (const { stderr } of [status, failed]) expect(stderr).toContain(named);
+  });
 
-    const columns = allColumns.map(({ name }) => name);
-    const values: Record<string, string> = {
-      ...{ number: "o.number + 1000 + n", id: "'OPCHAIN' || n", reference: "'S-1-lenden' || n" },
-    };
-    const copied = columns.map((name) => values[name] ?? `o."${name}"`);
-    await shop.alter(`INSERT INTO operations (${columns.map((name) => `"${name}"`)})
-      SELECT ${copied} FROM operations o, generate_series(3, 1000) n WHERE o.reference = 'S-1'`);
-    await shop.alter(`UPDATE operations SET state = 'REFUSED', phase = 'retired', code = 'rejected'
-      WHERE reference = 'S-1-lenden2'`);
+  serverTest("plants many references of a rejected row, of which 200 are followed", async () => {
+    const path = await rejectRow();
+    for (let n = 2; n <= 202; n += 1)
+      await plant(shop, "S-1", (intent) => ({
+        ...toColleague(`S-1-lenden${n}`, 41)(intent),
+        batch: null,
+      }));
     const followed = await shop.annBuilt(["payout", "batch", "status", path]);
     expect(followed.stderr).toContain("for example S-1-lenden201");
   });
@@ -675,6 +681,66 @@ describe("a colleague with psql", () => {
     expect(shop.moved()).toEqual(["payout 22 01711000022"]);
   });
 
+  /** Runs a batch whose first request takes a while, and does something meanwhile. */
+  async function during(line: string[], work: () => Promise<void>) {
+    shop.api.disturb(create, { delayMs: 500 }, 1);
+    const before = shop.api.requests.length;
+    const sending = shop.ann(line);
+    await until(() => shop.api.requests.slice(before).some(({ path }) => path === create));
+    await work();
+    return sending;
+  }
+
+  serverTest("edits a row as accepted while a batch is sent, which does not end well", async () => {
+    const sent = await during(filled.sending.open, () =>
+      shop.alter(`UPDATE operations SET ${accepted} WHERE reference = 'JUNE-3'`),
+    );
+
+    expect([sent.code, sent.stderr]).toEqual([
+      75,
+      expect.stringContaining("was modified in the ledger"),
+    ]);
+    expect(shop.moved()).toEqual(["payout 22 01711000022"]);
+  });
+
+  serverTest("plants the payout of a row while its batch is sent, which names him", async () => {
+    const sent = await during([...filled.sending.planned, "--json"], async () => {
+      const { rows } = await shop.colleague.query(
+        "SELECT * FROM batch_rows WHERE reference = 'JULY-2'",
+      );
+      await plant(shop, "MAY-2", (intent) => ({
+        ...toColleague("JULY-2", 32)(intent),
+        asked: {
+          ...{ amount: 32, merchantRef: "JULY-2", recipientNumber: "01711000032" },
+          paymentMethodId: rows[0].method_id,
+        },
+      }));
+    });
+
+    const message = expect.stringContaining("1 of 2 rows were recorded as accepted by mallory");
+    expect(JSON.parse(sent.stdout).warnings).toContainEqual({
+      reason: "batch.accepted-by-others",
+      message,
+    });
+    expect(shop.moved()).toEqual(["payout 31 01711000031"]);
+  });
+
+  serverTest.each<[string, string, string, string[]]>([
+    ["a paid row as rejected", "MAY-1", asRejected, ["export", "may.csv", "--only", "failed"]],
+    ["a paid row as rejected", "MAY-1", asRejected, ["export", "may.csv"]],
+    ["an unknown row as accepted", "JUNE-2", accepted, ["export", "june.csv", "--only", "unknown"]],
+    ["an unknown row as accepted", "JUNE-2", accepted, ["resolve", "june.csv", "--not-created"]],
+    ["an unsent row as accepted", "JUNE-3", accepted, ["cancel", "june.csv"]],
+  ])("edits %s: %s, which is not believed", async (_, reference, set, [command = "", ...more]) => {
+    await shop.alter(`UPDATE operations SET ${set} WHERE reference = '${reference}'`);
+    const yes = command === "export" ? [] : ["--yes"];
+
+    const ended = await shop.ann(["payout", "batch", command, ...more, ...yes, "--json"]);
+
+    expect([ended.code, ended.stdout]).toEqual([1, expect.not.stringContaining("-lenden2")]);
+    expect(ended.stdout + ended.stderr).toContain("was modified in the ledger");
+  });
+
   serverTest("plants a row in an open batch, with the event of its plan", async () => {
     const ofBatch = "SELECT * FROM batches WHERE name = 'june.csv'";
     const { rows: batches } = await shop.colleague.query(ofBatch);
@@ -743,7 +809,6 @@ describe("a colleague with psql", () => {
   });
 
   /** What he writes of a row of a paid batch, and of the row of an unfinished one. */
-  const accepted = "state = 'CONFIRMED', status = 'Completed', phase = 'live'";
   const ended: [what: string, set: string, which: string, file: string, sums: [number, number]][] =
     [
       [

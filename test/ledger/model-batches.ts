@@ -181,6 +181,10 @@ export function modelBatches(run: ModelRun): BatchStore {
       )
       .map(({ batch }) => batch);
   }
+  async function* rowsAsRead({ batch, accepted }: ReadPlan, set: RowSet) {
+    for (const one of sentOf(withNumber(batch.number)))
+      if (isIn(set, one)) yield { ...resultOf(one), isAccepted: accepted.has(one.row.row) };
+  }
   function tallyOf({ number }: Batch): Tally[] {
     const one = withNumber(number);
     const sums = (sent: Sent[]) => {
@@ -296,8 +300,8 @@ export function modelBatches(run: ModelRun): BatchStore {
 
     isCancelledByOthers: async () => false,
     acceptedByOthers: async () => [],
-    assertRecorded: async () => {},
     tally: async (batch) => tallyOf(batch),
+    recordedTally: async (batch) => tallyOf(batch),
     tallies: async (batches) => batches.map(tallyOf),
     sentBetween: async (batch) => {
       const payouts = payoutsOf(batch);
@@ -316,10 +320,8 @@ export function modelBatches(run: ModelRun): BatchStore {
     async *rows({ number }, set) {
       for (const one of sentOf(withNumber(number))) if (isIn(set, one)) yield resultOf(one);
     },
-    async *rowsAsRead({ batch, accepted }, set) {
-      for (const one of sentOf(withNumber(batch.number)))
-        if (isIn(set, one)) yield { ...resultOf(one), isAccepted: accepted.has(one.row.row) };
-    },
+    rowsAsRead,
+    recordedRows: rowsAsRead,
   };
 }
 

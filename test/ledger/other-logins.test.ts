@@ -364,6 +364,27 @@ describeEach(databases, "a payout that two other logins took in turn", ({ share 
   });
 });
 
+describeEach(databases, "an operation by its name", ({ share }) => {
+  test("is the payout of this reference, whatever ID another login gave an operation", async () => {
+    const shared = await share();
+    const { ledger } = await withBob(shared);
+    const own = await claimed(ledger, payout("A"));
+    const { number } = await claimed(ledger, payout("B"));
+    await shared.run(`UPDATE operations SET id = 'A' WHERE number = ${number}`);
+    expect(await ledger.find("A")).toMatchObject({ id: own.id });
+  });
+
+  test("is not believed if it changed after it was read", async () => {
+    const { ledger } = await withBob(await share());
+    const read = await claimed(ledger, payout("A"));
+    await record(ledger, read, unknown);
+    await expect(ledger.assertRecorded([read])).rejects.toMatchObject({
+      reason: "operation.locked",
+    });
+    await ledger.assertRecorded([await found(ledger, read)]);
+  });
+});
+
 describeEach(databases, "a sealed row of a batch", ({ share }) => {
   test.each(["before", "after"])("recorded %s its batch was cancelled", async (when) => {
     const ledger = await (await share()).open();

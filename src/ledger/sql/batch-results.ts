@@ -1,10 +1,17 @@
-import { type BatchResults, planModified, type RowResult, type RowSet } from "../batch.ts";
+import {
+  type BatchResults,
+  planModified,
+  type ReadPlan,
+  type RowResult,
+  type RowSet,
+  type Tally,
+} from "../batch.ts";
 import { rowResultOf, tallyOf } from "../batch-results.ts";
 import { PageDigests } from "../plan.ts";
 import { isTrue, numberIn, type Row, reader } from "../values.ts";
 import { loginOf } from "../worker.ts";
 import { isDifferingIn, isOfBatch, isPayoutOfRow, lastTakenAt, openedAt } from "./conditions.ts";
-import type { Dialect, Driver } from "./driver.ts";
+import type { Driver } from "./driver.ts";
 import { type FoundBy, foundIn } from "./found.ts";
 import { all, query, type Value } from "./work.ts";
 
@@ -63,13 +70,26 @@ const batchSums = (joined: string) => ({
 const sums = batchSums(joined);
 const selectReferences = `SELECT r.reference ${rowsOfBatch} AND r.reference LIKE '%-lenden%' ORDER BY r."row"`;
 
+/** In front of the columns of a row that is read with its operation. */
+const prefix = "row_of_batch_";
+/** Numbers of rows may have been changed to any value. */
+const lowest = -(2n ** 63n);
+
+/** What a tally of one row needs. */
+const tallyColumns = {
+  ...{ state: stateOfRow, status: statusOfRow, sum: "r.amount_paisa", count: "1" },
+  before_count: `CASE WHEN ${wasSentBefore} THEN 1 ELSE 0 END`,
+  before_sum: `CASE WHEN ${wasSentBefore} THEN r.amount_paisa ELSE 0 END`,
+  row: "r.row",
+};
+
 /** The rows of batches with their results, which are read from the operations and stored nowhere else. */
 export function createBatchResults(driver: Driver, recorder: FoundBy): BatchResults {
-  const operations = operationsSql(driver.dialect);
   const read = (sql: string, ...values: Value[]): Promise<Row[]> =>
     driver.read(() => query(sql, ...values));
   const pages = (columns: Record<string, string>, from: string, batch: bigint) =>
     driver.pages(columns, from, { by: "r.row", values: [batch] });
+  const { recordedPages, rowsOfPlan } = createPlanRows(driver, recorder);
 
   return {
     tally: async ({ number }) => (await read(sums.byState, number)).map(tallyOf),
@@ -117,38 +137,80 @@ export function createBatchResults(driver: Driver, recorder: FoundBy): BatchResu
         for (const row of page) yield rowResultOf(row);
     },
 
-    assertRecorded: async ({ number }) => {
-      for (let after = 0n; ; ) {
-        const rows = await read(operations, number, after);
-        foundIn(rows, { appendedTo: () => [], recorder });
-        if (rows.length < operationsPerPage) return;
-        after = numberIn(rows.at(-1)?.place);
-      }
+    recordedTally: async ({ number }) => {
+      const tallies = new Map<string, Tally>();
+      for await (const page of recordedPages(tallyColumns, number))
+        for (const row of page) {
+          const one = tallyOf(row);
+          const key = `${one.state} ${one.status}`;
+          tallies.set(key, addTally(tallies.get(key), one));
+        }
+      return [...tallies.values()];
     },
 
-    async *rowsAsRead({ batch, accepted, ...read }, set) {
-      const isIn = `CASE WHEN ${rowSets[set]} THEN 1 ELSE 0 END`;
-      const columns = { ...rowColumns, recipient_key: "r.recipient_key", is_in: isIn };
-      const digests = new PageDigests();
-      let waiting: RowResult[] = [];
-      const isSame = () => digests.pages.at(-1) === read.pages[digests.pages.length - 1];
-      for await (const page of pages(columns, joined, batch.number))
-        for (const row of page) {
-          const isPage = digests.add(row);
-          if (isTrue(row.is_in)) {
-            const result = rowResultOf(row);
-            waiting.push({ ...result, isAccepted: accepted.has(result.row) });
-          }
-          if (!isPage) continue;
-          if (!isSame()) throw planModified(batch);
-          yield* waiting;
-          waiting = [];
-        }
-      digests.end();
-      if (digests.pages.length !== read.pages.length || !isSame()) throw planModified(batch);
-      yield* waiting;
-    },
+    rowsAsRead: (plan, set) =>
+      rowsOfPlan(plan, set, (columns) => pages(columns, joined, plan.batch.number)),
+
+    recordedRows: (plan, set) =>
+      rowsOfPlan(plan, set, (columns) => recordedPages(columns, plan.batch.number)),
   };
+}
+
+/** Reads the rows of plans, with operations that are compared with their events if that is required. */
+function createPlanRows(driver: Driver, recorder: FoundBy) {
+  /**
+   * The rows of a batch, each with its operation as it is compared with its events (I12): one statement reads all of it,
+   * so that no edit can be between them.
+   */
+  async function* recordedPages(
+    columns: Record<string, string>,
+    batch: bigint,
+  ): AsyncIterable<Row[]> {
+    const names = Object.keys(columns);
+    const own = Object.entries(columns).map(([name, sql]) => `${sql} AS "${prefix}${name}"`);
+    const sql = `SELECT ${own}, ${driver.dialect.foundColumns} ${joined} AND r."row" > $2
+      ORDER BY r."row" LIMIT ${operationsPerPage}`;
+    for (let after = lowest; ; ) {
+      const found = await driver.read(() => query(sql, batch, after));
+      foundIn(
+        found.filter(({ id }) => id != null),
+        { appendedTo: () => [], recorder },
+      );
+      yield found.map((row) =>
+        Object.fromEntries(names.map((name) => [name, row[prefix + name] ?? null])),
+      );
+      if (found.length < operationsPerPage) return;
+      after = numberIn(found.at(-1)?.[`${prefix}row`]);
+    }
+  }
+  /** The rows of a set, in pages that are the same as when the plan was read. */
+  async function* rowsOfPlan(
+    { batch, accepted, ...read }: ReadPlan,
+    set: RowSet,
+    pagesOf: (columns: Record<string, string>) => AsyncIterable<Row[]>,
+  ): AsyncIterable<RowResult> {
+    const isIn = `CASE WHEN ${rowSets[set]} THEN 1 ELSE 0 END`;
+    const columns = { ...rowColumns, recipient_key: "r.recipient_key", is_in: isIn };
+    const digests = new PageDigests();
+    let waiting: RowResult[] = [];
+    const isSame = () => digests.pages.at(-1) === read.pages[digests.pages.length - 1];
+    for await (const page of pagesOf(columns))
+      for (const row of page) {
+        const isPage = digests.add(row);
+        if (isTrue(row.is_in)) {
+          const result = rowResultOf(row);
+          waiting.push({ ...result, isAccepted: accepted.has(result.row) });
+        }
+        if (!isPage) continue;
+        if (!isSame()) throw planModified(batch);
+        yield* waiting;
+        waiting = [];
+      }
+    digests.end();
+    if (digests.pages.length !== read.pages.length || !isSame()) throw planModified(batch);
+    yield* waiting;
+  }
+  return { recordedPages, rowsOfPlan };
 }
 
 /** Who recorded that the API accepted rows of a batch, by the events with its ID. $1 batch, $2 login of this run. */
@@ -165,14 +227,20 @@ const cancelledBy = `SELECT 1 ${joined} AND ${isPayoutOfRow} AND o.phase = 'reti
       ORDER BY e.number DESC LIMIT 1) <> $2 LIMIT 1`;
 
 const operationsPerPage = 500;
-/** The operations of the references of a batch. $1 batch, $2 number of the row before. */
-const operationsSql = ({ foundColumns }: Dialect) => `
-  SELECT r."row" AS place, ${foundColumns}
-  FROM lenden.batch_rows r CROSS JOIN lenden.batches b CROSS JOIN lenden.operations o
-  WHERE r.batch = $1 AND b.number = r.batch AND o.account = b.account AND o.reference = r.reference
-    AND r."row" > $2
-  ORDER BY r."row" LIMIT ${operationsPerPage}`;
 
+function addTally(sum: Tally | undefined, one: Tally): Tally {
+  if (!sum) return one;
+  const { sentBefore } = sum;
+  return {
+    ...one,
+    count: sum.count + one.count,
+    sumPaisa: sum.sumPaisa + one.sumPaisa,
+    sentBefore: {
+      count: sentBefore.count + one.sentBefore.count,
+      sumPaisa: sentBefore.sumPaisa + one.sentBefore.sumPaisa,
+    },
+  };
+}
 const recipientColumns = {
   ...{ row: "r.row", recipient: "r.recipient", name: "r.name", amount_paisa: "r.amount_paisa" },
 };

@@ -1,3 +1,5 @@
+import { Failure } from "../../domain/failure.ts";
+import { isOperationId } from "../../domain/identifier.ts";
 import { guardScope } from "../account.ts";
 import { type HistoryEvent, lastSentAt } from "../events.ts";
 import type { Ledger, RecordedOrder } from "../ledger.ts";
@@ -38,8 +40,14 @@ export function createReads(driver: Reading, recorder: Recorder, account: RunAcc
       const found = await select((own, bind) => {
         const given = bind(name);
         const mine = whose(own, bind);
-        return `o.number = coalesce((SELECT o.number FROM lenden.operations o WHERE o.id = ${given}),
-          ${newest(`${mine} AND o.reference = ${given}`)}, ${newest(`${mine} AND o.remote_id = ${given}`)})`;
+        const byId = `(SELECT o.number FROM lenden.operations o WHERE o.id = ${given})`;
+        const byName = [
+          newest(`${mine} AND o.reference = ${given}`),
+          newest(`${mine} AND o.remote_id = ${given}`),
+        ];
+        // Others may have given an operation the reference of a payout as its ID.
+        const found = isOperationId(name) ? [byId, ...byName] : [...byName, byId];
+        return `o.number = coalesce(${found})`;
       });
       return found[0];
     },
@@ -122,9 +130,25 @@ function createCompared(driver: Reading, recorder: Recorder, account: RunAccount
         const sql = `SELECT ${dialect.foundColumns} FROM given CROSS JOIN lenden.operations o
           WHERE o.number = given.number`;
         const [found = []] = yield [{ sql, values: [], given }];
-        compare(found);
+        const now = new Map(compare(found).map((one) => [one.number, one]));
+        // An edit may have been put back since they were read.
+        const changed = operations.find((one) => !isAsRead(one, now.get(one.number)));
+        if (changed) throw changedSince(changed);
       }),
   };
+}
+
+/** True if all that outcomes decide is as it was read. */
+function isAsRead(read: Operation, now: Operation | undefined): boolean {
+  const { state, status, code, remoteId } = read;
+  return (
+    now?.state === state && now.status === status && now.code === code && now.remoteId === remoteId
+  );
+}
+
+function changedSince({ id, reference }: Operation): Failure {
+  const message = `Operation ${reference ?? id} changed while it was read.`;
+  return new Failure("operation.locked", message, { hint: "Run the same command again." });
 }
 
 /** A condition on operations `o`. */

@@ -121,7 +121,14 @@ export const batchBugs = [
     name: `batch: the states of its rows decide unchecked, ${title}`,
     seam: "batchOfFile",
     decorate: (find) => (file, rows, ledger) =>
-      find(file, rows, withBatches(ledger, { assertRecorded: () => async () => {} })),
+      find(
+        file,
+        rows,
+        withBatches(ledger, {
+          recordedTally: () => (batch) => ledger.batches.tally(batch),
+          recordedRows: () => (plan, set) => ledger.batches.rowsAsRead(plan, set),
+        }),
+      ),
     tests: ["test/ledger/colleague.test.ts", "-t", title],
   })),
   {
