@@ -1,9 +1,11 @@
 import { payeeOf } from "../domain/mobile.ts";
+import { replacedReferences } from "../domain/new-reference.ts";
 import { isFree, isUnresolved, isUsedUp } from "../domain/state.ts";
 import {
   duplicatesSince,
   isSameAmountAndRecipient,
   isSamePayout,
+  mayHavePaid,
   repetitionOf,
 } from "../ledger/decide.ts";
 import type {
@@ -173,7 +175,9 @@ async function comparePage(
   { since, planned }: Scope,
   found: LedgerFindings,
 ): Promise<void> {
-  const references = page.flatMap(({ reference }) => (reference === null ? [] : [reference]));
+  const references = page.flatMap(({ reference }) =>
+    reference === null ? [] : [...replacedReferences(reference), reference],
+  );
   const known = await ledger.references(references, { withPlans: !planned });
   const open: (ComparedRow & RecipientAmount)[] = [];
   for (const row of page) {
@@ -193,6 +197,7 @@ async function comparePage(
       // The claim of a planned row decides about its own reference.
       planned ? undefined : findingByReference(row, own, known.plans.get(reference) ?? []),
       own && !isFree(own) ? undefined : findElsewhere(row, payouts, since),
+      own && !isFree(own) ? undefined : findReplaced(row, known.payouts),
     ];
     for (const finding of findings) {
       if (!finding) continue;
@@ -201,7 +206,9 @@ async function comparePage(
       const obstacle: Obstacle =
         kind === "used-in-other-account"
           ? { by: "other-account", operation: finding.id }
-          : { by: "own-reference", kind };
+          : kind === "replaces-payout"
+            ? { by: "payout", reference: finding.reference, isOwnAccount: true }
+            : { by: "own-reference", kind };
       found.seen.add(keyOf(row.line, obstacle));
     }
     if (!isAccepted && recipient !== null && amountPaisa !== null)
@@ -241,6 +248,16 @@ function findingByReference(
   const plan = plans.find((one) => !isSamePayout(one, row));
   if (!plan) return undefined;
   return { kind: "reference-planned", reference: plan.reference, batch: plan.batch, ...place };
+}
+
+/** A payout that the reference of a row replaces, and that was accepted or may have been. */
+function findReplaced(row: ComparedRow, payouts: Map<string, KnownPayout[]>): Finding | undefined {
+  const used = replacedReferences(row.reference ?? "")
+    .flatMap((one) => payouts.get(one) ?? [])
+    .find((one) => one.isOwnAccount && mayHavePaid(one));
+  if (!used) return undefined;
+  const { reference, state, sentAt: at } = used;
+  return { kind: "replaces-payout", reference, state, at, ...atReference(row) };
 }
 
 /** The same payout, by the same reference, of another account of the production environment. */

@@ -42,6 +42,8 @@ type LedgerFinding =
   | { kind: "reference-planned"; reference: string; batch: string }
   /** The payout of this reference was rejected or cancelled. */
   | { kind: "reference-ended"; reference: string; ended: string; at: string }
+  /** The reference replaces that of a payout which was accepted, or may have been. */
+  | { kind: "replaces-payout"; reference: string; state: State; at: string }
   /** Another account of the production environment has this payout. */
   | { kind: "used-in-other-account"; id: string; state: State; at: string }
   /** Another payout, or a row of an open batch, has the same amount and recipient. */
@@ -65,6 +67,7 @@ const groups: Record<Finding["kind"], Group> = {
   "paid-recently": "repeats-payout",
   "outcome-unknown": "repeats-payout",
   planned: "repeats-payout",
+  "replaces-payout": "repeats-payout",
   "reference-taken": "reference-conflict",
   "reference-in-conflict": "reference-conflict",
   "reference-planned": "reference-conflict",
@@ -118,6 +121,11 @@ function describeFinding(finding: Finding): string {
       const ended =
         finding.ended === "REFUSED" ? "was rejected" : `was ${finding.ended.toLowerCase()}`;
       return `The payout with this reference ${ended} on ${formatTime(finding.at)}. References cannot be reused.`;
+    }
+    case "replaces-payout": {
+      const { reference, state, at } = finding;
+      const outcome = state === "CONFIRMED" ? "was accepted" : "has an unknown outcome";
+      return `Payout ${reference}, which this reference replaces, was sent on ${formatTime(at)} and ${outcome}. To see it, run 'lenden ledger show ${inCommand(reference)}'.`;
     }
     case "used-in-other-account":
       return describeElsewhere(finding);

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { Fault } from "../../src/api/contract/fault.ts";
 import { faults } from "../sandbox/running.ts";
 import { scratchFolder } from "../support/helpers.ts";
-import { jumpingHost } from "../support/lenden.ts";
+import { errorOf, jumpingHost } from "../support/lenden.ts";
 import {
   openMerchant,
   openProductionMerchant,
@@ -107,4 +107,37 @@ test("the question of a payout in production names who declared the earlier one"
   await terminal.answer("Send a payout?", "n");
   expect((await terminal.ended()).code).toBe(4);
   expect(await merchant.books("payouts")).toEqual([]);
+});
+
+test("a row whose reference replaces an accepted payout is sent only if that is accepted", async () => {
+  const merchant = await openMerchant();
+  expect(await merchant.lenden(payoutOf("PAID"), quick)).toMatchObject({ code: 0 });
+  const file = join(scratchFolder(), "again.csv");
+  writeFileSync(file, "ref,amount,to,method\nPAID-lenden2,9,01799999999,bkash\n");
+  const line = ["payout", "batch", "send", file, "--yes", "--json"];
+
+  const rejected = await merchant.lenden(line, quick);
+  expect([rejected.code, errorOf(rejected)]).toMatchObject([2, { reason: "batch.invalid-file" }]);
+  expect(rejected.stderr + rejected.stdout).toContain(
+    "Payout PAID, which this reference replaces, was sent",
+  );
+  expect(await merchant.count("payouts")).toBe(1);
+
+  expect(await merchant.lenden([...line, "--allow-duplicates"], quick)).toMatchObject({
+    code: 0,
+  });
+  expect(await merchant.count("payouts")).toBe(2);
+});
+
+test("a payout whose reference replaces an accepted one is a duplicate", async () => {
+  const merchant = await openMerchant();
+  expect(await merchant.lenden(payoutOf("PAID"), quick)).toMatchObject({ code: 0 });
+  const line = payoutOf("PAID-lenden2").map((word) => (word === "5" ? "9" : word));
+  const rejected = await merchant.lenden(line, quick);
+  expect([rejected.code, rejected.stderr]).toEqual([
+    3,
+    expect.stringContaining(
+      "Duplicate payout: payout PAID, which PAID-lenden2 replaces, was sent on",
+    ),
+  ]);
 });
