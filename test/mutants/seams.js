@@ -108,6 +108,12 @@ export const seams = {
   /** What a person is told of it who sends the same. */
   declared: decoratedAt("ledger/declared.ts", "withDeclared"),
   sameOrder: decoratedAt("domain/new-reference.ts", "isOfSameOrder"),
+  /** Whether the duplicates of an unsettled payout were checked when it was ordered. */
+  wasChecked: decoratedAt("ledger/decide.ts", "wasChecked"),
+  /** The rejected payout whose reference the next one gets. */
+  freeBefore: decoratedAt("ledger/decide.ts", "freeBefore"),
+  /** The references that one replaces. */
+  replaced: decoratedAt("domain/new-reference.ts", "replacedReferences"),
   /** What other logins recorded of an operation. */
   others: decoratedAt("ledger/events.ts", "recordedByOthers"),
   /** What is left of a payment to refund. */

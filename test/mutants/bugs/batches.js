@@ -170,6 +170,19 @@ export const batchBugs = [
     tests: [...sealed, "-t", "planted batch is not sent"],
   },
   {
+    name: "batch: an export believes edited rows",
+    seam: "server",
+    decorate:
+      (open) =>
+      async (...given) => {
+        const opened = await open(...given);
+        const { batches } = opened.ledger;
+        const recordedRows = () => (plan, set) => batches.rowsAsRead(plan, set);
+        return { ...opened, ledger: withBatches(opened.ledger, { recordedRows }) };
+      },
+    tests: ["test/ledger/colleague.test.ts", "-t", "a paid row as rejected"],
+  },
+  {
     name: "batch: a plan of others is sealed whatever time it has",
     seam: "server",
     decorate:

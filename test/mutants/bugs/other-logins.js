@@ -104,6 +104,41 @@ export const otherLoginBugs = [
     tests: inLedger("a claim beside"),
   },
   {
+    name: "others: an unsettled payout of anyone counts as ordered",
+    seam: "wasChecked",
+    decorate: () => () => true,
+    tests: inLedger("is sent only if it repeats nothing"),
+  },
+  {
+    name: "others: a payout that others reopened counts as ordered",
+    seam: "wasChecked",
+    decorate: (wasChecked) => (same, request) => wasChecked({ ...same, others: null }, request),
+    tests: inLedger("after another login reopened it"),
+  },
+  {
+    name: "others: the time that another login writes makes a rejected payout old",
+    seam: "freeBefore",
+    decorate: (freeBefore) => (request, facts) =>
+      freeBefore(request, {
+        ...facts,
+        similar: facts.similar.map((one) => ({ ...one, others: null })),
+      }),
+    tests: inLedger("whatever time the other login writes"),
+  },
+  {
+    name: "others: a reference replaces one that was accepted",
+    seam: "replaced",
+    decorate: () => () => [],
+    tests: inLedger("is not sent if that one was"),
+  },
+  {
+    name: "others: a line can be accepted for what was rejected",
+    seam: "canFollow",
+    decorate: (canFollow) => (before, one, earlier) =>
+      one.data.matched !== undefined || canFollow(before, one, earlier),
+    tests: inHistory,
+  },
+  {
     name: "others: what its own person declared counts as that of another login",
     seam: "others",
     decorate:
