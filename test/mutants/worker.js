@@ -15,6 +15,7 @@ const vitest = await createVitest("test", {
   reporters: [{}],
   include: ["test/**/*.test.ts"],
   testTimeout: 180_000,
+  hookTimeout: 180_000,
   config: false,
   env: { LENDEN_MUTANT: "", LENDEN_MUTANT_STALE: stale },
 });

@@ -184,16 +184,17 @@ export const batchBugs = [
   },
   {
     name: "batch: a plan of others is sealed whatever time it has",
-    seam: "server",
+    seam: "resumedBatch",
     decorate:
-      (open) =>
-      (...given) =>
-        withBatches(open(...given), {
-          seal:
-            (seal) =>
-            (plan, ...how) =>
-              seal({ ...plan, isSealed: true }, ...how),
-        }),
+      (resume) =>
+      (batch, compare, choices, { ledger, sealer }) => {
+        const unchecked =
+          (seal) =>
+          (plan, ...how) =>
+            seal({ ...plan, isSealed: true }, ...how);
+        const changed = withBatches(ledger, { seal: unchecked });
+        return resume(batch, compare, choices, { ledger: changed, sealer });
+      },
     tests: ["test/ledger/colleague.test.ts", "-t", "with a time to come"],
   },
   ...["columns", "method"].map((part) => ({
