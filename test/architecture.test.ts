@@ -15,7 +15,14 @@ const mayImport: Record<string, string[]> = {
   api: ["api/contract", "domain", "undici", "types:zod/mini"],
   config: ["api/contract", "domain", "platform", "conf", "zod/mini", "string-argv"],
   ledger: ["domain", "platform", "pg", "ulid"],
-  operations: ["api/contract", "domain", "ledger/decide.ts", "types:ledger", "types:api"],
+  operations: [
+    "api/contract",
+    "domain",
+    "ledger/decide.ts",
+    "ledger/limits.ts",
+    "types:ledger",
+    "types:api",
+  ],
   batches: ["operations", "ledger", "domain", "tables"],
   tables: ["domain", "platform/files.ts", "zod/mini", "@e965/xlsx"],
   reconcile: [

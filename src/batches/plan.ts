@@ -11,6 +11,7 @@ import type {
 import { duplicatesSince } from "../ledger/decide.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Sealer } from "../ledger/seal.ts";
+import { deniedFailure, repeatsFailure } from "../operations/limits.ts";
 import { lockedError } from "../operations/record-outcome.ts";
 import {
   type CheckedFile,
@@ -155,6 +156,7 @@ export async function claimPlanned(planned: Batch, ledger: Ledger): Promise<Batc
 function ownBatch(claim: PlannedClaim): Batch {
   if (claim.kind === "held") throw lockedError(claim.batch.id, claim.by, "Batch");
   if (claim.kind === "cancelled") throw cancelledBatch(claim.batch);
+  if (claim.kind === "denied") throw deniedFailure(claim.denial);
   return claim.batch;
 }
 
@@ -209,6 +211,8 @@ export async function planBatch(
     const planning = { rows, sealer, checkedUpTo, which: whichBatch };
     const answer = await ledger.batches.plan(batch, planning);
     if (answer.kind === "planned") return answer.plan;
+    if (answer.kind === "denied") throw deniedFailure(answer.denial);
+    if (answer.kind === "repeats") throw repeatsFailure([...lines]);
     if (answer.kind === "changed-file")
       throw await changedSince(answer.batch, batch, checked.rows, ledger);
     const now = await findInLedger(checked.rows, ledger, checked);

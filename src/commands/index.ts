@@ -272,6 +272,15 @@ const table: Record<string, Omit<Entry, "name">> = {
     summary: "Replace the ledger with a backup",
     load: async () => (await import("./ledger/restore.ts")).ledgerRestore,
   },
+  limits: {
+    summary: "Show what may be sent at most",
+    heading: "Ledger, callbacks and API",
+    load: async () => (await import("./limits/show.ts")).limitsShow,
+  },
+  "limits set": {
+    summary: "Set limits of payouts and refunds",
+    load: async () => (await import("./limits/set.ts")).limitsSet,
+  },
   report: {
     summary: "Report totals by day, method, recipient or user",
     heading: "Ledger, callbacks and API",

@@ -20,6 +20,8 @@ export interface Account {
   name: string;
   /** What decides the account in the ledger, in this order. */
   ledgerAccount: LedgerAccount;
+  /** True if the profile remembers that its environment had limits. */
+  hadLimits?: boolean;
 }
 
 interface LedgerAccount {
@@ -32,12 +34,15 @@ interface LedgerAccount {
 }
 
 /** Whose records are read, as far as that is known without fetching a secret. */
-export interface RecordsOwner extends Pick<Account, "name" | "ledgerAccount"> {
+export interface RecordsOwner extends Pick<Account, "name" | "ledgerAccount" | "hadLimits"> {
   apiKey: string | undefined;
   environment: Environment | undefined;
 }
 
-type Chosen = Pick<Settings, "profile" | "environment" | "baseUrl" | "shadows" | "account">;
+type Chosen = Pick<
+  Settings,
+  "profile" | "environment" | "baseUrl" | "shadows" | "account" | "hadLimits"
+>;
 
 /** The account of a command that only reads the ledger, which needs no key. */
 export function recordsOwner(settings: Settings): RecordsOwner {
@@ -48,6 +53,7 @@ export function recordsOwner(settings: Settings): RecordsOwner {
     apiKey: known?.text,
     environment: known?.environment ?? settings.environment,
     name: nameOf(settings),
+    hadLimits: settings.hadLimits,
     ledgerAccount: { ...accountOf(settings), proposed: profile?.value },
   };
 }
@@ -55,13 +61,14 @@ export function recordsOwner(settings: Settings): RecordsOwner {
 /** The same for a profile with the key that it stores, whatever overrides it in this run. */
 export function recordsOwnerOf(
   name: string,
-  { apiKey, environment, account }: Profile,
+  { apiKey, environment, account, hadLimits }: Profile,
 ): RecordsOwner {
   const key = apiKey && "text" in apiKey ? readApiKey(apiKey.text) : undefined;
   return {
     apiKey: key?.ok ? key.value.text : undefined,
     environment,
     name,
+    ...(hadLimits && { hadLimits }),
     ledgerAccount: { joins: account, proposed: name },
   };
 }
@@ -92,6 +99,7 @@ export function checkedAccount(key: Sourced<string>, settings: Chosen, stored: P
     environment,
     baseUrl,
     name: nameOf(settings),
+    hadLimits: settings.hadLimits,
     ledgerAccount: ledgerAccountOf(key, settings, isLocalSandbox({ environment, baseUrl })),
   };
 }
@@ -109,6 +117,7 @@ export function candidateAccount(
     baseUrl: baseUrl === undefined ? undefined : { value: baseUrl, source: "your input" },
     shadows: [],
     account: undefined,
+    hadLimits: false,
   };
   for (const text of noticesOf(settings)) notice(text);
   return checkedAccount(apiKey, settings, { ...stored, profiles: others });

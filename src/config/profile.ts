@@ -30,7 +30,10 @@ export const settingNames = {
   ledger: "ledger",
   ledgerPassword: "ledger-password-command",
   ledgerCa: "ledger-ca",
-} as const satisfies Record<Exclude<keyof Profile, "environment" | "account">, string>;
+} as const satisfies Record<
+  Exclude<keyof Profile, "environment" | "account" | "hadLimits">,
+  string
+>;
 
 /** Without dots: conf would take them for paths. */
 export function readProfileName(text: string): Result<string> {

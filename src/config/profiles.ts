@@ -27,6 +27,8 @@ const profileSchema = z.strictObject({
   baseUrl: z.string(),
   /** The ledger's account that the profile's keys belong to. */
   account: z.optional(z.string()),
+  /** True if the environment had limits: then a ledger without limits is another one. */
+  hadLimits: z.optional(z.literal(true)),
   apiKey: z.optional(secretSource),
   payoutSecret: z.optional(secretSource),
   /** Signs forwarded callbacks; lenden generates it. */

@@ -72,6 +72,8 @@ export function resolveSettings(flags: GlobalFlags, env: Env, stored: Profiles) 
     /** Undefined if LENDEN_API_KEY and LENDEN_BASE_URL replace it. */
     profile,
     environment: own?.environment,
+    /** True if the profile remembers that its environment had limits. */
+    hadLimits: own?.hadLimits === true,
     baseUrl,
     apiKey: apiKey ?? ofProfile(own?.apiKey),
     payoutSecret: payoutSecret ?? ofProfile(own?.payoutSecret),

@@ -6,7 +6,14 @@ import type { Settings, Sourced } from "./settings.ts";
 /** A profile with its secrets masked, or where they are stored. */
 export function shownProfile(
   name: string,
-  { apiKey, payoutSecret, callbackSecret: _, ledgerPassword, ...others }: Profile,
+  {
+    apiKey,
+    payoutSecret,
+    callbackSecret: _,
+    hadLimits: _hadLimits,
+    ledgerPassword,
+    ...others
+  }: Profile,
 ) {
   return {
     name,

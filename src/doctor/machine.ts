@@ -140,7 +140,10 @@ async function ledger({ host: { folders, mounts }, leftMs }: CheckContext): Prom
       `${path} was modified: 'lenden ledger check' shows what.`,
       `To restore a backup, run 'lenden ledger restore <file>'. ${accept}`,
     );
-  if (uncertainCount === 0) return passed(`The ledger is intact (${size}). No outcome is unknown.`);
+  if (uncertainCount === 0)
+    return passed(
+      `The ledger is intact (${size}). No outcome is unknown. Its limits bind all but the owner of the file.`,
+    );
   return warning(
     `The ledger is intact (${size}). Operations with an unknown outcome: ${uncertainCount}.`,
     "Run 'lenden ledger resolve'.",

@@ -204,6 +204,14 @@ const reasons = {
   "ledger.unavailable": { kind: "internal", effect: "nothing-sent" },
   "ledger.other-server": { kind: "internal", effect: "nothing-sent" },
   "ledger.outcome-unknown": { kind: "uncertain", effect: "outcome-unknown" },
+  "limits.agent-day": { kind: "access", effect: "nothing-sent" },
+  "limits.agent-payout": { kind: "access", effect: "nothing-sent" },
+  "limits.day": { kind: "access", effect: "nothing-sent" },
+  "limits.missing": { kind: "access", effect: "nothing-sent" },
+  "limits.new-recipient": { kind: "access", effect: "nothing-sent" },
+  "limits.payout": { kind: "access", effect: "nothing-sent" },
+  "limits.refund-day": { kind: "access", effect: "nothing-sent" },
+  "limits.repeat": { kind: "access", effect: "nothing-sent" },
   "operation.interrupted-by-error": { kind: "uncertain", effect: "outcome-unknown" },
   "operation.known": { kind: "usage", effect: "nothing-sent" },
   "operation.locked": { kind: "locked", effect: "nothing-sent" },
@@ -285,6 +293,16 @@ function isReason(name: string): name is Reason {
   return Object.hasOwn(reasons, name);
 }
 
+/** A limit, as decimal BDT. */
+interface ReachedLimit {
+  limit: string;
+  /** Null of a limit of one operation. */
+  used: string | null;
+  left: string | null;
+  /** When enough of it is free, ISO 8601; null if time alone frees too little. */
+  freesAt: string | null;
+}
+
 export interface FailureDetails {
   /** A sentence with the next step. */
   hint?: string;
@@ -298,6 +316,8 @@ export interface FailureDetails {
   effect?: Effect;
   /** Further problems of the same command, each a sentence. */
   problems?: string[];
+  /** The limit that was reached. */
+  reached?: ReachedLimit;
   /** Stored in the ledger alone, and never shown. */
   evidence?: Evidence;
   /** True if this run made no attempt: the failure is about an earlier one. */

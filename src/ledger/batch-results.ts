@@ -1,3 +1,4 @@
+import { actors } from "../domain/actor.ts";
 import { payeeOf } from "../domain/mobile.ts";
 import {
   type Batch,
@@ -11,7 +12,7 @@ import {
 } from "./batch.ts";
 import { holderIn, stateIn } from "./rows.ts";
 import { sampleColumns } from "./sql/plans.ts";
-import { isTrue, jsonOf, numberIn, type Row, reader, readRow } from "./values.ts";
+import { isTrue, jsonOf, known, numberIn, type Row, reader, readRow } from "./values.ts";
 
 /** A row of the table `batches`, with its holder as JSON and the login that planned it (`batchColumns`). */
 export function batchOf(row: Row): Batch {
@@ -39,6 +40,7 @@ function readBatch(row: Row): Batch {
     method: maybe("method"),
     user: text("user"),
     login: maybe("planned_by") ?? text("login"),
+    actor: row.actor == null ? null : known(actors, text("actor")),
     createdAt: text("created_at"),
     cancelledAt: maybe("cancelled_then" in row ? "cancelled_then" : "cancelled_at"),
     holder: holderIn(row),

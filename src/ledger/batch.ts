@@ -1,6 +1,8 @@
+import type { Actor } from "../domain/actor.ts";
 import type { Paisa } from "../domain/amount.ts";
 import { Failure } from "../domain/failure.ts";
 import type { State } from "../domain/state.ts";
+import type { Denial } from "./limits.ts";
 import type { Holder } from "./operation.ts";
 import type { Sealer } from "./seal.ts";
 
@@ -143,7 +145,9 @@ export type PlannedClaim =
   | { kind: "ours"; batch: Batch }
   | { kind: "held"; batch: Batch; by: Holder }
   /** The batch was cancelled, and nothing of it is sent. */
-  | { kind: "cancelled"; batch: Batch };
+  | { kind: "cancelled"; batch: Batch }
+  /** Limits do not let it be sent, although its rows were judged when it was planned. */
+  | { kind: "denied"; batch: Batch; denial: Denial };
 
 /** The answer to a claim of the batch of a file. */
 export type BatchClaim =
@@ -156,7 +160,10 @@ export type PlanResult =
   /** By now the file is a changed one of this batch. Nothing was planned. */
   | { kind: "changed-file"; batch: Batch }
   /** Since the check, something happened that concerns a row. Nothing was planned: check again. */
-  | { kind: "changed" };
+  | { kind: "changed" }
+  /** A limit does not let it be sent, or rows that repeat others. Nothing was planned. */
+  | { kind: "denied"; denial: Denial }
+  | { kind: "repeats" };
 
 /** By what a batch is looked up. */
 export interface Traits {
@@ -216,6 +223,8 @@ export interface Batch {
   login: string;
   /** ISO 8601. */
   createdAt: string;
+  /** Who planned it; null while it is being planned. */
+  actor: Actor | null;
   /** ISO 8601; from then on nothing of it is sent. */
   cancelledAt: string | null;
   holder: Holder | null;

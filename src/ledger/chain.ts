@@ -45,6 +45,7 @@ export function immutableColumns({
   login: _login,
   cancelled_at: _cancelledAt,
   seal: _seal,
+  reserved_paisa: _reserved,
   ...columns
 }: Row): TextRow {
   return textRow(columns);

@@ -13,7 +13,15 @@ import {
   testCommand,
 } from "../domain/state.ts";
 import { hasEnded } from "../domain/statuses.ts";
-import { type FieldFrom, payerOf, type Recorded } from "./columns.ts";
+import { type FieldFrom, payerOf, type Recorded, recipientOf } from "./columns.ts";
+import {
+  askedBy,
+  type Denial,
+  denialOf,
+  excessOf,
+  type LimitFacts,
+  type Sender,
+} from "./limits.ts";
 import type {
   FoundOperation,
   Holder,
@@ -94,6 +102,8 @@ export interface ClaimFacts {
   replaced: FoundOperation[];
   /** A row that an open batch is still to send: of this reference, or of this amount and recipient. */
   planned: PlannedRow | undefined;
+  /** Undefined if no limit judges the claim: of the row of a batch, whose plan was judged, and of what is only recorded. */
+  limits?: (LimitFacts & Sender) | undefined;
 }
 
 export type ClaimDecision =
@@ -122,7 +132,10 @@ export type ClaimDecision =
   /** Its outcome is unknown, and another API key sent it (P25b). */
   | { kind: "other-key"; operation: Operation }
   | { kind: "duplicate"; earlier: Operation }
+  /** A limit does not let the same amount to the same recipient be sent again. */
+  | { kind: "repeat"; earlier: Operation }
   | { kind: "planned"; row: PlannedRow }
+  | Denial
   /** `live`: the refunds of the payment that count, oldest first. */
   | { kind: "over-limit"; live: Operation[]; refundablePaisa: Paisa };
 
@@ -148,6 +161,8 @@ export function decideClaim(request: ClaimRequest, facts: ClaimFacts): ClaimDeci
   const checked = checkDuplicates(request, facts);
   if ("kind" in checked) return checked;
   const { earlier } = checked;
+  const denial = facts.limits && judgeClaim(intent, facts.limits);
+  if (denial) return denial;
   const free = same ?? freeBefore(request, facts);
   if (free) return { kind: "resumed", operation: free, isReopened: true, earlier };
   return { kind: "new", target: intent.target ?? cancelledBefore(intent, facts), earlier };
@@ -179,6 +194,12 @@ export function withoutOthers(one: FoundOperation): FoundOperation {
 function changedAt(one: FoundOperation): string {
   const { updatedAt } = withoutOthers(one);
   return updatedAt > one.updatedAt ? updatedAt : one.updatedAt;
+}
+
+/** The limits of a payout or a refund. */
+function judgeClaim(intent: Intent, facts: LimitFacts & Sender): Denial | undefined {
+  const excess = excessOf(askedBy(intent, facts.isAgent), facts, recipientOf(intent));
+  return denialOf(facts.limits, facts) ?? (excess && { kind: "above-limit", excess });
 }
 
 /** P25b: both keys count, because another person may have reopened it in good faith. */
@@ -380,6 +401,11 @@ function checkPayout({ intent, onDuplicate }: ClaimRequest, facts: ClaimFacts): 
     return onDuplicate === "send" ? { earlier: used } : { kind: "duplicate", earlier: used };
   const first = earlier[0]?.one;
   const elsewhere = earlier.find(({ repetition }) => repetition === "used-in-other-account")?.one;
+  const { isAgent, limits } = facts.limits ?? {};
+  const isRejected = isAgent || limits?.rejectsRepeats;
+  // One of unknown outcome has to be resolved first, unless the caller accepted duplicates.
+  if (first && isRejected && (onDuplicate === "send" || !isUnresolved(first)))
+    return { kind: "repeat", earlier: first };
   if (!first || onDuplicate === "send") return { earlier: elsewhere ?? first };
   if (elsewhere) return { kind: "duplicate", earlier: elsewhere };
   return onDuplicate === "reject" || isUnresolved(first)

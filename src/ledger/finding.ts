@@ -76,6 +76,8 @@ export function missing(named: Named): Finding {
 
 /** What a plan's event records of its rows. */
 const planDigests = ["rows", "accepted", "seals"];
+/** What a batch has that its claim does not compare with its events. */
+const notOfClaim = [...planDigests, "reserved_paisa"];
 
 /**
  * The parts of a finding that something is decided about, each as it is found then: a batch is compared with its events
@@ -90,7 +92,7 @@ export function decidingParts(finding: Finding): Finding[] {
     columns: columns.filter(isIn),
     now: now.filter((_, place) => isIn(columns[place] ?? "")),
   });
-  const parts = [partOf((one) => !planDigests.includes(one)), partOf((one) => one === "rows")];
+  const parts = [partOf((one) => !notOfClaim.includes(one)), partOf((one) => one === "rows")];
   return parts.filter((part) => part.columns.length > 0);
 }
 

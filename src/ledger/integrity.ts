@@ -44,6 +44,8 @@ export interface IntegritySource {
   /** The `planColumns` of the rows of a batch, in their order. */
   planRows(batch: bigint): Pages<Row>;
   callbacks(): Pages<Row>;
+  /** What `wrongReserves` selects. */
+  wrongReserves(): Row[] | Promise<Row[]>;
   /** What differs from the schema, and from what the database has beside the rows. */
   schema(): Finding[] | Promise<Finding[]>;
   damage(): string[] | Promise<string[]>;
@@ -152,9 +154,19 @@ async function* auditRows(source: IntegritySource, recorded: Recorded): AsyncIte
   yield* auditOperations(source);
   yield* auditRecorded(source, "accounts", "account", recorded.account);
   yield* auditRecorded(source, "account_keys", "key", recorded.key);
-  yield* auditRecorded(source, "batches", "batch", recorded.plan, (batch) =>
+  const changed = new Set<string>();
+  for await (const finding of auditRecorded(source, "batches", "batch", recorded.plan, (batch) =>
     recordableOf(source, batch),
-  );
+  )) {
+    changed.add(finding.name);
+    yield finding;
+  }
+  for (const { id, reserved_paisa: now } of await source.wrongReserves()) {
+    // Other rows add up to something else.
+    if (changed.has(String(id))) continue;
+    const named = { kind: "batch", name: String(id) } as const;
+    yield { ...named, problem: "changed", columns: ["reserved_paisa"], now: [textOrNull(now)] };
+  }
   for (const { number, data = null } of recorded.oddEntries)
     yield added({ kind: "entry", name: number ?? "" }, { data });
   yield* auditCallbacks(source);

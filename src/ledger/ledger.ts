@@ -5,6 +5,7 @@ import type { ChangeAnswer, ChangeRequest, Requested, SingleChanges } from "./ch
 import type { ClaimDecision } from "./decide.ts";
 import type { EntryStore } from "./entry.ts";
 import type { HistoryEvent } from "./events.ts";
+import type { LimitChange, Use } from "./limits.ts";
 import type {
   Filter,
   FoundOperation,
@@ -80,6 +81,17 @@ export interface Ledger extends SingleChanges, BatchReads {
   readonly batches: BatchStore;
   readonly callbacks: CallbackStore;
   readonly entries: EntryStore;
+  readonly limits: LimitStore;
+}
+
+/** The limits of the environment, or in a sandbox of the account; a maintenance of the ledger sets them. */
+export interface LimitStore {
+  /** Each change of a limit, oldest first. */
+  changes(): Promise<LimitChange[]>;
+  /** True if this run read limits when it claimed or planned something, also limits that were removed. */
+  wereSet(): boolean;
+  /** What counts against limits, one by one. */
+  uses(): Promise<Use[]>;
 }
 
 /** A payout as the ledger has it, for a person who decides whether it is sent again. */

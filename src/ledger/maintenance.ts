@@ -3,6 +3,7 @@ import { type Acceptance, acceptanceEvent, type Event } from "./chain.ts";
 import { decidingParts, digestOf } from "./finding.ts";
 import type { StoredHead } from "./head.ts";
 import { findingsDigest, type Integrity, isAccepted, isComplete, isIntact } from "./integrity.ts";
+import type { LimitChange } from "./limits.ts";
 import type { UnmovedFile } from "./move/unmoved.ts";
 import {
   type Head,
@@ -56,6 +57,13 @@ export interface LedgerMaintenance {
   restore(file: string, confirm: ConfirmRestore): Promise<LedgerContent & { kept: string | null }>;
   /** The processes that work on it, and those that ended without completing their work. */
   processes(): Promise<WorkingProcess[]>;
+  /**
+   * Sets limits, or removes them.
+   *
+   * @param account empty in production, where the limits are those of the environment
+   * @throws Failure `ledger.access-denied` if the login may not do that
+   */
+  setLimits(whose: { environment: string; account: string }, set: SetLimit[]): Promise<void>;
   /** Only of a ledger on a server. */
   serverHealth?(): Promise<ServerHealth>;
   /** Only of a ledger on a server: the file of this machine beside it. */
@@ -63,6 +71,9 @@ export interface LedgerMaintenance {
   /** Why a user has to accept the ledger before anything is sent; undefined if there is no reason. */
   unaccepted(): Promise<UnacceptedLedger | undefined>;
 }
+
+/** A new value of a limit; null removes it. */
+type SetLimit = Pick<LimitChange, "name" | "value">;
 
 /** A file whose operations a ledger on a server does not know. */
 export interface FileBeside extends UnmovedFile {

@@ -28,6 +28,7 @@ export const fixedBatchColumns = [
     "method",
     "row_count",
     "total_paisa",
+    "actor",
     "created_at",
   ],
 ];
@@ -87,6 +88,10 @@ export class PlanSums {
       accepted: hash("sha256", [...this.#accepted].map((row) => `${row}\n`).join("")),
       seals: this.#seals.copy().digest("hex"),
     };
+  }
+
+  get hasAccepted(): boolean {
+    return this.#accepted.size > 0;
   }
 
   sealOfPlan({ id, identity }: Pick<Batch, "id" | "identity">, sealer: Sealer): string {

@@ -10,6 +10,8 @@ export interface Owner {
   baseUrl: string;
   /** Tells API keys apart without holding them: the first 16 characters of a SHA-256. Empty for a reader. */
   keyId: string;
+  /** True if the profile remembers that its environment had limits. */
+  expectsLimits?: boolean;
   /** LENDEN_ACCOUNT, and the account that the profile stored. */
   account?: {
     named?: string | undefined;

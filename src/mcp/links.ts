@@ -26,7 +26,7 @@ export async function paymentLink(order: LinkOrder, call: Call): Promise<object>
     ...(callbackUrl ? [] : ["The profile has no callback-url, which a payment needs."]),
   ];
   if (method === undefined || !redirectUrl || !callbackUrl)
-    throw usage(missing, "Set what is missing with 'lenden profile set <setting> <value>'.");
+    throw usage(missing, "To see how to set what is missing, run 'lenden profile set --help'.");
   const paymentMethodId = await api.methodId({ method, methodId: undefined, dryRun: false });
   const request = {
     description: order.description,

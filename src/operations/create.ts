@@ -8,10 +8,12 @@ import { formatAmount, formatPaisa } from "../domain/money.ts";
 import { isDiffering, isUnresolved, isUnsettled } from "../domain/state.ts";
 import { inCommand } from "../domain/text.ts";
 import { type ClaimDecision, decideRefund, refundableOf } from "../ledger/decide.ts";
+import { isDenial } from "../ledger/limits.ts";
 import type { Intent, Operation } from "../ledger/operation.ts";
 import { anotherRecord, assertFree, compared, type Theirs } from "./compare.ts";
 import { declaredByOther } from "./declared-text.ts";
 import { checkStop, type OperationDeps } from "./deps.ts";
+import { deniedFailure } from "./limits.ts";
 import { recorded } from "./record-outcome.ts";
 import {
   accessHint,
@@ -167,6 +169,7 @@ async function claimIntent(
   }
   if (claim.kind === "duplicate" || claim.kind === "over-limit")
     throw rejectedClaim(intent, paidPaisa, claim);
+  if (isDenial(claim)) throw deniedFailure(claim);
   throw new Error(`a ${intent.kind} cannot be ${claim.kind}`);
 }
 

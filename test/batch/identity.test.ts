@@ -98,7 +98,14 @@ describe("which batch a file is", () => {
       identity: "i1",
       login: "a",
     },
-    ...{ columns: ["amount", "to"], method: null, user: "ann", createdAt: "", cancelledAt: null },
+    ...{
+      columns: ["amount", "to"],
+      method: null,
+      user: "ann",
+      actor: "person",
+      createdAt: "",
+      cancelledAt: null,
+    },
     ...{ holder: null, plan: { rowCount: 2, totalPaisa: 11n, seal: "s" }, ...given },
   });
   const [june, copy] = [{ name: "june" }, { name: "copy.csv", fileName: "copy.csv" }];

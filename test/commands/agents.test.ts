@@ -6,7 +6,7 @@ import { loadCommands } from "../../src/cli/command/table.ts";
 import { entries } from "../../src/commands/index.ts";
 import { scratchFolder } from "../support/helpers.ts";
 import { built, errorOf, lenden } from "../support/lenden.ts";
-import { openMerchant, paymentOf, payoutOf } from "../support/merchant.ts";
+import { openMerchant, paymentOf, payoutNumber, payoutOf } from "../support/merchant.ts";
 import { openPrompts } from "../terminal/terminal.ts";
 import { tool } from "../tool.js";
 
@@ -32,6 +32,7 @@ test("an agent may not do what only a person decides", () => {
     "ledger move",
     "ledger resolve --not-created",
     "ledger restore",
+    "limits set",
     "pay create --again",
     "payout batch check --allow-duplicates",
     "payout batch resolve --not-created",
@@ -180,7 +181,7 @@ describe("lists show who acted", () => {
   const sent = async () => {
     const merchant = await openMerchant();
     const { env } = merchant;
-    expect((await lenden(payoutOf("SCRIPT"), { env })).code).toBe(0);
+    expect((await lenden(payoutNumber(1, "SCRIPT"), { env })).code).toBe(0);
     const by = { ...env, ...agent, LENDEN_ACTOR: "person" };
     expect((await lenden(payoutOf("AGENT", "--yes"), { env: by })).code).toBe(0);
     expect((await lenden(paymentOf("tea"), { env: by })).code).toBe(0);

@@ -78,6 +78,8 @@ describe("ledger init", () => {
       grant: "GRANT lenden_writer TO <login>",
       readerRole: "lenden_reader",
       readerGrant: "GRANT lenden_reader TO <login>",
+      ownerRole: "lenden_owner",
+      ownerGrant: "GRANT lenden_owner TO <login>",
     });
     await cluster.run("REVOKE SELECT ON lenden.events FROM lenden_writer", database);
     const repaired = await lenden(init);

@@ -7,6 +7,7 @@ import { differingCode, isDiffering, isUnsettled, testCommand } from "../../src/
 import type { Batch, BatchFilter, RowResult, Tally, Traits } from "../../src/ledger/batch.ts";
 import type { ChangeRequest } from "../../src/ledger/change.ts";
 import { duplicatesSince } from "../../src/ledger/decide.ts";
+import type { Use } from "../../src/ledger/limits.ts";
 import type { Operation, Outcome } from "../../src/ledger/operation.ts";
 import { createSealer } from "../../src/ledger/seal.ts";
 import { collect } from "../support/helpers.ts";
@@ -65,6 +66,7 @@ type Both<Value> = Record<"store" | "model", Value>;
 /** A process, and the batches that it knows, as it last saw them. */
 interface Process {
   pid: number;
+  environment: string;
   ledger: Both<Modeled>;
   batches: KnownBatch[];
 }
@@ -93,6 +95,7 @@ async function agree(
     const given = {
       owner: { profile: "p", environment, baseUrl: "https://api.example", ...ownKey },
       command: place === 0 ? testCommand : "c",
+      actor: place === 1 ? ("agent" as const) : ("person" as const),
       holder: { pid, lock: `lock-${pid}`, machine: "m" },
       now: () => nowMs,
       isAlive: (holder: { pid: number }) => holder.pid === pid || !ended.has(holder.pid),
@@ -106,7 +109,8 @@ async function agree(
       return `MODEL-${pid}-${modelIds}`;
     };
     const model = modelLedger(state, worker({ ...given, newId }));
-    return { pid, ledger: { store: await shared.open(given), model }, batches: [] };
+    const ledger = { store: await shared.open(given), model };
+    return { pid, environment, ledger, batches: [] };
   };
   const running = new Map<number, Process>();
   const lost = new Map<number, Process>();
@@ -129,6 +133,7 @@ async function agree(
       const own = before ?? running.get(place) ?? (await start(place));
       if (!before) running.set(place, own);
       const run: Run = { own, state, numbers, files };
+      if (step.limit) await setLimit(step.limit, run, shared, nowMs);
       const requests = requestsOf(step.commands, state.operations, seen);
       seen.push(state.operations);
       const answers = await compare(run, ({ change }) => change(requests));
@@ -252,6 +257,9 @@ async function claimRows(commands: Command[], run: Run): Promise<void> {
   for (const one of commands) {
     const known = one.kind === "row" ? at(plannedOf(own), one.place) : undefined;
     if (one.kind !== "row" || !known) continue;
+    // A cancelled batch sends nothing more, but for a process that lost it.
+    const now = run.state.batches.find(({ batch }) => batch.number === known.model.number);
+    if (now?.batch.cancelledAt !== null) continue;
     const row = at(await collect(own.ledger.model.batches.rows(known.model, "all")), one.row);
     if (row) claims.push({ store: claimOf(row, known.store), model: claimOf(row, known.model) });
   }
@@ -312,6 +320,10 @@ async function runBatchCommand(command: BatchCommand, run: Run): Promise<void> {
   };
   const plan = async (known: KnownBatch) => {
     const rows = files.find(({ identity }) => identity === known.model.identity)?.rows ?? [];
+    // As the check of a file does, which is rejected with a reference that another batch still plans.
+    const references = rows.map(({ reference }) => reference);
+    const planned = await own.ledger.model.references(references, { withPlans: true });
+    if (planned.plans.size > 0 && [...planned.plans.values()].some((one) => one.length > 0)) return;
     const answers = await compare(run, ({ batches }, side) =>
       batches.plan(
         known[side],
@@ -349,6 +361,22 @@ async function runBatchCommand(command: BatchCommand, run: Run): Promise<void> {
     return {};
   });
   remember(changed, known.checked);
+}
+
+async function setLimit(
+  { name, value }: NonNullable<Step["limit"]>,
+  { own, state }: Run,
+  shared: SharedDatabase,
+  nowMs: number,
+): Promise<void> {
+  const { environment } = own;
+  const account = environment === "production" ? "" : await own.ledger.model.account();
+  const at = new Date(nowMs).toISOString();
+  const values = [environment, account, name, value, at, "tester"];
+  const inSql = values.map((one) => (one === null ? "NULL" : `'${one}'`));
+  await shared.run(`INSERT INTO limits (environment, account, name, value, set_at, login)
+    VALUES (${inSql})`);
+  state.limits.push({ environment, account, change: { name, value, at, login: "tester" } });
 }
 
 async function runCallbackCommand(
@@ -404,7 +432,8 @@ async function compareReads(run: Run, { listed, asked }: Step, nowMs: number): P
     const { kind } = listed;
     const ofBatch = listed.isOfBatch && known ? { batch: known[side].number } : {};
     const filter = { ...listed.filter, ...ofBatch };
-    const except = asked.isExcept ? known?.[side].number : undefined;
+    // On a file, the rows of a plan that was denied stay beside a batch that was never planned.
+    const except = asked.isExcept && known?.model.plan ? known[side].number : undefined;
     const having = await ledger.references(references, { withPlans: asked.isExcept });
     return [
       await Promise.all(names.map(ledger.find)),
@@ -425,6 +454,8 @@ async function compareReads(run: Run, { listed, asked }: Step, nowMs: number): P
       await ledger.batches.list(most, selected(side)),
       await ledger.batches.count(selected(side), most),
       await ledger.batches.known(given),
+      await ledger.limits.changes(),
+      (await ledger.limits.uses()).map(useText).sort(),
     ];
   });
   await compare(run, async ({ callbacks }) => [
@@ -462,6 +493,10 @@ async function compareReads(run: Run, { listed, asked }: Step, nowMs: number): P
       await collect(batches.rowsAsRead(await batches.readPlan(batch, sealer), asked.set)),
     ];
   });
+}
+
+function useText({ kind, paisa, isAgent, payee, takenAt, batch }: Use): string {
+  return [kind, paisa, isAgent, payee, takenAt, batch?.id, batch?.createdAt].join(" ");
 }
 
 function tallied(tallies: Tally[]): string[] {

@@ -22,7 +22,9 @@ import {
   repetitionOf,
 } from "../../src/ledger/decide.ts";
 import type { BatchReads, Overlap } from "../../src/ledger/ledger.ts";
+import type { Denial } from "../../src/ledger/limits.ts";
 import type { Holder, Operation } from "../../src/ledger/operation.ts";
+import type { modelLimits } from "./model-limits.ts";
 import type { ModelBatch, ModelRun } from "./model-state.ts";
 
 /** A row that an open batch is still to send. */
@@ -46,7 +48,7 @@ export function openRowsOf({ state }: Pick<ModelRun, "state">): OpenRow[] {
 }
 
 /** The batches of one account, in the plainest form. */
-export function modelBatches(run: ModelRun): BatchStore {
+export function modelBatches(run: ModelRun, limits: ReturnType<typeof modelLimits>): BatchStore {
   const { state, worker } = run;
   const own = () => state.batches.filter(run.isOwn).toReversed();
   const withNumber = (number: bigint): ModelBatch => {
@@ -114,6 +116,12 @@ export function modelBatches(run: ModelRun): BatchStore {
     const by = otherHolder(batch);
     if (by) return { kind: "held", batch, by };
     if (batch.cancelledAt !== null) return { kind: "cancelled", batch };
+    const isOfAgent = batch.plan === null || batch.actor === "agent";
+    const denial: Denial | undefined =
+      worker.actor === "agent" && !isOfAgent
+        ? { kind: "not-of-agent", batch: batch.id }
+        : limits.denial();
+    if (denial) return { kind: "denied", batch, denial };
     return { kind: "ours", batch: change(batch.number, { holder: run.take() }) };
   }
 
@@ -254,6 +262,7 @@ export function modelBatches(run: ModelRun): BatchStore {
         user: worker.user,
         login: worker.user,
         createdAt: run.now(),
+        actor: null,
         cancelledAt: null,
         plan: null,
       };
@@ -273,11 +282,14 @@ export function modelBatches(run: ModelRun): BatchStore {
       if (is.kind !== "new") return { kind: "changed-file", batch: is.batch };
       const planned = [...rows()];
       if (isChangedSince(run, { number, rows: planned }, checkedUpTo)) return { kind: "changed" };
+      const denied = limits.ofPlan(planned, run.account());
+      if (denied) return denied;
       const totalPaisa = planned.reduce((sum, { amountPaisa }) => sum + amountPaisa, 0n);
       const plan = { rowCount: planned.length, totalPaisa, seal: sealOf(planned) };
       const createdAt = run.now();
-      changePlan(number, { plan, createdAt }, planned);
-      return { kind: "planned", plan: read({ ...batch, plan, createdAt }, planned, true) };
+      const { actor } = worker;
+      changePlan(number, { plan, createdAt, actor }, planned);
+      return { kind: "planned", plan: read({ ...batch, plan, createdAt, actor }, planned, true) };
     },
     readPlan: async (batch, sealer) => {
       const rows = rowsOf(batch);

@@ -1,5 +1,6 @@
 import type { Batch, PlannedRow } from "../../src/ledger/batch.ts";
 import type { StoredCallback } from "../../src/ledger/callback.ts";
+import type { LimitChange } from "../../src/ledger/limits.ts";
 import type { Holder, Operation } from "../../src/ledger/operation.ts";
 import type { Worker } from "../../src/ledger/worker.ts";
 
@@ -38,6 +39,10 @@ export interface ModelState {
   seals: Map<bigint, string | null>;
   /** The numbers of payouts whose batches still sent their rows when they were recorded. */
   planned: Set<bigint>;
+  /** When an agent last took an operation that was proved not sent, by its number. */
+  agents: Map<bigint, string>;
+  /** The changes of limits, oldest first; in production of no account. */
+  limits: (Owned & { change: LimitChange })[];
   /** What changed, oldest first: an operation or the plan of a batch, by its number. */
   changes: ({ operation: bigint } | { batch: bigint })[];
   /** The processes that ever held something. */
@@ -46,13 +51,14 @@ export interface ModelState {
 
 export function emptyModel(): ModelState {
   return {
-    ...{ operations: [], batches: [], callbacks: [], changes: [] },
+    ...{ operations: [], batches: [], callbacks: [], changes: [], limits: [] },
     ...{
       accounts: new Map(),
       listeners: new Map(),
       taken: new Map(),
       asked: new Map(),
       seals: new Map(),
+      agents: new Map(),
       planned: new Set(),
       holders: new Set(),
     },

@@ -43,12 +43,13 @@ import { canFollow } from "../../src/ledger/transitions.ts";
 import type { Worker } from "../../src/ledger/worker.ts";
 import { modelBatches, modelBatchReads, type OpenRow, openRowsOf } from "./model-batches.ts";
 import { modelCallbacks } from "./model-callbacks.ts";
+import { modelLimits } from "./model-limits.ts";
 import { type ModelState, modelRun } from "./model-state.ts";
 
 export type Modeled = Pick<
   Ledger,
   | ("change" | "preview" | "find" | "findElsewhere" | "ofRecord" | "ofNames" | "refundsOf")
-  | ("unsettled" | "account" | "list" | "count" | "batches" | "callbacks")
+  | ("unsettled" | "account" | "list" | "count" | "batches" | "callbacks" | "limits")
   | keyof (SingleChanges & BatchReads)
 >;
 
@@ -60,6 +61,7 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
   const { owner } = worker;
   const run = modelRun(state, worker);
   const { account, isOwn, isGuarded, now, take } = run;
+  const limits = modelLimits(run);
   const newest = (found: Operation[]) => found.at(-1);
   const holderOf = ({ holder }: Operation) => run.running(holder);
   const replace = (number: bigint, changed: Partial<Operation>): void => {
@@ -88,7 +90,8 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
   });
   const foundIn = (one: Operation | undefined) => one && found(one);
 
-  function factsOf({ intent, found: record }: ClaimRequest): ClaimFacts {
+  function factsOf(request: ClaimRequest): ClaimFacts {
+    const { intent, found: record } = request;
     const own = state.operations.filter(isOwn);
     const same = own.find(({ reference }) => reference !== null && reference === intent.reference);
     const isSimilar = (one: Operation) =>
@@ -117,6 +120,7 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       ),
       similar: state.operations.filter(isGuarded).filter(isSimilar).map(found),
       planned: plannedFor(intent),
+      limits: limits.ofClaim(request),
     };
   }
 
@@ -195,6 +199,7 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       ? {}
       : { state: "INTENT" as const, openedAt: at, keyHash };
     state.taken.set(operation.number, at);
+    if (!isUnsettled(operation) && worker.actor === "agent") state.agents.set(operation.number, at);
     if (seal !== undefined) {
       state.asked.set(operation.number, asked);
       state.seals.set(operation.number, seal);
@@ -312,8 +317,9 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       return decideClaim(claim, factsOf(claim));
     },
     ...modelBatchReads(run),
-    batches: modelBatches(run),
+    batches: modelBatches(run, limits),
     callbacks: modelCallbacks(run),
+    limits: limits.store,
     find: async (name) =>
       state.operations.find(({ id }) => id === name) ??
       newest(state.operations.filter((one) => isOwn(one) && one.reference === name)) ??

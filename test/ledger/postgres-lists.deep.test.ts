@@ -9,6 +9,7 @@ import { schemaSql } from "../../src/ledger/postgres/schema.ts";
 import { RunAccount } from "../../src/ledger/sql/accounts.ts";
 import { createBatches } from "../../src/ledger/sql/batches.ts";
 import type { Driver } from "../../src/ledger/sql/driver.ts";
+import { RunLimits } from "../../src/ledger/sql/limits.ts";
 import { createOverlaps } from "../../src/ledger/sql/overlaps.ts";
 import { createReads } from "../../src/ledger/sql/reads.ts";
 import { runRemotely } from "../../src/ledger/sql/work.ts";
@@ -108,11 +109,12 @@ async function openReads() {
   const as = (keyId: string) => {
     const owner = { profile: "shop", environment: "production", baseUrl: "https://a", keyId };
     const account = new RunAccount(owner);
+    const limits = new RunLimits(driver.dialect, worker({ owner }));
     return {
       ...createReads(driver, worker({ owner }), account),
       ...createLists({ read }, driver, account),
       ...createOverlaps(driver, owner, account),
-      batches: createBatches(driver, account, worker({ owner })),
+      batches: createBatches(driver, account, worker({ owner }), limits),
     };
   };
   return { as, plans };

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import fc from "fast-check";
 import { amountNumber } from "../../src/domain/amount.ts";
+import { amountLimits } from "../../src/domain/limit.ts";
 import { differingCode, type State } from "../../src/domain/state.ts";
 import type { BatchFile, PlannedRow, RowSet, Traits } from "../../src/ledger/batch.ts";
 import type {
@@ -9,6 +10,7 @@ import type {
   CheckedRecord,
   Forwarded,
 } from "../../src/ledger/callback.ts";
+import type { LimitChange } from "../../src/ledger/limits.ts";
 import type { Filter, Intent, Kind, Outcome } from "../../src/ledger/operation.ts";
 import { plannedRow } from "./small-ledger.ts";
 
@@ -56,6 +58,8 @@ export interface Step {
   commands: Command[];
   batch: BatchCommand | undefined;
   callback: CallbackCommand | undefined;
+  /** A limit that is set before the step. */
+  limit: Pick<LimitChange, "name" | "value"> | undefined;
   laterMs: number;
   /** What both are asked for afterwards. */
   listed: { kind: Kind | undefined; filter: Filter; isOfBatch: boolean };
@@ -337,15 +341,25 @@ const asked: fc.Arbitrary<Asked> = fc.record({
   verdict: maybe("verified", "unknown"),
   since: time,
 });
+const limit = fc.oneof(
+  fc.record({
+    name: fc.constantFrom(...amountLimits),
+    // Amounts are 5 and 6 taka.
+    value: fc.constantFrom("0", "500", "1100", "1700", "2300", null),
+  }),
+  fc.record({ name: fc.constant("repeat" as const), value: fc.constantFrom("reject", null) }),
+);
+const hourMs = 60 * 60_000;
 const step: fc.Arbitrary<Step> = fc.record({
   listed,
   asked,
   isLost: fc.boolean(),
   batch: fc.option(batch, { nil: undefined, freq: 3 }),
   callback: fc.option(callback, { nil: undefined, freq: 2 }),
+  limit: fc.option(limit, { nil: undefined, freq: 3 }),
   worker: fc.nat(4),
   commands: fc.array(command, { minLength: 1, maxLength: 4 }),
-  laterMs: fc.constantFrom(1, 1, 60_000, 11 * 60_000, 25 * 60 * 60_000),
+  laterMs: fc.constantFrom(1, 1, 60_000, 11 * 60_000, 12 * hourMs, 24 * hourMs, 25 * hourMs),
   dies: fc.option(fc.nat(4), { nil: undefined, freq: 6 }),
 });
 

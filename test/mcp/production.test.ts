@@ -22,7 +22,7 @@ test("in production without agent limits it says why it starts without send_plan
 
   expect(tools.map(({ name }) => name)).not.toContain("send_plan");
   expect(client.stderr()).toContain("--allow-send has no effect");
-  expect(client.stderr()).toContain("agent limits");
+  expect(client.stderr()).toContain("limits for agents");
   await expect(client.call("send_plan", { plan: "B000000" })).rejects.toThrow(/send_plan/);
 });
 

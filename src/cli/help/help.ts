@@ -47,7 +47,7 @@ async function pageOf(path: string, entries: readonly Entry[]): Promise<Section[
   const command = await entry?.load?.();
   if (entry)
     return command
-      ? commandPage(entry, command, await sharedWith(command, entries))
+      ? commandPage(entry, command, await sharedWith(command, entries), entries)
       : groupPage(entry, entries);
   if (path === "topics")
     return [
@@ -98,17 +98,21 @@ function rootPage(entries: readonly Entry[]): Section[] {
   ];
 }
 
-function groupPage({ name, summary, description }: Entry, entries: readonly Entry[]): Section[] {
-  // Without the name of the group.
+/** The commands of a group, without its name. */
+function commandsBelow(name: string, entries: readonly Entry[]): Section {
   const below = entriesBelow(entries, name).map((one) => ({
     ...one,
     name: one.name.split(" ").at(-1) ?? "",
   }));
+  return ["Commands", summariesOf(below)];
+}
+
+function groupPage({ name, summary, description }: Entry, entries: readonly Entry[]): Section[] {
   return [
     summary,
     ...paragraphs(description),
     usage(name, "<command> [flags]"),
-    ["Commands", summariesOf(below)],
+    commandsBelow(name, entries),
     learnMore(`${name} <command>`),
   ];
 }
@@ -127,7 +131,12 @@ async function sharedWith(
   return Object.values(flags).filter((flag) => described.includes(flagRow(flag).join()));
 }
 
-function commandPage({ name, summary }: Entry, command: Command, shared: Flag[]): Section[] {
+function commandPage(
+  { name, summary }: Entry,
+  command: Command,
+  shared: Flag[],
+  entries: readonly Entry[],
+): Section[] {
   const { description, examples, exitCodes = {}, sameFlagsAs } = command;
   const args = Object.values(command.arguments);
   const flags: Flag[] = Object.values({ ...command.flags, ...ownOutputFlag(command) });
@@ -142,6 +151,7 @@ function commandPage({ name, summary }: Entry, command: Command, shared: Flag[])
       ? usage(name, "[flags] --", ...args.map(termOf))
       : usage(name, ...args.map(termOf), ...required.map((flag) => flag.usage), "[flags]"),
     [Object.keys(examples).length === 1 ? "Example" : "Examples", examples],
+    commandsBelow(name, entries),
     ["Arguments", Object.fromEntries(args.map((one) => [termOf(one), one.about]))],
     ["Flags", Object.fromEntries(own.map(flagRow))],
     [`Flags as for 'lenden ${sameFlagsAs}'`, shared.map(flagName).join(", ")],

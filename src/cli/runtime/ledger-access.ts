@@ -202,6 +202,10 @@ async function openOwn(
     const account = await ledger.account();
     await profiles.change((now) => withAccount(now, proposed, account)).catch(() => {});
   });
+  closing.push(async () => {
+    if (owned.environment !== "production" || owned.hadLimits || !ledger.limits.wereSet()) return;
+    await profiles.change((now) => withLimits(now, owned.name)).catch(() => {});
+  });
   return ledger;
 }
 
@@ -365,6 +369,13 @@ function withAccount(stored: Profiles, name: string, account: string): Profiles 
   const own = findProfile(name, stored);
   if (!own || own.account !== undefined) return stored;
   return { ...stored, profiles: { ...stored.profiles, [name]: { ...own, account } } };
+}
+
+/** A production profile whose environment had limits rejects a ledger that has none. */
+function withLimits(stored: Profiles, name: string): Profiles {
+  const own = findProfile(name, stored);
+  if (!own) return stored;
+  return { ...stored, profiles: { ...stored.profiles, [name]: { ...own, hadLimits: true } } };
 }
 
 /** Creates IDs from blocks of random bytes: a batch needs one for each row, and single reads are slow. */

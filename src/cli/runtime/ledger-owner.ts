@@ -8,7 +8,7 @@ export function ownerOf(owned: Account | RecordsOwner): Owner {
   const { name: profile, environment = "", apiKey, ledgerAccount: account } = owned;
   const baseUrl = "baseUrl" in owned ? owned.baseUrl : "";
   const keyId = apiKey === undefined ? "" : keyHashOf(apiKey);
-  return { profile, environment, baseUrl, keyId, account };
+  return { profile, environment, baseUrl, keyId, account, expectsLimits: owned.hadLimits === true };
 }
 
 /** A short hash that tells API keys apart, so that no key is stored. */

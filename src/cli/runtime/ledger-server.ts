@@ -15,7 +15,7 @@ import type { ServerLogin } from "../../ledger/postgres/connection.ts";
 import { createSchema } from "../../ledger/postgres/init.ts";
 import { openServerLedger, type UnseenLedger } from "../../ledger/postgres/ledger.ts";
 import type { ServerPlace } from "../../ledger/postgres/place.ts";
-import { readerRole, writerRole } from "../../ledger/postgres/schema.ts";
+import { ownerRole, readerRole, writerRole } from "../../ledger/postgres/schema.ts";
 import type { ServerIdentity } from "../../ledger/server-identity.ts";
 import type { Recorder } from "../../ledger/worker.ts";
 import type { Host } from "../../platform/host.ts";
@@ -69,6 +69,7 @@ export async function createServerLedger(
     isNew,
     ...{ role: writerRole, grant: grantOf(writerRole) },
     ...{ readerRole, readerGrant: grantOf(readerRole) },
+    ...{ ownerRole, ownerGrant: grantOf(ownerRole) },
   };
 }
 

@@ -174,6 +174,7 @@ export function errorDocument(
     status: details.status,
     code: maybe(details.code),
     operation: maybe(details.operation ?? operation),
+    ...details.reached,
     ...(problems.length > 0 && { problems }),
     ...(warnings.length > 0 && {
       warnings: warnings.map((one) => ({ reason: one.reason, message: safe(one.message) })),

@@ -33,7 +33,7 @@ export const ledgerInit = defineCommand({
   output: ({ z, text, each, warnings }) =>
     z.union([
       z.strictObject({
-        ...each(text, "url role grant readerRole readerGrant"),
+        ...each(text, "url role grant readerRole readerGrant ownerRole ownerGrant"),
         isNew: z.boolean(),
         warnings,
       }),
@@ -44,9 +44,10 @@ export const ledgerInit = defineCommand({
       ? { kind: "raw", text: done.sql.trimEnd() }
       : card(done.isNew ? "Ledger created" : "The ledger exists", done.url, [
           field("url", "Ledger", text(done.url)),
-          field("role", "Roles", text(`${done.role}, ${done.readerRole}`)),
+          field("role", "Roles", text(`${done.role}, ${done.readerRole}, ${done.ownerRole}`)),
           field("grant", "To send", text(done.grant)),
           field("readerGrant", "To read only", text(done.readerGrant)),
+          field("ownerGrant", "To set limits", text(done.ownerGrant)),
           field("next", "On each machine", text("lenden profile set ledger <url>")),
         ]),
 });

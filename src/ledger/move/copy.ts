@@ -3,6 +3,7 @@ import { rowDigestOf } from "../callback-rows.ts";
 import type { Event } from "../chain.ts";
 import { entryData, entryOf, isEntryEvent, keyIn } from "../entry.ts";
 import { type Connection, type Query, rowsJson } from "../postgres/connection.ts";
+import { correctReserves } from "../sql/limits.ts";
 import { pagesOf } from "../sqlite/pages.ts";
 import { type TextRow, textOrNull, textRow } from "../values.ts";
 import { copyAccounts, findAccounts } from "./accounts.ts";
@@ -118,6 +119,7 @@ async function copyCallbacks(
         return 0;
       }
       for (const event of entriesOf(file, accounts)) write.pending.append(event);
+      await write.query(correctReserves);
       const data = JSON.stringify({ ...who, source });
       write.pending.append({ operation: null, at, event: "imported", data });
       return count;

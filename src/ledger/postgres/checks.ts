@@ -1,4 +1,5 @@
 import { actors } from "../../domain/actor.ts";
+import { limitNames } from "../../domain/limit.ts";
 import { phases, states } from "../../domain/state.ts";
 import { kinds } from "../columns.ts";
 
@@ -82,6 +83,7 @@ const forms: Record<string, Record<string, Form>> = {
     },
     ...{ created_at: time, cancelled_at: time },
   },
+  limits: { name: oneOf(limitNames), value: matches("^(0|[1-9][0-9]{0,14}|reject|warn)$") },
   batch_rows: { reference, cells: texts },
   callbacks: {
     ...{ received_at: time, due_at: time, headers: textsByName, records: json("array") },

@@ -1,8 +1,10 @@
 import type { Finding } from "../finding.ts";
 import { type Integrity, type RecordedTable, readIntegrity } from "../integrity.ts";
 import { planColumns } from "../plan.ts";
+import { wrongReserves } from "../sql/limits.ts";
+import { isTrue } from "../values.ts";
 import type { Connection, Query, Row, Value } from "./connection.ts";
-import { writerRights } from "./schema.ts";
+import { ownerRights, ownerRole, writerRights } from "./schema.ts";
 
 /** The findings of a check of a ledger on a server. */
 export interface ServerIntegrity extends Integrity {
@@ -30,6 +32,7 @@ export function serverIntegrityOf(
         (await query(lostInSql, most)).map(({ operation }) => operation ?? ""),
       rows: (table) => rowsOf(query, table),
       planRows: (batch) => pagesOf(query, planRowsInSql, "row", batch),
+      wrongReserves: () => query(wrongReserves),
       callbacks: () => pagesOf(query, "SELECT o.* FROM lenden.callbacks o WHERE true"),
       // Only the owner can change the schema, and whoever is the owner can change the events too.
       schema: () => auditHead(query),
@@ -137,8 +140,9 @@ const settingsInSql =
 /** Of every login that can use the ledger, whoever runs the check. */
 async function auditPrivileges(query: Query): Promise<ServerFinding[]> {
   const findings: ServerFinding[] = [];
-  for (const { login, table, privilege, columns } of await query(privilegesInSql)) {
-    const own = writerRights[table ?? ""];
+  for (const { login, table, privilege, columns, sets_limits } of await query(privilegesInSql)) {
+    const isOfOwner = table === "limits" && isTrue(sets_limits ?? null);
+    const own = isOfOwner ? { insert: ownerRights } : writerRights[table ?? ""];
     const named = { kind: "privilege", login: login ?? "", table: table ?? "" } as const;
     if (privilege === "INSERT" || privilege === "UPDATE") {
       const needed = privilege === "INSERT" ? own?.insert : own?.update;
@@ -153,7 +157,9 @@ async function auditPrivileges(query: Query): Promise<ServerFinding[]> {
 
 const privilegesInSql = `
   WITH logins AS (
-    SELECT r.oid, r.rolname::text AS login FROM pg_roles r
+    SELECT r.oid, r.rolname::text AS login, EXISTS (SELECT FROM pg_roles o
+        WHERE o.rolname = '${ownerRole}' AND pg_has_role(r.oid, o.oid, 'MEMBER')) AS sets_limits
+    FROM pg_roles r
     JOIN pg_namespace n ON n.nspname = 'lenden'
     WHERE (r.rolcanlogin OR r.rolname = current_user) AND NOT r.rolsuper
       AND has_schema_privilege(r.oid, n.oid, 'USAGE') AND NOT pg_has_role(r.oid, n.nspowner, 'MEMBER')
@@ -163,12 +169,12 @@ const privilegesInSql = `
     SELECT oid, relname::text AS "table" FROM pg_class
     WHERE relnamespace = 'lenden'::regnamespace AND relkind IN ('r', 'p')
   )
-  SELECT l.login, t."table", p AS privilege, NULL AS columns
+  SELECT l.login, t."table", p AS privilege, NULL AS columns, l.sets_limits
   FROM logins l CROSS JOIN tables t CROSS JOIN unnest(ARRAY['DELETE', 'TRUNCATE', 'TRIGGER']) p
   WHERE has_table_privilege(l.oid, t.oid, p)
   UNION ALL
-  SELECT l.login, t."table", p, string_agg(a.attname, ',' ORDER BY a.attnum)
+  SELECT l.login, t."table", p, string_agg(a.attname, ',' ORDER BY a.attnum), l.sets_limits
   FROM logins l CROSS JOIN tables t CROSS JOIN unnest(ARRAY['INSERT', 'UPDATE']) p
   JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped
-  WHERE has_column_privilege(l.oid, t.oid, a.attnum, p) GROUP BY 1, 2, 3
+  WHERE has_column_privilege(l.oid, t.oid, a.attnum, p) GROUP BY 1, 2, 3, 5
   ORDER BY 1, 2, 3`;

@@ -1,4 +1,4 @@
-import { usage } from "../../domain/failure.ts";
+import { Failure, usage } from "../../domain/failure.ts";
 import type { StoredHead } from "../head.ts";
 import {
   acceptanceOf,
@@ -10,12 +10,13 @@ import {
 } from "../maintenance.ts";
 import { acceptFile, findUnmoved, unmovedFailure } from "../move/unmoved.ts";
 import { type Head, noPosition, readHead } from "../position.ts";
-import type { Connection, Query } from "./connection.ts";
+import { atServer, type Connection, type Query, rowsJson, type ServerLogin } from "./connection.ts";
 import { serverHealth } from "./health.ts";
 import { serverIntegrityOf } from "./integrity.ts";
 import { connectTo } from "./ledger.ts";
 import type { ServerPlace } from "./place.ts";
 import { listProcesses } from "./process-list.ts";
+import { ownerRole } from "./schema.ts";
 
 /** A ledger on PostgreSQL as a whole. */
 export function createServerMaintenance(
@@ -93,11 +94,35 @@ export function createServerMaintenance(
             }),
         };
       }),
+    setLimits: async ({ environment, account }, set) => {
+      const own = await login();
+      const rows = set.map((one) => ({ environment, account, ...one }));
+      const sql = `INSERT INTO lenden.limits (environment, account, name, value)
+        SELECT environment, account, name, value FROM json_to_recordset($1::json)
+          AS s(environment text, account text, name text, value text)`;
+      try {
+        await atServer(own, leftMs, (query) => query(sql, rowsJson(rows)));
+      } catch (error) {
+        const isDenied = error instanceof Failure && error.reason === "ledger.access-denied";
+        throw isDenied ? notOwner(own, error) : error;
+      }
+    },
     serverHealth: () => connected(serverHealth),
     processes: () => connected(({ read }) => listProcesses(read)),
     backup: copiedByServer,
     restore: copiedByServer,
   };
+}
+
+function notOwner({ user }: ServerLogin, cause: unknown): Failure {
+  return new Failure(
+    "ledger.access-denied",
+    `${user} may not set limits, because it is no member of ${ownerRole}.`,
+    {
+      hint: `Use a login that is, or ask the database's administrator for 'GRANT ${ownerRole} TO ${user}'.`,
+      cause,
+    },
+  );
 }
 
 async function headOf(query: Query): Promise<Head | undefined> {

@@ -40,6 +40,8 @@ import type { RunAccount } from "./accounts.ts";
 import { createBatchResults, rowsOfBatch } from "./batch-results.ts";
 import { cancelledAt, isPlanned, plannedBy } from "./conditions.ts";
 import type { Dialect, Driver } from "./driver.ts";
+import { createOperationReads } from "./found.ts";
+import type { PlanUse, RunLimits } from "./limits.ts";
 import { knownBatches, plansWithin } from "./plans.ts";
 import type { Write } from "./transaction.ts";
 import {
@@ -57,14 +59,20 @@ interface Parts {
   driver: Driver;
   account: RunAccount;
   recorder: Recorder;
+  limits: RunLimits;
   /** The columns that `batchOf` reads. */
   columns: string;
 }
 
 /** The batches of one account. */
-export function createBatches(driver: Driver, account: RunAccount, recorder: Recorder): BatchStore {
+export function createBatches(
+  driver: Driver,
+  account: RunAccount,
+  recorder: Recorder,
+  limits: RunLimits,
+): BatchStore {
   const columns = batchColumns(driver.dialect);
-  const parts: Parts = { driver, account, recorder, columns };
+  const parts: Parts = { driver, account, recorder, limits, columns };
   const pageOfPlans = plansWithin(columns, driver.dialect.jsonArray, guardScope(recorder.owner));
   return {
     ...createBatchResults(driver, recorder),
@@ -182,7 +190,7 @@ function* askWhich(
 function createLocks(
   parts: Parts,
 ): Pick<BatchStore, "claim" | "claimPlanned" | "release" | "holderOf"> {
-  const { driver, account, recorder, columns } = parts;
+  const { driver, account, recorder, limits, columns } = parts;
   const insertBatch = insertBatchSql(driver.dialect);
   const byNumber = `SELECT ${columns} FROM lenden.batches b WHERE b.number = $1`;
   /** The process that has a batch, unless this very claim locked it before the connection was lost. */
@@ -195,6 +203,8 @@ function createLocks(
     const by = yield* otherHolder(write, batch, since);
     if (by) return { kind: "held", batch, by };
     if (batch.cancelledAt !== null) return { kind: "cancelled", batch };
+    const denial = yield* limits.ofPlanned(batch, yield* account.read());
+    if (denial) return { kind: "denied", batch, denial };
     const holder = write.holder(since);
     write.send({ sql: lock, values: [batch.number, holder.lock, since], rows: 1 });
     return { kind: "ours", batch: { ...batch, holder } };
@@ -269,8 +279,14 @@ class NotPlanned extends Error {
 }
 
 function createPlans(parts: Parts): Pick<BatchStore, "plan" | "cancel"> {
-  const { driver, recorder } = parts;
+  const { driver, account, recorder, limits } = parts;
   const { insertAgain, changedSince, newestEvent } = driver.dialect;
+  const limitsOf = function* ({ appendedTo }: Write, batch: bigint): Work<PlanUse> {
+    const own = yield* account.read();
+    const nowMs = recorder.now();
+    const readOperations = createOperationReads(driver.dialect, { appendedTo, recorder });
+    return yield* limits.ofPlan(batch, { nowMs, own, readOperations });
+  };
   const isChangedSince = function* (number: bigint, upTo: bigint): Work<boolean> {
     return (yield* query(changedSince, number, upTo)).length > 0;
   };
@@ -293,15 +309,23 @@ function createPlans(parts: Parts): Pick<BatchStore, "plan" | "cancel"> {
           throw new NotPlanned({ kind: "changed" });
         const createdAt = nowIn(recorder);
         const { rowCount, totalPaisa } = sums;
+        const { reservedPaisa, denial, rejectsRepeats } = yield* limitsOf(write, number);
+        if (denial) throw new NotPlanned({ kind: "denied", denial });
+        if (rejectsRepeats && sums.hasAccepted) throw new NotPlanned({ kind: "repeats" });
         const seal = sums.sealOfPlan(batch, sealer);
-        const set = "row_count = $3, total_paisa = $4, seal = $5, created_at = $6";
-        const row = yield* change(write, batch, set, rowCount, totalPaisa, seal, createdAt);
+        const set = `row_count = $3, total_paisa = $4, reserved_paisa = $5, actor = $6, seal = $7,
+          created_at = $8`;
+        const row = yield* change(
+          ...([write, batch, set, rowCount, totalPaisa, reservedPaisa] as const),
+          ...[recorder.actor, seal, createdAt],
+        );
         // Nothing but the lock protects a batch before it is planned.
         const changed = changedColumns(immutableColumns(row), claimedColumns(batch));
         if (changed.length > 0) throw batchModified(batch, changed);
         write.append(planEvent(row, createdAt, sums));
         const plan = { rowCount, totalPaisa, seal };
-        const planned = { ...batch, createdAt, login: loginOf(recorder), plan };
+        const { actor } = recorder;
+        const planned = { ...batch, createdAt, login: loginOf(recorder), actor, plan };
         return { kind: "planned", plan: sums.readAs(planned, true) };
       };
       try {

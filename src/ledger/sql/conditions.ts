@@ -47,6 +47,11 @@ export const isOpenRow = `(o.phase IS NULL OR o.phase = 'free')
   AND (SELECT e.event FROM lenden.events e WHERE e.batch = b.number
     AND e.event IN ('plan', 'cancelled') ORDER BY e.number DESC LIMIT 1) = 'plan'`;
 
+/** The batch `b` of rows `r`, and the operation `o` that has the reference of each. Ends with a condition. */
+export const plansOfRows = `CROSS JOIN lenden.batches b
+  LEFT JOIN lenden.operations o ON o.account = b.account AND o.reference = r.reference
+  WHERE b.number = r.batch`;
+
 /**
  * The batch of an operation, as its seal covers it: the ID, and whether the batch still sent its rows when the
  * operation was recorded. A seal has no end, so a copy of a row that a cancelled batch never sent has a valid one. The

@@ -1,5 +1,5 @@
 import { replacedReferences } from "../../domain/new-reference.ts";
-import { type GuardScope, guardScope, type NamedAccount } from "../account.ts";
+import type { GuardScope, NamedAccount } from "../account.ts";
 import { columns, recipientOf } from "../columns.ts";
 import {
   type ClaimFacts,
@@ -11,10 +11,11 @@ import {
 } from "../decide.ts";
 import type { FoundOperation, Holder } from "../operation.ts";
 import { numberIn, type Row } from "../values.ts";
-import type { Owner, Recorder } from "../worker.ts";
-import { hasUnknownOutcome, isOpenRow } from "./conditions.ts";
-import type { Dialect, Processes } from "./driver.ts";
-import { type FoundBy, foundIn } from "./found.ts";
+import type { Recorder } from "../worker.ts";
+import { hasUnknownOutcome, isOpenRow, plansOfRows } from "./conditions.ts";
+import { type Dialect, type Processes, scopeOf } from "./driver.ts";
+import { createOperationReads, type FoundBy } from "./found.ts";
+import type { RunLimits } from "./limits.ts";
 import {
   changesOfRecord,
   equalPayments,
@@ -24,28 +25,25 @@ import {
   refundsOfPayment,
 } from "./repeated.ts";
 import type { Write } from "./transaction.ts";
-import { all, both, type ColumnTypes, parameters, query, type Value, type Work } from "./work.ts";
+import {
+  all,
+  both,
+  type ColumnTypes,
+  done,
+  parameters,
+  query,
+  type Value,
+  type Work,
+} from "./work.ts";
 
 /*
  * Finds what claims or the rows of a batch may repeat. Statements only filter by stored columns; decide.ts
  * decides what is a duplicate.
  */
 
-/** Makes a database use the index of a condition that finds few rows, not that of the account. */
-export function scopeOf(owner: Owner, { unindexed }: Dialect): GuardScope {
-  const scope = guardScope(owner);
-  if (scope.isProduction) return scope;
-  return {
-    ...scope,
-    inSql: (table, one) => `${unindexed(`${table}.account`)} = CAST(${one} AS bigint)`,
-  };
-}
-
 /** The parts of the facts. */
 function claimReads(dialect: Dialect, scope: GuardScope) {
   const [single, ofBatch] = [payoutsSql(scope, dialect, true), payoutsSql(scope, dialect, false)];
-  const byNumbers = `SELECT ${dialect.foundColumns} FROM given CROSS JOIN lenden.operations o
-    WHERE o.number = given.number`;
   const accounts = scope.isProduction
     ? "SELECT number FROM lenden.accounts WHERE environment = $1"
     : "CAST($1 AS bigint)";
@@ -109,48 +107,35 @@ function claimReads(dialect: Dialect, scope: GuardScope) {
     return rows.map(({ number }) => numberIn(number));
   }
 
-  function* operationsOf(numbers: bigint[], reading: Reading): Work<Map<bigint, FoundOperation>> {
-    if (numbers.length === 0) return new Map();
-    const rows = [...new Set(numbers)].map((number) => ({ number }));
-    const given = { columns: { number: "number" }, rows } as const;
-    const [found = []] = yield [{ sql: byNumbers, values: [], given }];
-    const operations = foundIn(found, reading);
-    return new Map(operations.map((one) => [one.number, one]));
-  }
-
-  return { payoutsOf, replacedBy, decisiveOf, recordOf, similarTo, operationsOf };
-}
-
-/** What a reading of facts is a part of. */
-interface Reading extends Pick<Write, "appendedTo"> {
-  nowMs: number;
-  recorder: FoundBy;
+  return { payoutsOf, replacedBy, decisiveOf, recordOf, similarTo };
 }
 
 /** Reads what decides claims that do not change each other's facts. The facts are in the order of the claims. */
 export function createClaimFacts(
   dialect: Dialect,
   recorder: Pick<Recorder, "owner" | "now"> & FoundBy,
+  limits: RunLimits,
 ) {
   const { owner, now } = recorder;
   const scope = scopeOf(owner, dialect);
-  const { payoutsOf, replacedBy, decisiveOf, recordOf, similarTo, operationsOf } = claimReads(
-    dialect,
-    scope,
-  );
+  const { payoutsOf, replacedBy, decisiveOf, recordOf, similarTo } = claimReads(dialect, scope);
   return function* (
     { isAlive, appendedTo = noEvents }: Processes & Partial<Pick<Write, "appendedTo">>,
     claims: ClaimRequest[],
     own: NamedAccount,
   ): Work<ClaimFacts[]> {
     const nowMs = now();
-    const reading = { nowMs, appendedTo, recorder };
+    const readOperations = createOperationReads(dialect, { appendedTo, recorder });
     const whose = scope.value(own.number);
     const asked = claims
       .map((claim, place) => askedPayout(claim, place))
       .filter((one) => one !== undefined);
-    const [[payouts, replaced], [records, similar]] = yield* both(
-      both(payoutsOf(asked, own.number), replacedBy(asked, own.number)),
+    const limited = { nowMs, own, readOperations };
+    const ofLimits = all(
+      claims.map((one) => (isJudged(one) ? limits.ofClaim(one, limited) : done(undefined))),
+    );
+    const [[payouts, [replaced, judged]], [records, similar]] = yield* both(
+      both(payoutsOf(asked, own.number), both(replacedBy(asked, own.number), ofLimits)),
       both(
         all(claims.map((one) => recordOf(one, whose))),
         all(claims.map((one) => similarTo(one, own.number, nowMs))),
@@ -166,12 +151,12 @@ export function createClaimFacts(
     const numbers = [...payouts.map(({ same }) => same ?? undefined), ...records];
     const known = numbers.flatMap((one) => (one === undefined ? [] : [numberIn(one)]));
     const [operations, decisive] = yield* both(
-      operationsOf([...known, ...[...similarAt.values(), ...replaced.values()].flat()], reading),
+      readOperations([...known, ...[...similarAt.values(), ...replaced.values()].flat()]),
       decisiveOf(crowded, own.number, nowMs),
     );
     for (const [place, numbers] of decisive) similarAt.set(place, numbers);
     const unread = [...decisive.values()].flat().filter((number) => !operations.has(number));
-    for (const [number, one] of yield* operationsOf(unread, reading)) operations.set(number, one);
+    for (const [number, one] of yield* readOperations(unread)) operations.set(number, one);
     const found = (number: Row[string] | undefined) =>
       number == null ? undefined : operations.get(numberIn(number));
     const allOf = (numbers: bigint[] = []) =>
@@ -191,9 +176,20 @@ export function createClaimFacts(
         similar: allOf(similarAt.get(place)),
         replaced: allOf(replaced.get(place)),
         planned: row && plannedIn(row),
+        limits: judged[place],
       };
     });
   };
+}
+
+/** The row of a batch was judged with its plan; what is only recorded was sent elsewhere. */
+function isJudged({ intent, found }: ClaimedParts): boolean {
+  const { kind, batch = null } = intent;
+  return (kind === "payout" || kind === "refund") && batch === null && !found;
+}
+
+interface ClaimedParts extends Pick<ClaimRequest, "intent"> {
+  found?: ClaimRequest["found"] | undefined;
 }
 
 /** A preview appends no event. */
@@ -208,9 +204,11 @@ function* holderOf(
 }
 
 /** What decides a claim: operations without a common key do not change each other's facts. */
-export function claimKeysOf({ intent, found }: ClaimRequest): string[] {
+export function claimKeysOf({ intent, found }: ClaimedParts): string[] {
   const { kind, reference, amountPaisa, target } = intent;
   const record = found ? [`id ${found.remoteId}`] : [];
+  // What one of them takes of a limit, the next one lacks.
+  if (isJudged({ intent, found })) record.push("limits");
   if (kind === "payout")
     return [`ref ${reference}`, `to ${recipientOf(intent)} ${amountPaisa}`, ...record];
   return [kind === "payment" ? `payment ${amountPaisa}` : `${kind} ${target}`, ...record];
@@ -290,11 +288,6 @@ function plannedIn({ planned }: Row): PlannedRow | undefined {
   const [batch = "", ...reference] = String(planned).split(" ");
   return { batch, reference: reference.join(" ") };
 }
-
-/** The batch `b` of rows `r`, and the operation `o` that has the reference of each. Ends with a condition. */
-export const plansOfRows = `CROSS JOIN lenden.batches b
-  LEFT JOIN lenden.operations o ON o.account = b.account AND o.reference = r.reference
-  WHERE b.number = r.batch`;
 
 /**
  * The facts about each payout, and a row that an open batch is still to send. $1 own account, $2 scope of operations,

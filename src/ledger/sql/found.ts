@@ -4,7 +4,9 @@ import type { FoundOperation } from "../operation.ts";
 import { foundOperationOf } from "../rows.ts";
 import { numberIn, type Row } from "../values.ts";
 import { loginOf, type Recorder } from "../worker.ts";
+import type { Dialect } from "./driver.ts";
 import type { Write } from "./transaction.ts";
+import type { Work } from "./work.ts";
 
 /** Who asks. */
 export type FoundBy = Pick<Recorder, "acceptedRows" | "origin" | "user">;
@@ -33,4 +35,21 @@ export function foundIn(
     const trusted = { recorder: found.login, own: login };
     return { ...found, others: recordedByOthers(trusted, found, history) };
   });
+}
+
+/** Reads operations by their numbers, each compared with its events. */
+export function createOperationReads(
+  { foundColumns }: Pick<Dialect, "foundColumns">,
+  reading: Pick<Write, "appendedTo"> & { recorder: FoundBy },
+) {
+  const sql = `SELECT ${foundColumns} FROM given CROSS JOIN lenden.operations o
+    WHERE o.number = given.number`;
+  return function* (numbers: bigint[]): Work<Map<bigint, FoundOperation>> {
+    if (numbers.length === 0) return new Map();
+    const rows = [...new Set(numbers)].map((number) => ({ number }));
+    const given = { columns: { number: "number" }, rows } as const;
+    const [found = []] = yield [{ sql, values: [], given }];
+    const operations = foundIn(found, reading);
+    return new Map(operations.map((one) => [one.number, one]));
+  };
 }

@@ -6,6 +6,7 @@ import { createBatches } from "./batches.ts";
 import { createCallbacks } from "./callbacks.ts";
 import type { Driver } from "./driver.ts";
 import { createEntries } from "./entries.ts";
+import { createLimitStore, RunLimits } from "./limits.ts";
 import { createOperations } from "./operations.ts";
 import { createOverlaps } from "./overlaps.ts";
 import { createReads } from "./reads.ts";
@@ -17,7 +18,8 @@ export function createLedger(
   recorder: Recorder,
 ): Omit<Ledger, "list" | "count" | "assertStillOurs"> {
   const { owner } = recorder;
-  const { change, preview } = createOperations(driver, account, recorder);
+  const limits = new RunLimits(driver.dialect, recorder);
+  const { change, preview } = createOperations(driver, account, recorder, limits);
   const own = () => driver.read(() => account.readOnce());
   return {
     change,
@@ -30,8 +32,9 @@ export function createLedger(
     hasAllAccounts: account.isAll,
     isOfThisKey: (operation) => operation.keyHash === owner.keyId,
     login: loginOf(recorder),
-    batches: createBatches(driver, account, recorder),
+    batches: createBatches(driver, account, recorder, limits),
     callbacks: createCallbacks(driver, account, recorder),
     entries: createEntries(driver, account, recorder),
+    limits: createLimitStore(driver, account, recorder, limits),
   };
 }

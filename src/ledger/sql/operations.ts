@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { isUnsettled } from "../../domain/state.ts";
+import { isFree, isUnsettled } from "../../domain/state.ts";
 import { isLocalSandbox } from "../../domain/url.ts";
 import { eventOfOperation } from "../chain.ts";
 import type { ChangeAnswer, ChangeRequest, ClaimAnswer, OutcomeAnswer } from "../change.ts";
@@ -32,11 +32,15 @@ import type { RunAccount } from "./accounts.ts";
 import type { Driver } from "./driver.ts";
 import { claimKeysOf, createClaimFacts } from "./duplicates.ts";
 import { foundIn } from "./found.ts";
+import type { RunLimits } from "./limits.ts";
 import { insertSql, typesOf, type Write } from "./transaction.ts";
 import { both, type ColumnTypes, query, RowsMissing, type Work } from "./work.ts";
 
 type ResumeRequest = Extract<ChangeRequest, { kind: "resume" }>;
 type OutcomeRequest = Exclude<ChangeRequest, { kind: "claim" }>;
+
+/** What decides whether an operation may be sent again. */
+type Freeable = Parameters<typeof isFree>[0];
 
 /** The operations that this process claimed and has not released: no other process changes them. */
 type Held = Map<bigint, Changing>;
@@ -53,11 +57,16 @@ interface Parts {
 }
 
 /** Applies changes to operations, each group of them in one transaction. */
-export function createOperations(driver: Driver, account: RunAccount, recorder: Recorder) {
+export function createOperations(
+  driver: Driver,
+  account: RunAccount,
+  recorder: Recorder,
+  limits: RunLimits,
+) {
   const { foundColumns, storesLogin } = driver.dialect;
   const columns = storesLogin ? { ...newTypes, login: "text" as const } : newTypes;
   const newOperation = { columns, sql: insertSql("operations", columns) };
-  const factsOf = createClaimFacts(driver.dialect, recorder);
+  const factsOf = createClaimFacts(driver.dialect, recorder, limits);
   const isLocal = isLocalSandbox(recorder.owner);
   const parts: Parts = { recorder, account, factsOf, foundColumns, newOperation, isLocal };
   let held: Held = new Map();
@@ -100,6 +109,8 @@ class Group {
   readonly #write: Write;
   readonly #parts: Parts;
   readonly #at: string;
+  /** By batch: what its rows that are claimed no longer reserve. */
+  readonly #claimedPaisa = new Map<bigint, bigint>();
   /** The IDs that this group stores: of two operations with one ID, the second is read after the first was stored. */
   readonly #newIds = new Set<string>();
 
@@ -131,11 +142,38 @@ class Group {
         answers.set(request, yield* this.#claim(request, decisionOf(request, known)));
       }
     }
+    this.#unreserve();
     return requests.map((request) => {
       const answer = answers.get(request);
       if (!answer) throw new Error("the ledger gave no answer to a request");
       return answer;
     });
+  }
+
+  /** A row that is claimed counts as an operation, and no longer as a row. */
+  #unreserve(): void {
+    if (this.#claimedPaisa.size === 0) return;
+    const rows = [...this.#claimedPaisa].map(([batch, paisa]) => ({ batch, paisa }));
+    const given = { columns: { batch: "number", paisa: "number" }, rows } as const;
+    this.#write.send({ sql: unreserveRows, values: [], given });
+  }
+
+  /** What an operation that is no longer sent, or is sent again, reserves as a row of an open batch. */
+  #reserve(number: bigint, sign: 1n | -1n): void {
+    const columns = { number: "number", sign: "number" } as const;
+    this.#write.send({ sql: reserveRow, values: [], given: { columns, rows: [{ number, sign }] } });
+  }
+
+  #reserveChanged(number: bigint, before: Freeable, after: Freeable): void {
+    if (isFree(before) !== isFree(after)) this.#reserve(number, isFree(after) ? 1n : -1n);
+  }
+
+  /** An operation that is sent is no row of a batch any more that was not. */
+  #unreserveOf({ intent }: ClaimRequest, number: bigint): void {
+    const { kind, amountPaisa, batch = null } = intent;
+    if (kind !== "payout" || amountPaisa === null) return;
+    if (batch === null) this.#reserve(number, -1n);
+    else this.#claimedPaisa.set(batch, (this.#claimedPaisa.get(batch) ?? 0n) + amountPaisa);
   }
 
   *#factsOf(wave: ClaimRequest[]): Work<ClaimFacts[]> {
@@ -163,6 +201,7 @@ class Group {
     const change = decideOutcome(now, outcome, this.#at);
     this.#changes.set(number, release ? undefined : change);
     const own = this.#write.ownLock();
+    this.#reserveChanged(number, now, change);
     this.#update(number, change, { before: own, after: release ? null : own, id });
     this.#append(number, change.event, data);
     return { kind: "recorded" };
@@ -195,6 +234,7 @@ class Group {
     // It changed within the millisecond in which it was read.
     if (request.kind === "learn" && !canFollow(now, readEvent(this.#at, change.event, data), []))
       return { kind: "moved", operation: now };
+    this.#reserveChanged(number, now, change);
     const before = holder?.lock ?? null;
     const after = request.kind === "learn" || request.release ? null : before;
     this.#update(number, change, { before, after, id: null });
@@ -208,6 +248,7 @@ class Group {
     const conflict = conflictOfLate(now, outcome);
     if (!conflict) return;
     const change = decideOutcome(now, conflict, this.#at);
+    this.#reserveChanged(now.number, now, change);
     this.#update(now.number, change, { before: null, after: null, id: null });
     this.#append(now.number, change.event, JSON.stringify(conflict));
   }
@@ -229,6 +270,7 @@ class Group {
     const at = this.#at;
     if (decision.kind === "resumed") {
       const ordered = decideOrder(decision.operation, request, sealerOf(request));
+      if (isFree(decision.operation)) this.#unreserveOf(request, decision.operation.number);
       yield* this.#takeOver(decision.operation, ordered);
       return resumedAnswer(decision, ordered, { at, keyHash: recorder.owner.keyId });
     }
@@ -251,6 +293,8 @@ class Group {
       given: { columns: newOperation.columns, rows: [{ ...rowOf(allColumns, recorded), ...by }] },
     });
     this.#changes.set(number, recorded);
+    // No other open batch plans the reference of a payout that is claimed to be sent.
+    if (intent.batch != null || found) this.#unreserveOf(request, number);
     this.#write.append(eventOfOperation(number, event));
     if (found)
       yield* this.#record({ kind: "record", operation: number, outcome: found, release: true });
@@ -374,6 +418,18 @@ const takeOperation = `
     updated_at = given.at,
     ${takeoverColumns.map(({ name }) => `${name} = coalesce(given.${name}, o.${name})`)}
   FROM given WHERE o.number = given.number`;
+
+const unreserveRows = `
+  UPDATE lenden.batches AS b SET reserved_paisa = b.reserved_paisa - given.paisa
+  FROM given WHERE b.number = given.batch`;
+
+/** The rows that have the reference of an operation, in batches of its account. */
+const reserveRow = `
+  UPDATE lenden.batches AS b SET reserved_paisa = b.reserved_paisa + s.paisa
+  FROM (SELECT r.batch, o.account, sum(given.sign * r.amount_paisa) AS paisa
+    FROM given CROSS JOIN lenden.operations o CROSS JOIN lenden.batch_rows r
+    WHERE o.number = given.number AND r.reference = o.reference GROUP BY r.batch, o.account) s
+  WHERE b.number = s.batch AND b.account = s.account AND b.row_count IS NOT NULL`;
 
 const idHolder = `
   SELECT min(other.id) AS id FROM lenden.operations o CROSS JOIN lenden.operations other

@@ -12,9 +12,9 @@ import {
   isOpenRow,
   isPayoutOfRow,
   lastTakenAt,
+  plansOfRows,
 } from "./conditions.ts";
-import type { Dialect, Driver } from "./driver.ts";
-import { plansOfRows, scopeOf } from "./duplicates.ts";
+import { type Dialect, type Driver, scopeOf } from "./driver.ts";
 import { recipientByPhase } from "./repeated.ts";
 import { type ColumnTypes, type Given, query, type Statement, type Work } from "./work.ts";
 

@@ -3,8 +3,10 @@ import { type Finding, missing, objectKinds } from "../finding.ts";
 import { faultsIn } from "../health.ts";
 import { type Integrity, type RecordedTable, readIntegrity } from "../integrity.ts";
 import { planColumns } from "../plan.ts";
+import { wrongReserves } from "../sql/limits.ts";
 import { operationsWithHistory, pagesOf, textPagesOf } from "./pages.ts";
 import { schema } from "./schema.ts";
+import { statementsOn } from "./statements.ts";
 
 /** Reads a whole ledger of the newest schema, and changes nothing in it. */
 export async function integrityOf(database: Database): Promise<Integrity> {
@@ -27,6 +29,7 @@ export async function integrityOf(database: Database): Promise<Integrity> {
       planRows: (batch) => pagesOf(database, planRowsInSql, { by: "row", values: [batch] }),
       callbacks: () =>
         pagesOf(database, "SELECT * FROM callbacks WHERE number > ? ORDER BY number"),
+      wrongReserves: () => statementsOn(database)([{ sql: wrongReserves, values: [] }])[0] ?? [],
       schema: () => auditSchema(database),
       damage: () => faultsIn(database),
     });

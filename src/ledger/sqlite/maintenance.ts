@@ -99,6 +99,20 @@ export function createLedgerMaintenance({
       await requireLedger(path, host);
       return inLedger((database) => processesOf(database, path, host));
     },
+    setLimits: async ({ environment, account }, set) => {
+      rejectNetwork();
+      await requireLedger(path, host);
+      await inLedger((database) => {
+        const insert = database.prepare(
+          "INSERT INTO limits (environment, account, name, value, set_at, login) VALUES (?, ?, ?, ?, ?, ?)",
+        );
+        const at = new Date(host.now()).toISOString();
+        database.transaction(() => {
+          for (const { name, value } of set)
+            insert.run(environment, account, name, value, at, host.user);
+        });
+      });
+    },
     unaccepted: async () => {
       rejectNetwork();
       const state = kind();

@@ -65,6 +65,8 @@ export const schema = `
   CREATE INDEX by_owner ON operations (account, kind, number, created_at, amount_paisa);
   CREATE INDEX by_age ON operations (account, number, created_at, amount_paisa);
   CREATE INDEX by_time ON operations (created_at);
+  -- What counts against the limits of a day.
+  CREATE INDEX by_day ON operations (${guardColumn()}, kind, created_at, amount_paisa, actor);
   CREATE INDEX by_remote_id ON operations (account, remote_id, kind) WHERE remote_id IS NOT NULL;
   CREATE INDEX by_status ON operations (account, kind, status, number) WHERE status IS NOT NULL;
   CREATE INDEX by_target ON operations (target, kind, ${guardColumn()}, login) WHERE target IS NOT NULL;
@@ -100,6 +102,7 @@ export const schema = `
   ) STRICT;
   CREATE INDEX events_by_operation ON events (operation, number) WHERE operation IS NOT NULL;
   CREATE INDEX events_by_batch ON events (batch, number) WHERE batch IS NOT NULL;
+  CREATE INDEX events_of_takeovers ON events (at) WHERE event IN ('resumed', 'reopened');
   CREATE INDEX entries_by_key ON events (${keyIn("data")}, number) WHERE ${isEntryEvent};
 
   CREATE TABLE batches (
@@ -119,6 +122,10 @@ export const schema = `
     login TEXT NOT NULL,
     row_count INTEGER,
     total_paisa INTEGER,
+    -- The amounts of its rows that were not sent: they count against limits while the batch is open.
+    reserved_paisa INTEGER NOT NULL DEFAULT 0,
+    -- Who planned it: a person, a script or an agent.
+    actor TEXT,
     seal TEXT,
     created_at TEXT NOT NULL,
     cancelled_at TEXT,
@@ -131,6 +138,7 @@ export const schema = `
   CREATE INDEX batches_by_name ON batches (account, name);
   CREATE INDEX batches_by_file_name ON batches (account, file_name);
   CREATE INDEX batches_by_age ON batches (account, number);
+  CREATE INDEX batches_that_reserve ON batches (environment, account) WHERE reserved_paisa > 0;
   CREATE TRIGGER fixed_plan BEFORE UPDATE OF ${fixedBatchColumns} ON batches WHEN OLD.row_count IS NOT NULL
     BEGIN SELECT RAISE(ABORT, 'a planned batch in the ledger does not change'); END;
 
@@ -153,6 +161,19 @@ export const schema = `
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX planned_payout ON batch_rows (recipient_key, amount_paisa);
   CREATE INDEX planned_reference ON batch_rows (reference);
+
+  -- What may be sent at most, in production by all accounts together, and each change of it. The newest one of a name
+  -- counts, and null removes the limit.
+  CREATE TABLE limits (
+    number INTEGER PRIMARY KEY,
+    environment TEXT NOT NULL,
+    account TEXT NOT NULL,
+    name TEXT NOT NULL,
+    value TEXT,
+    set_at TEXT NOT NULL,
+    login TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX limits_of_account ON limits (environment, account, number);
 
   -- Requests from outside: they can be forged, so they are not in the chain.
   CREATE TABLE callbacks (

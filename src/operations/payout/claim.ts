@@ -14,10 +14,12 @@ import {
   payoutOf,
 } from "../../ledger/decide.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
+import { isDenial } from "../../ledger/limits.ts";
 import type { FoundOperation, Operation, ReferencedIntent } from "../../ledger/operation.ts";
 import type { Repeat } from "../create.ts";
 import { declaredByOther } from "../declared-text.ts";
 import type { OperationDeps } from "../deps.ts";
+import { deniedFailure, repeatFailure } from "../limits.ts";
 import { lockedError } from "../record-outcome.ts";
 import { resolveHint } from "../response-failure.ts";
 import { orderOf, type PayoutOrder, payoutBody } from "./order.ts";
@@ -72,6 +74,8 @@ export async function previewClaim(
   if (decision.kind === "duplicate")
     throw duplicatePayout(decision.earlier, order.reference, await ledger.account());
   if (decision.kind === "planned") throw plannedInBatch(decision.row, order.reference);
+  if (decision.kind === "repeat") throw repeatFailure(decision.earlier);
+  if (isDenial(decision)) throw deniedFailure(decision);
   const earlier = "earlier" in decision ? decision.earlier : undefined;
   const declared = "declared" in decision ? decision.declared : undefined;
   return { reference: referenceOf(order, decision), earlier, declared };
@@ -136,8 +140,15 @@ export async function checkClaim(
       throw duplicatePayout(claim.earlier, order.reference, await ledger.account());
     case "planned":
       throw plannedInBatch(claim.row, order.reference);
+    case "repeat":
+      throw repeatFailure(claim.earlier);
+    case "above-limit":
+    case "limits-missing":
+    case "agent-without-limits":
+    case "not-of-agent":
+      throw deniedFailure(claim);
     case "over-limit":
-      throw new Error("a payout has no limit");
+      throw new Error("a payout exceeds no payment");
   }
 }
 

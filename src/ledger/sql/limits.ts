@@ -1,0 +1,463 @@
+import { limitNames } from "../../domain/limit.ts";
+import type { GuardScope, NamedAccount } from "../account.ts";
+import type { Batch } from "../batch.ts";
+import { kinds, recipientOf } from "../columns.ts";
+import { type ClaimRequest, mayHavePaid } from "../decide.ts";
+import { readEvent } from "../events.ts";
+import type { LimitStore } from "../ledger.ts";
+import {
+  type Asked,
+  askedBy,
+  countedSince,
+  type Denial,
+  denialOf,
+  type ExceedingRow,
+  type Excess,
+  excessOf,
+  type LimitChange,
+  type LimitFacts,
+  type Limits,
+  limitsAfter,
+  nothingUsed,
+  type Sender,
+  type Use,
+  type Used,
+  usedBy,
+} from "../limits.ts";
+import type { FoundOperation } from "../operation.ts";
+import { known, numberIn, type Row, reader, textOrNull } from "../values.ts";
+import type { Recorder } from "../worker.ts";
+import type { RunAccount } from "./accounts.ts";
+import { isNotCancelled, isOpenRow, plansOfRows } from "./conditions.ts";
+import { type Dialect, type Driver, scopeOf } from "./driver.ts";
+import { createOperationReads } from "./found.ts";
+import { query, type Value, type Work } from "./work.ts";
+
+/*
+ * Reads what counts against limits. It is first summed up from what no role can change: columns of orders, and events.
+ * Only if a limit would be exceeded, what was freed is read, compared with its events, and subtracted.
+ */
+
+/** Reads operations by their numbers, each compared with its events. */
+type ReadOperations = (numbers: bigint[]) => Work<Map<bigint, FoundOperation>>;
+
+/** A question about limits, in a transaction. */
+interface Asking {
+  nowMs: number;
+  own: Pick<NamedAccount, "number" | "name">;
+  readOperations: ReadOperations;
+}
+
+/** What a plan would send, and why it may not. */
+export interface PlanUse {
+  /** What its rows reserve until they are sent. */
+  reservedPaisa: bigint;
+  /** True if a limit lets no payout repeat another one. */
+  rejectsRepeats: boolean;
+  denial: Denial | undefined;
+}
+
+/** The limits of a run, and what counts against them. */
+export class RunLimits {
+  /** True once this run read limits, also limits that were removed. */
+  wereSet = false;
+  readonly #environment: string;
+  readonly #scope: GuardScope;
+  readonly #sender: Sender;
+  readonly #sql: ReturnType<typeof statements>;
+
+  constructor(dialect: Dialect, { actor, owner }: Pick<Recorder, "actor" | "owner">) {
+    const { environment, expectsLimits = false } = owner;
+    this.#environment = environment;
+    this.#scope = scopeOf(owner, dialect);
+    const { isProduction } = this.#scope;
+    this.#sender = { isAgent: actor === "agent", isProduction, expectsLimits };
+    this.#sql = statements(this.#scope, dialect);
+  }
+
+  /** Each change of a limit, oldest first. @param account the name of the account of the run */
+  *changes(account: string): Work<LimitChange[]> {
+    const whose = this.#scope.isProduction ? "" : account;
+    const rows = yield* query(changesSql, this.#environment, whose);
+    this.wereSet ||= rows.length > 0;
+    return rows.map((row) => {
+      const { text, maybe } = reader(row);
+      const name = known(limitNames, text("name"));
+      return { name, value: maybe("value"), at: text("set_at"), login: text("login") };
+    });
+  }
+
+  /** What counts, one by one. */
+  *uses(asking: Asking): Work<Use[]> {
+    return yield* this.#uses(yield* this.#gross(asking), asking);
+  }
+
+  /** The limits of a claim, and what counts against them. */
+  *ofClaim({ intent }: ClaimRequest, asking: Asking): Work<LimitFacts & Sender> {
+    const { own } = asking;
+    const limits = limitsAfter(yield* this.changes(own.name));
+    const sender = this.#sender;
+    if (!hasAmounts(limits)) return { limits, used: nothingUsed, ...sender };
+    const sums = yield* this.#gross(asking);
+    const payee = intent.kind === "payout" ? recipientOf(intent) : "";
+    const isNamed = intent.kind === "payout" && limits.amounts["new-recipient"] !== undefined;
+    const [number, whose] = [this.#scope.number(own.number), this.#scope.value(own.number)];
+    const rows = isNamed ? yield* query(this.#sql.recipient, number, sums.since, payee, whose) : [];
+    const payees = rows.map((row) => ({ payee, row }));
+    const recipient = (yield* this.#newRecipients(payees, sums, asking)).get(payee);
+    const used = { ...sums.used, "new-recipient": recipient?.usedPaisa };
+    const isWithin = !excessOf(askedBy(intent, sender.isAgent), { limits, used }, payee);
+    if (isWithin) return { limits, used, ...sender };
+    const uses = [...(yield* this.#uses(sums, asking)), ...plannedTo(payee, recipient)];
+    return { limits, used: usedBy(uses, recipient && payee), uses, ...sender };
+  }
+
+  /** Why a batch is not sent that was judged when it was planned. */
+  *ofPlanned(batch: Pick<Batch, "id" | "actor">, own: NamedAccount): Work<Denial | undefined> {
+    if (this.#sender.isAgent && batch.actor !== "agent")
+      return { kind: "not-of-agent", batch: batch.id };
+    return denialOf(limitsAfter(yield* this.changes(own.name)), this.#sender);
+  }
+
+  /** What a batch reserves that is about to be planned, and why it may not be. */
+  *ofPlan(batch: bigint, asking: Asking): Work<PlanUse> {
+    const { own } = asking;
+    const { isAgent } = this.#sender;
+    const [open = {}] = yield* query(this.#sql.openRows, batch, own.number);
+    const limits = limitsAfter(yield* this.changes(own.name));
+    const reservedPaisa = numberIn(open.total);
+    const rejectsRepeats = isAgent || limits.rejectsRepeats;
+    const plan = { reservedPaisa, rejectsRepeats, denial: undefined };
+    if (reservedPaisa === 0n) return plan;
+    const denial = denialOf(limits, this.#sender);
+    if (denial) return { ...plan, denial };
+    if (!hasAmounts(limits)) return plan;
+    const sums = yield* this.#gross(asking);
+    const largestPaisa = numberIn(open.largest);
+    const asked: Asked = { kind: "payout", isAgent, sumPaisa: reservedPaisa, largestPaisa };
+    const excess =
+      (yield* this.#excessOfAll(asked, limits, sums, asking)) ??
+      (yield* this.#excessOfRecipients(batch, limits, sums, asking));
+    if (!excess) return plan;
+    const { rowsAbove } = this.#sql;
+    const rows =
+      excess.usedPaisa === null
+        ? (yield* query(rowsAbove, batch, own.number, excess.allowedPaisa)).map(rowOf)
+        : excess.rows;
+    return { ...plan, denial: { kind: "above-limit", excess: { ...excess, rows } } };
+  }
+
+  /** What counts by what no role can change, and what of it is older than a day. */
+  *#gross({ nowMs, own }: Asking): Work<Gross> {
+    const since = countedSince(nowMs);
+    const [number, whose] = [this.#scope.number(own.number), this.#scope.value(own.number)];
+    const [[sums = {}] = [], taken = [], open = [], [reserved = {}] = []] = yield [
+      { sql: this.#sql.sums, values: [number, since] },
+      { sql: this.#sql.taken, values: [number, since] },
+      { sql: this.#sql.unresolved, values: [whose, since] },
+      { sql: this.#sql.reserved, values: [whose] },
+    ];
+    const used = { ...nothingUsed };
+    used.day = numberIn(sums.payouts) + numberIn(reserved.all_rows);
+    used["refund-day"] = numberIn(sums.refunds);
+    used["agent-day"] = numberIn(sums.agents) + numberIn(reserved.of_agents);
+    const takeovers = takeoversIn(taken);
+    const older = new Map([...open, ...taken].map((row) => [numberIn(row.number), row]));
+    for (const [number, row] of older) {
+      const isInSums = String(row.created_at) > since;
+      const paisa = numberIn(row.amount_paisa);
+      const isOfAgent = row.actor === "agent" || takeovers.get(number)?.isAgent === true;
+      if (!isInSums) used[row.kind === "refund" ? "refund-day" : "day"] += paisa;
+      if (isOfAgent && !(isInSums && row.actor === "agent")) used["agent-day"] += paisa;
+    }
+    return { since, used, takeovers, older };
+  }
+
+  /** What counts, one by one: what was freed does not. */
+  *#uses({ since, takeovers, older }: Gross, { own, readOperations }: Asking): Work<Use[]> {
+    const [recent = [], batches = []] = yield [
+      { sql: this.#sql.recent, values: [this.#scope.number(own.number), since] },
+      { sql: this.#sql.batches, values: [this.#scope.value(own.number)] },
+    ];
+    const found = new Map(older);
+    for (const row of recent) found.set(numberIn(row.number), row);
+    const mayBeFree = [...found].flatMap(([number, { phase }]) =>
+      phase === "free" || phase === "retired" ? [number] : [],
+    );
+    const freed = new Set<bigint>();
+    for (let from = 0; from < mayBeFree.length; from += comparedAtOnce) {
+      const compared = yield* readOperations(mayBeFree.slice(from, from + comparedAtOnce));
+      for (const [number, one] of compared) if (!mayHavePaid(one)) freed.add(number);
+    }
+    const counted = [...found].flatMap(([number, row]) =>
+      freed.has(number) ? [] : [useOfOperation(row, takeovers.get(number))],
+    );
+    return [...counted, ...batches.map(useOfBatch)];
+  }
+
+  /** What counts for those of some recipients that are new. */
+  *#newRecipients(
+    payees: OfPayee[],
+    { since, older }: Gross,
+    { readOperations }: Asking,
+  ): Work<Map<string, RecipientUse>> {
+    const paid = payees.flatMap(({ row }) => (row.paid == null ? [] : [numberIn(row.paid)]));
+    for (let from = 0; from < paid.length; from += comparedAtOnce)
+      yield* readOperations(paid.slice(from, from + comparedAtOnce));
+    const ofOlder = new Map<string, bigint>();
+    for (const { kind, recipient_key, created_at, amount_paisa } of older.values()) {
+      if (kind !== "payout" || String(created_at) > since) continue;
+      const payee = String(recipient_key);
+      ofOlder.set(payee, (ofOlder.get(payee) ?? 0n) + numberIn(amount_paisa));
+    }
+    const fresh = payees.filter(({ row }) => row.paid == null);
+    return new Map(
+      fresh.map(({ payee, row }) => {
+        const plannedPaisa = numberIn(row.planned);
+        const sentPaisa = numberIn(row.recent) + (ofOlder.get(payee) ?? 0n);
+        return [payee, { plannedPaisa, usedPaisa: sentPaisa + plannedPaisa }];
+      }),
+    );
+  }
+
+  /** What all rows of a plan together exceed. */
+  *#excessOfAll(
+    asked: Asked,
+    limits: Limits,
+    sums: Gross,
+    asking: Asking,
+  ): Work<Excess | undefined> {
+    if (!excessOf(asked, { limits, used: sums.used }, undefined)) return undefined;
+    const uses = yield* this.#uses(sums, asking);
+    return excessOf(asked, { limits, used: usedBy(uses, undefined), uses }, undefined);
+  }
+
+  /** What the rows of a plan exceed whose recipients are new. */
+  *#excessOfRecipients(
+    batch: bigint,
+    limits: Limits,
+    sums: Gross,
+    asking: Asking,
+  ): Work<Excess | undefined> {
+    const allowed = limits.amounts["new-recipient"];
+    if (allowed === undefined) return undefined;
+    const { own } = asking;
+    const values: Value[] = [batch, own.number, this.#scope.number(own.number), sums.since];
+    const whose = this.#scope.value(own.number);
+    const found = yield* query(this.#sql.recipientsOfPlan, ...values, whose);
+    const payees = found.map((row) => ({ payee: String(row.payee), row }));
+    const fresh = yield* this.#newRecipients(payees, sums, asking);
+    const only = { ...limits, amounts: { "new-recipient": allowed } };
+    const excessOfPayee = ({ payee, row }: OfPayee, others?: Use[]) => {
+      const recipient = fresh.get(payee);
+      if (!recipient) return undefined;
+      const asked = askedBy({ kind: "payout", amountPaisa: numberIn(row.asked) }, false);
+      const uses = others && [...others, ...plannedTo(payee, recipient)];
+      const gross = { ...nothingUsed, "new-recipient": recipient.usedPaisa };
+      const used = uses ? usedBy(uses, payee) : gross;
+      return excessOf(asked, { limits: only, used, uses }, payee);
+    };
+    if (!payees.some((one) => excessOfPayee(one))) return undefined;
+    const uses = yield* this.#uses(sums, asking);
+    const above = payees.flatMap((one) => {
+      const excess = excessOfPayee(one, uses);
+      return excess ? [{ excess, row: rowOf(one.row) }] : [];
+    });
+    const [first] = above;
+    return first && { ...first.excess, rows: above.map(({ row }) => row) };
+  }
+}
+
+function hasAmounts({ amounts }: Limits): boolean {
+  return Object.values(amounts).some((one) => one !== undefined);
+}
+
+/** Reads the limits and what is used of them. */
+export function createLimitStore(
+  driver: Pick<Driver, "dialect" | "read">,
+  account: RunAccount,
+  recorder: Recorder,
+  limits: RunLimits,
+): LimitStore {
+  const { dialect, read } = driver;
+  const appendedTo = () => [];
+  return {
+    wereSet: () => limits.wereSet,
+    changes: () =>
+      read(function* () {
+        const own = yield* account.readOnce();
+        return yield* limits.changes(own.name);
+      }),
+    uses: () =>
+      read(function* () {
+        const own = yield* account.readOnce();
+        const readOperations = createOperationReads(dialect, { appendedTo, recorder });
+        return yield* limits.uses({ nowMs: recorder.now(), own, readOperations });
+      }),
+  };
+}
+
+const comparedAtOnce = 500;
+
+interface Gross {
+  since: string;
+  /** Without new recipients. */
+  used: Used;
+  /** By whom operations were taken over within the day, and when last. */
+  takeovers: Map<bigint, Takeover>;
+  /** What counts and was recorded more than a day ago, and what was taken over since; by number. */
+  older: Map<bigint, Row>;
+}
+
+/** A recipient, with what `recipient` or `recipientsOfPlan` finds. */
+interface OfPayee {
+  payee: string;
+  row: Row;
+}
+
+interface Takeover {
+  at: string;
+  isAgent: boolean;
+}
+
+/** What counts for a new recipient. */
+interface RecipientUse {
+  /** By rows that are not sent yet. */
+  plannedPaisa: bigint;
+  usedPaisa: bigint;
+}
+
+function plannedTo(payee: string, recipient: RecipientUse | undefined): Use[] {
+  if (!recipient) return [];
+  const paisa = recipient.plannedPaisa;
+  return [{ kind: "payout", paisa, isAgent: false, payee, takenAt: null, only: "new-recipient" }];
+}
+
+function useOfOperation(row: Row, takeover: Takeover | undefined): Use {
+  return {
+    kind: known(kinds, String(row.kind)),
+    paisa: numberIn(row.amount_paisa),
+    isAgent: row.actor === "agent" || takeover?.isAgent === true,
+    payee: row.kind === "payout" ? textOrNull(row.recipient_key) : null,
+    takenAt: row.phase === "unresolved" ? null : (takeover?.at ?? String(row.created_at)),
+  };
+}
+
+/** By number; oldest first, so that the newest is kept. An agent that reopened an operation took it to send it. */
+function takeoversIn(rows: Row[]): Map<bigint, Takeover> {
+  const takeovers = new Map<bigint, Takeover>();
+  for (const row of rows) {
+    const [number, at] = [numberIn(row.number), String(row.at)];
+    const one = readEvent(at, String(row.event), String(row.data));
+    const before = takeovers.get(number);
+    const isAgent = one.event === "reopened" && one.data.actor === "agent";
+    const newest = before && before.at > at ? before.at : at;
+    takeovers.set(number, { at: newest, isAgent: isAgent || before?.isAgent === true });
+  }
+  return takeovers;
+}
+
+function useOfBatch(row: Row): Use {
+  return {
+    ...{ kind: "payout", payee: null, takenAt: null },
+    ...{ paisa: numberIn(row.reserved_paisa), isAgent: row.actor === "agent" },
+    batch: { id: String(row.id), createdAt: String(row.created_at) },
+  };
+}
+
+function rowOf(row: Row): ExceedingRow {
+  return {
+    ...{ line: Number(row.line), paisa: numberIn(row.amount_paisa) },
+    recipient: String(row.recipient),
+  };
+}
+
+/** What the unsent rows of a batch `b` add up to. */
+const openPaisa = `coalesce((SELECT sum(r.amount_paisa) FROM lenden.batch_rows r
+  WHERE r.batch = b.number AND coalesce((SELECT o.phase FROM lenden.operations o
+    WHERE o.account = b.account AND o.reference = r.reference), 'free') = 'free'), 0)`;
+
+/** The open batches that do not reserve what their unsent rows add up to. */
+export const wrongReserves = `SELECT w.id, w.reserved_paisa FROM (
+    SELECT b.number, b.id, b.reserved_paisa, ${openPaisa} AS open_paisa
+    FROM lenden.batches b WHERE b.row_count IS NOT NULL AND ${isNotCancelled}) w
+  WHERE w.reserved_paisa <> w.open_paisa ORDER BY w.number`;
+
+/** Payouts that another ledger sent are rows that were sent. */
+export const correctReserves = `UPDATE lenden.batches AS b SET reserved_paisa = ${openPaisa}
+  WHERE b.row_count IS NOT NULL AND b.reserved_paisa <> ${openPaisa}`;
+
+const changesSql = `SELECT l.name, l.value, l.set_at, l.login FROM lenden.limits l
+  WHERE l.environment = $1 AND l.account = $2 ORDER BY l.number`;
+
+function statements(scope: GuardScope, { isIn }: Pick<Dialect, "isIn">) {
+  const { ofOperations, inSql, isProduction } = scope;
+  const isLimited = "o.kind IN ('payout', 'refund')";
+  const columns =
+    "o.number, o.kind, o.amount_paisa, o.actor, o.recipient_key, o.created_at, o.phase";
+  const recent = `FROM lenden.operations o
+    WHERE ${ofOperations("o", "$1")} AND ${isLimited} AND o.created_at > $2`;
+  const accounts = isProduction
+    ? "SELECT a.number FROM lenden.accounts a WHERE a.environment = $1"
+    : "SELECT CAST($1 AS bigint)";
+  const sum = (name: string, where = "true") =>
+    `coalesce(sum(CASE WHEN ${where} THEN o.amount_paisa END), 0) AS ${name}`;
+  /** Not sent yet, of a batch that is about to be planned. $1 batch, $2 account. */
+  const openRows = `FROM lenden.batch_rows r WHERE r.batch = $1
+    AND coalesce((SELECT o.phase FROM lenden.operations o
+      WHERE o.account = CAST($2 AS bigint) AND o.reference = r.reference), 'free') = 'free'`;
+  const ofPayee = (payee: string, number: string) => `p.recipient_key = ${payee}
+    AND ${ofOperations("p", number)} AND p.kind = 'payout'`;
+  const paidBefore = (payee: string, number: string, since: string) => `(
+    SELECT p.number FROM lenden.operations p WHERE ${ofPayee(payee, number)}
+      AND p.phase = 'live' AND p.accepted_at <= ${since} LIMIT 1)`;
+  const recentTo = (payee: string, number: string, since: string) => `(
+    SELECT sum(p.amount_paisa) FROM lenden.operations p
+    WHERE ${ofPayee(payee, number)} AND p.created_at > ${since})`;
+  const plannedTo = (payee: string, whose: string) => `(
+    SELECT sum(r.amount_paisa) FROM lenden.batch_rows r ${plansOfRows}
+      AND r.recipient_key = ${payee} AND ${inSql("b", whose)} AND ${isOpenRow})`;
+  /** `paid`: an old payout to a recipient. Without one, what was sent within the day, and what is planned. */
+  const ofNewRecipient = (payee: string, number: string, since: string, whose: string) => {
+    const paid = paidBefore(payee, number, since);
+    const ifNew = (sum: string) => `CASE WHEN ${paid} IS NULL THEN coalesce(${sum}, 0) END`;
+    return `${paid} AS paid, ${ifNew(recentTo(payee, number, since))} AS recent,
+      ${ifNew(plannedTo(payee, whose))} AS planned`;
+  };
+  const reserving = (columns: string, whose: string) => `SELECT ${columns} FROM lenden.batches b
+    WHERE ${inSql("b", whose)} AND b.reserved_paisa > 0 AND ${isNotCancelled}`;
+  return {
+    /** $1 scope of operations, $2 time. */
+    sums: `SELECT ${sum("payouts", "o.kind = 'payout'")}, ${sum("refunds", "o.kind = 'refund'")},
+      ${sum("agents", "o.actor = 'agent'")} ${recent}`,
+    /** $1 scope of operations, $2 time. */
+    recent: `SELECT ${columns} ${recent}`,
+    /** $1 scope of operations, $2 time. */
+    taken: `SELECT ${columns}, e.at, e.event, e.data FROM lenden.events e CROSS JOIN lenden.operations o
+      WHERE e.event IN ('resumed', 'reopened') AND e.at > $2 AND o.number = e.operation
+        AND ${ofOperations("o", "$1")} AND ${isLimited} ORDER BY e.number`,
+    /** $1 scope of accounts, $2 time. */
+    unresolved: `SELECT ${columns} FROM lenden.operations o
+      WHERE ${isIn("o.account", accounts)} AND o.phase = 'unresolved' AND o.state <> 'CONFIRMED'
+        AND o.state IN ('INTENT', 'UNCERTAIN', 'CONFLICT') AND ${isLimited} AND o.created_at <= $2`,
+    /** $1 scope of batches. */
+    reserved: reserving(
+      `coalesce(sum(b.reserved_paisa), 0) AS all_rows,
+        coalesce(sum(CASE WHEN b.actor = 'agent' THEN b.reserved_paisa END), 0) AS of_agents`,
+      "$1",
+    ),
+    /** $1 scope of batches. */
+    batches: `${reserving("b.id, b.created_at, b.reserved_paisa, b.actor", "$1")} ORDER BY b.number`,
+    /** $1 scope of operations, $2 time, $3 recipient, $4 scope of batches. */
+    recipient: `SELECT ${ofNewRecipient("$3", "$1", "$2", "$4")}`,
+    openRows: `SELECT coalesce(sum(r.amount_paisa), 0) AS total, max(r.amount_paisa) AS largest ${openRows}`,
+    /** $3 amount. */
+    rowsAbove: `SELECT r.line, r.amount_paisa, r.recipient ${openRows} AND r.amount_paisa > $3
+      ORDER BY r."row"`,
+    /** $3 scope of operations, $4 time, $5 scope of batches. */
+    recipientsOfPlan: `SELECT g.payee, g.payee AS recipient, g.asked, g.asked AS amount_paisa, g.line,
+        ${ofNewRecipient("g.payee", "$3", "$4", "$5")}
+      FROM (SELECT r.recipient_key AS payee, sum(r.amount_paisa) AS asked, min(r.line) AS line
+        ${openRows} GROUP BY r.recipient_key) g ORDER BY g.line`,
+  };
+}

@@ -1,0 +1,165 @@
+import { amountText, decimalText, type Paisa } from "../domain/amount.ts";
+import { Failure, type Reason } from "../domain/failure.ts";
+import { type AmountLimit, limitNames } from "../domain/limit.ts";
+import { formatTime } from "../domain/local-time.ts";
+import { formatPaisa } from "../domain/money.ts";
+import { counted } from "../domain/text.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import {
+  counts,
+  type Denial,
+  denialOf,
+  type Excess,
+  endOf,
+  freesAt,
+  type LimitChange,
+  limitsAfter,
+  sumLimits,
+  usedBy,
+} from "../ledger/limits.ts";
+import type { Operation } from "../ledger/operation.ts";
+
+/** What a limit bounds, as messages call it. */
+const bounded: Record<AmountLimit, string> = {
+  payout: "one payout",
+  "agent-payout": "one payout or refund of an agent",
+  day: "the payouts of a day",
+  "agent-day": "what agents send in a day",
+  "refund-day": "the refunds of a day",
+  "new-recipient": "what a new recipient gets in a day",
+};
+
+const reasonOf = (limit: AmountLimit): Reason => `limits.${limit}`;
+
+/** Why limits do not let a payout, a refund or a file be sent. */
+export function deniedFailure(denial: Denial): Failure {
+  if (denial.kind === "above-limit") return aboveLimit(denial.excess);
+  if (denial.kind === "limits-missing")
+    return new Failure(
+      "limits.missing",
+      "This production profile had limits, and its ledger has none.",
+      {
+        hint: "Check that the profile names the right ledger with 'lenden profile show'. To set the limits of this ledger, run 'lenden limits set'.",
+      },
+    );
+  if (denial.kind === "not-of-agent")
+    return new Failure(
+      "agent.needs-person",
+      `A person planned batch ${denial.batch}, and an agent sends only what an agent planned.`,
+      { hint: `A person runs 'lenden payout batch send ${denial.batch}'.` },
+    );
+  return new Failure(
+    "agent.needs-person",
+    "An agent sends nothing in production without limits for agents.",
+    {
+      hint: "A person sets them with 'lenden limits set --agent-payout <bdt> --agent-day <bdt>'.",
+    },
+  );
+}
+
+/** Why an agent sends nothing in production, whatever it sends; undefined if there is no reason. */
+export async function whyNotByAgent({
+  limits,
+}: Pick<Ledger, "limits">): Promise<Failure | undefined> {
+  const sender = { isAgent: true, isProduction: true, expectsLimits: false };
+  const denial = denialOf(limitsAfter(await limits.changes()), sender);
+  return denial && deniedFailure(denial);
+}
+
+function aboveLimit(excess: Excess): Failure {
+  const { limit, allowedPaisa, usedPaisa, askedPaisa, batches, rows = [] } = excess;
+  const leftPaisa = usedPaisa === null ? null : allowedPaisa - usedPaisa;
+  const freesAt = excess.freesAt;
+  const used = usedPaisa === null ? "" : `, of which ${formatPaisa(usedPaisa)} is used`;
+  return new Failure(
+    reasonOf(limit),
+    `${formatPaisa(askedPaisa)} is above the limit of ${formatPaisa(allowedPaisa)} for ${bounded[limit]}${used}.`,
+    {
+      problems: [
+        ...rows.map(
+          ({ line, recipient, paisa }) => `line ${line}: ${formatPaisa(paisa)} to ${recipient}`,
+        ),
+        ...batches.map(reservedBy),
+      ],
+      hint: [
+        freesAt === null ? "" : `Enough of it is free from ${formatTime(freesAt)}.`,
+        ...batches
+          .slice(0, 1)
+          .map(
+            ({ batch }) =>
+              `To free what a batch reserves, run 'lenden payout batch cancel ${batch?.id}'.`,
+          ),
+        `To raise the limit, a person runs 'lenden limits set --${limit} ${amountText((usedPaisa ?? 0n) + askedPaisa)}'.`,
+      ]
+        .filter(Boolean)
+        .join(" "),
+      reached: {
+        limit: decimalText(allowedPaisa),
+        used: usedPaisa === null ? null : decimalText(usedPaisa),
+        left: leftPaisa === null ? null : decimalText(leftPaisa > 0n ? leftPaisa : 0n),
+        freesAt,
+      },
+    },
+  );
+}
+
+function reservedBy({ batch, paisa }: Excess["batches"][number]): string {
+  return `batch ${batch?.id} of ${formatTime(batch?.createdAt ?? "")} reserves ${formatPaisa(paisa)}`;
+}
+
+/** Why the same amount to the same recipient is not sent again. */
+export function repeatFailure({ reference, id, acceptedAt, createdAt }: Operation): Failure {
+  const name = reference ?? id;
+  const freesAt = acceptedAt === null ? null : endOf(acceptedAt);
+  return new Failure(
+    "limits.repeat",
+    `The same amount to this recipient was sent as ${name} on ${formatTime(createdAt)}, and no payout is repeated within a day.`,
+    {
+      hint: `${freesAt === null ? "" : `It can be sent from ${formatTime(freesAt)}. `}To see the earlier one, run 'lenden ledger show ${id}'.`,
+      operation: name,
+      reached: { limit: "reject", used: null, left: null, freesAt },
+    },
+  );
+}
+
+/** Why a file is not sent that repeats other payouts, or has rows that repeat each other. */
+export function repeatsFailure(lines: number[]): Failure {
+  return new Failure(
+    "limits.repeat",
+    `${counted(lines.length, "row")} of the file ${lines.length === 1 ? "repeats" : "repeat"} a payout of the same amount to the same recipient, and no payout is repeated within a day.`,
+    {
+      problems: lines.map((line) => `line ${line}`),
+      hint: "Remove these rows from the file.",
+      reached: { limit: "reject", used: null, left: null, freesAt: null },
+    },
+  );
+}
+
+/** A limit with what is used of it. */
+export interface LimitStatus extends Omit<LimitChange, "at" | "login"> {
+  /** Null for a limit of one operation, and for one that is used for each recipient separately. */
+  usedPaisa: Paisa | null;
+  /** When more is free than now, ISO 8601; null if nothing is used that ends by itself. */
+  freesAt: string | null;
+  /** By whom it was changed last, and when; null if it was never set. */
+  changed: Pick<LimitChange, "at" | "login"> | null;
+}
+
+/** All limits, also those that are not set. */
+export async function limitStatuses({ limits }: Pick<Ledger, "limits">): Promise<LimitStatus[]> {
+  const changes = await limits.changes();
+  const uses = await limits.uses();
+  const used = usedBy(uses, undefined);
+  return limitNames.map((name) => {
+    const changed = changes.findLast((one) => one.name === name);
+    const limit = sumLimits.find((one) => one === name && one !== "new-recipient");
+    const counted = limit ? uses.filter((use) => counts(limit, use, undefined)) : [];
+    return {
+      name,
+      value: changed?.value ?? null,
+      usedPaisa: (limit && used[limit]) ?? null,
+      freesAt: freesAt(counted, 1n),
+      changed: changed ? { at: changed.at, login: changed.login } : null,
+    };
+  });
+}

@@ -1,0 +1,306 @@
+import { expect, onTestFinished, test } from "vitest";
+import { whichBatch } from "../../src/batches/identity.ts";
+import type { LimitName } from "../../src/domain/limit.ts";
+import type { Ledger } from "../../src/ledger/ledger.ts";
+import type { Operation, Outcome } from "../../src/ledger/operation.ts";
+import type { Worker } from "../../src/ledger/worker.ts";
+import {
+  batchFile,
+  owner,
+  payout,
+  plannedBy,
+  plannedRow,
+  planning,
+  record,
+  refund,
+  sealer,
+} from "./small-ledger.ts";
+import { databases, describeEach } from "./stores.ts";
+
+const dayMs = 24 * 60 * 60_000;
+const accepted = (remoteId: string): Outcome => ({
+  ...{ state: "CONFIRMED", remoteId, status: "Processing", sent: true },
+});
+const unknown: Outcome = { state: "UNCERTAIN", code: "uncertain", message: "lost", sent: true };
+const notSent: Outcome = { state: "NOT_SENT", code: "not-sent", message: "no", sent: false };
+const rejected: Outcome = { state: "REFUSED", code: "refused", message: "no", sent: true };
+
+describeEach(databases, "I13: limits", ({ share }) => {
+  /** Two processes with one clock, and limits in paisa. Each payout of `payout` is 500 paisa. */
+  async function setup(limits: Partial<Record<LimitName, string>>, given: Partial<Worker> = {}) {
+    const { open, run, findings, close } = await share();
+    onTestFinished(close);
+    let nowMs = Date.parse("2026-11-20T10:00:00.000Z");
+    const now = () => nowMs;
+    const opened = async (pid: number, more: Partial<Worker> = {}) =>
+      open({ holder: { pid, lock: `${pid}`, machine: "m" }, now, ...given, ...more });
+    const ledger = await opened(1);
+    const set = async (name: string, value: string | null) => {
+      const { environment } = given.owner ?? owner;
+      const account = environment === "production" ? "" : await ledger.account();
+      const inSql = value === null ? "NULL" : `'${value}'`;
+      await run(`INSERT INTO limits (environment, account, name, value, set_at, login)
+        VALUES ('${environment}', '${account}', '${name}', ${inSql}, '2026-11-20T10:00:00.000Z', 'o')`);
+    };
+    for (const [name, value] of Object.entries(limits)) await set(name, value);
+    const later = (ms: number) => {
+      nowMs += ms;
+    };
+    return { ledger, opened, set, run, findings, later };
+  }
+
+  async function taken(ledger: Ledger, reference: string, amountPaisa = 500n) {
+    const intent = { ...payout(reference), amountPaisa };
+    intent.asked = { ...intent.asked, amount: Number(amountPaisa) / 100 };
+    return ledger.claim({ intent, onDuplicate: "reject-if-unknown", sealer });
+  }
+  async function sent(ledger: Ledger, reference: string, outcome?: Outcome): Promise<Operation> {
+    const answer = await taken(ledger, reference);
+    if (answer.kind !== "new" && answer.kind !== "resumed") throw new Error(answer.kind);
+    await record(ledger, answer.operation, outcome ?? accepted(`P-${reference}`));
+    return answer.operation;
+  }
+  const above = (limit: LimitName, usedPaisa: bigint | null, freesAt?: string) => ({
+    kind: "above-limit",
+    excess: { limit, usedPaisa, ...(freesAt && { freesAt }) },
+  });
+  async function planned(ledger: Ledger, name: string, count: number, amountPaisa = 500n) {
+    const claim = await ledger.batches.claim(batchFile(name), whichBatch);
+    const rows = () =>
+      Array.from({ length: count }, (_, at) =>
+        plannedRow(at + 1, { reference: `${name}-${at}`, amountPaisa }),
+      );
+    const upTo = await ledger.newestEvent();
+    return {
+      batch: claim.batch,
+      answer: await ledger.batches.plan(claim.batch, planning(rows, upTo)),
+    };
+  }
+
+  test("P29: of one payout", async () => {
+    const { ledger } = await setup({ payout: "499" });
+    expect(await taken(ledger, "A", 500n)).toMatchObject(above("payout", null));
+    expect(await taken(ledger, "A", 499n)).toMatchObject({ kind: "new" });
+  });
+
+  test("of a day: the last headroom is taken once, and a retry counts once", async () => {
+    const { ledger, opened } = await setup({ day: "1000" });
+    const other = await opened(2);
+    await sent(ledger, "A", unknown);
+    const answers = await Promise.all([taken(ledger, "B"), taken(other, "C")]);
+    expect(answers.map(({ kind }) => kind).sort()).toEqual(["above-limit", "new"]);
+    // What counts already is sent again.
+    expect(await taken(ledger, "A")).toMatchObject({ kind: "resumed" });
+    expect(await ledger.limits.uses()).toHaveLength(2);
+  });
+
+  test("of a day: what was rejected, cancelled or not sent is free", async () => {
+    const { ledger } = await setup({ day: "1000" });
+    await sent(ledger, "A", rejected);
+    await sent(ledger, "B", { ...accepted("P-B"), status: "Cancelled" });
+    await sent(ledger, "C", notSent);
+    await sent(ledger, "D");
+    await sent(ledger, "E");
+    expect(await taken(ledger, "F")).toMatchObject({
+      ...above("day", 1_000n, "2026-11-21T10:00:00.000Z"),
+    });
+    // It is sent again, so it counts again.
+    expect(await taken(ledger, "C")).toMatchObject(above("day", 1_000n));
+  });
+
+  test("of a day: a window of 24 hours, but for what is unknown", async () => {
+    const { ledger, later } = await setup({ day: "1000" });
+    const lost = await sent(ledger, "LOST", unknown);
+    await sent(ledger, "A");
+    later(dayMs - 1);
+    expect(await taken(ledger, "B")).toMatchObject(
+      above("day", 1_000n, "2026-11-21T10:00:00.000Z"),
+    );
+    later(1);
+    await sent(ledger, "B");
+    later(30 * dayMs);
+    await sent(ledger, "C");
+    expect(await taken(ledger, "D")).toMatchObject(above("day", 1_000n));
+    const [seen = lost] = await ledger.unsettled();
+    await ledger.learn({
+      seen,
+      outcome: { state: "NOT_SENT", code: "declared", message: "no", isReported: true },
+    });
+    expect(await taken(ledger, "D")).toMatchObject({ kind: "new" });
+  });
+
+  test("of a day: what is sent again counts from then on", async () => {
+    const { ledger, later } = await setup({ day: "1000" });
+    await sent(ledger, "A", unknown);
+    later(dayMs - 1_000);
+    await sent(ledger, "A");
+    later(2_000);
+    await sent(ledger, "B");
+    expect(await taken(ledger, "C")).toMatchObject(above("day", 1_000n));
+  });
+
+  test("of the refunds of a day", async () => {
+    const { ledger } = await setup({ "refund-day": "12" });
+    const send = (intent: ReturnType<typeof refund>) =>
+      ledger.claim({ intent, onDuplicate: "reject", paidPaisa: 1_000n });
+    expect(await send(refund("T1", 7n))).toMatchObject({ kind: "new" });
+    expect(await send(refund("T2", 6n))).toMatchObject(above("refund-day", 7n));
+    expect(await send(refund("T2", 5n))).toMatchObject({ kind: "new" });
+    expect(await taken(ledger, "A")).toMatchObject({ kind: "new" });
+  });
+
+  test("of a new recipient, until a payout was accepted a day ago", async () => {
+    const { ledger, later } = await setup({ "new-recipient": "600" });
+    const to = (reference: string, paisa: bigint) => {
+      const one = payout(reference, { amountPaisa: paisa });
+      one.asked = { ...one.asked, amount: Number(paisa) / 100, recipientNumber: "01711111111" };
+      return ledger.claim({ intent: one, onDuplicate: "reject-if-unknown", sealer });
+    };
+    const end = async (answer: Awaited<ReturnType<typeof to>>, outcome: Outcome) => {
+      if (answer.kind !== "new") throw new Error(answer.kind);
+      await record(ledger, answer.operation, outcome);
+    };
+    await end(await to("A", 600n), rejected);
+    await end(await to("B", 500n), accepted("P-B"));
+    expect(await to("C", 101n)).toMatchObject(above("new-recipient", 500n));
+    await end(await to("C", 100n), { ...accepted("P-C"), status: "Cancelled" });
+    expect(await taken(ledger, "OTHER", 600n)).toMatchObject({ kind: "new" });
+    later(dayMs);
+    expect(await to("D", 700n)).toMatchObject({ kind: "new" });
+  });
+
+  test("a rejected payout does not make a recipient known", async () => {
+    const { ledger, later } = await setup({ "new-recipient": "400" });
+    const small = { ...payout("A"), amountPaisa: 400n };
+    small.asked = { ...small.asked, amount: 4 };
+    const answer = await ledger.claim({ intent: small, onDuplicate: "reject", sealer });
+    if (answer.kind !== "new") throw new Error(answer.kind);
+    await record(ledger, answer.operation, rejected);
+    later(2 * dayMs);
+    const again = payout("B", { asked: { ...payout("A").asked, merchantRef: "B" } });
+    expect(await ledger.claim({ intent: again, onDuplicate: "reject", sealer })).toMatchObject(
+      above("new-recipient", 0n),
+    );
+  });
+
+  test("a file is judged as a whole, and reserves its rows until they are sent or cancelled", async () => {
+    const { ledger, findings } = await setup({ day: "2000" });
+    expect((await planned(ledger, "large", 5)).answer).toMatchObject({ kind: "denied" });
+    const { batch, answer } = await planned(ledger, "small", 3);
+    const plan = plannedBy(answer);
+    expect(await taken(ledger, "A", 501n)).toMatchObject({
+      kind: "above-limit",
+      excess: { usedPaisa: 1_500n, batches: [{ batch: { id: batch.id }, paisa: 1_500n }] },
+    });
+    await sent(ledger, "A");
+    const row = async (at: number, outcome: Outcome) => {
+      const one = plannedRow(at + 1, { reference: `small-${at}` });
+      const order = { amount: 5, merchantRef: one.reference, paymentMethodId: "m1" };
+      const intent = {
+        ...payout(one.reference, { batch: batch.number }),
+        asked: { ...order, recipientNumber: one.recipient },
+      };
+      const request = { intent, onDuplicate: "reject", sealer, batchId: batch.id } as const;
+      const claim = await ledger.claim(request);
+      if (claim.kind !== "new" && claim.kind !== "resumed") throw new Error(claim.kind);
+      await record(ledger, claim.operation, outcome);
+    };
+    // A planned row is never judged again, also if it was not sent.
+    await row(0, accepted("P-0"));
+    await row(1, notSent);
+    expect(await taken(ledger, "B", 1n)).toMatchObject(above("day", 2_000n));
+    await row(1, rejected);
+    await sent(ledger, "B");
+    expect(await findings()).toEqual([]);
+    await ledger.batches.claimPlanned(plan.batch);
+    await ledger.batches.cancel(plan.batch);
+    await sent(ledger, "C");
+    expect(await taken(ledger, "D", 1n)).toMatchObject(above("day", 2_000n));
+    expect(await findings()).toEqual([]);
+  });
+
+  test("the check finds a batch that reserves too little", async () => {
+    const { ledger, findings, run } = await setup({ day: "2000" });
+    const { batch } = await planned(ledger, "small", 3);
+    await run("UPDATE batches SET reserved_paisa = 7");
+    expect(await findings()).toEqual([
+      {
+        kind: "batch",
+        name: batch.id,
+        problem: "changed",
+        columns: ["reserved_paisa"],
+        now: ["7"],
+      },
+    ]);
+  });
+
+  test("repetition under a new reference", async () => {
+    const { ledger, set } = await setup({ repeat: "reject" });
+    await sent(ledger, "A");
+    const again = { ...payout("B"), asked: { ...payout("A").asked, merchantRef: "B" } };
+    const request = { intent: again, sealer } as const;
+    expect(await ledger.claim({ ...request, onDuplicate: "send" })).toMatchObject({
+      kind: "repeat",
+      earlier: { reference: "A" },
+    });
+    await set("repeat", "warn");
+    expect(await ledger.claim({ ...request, onDuplicate: "reject-if-unknown" })).toMatchObject({
+      kind: "new",
+      earlier: { reference: "A" },
+    });
+  });
+
+  test("of agents, beside those of all", async () => {
+    const { ledger, opened } = await setup({
+      "agent-payout": "500",
+      "agent-day": "900",
+      day: "1500",
+    });
+    const agent = await opened(2, { actor: "agent" });
+    await sent(ledger, "PERSON");
+    expect(await taken(agent, "A", 501n)).toMatchObject(above("agent-payout", null));
+    await sent(agent, "A");
+    expect(await taken(agent, "B")).toMatchObject(above("agent-day", 500n));
+    const returned = { kind: "refund", amountPaisa: 401n, target: "T" } as const;
+    expect(
+      await agent.claim({
+        intent: { ...returned, reference: null, asked: {} },
+        onDuplicate: "reject",
+        paidPaisa: 1_000n,
+      }),
+    ).toMatchObject(above("agent-day", 500n));
+    // A payout of a person that was not sent, and that an agent sends, is the agent's.
+    await sent(ledger, "FREE", notSent);
+    expect(await taken(agent, "FREE")).toMatchObject(above("agent-day", 500n));
+    expect(await taken(ledger, "FREE")).toMatchObject({ kind: "resumed" });
+    expect((await planned(agent, "agents", 1)).answer).toMatchObject({ kind: "denied" });
+    // The day of all has room for one more.
+    expect(await taken(ledger, "LAST", 1n)).toMatchObject(above("day", 1_500n));
+  });
+
+  test("an agent sends neither in production without limits of agents, nor what a person planned", async () => {
+    const production = { ...owner, environment: "production" };
+    const { ledger, opened, set } = await setup({ "agent-payout": "500" }, { owner: production });
+    const agent = await opened(2, { actor: "agent" });
+    expect(await taken(agent, "A")).toMatchObject({ kind: "agent-without-limits" });
+    await set("agent-day", "5000");
+    expect(await taken(agent, "A")).toMatchObject({ kind: "new" });
+    const { batch } = await planned(ledger, "person", 1);
+    await ledger.batches.release(batch);
+    expect(await agent.batches.claimPlanned(batch)).toMatchObject({
+      kind: "denied",
+      denial: { kind: "not-of-agent" },
+    });
+  });
+
+  test("a ledger without limits is rejected, if the profile had some", async () => {
+    const remembering = { ...owner, environment: "production", expectsLimits: true };
+    const { ledger, set } = await setup({}, { owner: remembering });
+    expect(await taken(ledger, "A")).toMatchObject({ kind: "limits-missing" });
+    expect((await planned(ledger, "file", 1)).answer).toMatchObject({ kind: "denied" });
+    // An owner removed it.
+    await set("day", "100");
+    await set("day", null);
+    expect(await taken(ledger, "A")).toMatchObject({ kind: "new" });
+  });
+});

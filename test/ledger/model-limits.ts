@@ -1,0 +1,162 @@
+import { isUnresolved, phaseOf } from "../../src/domain/state.ts";
+import type { PlannedRow, PlanResult } from "../../src/ledger/batch.ts";
+import { recipientOf } from "../../src/ledger/columns.ts";
+import { type ClaimRequest, mayHavePaid } from "../../src/ledger/decide.ts";
+import type { LimitStore } from "../../src/ledger/ledger.ts";
+import {
+  askedBy,
+  countedSince,
+  type Denial,
+  denialOf,
+  excessOf,
+  type LimitFacts,
+  limitsAfter,
+  type Sender,
+  type Use,
+  usedBy,
+} from "../../src/ledger/limits.ts";
+import type { Operation } from "../../src/ledger/operation.ts";
+import { openRowsOf } from "./model-batches.ts";
+import type { ModelRun } from "./model-state.ts";
+
+/** Limits in the plainest form: every question walks through all operations and rows. */
+export function modelLimits(run: ModelRun) {
+  const { state, worker } = run;
+  const { environment } = worker.owner;
+  const isProduction = environment === "production";
+  const isAgent = worker.actor === "agent";
+  const sender: Sender = { isAgent, isProduction, expectsLimits: false };
+
+  function changes() {
+    const account = isProduction ? "" : run.account();
+    return state.limits
+      .filter((one) => one.environment === environment && one.account === account)
+      .map(({ change }) => change);
+  }
+
+  /** When an operation was last taken to be sent, if it counts. */
+  function usesOf(one: Operation, since: string): Use[] {
+    if (one.kind !== "payout" && one.kind !== "refund") return [];
+    if (!mayHavePaid(one)) return [];
+    const takenAt = isUnresolved(one) ? null : run.takenAt(one);
+    if (takenAt !== null && takenAt <= since && one.createdAt <= since) return [];
+    const byAgent = state.agents.get(one.number);
+    return [
+      {
+        ...{ kind: one.kind, paisa: one.amountPaisa ?? 0n, takenAt },
+        isAgent: one.actor === "agent" || (byAgent !== undefined && byAgent > since),
+        payee: one.kind === "payout" ? recipientOf(one) : null,
+      },
+    ];
+  }
+
+  const openRows = () => openRowsOf(run).filter(run.isGuarded).toReversed();
+
+  function uses(): Use[] {
+    const since = countedSince(worker.now());
+    const sent = state.operations.filter(run.isGuarded).flatMap((one) => usesOf(one, since));
+    const reserved = new Map<bigint, Use>();
+    for (const { batch, row } of openRows()) {
+      const { id, createdAt, number, actor } = batch;
+      const before = reserved.get(number)?.paisa ?? 0n;
+      reserved.set(number, {
+        ...{ kind: "payout", payee: null, takenAt: null, paisa: before + row.amountPaisa },
+        ...{ isAgent: actor === "agent", batch: { id, createdAt } },
+      });
+    }
+    const inOrder = [...reserved].sort(([one], [other]) => (one < other ? -1 : 1));
+    return [...sent, ...inOrder.map(([, use]) => use)];
+  }
+
+  /** The planned rows to a recipient without an old payout, as one use. */
+  function newRecipient(payee: string): Use[] {
+    const since = countedSince(worker.now());
+    const isOld = (one: Operation) =>
+      one.kind === "payout" &&
+      recipientOf(one) === payee &&
+      phaseOf(one) === "live" &&
+      (one.acceptedAt ?? "") <= since &&
+      one.acceptedAt !== null;
+    if (state.operations.filter(run.isGuarded).some(isOld)) return [];
+    const paisa = openRows()
+      .filter(({ row }) => recipientOf({ asked: { recipientNumber: row.recipient } }) === payee)
+      .reduce((sum, { row }) => sum + row.amountPaisa, 0n);
+    return [{ kind: "payout", paisa, isAgent: false, payee, takenAt: null, only: "new-recipient" }];
+  }
+
+  function ofClaim({ intent, found }: ClaimRequest): (LimitFacts & Sender) | undefined {
+    const { kind } = intent;
+    const isJudged = (kind === "payout" || kind === "refund") && intent.batch == null && !found;
+    if (!isJudged) return undefined;
+    const limits = limitsAfter(changes());
+    const payee = kind === "payout" ? recipientOf(intent) : "";
+    const planned = kind === "payout" ? newRecipient(payee) : [];
+    const counted = [...uses(), ...planned];
+    const used = usedBy(counted, planned.length > 0 ? payee : undefined);
+    return { limits, used, uses: counted, ...sender };
+  }
+
+  function ofPlan(rows: PlannedRow[], account: string): PlanResult | undefined {
+    const isOpen = ({ reference }: PlannedRow) =>
+      !state.operations.some(
+        (one) => one.reference === reference && one.account === account && phaseOf(one) !== "free",
+      );
+    const open = rows.filter(isOpen);
+    const limits = limitsAfter(changes());
+    const denial = open.length > 0 ? denialOfRows(open) : undefined;
+    if (denial) return { kind: "denied", denial };
+    const isRepeated = rows.some(({ isAccepted }) => isAccepted);
+    return isRepeated && (isAgent || limits.rejectsRepeats) ? { kind: "repeats" } : undefined;
+  }
+
+  function denialOfRows(open: PlannedRow[]): Denial | undefined {
+    const limits = limitsAfter(changes());
+    const denied = denialOf(limits, sender);
+    if (denied) return denied;
+    const sum = (all: PlannedRow[]) => all.reduce((paisa, one) => paisa + one.amountPaisa, 0n);
+    const largestPaisa = open.map((one) => one.amountPaisa).sort((a, b) => (a < b ? 1 : -1))[0];
+    const asked = { ...askedBy({ kind: "payout", amountPaisa: sum(open) }, isAgent) };
+    const all = uses();
+    const excess = excessOf(
+      { ...asked, largestPaisa: largestPaisa ?? 0n },
+      { limits, used: usedBy(all, undefined), uses: all },
+      undefined,
+    );
+    const rowOf = ({ line, amountPaisa: paisa, recipient }: PlannedRow) => {
+      return { line, paisa, recipient };
+    };
+    if (excess) {
+      const above = open.filter((one) => one.amountPaisa > excess.allowedPaisa);
+      const rows = excess.usedPaisa === null ? above.map(rowOf) : undefined;
+      return { kind: "above-limit", excess: { ...excess, rows } };
+    }
+    const allowed = limits.amounts["new-recipient"];
+    if (allowed === undefined) return undefined;
+    const only = { ...limits, amounts: { "new-recipient": allowed } };
+    const payeeOf = (one: PlannedRow) => recipientOf({ asked: { recipientNumber: one.recipient } });
+    const found = [...new Set(open.map(payeeOf))].flatMap((payee) => {
+      const own = open.filter((one) => payeeOf(one) === payee);
+      const planned = newRecipient(payee);
+      const counted = [...all, ...planned];
+      const facts = { limits: only, used: usedBy(counted, payee), uses: counted };
+      const amountPaisa = sum(own);
+      const above = excessOf(askedBy({ kind: "payout", amountPaisa }, false), facts, payee);
+      const line = own[0]?.line ?? 0;
+      const row = { line, paisa: amountPaisa, recipient: payee };
+      return planned.length > 0 && above ? [{ above, row }] : [];
+    });
+    const [first] = found;
+    if (!first) return undefined;
+    return {
+      kind: "above-limit",
+      excess: { ...first.above, rows: found.map(({ row }) => row) },
+    };
+  }
+
+  const store: LimitStore = {
+    changes: async () => changes(),
+    uses: async () => uses(),
+    wereSet: () => changes().length > 0,
+  };
+  return { store, ofClaim, ofPlan, denial: () => denialOf(limitsAfter(changes()), sender) };
+}
