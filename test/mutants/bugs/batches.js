@@ -117,8 +117,8 @@ export const batchBugs = [
       ),
     tests: [...identity, "-t", "another production account finished"],
   },
-  ...["and the changed file", "and a file with all rows"].map((title) => ({
-    name: `batch: the states of its rows decide unchecked, ${title}`,
+  {
+    name: "batch: the states of its rows decide unchecked",
     seam: "batchOfFile",
     decorate: (find) => (file, rows, ledger) =>
       find(
@@ -129,8 +129,8 @@ export const batchBugs = [
           recordedRows: () => (plan, set) => ledger.batches.rowsAsRead(plan, set),
         }),
       ),
-    tests: ["test/ledger/colleague.test.ts", "-t", title],
-  })),
+    tests: ["test/ledger/colleague.test.ts", "-t", "and a file with all rows"],
+  },
   {
     name: "batch: a changed file of an unfinished batch is a new batch",
     seam: "whichBatch",
@@ -170,19 +170,6 @@ export const batchBugs = [
     tests: [...sealed, "-t", "planted batch is not sent"],
   },
   {
-    name: "batch: an export believes edited rows",
-    seam: "server",
-    decorate:
-      (open) =>
-      async (...given) => {
-        const opened = await open(...given);
-        const { batches } = opened.ledger;
-        const recordedRows = () => (plan, set) => batches.rowsAsRead(plan, set);
-        return { ...opened, ledger: withBatches(opened.ledger, { recordedRows }) };
-      },
-    tests: ["test/ledger/colleague.test.ts", "-t", "a paid row as rejected"],
-  },
-  {
     name: "batch: a plan of others is sealed whatever time it has",
     seam: "resumedBatch",
     decorate:
@@ -195,7 +182,7 @@ export const batchBugs = [
         const changed = withBatches(ledger, { seal: unchecked });
         return resume(batch, compare, choices, { ledger: changed, sealer });
       },
-    tests: ["test/ledger/colleague.test.ts", "-t", "with a time to come"],
+    tests: ["test/ledger/colleague.test.ts", "-t", "a time to come"],
   },
   ...["columns", "method"].map((part) => ({
     name: `batch: the ${part} of a plan of others are not compared with the file`,
@@ -211,7 +198,7 @@ export const batchBugs = [
     tests: [
       "test/ledger/colleague.test.ts",
       "-t",
-      part === "columns" ? "with other columns" : "with another method by its name",
+      part === "columns" ? "other columns" : "another method by its name",
     ],
   })),
   {
