@@ -94,6 +94,19 @@ describeEach(databases, "I13: limits", ({ share }) => {
     expect(await ledger.limits.uses()).toHaveLength(2);
   });
 
+  test("of a day: claims of one commit see each other", async () => {
+    const { ledger } = await setup({ day: "1000", "refund-day": "10" });
+    const intents = [payout("A"), payout("B"), payout("C"), refund("T1", 7n), refund("T2", 7n)];
+    const answers = await ledger.change(
+      intents.map((intent) => {
+        return { kind: "claim", intent, onDuplicate: "send", paidPaisa: 1_000n, sealer } as const;
+      }),
+    );
+    expect(answers.map(({ kind }) => kind)).toEqual([
+      ...["new", "new", "above-limit", "new", "above-limit"],
+    ]);
+  });
+
   test("of a day: what was rejected, cancelled or not sent is free", async () => {
     const { ledger } = await setup({ day: "1000" });
     await sent(ledger, "A", rejected);

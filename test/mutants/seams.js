@@ -116,6 +116,19 @@ export const seams = {
   replaced: decoratedAt("domain/new-reference.ts", "replacedReferences"),
   /** What other logins recorded of an operation. */
   others: decoratedAt("ledger/events.ts", "recordedByOthers"),
+  /** Whether an operation moved or will move money, or may have. */
+  mayHavePaid: decoratedAt("ledger/decide.ts", "mayHavePaid"),
+  /** The limits after their changes. */
+  limits: decoratedAt("ledger/limits.ts", "limitsAfter"),
+  /** The first limit that an order would exceed. */
+  excess: decoratedAt("ledger/limits.ts", "excessOf"),
+  /** Whether something that was sent counts against a limit. */
+  counted: decoratedAt("ledger/limits.ts", "counts"),
+  /** Since when, and until when. */
+  countedSince: decoratedAt("ledger/limits.ts", "countedSince"),
+  endOfUse: decoratedAt("ledger/limits.ts", "endOf"),
+  /** Why nothing is sent, whatever its amount. */
+  limitDenial: decoratedAt("ledger/limits.ts", "denialOf"),
   /** What is left of a payment to refund. */
   refundable: decoratedAt("ledger/decide.ts", "refundableOf"),
   /** Whether a status check contradicts a final status. */

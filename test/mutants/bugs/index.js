@@ -12,6 +12,7 @@ import { clientBugs } from "./client.js";
 import { databaseBugs } from "./database.js";
 import { decideBugs } from "./decide.js";
 import { hostBugs } from "./host.js";
+import { limitBugs } from "./limits.js";
 import { otherLoginBugs } from "./other-logins.js";
 import { overlapBugs } from "./overlaps.js";
 import { payoutBugs } from "./payouts.js";
@@ -32,6 +33,7 @@ export const bugs = [
   ...clientBugs,
   ...hostBugs,
   ...decideBugs,
+  ...limitBugs,
   ...otherLoginBugs,
   ...overlapBugs,
   ...payoutBugs,

@@ -1,0 +1,228 @@
+import { override } from "../override.js";
+
+const bounded = (title) => ["test/ledger/limits.test.ts", "-t", title];
+const ofDay = "what was rejected, cancelled or not sent is free";
+const inWindow = "a window of 24 hours, but for what is unknown";
+const reserving = "reserves its rows until they are sent or cancelled";
+const lastHeadroom = "the last headroom is taken once";
+const ofAgents = "of agents, beside those of all";
+const isReserve = /^\s*UPDATE batches\b.*\breserved_paisa = b\.reserved_paisa/s;
+
+/** Bugs of limits (I13). */
+export const limitBugs = [
+  {
+    name: "limits: claims of one commit take the headroom twice",
+    seam: "claimKeys",
+    decorate: (keysOf) => (claim) => keysOf(claim).filter((key) => key !== "limits"),
+    tests: bounded("claims of one commit"),
+  },
+  {
+    name: "limits: a limit is exceeded by the last paisa",
+    seam: "excess",
+    decorate: (excessOf) => (asked, facts, payee) =>
+      excessOf({ ...asked, sumPaisa: asked.sumPaisa - 1n }, facts, payee),
+    tests: bounded("of the refunds of a day"),
+  },
+  {
+    name: "limits: a payout may be a paisa above its limit",
+    seam: "excess",
+    decorate: (excessOf) => (asked, facts, payee) =>
+      excessOf({ ...asked, largestPaisa: asked.largestPaisa - 1n }, facts, payee),
+    tests: bounded("P29: of one payout"),
+  },
+  {
+    name: "limits: what was cancelled counts",
+    seam: "mayHavePaid",
+    decorate: (mayHavePaid) => (one) => one.status === "Cancelled" || mayHavePaid(one),
+    tests: bounded(ofDay),
+  },
+  {
+    name: "limits: what was rejected counts",
+    seam: "mayHavePaid",
+    decorate: (mayHavePaid) => (one) => one.state === "REFUSED" || mayHavePaid(one),
+    tests: bounded(ofDay),
+  },
+  {
+    name: "limits: what was freed is never subtracted",
+    seam: "mayHavePaid",
+    decorate: () => () => true,
+    tests: bounded(ofDay),
+  },
+  {
+    name: "limits: an unknown outcome does not count",
+    seam: "counted",
+    decorate: (counts) => (limit, use, payee) =>
+      (use.takenAt !== null || use.batch !== undefined) && counts(limit, use, payee),
+    tests: bounded(inWindow),
+  },
+  {
+    name: "limits: an unknown outcome counts for a day only",
+    seam: "database",
+    decorate: (database) =>
+      rewriting(database, /o\.phase = 'unresolved' AND o\.state <> 'CONFIRMED'/, "false"),
+    tests: bounded(inWindow),
+  },
+  {
+    name: "limits: what is sent again counts from its first attempt",
+    seam: "database",
+    decorate: (database) => rewriting(database, /e\.event IN \('resumed', 'reopened'\)/, "false"),
+    tests: bounded("what is sent again counts from then on"),
+  },
+  {
+    name: "limits: a retry counts twice",
+    seam: "claim",
+    decorate: (decideClaim) => (request, facts) => {
+      const decision = decideClaim(request, facts);
+      const { limits, used } = facts.limits ?? {};
+      const allowed = limits?.amounts.day;
+      return decision.kind === "resumed" &&
+        allowed !== undefined &&
+        used.day + request.intent.amountPaisa > allowed
+        ? { kind: "limits-missing" }
+        : decision;
+    },
+    tests: bounded(lastHeadroom),
+  },
+  {
+    name: "limits: the window is a millisecond too long",
+    seam: "countedSince",
+    decorate: (countedSince) => (nowMs) => countedSince(nowMs - 1),
+    tests: bounded(inWindow),
+  },
+  {
+    name: "limits: the window is a millisecond too short",
+    seam: "countedSince",
+    decorate: (countedSince) => (nowMs) => countedSince(nowMs + 1),
+    tests: bounded(inWindow),
+  },
+  {
+    name: "limits: what is told to be free is not free yet",
+    seam: "endOfUse",
+    decorate: () => (takenAt) => takenAt,
+    tests: bounded(ofDay),
+  },
+  {
+    name: "limits: a rejected payout makes its recipient known",
+    seam: "database",
+    decorate: (database) =>
+      rewriting(database, /p\.phase = 'live' AND p\.accepted_at <=/g, "p.created_at <="),
+    tests: bounded("does not make a recipient known"),
+  },
+  {
+    name: "limits: a payout of today makes its recipient known",
+    seam: "database",
+    decorate: (database) => rewriting(database, /AND p\.accepted_at <=/g, "AND ' ' <"),
+    tests: bounded("of a new recipient, until a payout was accepted a day ago"),
+  },
+  {
+    name: "limits: planned rows are not reserved",
+    seam: "database",
+    decorate: (database) => rewriting(database, /b\.reserved_paisa > 0/g, "false"),
+    tests: bounded(reserving),
+  },
+  {
+    name: "limits: a row that is sent stays reserved",
+    seam: "database",
+    decorate: (database) => without(database, /\breserved_paisa - /),
+    tests: bounded(reserving),
+  },
+  {
+    name: "limits: a row that was not sent is no longer reserved",
+    seam: "database",
+    decorate: (database) => without(database, /\breserved_paisa \+ /),
+    tests: bounded(reserving),
+  },
+  {
+    name: "limits: a file is judged by its largest row",
+    seam: "excess",
+    decorate: (excessOf) => (asked, facts, payee) =>
+      excessOf({ ...asked, sumPaisa: asked.largestPaisa }, facts, payee),
+    tests: bounded(reserving),
+  },
+  {
+    name: "limits: a removed limit still holds",
+    seam: "limits",
+    decorate: (limitsAfter) => (changes) => limitsAfter(changes.filter(({ value }) => value)),
+    tests: bounded("is rejected, if the profile had some"),
+  },
+  {
+    name: "limits: the first change of a limit holds",
+    seam: "limits",
+    decorate: (limitsAfter) => (changes) => limitsAfter([...changes].reverse()),
+    tests: bounded("repetition under a new reference"),
+  },
+  {
+    name: "limits: what an agent sends counts as that of others",
+    seam: "counted",
+    decorate: (counts) => (limit, use, payee) => counts(limit, { ...use, isAgent: false }, payee),
+    tests: bounded(ofAgents),
+  },
+  {
+    name: "limits: refunds of an agent are not limited",
+    seam: "excess",
+    decorate: (excessOf) => (asked, facts, payee) =>
+      excessOf({ ...asked, isAgent: asked.isAgent && asked.kind !== "refund" }, facts, payee),
+    tests: bounded(ofAgents),
+  },
+  {
+    name: "limits: one limit for agents is enough in production",
+    seam: "limitDenial",
+    decorate: (denialOf) => (limits, sender) =>
+      denialOf({ ...limits, amounts: { "agent-day": 0n, ...limits.amounts } }, sender),
+    tests: bounded("an agent sends neither in production"),
+  },
+  {
+    name: "limits: an agent sends what a person planned",
+    seam: "database",
+    decorate: (database) => rewritingRows(database, /\bFROM batches\b/, { actor: "agent" }),
+    tests: bounded("nor what a person planned"),
+  },
+  {
+    name: "limits: a ledger without limits is accepted, if the profile had some",
+    seam: "limitDenial",
+    decorate: (denialOf) => (limits, sender) =>
+      denialOf(limits, { ...sender, expectsLimits: false }),
+    tests: bounded("is rejected, if the profile had some"),
+  },
+];
+
+/** Other SQL in each statement that has it. */
+function rewriting(database, pattern, replacement) {
+  return override(database, {
+    prepare: (prepare) => (sql) => prepare(sql.replace(pattern, replacement)),
+  });
+}
+
+/** Other columns in each row that is read by statements that match. */
+function rewritingRows(database, pattern, values) {
+  const changed = (row) => row && { ...row, ...values };
+  return override(database, {
+    prepare: (prepare) => (sql) => {
+      const statement = prepare(sql);
+      if (!pattern.test(sql)) return statement;
+      return override(statement, {
+        get:
+          (get) =>
+          (...given) =>
+            changed(get(...given)),
+        all:
+          (all) =>
+          (...given) =>
+            all(...given).map(changed),
+      });
+    },
+  });
+}
+
+/** Without the changes of reserves that match. */
+function without(database, change) {
+  const nothing = () => () => 1;
+  return override(database, {
+    prepare: (prepare) => (sql) => {
+      const statement = prepare(sql);
+      return isReserve.test(sql) && change.test(sql)
+        ? override(statement, { run: nothing, all: () => () => [] })
+        : statement;
+    },
+  });
+}
