@@ -18,7 +18,10 @@ const width = 73;
  */
 export async function manual(version: string): Promise<ManPage[]> {
   const groups = entries.filter(({ load }) => !load);
-  const single = entries.filter(({ name, load }) => load && !name.includes(" "));
+  // A command may have commands below it that have no page of their own.
+  const single = entries.filter(
+    ({ name, load }) => load && !groups.some((group) => name.startsWith(`${group.name} `)),
+  );
   return [
     {
       file: "lenden.1",
