@@ -101,8 +101,8 @@ export class RunLimits {
     const sums = yield* this.#gross(asking);
     const payee = intent.kind === "payout" ? recipientOf(intent) : "";
     const isNamed = intent.kind === "payout" && limits.amounts["new-recipient"] !== undefined;
-    const [number, whose] = [this.#scope.number(own.number), this.#scope.value(own.number)];
-    const rows = isNamed ? yield* query(this.#sql.recipient, number, sums.since, payee, whose) : [];
+    const whose = this.#scope.value(own.number);
+    const rows = isNamed ? yield* query(this.#sql.recipient, sums.since, payee, whose) : [];
     const payees = rows.map((row) => ({ payee, row }));
     const recipient = (yield* this.#newRecipients(payees, sums, asking)).get(payee);
     const used = { ...sums.used, "new-recipient": recipient?.usedPaisa };
@@ -242,9 +242,8 @@ export class RunLimits {
     const allowed = limits.amounts["new-recipient"];
     if (allowed === undefined) return undefined;
     const { own } = asking;
-    const values: Value[] = [batch, own.number, this.#scope.number(own.number), sums.since];
-    const whose = this.#scope.value(own.number);
-    const found = yield* query(this.#sql.recipientsOfPlan, ...values, whose);
+    const values: Value[] = [batch, own.number, sums.since, this.#scope.value(own.number)];
+    const found = yield* query(this.#sql.recipientsOfPlan, ...values);
     const payees = found.map((row) => ({ payee: String(row.payee), row }));
     const fresh = yield* this.#newRecipients(payees, sums, asking);
     const only = { ...limits, amounts: { "new-recipient": allowed } };
@@ -406,22 +405,26 @@ function statements(scope: GuardScope, { isIn }: Pick<Dialect, "isIn">) {
   const openRows = `FROM lenden.batch_rows r WHERE r.batch = $1
     AND coalesce((SELECT o.phase FROM lenden.operations o
       WHERE o.account = CAST($2 AS bigint) AND o.reference = r.reference), 'free') = 'free'`;
-  const ofPayee = (payee: string, number: string) => `p.recipient_key = ${payee}
-    AND ${ofOperations("p", number)} AND p.kind = 'payout'`;
-  const paidBefore = (payee: string, number: string, since: string) => `(
-    SELECT p.number FROM lenden.operations p WHERE ${ofPayee(payee, number)}
-      AND p.phase = 'live' AND p.accepted_at <= ${since} LIMIT 1)`;
-  const recentTo = (payee: string, number: string, since: string) => `(
+  /** With the zeros, the index of the recipient is used, and not that of an account or of all numbers. */
+  const ofPayee = (
+    payee: string,
+    whose: string,
+  ) => `p.recipient_key = ${payee} AND p.kind = 'payout'
+    AND ${isProduction ? `p.environment = ${whose}` : `p.account + 0 = CAST(${whose} AS bigint)`}`;
+  const paidBefore = (payee: string, since: string, whose: string) => `(
+    SELECT p.number FROM lenden.operations p WHERE ${ofPayee(payee, whose)}
+      AND p.phase = 'live' AND p.accepted_at <= ${since} ORDER BY p.number + 0 LIMIT 1)`;
+  const recentTo = (payee: string, since: string, whose: string) => `(
     SELECT sum(p.amount_paisa) FROM lenden.operations p
-    WHERE ${ofPayee(payee, number)} AND p.created_at > ${since})`;
+    WHERE ${ofPayee(payee, whose)} AND p.created_at > ${since})`;
   const plannedTo = (payee: string, whose: string) => `(
     SELECT sum(r.amount_paisa) FROM lenden.batch_rows r ${plansOfRows}
       AND r.recipient_key = ${payee} AND ${inSql("b", whose)} AND ${isOpenRow})`;
   /** `paid`: an old payout to a recipient. Without one, what was sent within the day, and what is planned. */
-  const ofNewRecipient = (payee: string, number: string, since: string, whose: string) => {
-    const paid = paidBefore(payee, number, since);
+  const ofNewRecipient = (payee: string, since: string, whose: string) => {
+    const paid = paidBefore(payee, since, whose);
     const ifNew = (sum: string) => `CASE WHEN ${paid} IS NULL THEN coalesce(${sum}, 0) END`;
-    return `${paid} AS paid, ${ifNew(recentTo(payee, number, since))} AS recent,
+    return `${paid} AS paid, ${ifNew(recentTo(payee, since, whose))} AS recent,
       ${ifNew(plannedTo(payee, whose))} AS planned`;
   };
   const reserving = (columns: string, whose: string) => `SELECT ${columns} FROM lenden.batches b
@@ -448,15 +451,15 @@ function statements(scope: GuardScope, { isIn }: Pick<Dialect, "isIn">) {
     ),
     /** $1 scope of batches. */
     batches: `${reserving("b.id, b.created_at, b.reserved_paisa, b.actor", "$1")} ORDER BY b.number`,
-    /** $1 scope of operations, $2 time, $3 recipient, $4 scope of batches. */
-    recipient: `SELECT ${ofNewRecipient("$3", "$1", "$2", "$4")}`,
+    /** $1 time, $2 recipient, $3 scope. */
+    recipient: `SELECT ${ofNewRecipient("$2", "$1", "$3")}`,
     openRows: `SELECT coalesce(sum(r.amount_paisa), 0) AS total, max(r.amount_paisa) AS largest ${openRows}`,
     /** $3 amount. */
     rowsAbove: `SELECT r.line, r.amount_paisa, r.recipient ${openRows} AND r.amount_paisa > $3
       ORDER BY r."row"`,
-    /** $3 scope of operations, $4 time, $5 scope of batches. */
+    /** $3 time, $4 scope. */
     recipientsOfPlan: `SELECT g.payee, g.payee AS recipient, g.asked, g.asked AS amount_paisa, g.line,
-        ${ofNewRecipient("g.payee", "$3", "$4", "$5")}
+        ${ofNewRecipient("g.payee", "$3", "$4")}
       FROM (SELECT r.recipient_key AS payee, sum(r.amount_paisa) AS asked, min(r.line) AS line
         ${openRows} GROUP BY r.recipient_key) g ORDER BY g.line`,
   };
