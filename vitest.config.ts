@@ -22,6 +22,7 @@ const long = [
   "test/http/hostile.test.ts",
   "test/ledger/{colleague,copies,differential,edited,file,head,lost,move,position,read-only}.test.ts",
   "test/ledger/server-{commits,durability,outage,pooler,settings}.test.ts",
+  "test/limits/harness.test.ts",
   "test/linear.test.ts",
   "test/mcp/faults.test.ts",
   "test/package/package.test.ts",
