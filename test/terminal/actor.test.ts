@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { openMerchant, payoutOf } from "../support/merchant.ts";
+import { openMerchant, payoutNumber } from "../support/merchant.ts";
 import { openTerminal, terminalTest } from "./terminal.ts";
 
 terminalTest("who acts in a terminal is a person, or an agent that has a terminal", async () => {
@@ -7,7 +7,7 @@ terminalTest("who acts in a terminal is a person, or an agent that has a termina
   const { env } = merchant;
   const actorOf = async (reference: string, more: Record<string, string> = {}, stdout?: string) => {
     const options = stdout === undefined ? {} : { stdout };
-    const terminal = await openTerminal(payoutOf(reference), {
+    const terminal = await openTerminal(payoutNumber(reference.length, reference), {
       env: { ...env, ...more },
       ...options,
     });

@@ -1,6 +1,7 @@
 import { exact } from "../../cli/command/common-flags.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { text, type View } from "../../cli/output/view.ts";
+import { actors } from "../../domain/actor.ts";
 import { signedText } from "../../domain/amount.ts";
 import { usage } from "../../domain/failure.ts";
 import { localIso } from "../../domain/local-time.ts";
@@ -98,6 +99,8 @@ export const ledgerExport = defineCommand({
     const { z, text, textOrNull, signed, each } = schema;
     return z.strictObject({
       ...operationFields(schema),
+      /** Null of an entry of a statement. */
+      actor: z.nullable(z.enum(actors)),
       /** Of an entry with its sign. */
       amount: z.nullable(signed),
       localTime: text,
