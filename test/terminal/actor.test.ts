@@ -7,7 +7,7 @@ terminalTest("who acts in a terminal is a person, or an agent that has a termina
   const { env } = merchant;
   const actorOf = async (reference: string, more: Record<string, string> = {}, stdout?: string) => {
     const options = stdout === undefined ? {} : { stdout };
-    const terminal = await openTerminal(payoutNumber(reference.length, reference), {
+    const terminal = await openTerminal(payoutNumber(reference.charCodeAt(0), reference), {
       env: { ...env, ...more },
       ...options,
     });
