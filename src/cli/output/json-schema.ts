@@ -85,6 +85,9 @@ export const errorSchema = z.strictObject({
     ...each(z.optional(text), "hint code operation"),
     status: z.optional(count),
     problems: z.optional(z.array(text)),
+    // Of limits.
+    limit: z.optional(text),
+    ...each(z.optional(textOrNull), "used left freesAt"),
     warnings,
   }),
 });
