@@ -92,6 +92,8 @@ export interface LimitStore {
   wereSet(): boolean;
   /** What counts against limits, one by one. */
   uses(): Promise<Use[]>;
+  /** Stores the account of the run with its key, so that limits hold for whatever profile has it. Returns its name. */
+  storeAccount(): Promise<string>;
 }
 
 /** A payout as the ledger has it, for a person who decides whether it is sent again. */

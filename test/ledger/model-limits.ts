@@ -157,6 +157,7 @@ export function modelLimits(run: ModelRun) {
     changes: async () => changes(),
     uses: async () => uses(),
     wereSet: () => changes().length > 0,
+    storeAccount: async () => run.storeAccount().account,
   };
   return { store, ofClaim, ofPlan, denial: () => denialOf(limitsAfter(changes()), sender) };
 }

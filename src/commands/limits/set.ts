@@ -1,4 +1,4 @@
-import { defineCommand } from "../../cli/command/define-command.ts";
+import { type Context, defineCommand } from "../../cli/command/define-command.ts";
 import { flag, takes } from "../../cli/command/flag.ts";
 import { readAmount } from "../../domain/amount.ts";
 import { usage } from "../../domain/failure.ts";
@@ -6,7 +6,7 @@ import { type LimitName, limitNames } from "../../domain/limit.ts";
 import { formatPaisa } from "../../domain/money.ts";
 import { err, mapped, ok, quoted, type Result } from "../../domain/result.ts";
 import { type LimitStatus, limitStatuses } from "../../operations/limits.ts";
-import { limitedOf, limitsOutput, limitsTable, plainLimits } from "./limits.ts";
+import { type Limited, limitedOf, limitsOutput, limitsTable, plainLimits } from "./limits.ts";
 
 /** In the order of the help. */
 const abouts: Record<LimitName, string> = {
@@ -80,13 +80,23 @@ export const limitsSet = defineCommand({
       alwaysAsked: environment === "production",
     });
     const maintenance = await context.ledger.maintenance();
-    await maintenance.setLimits({ environment, account }, set);
+    await maintenance.setLimits(
+      { environment, account: await storedAccount(limited, context) },
+      set,
+    );
     return limitStatuses(limited.ledger);
   },
   output: limitsOutput,
   json: plainLimits,
   view: limitsTable,
 });
+
+/** An account that only has a name would be another one as soon as another profile has its key. */
+async function storedAccount({ environment, account }: Limited, { config, ledger }: Context) {
+  const { apiKey } = await config.recordsOwner();
+  if (environment === "production" || apiKey === undefined) return account;
+  return (await ledger.own()).limits.storeAccount();
+}
 
 function shown(name: LimitName, value: LimitStatus["value"]): string {
   if (name === "repeat") return value ?? "warn";

@@ -26,7 +26,7 @@ import {
 } from "../limits.ts";
 import type { FoundOperation } from "../operation.ts";
 import { known, numberIn, type Row, reader, textOrNull } from "../values.ts";
-import type { Recorder } from "../worker.ts";
+import { nowIn, type Recorder } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import { isNotCancelled, isOpenRow, plansOfRows } from "./conditions.ts";
 import { type Dialect, type Driver, scopeOf } from "./driver.ts";
@@ -273,12 +273,12 @@ function hasAmounts({ amounts }: Limits): boolean {
 
 /** Reads the limits and what is used of them. */
 export function createLimitStore(
-  driver: Pick<Driver, "dialect" | "read">,
+  driver: Pick<Driver, "dialect" | "read" | "write">,
   account: RunAccount,
   recorder: Recorder,
   limits: RunLimits,
 ): LimitStore {
-  const { dialect, read } = driver;
+  const { dialect, read, write } = driver;
   const appendedTo = () => [];
   return {
     wereSet: () => limits.wereSet,
@@ -293,6 +293,14 @@ export function createLimitStore(
         const readOperations = createOperationReads(dialect, { appendedTo, recorder });
         return yield* limits.uses({ nowMs: recorder.now(), own, readOperations });
       }),
+    storeAccount: async () => {
+      // Whoever sets limits may have no right to store an account.
+      const own = await read(() => account.readOnce());
+      if (own.isStored) return own.name;
+      return write(function* (to) {
+        return (yield* account.store(to, nowIn(recorder))).name;
+      });
+    },
   };
 }
 
