@@ -80,7 +80,7 @@ CREATE INDEX by_owner ON lenden.operations (account, kind, number) INCLUDE (crea
 CREATE INDEX by_age ON lenden.operations (account, number) INCLUDE (created_at, amount_paisa);
 CREATE INDEX by_time ON lenden.operations (created_at);
 -- What counts against the limits of a day.
-CREATE INDEX by_day ON lenden.operations ((${guardColumn()}), kind, created_at) INCLUDE (amount_paisa, actor);
+CREATE INDEX by_day ON lenden.operations ((${guardColumn()} + 0), kind, created_at) INCLUDE (amount_paisa, actor);
 CREATE INDEX unresolved ON lenden.operations (account, number) WHERE phase = 'unresolved';
 CREATE INDEX by_remote_id ON lenden.operations (account, remote_id, kind) WHERE remote_id IS NOT NULL;
 CREATE INDEX by_status ON lenden.operations (account, kind, status, number) WHERE status IS NOT NULL;

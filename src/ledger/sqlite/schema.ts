@@ -66,7 +66,7 @@ export const schema = `
   CREATE INDEX by_age ON operations (account, number, created_at, amount_paisa);
   CREATE INDEX by_time ON operations (created_at);
   -- What counts against the limits of a day.
-  CREATE INDEX by_day ON operations (${guardColumn()}, kind, created_at, amount_paisa, actor);
+  CREATE INDEX by_day ON operations (${guardColumn()} + 0, kind, created_at, amount_paisa, actor);
   CREATE INDEX by_remote_id ON operations (account, remote_id, kind) WHERE remote_id IS NOT NULL;
   CREATE INDEX by_status ON operations (account, kind, status, number) WHERE status IS NOT NULL;
   CREATE INDEX by_target ON operations (target, kind, ${guardColumn()}, login) WHERE target IS NOT NULL;
