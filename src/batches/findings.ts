@@ -233,11 +233,3 @@ export async function rejectProblems(
   });
   throw new Failure(failure.reason, failure.message, { ...failure.details, problems });
 }
-
-const mostListed = 20;
-
-/** The beginning of a long list, for an error. */
-export function firstOf(all: string[]): string[] {
-  const left = all.length - mostListed;
-  return left > 0 ? [...all.slice(0, mostListed), `and ${left} more`] : all;
-}

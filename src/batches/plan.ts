@@ -1,5 +1,6 @@
 import { Failure, usage } from "../domain/failure.ts";
 import { formatTime } from "../domain/local-time.ts";
+import { firstOf } from "../domain/text.ts";
 import type {
   Batch,
   BatchFile,
@@ -22,7 +23,7 @@ import {
 } from "./check.ts";
 import { differencesFrom } from "./differences.ts";
 import { howToResume } from "./ending.ts";
-import { type Finding, firstOf, isAcceptable, placedFinding } from "./findings.ts";
+import { type Finding, isAcceptable, placedFinding } from "./findings.ts";
 import { hasReferenceColumn } from "./header.ts";
 import { isComplete, whichBatch } from "./identity.ts";
 import { batchToSend } from "./lookup.ts";

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { Failure } from "../domain/failure.ts";
+import { firstOf } from "../domain/text.ts";
 import type { ReadPlan } from "../ledger/batch.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { differencesFrom } from "./differences.ts";
-import { firstOf } from "./findings.ts";
 import { hasReferenceColumn } from "./header.ts";
 import { identify, isComplete, rowKey } from "./identity.ts";
 import type { FileRow } from "./rows.ts";

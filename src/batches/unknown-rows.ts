@@ -1,8 +1,8 @@
 import { Failure } from "../domain/failure.ts";
+import { firstOf } from "../domain/text.ts";
 import type { Batch } from "../ledger/batch.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
-import { firstOf } from "./findings.ts";
 import { rowStatusOf } from "./status.ts";
 import { statusNames } from "./texts.ts";
 

@@ -7,6 +7,14 @@ export function rowsText(count: number): string {
   return counted(count, "row");
 }
 
+const mostListed = 20;
+
+/** The beginning of a long list, for an error. */
+export function firstOf(all: string[]): string[] {
+  const left = all.length - mostListed;
+  return left > 0 ? [...all.slice(0, mostListed), `and ${left} more`] : all;
+}
+
 /** `45 s`, `3 min 20 s`, `2 h 5 min`. */
 export function durationText(ms: number): string {
   const seconds = Math.ceil(ms / 1000);

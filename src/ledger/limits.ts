@@ -35,7 +35,7 @@ export interface LimitChange {
   login: string;
 }
 
-/** The limits after their changes, oldest first. What lenden does not write is no limit of 0, which would block all. */
+/** The limits after their changes, which are in the order in which they were made. */
 export function limitsAfter(changes: LimitChange[]): Limits {
   const newest = new Map(changes.map(({ name, value }) => [name, value]));
   const amounts: Limits["amounts"] = {};

@@ -3,12 +3,13 @@ import { Failure, type Reason } from "../domain/failure.ts";
 import { type AmountLimit, limitNames } from "../domain/limit.ts";
 import { formatTime } from "../domain/local-time.ts";
 import { formatPaisa } from "../domain/money.ts";
-import { counted } from "../domain/text.ts";
+import { counted, firstOf } from "../domain/text.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import {
   counts,
   type Denial,
   denialOf,
+  type ExceedingRow,
   type Excess,
   endOf,
   freesAt,
@@ -75,12 +76,7 @@ function aboveLimit(excess: Excess): Failure {
     reasonOf(limit),
     `${formatPaisa(askedPaisa)} is above the limit of ${formatPaisa(allowedPaisa)} for ${bounded[limit]}${used}.`,
     {
-      problems: [
-        ...rows.map(
-          ({ line, recipient, paisa }) => `line ${line}: ${formatPaisa(paisa)} to ${recipient}`,
-        ),
-        ...batches.map(reservedBy),
-      ],
+      problems: [...firstOf(rows.map(rowText)), ...firstOf(batches.map(reservedBy))],
       hint: [
         freesAt === null ? "" : `Enough of it is free from ${formatTime(freesAt)}.`,
         ...batches
@@ -101,6 +97,10 @@ function aboveLimit(excess: Excess): Failure {
       },
     },
   );
+}
+
+function rowText({ line, recipient, paisa }: ExceedingRow): string {
+  return `line ${line}: ${formatPaisa(paisa)} to ${recipient}`;
 }
 
 function reservedBy({ batch, paisa }: Excess["batches"][number]): string {
@@ -128,7 +128,7 @@ export function repeatsFailure(lines: number[]): Failure {
     "limits.repeat",
     `${counted(lines.length, "row")} of the file ${lines.length === 1 ? "repeats" : "repeat"} a payout of the same amount to the same recipient, and no payout is repeated within a day.`,
     {
-      problems: lines.map((line) => `line ${line}`),
+      problems: firstOf(lines.map((line) => `line ${line}`)),
       hint: "Remove these rows from the file.",
       reached: { limit: "reject", used: null, left: null, freesAt: null },
     },

@@ -168,7 +168,7 @@ class Group {
     if (isFree(before) !== isFree(after)) this.#reserve(number, isFree(after) ? 1n : -1n);
   }
 
-  /** An operation that is sent is no row of a batch any more that was not. */
+  /** A row reserves nothing once its payout is sent. */
   #unreserveOf({ intent }: ClaimRequest, number: bigint): void {
     const { kind, amountPaisa, batch = null } = intent;
     if (kind !== "payout" || amountPaisa === null) return;
