@@ -65,6 +65,8 @@ export default defineConfig({
     // Excluded, not skipped: a skipped test means that the machine lacks a program.
     exclude: [
       ...(share === undefined ? long : []),
+      // Downloads some 100 MB: the gate does not depend on that.
+      ...(isDeep ? [] : ["test/mcp/inspector.deep.test.ts"]),
       ...(isOneFile ? [] : ["test/binary/**"]),
       ...(process.platform === "win32" ? testsWith(posix) : []),
     ],
