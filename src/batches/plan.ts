@@ -149,6 +149,21 @@ async function changedFile(
   );
 }
 
+/** Why limits do not let the rows of a file be planned that were not sent before; undefined if they do. */
+export async function deniedByLimits(
+  { rows, ledger: { sentBeforeLines } }: CheckedFile,
+  { limits }: Pick<Ledger, "limits">,
+): Promise<Failure | undefined> {
+  const sent = new Set(sentBeforeLines);
+  const open = rows.flatMap((row) =>
+    isComplete(row) && !sent.has(row.line)
+      ? [{ line: row.line, recipient: row.recipient, paisa: row.amountPaisa }]
+      : [],
+  );
+  const denial = await limits.judge(open);
+  return denial && deniedFailure(denial);
+}
+
 /** Claims a planned batch for this process (P4). @throws Failure `locked`, or `refused` if it was cancelled */
 export async function claimPlanned(planned: Batch, ledger: Ledger): Promise<Batch> {
   return ownBatch(await ledger.batches.claimPlanned(planned));
@@ -195,6 +210,8 @@ export async function createBatch(
   }
   return orRelease(batch, ledger, async () => {
     const duplicates = checked.findings.filter(isAcceptable);
+    const denied = await deniedByLimits(checked, ledger);
+    if (denied) throw denied;
     if (open.count > 0) await choices.confirm({ batch, total, open, duplicates });
     return planBatch(batch, checked, { ledger, sealer });
   });

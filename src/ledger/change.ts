@@ -1,4 +1,5 @@
 import type { ClaimDecision, ClaimRequest } from "./decide.ts";
+import type { Denial } from "./limits.ts";
 import type { FoundOperation, Operation, Outcome } from "./operation.ts";
 import type { Sealer } from "./seal.ts";
 
@@ -49,7 +50,9 @@ export type OutcomeAnswer =
   | { kind: "taken"; operation: Operation; asked: Operation["asked"] }
   | { kind: "other-key"; operation: Operation }
   /** I11: its seal is missing or wrong. Nothing was recorded. */
-  | { kind: "not-sealed"; operation: FoundOperation };
+  | { kind: "not-sealed"; operation: FoundOperation }
+  /** Nothing may be sent, whatever its amount. */
+  | { kind: "denied"; denial: Denial };
 
 export type ChangeAnswer = ClaimAnswer | OutcomeAnswer;
 
@@ -88,7 +91,7 @@ export function createSingleChanges(change: Change): SingleChanges {
 
 const outcomeKinds: readonly string[] = [
   ...["recorded", "id-taken", "moved", "taken"],
-  ...["other-key", "not-sealed"],
+  ...["other-key", "not-sealed", "denied"],
 ];
 
 function isOutcomeAnswer(answer: ChangeAnswer): answer is OutcomeAnswer {

@@ -132,8 +132,8 @@ export type ClaimDecision =
   /** Its outcome is unknown, and another API key sent it (P25b). */
   | { kind: "other-key"; operation: Operation }
   | { kind: "duplicate"; earlier: Operation }
-  /** A limit does not let the same amount to the same recipient be sent again. */
-  | { kind: "repeat"; earlier: Operation }
+  /** A limit, or that for agents alone, does not let the same amount to the same recipient be sent again. */
+  | { kind: "repeat"; earlier: Operation; isOfAgents: boolean }
   | { kind: "planned"; row: PlannedRow }
   | Denial
   /** `live`: the refunds of the payment that count, oldest first. */
@@ -152,6 +152,8 @@ export function decideClaim(request: ClaimRequest, facts: ClaimFacts): ClaimDeci
       if (!isOfKey(same, facts.keyHash)) return { kind: "other-key", operation: same };
       const checked = wasChecked(same, request) ? noEarlier : checkDuplicates(request, facts);
       if ("kind" in checked) return checked;
+      const denial = facts.limits && denialOf(facts.limits.limits, facts.limits);
+      if (denial) return denial;
       return { kind: "resumed", operation: same, isReopened: false, ...checked };
     }
     const isRow = (intent.batch ?? null) !== null;
@@ -402,10 +404,10 @@ function checkPayout({ intent, onDuplicate }: ClaimRequest, facts: ClaimFacts): 
   const first = earlier[0]?.one;
   const elsewhere = earlier.find(({ repetition }) => repetition === "used-in-other-account")?.one;
   const { isAgent, limits } = facts.limits ?? {};
-  const isRejected = isAgent || limits?.rejectsRepeats;
+  const isOfAgents = limits?.rejectsRepeats !== true;
   // One of unknown outcome has to be resolved first, unless the caller accepted duplicates.
-  if (first && isRejected && (onDuplicate === "send" || !isUnresolved(first)))
-    return { kind: "repeat", earlier: first };
+  if (first && (isAgent || !isOfAgents) && (onDuplicate === "send" || !isUnresolved(first)))
+    return { kind: "repeat", earlier: first, isOfAgents };
   if (!first || onDuplicate === "send") return { earlier: elsewhere ?? first };
   if (elsewhere) return { kind: "duplicate", earlier: elsewhere };
   return onDuplicate === "reject" || isUnresolved(first)

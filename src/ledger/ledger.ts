@@ -5,7 +5,7 @@ import type { ChangeAnswer, ChangeRequest, Requested, SingleChanges } from "./ch
 import type { ClaimDecision } from "./decide.ts";
 import type { EntryStore } from "./entry.ts";
 import type { HistoryEvent } from "./events.ts";
-import type { LimitChange, Use } from "./limits.ts";
+import type { Denial, LimitChange, LimitedRow, Use } from "./limits.ts";
 import type {
   Filter,
   FoundOperation,
@@ -92,6 +92,8 @@ export interface LimitStore {
   wereSet(): boolean;
   /** What counts against limits, one by one. */
   uses(): Promise<Use[]>;
+  /** Why the rows of a file may not be planned now that were not sent yet; undefined if they may. */
+  judge(rows: LimitedRow[]): Promise<Denial | undefined>;
   /** Stores the account of the run with its key, so that limits hold for whatever profile has it. Returns its name. */
   storeAccount(): Promise<string>;
 }

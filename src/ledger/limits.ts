@@ -121,11 +121,11 @@ export interface Excess {
   /** The batches whose unsent rows count. */
   batches: Use[];
   /** The rows of a file that are above the limit, in its order; none if only all of them together are. */
-  rows?: ExceedingRow[] | undefined;
+  rows?: LimitedRow[] | undefined;
 }
 
-/** A row that is above a limit by itself, or the first one to a recipient whose rows are. */
-export interface ExceedingRow {
+/** A row of a file that is judged; or of those above a limit: also the first one to a recipient, for all of them. */
+export interface LimitedRow {
   line: number;
   recipient: string;
   paisa: Paisa;

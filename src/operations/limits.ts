@@ -2,23 +2,26 @@ import { amountText, decimalText, type Paisa } from "../domain/amount.ts";
 import { Failure, type Reason } from "../domain/failure.ts";
 import { type AmountLimit, limitNames } from "../domain/limit.ts";
 import { formatTime } from "../domain/local-time.ts";
+import { readRecipient } from "../domain/mobile.ts";
 import { formatPaisa } from "../domain/money.ts";
-import { counted, firstOf } from "../domain/text.ts";
+import { isGeneratedReference } from "../domain/reference.ts";
+import { counted, firstOf, inCommand } from "../domain/text.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import {
   counts,
   type Denial,
   denialOf,
-  type ExceedingRow,
   type Excess,
   endOf,
   freesAt,
   type LimitChange,
+  type LimitedRow,
   limitsAfter,
   sumLimits,
   usedBy,
 } from "../ledger/limits.ts";
 import type { Operation } from "../ledger/operation.ts";
+import type { PayoutOrder } from "./payout/order.ts";
 
 /** What a limit bounds, as messages call it. */
 const bounded: Record<AmountLimit, string> = {
@@ -99,7 +102,7 @@ function aboveLimit(excess: Excess): Failure {
   );
 }
 
-function rowText({ line, recipient, paisa }: ExceedingRow): string {
+function rowText({ line, recipient, paisa }: LimitedRow): string {
   return `line ${line}: ${formatPaisa(paisa)} to ${recipient}`;
 }
 
@@ -107,19 +110,55 @@ function reservedBy({ batch, paisa }: Excess["batches"][number]): string {
   return `batch ${batch?.id} of ${formatTime(batch?.createdAt ?? "")} reserves ${formatPaisa(paisa)}`;
 }
 
-/** Why the same amount to the same recipient is not sent again. */
-export function repeatFailure({ reference, id, acceptedAt, createdAt }: Operation): Failure {
+/** Why the same amount to the same recipient is not sent again. @param order what was to be sent */
+export function repeatFailure(
+  { earlier, isOfAgents }: { earlier: Operation; isOfAgents: boolean },
+  order: PayoutOrder,
+): Failure {
+  const { reference, id, acceptedAt, createdAt } = earlier;
   const name = reference ?? id;
   const freesAt = acceptedAt === null ? null : endOf(acceptedAt);
   return new Failure(
     "limits.repeat",
     `The same amount to this recipient was sent as ${name} on ${formatTime(createdAt)}, and no payout is repeated within a day.`,
     {
-      hint: `${freesAt === null ? "" : `It can be sent from ${formatTime(freesAt)}. `}To see the earlier one, run 'lenden ledger show ${id}'.`,
+      hint: [
+        freesAt === null ? "" : `It can be sent from ${formatTime(freesAt)}.`,
+        `To see the earlier one, run 'lenden ledger show ${id}'.`,
+        isOfAgents
+          ? `To send a second payout, a person runs '${commandOf(order)}' in their own terminal.`
+          : allowRepeats,
+      ]
+        .filter(Boolean)
+        .join(" "),
       operation: name,
       reached: { limit: "reject", used: null, left: null, freesAt },
     },
   );
+}
+
+const allowRepeats = "To allow repeats, a person runs 'lenden limits set --repeat warn'.";
+
+/** The command that sends a payout although it repeats another one. */
+function commandOf(order: PayoutOrder): string {
+  const { amountPaisa, reference, recipientNumber, recipientName, description } = order;
+  const flags = {
+    "--amount": amountText(amountPaisa),
+    "--to": recipientNumber,
+    ...(order.methodName === undefined
+      ? { "--method-id": order.paymentMethodId }
+      : { "--method": order.methodName }),
+    // A reference that lenden makes would be that of this attempt.
+    ...(isGeneratedReference(reference) ? {} : { "--ref": reference }),
+    "--name": recipientName,
+    "--description": description,
+  };
+  const words = Object.entries(flags).flatMap(([flag, value]) =>
+    value === undefined ? [] : [flag, inCommand(value)],
+  );
+  const isOther = !readRecipient(recipientNumber, true).ok;
+  const asIs = isOther ? ["--account-number-as-is"] : [];
+  return ["lenden payout send", ...words, ...asIs, "--again"].join(" ");
 }
 
 /** Why a file is not sent that repeats other payouts, or has rows that repeat each other. */
@@ -129,7 +168,7 @@ export function repeatsFailure(lines: number[]): Failure {
     `${counted(lines.length, "row")} of the file ${lines.length === 1 ? "repeats" : "repeat"} a payout of the same amount to the same recipient, and no payout is repeated within a day.`,
     {
       problems: firstOf(lines.map((line) => `line ${line}`)),
-      hint: "Remove these rows from the file.",
+      hint: `Remove these rows from the file. ${allowRepeats}`,
       reached: { limit: "reject", used: null, left: null, freesAt: null },
     },
   );

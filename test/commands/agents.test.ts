@@ -1,11 +1,10 @@
-import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { flagName } from "../../src/cli/command/flag.ts";
 import { loadCommands } from "../../src/cli/command/table.ts";
 import { entries } from "../../src/commands/index.ts";
 import { scratchFolder } from "../support/helpers.ts";
-import { built, errorOf, lenden } from "../support/lenden.ts";
+import { built, errorOf, lenden, typedBy } from "../support/lenden.ts";
 import { openMerchant, paymentOf, payoutNumber, payoutOf } from "../support/merchant.ts";
 import { openPrompts } from "../terminal/terminal.ts";
 import { tool } from "../tool.js";
@@ -72,13 +71,6 @@ test.each(denied)("a person and a script are not rejected for that: lenden %s", 
   expect(stderr).toContain("--no-such-flag");
   expect(stderr).not.toContain("agent");
 });
-
-/** The words that a shell passes to lenden if the command of a hint is typed. */
-function typedBy(hint: string): string[] {
-  const [, line = ""] = /'((?:\w+=\S+ )?lenden .*)' in their own terminal\.$/.exec(hint) ?? [];
-  const script = `lenden() { printf '%s\\n' "$@"; }\n${line}`;
-  return execFileSync("sh", ["-c", script], { encoding: "utf8" }).trimEnd().split("\n");
-}
 
 test("help names what is for people only", async () => {
   const help = async (line: string) => (await lenden([...line.split(" "), "--help"])).stdout;

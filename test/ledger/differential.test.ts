@@ -424,6 +424,9 @@ async function compareReads(run: Run, { listed, asked }: Step, nowMs: number): P
   const size = { count: rows.length, sumPaisa: totalPaisa };
   const traits: Traits = { ...file, size, ...(known && { id: known.model.id }) };
   const given = Object.fromEntries(asked.traits.map((trait) => [trait, traits[trait]]));
+  const judged = rows.map(({ line, recipient, amountPaisa }) => {
+    return { line, recipient, paisa: amountPaisa };
+  });
   const since = duplicatesSince(nowMs);
   const { to, verdict, most, isCancelled } = asked;
   const selected = (side: keyof Both<unknown>): BatchFilter => ({
@@ -459,6 +462,7 @@ async function compareReads(run: Run, { listed, asked }: Step, nowMs: number): P
       await ledger.batches.known(given),
       await ledger.limits.changes(),
       (await ledger.limits.uses()).map(useText).sort(),
+      await ledger.limits.judge(judged),
     ];
   });
   await compare(run, async ({ callbacks }) => [

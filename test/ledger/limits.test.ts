@@ -297,7 +297,16 @@ describeEach(databases, "I13: limits", ({ share }) => {
     const agent = await opened(2, { actor: "agent" });
     expect(await taken(agent, "A")).toMatchObject({ kind: "agent-without-limits" });
     await set("agent-day", "5000");
-    expect(await taken(agent, "A")).toMatchObject({ kind: "new" });
+    const made = await sent(agent, "A", unknown);
+    await set("agent-day", null);
+    // Not even what counts already.
+    expect(await taken(agent, "A")).toMatchObject({ kind: "agent-without-limits" });
+    const seen = await agent.find("A");
+    expect(await agent.resume({ seen: seen ?? made, sealer })).toMatchObject({
+      kind: "denied",
+      denial: { kind: "agent-without-limits" },
+    });
+    expect(await taken(ledger, "A")).toMatchObject({ kind: "resumed" });
     const { batch } = await planned(ledger, "person", 1);
     await ledger.batches.release(batch);
     expect(await agent.batches.claimPlanned(batch)).toMatchObject({

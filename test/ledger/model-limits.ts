@@ -9,6 +9,7 @@ import {
   type Denial,
   denialOf,
   excessOf,
+  type LimitedRow,
   type LimitFacts,
   limitsAfter,
   type Sender,
@@ -103,18 +104,23 @@ export function modelLimits(run: ModelRun) {
       );
     const open = rows.filter(isOpen);
     const limits = limitsAfter(changes());
-    const denial = open.length > 0 ? denialOfRows(open) : undefined;
+    const denial = denialOfRows(open.map(rowOf));
     if (denial) return { kind: "denied", denial };
     const isRepeated = rows.some(({ isAccepted }) => isAccepted);
     return isRepeated && (isAgent || limits.rejectsRepeats) ? { kind: "repeats" } : undefined;
   }
 
-  function denialOfRows(open: PlannedRow[]): Denial | undefined {
+  const rowOf = ({ line, amountPaisa: paisa, recipient }: PlannedRow): LimitedRow => {
+    return { line, paisa, recipient };
+  };
+
+  function denialOfRows(open: LimitedRow[]): Denial | undefined {
+    if (open.length === 0) return undefined;
     const limits = limitsAfter(changes());
     const denied = denialOf(limits, sender);
     if (denied) return denied;
-    const sum = (all: PlannedRow[]) => all.reduce((paisa, one) => paisa + one.amountPaisa, 0n);
-    const largestPaisa = open.map((one) => one.amountPaisa).sort((a, b) => (a < b ? 1 : -1))[0];
+    const sum = (all: LimitedRow[]) => all.reduce((total, { paisa }) => total + paisa, 0n);
+    const largestPaisa = open.map(({ paisa }) => paisa).sort((a, b) => (a < b ? 1 : -1))[0];
     const asked = { ...askedBy({ kind: "payout", amountPaisa: sum(open) }, isAgent) };
     const all = uses();
     const excess = excessOf(
@@ -122,27 +128,23 @@ export function modelLimits(run: ModelRun) {
       { limits, used: usedBy(all, undefined), uses: all },
       undefined,
     );
-    const rowOf = ({ line, amountPaisa: paisa, recipient }: PlannedRow) => {
-      return { line, paisa, recipient };
-    };
     if (excess) {
-      const above = open.filter((one) => one.amountPaisa > excess.allowedPaisa);
-      const rows = excess.usedPaisa === null ? above.map(rowOf) : undefined;
+      const above = open.filter(({ paisa }) => paisa > excess.allowedPaisa);
+      const rows = excess.usedPaisa === null ? above : undefined;
       return { kind: "above-limit", excess: { ...excess, rows } };
     }
     const allowed = limits.amounts["new-recipient"];
     if (allowed === undefined) return undefined;
     const only = { ...limits, amounts: { "new-recipient": allowed } };
-    const payeeOf = (one: PlannedRow) => recipientOf({ asked: { recipientNumber: one.recipient } });
+    const payeeOf = (one: LimitedRow) => recipientOf({ asked: { recipientNumber: one.recipient } });
     const found = [...new Set(open.map(payeeOf))].flatMap((payee) => {
       const own = open.filter((one) => payeeOf(one) === payee);
       const planned = newRecipient(payee);
       const counted = [...all, ...planned];
       const facts = { limits: only, used: usedBy(counted, payee), uses: counted };
-      const amountPaisa = sum(own);
-      const above = excessOf(askedBy({ kind: "payout", amountPaisa }, false), facts, payee);
-      const line = own[0]?.line ?? 0;
-      const row = { line, paisa: amountPaisa, recipient: payee };
+      const paisa = sum(own);
+      const above = excessOf(askedBy({ kind: "payout", amountPaisa: paisa }, false), facts, payee);
+      const row = { line: own[0]?.line ?? 0, paisa, recipient: payee };
       return planned.length > 0 && above ? [{ above, row }] : [];
     });
     const [first] = found;
@@ -156,6 +158,7 @@ export function modelLimits(run: ModelRun) {
   const store: LimitStore = {
     changes: async () => changes(),
     uses: async () => uses(),
+    judge: async (rows) => denialOfRows(rows),
     wereSet: () => changes().length > 0,
     storeAccount: async () => run.storeAccount().account,
   };

@@ -226,6 +226,8 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       if (!isUnsettled(read)) return moved();
       const operation = found(read);
       if (read.keyHash !== owner.keyId) return { kind: "other-key", operation };
+      const denial = limits.denial();
+      if (denial) return { kind: "denied", denial };
       if (!hasValidSeal(operation, request.sealer)) return { kind: "not-sealed", operation };
       const asked = operation.lastAsked;
       takeOver(read, at, { asked });

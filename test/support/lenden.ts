@@ -1,4 +1,4 @@
-import { type ExecFileOptions, execFile, spawn } from "node:child_process";
+import { type ExecFileOptions, execFile, execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -103,6 +103,14 @@ export async function lenden(args: string[], options: RunOptions = {}): Promise<
 export function errorOf({ stderr }: Pick<Outcome, "stderr">): Record<string, unknown> {
   const line = stderr.split("\n").find((one) => one.startsWith('{"error"'));
   return line === undefined ? {} : JSON.parse(line).error;
+}
+
+/** The words that a shell passes to lenden if the first command of a hint that begins with some words is typed. */
+export function typedBy(hint: unknown, begin = ""): string[] {
+  const command = new RegExp(`'((?:\\w+=\\S+ )?lenden ${begin}(?:\\\\.|[^'])*)'`);
+  const [, line = ""] = command.exec(String(hint)) ?? [];
+  const script = `lenden() { printf '%s\\n' "$@"; }\n${line}`;
+  return execFileSync("sh", ["-c", script], { encoding: "utf8" }).trimEnd().split("\n");
 }
 
 /** Runs the built tool as a user does, in a process of its own. */

@@ -1,4 +1,5 @@
 import { limitNames } from "../../domain/limit.ts";
+import { payeeOf } from "../../domain/mobile.ts";
 import { type GuardScope, guardColumn, type NamedAccount } from "../account.ts";
 import type { Batch } from "../batch.ts";
 import { kinds, recipientOf } from "../columns.ts";
@@ -11,10 +12,10 @@ import {
   countedSince,
   type Denial,
   denialOf,
-  type ExceedingRow,
   type Excess,
   excessOf,
   type LimitChange,
+  type LimitedRow,
   type LimitFacts,
   type Limits,
   limitsAfter,
@@ -25,13 +26,13 @@ import {
   usedBy,
 } from "../limits.ts";
 import type { FoundOperation } from "../operation.ts";
-import { known, numberIn, type Row, reader, textOrNull } from "../values.ts";
+import { known, numberIn, type Row, reader, readRow, textOrNull } from "../values.ts";
 import { nowIn, type Recorder } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import { isNotCancelled, isOpenRow, plansOfRows } from "./conditions.ts";
 import { type Dialect, type Driver, scopeOf } from "./driver.ts";
 import { createOperationReads } from "./found.ts";
-import { query, type Value, type Work } from "./work.ts";
+import { all, done, query, type Work } from "./work.ts";
 
 /*
  * Reads what counts against limits. It is first summed up from what no role can change: columns of orders, and events.
@@ -57,6 +58,17 @@ export interface PlanUse {
   denial: Denial | undefined;
 }
 
+/** The rows of a plan, or of a file, that are not sent yet. */
+interface OpenRows {
+  sumPaisa: bigint;
+  /** The largest of them. */
+  largestPaisa: bigint;
+  /** Those above an amount, in their order. */
+  above(paisa: bigint): Work<LimitedRow[]>;
+  /** Their recipients, in the order of their first rows. @param since ISO 8601 */
+  payees(since: string): Work<OfPayee[]>;
+}
+
 /** The limits of a run, and what counts against them. */
 export class RunLimits {
   /** True once this run read limits, also limits that were removed. */
@@ -80,11 +92,12 @@ export class RunLimits {
     const whose = this.#scope.isProduction ? "" : account;
     const rows = yield* query(changesSql, this.#environment, whose);
     this.wereSet ||= rows.length > 0;
-    return rows.map((row) => {
-      const { text, maybe } = reader(row);
-      const name = known(limitNames, text("name"));
-      return { name, value: maybe("value"), at: text("set_at"), login: text("login") };
-    });
+    return rows.map((row) =>
+      readRow(
+        () => `Limit ${textOrNull(row.name)}`,
+        () => changeOf(row),
+      ),
+    );
   }
 
   /** What counts, one by one. */
@@ -116,35 +129,90 @@ export class RunLimits {
   *ofPlanned(batch: Pick<Batch, "id" | "actor">, own: NamedAccount): Work<Denial | undefined> {
     if (this.#sender.isAgent && batch.actor !== "agent")
       return { kind: "not-of-agent", batch: batch.id };
+    return yield* this.ofSender(own);
+  }
+
+  /** Why nothing is sent, not even what counts already. */
+  *ofSender(own: Pick<NamedAccount, "name">): Work<Denial | undefined> {
     return denialOf(limitsAfter(yield* this.changes(own.name)), this.#sender);
   }
 
   /** What a batch reserves that is about to be planned, and why it may not be. */
   *ofPlan(batch: bigint, asking: Asking): Work<PlanUse> {
     const { own } = asking;
-    const { isAgent } = this.#sender;
-    const [open = {}] = yield* query(this.#sql.openRows, batch, own.number);
+    const { openRows, rowsAbove, recipientsOfPlan } = this.#sql;
+    const [found = {}] = yield* query(openRows, batch, own.number);
     const limits = limitsAfter(yield* this.changes(own.name));
-    const reservedPaisa = numberIn(open.total);
-    const rejectsRepeats = isAgent || limits.rejectsRepeats;
-    const plan = { reservedPaisa, rejectsRepeats, denial: undefined };
-    if (reservedPaisa === 0n) return plan;
+    const reservedPaisa = numberIn(found.total);
+    const whose = this.#scope.value(own.number);
+    const rows: OpenRows = {
+      sumPaisa: reservedPaisa,
+      largestPaisa: numberIn(found.largest),
+      *above(paisa) {
+        return (yield* query(rowsAbove, batch, own.number, paisa)).map(rowOf);
+      },
+      *payees(since) {
+        const found = yield* query(recipientsOfPlan, batch, own.number, since, whose);
+        return found.map((row) => ({ payee: String(row.payee), row }));
+      },
+    };
+    return {
+      reservedPaisa,
+      rejectsRepeats: this.#sender.isAgent || limits.rejectsRepeats,
+      denial: yield* this.#judgeRows(rows, limits, asking),
+    };
+  }
+
+  /** Why rows may not be planned that are in no ledger yet. */
+  *ofRows(rows: LimitedRow[], asking: Asking): Work<Denial | undefined> {
+    const limits = limitsAfter(yield* this.changes(asking.own.name));
+    return yield* this.#judgeRows(this.#inFile(rows, asking), limits, asking);
+  }
+
+  #inFile(rows: LimitedRow[], { own }: Asking): OpenRows {
+    const { recipient } = this.#sql;
+    const whose = this.#scope.value(own.number);
+    const byPayee = new Map<string, LimitedRow>();
+    for (const { line, recipient, paisa } of rows) {
+      const payee = payeeOf(recipient);
+      const before = byPayee.get(payee) ?? { line, recipient: payee, paisa: 0n };
+      byPayee.set(payee, { ...before, paisa: before.paisa + paisa });
+    }
+    return {
+      sumPaisa: rows.reduce((sum, { paisa }) => sum + paisa, 0n),
+      largestPaisa: rows.reduce((most, { paisa }) => (paisa > most ? paisa : most), 0n),
+      above: (paisa) => done(rows.filter((row) => row.paisa > paisa)),
+      *payees(since) {
+        const asked = [...byPayee.values()];
+        const found: OfPayee[] = [];
+        for (let from = 0; from < asked.length; from += comparedAtOnce) {
+          const some = asked.slice(from, from + comparedAtOnce);
+          const rows = yield* all(some.map((one) => query(recipient, since, one.recipient, whose)));
+          for (const [at, { line, recipient: payee, paisa }] of some.entries()) {
+            const of = { payee, recipient: payee, asked: paisa, amount_paisa: paisa };
+            found.push({ payee, row: { ...rows[at]?.[0], ...of, line: BigInt(line) } });
+          }
+        }
+        return found;
+      },
+    };
+  }
+
+  /** Why rows that are not sent yet may not be planned. */
+  *#judgeRows(rows: OpenRows, limits: Limits, asking: Asking): Work<Denial | undefined> {
+    const { sumPaisa, largestPaisa } = rows;
+    if (sumPaisa === 0n) return undefined;
     const denial = denialOf(limits, this.#sender);
-    if (denial) return { ...plan, denial };
-    if (!hasAmounts(limits)) return plan;
+    if (denial || !hasAmounts(limits)) return denial;
     const sums = yield* this.#gross(asking);
-    const largestPaisa = numberIn(open.largest);
-    const asked: Asked = { kind: "payout", isAgent, sumPaisa: reservedPaisa, largestPaisa };
+    const { isAgent } = this.#sender;
+    const asked: Asked = { kind: "payout", isAgent, sumPaisa, largestPaisa };
     const excess =
       (yield* this.#excessOfAll(asked, limits, sums, asking)) ??
-      (yield* this.#excessOfRecipients(batch, limits, sums, asking));
-    if (!excess) return plan;
-    const { rowsAbove } = this.#sql;
-    const rows =
-      excess.usedPaisa === null
-        ? (yield* query(rowsAbove, batch, own.number, excess.allowedPaisa)).map(rowOf)
-        : excess.rows;
-    return { ...plan, denial: { kind: "above-limit", excess: { ...excess, rows } } };
+      (yield* this.#excessOfRecipients(rows, limits, sums, asking));
+    if (!excess) return undefined;
+    const above = excess.usedPaisa === null ? yield* rows.above(excess.allowedPaisa) : excess.rows;
+    return { kind: "above-limit", excess: { ...excess, rows: above } };
   }
 
   /** What counts by what no role can change, and what of it is older than a day. */
@@ -234,17 +302,14 @@ export class RunLimits {
 
   /** What the rows of a plan exceed whose recipients are new. */
   *#excessOfRecipients(
-    batch: bigint,
+    rows: OpenRows,
     limits: Limits,
     sums: Gross,
     asking: Asking,
   ): Work<Excess | undefined> {
     const allowed = limits.amounts["new-recipient"];
     if (allowed === undefined) return undefined;
-    const { own } = asking;
-    const values: Value[] = [batch, own.number, sums.since, this.#scope.value(own.number)];
-    const found = yield* query(this.#sql.recipientsOfPlan, ...values);
-    const payees = found.map((row) => ({ payee: String(row.payee), row }));
+    const payees = yield* rows.payees(sums.since);
     const fresh = yield* this.#newRecipients(payees, sums, asking);
     const only = { ...limits, amounts: { "new-recipient": allowed } };
     const excessOfPayee = ({ payee, row }: OfPayee, others?: Use[]) => {
@@ -267,6 +332,15 @@ export class RunLimits {
   }
 }
 
+/** @throws Error if lenden writes no such change */
+function changeOf(row: Row): LimitChange {
+  const { text, maybe } = reader(row);
+  const [name, value] = [known(limitNames, text("name")), maybe("value")];
+  const isOne = name === "repeat" ? /^(?:reject|warn)$/ : /^\d{1,15}$/;
+  if (value !== null && !isOne.test(value)) throw new Error("a limit is no amount");
+  return { name, value, at: text("set_at"), login: text("login") };
+}
+
 function hasAmounts({ amounts }: Limits): boolean {
   return Object.values(amounts).some((one) => one !== undefined);
 }
@@ -280,6 +354,11 @@ export function createLimitStore(
 ): LimitStore {
   const { dialect, read, write } = driver;
   const appendedTo = () => [];
+  const asking = function* (): Work<Asking> {
+    const own = yield* account.readOnce();
+    const readOperations = createOperationReads(dialect, { appendedTo, recorder });
+    return { nowMs: recorder.now(), own, readOperations };
+  };
   return {
     wereSet: () => limits.wereSet,
     changes: () =>
@@ -289,9 +368,11 @@ export function createLimitStore(
       }),
     uses: () =>
       read(function* () {
-        const own = yield* account.readOnce();
-        const readOperations = createOperationReads(dialect, { appendedTo, recorder });
-        return yield* limits.uses({ nowMs: recorder.now(), own, readOperations });
+        return yield* limits.uses(yield* asking());
+      }),
+    judge: (rows) =>
+      read(function* () {
+        return yield* limits.ofRows(rows, yield* asking());
       }),
     storeAccount: async () => {
       // Whoever sets limits may have no right to store an account.
@@ -372,7 +453,7 @@ function useOfBatch(row: Row): Use {
   };
 }
 
-function rowOf(row: Row): ExceedingRow {
+function rowOf(row: Row): LimitedRow {
   return {
     ...{ line: Number(row.line), paisa: numberIn(row.amount_paisa) },
     recipient: String(row.recipient),

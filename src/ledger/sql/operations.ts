@@ -48,6 +48,7 @@ type Held = Map<bigint, Changing>;
 /** What is the same for all changes of a run. */
 interface Parts {
   recorder: Recorder;
+  limits: RunLimits;
   account: RunAccount;
   factsOf: ReturnType<typeof createClaimFacts>;
   foundColumns: string;
@@ -68,7 +69,7 @@ export function createOperations(
   const newOperation = { columns, sql: insertSql("operations", columns) };
   const factsOf = createClaimFacts(driver.dialect, recorder, limits);
   const isLocal = isLocalSandbox(recorder.owner);
-  const parts: Parts = { recorder, account, factsOf, foundColumns, newOperation, isLocal };
+  const parts: Parts = { recorder, limits, account, factsOf, foundColumns, newOperation, isLocal };
   let held: Held = new Map();
   return {
     change: async (requests: ChangeRequest[]): Promise<ChangeAnswer[]> => {
@@ -257,6 +258,9 @@ class Group {
     if (!isUnsettled(operation)) return { kind: "moved", operation };
     if (!isOfKey(operation, this.#parts.recorder.owner.keyId))
       return { kind: "other-key", operation };
+    const { limits, account } = this.#parts;
+    const denial = yield* limits.ofSender(yield* account.read());
+    if (denial) return { kind: "denied", denial };
     if (!hasValidSeal(operation, sealer)) return { kind: "not-sealed", operation };
     const asked = operation.lastAsked;
     if (confirmed && !isDeepStrictEqual(asked, confirmed)) return { kind: "moved", operation };

@@ -74,7 +74,7 @@ export async function previewClaim(
   if (decision.kind === "duplicate")
     throw duplicatePayout(decision.earlier, order.reference, await ledger.account());
   if (decision.kind === "planned") throw plannedInBatch(decision.row, order.reference);
-  if (decision.kind === "repeat") throw repeatFailure(decision.earlier);
+  if (decision.kind === "repeat") throw repeatFailure(decision, order);
   if (isDenial(decision)) throw deniedFailure(decision);
   const earlier = "earlier" in decision ? decision.earlier : undefined;
   const declared = "declared" in decision ? decision.declared : undefined;
@@ -141,7 +141,7 @@ export async function checkClaim(
     case "planned":
       throw plannedInBatch(claim.row, order.reference);
     case "repeat":
-      throw repeatFailure(claim.earlier);
+      throw repeatFailure(claim, order);
     case "above-limit":
     case "limits-missing":
     case "agent-without-limits":

@@ -5,6 +5,7 @@ import type { ClaimAnswer } from "../../ledger/change.ts";
 import type { Operation } from "../../ledger/operation.ts";
 import { assertFree } from "../compare.ts";
 import { checkClock, type OperationDeps } from "../deps.ts";
+import { deniedFailure } from "../limits.ts";
 import { recorded, statusIn } from "../record-outcome.ts";
 import { isOlder, mayBeOlder, surelyOlderMs } from "./age.ts";
 import { createPayout } from "./attempts.ts";
@@ -75,6 +76,7 @@ export async function resendPayout(
   const taken = await ledger.resume({ seen: read, confirmed: how.confirmed, sealer });
   if (taken.kind === "other-key") throw sentWithOtherKey(taken.operation);
   if (taken.kind === "not-sealed") throw await notSealed(taken.operation, ledger);
+  if (taken.kind === "denied") throw deniedFailure(taken.denial);
   if (taken.kind !== "taken")
     throw await how.moved(taken.kind === "moved" ? taken.operation : read);
   const { operation, asked } = taken;

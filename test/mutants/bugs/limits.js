@@ -172,6 +172,13 @@ export const limitBugs = [
     tests: bounded("an agent sends neither in production"),
   },
   {
+    name: "limits: an agent sends again in production without limits for agents",
+    seam: "claim",
+    decorate: (decideClaim) => (request, facts) =>
+      decideClaim(request, facts.same ? { ...facts, limits: undefined } : facts),
+    tests: bounded("an agent sends neither in production"),
+  },
+  {
     name: "limits: an agent sends what a person planned",
     seam: "database",
     decorate: (database) => rewritingRows(database, /\bFROM batches\b/, { actor: "agent" }),

@@ -34,6 +34,7 @@ export const batchCheck = defineCommand({
   patient: true,
   exitCodes: {
     refused: "the batch of this file was cancelled",
+    access: "a limit does not let the file be sent",
     conflict: "references belong to other payouts, or the file was changed",
   },
   async run(input, context) {
@@ -42,6 +43,7 @@ export const batchCheck = defineCommand({
     const ledger = await context.ledger.own();
     const { batchOfBytes } = await import("../../../batches/lookup.ts");
     const { describeExisting, examineFile, soughtOf } = await import("../../../batches/file.ts");
+    const { deniedByLimits } = await import("../../../batches/plan.ts");
     const planned = await batchOfBytes(soughtOf(input, from), ledger);
     const examined = await examineFile(input, from, planned, ledger, await readingFor(context));
     const describing = describeExisting(input, from, examined, planned, ledger);
@@ -53,8 +55,13 @@ export const batchCheck = defineCommand({
     if (typeof existing === "string") context.ui.notice(existing);
     // The rows of a batch were checked when it was created.
     const problems = typeof existing === "string" ? [] : examined.problems;
-    const failure = existing instanceof Failure ? existing : problemsFailure(input.file, problems);
     const { read } = examined;
+    const isNew = examined.file !== undefined && before === null;
+    const failure =
+      existing instanceof Failure
+        ? existing
+        : (problemsFailure(input.file, problems) ??
+          (isNew ? await deniedByLimits(read, ledger) : undefined));
     warnOfHeld(examined, context);
     const { unusualTexts } = await import("../../../batches/unusual.ts");
     const { names, amounts } = unusualTexts(read.rows);
@@ -64,7 +71,6 @@ export const batchCheck = defineCommand({
     if (failure)
       for (const [label, text] of tableRows(read.table)) context.ui.notice(`${label}: ${text}`);
     const shown = await shownProblems(problems, ledger);
-    const isNew = examined.file !== undefined && before === null;
     const compared = isNew ? await comparisonOf(read, ledger, context) : nothingCompared;
     const count = problems.length;
     return { ...examined, path: input.file, count, shown, before, ...compared, failure };
@@ -104,7 +110,7 @@ export const batchCheck = defineCommand({
     const known = checked.file ? fileRows(checked, before !== null && !failure) : [];
     const rows = [["File", path], ...known, ...compared];
     const fields = rows.map(([label = "", cell], index) => field(String(index), label, text(cell)));
-    return card(before ? "Batch file" : "The file can be sent", path, fields);
+    return card(before || failure ? "Batch file" : "The file can be sent", path, fields);
   },
   ending: ({ failure }) => failure,
 });

@@ -111,6 +111,7 @@ async function previewOf(input: PlanInput, what: Sought, ledger: Ledger, context
 async function totalAndFirst(input: PlanInput, what: Sought, ledger: Ledger, context: Context) {
   const { describeBatch, readToSend } = await import("../../../batches/file.ts");
   const { isComplete } = await import("../../../batches/identity.ts");
+  const { deniedByLimits } = await import("../../../batches/plan.ts");
   const sought = what.from
     ? await readToSend(input, what.from, ledger, () => readingFor(context))
     : { ...what, compare: undefined };
@@ -122,8 +123,11 @@ async function totalAndFirst(input: PlanInput, what: Sought, ledger: Ledger, con
     for await (const first of ledger.batches.rows(batch, "all")) return { total, first };
     throw new Error("a batch was planned without rows");
   }
-  const { total, first: rows } = sought.examined.totals;
-  checkExpected(input, total, difference(total, sought.examined.read.ledger.sentBefore));
+  const { read, totals } = sought.examined;
+  const { total, first: rows } = totals;
+  checkExpected(input, total, difference(total, read.ledger.sentBefore));
+  const denied = await deniedByLimits(read, ledger);
+  if (denied) throw denied;
   const [first] = rows;
   if (!first || !isComplete(first)) throw new Error("a row without problems cannot be read");
   return { total, first };

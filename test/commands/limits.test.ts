@@ -1,0 +1,115 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { scratchFolder } from "../support/helpers.ts";
+import { errorOf, lenden, typedBy } from "../support/lenden.ts";
+import { type Merchant, openMerchant, payoutNumber, payoutOf } from "../support/merchant.ts";
+
+const agent = { LENDEN_ACTOR: "agent" };
+
+async function limited(...flags: string[]): Promise<Merchant> {
+  const merchant = await openMerchant();
+  await merchant.json(["limits", "set", ...flags]);
+  return merchant;
+}
+
+/** A file of payouts to one recipient each, in BDT. */
+function fileOf(...amounts: string[]): string {
+  const path = join(scratchFolder(), "pay.csv");
+  const rows = amounts.map((amount, at) => `${amount},017${10_000_000 + at}`);
+  writeFileSync(path, ["amount,to", ...rows].join("\n"));
+  return path;
+}
+
+async function rejected(merchant: Merchant, line: string[]) {
+  const ended = await merchant.lenden([...line, "--json"]);
+  expect(ended.code).toBe(4);
+  return errorOf(ended);
+}
+
+test("limits are shown with what is used and left, and an empty value removes one", async () => {
+  const merchant = await limited("--payout", "25000", "--day", "12.50", "--repeat", "reject");
+  expect((await merchant.lenden(payoutNumber(1, "A"))).code).toBe(0);
+  const shown = await merchant.json(["limits"]);
+  expect(shown).toMatchObject([
+    { name: "payout", value: "25000.00", used: null },
+    { name: "day", value: "12.50", used: "5.00", left: "7.50", freesAt: expect.any(String) },
+    { name: "refund-day", value: null, changedBy: null },
+    { name: "new-recipient", value: null },
+    { name: "repeat", value: "reject" },
+    { name: "agent-payout", value: null },
+    { name: "agent-day", value: null },
+  ]);
+  expect(await merchant.json(["limits", "set", "--day", ""])).toMatchObject([
+    { name: "payout", value: "25000.00" },
+    { name: "day", value: null },
+    ...Array(5).fill({}),
+  ]);
+});
+
+test("what is above a limit says how much is left and when, and the command that raises it", async () => {
+  const merchant = await limited("--day", "7");
+  expect((await merchant.lenden(payoutNumber(1, "A"))).code).toBe(0);
+  const error = await rejected(merchant, payoutNumber(2, "B"));
+  expect(error).toMatchObject({
+    ...{ kind: "access", reason: "limits.day", effect: "nothing-sent" },
+    ...{ limit: "7.00", used: "5.00", left: "2.00", freesAt: expect.stringMatching(/Z$/) },
+  });
+  expect((await merchant.lenden(typedBy(error.hint, "limits set"))).code).toBe(0);
+  expect((await merchant.lenden(payoutNumber(2, "B"))).code).toBe(0);
+  expect(await merchant.count("payouts")).toBe(2);
+});
+
+test("a file above a limit is rejected by its check, its preview and its sending", async () => {
+  const merchant = await limited("--payout", "100", "--day", "1000", "--new-recipient", "50");
+  const check = ["payout", "batch", "check"];
+  const send = ["payout", "batch", "send"];
+  const files = {
+    "limits.payout": fileOf("10", "100.01", "30", "200"),
+    "limits.day": fileOf(...Array(21).fill("49")),
+    "limits.new-recipient": fileOf("10", "50.01", "50"),
+  };
+  for (const [reason, file] of Object.entries(files))
+    for (const line of [check, send, [...send, "--dry-run"]])
+      expect(await rejected(merchant, [...line, file, "--method", "bkash"])).toMatchObject({
+        reason,
+      });
+  const { stderr } = await merchant.lenden([...check, files["limits.payout"], "--method", "bkash"]);
+  expect(stderr).toContain("line 3: BDT 100.01 to 01710000001");
+  expect(stderr).toContain("line 5: BDT 200.00 to 01710000003");
+  expect(stderr).not.toContain("line 2:");
+  const within = fileOf("50", "50");
+  expect((await merchant.lenden([...check, within, "--method", "bkash"])).code).toBe(0);
+  expect((await merchant.lenden([...send, within, "--method", "bkash"])).code).toBe(0);
+  // What was sent is not judged again.
+  await merchant.json(["limits", "set", "--payout", "0", "--day", "0", "--new-recipient", "0"]);
+  expect((await merchant.lenden([...check, within, "--method", "bkash"])).code).toBe(0);
+  expect(await merchant.count("payouts")).toBe(2);
+});
+
+test("an agent repeats no payout, and the command that it names works for a person", async () => {
+  const merchant = await openMerchant();
+  await merchant.json(payoutOf("A"));
+  const line = payoutOf("B", "--name", "Rahim O'Neil", "--yes");
+  const ended = await lenden([...line, "--json"], { env: { ...merchant.env, ...agent } });
+  expect(ended.code).toBe(4);
+  const error = errorOf(ended);
+  expect(error).toMatchObject({ reason: "limits.repeat", operation: "A" });
+  expect((await merchant.lenden(typedBy(error.hint, "payout send"))).code).toBe(0);
+  expect(await merchant.books("payouts")).toMatchObject([
+    { merchantRef: "A" },
+    { merchantRef: "B", recipientName: "Rahim O'Neil" },
+  ]);
+});
+
+test("no payout is repeated, also not with --again, until a person allows it", async () => {
+  const merchant = await limited("--repeat", "reject");
+  await merchant.json(payoutOf("A"));
+  for (const more of [[], ["--again"]]) {
+    const error = await rejected(merchant, payoutOf("B", ...more));
+    expect(error).toMatchObject({ reason: "limits.repeat", limit: "reject" });
+    expect(error.hint).toContain("'lenden limits set --repeat warn'");
+  }
+  await merchant.json(["limits", "set", "--repeat", "warn"]);
+  expect((await merchant.lenden(payoutOf("B"))).code).toBe(0);
+});
