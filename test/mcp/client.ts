@@ -1,7 +1,9 @@
+import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { onTestFinished } from "vitest";
 import { isObject } from "../../src/domain/json.ts";
+import { scratchFolder } from "../support/helpers.ts";
 import { builtEnv } from "../support/lenden.ts";
 import { tool } from "../tool.js";
 
@@ -127,4 +129,14 @@ export async function planOf({ call }: Pick<Connected, "call">, rows: object[]):
   const { data, isError, text } = await call("plan_payouts", { rows });
   if (isError) throw new Error(text);
   return String(data.batch);
+}
+
+/** Directories that an agent may use: the usual ones. */
+export function usualDirectories() {
+  const home = scratchFolder();
+  return {
+    HOME: home,
+    LENDEN_CONFIG_DIR: join(home, ".config/lenden"),
+    LENDEN_DATA_DIR: join(home, ".local/share/lenden"),
+  };
 }

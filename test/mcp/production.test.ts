@@ -1,18 +1,6 @@
-import { join } from "node:path";
 import { expect, test } from "vitest";
-import { scratchFolder } from "../support/helpers.ts";
 import { openProductionMerchant } from "../support/merchant.ts";
-import { connect } from "./client.ts";
-
-/** Directories that an agent may use: the usual ones. */
-function usualDirectories() {
-  const home = scratchFolder();
-  return {
-    HOME: home,
-    LENDEN_CONFIG_DIR: join(home, ".config/lenden"),
-    LENDEN_DATA_DIR: join(home, ".local/share/lenden"),
-  };
-}
+import { connect, usualDirectories } from "./client.ts";
 
 test("in production without agent limits it says why it starts without send_plan", async () => {
   const merchant = await openProductionMerchant();

@@ -272,6 +272,7 @@ export async function openProductionMerchant(
     ...merchant.env,
     LENDEN_BASE_URL: `https://localhost:${port}${basePath}`,
     LENDEN_API_KEY: productionKey,
+    NODE_EXTRA_CA_CERTS: certificates.authorityFile,
   };
   const lendenUnasked: ProductionMerchant["lendenUnasked"] = (args, more = {}, host = {}) =>
     lenden(args, { env: { ...env, ...more }, host });
