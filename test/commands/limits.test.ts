@@ -3,7 +3,15 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { scratchFolder } from "../support/helpers.ts";
 import { errorOf, lenden, typedBy } from "../support/lenden.ts";
-import { type Merchant, openMerchant, payoutNumber, payoutOf } from "../support/merchant.ts";
+import {
+  alter as alterFixed,
+  type Merchant,
+  openMerchant,
+  payoutNumber,
+  payoutOf,
+} from "../support/merchant.ts";
+import { serverTest, sharedCluster } from "../support/postgres.ts";
+import { teamLedger } from "../support/team-ledger.ts";
 
 const agent = { LENDEN_ACTOR: "agent" };
 
@@ -112,4 +120,41 @@ test("no payout is repeated, also not with --again, until a person allows it", a
   }
   await merchant.json(["limits", "set", "--repeat", "warn"]);
   expect((await merchant.lenden(payoutOf("B"))).code).toBe(0);
+});
+
+serverTest(
+  "on a server only a member of lenden_owner sets limits, which bind every login",
+  async () => {
+    const cluster = await sharedCluster();
+    const { url } = await teamLedger(cluster, "ann", "olga");
+    await cluster.run("GRANT lenden_owner TO olga");
+    const merchant = await openMerchant();
+    const at = (login: string, line: string[]) =>
+      lenden([...line, "--json"], { env: { ...merchant.env, LENDEN_LEDGER_URL: url(login) } });
+    const set = ["limits", "set", "--day", "7"];
+    const denied = await at("ann", set);
+    expect([denied.code, errorOf(denied)]).toMatchObject([
+      ...[4, { reason: "ledger.access-denied", hint: expect.stringContaining("lenden_owner") }],
+    ]);
+    expect(await at("olga", set)).toMatchObject({ code: 0 });
+    expect((await at("ann", payoutNumber(1, "A"))).code).toBe(0);
+    for (const login of ["ann", "olga"]) {
+      const above = await at(login, payoutNumber(2, "B"));
+      expect([above.code, errorOf(above)]).toMatchObject([4, { reason: "limits.day" }]);
+    }
+    const shown: unknown = JSON.parse((await at("ann", ["limits"])).stdout);
+    expect(shown).toMatchObject([{}, { left: "2.00", changedBy: "olga" }, {}, {}, {}, {}, {}]);
+  },
+);
+
+test("a limit that cannot be read stops sending, and says so", async () => {
+  const merchant = await limited("--day", "7");
+  const alter = (sql: string) =>
+    merchant.inLedger((database) => alterFixed(database, () => database.exec(sql)));
+  for (const change of ["value = '7.00'", "name = 'week'"]) {
+    await alter(`UPDATE limits SET ${change}`);
+    const ended = await merchant.lenden([...payoutOf("A"), "--json"]);
+    expect([ended.code, errorOf(ended)]).toMatchObject([1, { reason: "ledger.modified" }]);
+  }
+  expect(await merchant.count("payouts")).toBe(0);
 });
