@@ -235,6 +235,8 @@ export interface ProductionMerchant {
   complete(table: "payments" | "payouts", id: string): Promise<void>;
   /** From now on the API accepts this key instead. */
   rotateKey(key: string): Promise<void>;
+  /** What reached the API so far, whatever it answered: method and path. */
+  requested: string[];
 }
 
 export async function openProductionMerchant(
@@ -250,7 +252,9 @@ export async function openProductionMerchant(
   await rotateKey(productionKey);
   const certificates = makeCertificates();
   const target = Number(new URL(merchant.baseUrl).port);
+  const requested: string[] = [];
   const server = createServer(certificates, (incoming, outgoing) => {
+    requested.push(`${incoming.method} ${incoming.url}`);
     const headers = { ...incoming.headers, host: `127.0.0.1:${target}` };
     const { method, url: path } = incoming;
     const forwarded = request(
@@ -288,6 +292,7 @@ export async function openProductionMerchant(
     otherBaseUrl: `https://127.0.0.1:${port}${basePath}`,
     complete: (_, id) => inBooks("UPDATE records SET status = 'Completed' WHERE id = ?", id),
     rotateKey,
+    requested,
   };
 }
 

@@ -1,4 +1,5 @@
 const tests = ["test/config/agents.test.ts", "test/commands/agents.test.ts"];
+const search = ["test/limits/search.test.ts", "-t", "whatever an agent adds to a command"];
 
 /** Bugs of who acts. */
 export const agentBugs = [
@@ -22,5 +23,17 @@ export const agentBugs = [
       ({ LENDEN_ACTOR: _, ...env }) =>
         agentIn(env),
     tests,
+  },
+  {
+    name: "agent not recognized: a variable names the profile",
+    seam: "agent",
+    decorate: (agentIn) => (env) => (env.LENDEN_PROFILE === undefined ? agentIn(env) : undefined),
+    tests: search,
+  },
+  {
+    name: "agent not recognized: by a ledger without limits",
+    seam: "limitDenial",
+    decorate: (denialOf) => (limits, sender) => denialOf(limits, { ...sender, isAgent: false }),
+    tests: search,
   },
 ];
