@@ -129,8 +129,7 @@ describeEach(databases, "a planned batch", ({ share }) => {
 });
 
 describeEach(databases, "a plan that someone edits", ({ share }) => {
-  /** A batch of some pages of rows, of which the last has one row. */
-  async function planned() {
+  async function planned(count = 5) {
     const { open, close, run } = await share();
     onTestFinished(close);
     const ledger = await open();
@@ -139,7 +138,7 @@ describeEach(databases, "a plan that someone edits", ({ share }) => {
     const plan = plannedBy(
       await batches.plan(
         claimed,
-        planning(() => rowsOf(2_001)),
+        planning(() => rowsOf(count)),
       ),
     );
     await batches.release(claimed);
@@ -157,7 +156,8 @@ describeEach(databases, "a plan that someone edits", ({ share }) => {
       `INSERT INTO batch_rows (batch, "row", ${copied}) SELECT batch, 2002, ${copied} FROM ${lastRow}`,
     ],
   ])("gives no row of a page of which one was %s", async (_, sql) => {
-    const { run, batches, plan } = await planned();
+    // Some pages of rows, of which the last has one row.
+    const { run, batches, plan } = await planned(2_001);
     const read: number[] = [];
     const reading = async () => {
       for await (const { row } of batches.rowsAsRead(plan, "unsent")) {
