@@ -136,7 +136,7 @@ test("a payroll in any style comes back as its rows, or with a named problem", a
       expect(one.total === "wrong").toBe(false);
       expect(found).toEqual(payees);
     }),
-    { numRuns: runs(1_000, 100_000) },
+    { numRuns: runs(300, 100_000) },
   );
-  expect(whole).toBeGreaterThan(runs(1_000, 100_000) / 10);
+  expect(whole).toBeGreaterThan(runs(300, 100_000) / 10);
 });

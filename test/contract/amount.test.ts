@@ -61,7 +61,7 @@ test("text, paisa, JSON number and back are the same for any amount", () => {
           JSON.stringify({ ok: true, value: amountPaisa }, bigints)
       );
     }),
-    { numRuns: runs(500, 1_000_000) },
+    { numRuns: runs(200, 1_000_000) },
   );
 });
 
@@ -89,7 +89,7 @@ test("whatever is typed, it is an amount or a sentence", () => {
         return reading.ok ? reading.value > 0n : reading.problem.length > 10;
       },
     ),
-    { numRuns: runs(300, 100_000) },
+    { numRuns: runs(100, 100_000) },
   );
 });
 

@@ -221,7 +221,7 @@ test("a statement in any style is read as its lines, or its problem is named", a
       });
       expect(shown).toEqual(meant);
     }),
-    { numRuns: runs(300, 30_000) },
+    { numRuns: runs(100, 30_000) },
   );
-  expect(whole).toBeGreaterThan(runs(300, 30_000) / 10);
+  expect(whole).toBeGreaterThan(runs(100, 30_000) / 10);
 });

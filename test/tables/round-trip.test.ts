@@ -12,7 +12,7 @@ import { amountStyles, dateStyles, idStyles, numberStyles, printed } from "./pri
  * A value that is written in any style is read as itself, or its problem is named. It is never read as another one.
  */
 
-const numRuns = runs(1_000, 100_000);
+const numRuns = runs(300, 100_000);
 
 /** Undefined if there is no value. */
 function meaningOf<Value>(reading: Reading<Value>): Value | undefined {
