@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import "./test/no-agent.js";
 
-/** The share of the deep cases: 1 in `npm run test:deep`, less in `.ci/run`, which runs all tests. */
+/** The share of the deep cases: 1 in `npm run test:deep`, less in `.ci/run`. 0: the long tests alone. */
 const { LENDEN_DEEP: share } = process.env;
 const isDeep = share === "1";
 const isOneFile = process.env.LENDEN_BUILT !== undefined;
@@ -12,25 +12,27 @@ const isOneFile = process.env.LENDEN_BUILT !== undefined;
 const long = [
   "**/*.deep.test.ts",
   "test/reconcile/{memory,month-end,wallet-month}.test.ts",
+  "test/reconcile/{direction,explain,returned}.test.ts",
   "test/report/report-command.test.ts",
   "test/batch/{corpus,generated,large-file}.test.ts",
-  "test/callbacks/{conformance,hostile,listen}.test.ts",
-  "test/commands/{reader,resolve-production,round-trip,sandbox-callbacks,sandbox-start,team-ledger,time-zone,unmoved-file}.test.ts",
+  "test/callbacks/{conformance,forward,hostile,listen}.test.ts",
+  "test/commands/{agent-directories,reader,resolve-production,round-trip,sandbox,sandbox-callbacks,sandbox-start,team-ledger,time-zone,unmoved-file,verify-api}.test.ts",
   "test/completions/tab.test.ts",
-  "test/config/{keychain,profiles-file}.test.ts",
+  "test/config/{keychain,profiles-file,profiles-secrets}.test.ts",
   "test/crash/**/*.test.ts",
-  "test/http/hostile.test.ts",
+  "test/http/{addresses,hostile}.test.ts",
   "test/ledger/{colleague,copies,differential,edited,file,head,lost,move,other-logins,position,read-only}.test.ts",
-  "test/ledger/server-{commits,durability,outage,pooler,settings}.test.ts",
+  "test/ledger/server-{commits,durability,faults,identity,outage,pooler,settings}.test.ts",
   "test/limits/harness.test.ts",
   "test/linear.test.ts",
-  "test/mcp/{faults,tools}.test.ts",
+  "test/mcp/{faults,loading,tools}.test.ts",
   "test/package/package.test.ts",
   "test/pipes.test.ts",
   "test/program/{closing,compile-cache,directories,few-files,man,surroundings,time-limit,timeout}.test.ts",
   "test/secrets.test.ts",
   "test/simulator/!(found).test.ts",
-  "test/terminal/{leaving,production,profile-add}.test.ts",
+  "test/simulator/found-steps.test.ts",
+  "test/terminal/{asking,batch-progress,leaving,production,profile-add,refund-create}.test.ts",
   "test/ui/safe-text.test.ts",
 ];
 
@@ -44,6 +46,11 @@ function testsWith(pattern: RegExp): string[] {
   return readdirSync("test", { recursive: true, encoding: "utf8" })
     .map((name) => `test/${name.replaceAll("\\", "/")}`)
     .filter((name) => name.endsWith(".test.ts") && pattern.test(readFileSync(name, "utf8")));
+}
+
+function included(): string[] {
+  if (isDeep) return [...long, ...testsWith(deeper)];
+  return share === "0" ? long : ["test/**/*.test.ts"];
 }
 
 /** Starts with the tests that wait longest for processes, so that none of them ends the run alone. */
@@ -61,7 +68,7 @@ class SlowFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    include: isDeep ? [...long, ...testsWith(deeper)] : ["test/**/*.test.ts"],
+    include: included(),
     // Excluded, not skipped: a skipped test means that the machine lacks a program.
     exclude: [
       ...(share === undefined ? long : []),
