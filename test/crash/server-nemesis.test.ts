@@ -19,7 +19,7 @@ import { type Cluster, serverTest, startCluster } from "../support/postgres.ts";
 import { type Env, machine, teamLedger } from "../support/team-ledger.ts";
 
 const seed = Number(process.env.LENDEN_SEED ?? Date.now() % 1_000_000);
-const rounds = runs(2, 200);
+const rounds = runs(2, 60);
 const atOnce = 2;
 /** Of each machine. A command that resumes a payout of a killed process waits up to ten seconds. */
 const commands = 7;
