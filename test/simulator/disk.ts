@@ -10,7 +10,16 @@ interface Write {
 }
 
 const tables = [
-  ...["events", "operations", "batch_rows", "batches", "account_keys", "accounts", "processes"],
+  ...[
+    "events",
+    "operations",
+    "batch_rows",
+    "batches",
+    "account_keys",
+    "accounts",
+    "processes",
+    "limits",
+  ],
 ];
 
 /** Told before and after every statement of a process; it may throw (a disk error, a crash). */

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { type Fault, faultArbitrary } from "./faults.ts";
+import type { SetLimits } from "./limits-verdict.ts";
 
 /** By the command of its purpose, or as a raw call: `lenden api POST …`. */
 export type By = "command" | "api";
@@ -70,6 +71,8 @@ export interface Scenario {
   /** References that another machine of the merchant used before. */
   foreign: { reference: number; amount: number; to: number }[];
   script: Step[];
+  /** Limits that a person has set before, in production; with them, agents act too. */
+  limits?: SetLimits | undefined;
   /** What `payout batch send` is given. */
   files: FileOfPayouts[];
   faults: (Fault | undefined)[];
@@ -291,3 +294,35 @@ export const alteredArbitrary = scenarioOf(
   ),
   8,
 );
+
+/** In paisa. Of each kind one is a paisa less than payouts or refunds of the lists above add up to. */
+const setLimits: fc.Arbitrary<SetLimits> = fc.record(
+  {
+    payout: fc.constantFrom("100000", "125049"),
+    day: fc.constantFrom("60000", "99999", "175050"),
+    "refund-day": fc.constantFrom("19999", "50000"),
+    "new-recipient": fc.constantFrom("60000", "99999"),
+    repeat: fc.constant("reject"),
+    "agent-payout": fc.constantFrom("60000", "125049", "200000"),
+    "agent-day": fc.constantFrom("60000", "99999", "175050"),
+  },
+  // Without both, an agent sends nothing in production.
+  { requiredKeys: ["agent-payout", "agent-day"] },
+);
+
+/** Payouts, files and refunds of agents and scripts, which are limited. */
+export const limitsArbitrary: fc.Arbitrary<Scenario> = fc
+  .tuple(
+    scenarioOf(
+      fc.oneof(
+        { weight: 7, arbitrary: repeatedPayout },
+        { weight: 4, arbitrary: batch },
+        { weight: 4, arbitrary: refunds },
+        { weight: 1, arbitrary: fc.constant({ does: "cancel" as const }) },
+        { weight: 1, arbitrary: resolves },
+      ),
+      6,
+    ),
+    setLimits,
+  )
+  .map(([scenario, limits]) => ({ ...scenario, environment: "production", limits }));

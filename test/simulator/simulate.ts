@@ -3,6 +3,7 @@ import { amountNumber } from "../../src/domain/amount.ts";
 import { orderOf, type Place } from "./commands.ts";
 import { Disk } from "./disk.ts";
 import { judgeLedger } from "./ledger-verdict.ts";
+import { judgeLimits, type SetLimits } from "./limits-verdict.ts";
 import { Network } from "./network.ts";
 import { Player } from "./player.ts";
 import { payeeOf } from "./repeats.ts";
@@ -16,6 +17,8 @@ export interface Sums extends Record<Wrong, number> {
   crashes: number;
   faults: number;
   calls: number;
+  /** Commands that a limit ended. */
+  limited: number;
   payouts: number;
   refunds: number;
   payments: number;
@@ -27,12 +30,14 @@ export function noSums(): Sums {
     crashes: 0,
     faults: 0,
     calls: 0,
+    limited: 0,
     payouts: 0,
     refunds: 0,
     payments: 0,
     lost: 0,
     doubled: 0,
     misreported: 0,
+    exceeded: 0,
     broken: 0,
   };
 }
@@ -47,8 +52,14 @@ export async function simulate(scenario: Scenario, sums: Sums): Promise<Universe
   const watch = new Watch(universe);
   const place: Place = { universe, network: new Network(universe, watch) };
   const player = new Player(place, watch, scenario.files);
-  for (const step of scenario.script) await player.plays(step);
+  const { limits } = scenario;
+  if (limits) setLimits(universe, limits);
+  for (const step of scenario.script) {
+    await player.plays(step);
+    if (limits) judgeLimits(limits, universe, watch);
+  }
   await recover(universe, player);
+  if (limits) judgeLimits(limits, universe, watch);
   // What a colleague changed cannot be compared with the books.
   if (!universe.isAltered) await judgeLedger(universe, watch);
   judgeRefunds(universe);
@@ -72,7 +83,8 @@ async function recover(universe: Universe, player: Player): Promise<void> {
   }
   for (const [file, how] of player.batches) {
     const code = await player.batch(file, how);
-    if (![0, 2, 5, 6].includes(Number(code)))
+    const isLimited = universe.limits !== undefined && code === 4;
+    if (!isLimited && ![0, 2, 5, 6].includes(Number(code)))
       universe.report("broken", `file ${file + 1} still ends ${code} after recovery`);
   }
   for (const id of player.unresolved())
@@ -127,11 +139,22 @@ function seed({ service, timeline, skewMs }: Universe, { foreign }: Scenario): v
   }
 }
 
+function setLimits({ disk, environment, timeline }: Universe, limits: SetLimits): void {
+  const setAt = new Date(timeline.now()).toISOString();
+  for (const [name, value] of Object.entries(limits))
+    disk.alter(
+      `INSERT INTO limits (environment, account, name, value, set_at, login)
+        VALUES (?, '', ?, ?, ?, 'owner')`,
+      ...[environment, name, value, setAt],
+    );
+}
+
 function add(sums: Sums, { wrong, counts, service }: Universe): void {
   sums.runs += 1;
   sums.crashes += counts.crashes;
   sums.faults += counts.faults;
   sums.calls += counts.calls;
+  sums.limited += counts.limited;
   sums.payouts += service.payouts.length;
   sums.refunds += service.refunds.length;
   sums.payments += service.payments.length - paid.length;

@@ -1,6 +1,7 @@
 import { createClient, type Wire } from "../../src/api/client.ts";
 import { contract } from "../../src/api/contract/index.ts";
 import type { Exchange, Request } from "../../src/api/transport.ts";
+import type { Actor } from "../../src/domain/actor.ts";
 import { exits, Failure } from "../../src/domain/failure.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { createSealer, type Sealer } from "../../src/ledger/seal.ts";
@@ -16,6 +17,7 @@ export interface Ended<Result = unknown> {
   code: number | "killed";
   result: Result | undefined;
   says: string;
+  reason?: string;
 }
 
 const noReferences: string[] = [];
@@ -41,6 +43,7 @@ export class Tool {
   readonly startedMs: number;
   readonly deadlineMs: number;
   readonly key: Credentials;
+  readonly actor: Actor;
   readonly #universe: Universe;
   readonly #cutOff = new AbortController();
   readonly #killed: Promise<"killed">;
@@ -64,6 +67,7 @@ export class Tool {
   ) {
     this.#universe = universe;
     this.key = universe.key;
+    this.actor = universe.nextActor();
     this.pid = universe.nextPid();
     this.subject = subject;
     this.subjects = [subject, ...references.map((reference) => `payout ${reference}`)];
@@ -100,6 +104,7 @@ export class Tool {
     const known: Ended<Result> =
       end === "killed" || this.isDead ? { code: "killed", result: undefined, says: "" } : end;
     this.#universe.note(`${this.name} ended ${known.code} ${known.says}`);
+    if (known.reason?.startsWith("limits.")) this.#universe.counts.limited += 1;
     return known;
   }
 
@@ -207,7 +212,7 @@ export class Tool {
       },
       user: "tester",
       command: this.subject,
-      actor: "script",
+      actor: this.actor,
       origin: { user: "u", machine: "m", pid: this.pid },
       holder: { pid: this.pid, lock: `${this.pid} ${this.startedMs}`, machine: "here" },
       now: () => universe.timeline.now(),
@@ -237,6 +242,7 @@ async function ended<Result>(work: Promise<Result>): Promise<Ended<Result>> {
     return { code: 0, result: await work, says: "" };
   } catch (error) {
     if (!(error instanceof Failure)) return { code: 1, result: undefined, says: String(error) };
-    return { code: exits[error.kind].code, result: undefined, says: error.message };
+    const { kind, reason, message } = error;
+    return { code: exits[kind].code, result: undefined, says: message, reason };
   }
 }

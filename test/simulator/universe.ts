@@ -1,6 +1,8 @@
+import type { Actor } from "../../src/domain/actor.ts";
 import type { Holder } from "../../src/ledger/operation.ts";
 import type { Disk } from "./disk.ts";
 import type { Fault } from "./faults.ts";
+import type { SetLimits } from "./limits-verdict.ts";
 import type { Scenario } from "./scenario.ts";
 import { Service } from "./service.ts";
 import { Timeline } from "./timeline.ts";
@@ -18,7 +20,7 @@ export const keys = [
 ] as const;
 export type Credentials = (typeof keys)[number];
 
-export type Wrong = "lost" | "doubled" | "misreported" | "broken";
+export type Wrong = "lost" | "doubled" | "misreported" | "exceeded" | "broken";
 
 /** Everything of one run that outlives a process. */
 export class Universe {
@@ -28,6 +30,8 @@ export class Universe {
   /** What a process that starts now is given. */
   key: Credentials = keys[0];
   readonly disk: Disk;
+  /** Limits of the ledger, which hold from the start. */
+  readonly limits: SetLimits | undefined;
   /** The service's clock minus ours. */
   skewMs: number;
   readonly wasSkewed: boolean;
@@ -35,7 +39,7 @@ export class Universe {
   readonly alive = new Set<Tool>();
   readonly wrong: { what: Wrong; says: string }[] = [];
   readonly trace: string[] = [];
-  readonly counts = { crashes: 0, faults: 0, calls: 0 };
+  readonly counts = { crashes: 0, faults: 0, calls: 0, limited: 0 };
   /** A colleague changed the ledger: it cannot be compared with the books. */
   isAltered = false;
   /** Payouts, payments and refunds whose outcome may be unknown. */
@@ -66,6 +70,7 @@ export class Universe {
     this.service = new Service(keys, { referencesPerKey: isPerKey });
     this.#believedDeadMs = scenario.believedDeadMs;
     this.environment = scenario.environment;
+    this.limits = scenario.limits;
     this.skewMs = scenario.skewMs;
     this.wasSkewed = scenario.skewMs !== 0;
     this.#faults = [...scenario.faults];
@@ -107,6 +112,11 @@ export class Universe {
   /** How many processes were started so far. */
   get processes(): number {
     return this.#pids;
+  }
+
+  /** With limits, an agent and a script take turns by chance. */
+  nextActor(): Actor {
+    return this.limits && this.random() < 0.5 ? "agent" : "script";
   }
 
   nextPid(): number {

@@ -35,6 +35,8 @@ export class Watch {
   readonly #signatures = new Set<string>();
   /** What the service made, and for which operation of the ledger. */
   readonly made = new Map<string, Sent>();
+  /** When the service made it. */
+  readonly madeAtMs = new Map<string, number>();
   /** Refunds and payments that were sent and not reported since. */
   readonly unresolved = new Map<Sent, bigint | undefined>();
 
@@ -66,6 +68,7 @@ export class Watch {
     if (!made) return;
     sent.tool.made.push(made);
     this.made.set(made, sent);
+    this.madeAtMs.set(made, this.#universe.timeline.now());
     this.#repeats.acted(sent, made);
     this.#universe.note(`the service made ${made} for ${sent.key}`);
   }

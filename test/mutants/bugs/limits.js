@@ -6,6 +6,8 @@ const inWindow = "a window of 24 hours, but for what is unknown";
 const reserving = "reserves its rows until they are sent or cancelled";
 const lastHeadroom = "the last headroom is taken once";
 const ofAgents = "of agents, beside those of all";
+const simulated = (title) => ["test/simulator/limits.test.ts", "-t", title];
+const fixed = "200 fixed scenarios exceed no limit";
 const isReserve = /^\s*UPDATE batches\b.*\breserved_paisa = b\.reserved_paisa/s;
 
 /** Bugs of limits (I13). */
@@ -53,7 +55,7 @@ export const limitBugs = [
     seam: "counted",
     decorate: (counts) => (limit, use, payee) =>
       (use.takenAt !== null || use.batch !== undefined) && counts(limit, use, payee),
-    tests: bounded(inWindow),
+    tests: simulated(fixed),
   },
   {
     name: "limits: an unknown outcome counts for a day only",
@@ -118,7 +120,7 @@ export const limitBugs = [
     name: "limits: planned rows are not reserved",
     seam: "database",
     decorate: (database) => rewriting(database, /b\.reserved_paisa > 0/g, "false"),
-    tests: bounded(reserving),
+    tests: simulated("killed at any step stay reserved"),
   },
   {
     name: "limits: a row that is sent stays reserved",
