@@ -34,7 +34,7 @@ const ledgers = [
   {
     name: "a ledger file",
     isMissing: false,
-    callCount: runs(300, 6_000),
+    callCount: runs(300, 10_000),
     prepare: async (merchant: Merchant): Promise<Ground> => {
       const machine = await machineOf(merchant);
       return { machines: [machine, machine], owner: machine };
@@ -43,7 +43,7 @@ const ledgers = [
   {
     name: "two machines with a ledger on PostgreSQL",
     isMissing: isSkipped,
-    callCount: runs(200, 4_000),
+    callCount: runs(300, 10_000),
     prepare: async (merchant: Merchant): Promise<Ground> => {
       const cluster = await startCluster();
       const { database, url } = await teamLedger(cluster, "ann", "bo");
