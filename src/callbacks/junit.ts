@@ -1,17 +1,19 @@
 import { writeFileSync } from "node:fs";
 import { systemReason } from "../domain/error-code.ts";
 import { Failure } from "../domain/failure.ts";
-import type { TestResult } from "./conformance.ts";
 
-/** The responses of a handler, as a sentence. */
-export function responsesOf({ responses, retrievals }: TestResult): string {
-  const all = responses.map(({ status, fault }) => fault ?? status).join(", ");
-  return `Responses: ${all}; retrieved ${retrievals} times.`;
+/** One test of the merchant's own code. */
+export interface TestCase {
+  name: string;
+  verdict: "passed" | "failed" | "undecided";
+  /** Why, in a sentence. */
+  explanation: string;
+  details: string;
 }
 
-export function writeReport(file: string, results: TestResult[]): void {
+export function writeReport(file: string, suite: string, cases: TestCase[]): void {
   try {
-    writeFileSync(file, junitReport(results));
+    writeFileSync(file, junitReport(suite, cases));
   } catch (cause) {
     const message = `Cannot write the report ${file}: ${systemReason(cause)}.`;
     const hint = "Check the directory and its permissions, or name another file.";
@@ -20,20 +22,19 @@ export function writeReport(file: string, results: TestResult[]): void {
 }
 
 /** An undecided case is `skipped`. */
-export function junitReport(results: TestResult[]): string {
-  const count = (verdict: string) => results.filter((one) => one.verdict === verdict).length;
-  const counts = `tests="${results.length}" failures="${count("failed")}" errors="0" skipped="${count("undecided")}"`;
-  const cases = results.map((one) => {
-    const reason = escaped(one.explanation);
-    const details = escaped(`Sent ${one.sent}\n${responsesOf(one)}`);
+export function junitReport(suite: string, cases: TestCase[]): string {
+  const count = (verdict: string) => cases.filter((one) => one.verdict === verdict).length;
+  const counts = `tests="${cases.length}" failures="${count("failed")}" errors="0" skipped="${count("undecided")}"`;
+  const lines = cases.map(({ name, verdict, ...texts }) => {
+    const [reason, details] = [escaped(texts.explanation), escaped(texts.details)];
     const outcomes = {
       passed: "",
       failed: `<failure message="${reason}">${details}</failure>`,
       undecided: `<skipped message="${reason}"/>`,
     };
-    return `<testcase classname="lenden callback test" name="${one.case}">${outcomes[one.verdict]}<system-out>${details}</system-out></testcase>\n`;
+    return `<testcase classname="${suite}" name="${name}">${outcomes[verdict]}<system-out>${details}</system-out></testcase>\n`;
   });
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites ${counts}><testsuite name="lenden callback test" ${counts}>\n${cases.join("")}</testsuite></testsuites>\n`;
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites ${counts}><testsuite name="${suite}" ${counts}>\n${lines.join("")}</testsuite></testsuites>\n`;
 }
 
 /** XML 1.0 cannot contain control characters or unpaired surrogates: they are omitted. */

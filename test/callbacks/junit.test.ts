@@ -3,17 +3,6 @@ import { expect, test } from "vitest";
 import { junitReport } from "../../src/callbacks/junit.ts";
 import { runs } from "../support/helpers.ts";
 
-const result = {
-  case: "forged" as const,
-  sent: "a callback.",
-  transactionId: "TX1",
-  responses: [{ status: 200, fault: null }],
-  retrievals: 1,
-  booked: null,
-  verdict: "failed" as const,
-  hint: null,
-};
-
 /** The characters that XML 1.0 allows; a line break is kept by its number. */
 const allowed = /[\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 
@@ -22,7 +11,9 @@ test("a JUnit report contains any text as text, never as markup", () => {
     fc.property(
       fc.oneof(fc.string({ unit: "binary" }), fc.constant("<&>\"'\u0000\u001b")),
       (text) => {
-        const report = junitReport([{ ...result, explanation: text }]);
+        const report = junitReport("a test", [
+          { name: "forged", verdict: "failed", explanation: text, details: text },
+        ]);
         const [, message = "none"] = /<failure message="([^"<>]*)">/.exec(report) ?? [];
         const read = message.replace(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(+code));
         expect(read).toBe((text.match(allowed) ?? []).join(""));

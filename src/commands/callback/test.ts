@@ -1,5 +1,5 @@
-import { caseNames, testHandler } from "../../callbacks/conformance.ts";
-import { responsesOf, writeReport } from "../../callbacks/junit.ts";
+import { caseNames, type TestResult, testHandler } from "../../callbacks/conformance.ts";
+import { type TestCase, writeReport } from "../../callbacks/junit.ts";
 import { requireOwnHost } from "../../callbacks/own-host.ts";
 import { readText } from "../../cli/command/common-flags.ts";
 import { type Context, defineCommand } from "../../cli/command/define-command.ts";
@@ -78,7 +78,8 @@ export const callbackTest = defineCommand({
         settle: () => context.host.sleep(settle, signal),
       });
       yield* results;
-      if (given.junit !== undefined) writeReport(given.junit, results);
+      if (given.junit !== undefined)
+        writeReport(given.junit, "lenden callback test", results.map(caseOf));
     } catch (cause) {
       if (!cutOff.aborted || stopping.aborted) throw cause;
       const message = "The time limit (--timeout) elapsed before the test ended.";
@@ -107,6 +108,17 @@ export const callbackTest = defineCommand({
   }),
   ending: ({ verdict }) => (verdict === "passed" ? undefined : "unverified"),
 });
+
+function caseOf(result: TestResult): TestCase {
+  const { case: name, verdict, explanation, sent } = result;
+  return { name, verdict, explanation, details: `Sent ${sent}\n${responsesOf(result)}` };
+}
+
+/** The responses of a handler, as a sentence. */
+function responsesOf({ responses, retrievals }: TestResult): string {
+  const all = responses.map(({ status, fault }) => fault ?? status).join(", ");
+  return `Responses: ${all}; retrieved ${retrievals} times.`;
+}
 
 /** The payments of the test, in the local sandbox. */
 async function sandboxFor({ api, config, host }: Context) {
