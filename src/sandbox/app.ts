@@ -4,7 +4,12 @@ import type { HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Context, Hono } from "hono";
 import type { Contract, Endpoint } from "../api/contract/endpoint.ts";
-import { type Fault, type FaultKind, faultKinds } from "../api/contract/fault.ts";
+import {
+  type Fault,
+  type FaultKind,
+  faultKinds,
+  type InjectedFault,
+} from "../api/contract/fault.ts";
 import { basePath, contract } from "../api/contract/index.ts";
 import { localContract } from "../api/contract/local.ts";
 import {
@@ -31,17 +36,29 @@ import {
 import { headersOf } from "./journal.ts";
 import { openApi } from "./openapi.ts";
 import { mountPayPage } from "./pay-page.ts";
-import type { Random } from "./random.ts";
 
 export interface AppOptions extends EndpointOptions {
   port: number;
   latencyMs: number;
-  faults: readonly Fault[];
-  /** Decides whether a fault applies. */
-  random: Random;
+  faultOf: FaultOf;
+  /** Called at the end of each request to the API, with the status that its caller sees; null if it sees none. */
+  onEnd?: ((request: ApiRequest, status: number | null) => void) | undefined;
   /** Milliseconds since 1970. */
   now: () => number;
 }
+
+/** A request to the API before it is executed. */
+export interface ApiRequest {
+  /** A name of the contract. */
+  endpoint: string;
+  /** The segments of its path that have a name, such as `payoutId`. */
+  parameters: Record<string, string>;
+  /** Undefined if it is too large. */
+  bytes: Buffer | undefined;
+}
+
+/** Chooses the fault of a request. */
+export type FaultOf = (request: ApiRequest) => InjectedFault | undefined;
 
 /** An endpoint of the contract and the function that answers it. */
 interface Route {
@@ -115,16 +132,32 @@ function unknownRoute(options: AppOptions, c: Caller): Promise<Response> {
 async function exchange(options: AppOptions, route: Route, c: Caller): Promise<Response> {
   const startedMs = performance.now();
   const bytes = await bytesOf(route, c);
-  const fault = chooseFault(options.faults, route.name, options.random.share);
-  const acts = !fault || faultKinds[fault.kind].acts;
-  const answer = acts ? answerTo(options, route, c, bytes) : injected(fault);
+  const request = { endpoint: route.name, parameters: c.req.param(), bytes };
+  const fault = options.faultOf(request);
+  const answer = answerWith(fault, options, route, c, bytes);
   const faultMs = fault?.kind === "latency" ? fault.number : 0;
   const waitMs = options.latencyMs + faultMs + (answer.delayMs ?? 0);
   if (waitMs > 0) await delay(waitMs, undefined, { ref: false });
   record(options, c, { startedMs, bytes, answer, fault });
+  options.onEnd?.(request, visibleStatus(answer, fault));
   // Responses of one turn are sent together: waking a caller costs more than answering it.
   await new Promise((resolve) => setImmediate(resolve));
   return send(c, answer, fault);
+}
+
+/** How far the clock of `clock-skew` is ahead: more than a signature may be off. */
+const skewMs = 10 * 60_000;
+
+function answerWith(
+  fault: InjectedFault | undefined,
+  { store, now }: AppOptions,
+  route: Route,
+  ...[c, bytes]: [c: Caller, bytes: Buffer | undefined]
+): Answer {
+  if (fault && !faultKinds[fault.kind].acts) return injected(fault);
+  const clock = fault?.kind === "clock-skew" ? () => now() + skewMs : now;
+  const answer = answerTo({ store, now: clock }, route, c, bytes);
+  return fault?.kind === "status-after" ? injected(fault) : answer;
 }
 
 /** The body of a request, if its endpoint has one; undefined if it is too large. */
@@ -155,17 +188,18 @@ function answerTo(
   }
 }
 
-/** The answer of a fault that does not act; most of them send nothing. */
-function injected({ kind, number, rule }: Fault): Answer {
-  if (kind !== "status") return { status: 500, text: "" };
-  return rejected(number, "FAULT", `Injected by the fault ${rule}.`);
+/** The answer of a fault; most of those that do not act send nothing. */
+function injected({ kind, number, rule }: InjectedFault): Answer {
+  if (kind !== "status" && kind !== "status-after") return { status: 500, text: "" };
+  const answer = rejected(number, "FAULT", `Injected by the fault ${rule}.`);
+  return number === 429 ? { ...answer, headers: { "retry-after": "1" } } : answer;
 }
 
 interface Exchanged {
   startedMs: number;
   bytes: Buffer | undefined;
   answer: Answer;
-  fault?: Fault | undefined;
+  fault?: InjectedFault | undefined;
 }
 
 /** Writes an exchange into the journal, with the answer even if a fault withholds it. */
@@ -189,7 +223,7 @@ function record(
 }
 
 /** Tells hono that the response was sent: a fault sends what is not a response to it. */
-async function send(c: Caller, answer: Answer, fault?: Fault): Promise<Response> {
+async function send(c: Caller, answer: Answer, fault?: InjectedFault): Promise<Response> {
   await (fault ? deliveries[fault.kind] : deliver)(c.env.outgoing, answer);
   return RESPONSE_ALREADY_SENT;
 }
@@ -208,7 +242,7 @@ export function chooseFault(
 }
 
 /** The status that a caller sees; null if it sees none. */
-function visibleStatus(answer: Answer, fault: Fault | undefined): number | null {
+function visibleStatus(answer: Answer, fault: InjectedFault | undefined): number | null {
   const seen: { [Kind in FaultKind]?: number | null } = {
     empty: 200,
     redirect: 307,
@@ -223,8 +257,9 @@ function visibleStatus(answer: Answer, fault: Fault | undefined): number | null 
 
 const json = { "content-type": "application/json" };
 
-function deliver(outgoing: ServerResponse, { status, text }: Answer): void {
-  outgoing.writeHead(status, { ...json, "content-length": Buffer.byteLength(text) });
+function deliver(outgoing: ServerResponse, { status, text, headers }: Answer): void {
+  const length = { "content-length": Buffer.byteLength(text) };
+  outgoing.writeHead(status, { ...json, ...headers, ...length });
   outgoing.end(text);
 }
 
@@ -234,6 +269,8 @@ type Delivery = (outgoing: ServerResponse, answer: Answer) => void | Promise<voi
 const deliveries: { [Kind in FaultKind]: Delivery } = {
   latency: deliver,
   status: deliver,
+  "status-after": deliver,
+  "clock-skew": deliver,
   reset,
   "lost-reply": reset,
   // Only the end of the sandbox, or the caller, closes such a connection.
@@ -245,11 +282,10 @@ const deliveries: { [Kind in FaultKind]: Delivery } = {
   empty(outgoing) {
     outgoing.writeHead(200, { ...json, "content-length": 0 }).end();
   },
-  truncated(outgoing, { status, text }) {
-    const bytes = Buffer.from(text);
-    outgoing.writeHead(status, { ...json, "content-length": bytes.length });
-    outgoing.write(bytes.subarray(0, bytes.length / 2), () => outgoing.socket?.destroySoon());
-  },
+  truncated: (outgoing, answer) => sendHalf(outgoing, answer, () => outgoing.socket?.destroySoon()),
+  // A reset that arrives before the half was read is seen as a normal end.
+  "reset-halfway": (outgoing, answer) =>
+    sendHalf(outgoing, answer, () => void setTimeout(reset, 20, outgoing).unref()),
   async slow(outgoing, { status, text }) {
     const bytes = Buffer.from(text);
     outgoing.writeHead(status, { ...json, "content-length": bytes.length });
@@ -265,6 +301,12 @@ const deliveries: { [Kind in FaultKind]: Delivery } = {
     outgoing.writeHead(307, { location, "content-length": 0 }).end();
   },
 };
+
+function sendHalf(outgoing: ServerResponse, { status, text }: Answer, end: () => void): void {
+  const bytes = Buffer.from(text);
+  outgoing.writeHead(status, { ...json, "content-length": bytes.length });
+  outgoing.write(bytes.subarray(0, bytes.length / 2), end);
+}
 
 function reset(outgoing: ServerResponse): void {
   outgoing.socket?.resetAndDestroy();

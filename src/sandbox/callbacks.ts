@@ -6,8 +6,11 @@ import { errorCode } from "../domain/error-code.ts";
 import type { Resource, Status } from "../domain/statuses.ts";
 import type { AppOptions } from "./app.ts";
 import { paymentReply, refundReply } from "./endpoints.ts";
+import type { Random } from "./random.ts";
 
-export interface CallbackOptions extends Pick<AppOptions, "store" | "journal" | "random" | "now"> {
+export interface CallbackOptions extends Pick<AppOptions, "store" | "journal" | "now"> {
+  /** Decides whether a fault applies. */
+  random: Random;
   /** Where refunds are reported; a payment has its own URL. */
   refundCallbackUrl: string | undefined;
   faults: readonly CallbackFault[];

@@ -12,6 +12,7 @@ import { paymentMethods } from "./store.ts";
 export interface Answer {
   status: number;
   text: string;
+  headers?: Record<string, string>;
   /** How long to wait before it is sent. */
   delayMs?: number;
 }

@@ -8,13 +8,15 @@ import { Failure, usage } from "../domain/failure.ts";
 import { closeServer, listenOnLoopback } from "../platform/loopback.ts";
 import type { Database } from "../platform/sqlite/database.ts";
 import { openDatabase } from "../platform/sqlite/open.ts";
-import { createApp } from "./app.ts";
+import { type AppOptions, chooseFault, createApp, type FaultOf } from "./app.ts";
 import { openCallbacks } from "./callbacks.ts";
 import { createJournal, type Exchange } from "./journal.ts";
 import { createRandom } from "./random.ts";
-import { openStore, type SandboxAccount } from "./store.ts";
+import { openStore, type SandboxAccount, type Store, type StoreOptions } from "./store.ts";
 
-export interface SandboxOptions {
+export interface SandboxOptions
+  extends Pick<StoreOptions, "staysProcessing">,
+    Pick<AppOptions, "onEnd"> {
   /** Default: any free port. */
   port?: number | undefined;
   /** Without a file, everything is lost at the end. */
@@ -26,6 +28,8 @@ export interface SandboxOptions {
   /** When a Processing record becomes Completed by itself. */
   autoCompleteMs?: number | undefined;
   faults?: Fault[] | undefined;
+  /** Replaces `faults`. */
+  faultOf?: FaultOf | undefined;
   callbackFaults?: CallbackFault[] | undefined;
   /** Without it, refunds have no callbacks. */
   refundCallbackUrl?: string | undefined;
@@ -39,6 +43,8 @@ export interface SandboxOptions {
 
 export interface RunningSandbox extends SandboxAccount {
   baseUrl: string;
+  /** Its records. */
+  store: Store;
   /** Ends all connections, also those that hang, and closes the data. */
   close(): Promise<void>;
 }
@@ -58,7 +64,10 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
   const ids = createRandom("ids", seed);
   if (options.dataFile !== undefined) requireOwnFile(database, options.dataFile);
   const unlock = options.dataFile === undefined ? () => {} : lockData(database, options.dataFile);
-  const store = openStore({ database, ids, newAccount: newAccount(seed), now, autoCompleteMs });
+  const { staysProcessing, onEnd } = options;
+  const store = openStore({
+    ...{ database, ids, newAccount: newAccount(seed), now, autoCompleteMs, staysProcessing },
+  });
   const server = createServer();
   // Node's default of five seconds would close connections that clients keep for their next request.
   server.keepAliveTimeout = 60_000;
@@ -72,7 +81,9 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
   const journal = createJournal(options.onExchange);
   const shared = { store, journal, now };
   const random = createRandom("faults", seed);
-  const app = createApp({ ...shared, port, origin, baseUrl, latencyMs, faults, random });
+  const byRules: FaultOf = ({ endpoint }) => chooseFault(faults, endpoint, random.share);
+  const faultOf = options.faultOf ?? byRules;
+  const app = createApp({ ...shared, port, origin, baseUrl, latencyMs, faultOf, onEnd });
   // By default hono replaces the global Request and Response of the process.
   server.on("request", getRequestListener(app.fetch, { overrideGlobalObjects: false }));
   const stopCallbacks = openCallbacks({
@@ -90,7 +101,7 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
     store.close();
     unlock();
   });
-  return { baseUrl, ...store.account, close };
+  return { baseUrl, ...store.account, store, close };
 }
 
 /** A key of the documented shape `sk_sandbox_XXX-XXXXXXXXXXXX-XXX` (docs/api.md §5). */

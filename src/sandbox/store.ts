@@ -56,6 +56,8 @@ export interface StoreOptions {
   now: () => number;
   /** Decided when a record is read: no timer runs for it, and a restart changes nothing. */
   autoCompleteMs: number | undefined;
+  /** True for a record that does not complete by itself. */
+  staysProcessing?: ((kind: Resource, body: Bodies[Resource]) => boolean) | undefined;
 }
 
 const schema = `
@@ -111,6 +113,7 @@ export function openStore(options: StoreOptions) {
     const record = { id, ...rest, body: readBody[kind](json) };
     const dueMs = Date.parse(record.createdAt) + autoCompleteMs;
     if (record.status !== "Processing" || dueMs > now()) return record;
+    if (options.staysProcessing?.(kind, record.body)) return record;
     const updatedAt = new Date(dueMs).toISOString();
     if (update.run("Completed", updatedAt, json, id) === 1) moved(kind, id);
     return { ...record, status: "Completed", updatedAt };

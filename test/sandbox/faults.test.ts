@@ -9,6 +9,7 @@ test.each([
   ["*:latency", { endpoint: "*", kind: "latency", number: 1000, rate: 1 }],
   ["*:latency-250:0.5", { kind: "latency", number: 250, rate: 0.5 }],
   ["createPayment:status-503:.25", { kind: "status", number: 503, rate: 0.25 }],
+  ["createPayout:status-after-500", { kind: "status-after", number: 500 }],
   ["listMethods:lost-reply:0", { kind: "lost-reply", rate: 0 }],
 ])("%s is a fault", (rule, fault) => {
   expect(readFault(rule)).toMatchObject({ ok: true, value: { rule, ...fault } });
@@ -24,6 +25,7 @@ test.each([
   ["*:constructor", "is not a kind of fault"],
   ["createPayout:status", "status-503"],
   ["createPayout:status-200", "status-503"],
+  ["createPayout:status-after", "status-after-500"],
   ["createPayout:reset:2", "from 0 to 1"],
   ["createPayout:reset:", "from 0 to 1"],
   ["createPayout:reset:1:1", "from 0 to 1"],
@@ -69,6 +71,9 @@ test("with a seed, faults affect the same requests in every run", async () => {
 
 test.each([
   ["status-503", /^HTTP\/1\.1 503 /, "open", 0, 503],
+  ["status-429", /^HTTP\/1\.1 429 .*retry-after: 1\r\n/s, "open", 0, 429],
+  ["status-after-500", /^HTTP\/1\.1 500 /, "open", 1, 500],
+  ["clock-skew", /^HTTP\/1\.1 403 .*"TIMESTAMP_OUT_OF_WINDOW"/s, "open", 0, 403],
   ["reset", /^$/, "reset", 0, null],
   ["lost-reply", /^$/, "reset", 1, null],
   ["hang", /^$/, "open", 0, null],
@@ -76,6 +81,7 @@ test.each([
   ["garbage", /^HTTP\/1\.1 200 .*\r\n\r\n.*<html>/s, "open", 1, 200],
   ["empty", /^HTTP\/1\.1 200 .*content-length: 0\r\n.*\r\n\r\n$/s, "open", 1, 200],
   ["truncated", /^HTTP\/1\.1 200 .*\r\n\r\n\{"success":true/s, "closed", 1, 200],
+  ["reset-halfway", /^HTTP\/1\.1 200 .*\r\n\r\n\{"success":true/s, "reset", 1, 200],
   ["redirect", /^HTTP\/1\.1 307 .*http:\/\/127\.0\.0\.1:1\/elsewhere/s, "open", 0, 307],
 ])("%s on a bare socket", async (kind, bytes, end, payouts, status) => {
   const rule = `createPayout:${kind}`;

@@ -3,9 +3,14 @@ import { endpointNames } from "../../domain/statuses.ts";
 
 /** The faults of the local sandbox. `acts`: the request takes effect before the fault. */
 export const faultKinds = {
-  latency: { acts: true, effect: "delays the response by one second; latency-<ms> sets the delay" },
+  latency: { acts: true, effect: "delays the response by one second, or latency-<ms>" },
   status: { acts: false, effect: "responds with an error: status-<code>, from 400 to 599" },
+  "status-after": {
+    acts: true,
+    effect: "executes, then responds with an error: status-after-<code>",
+  },
   reset: { acts: false, effect: "closes the connection without executing the request" },
+  "reset-halfway": { acts: true, effect: "executes, sends half of the response, then resets" },
   "lost-reply": { acts: true, effect: "executes the request, then closes the connection" },
   hang: { acts: false, effect: "ignores the request and never responds" },
   "hang-after": { acts: true, effect: "executes, then never responds" },
@@ -14,32 +19,40 @@ export const faultKinds = {
   truncated: { acts: true, effect: "executes, then sends half of the response" },
   slow: { acts: true, effect: "executes, then sends the response slowly" },
   redirect: { acts: false, effect: "redirects (307) without executing the request" },
+  "clock-skew": { acts: true, effect: "checks a signature with a clock ten minutes ahead" },
 } as const;
 export type FaultKind = keyof typeof faultKinds;
 
 /** The faults of a callback. */
 export const callbackFaultKinds = {
   lost: "is never sent",
-  late: "is sent five seconds late; late-<ms> sets the delay",
+  late: "is sent five seconds late, or late-<ms>",
   duplicated: "is sent twice",
   reordered: "is sent after the next callback, at most five seconds late",
-  forged: "is sent after a forged one (Cancelled for Completed, or the reverse)",
+  forged: "is sent after one with the opposite status",
 } as const;
 
-/** Rules to complete: a status needs a number. */
+/** A status needs a number. */
+const exampleNumbers: Record<string, string> = { status: "-503", "status-after": "-500" };
+
+/** Rules to complete. */
 export const faultRules = endpointNames.flatMap((endpoint) =>
-  Object.keys(faultKinds).map((kind) => `${endpoint}:${kind === "status" ? "status-503" : kind}`),
+  Object.keys(faultKinds).map((kind) => `${endpoint}:${kind}${exampleNumbers[kind] ?? ""}`),
 );
 
-/** A rule `<endpoint>:<kind>[:<rate>]`. */
-export interface Fault {
+/** What happens to a request. */
+export interface InjectedFault {
   /** The rule as it was written. */
   rule: string;
+  kind: FaultKind;
+  /** The delay of `latency` in milliseconds, the code of a status; 0 for the others. */
+  number: number;
+}
+
+/** A rule `<endpoint>:<kind>[:<rate>]`. */
+export interface Fault extends InjectedFault {
   /** A name of the contract, or `*` for all endpoints of the API. */
   endpoint: string;
-  kind: FaultKind;
-  /** The delay of `latency` in milliseconds, the code of `status`; 0 for the others. */
-  number: number;
   /** The part of the requests that it affects, from 0 to 1. */
   rate: number;
 }
@@ -64,9 +77,12 @@ export function readFault(rule: string): Result<Fault> {
     );
   const { kind, digits, rate } = partsOf(rest);
   const number = Number(digits ?? (kind === "latency" ? 1000 : 0));
-  if (kind === "status" && !(number >= 400 && number <= 599))
-    return err("The fault status needs an error code from 400 to 599, as in status-503.");
-  const hasNumber = kind === "latency" || kind === "status";
+  const isStatus = kind === "status" || kind === "status-after";
+  if (isStatus && !(number >= 400 && number <= 599))
+    return err(
+      `The fault ${kind} needs an error code from 400 to 599, as in ${kind}${exampleNumbers[kind]}.`,
+    );
+  const hasNumber = kind === "latency" || isStatus;
   if (!isOneOf(faultKinds, kind) || (digits !== undefined && !hasNumber)) {
     const [text = ""] = rest.split(":");
     const meant = /^[45][0-9]{2}$/.test(text) ? ` Did you mean status-${text}?` : "";

@@ -153,8 +153,6 @@ export const topicPages: Record<TopicName, Record<string, string | Record<string
   },
   faults: {
     Examples: {
-      "Delay each response":
-        "lenden sandbox exec --fault listMethods:latency-200 -- lenden methods",
       "Lose three in ten payout responses":
         "lenden sandbox exec --fault createPayout:lost-reply:0.3 --seed 1 -- npm test",
     },

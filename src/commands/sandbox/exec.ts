@@ -6,9 +6,8 @@ import { sandboxFlags } from "./options.ts";
 
 export const sandboxExec = defineCommand({
   description:
-    "The program gets the sandbox's URL, API key and payout secret as environment variables. lenden exits with the program's exit code. Without --data, the records are temporary. Without LENDEN_DATA_DIR, the ledger is temporary too.",
+    "The program gets the sandbox's URL, API key and payout secret as environment variables. lenden exits with the program's exit code. Without --data and LENDEN_DATA_DIR, records and ledger are temporary.",
   examples: {
-    "Run one command": "lenden sandbox exec -- lenden methods",
     "Run your tests in CI": "lenden sandbox exec --auto-complete 1s -- npm test",
   },
   arguments: {

@@ -9,10 +9,9 @@ const usualPort = 4242;
 const profileName = "local";
 
 export const sandboxStart = defineCommand({
-  description: `Runs a copy of the API on this machine, and creates the profile '${profileName}' for it. On its payment page, you can pay or decline. Status changes are sent as callbacks. 'lenden help faults' lists the rules of --fault.`,
+  description: `Runs a copy of the API on this machine, and creates the profile '${profileName}' for it. A payment page and callbacks are included. 'lenden help faults' lists the rules of --fault.`,
   examples: {
     "Start, then use --profile local in another terminal": "lenden sandbox start",
-    "Start on any free port, and print one line of JSON": "lenden sandbox start --port 0 --json",
   },
   flags: sandboxFlags(usualPort),
   mode: "serve",
