@@ -141,6 +141,10 @@ const table: Record<string, Omit<Entry, "name">> = {
     summary: "Run a program with a temporary sandbox",
     load: async () => (await import("./sandbox/exec.ts")).sandboxExec,
   },
+  "sandbox torture": {
+    summary: "Test if your own program pays once under faults",
+    load: async () => (await import("./sandbox/torture.ts")).sandboxTorture,
+  },
   "sandbox trigger": { summary: "Complete or cancel records of a sandbox" },
   "sandbox trigger payment": {
     summary: "Complete or cancel payments",

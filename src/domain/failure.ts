@@ -47,7 +47,7 @@ export const exits = {
   cancelled: { code: 10, means: "the status is Cancelled", retry: "no" },
   unverified: {
     code: 11,
-    means: "verification failed: signature, callback, handler or API",
+    means: "verification failed: signature, callback, handler, program or API",
     retry: "no",
   },
   unreachable: {

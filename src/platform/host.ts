@@ -110,6 +110,18 @@ export function userNumber(): number | undefined {
   return process.geteuid?.();
 }
 
+/** Kills a program that was started as a group of processes, and all of that group. */
+export function killGroup(leader: { pid?: number | undefined; kill(signal: "SIGKILL"): boolean }) {
+  if (leader.pid === undefined) return;
+  if (process.platform === "win32") leader.kill("SIGKILL");
+  else
+    try {
+      process.kill(-leader.pid, "SIGKILL");
+    } catch {
+      // All of its processes have ended.
+    }
+}
+
 /** The parts of the installed package. */
 export function packageParts(): Parts {
   const file = (name: string): string => join(packageRoot(), name);

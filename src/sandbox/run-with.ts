@@ -7,22 +7,38 @@ import { Failure } from "../domain/failure.ts";
 import type { Host } from "../platform/host.ts";
 import type { RunningSandbox } from "./server.ts";
 
+/** What a program needs to use a sandbox, and no profile. */
+export function environmentFor(
+  { baseUrl, apiKey, payoutSecret }: Pick<RunningSandbox, "baseUrl" | "apiKey" | "payoutSecret">,
+  env: Host["env"],
+  dataDirectory: string,
+): Host["env"] {
+  return {
+    ...env,
+    LENDEN_PROFILE: undefined,
+    LENDEN_BASE_URL: baseUrl,
+    LENDEN_API_KEY: apiKey,
+    LENDEN_PAYOUT_SECRET: payoutSecret,
+    LENDEN_DATA_DIR: dataDirectory,
+  };
+}
+
+/** The error of a program that cannot be started. */
+export function notRun(program: string, error: unknown): Failure {
+  const message = `Cannot run the command ${program}: ${systemReason(error)}.`;
+  const hint = "Check that the program is installed and on the PATH.";
+  return new Failure("sandbox.command-not-run", message, { hint });
+}
+
 /** Runs a program with the account of a sandbox and no profile. @returns its exit code */
 export function runWith(
-  { baseUrl, apiKey, payoutSecret }: RunningSandbox,
+  sandbox: RunningSandbox,
   [program, ...args]: [string, ...string[]],
   host: Host,
   notice: (text: string) => void,
 ): Promise<number> {
   return withDataDirectory(host.env, notice, (dataDirectory) => {
-    const env = {
-      ...host.env,
-      LENDEN_PROFILE: undefined,
-      LENDEN_BASE_URL: baseUrl,
-      LENDEN_API_KEY: apiKey,
-      LENDEN_PAYOUT_SECRET: payoutSecret,
-      LENDEN_DATA_DIR: dataDirectory,
-    };
+    const env = environmentFor(sandbox, host.env, dataDirectory);
     return runCommand(program, args, env, host);
   });
 }
@@ -45,9 +61,7 @@ function runCommand(
     });
     child.on("error", (error) => {
       stopListening();
-      const message = `Cannot run the command ${program}: ${systemReason(error)}.`;
-      const hint = "Check that the program is installed and on the PATH.";
-      reject(new Failure("sandbox.command-not-run", message, { hint }));
+      reject(notRun(program, error));
     });
     child.on("exit", (code, signal) => {
       stopListening();

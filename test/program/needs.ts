@@ -1,6 +1,6 @@
-import { writeFileSync } from "node:fs";
+import { copyFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { message, sign } from "../../src/api/signature.ts";
 import { paymentMethods } from "../../src/sandbox/store.ts";
 import { openShop } from "../shops/running.ts";
@@ -52,6 +52,7 @@ export const needs: Need[] = [
   { when: /(?:status|export|resolve) payroll\.csv|batch send @/, make: sentPayroll },
   { when: isStopped, make: stoppedPayroll },
   { when: isUnsent, make: unsentPayouts },
+  { when: /sandbox torture/, make: payoutProgram },
   { when: /callback\.json/, make: genuineCallback },
   { when: /callback (?:show|replay)/, make: keptCallback },
   { when: /callback test/, shown: "127.0.0.1:3000", make: rightShop },
@@ -247,6 +248,14 @@ async function profile(name: string, merchant: Merchant): Promise<void> {
   const argv = ["profile", "add", name, "--key-stdin", "--base-url", merchant.baseUrl];
   const { code, stderr } = await merchant.lenden(argv, { stdin: merchant.apiKey });
   if (code !== 0) throw new Error(stderr);
+}
+
+/** The correct payout program of the torture's tests, and what it pays. */
+function payoutProgram(_: Merchant, folder: string): void {
+  const program = resolve(import.meta.dirname, "../torture/programs/correct.mjs");
+  copyFileSync(program, join(folder, "pay.mjs"));
+  const rows = ["kind,order,amount,to", "payout,INV-7,500,01712345678"];
+  writeFileSync(join(folder, "expected.csv"), rows.join("\n"));
 }
 
 function writes(name: string, content: string): Need["make"] {

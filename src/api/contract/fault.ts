@@ -1,3 +1,4 @@
+import { keysOf } from "../../domain/collect.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
 import { endpointNames } from "../../domain/statuses.ts";
 
@@ -22,6 +23,32 @@ export const faultKinds = {
   "clock-skew": { acts: true, effect: "checks a signature with a clock ten minutes ahead" },
 } as const;
 export type FaultKind = keyof typeof faultKinds;
+
+/** The faults of `sandbox torture`, as the sandbox injects them. */
+const torture = {
+  "lost-reply": { kind: "lost-reply", number: 0 },
+  "status-after-500": { kind: "status-after", number: 500 },
+  "status-500": { kind: "status", number: 500 },
+  "status-429": { kind: "status", number: 429 },
+  "status-503": { kind: "status", number: 503 },
+  reset: { kind: "reset", number: 0 },
+  "reset-halfway": { kind: "reset-halfway", number: 0 },
+  truncated: { kind: "truncated", number: 0 },
+  "clock-skew": { kind: "clock-skew", number: 0 },
+  "hang-after": { kind: "hang-after", number: 0, isRare: true },
+  // The program, not the sandbox: its request is executed while it is killed.
+  kill: { kind: "lost-reply", number: 0, isRare: true },
+} as const;
+export type TortureFault = keyof typeof torture;
+
+interface Injection {
+  kind: FaultKind;
+  number: number;
+  /** True if a run can have few of them. */
+  isRare?: boolean;
+}
+export const tortureFaults: Record<TortureFault, Injection> = torture;
+export const tortureFaultNames = keysOf(torture);
 
 /** The faults of a callback. */
 export const callbackFaultKinds = {

@@ -24,6 +24,7 @@ const behavior = {
   "LENDEN_NO_INPUT, CI": "Any value but false or 0: never prompt",
   LENDEN_ACTOR: "person, script or agent; only restricts (docs/agents.md)",
   LENDEN_DEBUG: "1: print stack traces",
+  "LENDEN_TORTURE_DIR, LENDEN_TORTURE_ROUND": "Set by 'lenden sandbox torture'",
   NO_COLOR: "Any value: no color",
   FORCE_COLOR: "Use color, except if 0 or false",
   TERM: "dumb: no color, no prompts",
@@ -162,6 +163,7 @@ export const topicPages: Record<TopicName, Record<string, string | Record<string
       Object.entries(faultKinds).map(([kind, { effect }]) => [kind, effect]),
     ),
     Endpoints: `${endpointNames.join(", ")}, or * for all.`,
+    "Only in 'lenden sandbox torture'": { kill: "kills the program during its request" },
     "Callback faults": "--callback-fault takes <kind>[:<rate>]. The first matching rule applies.",
     "Kinds of callback faults": callbackFaultKinds,
     "Test numbers (for recipients, payers and refund accounts)": {

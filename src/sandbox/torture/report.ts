@@ -1,0 +1,200 @@
+import { type TortureFault, tortureFaultNames } from "../../api/contract/fault.ts";
+import { amountText, magnitude, type Paisa } from "../../domain/amount.ts";
+import { keysOf } from "../../domain/collect.ts";
+import { formatPaisa } from "../../domain/money.ts";
+import { counted, shellLine, unsafeCharacters } from "../../domain/text.ts";
+import type { Booked } from "./books.ts";
+import type { Event } from "./round.ts";
+import type { Example, Failed, Tally } from "./torture.ts";
+import { type FailureKind, failureKinds } from "./verdict.ts";
+
+/** How a program was tested. */
+export interface Tested {
+  command: readonly string[];
+  /** The flags that were given, but for those that choose faults and rounds. */
+  flags: string[];
+  seed: number;
+  only: readonly TortureFault[];
+  /** How many rounds were wanted. */
+  rounds: number;
+  /** True if the program wrote what it believes. */
+  hasResults: boolean;
+}
+
+/** The verdict: as a value, as lines of text, and as cases of a test report. */
+export function reportOf(tally: Tally, tested: Tested) {
+  const failures = kindsIn(tally).map((failed) => ({
+    kind: failed.kind,
+    message: sentenceOf(failed, tally),
+    amount: amountText(sumOf(failed)),
+    orders: [...failed.amounts.keys()],
+    trace: traceOf(failed, tested),
+    repeat: repeatCommand(failed.example, tested),
+  }));
+  const { orders, rounds, requests, faults } = tally;
+  const found = {
+    ...{ verdict: verdictOf(tally), seed: tested.seed, orders: orders.length, rounds, requests },
+    ...{ faults: Object.fromEntries(faults), failures, untested: untestedIn(tally, tested) },
+  };
+  const tried = triedText(tally, tested);
+  const heads = failures.map(({ message }) => message);
+  const lines = [
+    ...(heads.length > 0 ? heads : [headWithoutFailure(tally)]),
+    ...failures.flatMap(({ trace }) => ["", ...trace]),
+    "",
+    tried,
+    ...faultLines(tally),
+    `Not tested: ${found.untested.join("; ")}.`,
+    ...unfinishedLines(tally),
+  ];
+  const cases = keysOf(failureKinds).map((kind) => {
+    const failed = failures.find((one) => one.kind === kind);
+    const isTested = rounds > 0 && (kind !== "wrong-belief" || tested.hasResults);
+    const verdict: Verdict = failed ? "failed" : isTested ? "passed" : "undecided";
+    return {
+      name: kind,
+      verdict,
+      explanation: failed?.message ?? (isTested ? "Not found." : "Not tested."),
+      details: [...(failed?.trace ?? []), tried].join("\n"),
+    };
+  });
+  return { ...found, lines, cases };
+}
+
+type Verdict = "passed" | "failed" | "undecided";
+
+function verdictOf({ failed, rounds }: Tally): Verdict {
+  if (failed.size > 0) return "failed";
+  return rounds > 0 ? "passed" : "undecided";
+}
+
+function headWithoutFailure(tally: Tally): string {
+  return tally.rounds > 0
+    ? `No failure found: each of ${counted(tally.orders.length, "order")} has one record in each round, with its amount and recipient.`
+    : "No verdict: no round ended in time. Set a longer --timeout.";
+}
+
+function sumOf({ amounts }: Failed): Paisa {
+  return [...amounts.values()].reduce((all, one) => all + magnitude(one), 0n);
+}
+
+/** A failure in a sentence. Payments are created; payouts and refunds are paid. */
+function sentenceOf(failed: Failed, { orders }: Tally): string {
+  const { kind, amounts, beliefs } = failed;
+  const count = amounts.size;
+  const sum = formatPaisa(sumOf(failed));
+  if (kind === "wrong-belief") return `${[...beliefs.values()].map(beliefText).join("; ")}.`;
+  if (kind === "unexpected")
+    return `${counted(count, "record")} (${sum}) ${count === 1 ? "belongs" : "belong"} to no order.`;
+  const verb = count === 1 ? "was" : "were";
+  const isOfPayments = [...amounts.keys()].every((name) => name.startsWith("payment "));
+  const what = failureKinds[kind].replace("paid", isOfPayments ? "created" : "paid");
+  const difference = kind === "wrong-amount" ? `off by ${sum}` : sum;
+  return `${count} of ${counted(orders.length, "order")} ${verb} ${what} (${difference}).`;
+}
+
+function beliefText({ called, is, orders }: { called: string; is: string; orders: Set<string> }) {
+  const count = orders.size;
+  const [verb, have] = count === 1 ? ["is", "has"] : ["are", "have"];
+  const actually = is === "missing" ? `${have} no record` : `${verb} ${is}`;
+  const paid =
+    called === "failed" && is === "Completed" ? (count === 1 ? "was paid" : "were paid") : "";
+  return `${count} that your program calls ${called} ${paid || actually}`;
+}
+
+/** The kinds of failures, the worst first. */
+function kindsIn({ failed }: Tally): Failed[] {
+  const order = Object.keys(failureKinds);
+  return [...failed.values()].sort((one, other) => {
+    return order.indexOf(one.kind) - order.indexOf(other.kind);
+  });
+}
+
+/** What was tried: rounds, requests and faults. */
+function triedText({ rounds, requests, faults }: Tally, { seed, rounds: wanted }: Tested): string {
+  const count = [...faults.values()].reduce((all, one) => all + one, 0);
+  const played =
+    rounds < wanted ? `${rounds} of ${counted(wanted, "round")}` : counted(rounds, "round");
+  const tried = [played, counted(requests, "request"), counted(count, "fault")];
+  return `Tried: ${tried.join(", ")} (seed ${seed}).`;
+}
+
+/** Each fault and how often it was injected. */
+function faultLines({ faults }: Tally): string[] {
+  const all = tortureFaultNames.filter((name) => faults.has(name));
+  const counts = all.map((name) => `${name} ${faults.get(name)}`).join(", ");
+  return counts === "" ? [] : [`Faults: ${counts}.`];
+}
+
+/** What this test says nothing about, in clauses. */
+function untestedIn({ faults }: Tally, { hasResults, only }: Tested): string[] {
+  const missing = only.filter((name) => !faults.has(name)).map((name) => `the fault ${name}`);
+  const omitted = only.length < tortureFaultNames.length ? ["the faults that --only omits"] : [];
+  const beliefs = hasResults ? [] : ["what your program believes (--results)"];
+  return ["callbacks", ...beliefs, ...omitted, ...missing];
+}
+
+/** Why a program never exited with 0, which may explain what is missing. */
+function unfinishedLines({ unfinished }: Tally): string[] {
+  if (!unfinished) return [];
+  const { round, code, output } = unfinished;
+  const head = `In round ${round}, no run exited with 0. The last one ended with ${code}`;
+  return output === ""
+    ? [`${head}.`]
+    : [`${head}, after it printed:`, ...output.split("\n").slice(-5)];
+}
+
+const mostLines = 12;
+
+/** What happened to an order, in at most twelve lines: its requests, its records, and how to repeat it. */
+function traceOf({ example, kind }: Failed, repeat: Tested): string[] {
+  const { order, round, records, events } = example;
+  const name = order ? `${order.kind} ${order.order}` : "no order";
+  const head = `${headings[kind]}: ${name}, round ${round}`;
+  const end = [
+    ...shortened(records.map(recordText), 4, "records"),
+    `repeat    ${repeatCommand(example, repeat)}`,
+  ];
+  const left = mostLines - 1 - end.length;
+  return [head, ...shortened(events.map(eventText), left, "requests"), ...end];
+}
+
+const headings: Record<FailureKind, string> = {
+  "paid-twice": "Paid twice",
+  "never-paid": "Never paid",
+  "wrong-amount": "Another amount",
+  "wrong-recipient": "Another recipient",
+  unexpected: "Unexpected",
+  "wrong-belief": "Wrong status",
+};
+
+function eventText({ run, endpoint, mention, fault, status }: Event): string {
+  const reference = mention?.reference ? ` ${mention.reference}` : "";
+  const response = status === null ? "no response" : `HTTP ${status}`;
+  const text = `${endpoint}${reference}: ${response}${fault ? ` (fault ${fault})` : ""}`;
+  return `${`run ${run}`.padEnd(10)}${text.replaceAll(unsafeCharacters, " ")}`;
+}
+
+function recordText({ id, reference, amountPaisa, to, status }: Booked): string {
+  const about = [id, reference, formatPaisa(amountPaisa), to && `to ${to}`, status];
+  return `record    ${about.filter(Boolean).join(" ").replaceAll(unsafeCharacters, " ")}`;
+}
+
+function shortened(lines: string[], most: number, what: string): string[] {
+  if (lines.length <= most) return lines;
+  const left = lines.length - most + 1;
+  return [...lines.slice(0, most - 1), `          and ${left} more ${what}`];
+}
+
+/** The faults of the example alone find it again: without the others, each still affects the same requests. */
+function repeatCommand({ events, round }: Example, repeat: Tested): string {
+  const seen = repeat.only.filter((name) => events.some(({ fault }) => fault === name));
+  const isAll = seen.length === 0 && repeat.only.length === tortureFaultNames.length;
+  const only = isAll ? [] : seen.length > 0 ? seen : repeat.only;
+  return shellLine([
+    ...["lenden", "sandbox", "torture", ...repeat.flags, "--seed", String(repeat.seed)],
+    ...["--rounds", String(round)],
+    ...only.flatMap((name) => ["--only", name]),
+    ...["--", ...repeat.command],
+  ]);
+}

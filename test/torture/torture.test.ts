@@ -1,0 +1,140 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgsStringToArgv } from "string-argv";
+import { describe, expect, test } from "vitest";
+import { scratchFolder, until } from "../support/helpers.ts";
+import { ended, lenden, startBuilt } from "../support/lenden.ts";
+import { expectedFile, programLine, torture } from "./torturing.ts";
+
+const twoOrders = () =>
+  expectedFile("payout,INV-1,500,01712345678", "payout,INV-2,0.29,01812345678");
+
+test("a program with a new reference per attempt pays twice, and the trace repeats it", async () => {
+  const file = twoOrders();
+  const program = programLine("new-reference.mjs", file);
+  const flags = ["--only", "lost-reply", "--rounds", "1", "--seed", "5", "--json"];
+  const { code, stdout, error } = await torture("--expect", file, ...flags, "--", ...program);
+  expect(code).toBe(11);
+  expect(error).toMatchObject({ reason: "verification.failed" });
+  const found = JSON.parse(stdout);
+  expect(found).toMatchObject({ verdict: "failed", seed: 5, orders: 2, rounds: 1 });
+  const [{ kind, message, trace, repeat }] = found.failures;
+  expect(kind).toBe("paid-twice");
+  expect(message).toMatch(/^\d of 2 orders (?:was|were) paid twice \(BDT .+\)\.$/);
+  expect(trace.length).toBeLessThanOrEqual(12);
+  expect(trace.join("\n")).toMatch(/createPayout INV-\d-\w+: no response \(fault lost-reply\)/);
+
+  const [, , , ...repeated] = parseArgsStringToArgv(repeat);
+  const again = await torture("--json", ...repeated);
+  expect(again.code).toBe(11);
+  expect(JSON.parse(again.stdout).failures[0].trace[0]).toBe(trace[0]);
+});
+
+test("a correct program passes, and the verdict says what was tried and what was not", async () => {
+  const file = twoOrders();
+  const report = join(scratchFolder(), "report.xml");
+  const { code, stdout, stderr, temporary } = await torture(
+    ...["--expect-first-round", "--results", "results.csv", "--junit", report, "--quiet"],
+    ...["--only", "lost-reply", "--only", "status-500", "--rounds", "2", "--seed", "2"],
+    ...["--", ...programLine("correct.mjs", file)],
+  );
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toContain("No failure found: each of 2 orders has one record in each round");
+  expect(stdout).toMatch(/^Tried: 2 rounds, \d+ requests, \d+ faults \(seed 2\)\.$/m);
+  expect(stdout).toMatch(/^Faults: (?:lost-reply \d+)?.*\.$/m);
+  expect(stdout).toMatch(/^Not tested: callbacks/m);
+  expect(readFileSync(report, "utf8")).toContain('tests="6" failures="0" errors="0" skipped="0"');
+  expect(readdirSync(temporary)).toEqual([]);
+});
+
+test("a program that calls a payout failed after a timeout is found by what it believes", async () => {
+  const file = twoOrders();
+  const { code, stdout } = await torture(
+    ...["--expect", file, "--results", "results.csv", "--rounds", "1", "--seed", "5"],
+    ...["--only", "lost-reply", "--", ...programLine("timeout-is-failure.mjs", file)],
+  );
+  expect(code).toBe(11);
+  expect(stdout).toMatch(/^\d that your program calls failed (?:was paid|were paid|is Processing)/);
+});
+
+describe("sandbox torture rejects", () => {
+  const file = twoOrders();
+  test.each<[string, string[], string]>([
+    ["a missing expectation", ["--", "true"], "use --expect <file> or --expect-first-round"],
+    ["a missing command", ["--expect", file], "The command to run is missing"],
+    ["a program that does not exist", ["--expect", file, "--", "no-such-program"], "not found"],
+    ["--before that fails", ["--expect", file, "--before", "exit 3", "--", "true"], "ended with 3"],
+    [
+      "bad rows",
+      ["--expect", expectedFile("payout,,5,017"), "--", "true"],
+      "Line 2: The order needs a letter",
+    ],
+    [
+      "missing results",
+      ["--expect", file, "--results", "r.csv", "--", "true"],
+      "the program wrote no r.csv in round 1",
+    ],
+    ["an empty first round", ["--expect-first-round", "--", "true"], "created no payment"],
+  ])("%s", async (_, args, message) => {
+    const env = { PATH: process.env.PATH };
+    const { code, stderr } = await lenden(["sandbox", "torture", ...args], { env });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
+  });
+});
+
+test("each round starts with an empty directory, and --before and --env prepare it", async () => {
+  const log = join(scratchFolder(), "log");
+  const script =
+    'echo "$LENDEN_TORTURE_ROUND $(ls "$LENDEN_TORTURE_DIR") $API $DB" >> "$1"; touch "$LENDEN_TORTURE_DIR/mine"';
+  await torture(
+    ...["--expect", twoOrders(), "--rounds", "2", "--before", 'touch "$LENDEN_TORTURE_DIR/ready"'],
+    ...["--env", "API={base_url}/x", "--env", "DB={dir}/shop.db"],
+    ...["--", "sh", "-c", script, "sh", log],
+  );
+  const line = (round: number) =>
+    new RegExp(`^${round} ready http://127.0.0.1:\\d+/cp/api/v1/x /.+/shop.db$`);
+  const lines = readFileSync(log, "utf8").trim().split("\n");
+  expect(lines).toEqual([1, 2].map((round) => expect.stringMatching(line(round))));
+});
+
+test("a run ends after --run-timeout with its process group, and --timeout leaves no verdict", async () => {
+  const pids = join(scratchFolder(), "pids");
+  const hangs = ["sh", "-c", `sleep 300 & echo $! >> ${pids}; wait`];
+  const file = twoOrders();
+  const late = await torture(
+    ...["--expect", file, "--run-timeout", "300ms", "--runs", "2", "--rounds", "1", "--", ...hangs],
+  );
+  expect(late).toMatchObject({ code: 11, stdout: expect.stringContaining("2 of 2 orders were") });
+  const none = await torture("--expect", file, "--timeout", "1s", "--json", "--", ...hangs);
+  expect(none.code).toBe(11);
+  expect(JSON.parse(none.stdout)).toMatchObject({ verdict: "undecided", rounds: 0 });
+  const all = readFileSync(pids, "utf8").trim().split("\n").map(Number);
+  expect(all).toHaveLength(3);
+  await until(() => all.every((pid) => !isRunning(pid)));
+});
+
+test("after Ctrl-C, nothing is left running or on disk", async () => {
+  const temporary = scratchFolder();
+  const pid = join(scratchFolder(), "pid");
+  const child = startBuilt(
+    [
+      ...["sandbox", "torture", "--expect", twoOrders(), "--"],
+      ...["sh", "-c", `sleep 300 & echo $! > ${pid}; wait`],
+    ],
+    { TMPDIR: temporary },
+  );
+  await until(() => existsSync(pid) && readFileSync(pid, "utf8").endsWith("\n"));
+  child.kill("SIGINT");
+  expect(await ended(child)).toMatchObject({ code: 130 });
+  await until(() => !isRunning(Number(readFileSync(pid, "utf8"))));
+  expect(readdirSync(temporary)).toEqual([]);
+});
+
+/** A process that was killed may wait for its parent to notice. */
+function isRunning(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+}
