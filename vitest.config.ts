@@ -25,7 +25,7 @@ const long = [
   "test/ledger/server-{batches,commits,durability,faults,identity,outage,pooler,settings}.test.ts",
   "test/limits/{accounts,harness}.test.ts",
   "test/linear.test.ts",
-  "test/mcp/{faults,loading,production,tools}.test.ts",
+  "test/mcp/{colleague,faults,loading,production,tools}.test.ts",
   "test/package/package.test.ts",
   "test/pipes.test.ts",
   "test/program/{closing,compile-cache,directories,few-files,man,surroundings,time-limit,timeout}.test.ts",

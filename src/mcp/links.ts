@@ -15,7 +15,7 @@ export interface LinkOrder {
 
 const dayMs = 24 * 60 * 60_000;
 
-/** Creates a payment, or returns the one with the same values that was created within a day. */
+/** Creates a payment, or returns the one with the same values that this login created within a day. */
 export async function paymentLink(order: LinkOrder, call: Call): Promise<object> {
   const { config, api } = call.context;
   const { numberFormat, method: usual, redirectUrl, callbackUrl } = await config.settings();
@@ -57,7 +57,10 @@ interface Wanted {
   suggestedPayerNumber?: string;
 }
 
-/** The newest payment of a day with these values. One that was Cancelled collects nothing. */
+/**
+ * The newest payment of a day with these values that this login recorded. One that was Cancelled collects nothing. The
+ * page of another login may be anyone's: the API shows it only at creation, so it cannot be compared.
+ */
 async function linkOf(
   amount: Paisa,
   wanted: Wanted,
@@ -67,7 +70,8 @@ async function linkOf(
   const since = new Date(host.now() - dayMs).toISOString();
   const range = { since, minPaisa: amount, maxPaisa: amount, states: ["CONFIRMED"] as const };
   for await (const one of own.list("payment", range)) {
-    const { asked, status, paymentUrl, remoteId } = one;
+    const { asked, status, paymentUrl, remoteId, login } = one;
+    if (login !== own.login) continue;
     const isSame =
       asked.description === wanted.description &&
       asked.paymentMethodId === wanted.paymentMethodId &&

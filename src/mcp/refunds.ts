@@ -4,6 +4,7 @@ import { exported } from "../commands/ledger/operation.ts";
 import { amountText, type Paisa } from "../domain/amount.ts";
 import { Failure, usage } from "../domain/failure.ts";
 import { readRefundAccount } from "../domain/identifier.ts";
+import { formatTime } from "../domain/local-time.ts";
 import { formatPaisa } from "../domain/money.ts";
 import { problemOf } from "../domain/result.ts";
 import { isUnresolved } from "../domain/state.ts";
@@ -46,7 +47,8 @@ export function createRefundPlans() {
       if (problem !== undefined) throw usage([`account_number: ${problem}`]);
       const plan = planOf(order);
       const existing = await refundOf(order, call);
-      if (!existing) {
+      if (existing) await warnOfOthers(existing, call);
+      else {
         const found = await refundable(order.payment, await call.deps());
         const nowMs = call.context.host.now();
         checkRefund(found, order.amount, { again: false, nowMs });
@@ -77,13 +79,17 @@ function documentOf({ id, digest, order }: RefundPlan, existing: Operation | und
   return { plan: id, digest, ...others, amount: amountText(amount), note, refund };
 }
 
-/** The refund of this order that the API created, or may have created. */
+/**
+ * The refund of this order that this login recorded, if the API created it or may have created it. One of another login
+ * may be invented: `createRefund` rejects the same refund as a duplicate.
+ */
 async function refundOf(order: RefundOrder, call: Call): Promise<Operation | undefined> {
   const ledger = await call.context.ledger.own();
   const refunds = await ledger.refundsOf(order.payment);
   const own = refunds.filter(
-    ({ kind, amountPaisa, asked, state }) =>
+    ({ kind, amountPaisa, asked, state, login }) =>
       kind === "refund" &&
+      login === ledger.login &&
       amountPaisa === order.amount &&
       asked.accountNumber === order.accountNumber &&
       asked.accountType === order.accountType &&
@@ -92,6 +98,17 @@ async function refundOf(order: RefundOrder, call: Call): Promise<Operation | und
   );
   await ledger.assertRecorded(own);
   return own.at(-1);
+}
+
+/** What another login recorded of a refund may differ from what the API has. */
+async function warnOfOthers(known: Operation, { context, notice }: Call): Promise<void> {
+  const ledger = await context.ledger.own();
+  const history = await ledger.historyOf(known);
+  const other = history.findLast(({ login = ledger.login }) => login !== ledger.login);
+  if (!other) return;
+  const what = `Login ${other.login} recorded an outcome of refund ${known.id} on ${formatTime(other.at)}.`;
+  const compare = "To compare it with the API, run 'lenden ledger audit'.";
+  notice(`${what} ${compare}`, "refund.recorded-by-others");
 }
 
 /** What a person confirms of a refund; nothing if it was created already. */
@@ -116,6 +133,7 @@ export async function questionOfRefund(
 export async function sendRefund(plan: RefundPlan, call: Call): Promise<Ended> {
   const { payment, amount, accountType, accountNumber, note } = plan.order;
   const known = await refundOf(plan.order, call);
+  if (known) await warnOfOthers(known, call);
   if (!known || isUnresolved(known)) {
     const request = {
       ...{ transactionId: payment, accountType, accountNumber },

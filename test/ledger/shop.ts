@@ -375,7 +375,7 @@ export async function insert(
 /**
  * Inserts an operation like one of ann's, with its events, as lenden would.
  *
- * @param like a reference, or the description of a payment
+ * @param like a reference, the description of a payment, or the payment of a refund
  * @param change what the intent of the new one has
  */
 export async function plant(
@@ -385,7 +385,7 @@ export async function plant(
 ): Promise<void> {
   const { rows: stored } = await colleague.query(
     `SELECT e.event, e.data FROM events e JOIN operations o ON o.number = e.operation
-     WHERE $1 IN (o.reference, o.description) ORDER BY e.number`,
+     WHERE $1 IN (o.reference, o.description, o.target) ORDER BY e.number`,
     [like],
   );
   const { rows: heads } = await colleague.query("SELECT operation + 1 AS number FROM head");

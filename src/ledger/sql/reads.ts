@@ -140,9 +140,13 @@ function createCompared(driver: Reading, recorder: Recorder, account: RunAccount
 
 /** True if all that outcomes decide is as it was read. */
 function isAsRead(read: Operation, now: Operation | undefined): boolean {
-  const { state, status, code, remoteId } = read;
+  const { state, status, code, remoteId, paymentUrl } = read;
   return (
-    now?.state === state && now.status === status && now.code === code && now.remoteId === remoteId
+    now?.state === state &&
+    now.status === status &&
+    now.code === code &&
+    now.remoteId === remoteId &&
+    now.paymentUrl === paymentUrl
   );
 }
 

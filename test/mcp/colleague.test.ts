@@ -1,0 +1,134 @@
+import type { Client } from "pg";
+import { beforeAll, beforeEach, describe, expect } from "vitest";
+import { isObject } from "../../src/domain/json.ts";
+import {
+  declare,
+  type Filled,
+  opening,
+  openSharedShop,
+  orders,
+  plant,
+  recipients,
+  type SharedShop,
+} from "../ledger/shop.ts";
+import { built } from "../support/lenden.ts";
+import { serverTest, sharedCluster } from "../support/postgres.ts";
+import { connect, usualDirectories } from "./client.ts";
+
+/*
+ * An agent of ann with `lenden mcp`, and a colleague who has neither her API key nor her payout secret, but a login of
+ * his own at the ledger.
+ */
+describe("beside a colleague at the ledger, an agent", () => {
+  let shop: SharedShop;
+  let filled: Filled;
+  let admin: Client;
+  beforeAll(() =>
+    opening(async (atEnd) => {
+      ({ shop, filled } = await openSharedShop(atEnd));
+      admin = await (await sharedCluster()).open(shop.database);
+      atEnd(() => admin.end());
+    }),
+  );
+  beforeEach(async () => {
+    await shop.reset();
+    await admin.query(`INSERT INTO lenden.limits (environment, account, name, value)
+      VALUES ('production', '', 'agent-payout', '100000'), ('production', '', 'agent-day', '100000')`);
+  });
+
+  /** Ann's machine, whose profile has what a payment needs. */
+  async function machine(): Promise<Record<string, string>> {
+    const { NODE_EXTRA_CA_CERTS = "", LENDEN_API_KEY, LENDEN_PAYOUT_SECRET } = shop.env;
+    const env = { ...usualDirectories(), NODE_EXTRA_CA_CERTS };
+    const cluster = await sharedCluster();
+    const person = async (line: string[], stdin = "") => {
+      const { code, stderr } = await built(line, { env, stdin });
+      if (code !== 0) throw new Error(stderr);
+    };
+    await person(
+      [
+        ...[
+          "profile",
+          "add",
+          "shop",
+          "--key-stdin",
+          "--secret-stdin",
+          "--yes",
+          "--method",
+          "bkash",
+        ],
+        ...["--base-url", shop.api.baseUrl, "--ledger", cluster.url(shop.database, "ann")],
+      ],
+      `${LENDEN_API_KEY}\n${LENDEN_PAYOUT_SECRET}\n`,
+    );
+    // A person confirms the first use of a ledger on a machine.
+    await person(orders.payout("1", recipients.next, "--ref", "FIRST"));
+    await person(["profile", "set", "redirect-url", "https://shop.example/return"]);
+    await person(["profile", "set", "callback-url", "https://shop.example/callback"]);
+    return env;
+  }
+
+  /** A payment like one of ann's, as old as given, in the colleague's own name. */
+  const plantPayment = (description: string, ageMs: number) =>
+    plant(shop, "tea", ({ asked, ...intent }) => ({
+      ...intent,
+      id: `OP${description.replace(" ", "").toUpperCase()}`,
+      createdAt: new Date(Date.now() - ageMs).toISOString(),
+      asked: { ...(isObject(asked) ? asked : {}), description },
+    }));
+
+  serverTest("gets no payment page that the colleague recorded", async () => {
+    await plantPayment("order 77", 0);
+    await plantPayment("order 78", 11 * 60_000);
+    const { call } = await connect({ env: await machine() });
+    const linkOf = (description: string) =>
+      call("create_payment_link", { amount: "100", description, method: "bkash" });
+
+    const recent = await linkOf("order 77");
+    const own = await linkOf("order 78");
+    const again = await linkOf("order 78");
+
+    expect(recent.data).toMatchObject({ error: { reason: "payment.duplicate" } });
+    expect(own.data).toMatchObject({ existing: false });
+    expect(moved()).toEqual(["payment 100 order 78"]);
+    const { transactionId, payment_url } = own.data;
+    expect(again.data).toMatchObject({ existing: true, transactionId, payment_url });
+    expect(shop.api.payments.at(-1)).toMatchObject({ transactionId });
+  });
+
+  /** What moved since a machine was set up. */
+  const moved = () => shop.moved().slice(1);
+
+  const refundOf = (payment: string, amount: string) => ({
+    ...{ payment, amount, account_type: "personal", account_number: "01812345678" },
+  });
+
+  serverTest("is told that the colleague recorded the refund that it planned", async () => {
+    const { call } = await connect({ env: await machine() });
+    const { data } = await call("plan_refund", refundOf(filled.unsure, "10"));
+    await plant(shop, filled.refunded, ({ asked, ...intent }) => ({
+      ...{ ...intent, id: "OPREFUND", target: filled.unsure, amountPaisa: "1000" },
+      asked: { ...(isObject(asked) ? asked : {}), transactionId: filled.unsure, amount: 10 },
+    }));
+
+    const sent = await call("send_plan", { plan: String(data.plan) });
+
+    expect(sent.data).toMatchObject({ error: { reason: "refund.duplicate" } });
+    expect(moved()).toEqual([]);
+  });
+
+  serverTest("is told that the colleague recorded the outcome of its refund", async () => {
+    const outcome = { state: "CONFIRMED", remoteId: "RF-77", status: "Completed" };
+    await declare(shop, `target = '${filled.unsure}'`, { event: "look", data: outcome });
+    const { call } = await connect({ env: await machine() });
+
+    const { data } = await call("plan_refund", refundOf(filled.unsure, "70"));
+
+    expect(data).toMatchObject({
+      refund: { remoteId: "RF-77" },
+      warnings: [
+        { reason: "refund.recorded-by-others", message: expect.stringContaining("Login mallory ") },
+      ],
+    });
+  });
+});
