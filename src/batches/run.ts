@@ -59,7 +59,10 @@ export async function runBatch(
     const none: Sum = { count: 0, sumPaisa: 0n };
     return { notes: [], existing: none, sent: none, certain };
   }
-  const deps = await openDeps();
+  const deps = await openDeps().catch(async (error) => {
+    await ledger.batches.release(batch);
+    throw error;
+  });
   const forgotten = await countForgotten(batch, ledger, deps);
   const retried = before.sums.uncertain.count - forgotten;
   const since = (await deps.guarantees()).references ? " for over 24 hours" : "";

@@ -6,12 +6,13 @@ import { answerOf, answerWith } from "./answer.ts";
 import { createJobs } from "./jobs.ts";
 import type { Confirmation } from "./person.ts";
 import type { CallToolResult, InputRequiredResult } from "./sdk.ts";
-import type { Call, Question, Started, Tool } from "./tool.ts";
+import type { Call, Confirmable, Question, Started, Tool } from "./tool.ts";
 
 /** The client of a call, and the person at it. */
 interface Client {
   canAsk: boolean;
   confirm(question: Question): Promise<Confirmation>;
+  isConfirmed(sent: Confirmable): boolean;
 }
 
 export type Calls = ReturnType<typeof createCalls>;
@@ -25,7 +26,7 @@ export function createCalls(context: Context) {
 
   const answer = async (tool: Tool, given: unknown, client: Client): Promise<Answer> => {
     let sinceMs = context.host.monotonicMs();
-    const { call, answering } = openCall(tool, context);
+    const { call, answering } = openCall(tool, client, context);
     let started: Started | undefined;
     const refused = await answering(async () => {
       await context.config.refuseSecrets(JSON.stringify(given ?? {}));
@@ -112,8 +113,15 @@ function needsPerson({ id, command, total }: Question, why: keyof typeof reasons
   };
 }
 
+/** The person was asked about something else, or not at all because nothing was left to send. */
+function unconfirmed({ id, total }: Confirmable): Failure {
+  const message = `No person has confirmed plan ${id} with the total ${total}.`;
+  const hint = "Call send_plan again with the same plan: the person at the client is asked.";
+  return new Failure("confirmation.missing", message, { hint, operation: id });
+}
+
 /** What one call has: warnings of its own, and errors that say what it did to money. */
-function openCall({ writes }: Tool, context: Context) {
+function openCall({ writes }: Tool, client: Client, context: Context) {
   const warnings: Warning[] = [];
   const writtenBefore = context.written();
   const notice: Call["notice"] = (message, reason) => {
@@ -124,6 +132,9 @@ function openCall({ writes }: Tool, context: Context) {
     context,
     notice,
     deps: async () => ({ ...(await context.api.deps()), notice }),
+    assertConfirmed: (sent) => {
+      if (client.canAsk && !client.isConfirmed(sent)) throw unconfirmed(sent);
+    },
   };
   const told = () => {
     const hasWritten = writes && context.written() > writtenBefore;

@@ -25,12 +25,16 @@ export function createJobs<Value>({ sleep, monotonicMs }: Pick<Host, "sleep" | "
     return job;
   };
 
-  const takeEnded = (key: string): Value | undefined => {
+  const forgetOld = (): void => {
     for (const [own, { atMs }] of ended)
       if (monotonicMs() - atMs > keptMs) {
         ended.delete(own);
         unseen.delete(own);
       }
+  };
+
+  const takeEnded = (key: string): Value | undefined => {
+    forgetOld();
     const found = ended.get(key);
     ended.delete(key);
     if (found) unseen.delete(key);
@@ -38,7 +42,10 @@ export function createJobs<Value>({ sleep, monotonicMs }: Pick<Host, "sleep" | "
   };
 
   return {
-    isRunning: (key: string): boolean => running.has(key) || ended.has(key),
+    isRunning: (key: string): boolean => {
+      forgetOld();
+      return running.has(key) || ended.has(key);
+    },
     /**
      * The result of the work; undefined if it takes longer than a call may.
      *

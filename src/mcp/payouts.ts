@@ -6,7 +6,7 @@ import { runJson, statusJson } from "../batches/plain.ts";
 import { type Choices, createBatch, resumeBatch } from "../batches/plan.ts";
 import { repairsOf } from "../batches/retries.ts";
 import { runBatch } from "../batches/run.ts";
-import { openOf, readStatus } from "../batches/status.ts";
+import { openOf, readStatus, recordedStatus, totalOf } from "../batches/status.ts";
 import { readText } from "../cli/command/common-flags.ts";
 import { readingFor } from "../commands/payout/batch/file.ts";
 import { amountText } from "../domain/amount.ts";
@@ -20,7 +20,7 @@ import type { Batch } from "../ledger/batch.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { checkStop } from "../operations/deps.ts";
 import { accountText, commandLine } from "./profile.ts";
-import type { Call, Ended, Parameter, Question } from "./tool.ts";
+import type { Call, Confirmable, Ended, Parameter, Question } from "./tool.ts";
 
 /** The columns of a plan, as in a file of payouts. */
 const columns = ["ref", "amount", "to", "method", "name", "description"] as const;
@@ -126,7 +126,7 @@ async function plannedBatch(sought: FileToSend, ledger: Ledger, call: Call): Pro
   const sealer = await (await call.deps()).sealer();
   if (sought.batch) {
     const read = await ledger.batches.readPlan(sought.batch, sealer);
-    const { sums } = await readStatus(read.batch, ledger);
+    const { sums } = await recordedStatus(read.batch, ledger);
     await sought.compare(read, openOf(sums).count > 0);
     return read.batch;
   }
@@ -187,15 +187,19 @@ export async function planNamed(
 /** What a person confirms of a plan; nothing if none of its rows is still to be sent. */
 export async function questionOfPlan(batch: Batch, call: Call): Promise<Question | undefined> {
   const ledger = await call.context.ledger.own();
-  const { total, sums } = await readStatus(batch, ledger);
+  // Rows that an edit made accepted would be sent without a question once the edit is put back.
+  const { total, sums } = await recordedStatus(batch, ledger);
   if (openOf(sums).count === 0) return undefined;
   const sum = `${rowsText(total.count)}, ${formatPaisa(total.sumPaisa)} in total`;
   return {
-    id: batch.id,
+    ...confirmableOf(batch),
     text: `Send plan ${batch.id} (${sum}) ${await accountText(call.context)}.`,
-    total: amountText(total.sumPaisa),
     command: await commandLine(["payout", "batch", "send", batch.id], call.context),
   };
+}
+
+function confirmableOf(batch: Batch): Confirmable {
+  return { id: batch.id, digest: batch.identity, total: amountText(totalOf(batch).sumPaisa) };
 }
 
 /** Sends what is open of a plan. */
@@ -215,7 +219,12 @@ export async function sendPayouts(batch: Batch, call: Call): Promise<Ended> {
     progress: () => ({ note: () => {}, close: () => {} }),
   };
   const pacing = { concurrency: 4, perSecond: undefined };
-  const ran = await runBatch(plan, pacing, ledger, call.deps, reporting);
+  // Right before the first row: others may have opened rows since the person was asked.
+  const confirmedDeps = async () => {
+    call.assertConfirmed(confirmableOf(plan.batch));
+    return call.deps();
+  };
+  const ran = await runBatch(plan, pacing, ledger, confirmedDeps, reporting);
   const { failure, ...ended } = await endRun(plan.batch, ran, ledger);
   const document = { ...runJson(ended), digest: batch.identity };
   return { document, failure: failure && !ran.blocked ? resumable(failure) : failure };

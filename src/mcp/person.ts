@@ -8,7 +8,7 @@ import {
   type ProtocolEra,
   type ServerContext,
 } from "./sdk.ts";
-import type { Question } from "./tool.ts";
+import type { Confirmable, Question } from "./tool.ts";
 
 /** So long a person may take. */
 const personMs = 50_000;
@@ -36,9 +36,9 @@ export function createPerson(
   /** When the client was told to ask, by question. */
   const askedAt = new Map<string, number>();
 
-  const judge = ({ id, total }: Question, typed: unknown): Confirmation => {
-    if (!isTotal(typed, total)) return { kind: "unconfirmed", why: "wrong-total" };
-    confirmed.add(id);
+  const judge = (question: Question, typed: unknown): Confirmation => {
+    if (!isTotal(typed, question.total)) return { kind: "unconfirmed", why: "wrong-total" };
+    confirmed.add(keyOf(question));
     return { kind: "confirmed" };
   };
 
@@ -58,21 +58,24 @@ export function createPerson(
   };
 
   const askByReturn = (question: Question, { mcpReq }: ServerContext): Confirmation => {
-    const { id } = question;
-    const since = askedAt.get(id);
+    const key = keyOf(question);
+    const since = askedAt.get(key);
     const answer = inputResponse(mcpReq.inputResponses, field);
     if (since !== undefined && answer.kind !== "missing") {
-      askedAt.delete(id);
+      askedAt.delete(key);
       if (monotonicMs() - since > personMs) return { kind: "unconfirmed", why: "unanswered" };
       if (answer.kind !== "elicit") return { kind: "unconfirmed", why: "unanswered" };
       return judged(question, answer.action, answer.content);
     }
-    askedAt.set(id, monotonicMs());
+    askedAt.set(key, monotonicMs());
     const inputRequests = { [field]: inputRequired.elicit(formOf(question)) };
     return { kind: "ask", result: inputRequired({ inputRequests }) };
   };
 
+  const isConfirmed = (sent: Confirmable): boolean => confirmed.has(keyOf(sent));
+
   return {
+    isConfirmed,
     /** True if the client says that it can ask with a form. */
     canAsk: (context: ServerContext, declared: unknown): boolean => {
       const { envelope } = context.mcpReq;
@@ -84,10 +87,14 @@ export function createPerson(
     },
     /** Each question is confirmed once: a plan that is continued is the plan that was confirmed. */
     confirm: async (question: Question, context: ServerContext): Promise<Confirmation> => {
-      if (confirmed.has(question.id)) return { kind: "confirmed" };
+      if (isConfirmed(question)) return { kind: "confirmed" };
       return era === "modern" ? askByReturn(question, context) : askNow(question, context);
     },
   };
+}
+
+function keyOf({ id, digest, total }: Confirmable): string {
+  return JSON.stringify([id, digest, total]);
 }
 
 function formOf({ text, total }: Question) {

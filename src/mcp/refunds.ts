@@ -12,7 +12,7 @@ import { idsOf } from "../ledger/batch.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { checkRefund, createRefund, refundable } from "../operations/create.ts";
 import { accountText, commandLine } from "./profile.ts";
-import type { Call, Ended, Question } from "./tool.ts";
+import type { Call, Confirmable, Ended, Question } from "./tool.ts";
 
 /** A refund as it was planned. */
 export interface RefundOrder {
@@ -46,6 +46,8 @@ export function createRefundPlans() {
       const problem = problemOf(readRefundAccount(order.accountNumber, { asIs: false }));
       if (problem !== undefined) throw usage([`account_number: ${problem}`]);
       const plan = planOf(order);
+      const known = plans.get(plan.id);
+      if (known && known.digest !== plan.digest) throw usedId(plan);
       const existing = await refundOf(order, call);
       if (existing) await warnOfOthers(existing, call);
       else {
@@ -71,6 +73,13 @@ function planOf(order: RefundOrder): RefundPlan {
   const digest = hash("sha256", JSON.stringify(parts), "hex");
   const id = (idsOf(digest)[4] ?? "").replace(/^B/, "R");
   return { id, digest, order };
+}
+
+/** IDs are short, so an agent can look for two orders with the same one. */
+function usedId({ id }: RefundPlan): Failure {
+  const message = `Plan ${id} is a refund with other values.`;
+  const hint = "A person can create this refund, with 'lenden refund create'.";
+  return new Failure("batch.expectation-differs", message, { hint, operation: id });
 }
 
 function documentOf({ id, digest, order }: RefundPlan, existing: Operation | undefined): object {
@@ -113,20 +122,26 @@ async function warnOfOthers(known: Operation, { context, notice }: Call): Promis
 
 /** What a person confirms of a refund; nothing if it was created already. */
 export async function questionOfRefund(
-  { id, order }: RefundPlan,
+  plan: RefundPlan,
   call: Call,
 ): Promise<Question | undefined> {
+  const { id, order } = plan;
   if (await refundOf(order, call)) return undefined;
   const { payment, amount, accountType, accountNumber, note } = order;
   const words = ["refund", "create", "--payment", payment, "--amount", amountText(amount)];
   const account = ["--account-type", accountType, "--account-number", accountNumber];
   const more = note === undefined ? [] : ["--note", note];
+  const type = accountType === "PERSONAL_ACCOUNT" ? "personal" : "business";
+  const to = `to ${type} account ${JSON.stringify(accountNumber)}`;
   return {
-    id,
-    text: `Send refund ${id} (${formatPaisa(amount)} of one payment) ${await accountText(call.context)}.`,
-    total: amountText(amount),
+    ...confirmableOf(plan),
+    text: `Send refund ${id} (${formatPaisa(amount)} of one payment, ${to}) ${await accountText(call.context)}.`,
     command: await commandLine([...words, ...account, ...more], call.context),
   };
+}
+
+function confirmableOf({ id, digest, order }: RefundPlan): Confirmable {
+  return { id, digest, total: amountText(order.amount) };
 }
 
 /** Creates the refund, unless the ledger has it already. */
@@ -134,12 +149,13 @@ export async function sendRefund(plan: RefundPlan, call: Call): Promise<Ended> {
   const { payment, amount, accountType, accountNumber, note } = plan.order;
   const known = await refundOf(plan.order, call);
   if (known) await warnOfOthers(known, call);
-  if (!known || isUnresolved(known)) {
+  if (known && isUnresolved(known)) rejectUnresolved(known, plan.order, call);
+  if (!known) {
     const request = {
       ...{ transactionId: payment, accountType, accountNumber },
       ...(note !== undefined && { note }),
     };
-    // The ledger rejects a refund of unknown outcome, and says how a person resolves it.
+    call.assertConfirmed(confirmableOf(plan));
     await createRefund(amount, request, { again: false }, await call.deps());
   }
   const existing = known ?? (await refundOf(plan.order, call));
@@ -150,4 +166,10 @@ export async function sendRefund(plan: RefundPlan, call: Call): Promise<Ended> {
         ? new Failure("status.cancelled", "The refund is Cancelled.", { operation: existing.id })
         : undefined,
   };
+}
+
+/** Names how a person resolves it. Nothing is requested: no person was asked. @throws Failure `refund.duplicate` */
+function rejectUnresolved(known: Operation, { payment, amount }: RefundOrder, call: Call): void {
+  const found = { payment: { transactionId: payment }, paidPaisa: amount, refunds: [known] };
+  checkRefund(found, amount, { again: false, nowMs: call.context.host.now() });
 }

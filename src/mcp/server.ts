@@ -50,6 +50,7 @@ function serverFor(era: ProtocolEra, tools: Tool[], calls: Calls, context: Conte
       calls.answer(tool, given, {
         canAsk: person.canAsk(own, server.server.getClientCapabilities()),
         confirm: (question) => person.confirm(question, own),
+        isConfirmed: person.isConfirmed,
       }),
     );
   }

@@ -27,16 +27,28 @@ export interface Call {
   deps(): Promise<OperationDeps>;
   /** A line on stderr; with a reason it is a warning about money, which the result has too. */
   notice(text: string, reason?: string): void;
+  /**
+   * Checks right before something is sent that a person confirmed it, if the client can ask one.
+   *
+   * @throws Failure `confirmation.missing`
+   */
+  assertConfirmed(sent: Confirmable): void;
+}
+
+/** What is sent after one confirmation. A person confirms it once while the server runs. */
+export interface Confirmable {
+  /** The plan, as the person sees it. */
+  id: string;
+  /** Of all that is sent. Unlike the ID, no two plans share it. */
+  digest: string;
+  /** What is typed, exactly. */
+  total: string;
 }
 
 /** What the client's user confirms before money moves. */
-export interface Question {
-  /** A person confirms it once while the server runs. */
-  id: string;
-  /** A sentence in lenden's own words. Texts of others are no part of it. */
+export interface Question extends Confirmable {
+  /** A sentence in lenden's own words. Of texts of others it has only the account of a refund, in quotes. */
   text: string;
-  /** What is typed, exactly. */
-  total: string;
   /** What a person runs in a terminal if the client cannot ask. */
   command: string;
 }

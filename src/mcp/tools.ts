@@ -259,7 +259,8 @@ function sendPlanTool(refunds: RefundPlans): Tool {
       plan: text.required("Plan ID", readIdentifier),
       digest: text.optional("Of the plan", ok<string>),
     },
-    key: ({ plan }) => plan.toUpperCase(),
+    // A result of another refund that had this ID is none of this one.
+    key: ({ plan }) => refunds.find(plan)?.digest ?? plan.toUpperCase(),
     question: async ({ plan, digest }, call) => {
       const { refund, batch } = await planned(plan, digest, refunds, call);
       return refund ? questionOfRefund(refund, call) : questionOfPlan(batch, call);

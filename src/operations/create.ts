@@ -323,7 +323,13 @@ function unsentRefund(error: unknown): never {
  * @throws Failure `refused` if the refunds would exceed the payment, or if the same refund was created
  */
 export function checkRefund(
-  { payment, paidPaisa, refunds }: Pick<Refundable, "payment" | "paidPaisa" | "refunds">,
+  {
+    payment,
+    paidPaisa,
+    refunds,
+  }: Pick<Refundable, "paidPaisa" | "refunds"> & {
+    payment: Pick<RetrievedPayment, "transactionId">;
+  },
   amountPaisa: Paisa,
   { again, nowMs }: Repeat & { nowMs: number },
 ): void {

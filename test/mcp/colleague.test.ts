@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Client } from "pg";
 import { beforeAll, beforeEach, describe, expect } from "vitest";
 import { isObject } from "../../src/domain/json.ts";
@@ -13,7 +14,7 @@ import {
 } from "../ledger/shop.ts";
 import { built } from "../support/lenden.ts";
 import { serverTest, sharedCluster } from "../support/postgres.ts";
-import { connect, usualDirectories } from "./client.ts";
+import { connect, planOf, usualDirectories } from "./client.ts";
 
 /*
  * An agent of ann with `lenden mcp`, and a colleague who has neither her API key nor her payout secret, but a login of
@@ -131,4 +132,84 @@ describe("beside a colleague at the ledger, an agent", () => {
       ],
     });
   });
+
+  /** A plan of two payouts, whose rows the colleague recorded as other records of the API. */
+  async function planned(answer: "accept" | "decline") {
+    const client = await connect(
+      { env: await machine() },
+      { person: () => ({ action: answer, content: { total: "603" } }) },
+    );
+    const plan = await planOf(
+      client,
+      [1, 2].map((nth) => ({
+        ...{ ref: `AG-${nth}`, amount: String(300 + nth), to: `0171100007${nth}`, method: "bkash" },
+      })),
+    );
+    for (const [amount, nth] of [
+      [301, 1],
+      [302, 2],
+    ] as const)
+      await plant(shop, "UNKNOWN-1", ({ asked, ...intent }) => ({
+        ...{ ...intent, id: `OPAG${nth}`, reference: `AG-${nth}`, seal: null },
+        amountPaisa: `${amount}00`,
+        asked: {
+          ...(isObject(asked) ? asked : {}),
+          ...{ amount, merchantRef: `AG-${nth}`, recipientNumber: `0171100007${nth}` },
+        },
+      }));
+    return { ...client, send: () => client.call("send_plan", { plan }) };
+  }
+  const isOfPlan = "reference LIKE 'AG-%'";
+  const notCreated = { state: "NOT_SENT", code: "declared", message: "none", origin: "{}" };
+
+  serverTest("decides by the events whether a person is asked, whatever was edited", async () => {
+    const { send, asked } = await planned("decline");
+    await declare(shop, isOfPlan, { event: "look", data: notCreated });
+    await shop.alter(`UPDATE operations SET state = 'CONFIRMED', phase = 'live' WHERE ${isOfPlan}`);
+    await shop.alter("BEGIN; SELECT number FROM head FOR UPDATE");
+    const sending = send();
+    await Promise.race([sending, waitingForLock()]);
+    await shop.alter(`UPDATE operations SET state = 'NOT_SENT', phase = 'free' WHERE ${isOfPlan}`);
+    await shop.alter("COMMIT");
+
+    expect((await sending).data).toMatchObject({ error: { reason: "ledger.modified" } });
+    expect([asked(), moved()]).toEqual([0, []]);
+  });
+
+  serverTest("sends no row that is open only since a person was to be asked", async () => {
+    const { send, asked } = await planned("decline");
+    const conflict = { state: "CONFLICT", code: "conflict", otherId: "PO-77", sent: true };
+    await declare(shop, isOfPlan, { event: "attempt", data: conflict });
+    // The run waits for the head, after the question was decided.
+    await shop.alter("BEGIN; SELECT number FROM head FOR UPDATE");
+    const sending = send();
+    await Promise.race([sending, waitingForLock()]);
+    const at = new Date().toISOString();
+    await shop.alter(`UPDATE operations SET state = 'NOT_SENT', phase = 'free', code = 'declared',
+      message = 'none', updated_at = '${at}' WHERE ${isOfPlan}`);
+    const { rows } = await shop.colleague.query(`SELECT number FROM operations WHERE ${isOfPlan}`);
+    await shop.append(
+      ...rows.map(({ number }) => ({
+        ...{ operation: BigInt(number), event: "look", data: notCreated, at },
+      })),
+    );
+
+    expect((await sending).data).toMatchObject({
+      error: { reason: "confirmation.missing", effect: "nothing-sent" },
+    });
+    expect(asked()).toBe(0);
+    // The plan is free again, and the person is asked.
+    expect((await send()).data).toMatchObject({ needsPerson: true, reason: "declined" });
+    expect(moved()).toEqual([]);
+  });
+
+  async function waitingForLock(): Promise<void> {
+    for (;;) {
+      const { rows } = await shop.colleague.query(
+        "SELECT 1 FROM pg_locks WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))",
+      );
+      if (rows.length > 0) return;
+      await delay(20);
+    }
+  }
 });

@@ -2,7 +2,10 @@ import { expect, test } from "vitest";
 import { createPerson } from "../../src/mcp/person.ts";
 import type { ServerContext } from "../../src/mcp/sdk.ts";
 
-const question = { id: "B1", text: "Send plan B1.", total: "500", command: "lenden x" };
+const question = {
+  ...{ id: "B1", digest: "d1", total: "500" },
+  ...{ text: "Send plan B1.", command: "lenden x" },
+};
 
 /** What a client sends with a call; `send` is its answer to a question of the server. */
 function request(parts: object): ServerContext {
@@ -59,10 +62,23 @@ test("a modern client answers within 50 seconds, and an answer that nothing aske
 test("an answer of another kind, or for another question, confirms nothing", async () => {
   const { confirm } = person("modern");
   await confirm(question, request({}));
-  const other = { ...question, id: "B2" };
-  expect(await confirm(other, request(typed("500")))).toMatchObject({ kind: "ask" });
+  for (const other of [{ id: "B2" }, { digest: "d2" }, { total: "5000" }])
+    expect(await confirm({ ...question, ...other }, request(typed("500")))).toMatchObject({
+      kind: "ask",
+    });
   const roots = { inputResponses: { total: { roots: [] } } };
   expect(await confirm(question, request(roots))).toMatchObject({ kind: "unconfirmed" });
+});
+
+test("another plan with the same ID, or with another total, is not confirmed", async () => {
+  const { confirm, isConfirmed } = person("modern");
+  await confirm(question, request({}));
+  await confirm(question, request(typed("500")));
+  expect(isConfirmed(question)).toBe(true);
+  for (const other of [{ digest: "d2" }, { total: "5000" }]) {
+    expect(isConfirmed({ ...question, ...other })).toBe(false);
+    expect(await confirm({ ...question, ...other }, request({}))).toMatchObject({ kind: "ask" });
+  }
 });
 
 test.each([

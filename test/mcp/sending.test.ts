@@ -1,4 +1,6 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { startFakeApi } from "../support/fake-api.ts";
+import { scratchFolder } from "../support/helpers.ts";
 import { type Merchant, openMerchantApart } from "../support/merchant.ts";
 import { connect, payouts, planOf, versions } from "./client.ts";
 
@@ -67,6 +69,44 @@ test("without --allow-send there is no tool that sends", async () => {
   const plan = await planOf({ call }, payouts(1));
   await expect(call("send_plan", { plan })).rejects.toThrow(/send_plan/);
   expect(await merchant.count("payouts")).toBe(0);
+});
+
+test("asks about the account of a refund, and rejects another refund with the same plan ID", async () => {
+  const api = await startFakeApi();
+  onTestFinished(() => api.close());
+  // The two notes were searched for: with this payment, both refunds have one plan ID.
+  const payment = "1000000000000000000001";
+  const [at, paymentMethod] = [new Date().toISOString(), "bKash"];
+  api.payments.push({
+    ...{ transactionId: payment, amount: 10_000, description: "shoes", status: "Completed" },
+    ...{ paymentMethod, createdAt: at, updatedAt: at },
+  });
+  const folder = scratchFolder();
+  const { call, asked } = await connect(
+    {
+      env: {
+        ...{ LENDEN_BASE_URL: api.baseUrl, LENDEN_API_KEY: api.apiKey },
+        ...{ LENDEN_CONFIG_DIR: folder, LENDEN_DATA_DIR: folder },
+      },
+    },
+    {
+      person: ({ message }) => {
+        expect(message).toContain('(BDT 5.00 of one payment, to personal account "01812345678")');
+        return { action: "accept", content: { total: "5" } };
+      },
+    },
+  );
+  const order = { payment, account_type: "personal" };
+  const small = { ...order, amount: "5", account_number: "01812345678", note: "n10003684" };
+  const large = { ...order, amount: "5000", account_number: "01799999999", note: "n8927809" };
+  const { plan } = (await call("plan_refund", small)).data;
+  expect((await call("send_plan", { plan })).data).toMatchObject({ existing: false });
+
+  const { data } = await call("plan_refund", large);
+
+  expect(data).toMatchObject({ error: { reason: "batch.expectation-differs", operation: plan } });
+  expect(asked()).toBe(1);
+  expect(api.refunds).toMatchObject([{ amount: 5 }]);
 });
 
 test("the same payment under a new reference is no plan", async () => {
