@@ -44,6 +44,8 @@ export interface Host extends Parts {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   randomBytes(size: number): Uint8Array;
   folders: Folders;
+  /** The home directory by the system's record of the user, whatever the environment says; undefined without one. */
+  readonly userHome: string | undefined;
   /** The mounted file systems, as in Linux's /proc/self/mountinfo; empty elsewhere. */
   mounts(): string;
   /**
@@ -89,6 +91,9 @@ export function processHost(parts: Parts = packageParts()): Host {
     sleep,
     randomBytes: (size) => process.getBuiltinModule("node:crypto").randomBytes(size),
     folders: foldersOf(env, { platform: process.platform, home: homedir() }),
+    get userHome() {
+      return homeOfUser();
+    },
     mounts: () => {
       try {
         return readFileSync("/proc/self/mountinfo", "utf8");
@@ -197,6 +202,14 @@ function userName(): string {
     return userInfo().username;
   } catch {
     return String(userNumber());
+  }
+}
+
+function homeOfUser(): string | undefined {
+  try {
+    return userInfo().homedir;
+  } catch {
+    return undefined;
   }
 }
 

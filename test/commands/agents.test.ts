@@ -1,7 +1,11 @@
+import { mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { flagName } from "../../src/cli/command/flag.ts";
 import { loadCommands } from "../../src/cli/command/table.ts";
 import { entries } from "../../src/commands/index.ts";
+import { foldersOf } from "../../src/platform/host.ts";
+import { scratchFolder } from "../support/helpers.ts";
 import { errorOf, lenden, typedBy } from "../support/lenden.ts";
 import { openMerchant, paymentOf, payoutNumber, payoutOf } from "../support/merchant.ts";
 import { openPrompts } from "../terminal/terminal.ts";
@@ -80,6 +84,63 @@ test("an invalid LENDEN_ACTOR is rejected before anything is done", async () => 
   const ended = await lenden(["methods"], { env: { LENDEN_ACTOR: "robot" } });
   expect(ended).toMatchObject({ code: 2, stdout: "" });
   expect(ended.stderr).toContain('LENDEN_ACTOR: "robot" is not one of: person, script, agent.');
+});
+
+describe("an agent uses the directories in the home of the user's record", () => {
+  const home = scratchFolder();
+  const data = join(home, ".local/share/lenden");
+  for (const one of [join(home, ".config/lenden"), data]) mkdirSync(one, { recursive: true });
+  const other = scratchFolder();
+  const link = join(other, "lenden");
+  symlinkSync(data, link);
+  const listed = async (env: Record<string, string>) => {
+    const own = { HOME: home, ...agent, ...env };
+    const folders = foldersOf(own, { platform: "linux", home: own.HOME });
+    return lenden(["ledger", "list", "--json"], { env: own, host: { folders, userHome: home } });
+  };
+
+  test.each([
+    ["HOME", { HOME: other }],
+    ["XDG_CONFIG_HOME", { XDG_CONFIG_HOME: join(other, "config") }],
+    ["XDG_DATA_HOME", { XDG_DATA_HOME: join(other, "data") }],
+    ["XDG_DATA_HOME", { HOME: other, XDG_CONFIG_HOME: join(home, ".config"), XDG_DATA_HOME: home }],
+    ["LENDEN_CONFIG_DIR", { LENDEN_CONFIG_DIR: other, XDG_CONFIG_HOME: other }],
+    ["LENDEN_DATA_DIR", { LENDEN_DATA_DIR: other, XDG_DATA_HOME: other }],
+  ])("%s names no other directory: %j", async (name, env) => {
+    const ended = await listed(env);
+    expect(ended).toMatchObject({ code: 4, stdout: "" });
+    const { reason, message } = errorOf(ended);
+    expect(reason).toBe("agent.needs-person");
+    expect(message).toContain(`An agent cannot use ${name}: only a person chooses directories`);
+  });
+
+  test.each([
+    ["the usual ones", {}],
+    ["by a relative path, which counts as unset", { XDG_DATA_HOME: "data" }],
+    ["by a symbolic link", { XDG_DATA_HOME: other }],
+    [
+      "with another HOME",
+      { HOME: other, LENDEN_CONFIG_DIR: join(home, ".config/lenden"), LENDEN_DATA_DIR: link },
+    ],
+  ])("may name the same directories: %s", async (_, env) => {
+    expect(await listed(env)).toMatchObject({ code: 0 });
+  });
+
+  test.each([
+    ["the record has no home", undefined],
+    ["the home of the record has none", other],
+  ])("the environment names the usual ones if %s", async (_, userHome) => {
+    const base = scratchFolder();
+    const env = { HOME: base, XDG_CONFIG_HOME: join(base, "c"), XDG_DATA_HOME: join(base, "d") };
+    const folders = foldersOf(env, { platform: "linux", home: env.HOME });
+    const run = (more: object) =>
+      lenden(["ledger", "list", "--json"], {
+        env: { ...env, ...agent, ...more },
+        host: { folders, userHome },
+      });
+    expect(await run({})).toMatchObject({ code: 0 });
+    expect(errorOf(await run({ LENDEN_DATA_DIR: home })).reason).toBe("agent.needs-person");
+  });
 });
 
 test("an agent is never asked, not even in a terminal", async () => {

@@ -81,6 +81,7 @@ export async function lenden(args: string[], options: RunOptions = {}): Promise<
       cache: join(folder, "cache"),
       home: folder,
     },
+    userHome: undefined,
     mounts: () => "",
     limitLookups: () => {},
     raise: () => {},

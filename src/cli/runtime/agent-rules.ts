@@ -1,10 +1,11 @@
+import { existsSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { readApiKey } from "../../domain/api-keys.ts";
 import { Failure } from "../../domain/failure.ts";
 import { readLedgerUrl } from "../../domain/ledger-url.ts";
 import { inCommand } from "../../domain/text.ts";
 import { isLoopback, parseUrl } from "../../domain/url.ts";
-import { foldersOf, type Host } from "../../platform/host.ts";
+import { absolute, type Folders, foldersOf, type Host } from "../../platform/host.ts";
 import type { Globals } from "../args/globals.ts";
 import type { Command, Given } from "../command/define-command.ts";
 import { flagName } from "../command/flag.ts";
@@ -12,7 +13,7 @@ import { flagName } from "../command/flag.ts";
 type Run = Pick<Given, "name" | "flags" | "argv"> & {
   command: Pick<Command, "flags" | "needsPerson">;
   globals: Pick<Globals, "profile" | "baseUrl">;
-  host: Pick<Host, "env" | "folders" | "platform">;
+  host: Pick<Host, "env" | "folders" | "platform" | "userHome">;
 };
 
 /**
@@ -63,8 +64,12 @@ function isOfLocalSandbox({ globals, host: { env } }: Run): boolean {
   return url !== undefined && isLoopback(url) && read.ok && read.value.environment === "sandbox";
 }
 
-/** The variable that names another directory than the usual one. */
-function otherDirectory({ env, folders, platform }: Run["host"]): string | undefined {
+/**
+ * The variable that names another directory than the usual one: the one in the home of the user's record, if there is
+ * one. Otherwise, as in a container, the environment decides what is usual.
+ */
+function otherDirectory(host: Run["host"]): string | undefined {
+  const { env, folders, platform, userHome } = host;
   const {
     LENDEN_CONFIG_DIR: config,
     LENDEN_DATA_DIR: data,
@@ -72,11 +77,31 @@ function otherDirectory({ env, folders, platform }: Run["host"]): string | undef
     ...others
   } = env;
   const usual = foldersOf(others, { platform, home: folders.home });
-  const isOther = (named: string | undefined, known: string | undefined) =>
-    named !== undefined && (known === undefined || resolve(named) !== resolve(known));
-  if (isOther(config, usual.config)) return "LENDEN_CONFIG_DIR";
-  if (isOther(data, usual.data)) return "LENDEN_DATA_DIR";
-  return isOther(state, usual.state) ? "LENDEN_STATE_DIR" : undefined;
+  const own = userHome === undefined ? undefined : foldersOf({}, { platform, home: userHome });
+  const isOther = (named: string | undefined, which: "config" | "data") =>
+    own && existsSync(own[which])
+      ? !isSame(own[which], folders[which])
+      : named !== undefined && resolve(named) !== resolve(usual[which]);
+  if (isOther(config, "config")) return variableOf("config", host);
+  if (isOther(data, "data")) return variableOf("data", host);
+  return state === undefined ? undefined : "LENDEN_STATE_DIR";
+}
+
+/** Of a directory that exists, and one that may not. */
+function isSame(own: string, used: string): boolean {
+  return existsSync(used) && realpathSync.native(own) === realpathSync.native(used);
+}
+
+/** The variable that decides which directory this run uses. */
+function variableOf(which: keyof Pick<Folders, "config" | "data">, { env, platform }: Run["host"]) {
+  const named = { config: "LENDEN_CONFIG_DIR", data: "LENDEN_DATA_DIR" }[which];
+  if (env[named] !== undefined) return named;
+  if (platform === "win32") {
+    const base = { config: "APPDATA", data: "LOCALAPPDATA" }[which];
+    return env[base] === undefined ? "USERPROFILE" : base;
+  }
+  const base = { config: "XDG_CONFIG_HOME", data: "XDG_DATA_HOME" }[which];
+  return absolute(env[base]) === undefined ? "HOME" : base;
 }
 
 /** The variable that names another ledger than the profile's. */
