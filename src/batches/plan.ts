@@ -391,5 +391,9 @@ export async function acceptRows(
 ): Promise<ReadPlan> {
   const lines = acceptedLines(findings);
   if (plan.isSealed && lines.size === 0) return plan;
-  return ledger.batches.seal(plan, sealer, lines);
+  const answer = await ledger.batches.seal(plan, sealer, lines);
+  if (answer.kind === "denied") throw deniedFailure(answer.denial);
+  if (answer.kind === "repeats") throw repeatsFailure([...lines]);
+  if (answer.kind === "planned") return answer.plan;
+  throw new Error("a plan that is sealed again is compared with no file");
 }

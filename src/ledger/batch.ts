@@ -49,9 +49,10 @@ export interface BatchStore extends BatchResults {
    * Seals a plan again, of a batch that this process has locked: its rows are ordered as they were read.
    *
    * @param lines the duplicates of the rows on these lines are accepted too
+   * @returns `planned`, `denied` or `repeats`
    * @throws Failure `batch.plan-modified` if its rows are not those that were read
    */
-  seal(plan: ReadPlan, sealer: Sealer, lines: ReadonlySet<number>): Promise<ReadPlan>;
+  seal(plan: ReadPlan, sealer: Sealer, lines: ReadonlySet<number>): Promise<PlanResult>;
   /**
    * Cancels a batch that this process has locked, and ends the lock: its rows that were not sent never are,
    * and count for no check of duplicates.

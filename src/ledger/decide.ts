@@ -21,6 +21,8 @@ import {
   excessOf,
   type LimitFacts,
   type Sender,
+  type Use,
+  withoutUses,
 } from "./limits.ts";
 import type {
   FoundOperation,
@@ -134,7 +136,8 @@ export type ClaimDecision =
   | { kind: "duplicate"; earlier: Operation }
   /** A limit, or that for agents alone, does not let the same amount to the same recipient be sent again. */
   | { kind: "repeat"; earlier: Operation; isOfAgents: boolean }
-  | { kind: "planned"; row: PlannedRow }
+  /** `isFinal`: a limit does not let it be repeated either. */
+  | { kind: "planned"; row: PlannedRow; isFinal: boolean }
   | Denial
   /** `live`: the refunds of the payment that count, oldest first. */
   | { kind: "over-limit"; live: Operation[]; refundablePaisa: Paisa };
@@ -152,7 +155,7 @@ export function decideClaim(request: ClaimRequest, facts: ClaimFacts): ClaimDeci
       if (!isOfKey(same, facts.keyHash)) return { kind: "other-key", operation: same };
       const checked = wasChecked(same, request) ? noEarlier : checkDuplicates(request, facts);
       if ("kind" in checked) return checked;
-      const denial = facts.limits && denialOf(facts.limits.limits, facts.limits);
+      const denial = facts.limits && judgeAgain(same, request, facts.limits);
       if (denial) return denial;
       return { kind: "resumed", operation: same, isReopened: false, ...checked };
     }
@@ -176,7 +179,10 @@ const noEarlier = { earlier: undefined };
  * True if the duplicates of an unsettled payout were checked when it was ordered: by this login, or alone and with a
  * seal. A row is sealed with its plan, before it is ordered. What others add to an operation orders nothing.
  */
-export function wasChecked(same: FoundOperation, { sealer }: ClaimRequest): boolean {
+export function wasChecked(
+  same: FoundOperation,
+  { sealer }: Pick<ClaimRequest, "sealer">,
+): boolean {
   const isOrdered =
     same.orderedAt !== undefined || (same.batch === null && isSealedBy(sealer, same));
   return isOrdered && isUnsettled(withoutOthers(same));
@@ -196,6 +202,27 @@ export function withoutOthers(one: FoundOperation): FoundOperation {
 function changedAt(one: FoundOperation): string {
   const { updatedAt } = withoutOthers(one);
   return updatedAt > one.updatedAt ? updatedAt : one.updatedAt;
+}
+
+/**
+ * True if limits judged an unsettled payout when it was ordered: as `wasChecked`, or with the sealed plan of its batch.
+ */
+export function wasJudged(same: FoundOperation, request: Pick<ClaimRequest, "sealer">): boolean {
+  if (wasChecked(same, request)) return true;
+  const isOfPlan = same.batch !== null && same.wasPlanned && isSealedBy(request.sealer, same);
+  return isOfPlan && isUnsettled(withoutOthers(same));
+}
+
+/** Why a payout of unknown outcome is not sent again. It counts already, if this is what counts. */
+export function judgeAgain(
+  same: FoundOperation,
+  request: Pick<ClaimRequest, "intent" | "sealer">,
+  facts: LimitFacts & Sender,
+): Denial | undefined {
+  if (wasJudged(same, request)) return denialOf(facts.limits, facts);
+  const isSame = ({ operation }: Use) => operation === same.number;
+  const others = withoutUses(facts, isSame, recipientOf(request.intent));
+  return judgeClaim(request.intent, { ...facts, ...others });
 }
 
 /** The limits of a payout or a refund. */
@@ -383,9 +410,13 @@ export function checkDuplicates(request: ClaimRequest, facts: ClaimFacts): Check
 /** Rejects the same amount to the same recipient, whatever the method. */
 function checkPayout({ intent, onDuplicate }: ClaimRequest, facts: ClaimFacts): Checked {
   const { planned, replaced, account, nowMs } = facts;
+  const { isAgent, limits } = facts.limits ?? {};
+  const isOfAgents = limits?.rejectsRepeats !== true;
+  const rejectsRepeats = isAgent === true || !isOfAgents;
   // A batch that planned this very reference will send it, whatever the caller accepts.
-  if (planned && (onDuplicate !== "send" || planned.reference === intent.reference))
-    return { kind: "planned", row: planned };
+  const isSent = planned?.reference === intent.reference;
+  if (planned && (onDuplicate !== "send" || isSent || rejectsRepeats))
+    return { kind: "planned", row: planned, isFinal: rejectsRepeats };
   const scope = { reference: intent.reference, since: duplicatesSince(nowMs) };
   const earlier = facts.similar
     .filter(
@@ -397,17 +428,15 @@ function checkPayout({ intent, onDuplicate }: ClaimRequest, facts: ClaimFacts): 
     }))
     .filter(({ repetition }) => repetition !== undefined)
     .sort(unresolvedThenNewest);
+  const first = earlier[0]?.one;
+  // One of unknown outcome has to be resolved first, unless the caller accepted duplicates.
+  if (first && rejectsRepeats && (onDuplicate === "send" || !isUnresolved(first)))
+    return { kind: "repeat", earlier: first, isOfAgents };
   // A reference replaces one that is used up, whatever was corrected: else its payout would be paid twice.
   const used = replaced.find((one) => !isTest(one) && mayHavePaid(one));
   if (used)
     return onDuplicate === "send" ? { earlier: used } : { kind: "duplicate", earlier: used };
-  const first = earlier[0]?.one;
   const elsewhere = earlier.find(({ repetition }) => repetition === "used-in-other-account")?.one;
-  const { isAgent, limits } = facts.limits ?? {};
-  const isOfAgents = limits?.rejectsRepeats !== true;
-  // One of unknown outcome has to be resolved first, unless the caller accepted duplicates.
-  if (first && (isAgent || !isOfAgents) && (onDuplicate === "send" || !isUnresolved(first)))
-    return { kind: "repeat", earlier: first, isOfAgents };
   if (!first || onDuplicate === "send") return { earlier: elsewhere ?? first };
   if (elsewhere) return { kind: "duplicate", earlier: elsewhere };
   return onDuplicate === "reject" || isUnresolved(first)

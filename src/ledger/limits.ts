@@ -80,8 +80,10 @@ export interface Use {
   payee: string | null;
   /** When it was last taken to be sent, ISO 8601; null if it counts until it is resolved or cancelled. */
   takenAt: string | null;
+  /** The number of an operation. */
+  operation?: bigint;
   /** The batch that reserves it. */
-  batch?: { id: string; createdAt: string };
+  batch?: { number: bigint; id: string; createdAt: string };
   /** Planned rows to one recipient: all limits but one count their whole batch. */
   only?: SumLimit;
 }
@@ -182,6 +184,21 @@ export function usedBy(uses: Use[], payee: string | undefined): Used {
     ...{ day: sumOf("day"), "agent-day": sumOf("agent-day"), "refund-day": sumOf("refund-day") },
     "new-recipient": payee === undefined ? undefined : sumOf("new-recipient"),
   };
+}
+
+/**
+ * The facts without some uses, which are judged again.
+ *
+ * @param payee as for `excessOf`
+ */
+export function withoutUses(
+  facts: LimitFacts,
+  isJudged: (use: Use) => boolean,
+  payee: string | undefined,
+): LimitFacts {
+  const uses = facts.uses?.filter((use) => !isJudged(use));
+  const isNew = facts.used["new-recipient"] !== undefined;
+  return uses ? { ...facts, uses, used: usedBy(uses, isNew ? payee : undefined) } : facts;
 }
 
 /**

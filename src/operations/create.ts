@@ -12,7 +12,7 @@ import { isDenial } from "../ledger/limits.ts";
 import type { Intent, Operation } from "../ledger/operation.ts";
 import { anotherRecord, assertFree, compared, type Theirs } from "./compare.ts";
 import { declaredByOther } from "./declared-text.ts";
-import { checkStop, type OperationDeps } from "./deps.ts";
+import { checkClock, checkStop, type OperationDeps } from "./deps.ts";
 import { deniedFailure } from "./limits.ts";
 import { recorded } from "./record-outcome.ts";
 import {
@@ -161,6 +161,8 @@ async function claimIntent(
   { again, paidPaisa = 0n }: Repeat & { paidPaisa?: Paisa },
   deps: OperationDeps,
 ): Promise<{ operation: Operation; earlier: Operation | undefined }> {
+  // The day of its limit is that of this machine.
+  if (intent.kind === "refund") checkClock(deps);
   const ledger = await deps.ledger();
   const claim = await ledger.claim({ intent, onDuplicate: again ? "send" : "reject", paidPaisa });
   if (claim.kind === "new") {

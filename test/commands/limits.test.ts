@@ -2,13 +2,15 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { scratchFolder } from "../support/helpers.ts";
-import { errorOf, lenden, typedBy } from "../support/lenden.ts";
+import { errorOf, jumpingHost, lenden, typedBy } from "../support/lenden.ts";
 import {
   alter as alterFixed,
   type Merchant,
   openMerchant,
+  paidPayment,
   payoutNumber,
   payoutOf,
+  refundOf,
 } from "../support/merchant.ts";
 import { serverTest, sharedCluster } from "../support/postgres.ts";
 import { teamLedger } from "../support/team-ledger.ts";
@@ -157,4 +159,16 @@ test("a limit that cannot be read stops sending, and says so", async () => {
     expect([ended.code, errorOf(ended)]).toMatchObject([1, { reason: "ledger.modified" }]);
   }
   expect(await merchant.count("payouts")).toBe(0);
+});
+
+test("a machine whose clock is wrong sends no refund: the day of its limit would be another one", async () => {
+  const merchant = await limited("--refund-day", "100");
+  const payment = await paidPayment(merchant);
+  expect((await merchant.lenden(refundOf(payment, "60"))).code).toBe(0);
+  const host = jumpingHost(25 * 60 * 60_000);
+  for (const more of [[], ["--again"]]) {
+    const ended = await merchant.lenden([...refundOf(payment, "30"), ...more, "--json"], { host });
+    expect([ended.code, errorOf(ended)]).toMatchObject([4, { reason: "clock.differs" }]);
+  }
+  expect(await merchant.count("refunds")).toBe(1);
 });

@@ -239,7 +239,9 @@ describeEach(databases, "a plan that someone edits", ({ share }) => {
     const edited = await batches.readPlan(claimed, sealer);
     expect(edited).toMatchObject({ isSealed: false });
     const ordered = { ...edited, accepted: new Set<number>() };
-    const sealed = await batches.seal(ordered, sealer, new Set([4]));
+    const answer = await batches.seal(ordered, sealer, new Set([4]));
+    if (answer.kind !== "planned") throw new Error(answer.kind);
+    const sealed = answer.plan;
     expect(await batches.readPlan(sealed.batch, sealer)).toEqual(sealed);
     expect(sealed).toMatchObject({ isSealed: true, accepted: new Set([3]) });
   });

@@ -525,6 +525,7 @@ function plain(value: unknown, numbers?: Numbers): unknown {
       if ("lock" in one) return { ...one, lock: undefined, user: undefined };
       if ("identity" in one && "number" in one && typeof one.number === "bigint")
         return { ...one, number: String(numbers?.get(one.number) ?? one.number) };
+      if (key === "batch" && "number" in one) return { ...one, number: undefined };
       // One of several.
       if ("kind" in one && one.kind === "planned" && "row" in one) return { kind: one.kind };
     }

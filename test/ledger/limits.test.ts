@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { whichBatch } from "../../src/batches/identity.ts";
 import type { LimitName } from "../../src/domain/limit.ts";
+import type { Batch } from "../../src/ledger/batch.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Operation, Outcome } from "../../src/ledger/operation.ts";
 import type { Worker } from "../../src/ledger/worker.ts";
@@ -64,17 +65,42 @@ describeEach(databases, "I13: limits", ({ share }) => {
     kind: "above-limit",
     excess: { limit, usedPaisa, ...(freesAt && { freesAt }) },
   });
-  async function planned(ledger: Ledger, name: string, count: number, amountPaisa = 500n) {
+  /** @param of the name in the references of its rows */
+  async function planned(
+    ledger: Ledger,
+    name: string,
+    count: number,
+    amountPaisa = 500n,
+    of = name,
+  ) {
     const claim = await ledger.batches.claim(batchFile(name), whichBatch);
     const rows = () =>
       Array.from({ length: count }, (_, at) =>
-        plannedRow(at + 1, { reference: `${name}-${at}`, amountPaisa }),
+        plannedRow(at + 1, { reference: `${of}-${at}`, amountPaisa }),
       );
     const upTo = await ledger.newestEvent();
     return {
       batch: claim.batch,
       answer: await ledger.batches.plan(claim.batch, planning(rows, upTo)),
     };
+  }
+
+  /** Sends the row of a batch that has a reference, and records what came of it. */
+  async function rowSent(
+    ledger: Ledger,
+    batch: Pick<Batch, "id" | "number">,
+    reference: string,
+    outcome: Outcome,
+  ): Promise<void> {
+    const at = Number(reference.split("-").at(-1));
+    const one = plannedRow(at + 1, { reference });
+    const order = { amount: 5, merchantRef: reference, paymentMethodId: "m1" };
+    const asked = { ...order, recipientNumber: one.recipient };
+    const intent = { ...payout(reference, { batch: batch.number }), asked };
+    const request = { intent, onDuplicate: "reject", sealer, batchId: batch.id } as const;
+    const claim = await ledger.claim(request);
+    if (claim.kind !== "new" && claim.kind !== "resumed") throw new Error(claim.kind);
+    await record(ledger, claim.operation, outcome);
   }
 
   test("P29: of one payout", async () => {
@@ -206,18 +232,7 @@ describeEach(databases, "I13: limits", ({ share }) => {
       excess: { usedPaisa: 1_500n, batches: [{ batch: { id: batch.id }, paisa: 1_500n }] },
     });
     await sent(ledger, "A");
-    const row = async (at: number, outcome: Outcome) => {
-      const one = plannedRow(at + 1, { reference: `small-${at}` });
-      const order = { amount: 5, merchantRef: one.reference, paymentMethodId: "m1" };
-      const intent = {
-        ...payout(one.reference, { batch: batch.number }),
-        asked: { ...order, recipientNumber: one.recipient },
-      };
-      const request = { intent, onDuplicate: "reject", sealer, batchId: batch.id } as const;
-      const claim = await ledger.claim(request);
-      if (claim.kind !== "new" && claim.kind !== "resumed") throw new Error(claim.kind);
-      await record(ledger, claim.operation, outcome);
-    };
+    const row = (at: number, outcome: Outcome) => rowSent(ledger, batch, `small-${at}`, outcome);
     // A planned row is never judged again, also if it was not sent.
     await row(0, accepted("P-0"));
     await row(1, notSent);
@@ -230,6 +245,22 @@ describeEach(databases, "I13: limits", ({ share }) => {
     await sent(ledger, "C");
     expect(await taken(ledger, "D", 1n)).toMatchObject(above("day", 2_000n));
     expect(await findings()).toEqual([]);
+  });
+
+  test("a row that two batches share is reserved by both until it is sent", async () => {
+    const { ledger, findings } = await setup({ day: "9000" });
+    const [one, two] = [
+      await planned(ledger, "one", 1),
+      await planned(ledger, "two", 1, 500n, "one"),
+    ];
+    expect(two.answer).toMatchObject({ kind: "planned" });
+    for (const outcome of [notSent, accepted("P-1")]) {
+      await rowSent(ledger, one.batch, "one-0", outcome);
+      expect(await findings()).toEqual([]);
+    }
+    expect(await ledger.limits.uses()).toMatchObject([
+      { paisa: 500n, takenAt: expect.any(String) },
+    ]);
   });
 
   test("the check finds a batch that reserves too little", async () => {

@@ -295,14 +295,17 @@ export function modelBatches(run: ModelRun, limits: ReturnType<typeof modelLimit
       const rows = rowsOf(batch);
       return read(batch, rows, sealer !== undefined && batch.plan?.seal === sealOf(rows));
     },
-    seal: async ({ batch, accepted }, _, lines) => {
+    seal: async ({ batch, accepted, isSealed }, _, lines) => {
+      if (!isSealed) throw new Error("the model judges no plan again");
+      if (lines.size > 0 && limits.rejectsRepeats()) return { kind: "repeats" };
       const rows = rowsOf(batch).map((row) => {
         return { ...row, isAccepted: accepted.has(row.row) || lines.has(row.line) };
       });
       const seal = sealOf(rows);
       const { plan } = withNumber(batch.number).batch;
       changePlan(batch.number, { plan: plan && { ...plan, seal } }, rows);
-      return read({ ...batch, plan: batch.plan && { ...batch.plan, seal } }, rows, true);
+      const sealed = { ...batch, plan: batch.plan && { ...batch.plan, seal } };
+      return { kind: "planned", plan: read(sealed, rows, true) };
     },
     cancel: async (batch) => {
       const ended = { cancelledAt: run.now(), holder: null };

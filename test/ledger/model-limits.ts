@@ -47,6 +47,7 @@ export function modelLimits(run: ModelRun) {
         ...{ kind: one.kind, paisa: one.amountPaisa ?? 0n, takenAt },
         isAgent: one.actor === "agent" || (byAgent !== undefined && byAgent > since),
         payee: one.kind === "payout" ? recipientOf(one) : null,
+        operation: one.number,
       },
     ];
   }
@@ -62,7 +63,7 @@ export function modelLimits(run: ModelRun) {
       const before = reserved.get(number)?.paisa ?? 0n;
       reserved.set(number, {
         ...{ kind: "payout", payee: null, takenAt: null, paisa: before + row.amountPaisa },
-        ...{ isAgent: actor === "agent", batch: { id, createdAt } },
+        ...{ isAgent: actor === "agent", batch: { number, id, createdAt } },
       });
     }
     const inOrder = [...reserved].sort(([one], [other]) => (one < other ? -1 : 1));
@@ -103,12 +104,13 @@ export function modelLimits(run: ModelRun) {
         (one) => one.reference === reference && one.account === account && phaseOf(one) !== "free",
       );
     const open = rows.filter(isOpen);
-    const limits = limitsAfter(changes());
     const denial = denialOfRows(open.map(rowOf));
     if (denial) return { kind: "denied", denial };
     const isRepeated = rows.some(({ isAccepted }) => isAccepted);
-    return isRepeated && (isAgent || limits.rejectsRepeats) ? { kind: "repeats" } : undefined;
+    return isRepeated && rejectsRepeats() ? { kind: "repeats" } : undefined;
   }
+
+  const rejectsRepeats = () => isAgent || limitsAfter(changes()).rejectsRepeats;
 
   const rowOf = ({ line, amountPaisa: paisa, recipient }: PlannedRow): LimitedRow => {
     return { line, paisa, recipient };
@@ -162,5 +164,6 @@ export function modelLimits(run: ModelRun) {
     wereSet: () => changes().length > 0,
     storeAccount: async () => run.storeAccount().account,
   };
-  return { store, ofClaim, ofPlan, denial: () => denialOf(limitsAfter(changes()), sender) };
+  const denial = () => denialOf(limitsAfter(changes()), sender);
+  return { store, ofClaim, ofPlan, rejectsRepeats, denial };
 }

@@ -7,7 +7,6 @@ import { createSealer } from "../../src/ledger/seal.ts";
 import {
   batchFile,
   claimed,
-  owner,
   payment,
   payout,
   plannedRow,
@@ -17,35 +16,13 @@ import {
   sealer,
 } from "./small-ledger.ts";
 import { databases, describeEach, type SharedDatabase } from "./stores.ts";
+import { withBob } from "./with-bob.ts";
 
-const startMs = Date.parse("2026-11-20T10:00:00.000Z");
-const hourMs = 3_600_000;
 const unknown: Outcome = { state: "UNCERTAIN", code: "uncertain", sent: true };
 const accepted: Outcome = { state: "CONFIRMED", remoteId: "X1", status: "Completed", sent: true };
 const cancelled: Outcome = { state: "CONFIRMED", status: "Cancelled" };
 const asked = { recipientNumber: "01712345678", paymentMethodId: "m1" };
 const notCreated: Outcome = { state: "NOT_SENT", code: "declared", isReported: true };
-
-/** A ledger with a clock. What runs as bob gets his login. */
-async function withBob(shared: SharedDatabase) {
-  let nowMs = startMs;
-  const now = () => nowMs++;
-  const next = { ...owner, keyId: "next", account: { joins: "shop", proposed: "shop" } };
-  const ledger = await shared.open({ now });
-  const withNextKey = await shared.open({ now, owner: next });
-  const as = async <Result>(login: string, work: () => Promise<Result>): Promise<Result> => {
-    const [before] = await shared.run("SELECT max(number) AS number FROM events");
-    const result = await work();
-    const number = String(Object(before).number);
-    await shared.run(`UPDATE events SET login = '${login}' WHERE number > ${number}`);
-    return result;
-  };
-  const asBob = <Result>(work: () => Promise<Result>) => as("bob", work);
-  const pass = (hours: number) => {
-    nowMs += hours * hourMs;
-  };
-  return { ledger, withNextKey, as, asBob, pass };
-}
 
 async function found(ledger: Ledger, { id }: Pick<Operation, "id">): Promise<Operation> {
   const operation = await ledger.find(id);

@@ -110,6 +110,12 @@ export const seams = {
   sameOrder: decoratedAt("domain/new-reference.ts", "isOfSameOrder"),
   /** Whether the duplicates of an unsettled payout were checked when it was ordered. */
   wasChecked: decoratedAt("ledger/decide.ts", "wasChecked"),
+  /** Whether limits judged it then. */
+  wasJudged: decoratedAt("ledger/decide.ts", "wasJudged"),
+  /** An operation without what others recorded. */
+  withoutOthers: decoratedAt("ledger/decide.ts", "withoutOthers"),
+  /** What counts besides what is judged again. */
+  withoutUses: decoratedAt("ledger/limits.ts", "withoutUses"),
   /** The rejected payout whose reference the next one gets. */
   freeBefore: decoratedAt("ledger/decide.ts", "freeBefore"),
   /** The references that one replaces. */

@@ -40,8 +40,7 @@ import type { RunAccount } from "./accounts.ts";
 import { createBatchResults, rowsOfBatch } from "./batch-results.ts";
 import { cancelledAt, isPlanned, plannedBy } from "./conditions.ts";
 import type { Dialect, Driver } from "./driver.ts";
-import { createOperationReads } from "./found.ts";
-import type { PlanUse, RunLimits } from "./limits.ts";
+import type { RunLimits } from "./limits.ts";
 import { knownBatches, plansWithin } from "./plans.ts";
 import type { Write } from "./transaction.ts";
 import {
@@ -281,12 +280,6 @@ class NotPlanned extends Error {
 function createPlans(parts: Parts): Pick<BatchStore, "plan" | "cancel"> {
   const { driver, account, recorder, limits } = parts;
   const { insertAgain, changedSince, newestEvent } = driver.dialect;
-  const limitsOf = function* ({ appendedTo }: Write, batch: bigint): Work<PlanUse> {
-    const own = yield* account.read();
-    const nowMs = recorder.now();
-    const readOperations = createOperationReads(driver.dialect, { appendedTo, recorder });
-    return yield* limits.ofPlan(batch, { nowMs, own, readOperations });
-  };
   const isChangedSince = function* (number: bigint, upTo: bigint): Work<boolean> {
     return (yield* query(changedSince, number, upTo)).length > 0;
   };
@@ -309,7 +302,9 @@ function createPlans(parts: Parts): Pick<BatchStore, "plan" | "cancel"> {
           throw new NotPlanned({ kind: "changed" });
         const createdAt = nowIn(recorder);
         const { rowCount, totalPaisa } = sums;
-        const { reservedPaisa, denial, rejectsRepeats } = yield* limitsOf(write, number);
+        const asking = limits.ask(yield* account.read(), write);
+        const use = yield* limits.ofPlan(number, sealer, asking);
+        const { reservedPaisa, denial, rejectsRepeats } = use;
         if (denial) throw new NotPlanned({ kind: "denied", denial });
         if (rejectsRepeats && sums.hasAccepted) throw new NotPlanned({ kind: "repeats" });
         const seal = sums.sealOfPlan(batch, sealer);
@@ -357,7 +352,15 @@ function* change(write: Write, { id, number }: Batch, set: string, ...values: Va
   return row;
 }
 
-function createSeals({ driver, recorder }: Parts): Pick<BatchStore, "readPlan" | "seal"> {
+function createSeals(parts: Parts): Pick<BatchStore, "readPlan" | "seal"> {
+  const { driver, account, recorder, limits } = parts;
+  /** A plan without a seal was judged by whoever made it, who may have been any login. */
+  function* judge({ batch, isSealed }: ReadPlan, sealer: Sealer, hasLines: boolean): Work<void> {
+    const asking = limits.ask(yield* account.read(), { appendedTo: () => [] });
+    const { denial, rejectsRepeats } = yield* limits.ofPlan(batch.number, sealer, asking);
+    if (denial && !isSealed) throw new NotPlanned({ kind: "denied", denial });
+    if (rejectsRepeats && hasLines) throw new NotPlanned({ kind: "repeats" });
+  }
   return {
     readPlan: async (batch, sealer) => {
       const sums = new PlanSums();
@@ -388,17 +391,23 @@ function createSeals({ driver, recorder }: Parts): Pick<BatchStore, "readPlan" |
       const now = Date.parse(nowIn(recorder)) + mostAheadMs;
       if (!read.isSealed && Date.parse(batch.createdAt) > now)
         throw batchModified(batch, ["created_at"]);
-      const before = (lock: string) => sealRows(read, { lock, sealer, lines });
-      const work = function* (write: Write, sums: PlanSums): Work<ReadPlan> {
+      const before = function* (lock: string): Work<PlanSums> {
+        yield* judge(read, sealer, lines.size > 0);
+        return yield* sealRows(read, { lock, sealer, lines });
+      };
+      const work = function* (write: Write, sums: PlanSums): Work<PlanResult> {
+        yield* judge(read, sealer, lines.size > 0);
         const seal = sums.sealOfPlan(batch, sealer);
         const row = yield* change(write, batch, "seal = $3", seal);
         const planned = { ...row, ...claimedColumns(batch) };
         write.append(planEvent(planned, nowIn(recorder), sums));
-        return sums.readAs({ ...batch, plan: batch.plan && { ...batch.plan, seal } }, true);
+        const plan = batch.plan && { ...batch.plan, seal };
+        return { kind: "planned", plan: sums.readAs({ ...batch, plan }, true) };
       };
       try {
         return await driver.writeAfter(before, work);
       } catch (error) {
+        if (error instanceof NotPlanned) return error.answer;
         throw error instanceof RowsMissing ? taken(batch.id) : error;
       }
     },

@@ -1,9 +1,10 @@
 import { limitNames } from "../../domain/limit.ts";
 import { payeeOf } from "../../domain/mobile.ts";
+import { isUnsettled } from "../../domain/state.ts";
 import { type GuardScope, guardColumn, type NamedAccount } from "../account.ts";
 import type { Batch } from "../batch.ts";
 import { kinds, recipientOf } from "../columns.ts";
-import { type ClaimRequest, mayHavePaid } from "../decide.ts";
+import { type ClaimRequest, judgeAgain, mayHavePaid, wasJudged, withoutOthers } from "../decide.ts";
 import { readEvent } from "../events.ts";
 import type { LimitStore } from "../ledger.ts";
 import {
@@ -25,13 +26,15 @@ import {
   type Used,
   usedBy,
 } from "../limits.ts";
-import type { FoundOperation } from "../operation.ts";
+import type { FoundOperation, Intent } from "../operation.ts";
+import type { Sealer } from "../seal.ts";
 import { known, numberIn, type Row, reader, readRow, textOrNull } from "../values.ts";
 import { nowIn, type Recorder } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import { isNotCancelled, isOpenRow, plansOfRows } from "./conditions.ts";
 import { type Dialect, type Driver, scopeOf } from "./driver.ts";
 import { createOperationReads } from "./found.ts";
+import type { Write } from "./transaction.ts";
 import { all, done, query, type Work } from "./work.ts";
 
 /*
@@ -67,6 +70,8 @@ interface OpenRows {
   above(paisa: bigint): Work<LimitedRow[]>;
   /** Their recipients, in the order of their first rows. @param since ISO 8601 */
   payees(since: string): Work<OfPayee[]>;
+  /** True for what counts already of these rows. */
+  isOwn(use: Use): boolean;
 }
 
 /** The limits of a run, and what counts against them. */
@@ -77,14 +82,24 @@ export class RunLimits {
   readonly #scope: GuardScope;
   readonly #sender: Sender;
   readonly #sql: ReturnType<typeof statements>;
+  readonly #asked: { dialect: Dialect; recorder: Recorder };
 
-  constructor(dialect: Dialect, { actor, owner }: Pick<Recorder, "actor" | "owner">) {
+  constructor(dialect: Dialect, recorder: Recorder) {
+    const { actor, owner } = recorder;
     const { environment, expectsLimits = false } = owner;
+    this.#asked = { dialect, recorder };
     this.#environment = environment;
     this.#scope = scopeOf(owner, dialect);
     const { isProduction } = this.#scope;
     this.#sender = { isAgent: actor === "agent", isProduction, expectsLimits };
     this.#sql = statements(this.#scope, dialect);
+  }
+
+  /** A question in a transaction. @param own the account of the run */
+  ask(own: Asking["own"], { appendedTo }: Pick<Write, "appendedTo">): Asking {
+    const { dialect, recorder } = this.#asked;
+    const readOperations = createOperationReads(dialect, { appendedTo, recorder });
+    return { nowMs: recorder.now(), own, readOperations };
   }
 
   /** Each change of a limit, oldest first. @param account the name of the account of the run */
@@ -106,7 +121,7 @@ export class RunLimits {
   }
 
   /** The limits of a claim, and what counts against them. */
-  *ofClaim({ intent }: ClaimRequest, asking: Asking): Work<LimitFacts & Sender> {
+  *ofClaim({ intent }: Pick<ClaimRequest, "intent">, asking: Asking): Work<LimitFacts & Sender> {
     const { own } = asking;
     const limits = limitsAfter(yield* this.changes(own.name));
     const sender = this.#sender;
@@ -115,7 +130,9 @@ export class RunLimits {
     const payee = intent.kind === "payout" ? recipientOf(intent) : "";
     const isNamed = intent.kind === "payout" && limits.amounts["new-recipient"] !== undefined;
     const whose = this.#scope.value(own.number);
-    const rows = isNamed ? yield* query(this.#sql.recipient, sums.since, payee, whose) : [];
+    const rows = isNamed
+      ? yield* query(this.#sql.recipient, sums.since, payee, whose, noBatch)
+      : [];
     const payees = rows.map((row) => ({ payee, row }));
     const recipient = (yield* this.#newRecipients(payees, sums, asking)).get(payee);
     const used = { ...sums.used, "new-recipient": recipient?.usedPaisa };
@@ -137,15 +154,34 @@ export class RunLimits {
     return denialOf(limitsAfter(yield* this.changes(own.name)), this.#sender);
   }
 
-  /** What a batch reserves that is about to be planned, and why it may not be. */
-  *ofPlan(batch: bigint, asking: Asking): Work<PlanUse> {
+  /** Why a payout of unknown outcome is not sent again. */
+  *ofResumed(
+    one: FoundOperation,
+    request: Pick<ClaimRequest, "sealer">,
+    asking: Asking,
+  ): Work<Denial | undefined> {
+    const intent: Intent = { ...one, asked: one.lastAsked };
+    const facts = yield* this.ofClaim({ intent }, asking);
+    return judgeAgain(one, { intent, ...request }, facts);
+  }
+
+  /**
+   * What a batch reserves whose rows are ordered now, and why they may not be. What another login recorded for a row, so
+   * that it looks as if it was sent before, is judged too.
+   */
+  *ofPlan(batch: bigint, sealer: Sealer, asking: Asking): Work<PlanUse> {
     const { own } = asking;
-    const { openRows, rowsAbove, recipientsOfPlan } = this.#sql;
-    const [found = {}] = yield* query(openRows, batch, own.number);
+    const { sumOfRows, openRows, rowsAbove, recipientsOfPlan } = this.#sql;
+    const [found = {}] = yield* query(sumOfRows, batch, own.number);
     const limits = limitsAfter(yield* this.changes(own.name));
     const reservedPaisa = numberIn(found.total);
     const whose = this.#scope.value(own.number);
-    const rows: OpenRows = {
+    const unjudged = numberIn(found.taken) > 0n ? yield* this.#unjudged(batch, sealer, asking) : [];
+    const numbers = new Set(unjudged.map(({ number }) => numberIn(number)));
+    const isOwn = ({ batch: of, operation }: Use) =>
+      of?.number === batch || (operation !== undefined && numbers.has(operation));
+    const planned: OpenRows = {
+      isOwn,
       sumPaisa: reservedPaisa,
       largestPaisa: numberIn(found.largest),
       *above(paisa) {
@@ -156,6 +192,9 @@ export class RunLimits {
         return found.map((row) => ({ payee: String(row.payee), row }));
       },
     };
+    const all = unjudged.length > 0 ? yield* query(openRows, batch, own.number) : [];
+    const both = [...all, ...unjudged].map(rowOf);
+    const rows = both.length > 0 ? { ...this.#inFile(both, asking, batch), isOwn } : planned;
     return {
       reservedPaisa,
       rejectsRepeats: this.#sender.isAgent || limits.rejectsRepeats,
@@ -163,13 +202,29 @@ export class RunLimits {
     };
   }
 
+  /** The rows of a batch whose payout has an unknown outcome that no limit judged. */
+  *#unjudged(batch: bigint, sealer: Sealer, { own, readOperations }: Asking): Work<Row[]> {
+    const taken = yield* query(this.#sql.takenRows, batch, own.number);
+    const unjudged: Row[] = [];
+    for (let from = 0; from < taken.length; from += comparedAtOnce) {
+      const rows = taken.slice(from, from + comparedAtOnce);
+      const found = yield* readOperations(rows.map(({ number }) => numberIn(number)));
+      for (const row of rows) {
+        const one = found.get(numberIn(row.number));
+        if (one && isUnsettled(one) && !wasJudged(one, { sealer })) unjudged.push(row);
+      }
+    }
+    return unjudged;
+  }
+
   /** Why rows may not be planned that are in no ledger yet. */
   *ofRows(rows: LimitedRow[], asking: Asking): Work<Denial | undefined> {
     const limits = limitsAfter(yield* this.changes(asking.own.name));
-    return yield* this.#judgeRows(this.#inFile(rows, asking), limits, asking);
+    return yield* this.#judgeRows(this.#inFile(rows, asking, noBatch), limits, asking);
   }
 
-  #inFile(rows: LimitedRow[], { own }: Asking): OpenRows {
+  /** @param batch the number of the one that has the rows */
+  #inFile(rows: LimitedRow[], { own }: Asking, batch: bigint): OpenRows {
     const { recipient } = this.#sql;
     const whose = this.#scope.value(own.number);
     const byPayee = new Map<string, LimitedRow>();
@@ -179,6 +234,7 @@ export class RunLimits {
       byPayee.set(payee, { ...before, paisa: before.paisa + paisa });
     }
     return {
+      isOwn: () => false,
       sumPaisa: rows.reduce((sum, { paisa }) => sum + paisa, 0n),
       largestPaisa: rows.reduce((most, { paisa }) => (paisa > most ? paisa : most), 0n),
       above: (paisa) => done(rows.filter((row) => row.paisa > paisa)),
@@ -187,7 +243,8 @@ export class RunLimits {
         const found: OfPayee[] = [];
         for (let from = 0; from < asked.length; from += comparedAtOnce) {
           const some = asked.slice(from, from + comparedAtOnce);
-          const rows = yield* all(some.map((one) => query(recipient, since, one.recipient, whose)));
+          const ask = (one: LimitedRow) => query(recipient, since, one.recipient, whose, batch);
+          const rows = yield* all(some.map(ask));
           for (const [at, { line, recipient: payee, paisa }] of some.entries()) {
             const of = { payee, recipient: payee, asked: paisa, amount_paisa: paisa };
             found.push({ payee, row: { ...rows[at]?.[0], ...of, line: BigInt(line) } });
@@ -207,9 +264,11 @@ export class RunLimits {
     const sums = yield* this.#gross(asking);
     const { isAgent } = this.#sender;
     const asked: Asked = { kind: "payout", isAgent, sumPaisa, largestPaisa };
+    // Read only if a limit would be exceeded.
+    const readUses = () => this.#usesBeside(rows, sums, asking);
     const excess =
-      (yield* this.#excessOfAll(asked, limits, sums, asking)) ??
-      (yield* this.#excessOfRecipients(rows, limits, sums, asking));
+      (yield* this.#excessOfAll(asked, { limits, used: sums.used }, readUses)) ??
+      (yield* this.#excessOfRecipients(rows, limits, sums, asking, readUses));
     if (!excess) return undefined;
     const above = excess.usedPaisa === null ? yield* rows.above(excess.allowedPaisa) : excess.rows;
     return { kind: "above-limit", excess: { ...excess, rows: above } };
@@ -255,12 +314,18 @@ export class RunLimits {
     const freed = new Set<bigint>();
     for (let from = 0; from < mayBeFree.length; from += comparedAtOnce) {
       const compared = yield* readOperations(mayBeFree.slice(from, from + comparedAtOnce));
-      for (const [number, one] of compared) if (!mayHavePaid(one)) freed.add(number);
+      // What others say frees nothing: it would let this login send more.
+      for (const [number, one] of compared)
+        if (!mayHavePaid(one) && !mayHavePaid(withoutOthers(one))) freed.add(number);
     }
     const counted = [...found].flatMap(([number, row]) =>
       freed.has(number) ? [] : [useOfOperation(row, takeovers.get(number))],
     );
     return [...counted, ...batches.map(useOfBatch)];
+  }
+
+  *#usesBeside({ isOwn }: OpenRows, sums: Gross, asking: Asking): Work<Use[]> {
+    return (yield* this.#uses(sums, asking)).filter((use) => !isOwn(use));
   }
 
   /** What counts for those of some recipients that are new. */
@@ -291,13 +356,12 @@ export class RunLimits {
   /** What all rows of a plan together exceed. */
   *#excessOfAll(
     asked: Asked,
-    limits: Limits,
-    sums: Gross,
-    asking: Asking,
+    gross: LimitFacts,
+    readUses: () => Work<Use[]>,
   ): Work<Excess | undefined> {
-    if (!excessOf(asked, { limits, used: sums.used }, undefined)) return undefined;
-    const uses = yield* this.#uses(sums, asking);
-    return excessOf(asked, { limits, used: usedBy(uses, undefined), uses }, undefined);
+    if (!excessOf(asked, gross, undefined)) return undefined;
+    const uses = yield* readUses();
+    return excessOf(asked, { ...gross, used: usedBy(uses, undefined), uses }, undefined);
   }
 
   /** What the rows of a plan exceed whose recipients are new. */
@@ -306,6 +370,7 @@ export class RunLimits {
     limits: Limits,
     sums: Gross,
     asking: Asking,
+    readUses: () => Work<Use[]>,
   ): Work<Excess | undefined> {
     const allowed = limits.amounts["new-recipient"];
     if (allowed === undefined) return undefined;
@@ -322,7 +387,7 @@ export class RunLimits {
       return excessOf(asked, { limits: only, used, uses }, payee);
     };
     if (!payees.some((one) => excessOfPayee(one))) return undefined;
-    const uses = yield* this.#uses(sums, asking);
+    const uses = yield* readUses();
     const above = payees.flatMap((one) => {
       const excess = excessOfPayee(one, uses);
       return excess ? [{ excess, row: rowOf(one.row) }] : [];
@@ -347,17 +412,14 @@ function hasAmounts({ amounts }: Limits): boolean {
 
 /** Reads the limits and what is used of them. */
 export function createLimitStore(
-  driver: Pick<Driver, "dialect" | "read" | "write">,
+  driver: Pick<Driver, "read" | "write">,
   account: RunAccount,
   recorder: Recorder,
   limits: RunLimits,
 ): LimitStore {
-  const { dialect, read, write } = driver;
-  const appendedTo = () => [];
+  const { read, write } = driver;
   const asking = function* (): Work<Asking> {
-    const own = yield* account.readOnce();
-    const readOperations = createOperationReads(dialect, { appendedTo, recorder });
-    return { nowMs: recorder.now(), own, readOperations };
+    return limits.ask(yield* account.readOnce(), { appendedTo: () => [] });
   };
   return {
     wereSet: () => limits.wereSet,
@@ -386,6 +448,9 @@ export function createLimitStore(
 }
 
 const comparedAtOnce = 500;
+
+/** A number that no batch has. */
+const noBatch = 0n;
 
 interface Gross {
   since: string;
@@ -428,6 +493,7 @@ function useOfOperation(row: Row, takeover: Takeover | undefined): Use {
     isAgent: row.actor === "agent" || takeover?.isAgent === true,
     payee: row.kind === "payout" ? textOrNull(row.recipient_key) : null,
     takenAt: row.phase === "unresolved" ? null : (takeover?.at ?? String(row.created_at)),
+    operation: numberIn(row.number),
   };
 }
 
@@ -449,7 +515,10 @@ function useOfBatch(row: Row): Use {
   return {
     ...{ kind: "payout", payee: null, takenAt: null },
     ...{ paisa: numberIn(row.reserved_paisa), isAgent: row.actor === "agent" },
-    batch: { id: String(row.id), createdAt: String(row.created_at) },
+    batch: {
+      ...{ number: numberIn(row.number), id: String(row.id) },
+      createdAt: String(row.created_at),
+    },
   };
 }
 
@@ -491,10 +560,10 @@ function statements(scope: GuardScope, { isIn }: Pick<Dialect, "isIn">) {
     : "SELECT CAST($1 AS bigint)";
   const sum = (name: string, where = "true") =>
     `coalesce(sum(CASE WHEN ${where} THEN o.amount_paisa END), 0) AS ${name}`;
+  const phaseOfRow = `coalesce((SELECT o.phase FROM lenden.operations o
+    WHERE o.account = CAST($2 AS bigint) AND o.reference = r.reference), 'free')`;
   /** Not sent yet, of a batch that is about to be planned. $1 batch, $2 account. */
-  const openRows = `FROM lenden.batch_rows r WHERE r.batch = $1
-    AND coalesce((SELECT o.phase FROM lenden.operations o
-      WHERE o.account = CAST($2 AS bigint) AND o.reference = r.reference), 'free') = 'free'`;
+  const openRows = `FROM lenden.batch_rows r WHERE r.batch = $1 AND ${phaseOfRow} = 'free'`;
   /** With the zeros, the index of the recipient is used, and not that of an account or of all numbers. */
   const ofPayee = (
     payee: string,
@@ -507,15 +576,16 @@ function statements(scope: GuardScope, { isIn }: Pick<Dialect, "isIn">) {
   const recentTo = (payee: string, since: string, whose: string) => `(
     SELECT sum(p.amount_paisa) FROM lenden.operations p
     WHERE ${ofPayee(payee, whose)} AND p.created_at > ${since})`;
-  const plannedTo = (payee: string, whose: string) => `(
+  const plannedTo = (payee: string, whose: string, except: string) => `(
     SELECT sum(r.amount_paisa) FROM lenden.batch_rows r ${plansOfRows}
-      AND r.recipient_key = ${payee} AND ${inSql("b", whose)} AND ${isOpenRow})`;
+      AND r.recipient_key = ${payee} AND ${inSql("b", whose)} AND ${isOpenRow}
+      AND r.batch <> ${except})`;
   /** `paid`: an old payout to a recipient. Without one, what was sent within the day, and what is planned. */
-  const ofNewRecipient = (payee: string, since: string, whose: string) => {
+  const ofNewRecipient = (payee: string, since: string, whose: string, except: string) => {
     const paid = paidBefore(payee, since, whose);
     const ifNew = (sum: string) => `CASE WHEN ${paid} IS NULL THEN coalesce(${sum}, 0) END`;
     return `${paid} AS paid, ${ifNew(recentTo(payee, since, whose))} AS recent,
-      ${ifNew(plannedTo(payee, whose))} AS planned`;
+      ${ifNew(plannedTo(payee, whose, except))} AS planned`;
   };
   const reserving = (columns: string, whose: string) => `SELECT ${columns} FROM lenden.batches b
     WHERE ${inSql("b", whose)} AND b.reserved_paisa > 0 AND ${isNotCancelled}`;
@@ -540,16 +610,25 @@ function statements(scope: GuardScope, { isIn }: Pick<Dialect, "isIn">) {
       "$1",
     ),
     /** $1 scope of batches. */
-    batches: `${reserving("b.id, b.created_at, b.reserved_paisa, b.actor", "$1")} ORDER BY b.number`,
-    /** $1 time, $2 recipient, $3 scope. */
-    recipient: `SELECT ${ofNewRecipient("$2", "$1", "$3")}`,
-    openRows: `SELECT coalesce(sum(r.amount_paisa), 0) AS total, max(r.amount_paisa) AS largest ${openRows}`,
+    batches: `${reserving("b.number, b.id, b.created_at, b.reserved_paisa, b.actor", "$1")} ORDER BY b.number`,
+    /** $1 time, $2 recipient, $3 scope, $4 the batch whose rows do not count. */
+    recipient: `SELECT ${ofNewRecipient("$2", "$1", "$3", "CAST($4 AS bigint)")}`,
+    /** `taken`: how many have a payout that is not free. */
+    sumOfRows: `SELECT coalesce(sum(CASE WHEN p.phase = 'free' THEN p.amount_paisa END), 0) AS total,
+        max(CASE WHEN p.phase = 'free' THEN p.amount_paisa END) AS largest,
+        count(CASE WHEN p.phase <> 'free' THEN 1 END) AS taken
+      FROM (SELECT r.amount_paisa, ${phaseOfRow} AS phase FROM lenden.batch_rows r WHERE r.batch = $1) p`,
+    openRows: `SELECT r.line, r.amount_paisa, r.recipient ${openRows} ORDER BY r."row"`,
+    takenRows: `SELECT r.line, r.amount_paisa, r.recipient, o.number
+      FROM lenden.batch_rows r CROSS JOIN lenden.operations o WHERE r.batch = $1
+        AND o.account = CAST($2 AS bigint) AND o.reference = r.reference AND o.phase <> 'free'
+      ORDER BY r."row"`,
     /** $3 amount. */
     rowsAbove: `SELECT r.line, r.amount_paisa, r.recipient ${openRows} AND r.amount_paisa > $3
       ORDER BY r."row"`,
     /** $3 time, $4 scope. */
     recipientsOfPlan: `SELECT g.payee, g.payee AS recipient, g.asked, g.asked AS amount_paisa, g.line,
-        ${ofNewRecipient("g.payee", "$3", "$4")}
+        ${ofNewRecipient("g.payee", "$3", "$4", "CAST($1 AS bigint)")}
       FROM (SELECT r.recipient_key AS payee, sum(r.amount_paisa) AS asked, min(r.line) AS line
         ${openRows} GROUP BY r.recipient_key) g ORDER BY g.line`,
   };

@@ -110,8 +110,8 @@ class Group {
   readonly #write: Write;
   readonly #parts: Parts;
   readonly #at: string;
-  /** By batch: what its rows that are claimed no longer reserve. */
-  readonly #claimedPaisa = new Map<bigint, bigint>();
+  /** Claimed payouts: the rows that have their references reserve nothing any longer. */
+  readonly #claimed: bigint[] = [];
   /** The IDs that this group stores: of two operations with one ID, the second is read after the first was stored. */
   readonly #newIds = new Set<string>();
 
@@ -143,7 +143,7 @@ class Group {
         answers.set(request, yield* this.#claim(request, decisionOf(request, known)));
       }
     }
-    this.#unreserve();
+    this.#reserve(this.#claimed, -1n);
     return requests.map((request) => {
       const answer = answers.get(request);
       if (!answer) throw new Error("the ledger gave no answer to a request");
@@ -151,30 +151,16 @@ class Group {
     });
   }
 
-  /** A row that is claimed counts as an operation, and no longer as a row. */
-  #unreserve(): void {
-    if (this.#claimedPaisa.size === 0) return;
-    const rows = [...this.#claimedPaisa].map(([batch, paisa]) => ({ batch, paisa }));
-    const given = { columns: { batch: "number", paisa: "number" }, rows } as const;
-    this.#write.send({ sql: unreserveRows, values: [], given });
-  }
-
-  /** What an operation that is no longer sent, or is sent again, reserves as a row of an open batch. */
-  #reserve(number: bigint, sign: 1n | -1n): void {
-    const columns = { number: "number", sign: "number" } as const;
-    this.#write.send({ sql: reserveRow, values: [], given: { columns, rows: [{ number, sign }] } });
+  /** What operations that are no longer sent, or are sent again, reserve as rows of open batches. */
+  #reserve(numbers: bigint[], sign: 1n | -1n): void {
+    if (numbers.length === 0) return;
+    const rows = numbers.map((number) => ({ number, sign }));
+    const given = { columns: { number: "number", sign: "number" }, rows } as const;
+    this.#write.send({ sql: reserveRows, values: [], given });
   }
 
   #reserveChanged(number: bigint, before: Freeable, after: Freeable): void {
-    if (isFree(before) !== isFree(after)) this.#reserve(number, isFree(after) ? 1n : -1n);
-  }
-
-  /** A row reserves nothing once its payout is sent. */
-  #unreserveOf({ intent }: ClaimRequest, number: bigint): void {
-    const { kind, amountPaisa, batch = null } = intent;
-    if (kind !== "payout" || amountPaisa === null) return;
-    if (batch === null) this.#reserve(number, -1n);
-    else this.#claimedPaisa.set(batch, (this.#claimedPaisa.get(batch) ?? 0n) + amountPaisa);
+    if (isFree(before) !== isFree(after)) this.#reserve([number], isFree(after) ? 1n : -1n);
   }
 
   *#factsOf(wave: ClaimRequest[]): Work<ClaimFacts[]> {
@@ -259,7 +245,8 @@ class Group {
     if (!isOfKey(operation, this.#parts.recorder.owner.keyId))
       return { kind: "other-key", operation };
     const { limits, account } = this.#parts;
-    const denial = yield* limits.ofSender(yield* account.read());
+    const asking = limits.ask(yield* account.read(), this.#write);
+    const denial = yield* limits.ofResumed(operation, { sealer }, asking);
     if (denial) return { kind: "denied", denial };
     if (!hasValidSeal(operation, sealer)) return { kind: "not-sealed", operation };
     const asked = operation.lastAsked;
@@ -274,7 +261,8 @@ class Group {
     const at = this.#at;
     if (decision.kind === "resumed") {
       const ordered = decideOrder(decision.operation, request, sealerOf(request));
-      if (isFree(decision.operation)) this.#unreserveOf(request, decision.operation.number);
+      const { number, kind } = decision.operation;
+      if (kind === "payout" && isFree(decision.operation)) this.#claimed.push(number);
       yield* this.#takeOver(decision.operation, ordered);
       return resumedAnswer(decision, ordered, { at, keyHash: recorder.owner.keyId });
     }
@@ -298,7 +286,7 @@ class Group {
     });
     this.#changes.set(number, recorded);
     // No other open batch plans the reference of a payout that is claimed to be sent.
-    if (intent.batch != null || found) this.#unreserveOf(request, number);
+    if (intent.kind === "payout" && (intent.batch != null || found)) this.#claimed.push(number);
     this.#write.append(eventOfOperation(number, event));
     if (found)
       yield* this.#record({ kind: "record", operation: number, outcome: found, release: true });
@@ -423,12 +411,8 @@ const takeOperation = `
     ${takeoverColumns.map(({ name }) => `${name} = coalesce(given.${name}, o.${name})`)}
   FROM given WHERE o.number = given.number`;
 
-const unreserveRows = `
-  UPDATE lenden.batches AS b SET reserved_paisa = b.reserved_paisa - given.paisa
-  FROM given WHERE b.number = given.batch`;
-
 /** The rows that have the reference of an operation, in batches of its account. */
-const reserveRow = `
+const reserveRows = `
   UPDATE lenden.batches AS b SET reserved_paisa = b.reserved_paisa + s.paisa
   FROM (SELECT r.batch, o.account, sum(given.sign * r.amount_paisa) AS paisa
     FROM given CROSS JOIN lenden.operations o CROSS JOIN lenden.batch_rows r

@@ -73,7 +73,7 @@ export async function previewClaim(
   const decision = await ledger.preview(claimRequest(order, how));
   if (decision.kind === "duplicate")
     throw duplicatePayout(decision.earlier, order.reference, await ledger.account());
-  if (decision.kind === "planned") throw plannedInBatch(decision.row, order.reference);
+  if (decision.kind === "planned") throw plannedInBatch(decision, order.reference);
   if (decision.kind === "repeat") throw repeatFailure(decision, order);
   if (isDenial(decision)) throw deniedFailure(decision);
   const earlier = "earlier" in decision ? decision.earlier : undefined;
@@ -139,7 +139,7 @@ export async function checkClaim(
     case "duplicate":
       throw duplicatePayout(claim.earlier, order.reference, await ledger.account());
     case "planned":
-      throw plannedInBatch(claim.row, order.reference);
+      throw plannedInBatch(claim, order.reference);
     case "repeat":
       throw repeatFailure(claim, order);
     case "above-limit":
@@ -305,7 +305,10 @@ function duplicatePayout(earlier: Operation, by: string, account: string): Failu
  * The failure of a payout that an open batch is still to send. With the same reference, the batch would find
  * the payout, or another one.
  */
-function plannedInBatch({ batch, reference }: PlannedRow, own: string): Failure {
+function plannedInBatch(
+  { row: { batch, reference }, isFinal }: { row: PlannedRow; isFinal: boolean },
+  own: string,
+): Failure {
   const [message, hint] =
     own === reference
       ? [
@@ -314,7 +317,7 @@ function plannedInBatch({ batch, reference }: PlannedRow, own: string): Failure 
         ]
       : [
           `Duplicate payout: batch ${batch} will send the same amount to this recipient (${reference}).`,
-          `To see the batch, run 'lenden payout batch status ${batch}'. To send a second payout, add --again.`,
+          `To see the batch, run 'lenden payout batch status ${batch}'. ${isFinal ? "No payout is repeated within a day." : "To send a second payout, add --again."}`,
         ];
   return new Failure("payout.planned-in-batch", message, { hint, operation: reference });
 }

@@ -8,7 +8,8 @@ const lastHeadroom = "the last headroom is taken once";
 const ofAgents = "of agents, beside those of all";
 const simulated = (title) => ["test/simulator/limits.test.ts", "-t", title];
 const fixed = "200 fixed scenarios exceed no limit";
-const isReserve = /^\s*UPDATE batches\b.*\breserved_paisa = b\.reserved_paisa/s;
+
+const beside = (title) => ["test/ledger/limits-of-logins.test.ts", "-t", title];
 
 /** Bugs of limits (I13). */
 export const limitBugs = [
@@ -125,13 +126,13 @@ export const limitBugs = [
   {
     name: "limits: a row that is sent stays reserved",
     seam: "database",
-    decorate: (database) => without(database, /\breserved_paisa - /),
+    decorate: (database) => rewriting(database, /\+\? \* r/, "max(+?, 0) * r"),
     tests: bounded(reserving),
   },
   {
     name: "limits: a row that was not sent is no longer reserved",
     seam: "database",
-    decorate: (database) => without(database, /\breserved_paisa \+ /),
+    decorate: (database) => rewriting(database, /\+\? \* r/, "min(+?, 0) * r"),
     tests: bounded(reserving),
   },
   {
@@ -140,6 +141,47 @@ export const limitBugs = [
     decorate: (excessOf) => (asked, facts, payee) =>
       excessOf({ ...asked, sumPaisa: asked.largestPaisa }, facts, payee),
     tests: bounded(reserving),
+  },
+  {
+    name: "limits: what another login recorded as unknown is not judged",
+    seam: "wasJudged",
+    decorate: () => () => true,
+    tests: beside("recorded without a seal"),
+  },
+  {
+    name: "limits: rows of a file are not judged that another login recorded",
+    seam: "wasJudged",
+    decorate: () => () => true,
+    tests: beside("also if it recorded payouts of their references"),
+  },
+  {
+    name: "limits: what is sent again counts twice",
+    seam: "withoutUses",
+    decorate: () => (facts) => facts,
+    tests: beside("recorded without a seal"),
+  },
+  {
+    name: "limits: what another login reopened is not judged",
+    seam: "withoutOthers",
+    decorate: () => (one) => one,
+    tests: beside("that it reopened"),
+  },
+  {
+    name: "limits: what another login declares is free",
+    seam: "withoutOthers",
+    decorate: () => (one) => one,
+    tests: beside("what it declares"),
+  },
+  {
+    name: "limits: a row that two batches share is freed in one of them",
+    seam: "database",
+    decorate: (database) =>
+      rewriting(
+        database,
+        /r\.reference = o\.reference GROUP/,
+        "r.reference = o.reference AND r.batch = o.batch GROUP",
+      ),
+    tests: bounded("that two batches share"),
   },
   {
     name: "limits: a removed limit still holds",
@@ -219,19 +261,6 @@ function rewritingRows(database, pattern, values) {
           (...given) =>
             all(...given).map(changed),
       });
-    },
-  });
-}
-
-/** Without the changes of reserves that match. */
-function without(database, change) {
-  const nothing = () => () => 1;
-  return override(database, {
-    prepare: (prepare) => (sql) => {
-      const statement = prepare(sql);
-      return isReserve.test(sql) && change.test(sql)
-        ? override(statement, { run: nothing, all: () => () => [] })
-        : statement;
     },
   });
 }

@@ -1,0 +1,139 @@
+import { expect, test } from "vitest";
+import { whichBatch } from "../../src/batches/identity.ts";
+import type { Batch } from "../../src/ledger/batch.ts";
+import type { Ledger } from "../../src/ledger/ledger.ts";
+import type { Outcome } from "../../src/ledger/operation.ts";
+import { createSealer } from "../../src/ledger/seal.ts";
+import {
+  batchFile,
+  claimed,
+  payout,
+  plannedRow,
+  planning,
+  record,
+  sealer,
+} from "./small-ledger.ts";
+import { databases, describeEach, type SharedDatabase } from "./stores.ts";
+import { withBob } from "./with-bob.ts";
+
+const unknown: Outcome = { state: "UNCERTAIN", code: "uncertain", sent: true };
+const denied: Outcome = { state: "NOT_SENT", code: "access", sent: false };
+const accepted: Outcome = { state: "CONFIRMED", remoteId: "X1", status: "Processing", sent: true };
+const cancelled: Outcome = { state: "CONFIRMED", status: "Cancelled" };
+const notCreated: Outcome = { state: "NOT_SENT", code: "declared", isReported: true };
+const other = createSealer("another payout secret of tests", {
+  environment: "sandbox",
+  name: "shop",
+});
+const above = { kind: "above-limit", excess: { limit: "day" } };
+
+/** Limits of one sandbox account. A payout of `payout` is 500 paisa. */
+async function limited(shared: SharedDatabase) {
+  const { ledger, ...more } = await withBob(shared);
+  const set = async (name: string, value: string) =>
+    shared.run(`INSERT INTO limits (environment, account, name, value, set_at, login)
+      VALUES ('sandbox', '${await ledger.account()}', '${name}', '${value}', '2026-11-20T10:00:00.000Z', 'o')`);
+  return { ledger, set, ...more };
+}
+
+function claim(ledger: Ledger, reference: string, by = sealer) {
+  const intent = payout(reference);
+  return ledger.claim({ intent, onDuplicate: "reject-if-unknown", sealer: by });
+}
+
+/** What bob records without the payout secret. */
+async function planted(ledger: Ledger, reference: string, batch: Batch | null = null) {
+  const intent = payout(reference, batch ? { batch: batch.number } : {});
+  const request = { intent, onDuplicate: "send", sealer: other } as const;
+  const answer = await ledger.claim(batch ? { ...request, batchId: batch.id } : request);
+  if (answer.kind !== "new") throw new Error(answer.kind);
+  await record(ledger, answer.operation, unknown);
+}
+
+async function learn(ledger: Ledger, reference: string, outcome: Outcome): Promise<void> {
+  const seen = await ledger.find(reference);
+  if (!seen) throw new Error("the ledger lost an operation");
+  expect(await ledger.learn({ seen, outcome })).toEqual({ kind: "recorded" });
+}
+
+/** A file of payouts of 500 paisa each. */
+async function plan(ledger: Ledger, name: string, count: number, by = sealer) {
+  const { batch } = await ledger.batches.claim(batchFile(name), whichBatch);
+  const rows = () =>
+    Array.from({ length: count }, (_, at) =>
+      plannedRow(at + 1, { reference: `${name}-${at}`, amountPaisa: 500n }),
+    );
+  const upTo = await ledger.newestEvent();
+  const answer = await ledger.batches.plan(batch, { ...planning(rows, upTo), sealer: by });
+  await ledger.batches.release(batch);
+  return { batch, answer };
+}
+
+describeEach(databases, "I13: limits beside another login", ({ share }) => {
+  test("a payout of unknown outcome that it recorded without a seal is judged", async () => {
+    const { ledger, set, asBob } = await limited(await share());
+    await asBob(() => planted(ledger, "BIG"));
+    await set("day", "400");
+    expect(await claim(ledger, "BIG")).toMatchObject(above);
+    await set("day", "500");
+    // It counts, and not twice.
+    expect(await claim(ledger, "BIG")).toMatchObject({ kind: "resumed" });
+  });
+
+  test("a payout that was not sent, and that it reopened, is judged", async () => {
+    const { ledger, set, asBob } = await limited(await share());
+    await record(ledger, await claimed(ledger, payout("A")), denied);
+    await asBob(async () => record(ledger, await claimed(ledger, payout("A")), unknown));
+    await set("day", "400");
+    expect(await claim(ledger, "A")).toMatchObject(above);
+    const seen = await ledger.find("A");
+    if (!seen) throw new Error("the ledger lost an operation");
+    expect(await ledger.resume({ seen, sealer })).toMatchObject({ kind: "denied", denial: above });
+  });
+
+  test("rows of a file are judged, also if it recorded payouts of their references", async () => {
+    const { ledger, set, asBob } = await limited(await share());
+    const batch = await asBob(async () => (await plan(ledger, "bobs", 1, other)).batch);
+    await asBob(() => planted(ledger, "july-0", batch));
+    await asBob(() => planted(ledger, "july-1"));
+    // What it recorded counts, and not twice; and so does the row that its own batch reserves.
+    await set("day", "1499");
+    expect((await plan(ledger, "july", 2)).answer).toMatchObject({
+      ...{ kind: "denied", denial: { ...above, excess: { askedPaisa: 1000n, usedPaisa: 500n } } },
+    });
+    await set("day", "1500");
+    expect((await plan(ledger, "july", 2)).answer).toMatchObject({ kind: "planned" });
+  });
+
+  test("a plan that it made is judged before it is sealed", async () => {
+    const { ledger, set, asBob } = await limited(await share());
+    const { batch } = await asBob(() => plan(ledger, "bobs", 2, other));
+    const seal = async () => {
+      const claim = await ledger.batches.claimPlanned(batch);
+      if (claim.kind !== "ours") throw new Error(claim.kind);
+      const read = await ledger.batches.readPlan(claim.batch, sealer);
+      expect(read).toMatchObject({ isSealed: false });
+      const answer = await ledger.batches.seal(read, sealer, new Set());
+      await ledger.batches.release(claim.batch);
+      return answer;
+    };
+    await set("day", "999");
+    expect(await seal()).toMatchObject({ kind: "denied", denial: above });
+    // What it reserves does not count twice.
+    await set("day", "1000");
+    expect(await seal()).toMatchObject({ kind: "planned", plan: { isSealed: true } });
+  });
+
+  test.each([
+    ["cancelled", accepted, cancelled],
+    ["not created", unknown, notCreated],
+  ])("what it declares %s is not free", async (_, first, then) => {
+    const { ledger, set, asBob, pass } = await limited(await share());
+    await record(ledger, await claimed(ledger, payout("A")), first);
+    await asBob(() => learn(ledger, "A", then));
+    await set("day", "900");
+    expect(await claim(ledger, "B")).toMatchObject({ ...above, excess: { usedPaisa: 500n } });
+    pass(25);
+    expect(await claim(ledger, "B")).toMatchObject({ kind: "new" });
+  });
+});
