@@ -53,6 +53,12 @@ export interface Ordering {
   sealer: Sealer;
 }
 
+/** A plan that this process holds. */
+export interface HeldPlan extends ReadPlan {
+  /** False if no row was open: others may open rows later, which were not confirmed. */
+  isConfirmed: boolean;
+}
+
 export interface Question {
   batch: Batch;
   total: Sum;
@@ -194,7 +200,7 @@ export async function createBatch(
   checked: CheckedFile,
   choices: Choices,
   { ledger, sealer }: Ordering,
-): Promise<ReadPlan> {
+): Promise<HeldPlan> {
   const { total } = totalsOf(checked.rows);
   const open = difference(total, checked.ledger.sentBefore);
   choices.expect(total, open);
@@ -212,8 +218,9 @@ export async function createBatch(
     const duplicates = checked.findings.filter(isAcceptable);
     const denied = await deniedByLimits(checked, ledger);
     if (denied) throw denied;
-    if (open.count > 0) await choices.confirm({ batch, total, open, duplicates });
-    return planBatch(batch, checked, { ledger, sealer });
+    const isConfirmed = open.count > 0;
+    if (isConfirmed) await choices.confirm({ batch, total, open, duplicates });
+    return { ...(await planBatch(batch, checked, { ledger, sealer })), isConfirmed };
   });
 }
 
@@ -277,7 +284,7 @@ export async function resumeBatch(
   compare: Comparison | undefined,
   { method, allowDuplicates, expect, confirm, notice }: Choices,
   { ledger, sealer }: Ordering,
-): Promise<ReadPlan> {
+): Promise<HeldPlan> {
   if (method !== undefined && method.toLowerCase() !== planned.method?.toLowerCase()) {
     const used = planned.method ?? "a method in every row";
     const problem = `--method: batch ${planned.id} was created with ${used}.`;
@@ -299,14 +306,14 @@ export async function resumeBatch(
     const duplicates = shown.findings;
     const rejected = duplicates.filter((one) => !(allowDuplicates && isAcceptable(one)));
     if (rejected.length > 0) throw repeatedSince(batch, rejected);
-    if (open.count === 0) return plan;
+    if (open.count === 0) return { ...plan, isConfirmed: false };
     if (!read.isSealed) notice(sealedAgainText(batch), "batch.sealed-again");
     const totals = compare ? undefined : await totalsOfPlan(plan, ledger);
     await confirm({ batch, total, open, duplicates, totals });
     // The confirmation took a while.
     const now = await checkOpenRows(plan, ledger);
     if (hasMore(now, shown)) throw repeatedSince(batch, now.findings);
-    return acceptRows(plan, shown, { ledger, sealer });
+    return { ...(await acceptRows(plan, shown, { ledger, sealer })), isConfirmed: true };
   });
 }
 

@@ -2,12 +2,13 @@ import { type Failure, inOneLine, type Reason, whatHappened } from "../domain/fa
 import { formatDay } from "../domain/local-time.ts";
 import { formatPaisa } from "../domain/money.ts";
 import { durationText, rowsText } from "../domain/text.ts";
-import type { PlannedPayout, ReadPlan } from "../ledger/batch.ts";
+import type { PlannedPayout } from "../ledger/batch.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { declaredByOther } from "../operations/declared-text.ts";
 import type { OperationDeps } from "../operations/deps.ts";
 import { resolveHint } from "../operations/response-failure.ts";
 import type { Certain } from "./ending.ts";
+import type { HeldPlan } from "./plan.ts";
 import { countForgotten, type RowEnd, type Sending, sendBatch } from "./send.ts";
 import { type BatchStatus, openOf, recordedStatus, type Sum, sumOf } from "./status.ts";
 import { existedText, newPeriodText, sentences } from "./texts.ts";
@@ -32,7 +33,7 @@ interface ProgressLine {
 
 /** Sends what is open of a batch, with progress; then ends the lock. */
 export async function runBatch(
-  plan: ReadPlan,
+  plan: HeldPlan,
   pacing: Pacing,
   ledger: Ledger,
   openDeps: () => Promise<OperationDeps>,
@@ -52,10 +53,11 @@ export async function runBatch(
     }
   };
   if (accepted.count > 0) await noticeOthers();
-  if (openOf(before.sums).count === 0) {
+  const isOpen = openOf(before.sums).count > 0;
+  if (!isOpen || !plan.isConfirmed) {
     await ledger.batches.release(batch);
-    notice(await nothingLeftText(before, ledger), "batch.already-sent");
-    const certain = { accepted, unsent: 0 };
+    if (!isOpen) notice(await nothingLeftText(before, ledger), "batch.already-sent");
+    const certain = { accepted, unsent: before.sums.unsent.count };
     const none: Sum = { count: 0, sumPaisa: 0n };
     return { notes: [], existing: none, sent: none, certain };
   }

@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
 import { type CheckedFile, findInLedger } from "../../src/batches/check.ts";
 import { whichBatch } from "../../src/batches/identity.ts";
-import { acceptRows, checkOpenRows, planBatch } from "../../src/batches/plan.ts";
+import { acceptRows, checkOpenRows, planBatch, resumeBatch } from "../../src/batches/plan.ts";
 import type { FileRow } from "../../src/batches/rows.ts";
+import { runBatch } from "../../src/batches/run.ts";
+import { recordedStatus } from "../../src/batches/status.ts";
 import type { Batch, ReadPlan } from "../../src/ledger/batch.ts";
 import { duplicatesSince } from "../../src/ledger/decide.ts";
 import { payoutIntent } from "../../src/operations/payout/claim.ts";
@@ -225,4 +227,29 @@ test("the payouts of a plan's own rows do not repeat each other", async () => {
   const plan = await planned("A", ["01712345678", "01712345678"]);
   await payRow("A-1", plan.batch);
   expect((await checkOpenRows(plan, ledger)).findings).toEqual([]);
+});
+
+test("a run sends no row that was not open when the batch was to be confirmed", async () => {
+  const { ledger, planned, payRow } = await setup();
+  const { batch } = await planned("A");
+  await ledger.batches.release(batch);
+  const conflict = { state: "CONFLICT", code: "conflict", otherId: "X", sent: true } as const;
+  await record(ledger, await payRow("A-1", batch), conflict);
+  const unexpected = () => expect.fail("nothing is confirmed or sent");
+  const choices = {
+    ...{ allowDuplicates: false, method: undefined, expect: () => {} },
+    ...{ confirm: unexpected, notice: () => {} },
+  };
+  const plan = await resumeBatch(batch, undefined, choices, { ledger, sealer });
+  const [seen] = await collect(ledger.list("payout"));
+  if (!seen) throw new Error("the row was not recorded");
+  const notCreated = { state: "NOT_SENT", code: "declared", isReported: true } as const;
+  await ledger.learn({ seen, outcome: notCreated });
+
+  const pacing = { concurrency: 1, perSecond: undefined };
+  const reporting = { notice: () => {}, progress: unexpected };
+  const ran = await runBatch(plan, pacing, ledger, unexpected, reporting);
+
+  expect(ran).toMatchObject({ sent: { count: 0 } });
+  expect(await recordedStatus(batch, ledger)).toMatchObject({ sums: { unsent: { count: 1 } } });
 });

@@ -1,7 +1,7 @@
 import { type CheckedFile, findInLedger, findingsAmong } from "../../src/batches/check.ts";
 import { isAcceptable } from "../../src/batches/findings.ts";
 import { identify } from "../../src/batches/identity.ts";
-import { createBatch, resumeBatch } from "../../src/batches/plan.ts";
+import { createBatch, type HeldPlan, resumeBatch } from "../../src/batches/plan.ts";
 import type { FileRow } from "../../src/batches/rows.ts";
 import { assertSameRows } from "../../src/batches/same-rows.ts";
 import { sendBatch } from "../../src/batches/send.ts";
@@ -66,7 +66,7 @@ async function planOf(
   ledger: Ledger,
   deps: OperationDeps,
   confirm: () => Promise<void>,
-): Promise<ReadPlan> {
+): Promise<HeldPlan> {
   const { name, hash, allowDuplicates, orders } = file;
   const silent = { expect: () => {}, notice: () => {} };
   const choices = { allowDuplicates, method: undefined, ...silent, confirm };

@@ -3,7 +3,7 @@ import type { Examined, FileInput, Reading } from "../../../batches/file.ts";
 import type { ColumnChoices } from "../../../batches/header.ts";
 import { heldText } from "../../../batches/held-rows.ts";
 import type { PayoutFile } from "../../../batches/payout-file.ts";
-import type { Choices, Question } from "../../../batches/plan.ts";
+import type { Choices, HeldPlan, Question } from "../../../batches/plan.ts";
 import type { HiddenRows } from "../../../batches/read-rows.ts";
 import type { Sum } from "../../../batches/status.ts";
 import { sumText } from "../../../batches/texts.ts";
@@ -18,7 +18,7 @@ import { didYouMean } from "../../../domain/nearest.ts";
 import { personText } from "../../../domain/person.ts";
 import { err, ok, quoted, type Result } from "../../../domain/result.ts";
 import { rowsText } from "../../../domain/text.ts";
-import type { Batch, ReadPlan } from "../../../ledger/batch.ts";
+import type { Batch } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import { delimiters } from "../../../tables/csv.ts";
 import { warnOfRecipients } from "../../resources.ts";
@@ -149,7 +149,7 @@ export async function planOf(
   what: Sought,
   ledger: Ledger,
   context: Context,
-): Promise<ReadPlan> {
+): Promise<HeldPlan> {
   const { readToSend } = await import("../../../batches/file.ts");
   const { createBatch, resumeBatch } = await import("../../../batches/plan.ts");
   const ordering = { ledger, sealer: await (await context.api.deps()).sealer() };
