@@ -9,7 +9,7 @@ import { moveLedger } from "../../src/ledger/move/copy.ts";
 import { faults } from "../sandbox/running.ts";
 import { type Cut, startCutProxy } from "../support/cut-proxy.ts";
 import { runs, scratchFolder } from "../support/helpers.ts";
-import { built, type Child, ended, errorOf, lenden } from "../support/lenden.ts";
+import { built, type Child, ended, errorOf, lenden, typedBy } from "../support/lenden.ts";
 import {
   type Merchant,
   openMerchantApart,
@@ -56,7 +56,7 @@ function beside({ env }: Merchant, url: string) {
 }
 
 function payroll(merchant: Merchant): string {
-  const file = join(merchant.dataFolder, "payroll.csv");
+  const file = join(scratchFolder(), "payroll.csv");
   const rows = [1, 2, 3].map((row) => `ROW-${row},${row}00,0171000000${row},bkash`);
   writeFileSync(file, ["ref,amount,to,method", ...rows].join("\n"));
   return file;
@@ -283,6 +283,24 @@ describe("ledger move", () => {
       { count: 1 },
     ]);
     expect(await merchant.lenden(payoutOf("INV-2"))).toMatchObject({ code: 0 });
+  });
+
+  serverTest("moves no unsent rows to a ledger whose limits did not judge them", async () => {
+    const ill = faults("createPayout:status-403");
+    const { merchant, url, rows } = await merchantWithServer({ faults: ill });
+    const sent = await merchant.lenden(["payout", "batch", "send", payroll(merchant), "--yes"]);
+    expect(sent.code).toBe(4);
+    ill.splice(0);
+    const { account } = await merchant.json(["ledger", "show", "ROW-1"]);
+    await rows(`INSERT INTO lenden.limits (environment, account, name, value)
+      VALUES ('sandbox', '${account}', 'payout', '100')`);
+
+    const denied = await merchant.lenden([...move(url), "--json"]);
+
+    expect([denied.code, errorOf(denied)]).toMatchObject([5, { reason: "ledger.move-conflict" }]);
+    const cancel = typedBy(errorOf(denied).hint);
+    expect(await merchant.lenden([...cancel, "--yes"])).toMatchObject({ code: 0 });
+    expect(await merchant.lenden(move(url))).toMatchObject({ code: 0 });
   });
 
   serverTest("moves nothing if another process opens the file after the question", async () => {

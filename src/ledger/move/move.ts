@@ -12,6 +12,7 @@ import { integrityOf } from "../sqlite/integrity.ts";
 import { requireUnused } from "../sqlite/maintenance.ts";
 import { compareLedger, hasLedger, type Moved, moveLedger } from "./copy.ts";
 import { isMovedTo, type Move, movedFailure, moveOf, recordMove } from "./mark.ts";
+import { requireJudged } from "./plans.ts";
 
 /** A ledger file that can be moved to a server. */
 export interface MovableLedger {
@@ -75,6 +76,7 @@ export async function withMovableLedger<Result>(
           // A server that cannot be used, or has other payouts, is found before the file is marked.
           await connection.write(async () => {});
           await compareLedger(file, connection);
+          if (!earlier) await requireJudged(file, connection.read);
           // The user took a while to confirm. Whoever opens the file from here on sees the mark.
           requireUnused(path, file);
           if (!earlier) recordMove(file, { state: "moving", to: url }, by);

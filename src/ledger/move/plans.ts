@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { Failure } from "../../domain/failure.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
 import { idsOf } from "../batch.ts";
 import { cancelledEvent, PlanSums, planColumns, planEvent } from "../plan.ts";
@@ -46,6 +47,41 @@ export async function findPlans(file: Database, query: Query, accounts: Numbers)
     batches.set(plan.number, number);
   }
   return batches;
+}
+
+/**
+ * A plan is judged once, and only by the limits of the ledger in which it was made.
+ *
+ * @throws Failure `ledger.move-conflict` for a batch with unsent rows, if the server has limits for it
+ */
+export async function requireJudged(file: Database, query: Query): Promise<void> {
+  const open = file
+    .prepare(
+      `SELECT b.id, b.environment, a.name FROM batches b JOIN accounts a ON a.number = b.account
+       WHERE b.row_count IS NOT NULL AND b.cancelled_at IS NULL AND b.reserved_paisa > 0
+       ORDER BY b.number`,
+    )
+    .all()
+    .map(textRow);
+  if (open.length === 0) return;
+  const limited = await query(
+    `SELECT DISTINCT l.environment, l.account FROM lenden.limits l WHERE l.value IS NOT NULL
+       AND NOT EXISTS (SELECT 1 FROM lenden.limits newer WHERE newer.environment = l.environment
+         AND newer.account = l.account AND newer.name = l.name AND newer.number > l.number)`,
+  );
+  const unjudged = open.find(({ environment, name }) =>
+    limited.some(
+      (one) => one.environment === environment && ["", name].includes(one.account ?? ""),
+    ),
+  );
+  if (!unjudged) return;
+  throw new Failure(
+    "ledger.move-conflict",
+    `The server's ledger has limits, which did not judge the unsent rows of batch ${unjudged.id}.`,
+    {
+      hint: `Send these rows, or run 'lenden payout batch cancel ${unjudged.id}', then run the command again.`,
+    },
+  );
 }
 
 /** What is sent of a row. */
