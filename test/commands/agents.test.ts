@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { flagName } from "../../src/cli/command/flag.ts";
@@ -89,14 +89,17 @@ test("an invalid LENDEN_ACTOR is rejected before anything is done", async () => 
 describe("an agent uses the directories in the home of the user's record", () => {
   const home = scratchFolder();
   const data = join(home, ".local/share/lenden");
-  for (const one of [join(home, ".config/lenden"), data]) mkdirSync(one, { recursive: true });
+  const config = join(home, ".config/lenden");
+  for (const one of [config, data]) mkdirSync(one, { recursive: true, mode: 0o700 });
+  writeFileSync(join(config, "profiles.json"), '{"version":1,"profiles":{}}', { mode: 0o600 });
+  writeFileSync(join(data, "ledger.db"), "", { mode: 0o600 });
   const other = scratchFolder();
   const link = join(other, "lenden");
   symlinkSync(data, link);
   const listed = async (env: Record<string, string>) => {
     const own = { HOME: home, ...agent, ...env };
     const folders = foldersOf(own, { platform: "linux", home: own.HOME });
-    return lenden(["ledger", "list", "--json"], { env: own, host: { folders, userHome: home } });
+    return lenden(["profile", "list", "--json"], { env: own, host: { folders, userHome: home } });
   };
 
   test.each([
@@ -118,10 +121,7 @@ describe("an agent uses the directories in the home of the user's record", () =>
     ["the usual ones", {}],
     ["by a relative path, which counts as unset", { XDG_DATA_HOME: "data" }],
     ["by a symbolic link", { XDG_DATA_HOME: other }],
-    [
-      "with another HOME",
-      { HOME: other, LENDEN_CONFIG_DIR: join(home, ".config/lenden"), LENDEN_DATA_DIR: link },
-    ],
+    ["with another HOME", { HOME: other, LENDEN_CONFIG_DIR: config, LENDEN_DATA_DIR: link }],
   ])("may name the same directories: %s", async (_, env) => {
     expect(await listed(env)).toMatchObject({ code: 0 });
   });

@@ -1,5 +1,5 @@
 import { existsSync, realpathSync } from "node:fs";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { readApiKey } from "../../domain/api-keys.ts";
 import { Failure } from "../../domain/failure.ts";
 import { readLedgerUrl } from "../../domain/ledger-url.ts";
@@ -79,13 +79,16 @@ function otherDirectory(host: Run["host"]): string | undefined {
   const usual = foldersOf(others, { platform, home: folders.home });
   const own = userHome === undefined ? undefined : foldersOf({}, { platform, home: userHome });
   const isOther = (named: string | undefined, which: "config" | "data") =>
-    own && existsSync(own[which])
+    own && existsSync(join(own[which], kept[which]))
       ? !isSame(own[which], folders[which])
       : named !== undefined && resolve(named) !== resolve(usual[which]);
   if (isOther(config, "config")) return variableOf("config", host);
   if (isOther(data, "data")) return variableOf("data", host);
   return state === undefined ? undefined : "LENDEN_STATE_DIR";
 }
+
+/** What a person keeps in a directory that is the usual one. */
+const kept = { config: "profiles.json", data: "ledger.db" };
 
 /** Of a directory that exists, and one that may not. */
 function isSame(own: string, used: string): boolean {
