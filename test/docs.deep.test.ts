@@ -46,6 +46,7 @@ for (const page of pages) {
       // Programs of the repository that pages name.
       for (const path of ["test/shops", "test/commands/round-trip.sh"])
         cpSync(join(root, path), join(home, "work", path), { recursive: true });
+      cpSync(join(root, "test/torture/programs/correct.mjs"), join(home, "work/pay.mjs"));
       const script = await scriptOf(lines);
       const server = isOnServer ? await startCluster({}, onTestFinished) : undefined;
       const host = encodeURIComponent(server?.folder ?? "");
@@ -98,6 +99,7 @@ const helpers = `
 export SHOP_PORT=3001 LISTEN_PORT=4343 sandbox= others=
 printf 'sk_sandbox_ABC-DEFGHJKLMNPQ-RST\\n' > key.txt
 printf 'a payout secret\\n' > secret.txt
+printf 'kind,order,amount,to\\npayout,INV-7,500,01712345678\\n' > expected.csv
 trap 'kill $(jobs -p) 2>/dev/null' EXIT
 trap 'exit 1' TERM
 check() { [ "$1" = "$2" ] || echo "$3: exit $1 instead of $2"; }
