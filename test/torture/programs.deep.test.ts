@@ -27,8 +27,16 @@ test.each([
   limitMs,
 );
 
+const payments = [
+  "payment,INV-1,500,",
+  "refund,INV-1,100,01712345678",
+  "payment,INV-2,300,",
+  "refund,INV-2,50,01812345678",
+];
+
 test.each([
   ["new-reference.mjs", "paid-twice"],
+  ["refund-repeated.mjs", "paid-twice"],
   ["timeout-is-failure.mjs", "wrong-belief"],
   ["created-is-paid.mjs", "wrong-belief"],
   ["other-text.mjs", "never-paid"],
@@ -39,7 +47,7 @@ test.each([
 ])(
   "%s is found with every fault: %s, and repeated by its seed",
   async (name, kind) => {
-    const file = expectedFile();
+    const file = expectedFile(...(name.startsWith("refund") ? payments : []));
     const program = programLine(name, file);
     const results = kind === "wrong-belief" ? ["--results", "results.csv"] : [];
     const flags = ["--expect", file, ...results, "--rounds", "2", "--seed", "3"];
@@ -68,7 +76,7 @@ async function failuresOf(...args: string[]): Promise<Failure[]> {
   return JSON.parse(stdout).failures;
 }
 
-/** `payout INV-1` of the first line of a trace. */
+/** For example `payout INV-1`, of the first line of a trace. */
 function orderIn(failure: Failure | undefined): string | undefined {
-  return /: (payout INV-\d)/.exec(failure?.trace[0] ?? "")?.[1];
+  return /: (\w+ INV-\d)/.exec(failure?.trace[0] ?? "")?.[1];
 }

@@ -78,7 +78,12 @@ function sumOf({ amounts }: Failed): Paisa {
   return [...amounts.values()].reduce((all, one) => all + magnitude(one), 0n);
 }
 
-/** A failure in a sentence. Payments are created; payouts and refunds are paid. */
+/** Payments are created; payouts and refunds are paid. */
+function wordsOf(kind: FailureKind, isOfPayments: boolean): string {
+  return isOfPayments ? failureKinds[kind].replace("paid", "created") : failureKinds[kind];
+}
+
+/** A failure in a sentence. */
 function sentenceOf(failed: Failed, { orders }: Tally): string {
   const { kind, amounts, beliefs } = failed;
   const count = amounts.size;
@@ -88,7 +93,7 @@ function sentenceOf(failed: Failed, { orders }: Tally): string {
     return `${counted(count, "record")} (${sum}) ${count === 1 ? "belongs" : "belong"} to no order.`;
   const verb = count === 1 ? "was" : "were";
   const isOfPayments = [...amounts.keys()].every((name) => name.startsWith("payment "));
-  const what = failureKinds[kind].replace("paid", isOfPayments ? "created" : "paid");
+  const what = wordsOf(kind, isOfPayments);
   const difference = kind === "wrong-amount" ? `off by ${sum}` : sum;
   return `${count} of ${counted(orders.length, "order")} ${verb} ${what} (${difference}).`;
 }
@@ -128,10 +133,11 @@ function faultLines({ faults }: Tally): string[] {
 
 /** What this test says nothing about, in clauses. */
 function untestedIn({ faults }: Tally, { hasResults, only }: Tested): string[] {
-  const missing = only.filter((name) => !faults.has(name)).map((name) => `the fault ${name}`);
+  const missing = only.filter((name) => !faults.has(name));
+  const absent = missing.length > 0 ? [`the faults ${missing.join(", ")}`] : [];
   const omitted = only.length < tortureFaultNames.length ? ["the faults that --only omits"] : [];
   const beliefs = hasResults ? [] : ["what your program believes (--results)"];
-  return ["callbacks", ...beliefs, ...omitted, ...missing];
+  return ["callbacks", ...beliefs, ...omitted, ...absent];
 }
 
 /** Why a program never exited with 0, which may explain what is missing. */
@@ -141,7 +147,7 @@ function unfinishedLines({ unfinished }: Tally): string[] {
   const head = `In round ${round}, no run exited with 0. The last one ended with ${code}`;
   return output === ""
     ? [`${head}.`]
-    : [`${head}, after it printed:`, ...output.split("\n").slice(-5)];
+    : [`${head}, after it printed:`, ...output.split("\n").slice(-10)];
 }
 
 const mostLines = 12;
@@ -150,7 +156,8 @@ const mostLines = 12;
 function traceOf({ example, kind }: Failed, repeat: Tested): string[] {
   const { order, round, records, events } = example;
   const name = order ? `${order.kind} ${order.order}` : "no order";
-  const head = `${headings[kind]}: ${name}, round ${round}`;
+  const what = wordsOf(kind, order?.kind === "payment");
+  const head = `${what.charAt(0).toUpperCase()}${what.slice(1)}: ${name}, round ${round}`;
   const end = [
     ...shortened(records.map(recordText), 4, "records"),
     `repeat    ${repeatCommand(example, repeat)}`,
@@ -158,15 +165,6 @@ function traceOf({ example, kind }: Failed, repeat: Tested): string[] {
   const left = mostLines - 1 - end.length;
   return [head, ...shortened(events.map(eventText), left, "requests"), ...end];
 }
-
-const headings: Record<FailureKind, string> = {
-  "paid-twice": "Paid twice",
-  "never-paid": "Never paid",
-  "wrong-amount": "Another amount",
-  "wrong-recipient": "Another recipient",
-  unexpected: "Unexpected",
-  "wrong-belief": "Wrong status",
-};
 
 function eventText({ run, endpoint, mention, fault, status }: Event): string {
   const reference = mention?.reference ? ` ${mention.reference}` : "";

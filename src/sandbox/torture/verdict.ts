@@ -3,14 +3,14 @@ import type { Booked } from "./books.ts";
 import { orderOf } from "./books.ts";
 import type { Belief, Order } from "./expected.ts";
 
-/** Each kind of failure, and what it means in a verdict, after a number of orders. */
+/** Each kind of failure and its words, the worst first. */
 export const failureKinds = {
   "paid-twice": "paid twice",
   "never-paid": "never paid",
   "wrong-amount": "paid with another amount",
   "wrong-recipient": "paid to another recipient",
-  unexpected: "records that belong to no order",
-  "wrong-belief": "statuses that the sandbox does not have",
+  unexpected: "unexpected record",
+  "wrong-belief": "wrong status",
 } as const;
 export type FailureKind = keyof typeof failureKinds;
 
