@@ -57,6 +57,13 @@ test("a program that calls a payout failed after a timeout is found by what it b
   expect(stdout).toMatch(/^\d that your program calls failed (?:was paid|were paid|is Processing)/);
 });
 
+test("the last run of a round has no faults", async () => {
+  const file = expectedFile();
+  const flags = ["--expect", file, "--runs", "1", "--rounds", "1", "--seed", "5", "--json"];
+  const { code, stdout } = await torture(...flags, "--", ...programLine("correct.mjs", file));
+  expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, requests: 12, faults: {} });
+});
+
 describe("sandbox torture rejects", () => {
   const file = twoOrders();
   test.each<[string, string[], string]>([
