@@ -15,10 +15,6 @@ async function call(path, body) {
   return (await response.json()).data;
 }
 
-async function retried(path, body) {
-  return call(path, body).catch(() => call(path, body));
-}
-
 const shop = "https://shop.example";
 const urls = { redirect_url: shop, callback_url: shop, paymentMethodId: "665f1c2ab8e4" };
 const rows = readFileSync(process.argv[2], "utf8").trim().split("\n").slice(1);
@@ -31,12 +27,9 @@ for (const [kind, order, amount, accountNumber] of rows.map((row) => row.split("
     await delay(150); // the customer pays
   } else {
     const transactionId = readFileSync(paid, "utf8");
-    const account = { accountType: "personal", accountNumber };
-    await retried("/refund/create-a-request", {
-      transactionId,
-      amount: Number(amount),
-      ...account,
-    });
+    const refund = { transactionId, amount: Number(amount), accountType: "personal", accountNumber };
+    const send = () => call("/refund/create-a-request", refund);
+    await send().catch(send);
     writeFileSync(refunded, "");
   }
 }
