@@ -27,7 +27,12 @@ for (const [kind, order, amount, accountNumber] of rows.map((row) => row.split("
     await delay(150); // the customer pays
   } else {
     const transactionId = readFileSync(paid, "utf8");
-    const refund = { transactionId, amount: Number(amount), accountType: "personal", accountNumber };
+    const refund = {
+      transactionId,
+      amount: Number(amount),
+      accountType: "personal",
+      accountNumber,
+    };
     const send = () => call("/refund/create-a-request", refund);
     await send().catch(send);
     writeFileSync(refunded, "");

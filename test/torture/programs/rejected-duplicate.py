@@ -5,9 +5,7 @@ url, key, secret = (os.environ["LENDEN_" + name] for name in ("BASE_URL", "API_K
 
 
 def call(path, body=None, signature=None):
-    headers = {"x-api-key": key, "content-type": "application/json"}
-    if signature:
-        headers["x-payout-signature"] = signature
+    headers = {"x-api-key": key, "content-type": "application/json", "x-payout-signature": signature or ""}
     data = json.dumps(body).encode() if body else None
     request = urllib.request.Request(url + path, data, headers)
     with urllib.request.urlopen(request, timeout=1) as response:
