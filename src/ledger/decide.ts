@@ -104,6 +104,8 @@ export interface ClaimFacts {
   replaced: FoundOperation[];
   /** A row that an open batch is still to send: of this reference, or of this amount and recipient. */
   planned: PlannedRow | undefined;
+  /** True if several batches have a row of this reference. */
+  isShared?: boolean;
   /** Undefined if no limit judges the claim: of the row of a batch, whose plan was judged, and of what is only recorded. */
   limits?: (LimitFacts & Sender) | undefined;
 }

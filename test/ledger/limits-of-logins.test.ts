@@ -93,7 +93,7 @@ describeEach(databases, "I13: limits beside another login", ({ share }) => {
 
   test("rows of a file are judged, also if it recorded payouts of their references", async () => {
     const { ledger, set, asBob } = await limited(await share());
-    const batch = await asBob(async () => (await plan(ledger, "bobs", 1, other)).batch);
+    const batch = await asBob(async () => (await plan(ledger, "bobs", 2, other)).batch);
     await asBob(() => planted(ledger, "july-0", batch));
     await asBob(() => planted(ledger, "july-1"));
     // What it recorded counts, and not twice; and so does the row that its own batch reserves.

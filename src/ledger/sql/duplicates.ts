@@ -10,7 +10,7 @@ import {
   rejectionsSince,
 } from "../decide.ts";
 import type { FoundOperation, Holder } from "../operation.ts";
-import { numberIn, type Row } from "../values.ts";
+import { isTrue, numberIn, type Row } from "../values.ts";
 import type { Recorder } from "../worker.ts";
 import { hasUnknownOutcome, isOpenRow, plansOfRows } from "./conditions.ts";
 import { type Dialect, type Processes, scopeOf } from "./driver.ts";
@@ -176,6 +176,7 @@ export function createClaimFacts(
         similar: allOf(similarAt.get(place)),
         replaced: allOf(replaced.get(place)),
         planned: row && plannedIn(row),
+        isShared: isTrue(row?.shared),
         limits: judged[place],
       };
     });
@@ -306,6 +307,7 @@ function payoutsSql(scope: GuardScope, dialect: Dialect, hasSingle: boolean): st
     AND (${unindexed("b.account")} = ${own} OR (${ofRecipient}))`;
   const read = {
     ...payoutFacts(scope, { own, scope: "$2" }, dialect),
+    shared: `(SELECT count(*) > 1 FROM lenden.batch_rows r WHERE r.reference = given.reference)`,
     ...(hasSingle && {
       planned: `CASE WHEN given.batch IS NULL
         THEN coalesce(${planned(ofReference)}, ${planned(ofRecipient)}) END`,

@@ -110,7 +110,9 @@ class Group {
   readonly #write: Write;
   readonly #parts: Parts;
   readonly #at: string;
-  /** Claimed payouts: the rows that have their references reserve nothing any longer. */
+  /** By batch: what its rows that are claimed no longer reserve. */
+  readonly #claimedPaisa = new Map<bigint, bigint>();
+  /** Claimed payouts whose reference other batches may have too. */
   readonly #claimed: bigint[] = [];
   /** The IDs that this group stores: of two operations with one ID, the second is read after the first was stored. */
   readonly #newIds = new Set<string>();
@@ -140,15 +142,24 @@ class Group {
       for (const [place, request] of wave.entries()) {
         const known = facts[place];
         if (!known) throw new Error("the ledger returned no facts for a claim");
-        answers.set(request, yield* this.#claim(request, decisionOf(request, known)));
+        answers.set(request, yield* this.#claim(request, known));
       }
     }
     this.#reserve(this.#claimed, -1n);
+    this.#unreserve();
     return requests.map((request) => {
       const answer = answers.get(request);
       if (!answer) throw new Error("the ledger gave no answer to a request");
       return answer;
     });
+  }
+
+  /** A row that is claimed counts as an operation, and no longer as a row. */
+  #unreserve(): void {
+    if (this.#claimedPaisa.size === 0) return;
+    const rows = [...this.#claimedPaisa].map(([batch, paisa]) => ({ batch, paisa }));
+    const given = { columns: { batch: "number", paisa: "number" }, rows } as const;
+    this.#write.send({ sql: unreserveRows, values: [], given });
   }
 
   /** What operations that are no longer sent, or are sent again, reserve as rows of open batches. */
@@ -161,6 +172,18 @@ class Group {
 
   #reserveChanged(number: bigint, before: Freeable, after: Freeable): void {
     if (isFree(before) !== isFree(after)) this.#reserve([number], isFree(after) ? 1n : -1n);
+  }
+
+  /** A row reserves nothing once its payout is sent. */
+  #unreserveOf(
+    { intent }: ClaimRequest,
+    { number }: Pick<Operation, "number">,
+    { isShared }: ClaimFacts,
+  ): void {
+    const { kind, amountPaisa, batch = null } = intent;
+    if (kind !== "payout" || amountPaisa === null) return;
+    if (batch === null || isShared) this.#claimed.push(number);
+    else this.#claimedPaisa.set(batch, (this.#claimedPaisa.get(batch) ?? 0n) + amountPaisa);
   }
 
   *#factsOf(wave: ClaimRequest[]): Work<ClaimFacts[]> {
@@ -256,13 +279,13 @@ class Group {
     return { kind: "taken", operation: { ...operation, ...operation.trusted }, asked };
   }
 
-  *#claim(request: ClaimRequest, decision: ClaimDecision): Work<ClaimAnswer> {
+  *#claim(request: ClaimRequest, facts: ClaimFacts): Work<ClaimAnswer> {
     const { recorder, account, newOperation } = this.#parts;
+    const decision = decisionOf(request, facts);
     const at = this.#at;
     if (decision.kind === "resumed") {
       const ordered = decideOrder(decision.operation, request, sealerOf(request));
-      const { number, kind } = decision.operation;
-      if (kind === "payout" && isFree(decision.operation)) this.#claimed.push(number);
+      if (isFree(decision.operation)) this.#unreserveOf(request, decision.operation, facts);
       yield* this.#takeOver(decision.operation, ordered);
       return resumedAnswer(decision, ordered, { at, keyHash: recorder.owner.keyId });
     }
@@ -286,7 +309,7 @@ class Group {
     });
     this.#changes.set(number, recorded);
     // No other open batch plans the reference of a payout that is claimed to be sent.
-    if (intent.kind === "payout" && (intent.batch != null || found)) this.#claimed.push(number);
+    if (intent.batch != null || found) this.#unreserveOf(request, { number }, facts);
     this.#write.append(eventOfOperation(number, event));
     if (found)
       yield* this.#record({ kind: "record", operation: number, outcome: found, release: true });
@@ -410,6 +433,10 @@ const takeOperation = `
     updated_at = given.at,
     ${takeoverColumns.map(({ name }) => `${name} = coalesce(given.${name}, o.${name})`)}
   FROM given WHERE o.number = given.number`;
+
+const unreserveRows = `
+  UPDATE lenden.batches AS b SET reserved_paisa = b.reserved_paisa - given.paisa
+  FROM given WHERE b.number = given.batch`;
 
 /** The rows that have the reference of an operation, in batches of its account. */
 const reserveRows = `

@@ -126,7 +126,7 @@ export const limitBugs = [
   {
     name: "limits: a row that is sent stays reserved",
     seam: "database",
-    decorate: (database) => rewriting(database, /\+\? \* r/, "max(+?, 0) * r"),
+    decorate: (database) => rewriting(database, /reserved_paisa - \+\?/, "reserved_paisa - 0 * +?"),
     tests: bounded(reserving),
   },
   {
