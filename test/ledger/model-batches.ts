@@ -274,7 +274,7 @@ export function modelBatches(run: ModelRun, limits: ReturnType<typeof modelLimit
       if (run.isHeldByThis(withNumber(number).batch.holder)) change(number, { holder: null });
     },
 
-    plan: async (batch, { rows, checkedUpTo, which }) => {
+    plan: async (batch, { rows, sealer, checkedUpTo, which }) => {
       const { number, id, identity, name } = batch;
       const before = withNumber(number).batch;
       if (!run.isHeldByThis(before.holder) || before.plan !== null) throw taken(id);
@@ -282,7 +282,7 @@ export function modelBatches(run: ModelRun, limits: ReturnType<typeof modelLimit
       if (is.kind !== "new") return { kind: "changed-file", batch: is.batch };
       const planned = [...rows()];
       if (isChangedSince(run, { number, rows: planned }, checkedUpTo)) return { kind: "changed" };
-      const denied = limits.ofPlan(planned, run.account());
+      const denied = limits.ofPlan(planned, run.account(), sealer);
       if (denied) return denied;
       const totalPaisa = planned.reduce((sum, { amountPaisa }) => sum + amountPaisa, 0n);
       const plan = { rowCount: planned.length, totalPaisa, seal: sealOf(planned) };

@@ -1,7 +1,7 @@
-import { isUnresolved, phaseOf } from "../../src/domain/state.ts";
+import { isUnresolved, isUnsettled, phaseOf } from "../../src/domain/state.ts";
 import type { PlannedRow, PlanResult } from "../../src/ledger/batch.ts";
 import { recipientOf } from "../../src/ledger/columns.ts";
-import { type ClaimRequest, mayHavePaid } from "../../src/ledger/decide.ts";
+import { type ClaimRequest, mayHavePaid, wasJudged } from "../../src/ledger/decide.ts";
 import type { LimitStore } from "../../src/ledger/ledger.ts";
 import {
   askedBy,
@@ -16,12 +16,13 @@ import {
   type Use,
   usedBy,
 } from "../../src/ledger/limits.ts";
-import type { Operation } from "../../src/ledger/operation.ts";
+import type { FoundOperation, Operation } from "../../src/ledger/operation.ts";
+import type { Sealer } from "../../src/ledger/seal.ts";
 import { openRowsOf } from "./model-batches.ts";
 import type { ModelRun } from "./model-state.ts";
 
 /** Limits in the plainest form: every question walks through all operations and rows. */
-export function modelLimits(run: ModelRun) {
+export function modelLimits(run: ModelRun, found: (one: Operation) => FoundOperation) {
   const { state, worker } = run;
   const { environment } = worker.owner;
   const isProduction = environment === "production";
@@ -98,13 +99,20 @@ export function modelLimits(run: ModelRun) {
     return { limits, used, uses: counted, ...sender };
   }
 
-  function ofPlan(rows: PlannedRow[], account: string): PlanResult | undefined {
-    const isOpen = ({ reference }: PlannedRow) =>
-      !state.operations.some(
+  function ofPlan(rows: PlannedRow[], account: string, sealer: Sealer): PlanResult | undefined {
+    const payoutOf = ({ reference }: PlannedRow) =>
+      state.operations.find(
         (one) => one.reference === reference && one.account === account && phaseOf(one) !== "free",
       );
-    const open = rows.filter(isOpen);
-    const denial = denialOfRows(open.map(rowOf));
+    const isUnjudged = (one: Operation) => isUnsettled(one) && !wasJudged(found(one), { sealer });
+    const unjudged = rows.filter((row) => {
+      const one = payoutOf(row);
+      return one !== undefined && isUnjudged(one);
+    });
+    const numbers = unjudged.map((row) => payoutOf(row)?.number);
+    const open = [...rows.filter((row) => !payoutOf(row)), ...unjudged];
+    const isOwn = ({ operation }: Use) => operation !== undefined && numbers.includes(operation);
+    const denial = denialOfRows(open.map(rowOf), isOwn);
     if (denial) return { kind: "denied", denial };
     const isRepeated = rows.some(({ isAccepted }) => isAccepted);
     return isRepeated && rejectsRepeats() ? { kind: "repeats" } : undefined;
@@ -116,7 +124,10 @@ export function modelLimits(run: ModelRun) {
     return { line, paisa, recipient };
   };
 
-  function denialOfRows(open: LimitedRow[]): Denial | undefined {
+  function denialOfRows(
+    open: LimitedRow[],
+    isOwn: (use: Use) => boolean = () => false,
+  ): Denial | undefined {
     if (open.length === 0) return undefined;
     const limits = limitsAfter(changes());
     const denied = denialOf(limits, sender);
@@ -124,7 +135,7 @@ export function modelLimits(run: ModelRun) {
     const sum = (all: LimitedRow[]) => all.reduce((total, { paisa }) => total + paisa, 0n);
     const largestPaisa = open.map(({ paisa }) => paisa).sort((a, b) => (a < b ? 1 : -1))[0];
     const asked = { ...askedBy({ kind: "payout", amountPaisa: sum(open) }, isAgent) };
-    const all = uses();
+    const all = uses().filter((use) => !isOwn(use));
     const excess = excessOf(
       { ...asked, largestPaisa: largestPaisa ?? 0n },
       { limits, used: usedBy(all, undefined), uses: all },

@@ -35,6 +35,8 @@ export interface ModelState {
   taken: Map<bigint, string>;
   /** What a corrected payout was last sent as, by its number. */
   asked: Map<bigint, Record<string, unknown>>;
+  /** What was recorded from its record, and not ordered since. */
+  adopted: Set<bigint>;
   /** The seals of payouts, by their numbers. */
   seals: Map<bigint, string | null>;
   /** The numbers of payouts whose batches still sent their rows when they were recorded. */
@@ -57,7 +59,7 @@ export function emptyModel(): ModelState {
       listeners: new Map(),
       taken: new Map(),
       asked: new Map(),
-      seals: new Map(),
+      ...{ adopted: new Set(), seals: new Map() },
       agents: new Map(),
       planned: new Set(),
       holders: new Set(),

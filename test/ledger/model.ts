@@ -61,7 +61,20 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
   const { owner } = worker;
   const run = modelRun(state, worker);
   const { account, isOwn, isGuarded, now, take } = run;
-  const limits = modelLimits(run);
+  const batchIdOf = ({ batch }: Operation) =>
+    state.batches.find((one) => one.batch.number === batch)?.batch.id ?? null;
+  const found = (one: Operation): FoundOperation => ({
+    ...one,
+    lastAsked: state.asked.get(one.number) ?? one.asked,
+    batchId: batchIdOf(one),
+    wasPlanned: state.planned.has(one.number),
+    seal: state.seals.get(one.number) ?? null,
+    // All processes of a model have one login.
+    trusted: { openedAt: one.openedAt, keyHash: one.keyHash },
+    orderedAt: state.adopted.has(one.number) ? undefined : 0,
+    others: null,
+  });
+  const limits = modelLimits(run, found);
   const newest = (found: Operation[]) => found.at(-1);
   const holderOf = ({ holder }: Operation) => run.running(holder);
   const replace = (number: bigint, changed: Partial<Operation>): void => {
@@ -76,18 +89,6 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     return found;
   };
 
-  const batchIdOf = ({ batch }: Operation) =>
-    state.batches.find((one) => one.batch.number === batch)?.batch.id ?? null;
-  const found = (one: Operation): FoundOperation => ({
-    ...one,
-    lastAsked: state.asked.get(one.number) ?? one.asked,
-    batchId: batchIdOf(one),
-    wasPlanned: state.planned.has(one.number),
-    seal: state.seals.get(one.number) ?? null,
-    // All processes of a model have one login.
-    trusted: { openedAt: one.openedAt, keyHash: one.keyHash },
-    ...{ orderedAt: 0, others: null },
-  });
   const foundIn = (one: Operation | undefined) => one && found(one);
 
   function factsOf(request: ClaimRequest): ClaimFacts {
@@ -188,6 +189,7 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     if (ofBatch?.plan && ofBatch.cancelledAt === null) state.planned.add(number);
     if (intent.kind === "payout" && !request.found)
       state.seals.set(number, sealOf(intent.asked, request.batchId ?? null, sealerOf(request)));
+    if (request.found?.recordCreatedAt !== undefined) state.adopted.add(number);
     if (request.found)
       outcome({ kind: "record", operation: number, outcome: request.found, release: true }, at);
     return { kind: "new", operation, earlier: decision.earlier };
@@ -199,6 +201,7 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       ? {}
       : { state: "INTENT" as const, openedAt: at, keyHash };
     state.taken.set(operation.number, at);
+    if (!isUnsettled(operation)) state.adopted.delete(operation.number);
     if (!isUnsettled(operation) && worker.actor === "agent") state.agents.set(operation.number, at);
     if (seal !== undefined) {
       state.asked.set(operation.number, asked);

@@ -55,7 +55,7 @@ function beside({ env }: Merchant, url: string) {
   return { ...env, LENDEN_LEDGER_URL: url };
 }
 
-function payroll(merchant: Merchant): string {
+function payroll(): string {
   const file = join(scratchFolder(), "payroll.csv");
   const rows = [1, 2, 3].map((row) => `ROW-${row},${row}00,0171000000${row},bkash`);
   writeFileSync(file, ["ref,amount,to,method", ...rows].join("\n"));
@@ -107,7 +107,7 @@ describe("ledger move", () => {
       const unknown = async (...line: string[]) =>
         expect(await merchant.lenden([...line, "--timeout", "2s"])).toMatchObject({ code: 75 });
       await unknown(...payoutOf("UNKNOWN"));
-      await unknown("payout", "batch", "send", payroll(merchant), "--yes");
+      await unknown("payout", "batch", "send", payroll(), "--yes");
       ill.splice(0);
       await merchant.json(move(url));
 
@@ -125,7 +125,7 @@ describe("ledger move", () => {
     await merchant.id(payoutOf("INV-1"));
     const payment = await paidPayment(merchant);
     await merchant.id(refundOf(payment, "50"));
-    await merchant.json(["payout", "batch", "send", payroll(merchant), "--yes"]);
+    await merchant.json(["payout", "batch", "send", payroll(), "--yes"]);
     const before = await exported(merchant);
     const backup = join(merchant.dataFolder, "backup.db");
     await merchant.json(["ledger", "backup", backup]);
@@ -148,7 +148,7 @@ describe("ledger move", () => {
     expect(await merchant.count("payouts")).toBe(4);
     const again = refundOf(payment, "50");
     expect(await there(again)).toMatchObject({ code: 3 });
-    const sent = await there(["payout", "batch", "send", payroll(merchant), "--yes"]);
+    const sent = await there(["payout", "batch", "send", payroll(), "--yes"]);
     expect(sent.code).toBe(0);
     expect(await merchant.count("payouts")).toBe(4);
 
@@ -288,7 +288,7 @@ describe("ledger move", () => {
   serverTest("moves no unsent rows to a ledger whose limits did not judge them", async () => {
     const ill = faults("createPayout:status-403");
     const { merchant, url, rows } = await merchantWithServer({ faults: ill });
-    const sent = await merchant.lenden(["payout", "batch", "send", payroll(merchant), "--yes"]);
+    const sent = await merchant.lenden(["payout", "batch", "send", payroll(), "--yes"]);
     expect(sent.code).toBe(4);
     ill.splice(0);
     const { account } = await merchant.json(["ledger", "show", "ROW-1"]);
@@ -404,7 +404,7 @@ describe("ledger move", () => {
       await merchant.id(payoutOf("INV-1"));
       const payment = await paidPayment(merchant);
       await merchant.id(refundOf(payment, "50"));
-      await merchant.json(["payout", "batch", "send", payroll(merchant), "--yes"]);
+      await merchant.json(["payout", "batch", "send", payroll(), "--yes"]);
       const before = await exported(merchant);
       const restore = savedLedger(merchant);
       const cluster = await sharedCluster();
