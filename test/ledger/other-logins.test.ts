@@ -302,7 +302,7 @@ describeEach(databases, "a payout with the sealed request of another one", ({ sh
     const planted = await asBob(() =>
       claimed(ledger, { ...order, asked: { ...order.asked, ...other } }),
     );
-    await record(ledger, planted, unknown);
+    await asBob(() => record(ledger, planted, unknown));
     const seen = await found(ledger, planted);
     expect(await ledger.resume({ seen, sealer })).toMatchObject({ kind: "not-sealed" });
   });
@@ -312,7 +312,7 @@ describeEach(databases, "a payout with the sealed request of another one", ({ sh
     const planted = await asBob(() =>
       claimed(ledger, { ...order, asked: { ...order.asked, ...other } }),
     );
-    await record(ledger, planted, unknown);
+    await asBob(() => record(ledger, planted, unknown));
     const answer = await ledger.claim({ intent: order, onDuplicate: "send", sealer });
     expect(answer).toMatchObject({ kind: "resumed", asked: order.asked });
   });
