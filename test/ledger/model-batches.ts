@@ -116,7 +116,7 @@ export function modelBatches(run: ModelRun, limits: ReturnType<typeof modelLimit
     const by = otherHolder(batch);
     if (by) return { kind: "held", batch, by };
     if (batch.cancelledAt !== null) return { kind: "cancelled", batch };
-    const isOfAgent = batch.plan === null || batch.actor === "agent";
+    const isOfAgent = batch.actor === "agent";
     const denial: Denial | undefined =
       worker.actor === "agent" && !isOfAgent
         ? { kind: "not-of-agent", batch: batch.id }
@@ -295,8 +295,10 @@ export function modelBatches(run: ModelRun, limits: ReturnType<typeof modelLimit
       const rows = rowsOf(batch);
       return read(batch, rows, sealer !== undefined && batch.plan?.seal === sealOf(rows));
     },
-    seal: async ({ batch, accepted, isSealed }, _, lines) => {
-      if (!isSealed) throw new Error("the model judges no plan again");
+    seal: async ({ batch, accepted, isSealed }, sealer, lines) => {
+      const { number } = batch;
+      const denial = limits.denialOfPlan(rowsOf(batch), run.account(), sealer, number);
+      if (denial && !isSealed) return { kind: "denied", denial };
       if (lines.size > 0 && limits.rejectsRepeats()) return { kind: "repeats" };
       const rows = rowsOf(batch).map((row) => {
         return { ...row, isAccepted: accepted.has(row.row) || lines.has(row.line) };

@@ -16,7 +16,7 @@ import {
   type Use,
   usedBy,
 } from "../../src/ledger/limits.ts";
-import type { FoundOperation, Operation } from "../../src/ledger/operation.ts";
+import type { FoundOperation, Intent, Operation } from "../../src/ledger/operation.ts";
 import type { Sealer } from "../../src/ledger/seal.ts";
 import { openRowsOf } from "./model-batches.ts";
 import type { ModelRun } from "./model-state.ts";
@@ -72,7 +72,7 @@ export function modelLimits(run: ModelRun, found: (one: Operation) => FoundOpera
   }
 
   /** The planned rows to a recipient without an old payout, as one use. */
-  function newRecipient(payee: string): Use[] {
+  function newRecipient(payee: string, except?: bigint): Use[] {
     const since = countedSince(worker.now());
     const isOld = (one: Operation) =>
       one.kind === "payout" &&
@@ -82,6 +82,7 @@ export function modelLimits(run: ModelRun, found: (one: Operation) => FoundOpera
       one.acceptedAt !== null;
     if (state.operations.filter(run.isGuarded).some(isOld)) return [];
     const paisa = openRows()
+      .filter(({ batch }) => batch.number !== except)
       .filter(({ row }) => recipientOf({ asked: { recipientNumber: row.recipient } }) === payee)
       .reduce((sum, { row }) => sum + row.amountPaisa, 0n);
     return [{ kind: "payout", paisa, isAgent: false, payee, takenAt: null, only: "new-recipient" }];
@@ -90,7 +91,11 @@ export function modelLimits(run: ModelRun, found: (one: Operation) => FoundOpera
   function ofClaim({ intent, found }: ClaimRequest): (LimitFacts & Sender) | undefined {
     const { kind } = intent;
     const isJudged = (kind === "payout" || kind === "refund") && intent.batch == null && !found;
-    if (!isJudged) return undefined;
+    return isJudged ? factsOf(intent) : undefined;
+  }
+
+  function factsOf(intent: Intent): LimitFacts & Sender {
+    const { kind } = intent;
     const limits = limitsAfter(changes());
     const payee = kind === "payout" ? recipientOf(intent) : "";
     const planned = kind === "payout" ? newRecipient(payee) : [];
@@ -100,6 +105,19 @@ export function modelLimits(run: ModelRun, found: (one: Operation) => FoundOpera
   }
 
   function ofPlan(rows: PlannedRow[], account: string, sealer: Sealer): PlanResult | undefined {
+    const denial = denialOfPlan(rows, account, sealer);
+    if (denial) return { kind: "denied", denial };
+    const isRepeated = rows.some(({ isAccepted }) => isAccepted);
+    return isRepeated && rejectsRepeats() ? { kind: "repeats" } : undefined;
+  }
+
+  /** @param batch the one whose rows they are, if it was planned before */
+  function denialOfPlan(
+    rows: PlannedRow[],
+    account: string,
+    sealer: Sealer,
+    batch?: bigint,
+  ): Denial | undefined {
     const payoutOf = ({ reference }: PlannedRow) =>
       state.operations.find(
         (one) => one.reference === reference && one.account === account && phaseOf(one) !== "free",
@@ -111,11 +129,10 @@ export function modelLimits(run: ModelRun, found: (one: Operation) => FoundOpera
     });
     const numbers = unjudged.map((row) => payoutOf(row)?.number);
     const open = [...rows.filter((row) => !payoutOf(row)), ...unjudged];
-    const isOwn = ({ operation }: Use) => operation !== undefined && numbers.includes(operation);
-    const denial = denialOfRows(open.map(rowOf), isOwn);
-    if (denial) return { kind: "denied", denial };
-    const isRepeated = rows.some(({ isAccepted }) => isAccepted);
-    return isRepeated && rejectsRepeats() ? { kind: "repeats" } : undefined;
+    const isOwn = ({ operation, batch: of }: Use) =>
+      (operation !== undefined && numbers.includes(operation)) ||
+      (of !== undefined && of.number === batch);
+    return denialOfRows(open.map(rowOf), isOwn, batch);
   }
 
   const rejectsRepeats = () => isAgent || limitsAfter(changes()).rejectsRepeats;
@@ -127,6 +144,7 @@ export function modelLimits(run: ModelRun, found: (one: Operation) => FoundOpera
   function denialOfRows(
     open: LimitedRow[],
     isOwn: (use: Use) => boolean = () => false,
+    batch?: bigint,
   ): Denial | undefined {
     if (open.length === 0) return undefined;
     const limits = limitsAfter(changes());
@@ -152,7 +170,7 @@ export function modelLimits(run: ModelRun, found: (one: Operation) => FoundOpera
     const payeeOf = (one: LimitedRow) => recipientOf({ asked: { recipientNumber: one.recipient } });
     const found = [...new Set(open.map(payeeOf))].flatMap((payee) => {
       const own = open.filter((one) => payeeOf(one) === payee);
-      const planned = newRecipient(payee);
+      const planned = newRecipient(payee, batch);
       const counted = [...all, ...planned];
       const facts = { limits: only, used: usedBy(counted, payee), uses: counted };
       const paisa = sum(own);
@@ -176,5 +194,5 @@ export function modelLimits(run: ModelRun, found: (one: Operation) => FoundOpera
     storeAccount: async () => run.storeAccount().account,
   };
   const denial = () => denialOf(limitsAfter(changes()), sender);
-  return { store, ofClaim, ofPlan, rejectsRepeats, denial };
+  return { store, ofClaim, factsOf, ofPlan, denialOfPlan, rejectsRepeats, denial };
 }

@@ -22,6 +22,7 @@ import {
   hasValidSeal,
   isSameAmountAndRecipient,
   isUnchanged,
+  judgeAgain,
   type Ordered,
   outcomeOfTaken,
   type PlannedRow,
@@ -229,7 +230,9 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       if (!isUnsettled(read)) return moved();
       const operation = found(read);
       if (read.keyHash !== owner.keyId) return { kind: "other-key", operation };
-      const denial = limits.denial();
+      const intent = { ...operation, asked: operation.lastAsked };
+      const { sealer } = request;
+      const denial = judgeAgain(operation, { intent, sealer }, limits.factsOf(intent));
       if (denial) return { kind: "denied", denial };
       if (!hasValidSeal(operation, request.sealer)) return { kind: "not-sealed", operation };
       const asked = operation.lastAsked;
