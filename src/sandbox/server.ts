@@ -9,7 +9,7 @@ import { closeServer, listenOnLoopback } from "../platform/loopback.ts";
 import type { Database } from "../platform/sqlite/database.ts";
 import { openDatabase } from "../platform/sqlite/open.ts";
 import { type AppOptions, chooseFault, createApp, type FaultOf } from "./app.ts";
-import { openCallbacks } from "./callbacks.ts";
+import { type CallbackOptions, openCallbacks } from "./callbacks.ts";
 import { createJournal, type Exchange } from "./journal.ts";
 import { createRandom } from "./random.ts";
 import { openStore, type SandboxAccount, type Store, type StoreOptions } from "./store.ts";
@@ -35,11 +35,15 @@ export interface SandboxOptions
   refundCallbackUrl?: string | undefined;
   /** Before the second attempt of a callback (default: one second). */
   firstRetryMs?: number | undefined;
+  /** Callbacks to this machine alone, with faults that replace `callbackFaults`. */
+  localCallbacks?: LocalCallbacks | undefined;
   /** Called with each request and each callback. */
   onExchange?: ((exchange: Exchange) => void) | undefined;
   /** Milliseconds since 1970. */
   now: () => number;
 }
+
+type LocalCallbacks = Pick<CallbackOptions, "faultOf" | "onEnd" | "falseAfterMs">;
 
 export interface RunningSandbox extends SandboxAccount {
   baseUrl: string;
@@ -86,12 +90,12 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
   const app = createApp({ ...shared, port, origin, baseUrl, latencyMs, faultOf, onEnd });
   // By default hono replaces the global Request and Response of the process.
   server.on("request", getRequestListener(app.fetch, { overrideGlobalObjects: false }));
+  const { refundCallbackUrl, localCallbacks, firstRetryMs = 1000 } = options;
+  const { share } = createRandom("callbacks", seed);
+  const chooseCallbackFault = () => callbackFaults.find(({ rate }) => rate === 1 || share() < rate);
   const stopCallbacks = openCallbacks({
-    ...shared,
-    refundCallbackUrl: options.refundCallbackUrl,
-    faults: callbackFaults,
-    random: createRandom("callbacks", seed),
-    firstRetryMs: options.firstRetryMs ?? 1000,
+    ...{ ...shared, refundCallbackUrl, firstRetryMs, isLocal: localCallbacks !== undefined },
+    ...(localCallbacks ?? { faultOf: chooseCallbackFault, falseAfterMs: undefined }),
   });
   const timer = setInterval(() => store.completeDue(), completeEveryMs);
   const close = once(async () => {

@@ -104,7 +104,7 @@ export function openStore(options: StoreOptions) {
   database.exec(schema);
   const account = database.transaction(() => accountOf(options));
   const { insert, select, byReference, counted, update, refunded, due, page } = prepare(database);
-  let moved = (_kind: Resource, _id: string): void => {};
+  let changed = (_kind: Resource, _id: string, _change: "added" | "moved"): void => {};
 
   function find<K extends Resource>(kind: K, id: string): Stored<K> | undefined {
     const row = select.get(id, kind);
@@ -115,7 +115,7 @@ export function openStore(options: StoreOptions) {
     if (record.status !== "Processing" || dueMs > now()) return record;
     if (options.staysProcessing?.(kind, record.body)) return record;
     const updatedAt = new Date(dueMs).toISOString();
-    if (update.run("Completed", updatedAt, json, id) === 1) moved(kind, id);
+    if (update.run("Completed", updatedAt, json, id) === 1) changed(kind, id, "moved");
     return { ...record, status: "Completed", updatedAt };
   }
 
@@ -131,6 +131,7 @@ export function openStore(options: StoreOptions) {
       const transactionId = "transactionId" in body ? body.transactionId : null;
       const json = JSON.stringify(body);
       insert.run(id, kind, "Processing", at, at, amountPaisa, json, merchantRef, transactionId);
+      changed(kind, id, "added");
       return { id, status: "Processing", createdAt: at, updatedAt: at, body };
     },
     find,
@@ -153,14 +154,15 @@ export function openStore(options: StoreOptions) {
       if (record?.status !== "Processing") return false;
       const json = JSON.stringify({ ...record.body, ...changes });
       const isMoved = update.run(to, new Date(now()).toISOString(), json, id) === 1;
-      if (isMoved) moved(kind, id);
+      if (isMoved) changed(kind, id, "moved");
       return isMoved;
     },
     /** Completes some hundreds of due payments and refunds, whose callbacks wait for it. */
     completeDue(): void {
       if (autoCompleteMs === Number.POSITIVE_INFINITY) return;
       const createdBefore = new Date(now() - autoCompleteMs).toISOString();
-      for (const row of due.all(createdBefore)) {
+      // The newest were selected, because the oldest may stay Processing.
+      for (const row of due.all(createdBefore).reverse()) {
         const { kind, id } = storedId.parse(row);
         find(kind, id);
       }
@@ -168,9 +170,9 @@ export function openStore(options: StoreOptions) {
     /** A page of all records, oldest first. */
     page: (after: number) => page.all(BigInt(after)).map((row) => storedPlace.parse(row)),
     count: (kind: Resource) => Number(counted.get(kind)?.count),
-    /** Sets the listener for each record that leaves `Processing`. */
-    onMove: (listener: typeof moved) => {
-      moved = listener;
+    /** Sets the listener for each record that is added, or that leaves `Processing`. */
+    onChange: (listener: typeof changed) => {
+      changed = listener;
     },
     /** All of it or nothing, also beside another sandbox on the same file. */
     transaction: database.transaction,
@@ -196,7 +198,8 @@ function prepare(database: Database) {
     ),
     due: database.prepare(
       `SELECT id, kind FROM records
-       WHERE status = 'Processing' AND kind <> 'payout' AND createdAt <= ? LIMIT 500`,
+       WHERE status = 'Processing' AND kind <> 'payout' AND createdAt <= ?
+       ORDER BY createdAt DESC, rowid DESC LIMIT 500`,
     ),
   };
 }

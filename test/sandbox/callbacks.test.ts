@@ -136,6 +136,15 @@ test("forged: a false one arrives before the true one", async () => {
   expect(faults.sort()).toEqual(["forged", "forged", null, null]);
 });
 
+test("other: one about the other payment arrives before the true one", async () => {
+  const { merchant, sandbox, ids } = await afterTwo(...callbackFaults("other"));
+  await until(async () => (await deliveries(sandbox)).length >= 4);
+  expect(merchant.ids().sort()).toEqual([...ids, ...ids].sort());
+  const all = await deliveries(sandbox);
+  const faults = all.map(({ fault }) => fault);
+  expect(faults.sort()).toEqual([null, null, "other", "other"]);
+});
+
 /** Two payments that were completed, one after the other, under a fault. */
 async function afterTwo(...faults: CallbackFault[]) {
   const merchant = await openReceiver();

@@ -27,12 +27,17 @@ test.each([
   limitMs,
 );
 
-const payments = [
-  "payment,INV-1,500,",
-  "refund,INV-1,100,01712345678",
-  "payment,INV-2,300,",
-  "refund,INV-2,50,01812345678",
-];
+const payments = ["1,500", "2,300", "3,300", "4,9.5"].map((rest) => `payment,INV-${rest},`);
+const refunds = ["1,100", "2,50", "3,70", "4,9"].map((rest) => `refund,INV-${rest},01712345678`);
+
+test("callback-checked.mjs passes rounds of every fault", async () => {
+  const file = expectedFile(...payments);
+  const { code, stdout } = await torture(
+    ...["--expect", file, "--results", "results.csv", "--rounds", rounds, "--seed", "5"],
+    ...["--timeout", "20m", "--json", "--", ...programLine("callback-checked.mjs", file)],
+  );
+  expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, verdict: "passed" });
+});
 
 test.each([
   ["new-reference.mjs", "paid-twice"],
@@ -44,16 +49,17 @@ test.each([
   ["reference-reused.py", "never-paid"],
   ["no-retry.py", "never-paid"],
   ["rejected-duplicate.py", "paid-twice"],
+  ["callback-believed.mjs", "wrong-belief"],
 ])(
   "%s is found with every fault: %s, and repeated by its seed",
   async (name, kind) => {
-    const file = expectedFile(...(name.startsWith("refund") ? payments : []));
+    const file = expectedFile(...ordersFor(name));
     const program = programLine(name, file);
     const results = kind === "wrong-belief" ? ["--results", "results.csv"] : [];
-    const flags = ["--expect", file, ...results, "--rounds", "2", "--seed", "3"];
+    const flags = ["--expect", file, ...results, "--rounds", "3", "--seed", "3"];
     const found = await failuresOf(...flags, "--", ...program);
     const failure = found.find((one) => one.kind === kind);
-    expect(failure).toBeDefined();
+    expect(failure?.orders[0]).toMatch(name.startsWith("refund") ? /^refund / : /^pay/);
     const [, , , ...repeated] = failure?.repeat.split(" ") ?? [];
     for (let count = runs(1, 10); count > 0; count -= 1) {
       const again = (await failuresOf(...repeated)).find((one) => one.kind === kind);
@@ -62,6 +68,12 @@ test.each([
   },
   limitMs,
 );
+
+function ordersFor(name: string): string[] {
+  if (name.startsWith("refund"))
+    return payments.flatMap((payment, at) => [payment, refunds[at] ?? ""]);
+  return name.startsWith("callback") ? payments : [];
+}
 
 interface Failure {
   kind: string;

@@ -1,7 +1,16 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { tortureFaultNames } from "../../src/api/contract/fault.ts";
-import { createSchedule, faultFor, type Subject } from "../../src/sandbox/torture/schedule.ts";
+import {
+  callbackFaultNames,
+  requestFaultNames,
+  tortureFaultNames,
+} from "../../src/api/contract/fault.ts";
+import {
+  callbackFaultFor,
+  createSchedule,
+  faultFor,
+  type Subject,
+} from "../../src/sandbox/torture/schedule.ts";
 import { runs } from "../support/helpers.ts";
 
 const options = { seed: 7, round: 1, only: tortureFaultNames, orders: 6 };
@@ -16,11 +25,11 @@ test("two connections change no fault: only earlier requests for the same subjec
   fc.assert(
     fc.property(fc.array(subject), fc.array(fc.nat()), (subjects, keys) => {
       const faultsOf = (order: Subject[]) => {
-        const next = createSchedule(options);
+        const { ofRequest } = createSchedule(options);
         const faults = new Map<string, unknown[]>();
         for (const one of order) {
           const key = JSON.stringify({ ...one, amountPaisa: String(one.amountPaisa) });
-          faults.set(key, [...(faults.get(key) ?? []), next(one)]);
+          faults.set(key, [...(faults.get(key) ?? []), ofRequest(one).fault]);
         }
         return faults;
       };
@@ -57,9 +66,32 @@ test("a seed and a round choose the faults, and each fault occurs", () => {
       ),
     );
   const first = faultsOf({});
-  expect(new Set(first)).toEqual(new Set([undefined, ...tortureFaultNames]));
+  expect(new Set(first)).toEqual(new Set([undefined, ...requestFaultNames]));
   expect(faultsOf({})).toEqual(first);
   expect(faultsOf({ seed: 8 })).not.toEqual(first);
   expect(faultsOf({ round: 2 })).not.toEqual(first);
   expect(faultsOf({ only: [] })).toEqual(first.map(() => undefined));
+});
+
+test("each fault of a callback occurs, and a record that stays Processing has false ones alone", () => {
+  const faultsOf = (isDue: boolean) => {
+    const all = Array.from({ length: 200 }, (_, index) => {
+      const about = { endpoint: "callback", amountPaisa: BigInt(index), description: "Order" };
+      return callbackFaultFor(about, 0, isDue, options);
+    });
+    return new Set(all);
+  };
+  expect(faultsOf(true)).toEqual(new Set([undefined, ...callbackFaultNames]));
+  expect(faultsOf(false)).toEqual(new Set(["callback-forged", "callback-other"]));
+});
+
+test("only the places that are named have a fault", () => {
+  const one = { endpoint: "createPayout", amountPaisa: 5n, to: "01712345678", description: null };
+  const all = createSchedule(options);
+  const faulty = Array.from({ length: 20 }, () => all.ofRequest(one)).filter(({ fault }) => fault);
+  const [first] = faulty;
+  const few = createSchedule(options, new Set([first?.place ?? ""]));
+  const left = Array.from({ length: 20 }, () => few.ofRequest(one)).filter(({ fault }) => fault);
+  expect(faulty.length).toBeGreaterThan(1);
+  expect(left).toEqual([first]);
 });

@@ -42,7 +42,7 @@ test("a correct program passes, and the verdict says what was tried and what was
   expect(stdout).toContain("No failure found: each of 2 orders has one record in each round");
   expect(stdout).toMatch(/^Tried: 2 rounds, \d+ requests, \d+ faults \(seed 2\)\.$/m);
   expect(stdout).toMatch(/^Faults: (?:lost-reply \d+)?.*\.$/m);
-  expect(stdout).toMatch(/^Not tested: callbacks/m);
+  expect(stdout).toMatch(/^Not tested: callbacks .+; the faults that --only omits\.$/m);
   expect(readFileSync(report, "utf8")).toContain('tests="6" failures="0" errors="0" skipped="0"');
   expect(readdirSync(temporary)).toEqual([]);
 });
@@ -55,6 +55,43 @@ test("a program that calls a payout failed after a timeout is found by what it b
   );
   expect(code).toBe(11);
   expect(stdout).toMatch(/^\d that your program calls failed (?:was paid|were paid|is Processing)/);
+});
+
+const payments = () =>
+  expectedFile("payment,INV-1,500,", "payment,INV-2,300,", "payment,INV-3,70,", "payment,INV-4,9,");
+const ofCallbacks = ["--only", "callback-forged", "--only", "callback-other"];
+
+test("a program that believes callbacks is found, with one fault in its trace", async () => {
+  const file = payments();
+  const { code, stdout } = await torture(
+    ...["--expect", file, "--results", "results.csv", "--rounds", "2", "--seed", "7", "--json"],
+    ...[...ofCallbacks, "--", ...programLine("callback-believed.mjs", file)],
+  );
+  expect(code).toBe(11);
+  const found = JSON.parse(stdout);
+  expect(found.failures).toMatchObject([
+    { kind: "wrong-belief", message: expect.stringMatching(/calls paid (?:is|are) Processing/) },
+  ]);
+  const [{ trace, repeat }] = found.failures;
+  const faults = trace.filter((line: string) => line.includes("(fault "));
+  expect(faults).toEqual([expect.stringMatching(/callback: your handler: HTTP 204 \(fault /)]);
+  expect(repeat).toMatch(/ --rounds 1 --only callback-(?:forged|other) -- /);
+});
+
+test("a program that retrieves the payment passes, and other machines get no callbacks", async () => {
+  const file = payments();
+  const flags = ["--expect", file, "--results", "results.csv", "--rounds", "1", "--seed", "7"];
+  const program = programLine("callback-checked.mjs", file);
+  const here = await torture(...flags, ...ofCallbacks, "--json", "--", ...program);
+  expect(here.code).toBe(0);
+  expect(JSON.parse(here.stdout).callbacks).toBeGreaterThan(2);
+  const elsewhere = [...program, "0.0.0.0"];
+  const there = await torture(...flags, ...ofCallbacks, "--json", "--", ...elsewhere);
+  expect(there.code).toBe(0);
+  expect(JSON.parse(there.stdout)).toMatchObject({
+    callbacks: 0,
+    untested: expect.arrayContaining([expect.stringMatching(/^callbacks/)]),
+  });
 });
 
 test("the last run of a round has no faults", async () => {

@@ -24,7 +24,18 @@ export const faultKinds = {
 } as const;
 export type FaultKind = keyof typeof faultKinds;
 
-/** The faults of `sandbox torture`, as the sandbox injects them. */
+/** The faults of a callback. */
+export const callbackFaultKinds = {
+  lost: "is never sent",
+  late: "is sent five seconds late, or late-<ms>",
+  duplicated: "is sent twice",
+  reordered: "is sent after the next callback, at most five seconds late",
+  forged: "is sent after one with the opposite status",
+  other: "is sent after one about another record",
+} as const;
+type CallbackFaultKind = keyof typeof callbackFaultKinds;
+
+/** The faults of requests in `sandbox torture`, as the sandbox injects them. */
 const torture = {
   "lost-reply": { kind: "lost-reply", number: 0 },
   "status-after-500": { kind: "status-after", number: 500 },
@@ -39,7 +50,18 @@ const torture = {
   // The program, not the sandbox: its request is executed while it is killed.
   kill: { kind: "lost-reply", number: 0, isRare: true },
 } as const;
-export type TortureFault = keyof typeof torture;
+export type RequestFault = keyof typeof torture;
+
+/** The faults of callbacks in `sandbox torture`. `isFalse`: also about a record that stays Processing. */
+const tortureOfCallbacks = {
+  "callback-late": { kind: "late", delayMs: 500 },
+  "callback-duplicated": { kind: "duplicated", delayMs: 0 },
+  "callback-reordered": { kind: "reordered", delayMs: 500 },
+  "callback-forged": { kind: "forged", delayMs: 0, isFalse: true },
+  "callback-other": { kind: "other", delayMs: 0, isFalse: true },
+} as const;
+export type CallbackFaultName = keyof typeof tortureOfCallbacks;
+export type TortureFault = RequestFault | CallbackFaultName;
 
 interface Injection {
   kind: FaultKind;
@@ -47,17 +69,14 @@ interface Injection {
   /** True if a run can have few of them. */
   isRare?: boolean;
 }
-export const tortureFaults: Record<TortureFault, Injection> = torture;
-export const tortureFaultNames = keysOf(torture);
-
-/** The faults of a callback. */
-export const callbackFaultKinds = {
-  lost: "is never sent",
-  late: "is sent five seconds late, or late-<ms>",
-  duplicated: "is sent twice",
-  reordered: "is sent after the next callback, at most five seconds late",
-  forged: "is sent after one with the opposite status",
-} as const;
+interface CallbackInjection extends Omit<InjectedCallbackFault, "rule"> {
+  isFalse?: boolean;
+}
+export const requestFaults: Record<RequestFault, Injection> = torture;
+export const requestFaultNames = keysOf(torture);
+export const callbackFaults: Record<CallbackFaultName, CallbackInjection> = tortureOfCallbacks;
+export const callbackFaultNames = keysOf(tortureOfCallbacks);
+export const tortureFaultNames = [...requestFaultNames, ...callbackFaultNames];
 
 /** A status needs a number. */
 const exampleNumbers: Record<string, string> = { status: "-503", "status-after": "-500" };
@@ -84,12 +103,17 @@ export interface Fault extends InjectedFault {
   rate: number;
 }
 
-/** A rule `<kind>[:<rate>]`. */
-export interface CallbackFault {
+/** What happens to a callback. */
+export interface InjectedCallbackFault {
+  /** The rule as it was written. */
   rule: string;
-  kind: keyof typeof callbackFaultKinds;
+  kind: CallbackFaultKind;
   /** For `late` and `reordered`. */
   delayMs: number;
+}
+
+/** A rule `<kind>[:<rate>]`. */
+export interface CallbackFault extends InjectedCallbackFault {
   /** The part of the callbacks that it affects, from 0 to 1. */
   rate: number;
 }

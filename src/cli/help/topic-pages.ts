@@ -1,4 +1,4 @@
-import { callbackFaultKinds, faultKinds } from "../../api/contract/fault.ts";
+import { callbackFaultKinds, callbackFaultNames, faultKinds } from "../../api/contract/fault.ts";
 import type { fields } from "../../batches/fields.ts";
 import { exits } from "../../domain/failure.ts";
 import { numberFormats } from "../../domain/mobile.ts";
@@ -164,6 +164,7 @@ export const topicPages: Record<TopicName, Record<string, string | Record<string
     ),
     Endpoints: `${endpointNames.join(", ")}, or * for all.`,
     "Only in 'lenden sandbox torture'": { kill: "kills the program during its request" },
+    "Callback faults there": `${callbackFaultNames.join(", ")}.`,
     "Callback faults": "--callback-fault takes <kind>[:<rate>]. The first matching rule applies.",
     "Kinds of callback faults": callbackFaultKinds,
     "Test numbers (for recipients, payers and refund accounts)": {

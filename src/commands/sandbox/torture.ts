@@ -12,6 +12,7 @@ import { Failure, usage } from "../../domain/failure.ts";
 import { err, ok, quoted, type Result } from "../../domain/result.ts";
 import type { Host } from "../../platform/host.ts";
 import type { Order, Row } from "../../sandbox/torture/expected.ts";
+import { sandboxFlags } from "./options.ts";
 
 const usualRounds = 10;
 const usualTimeoutMs = 300_000;
@@ -57,6 +58,7 @@ export const sandboxTorture = defineCommand({
       "NAME=value for the program; may contain {base_url}",
       readVariable,
     ),
+    refundCallbackUrl: sandboxFlags(0).refundCallbackUrl,
     seed: flag.optional("--seed <n>", "Number that decides the faults", readWhole(2 ** 32)),
     junit: flag.optional("--junit <file>", "Write a JUnit report", ok<string>, "file"),
   },
@@ -83,7 +85,7 @@ export const sandboxTorture = defineCommand({
   output: ({ z, text, count, amount, each }) =>
     z.strictObject({
       verdict: z.enum(["passed", "failed", "undecided"]),
-      ...each(count, "seed orders rounds requests"),
+      ...each(count, "seed orders rounds requests callbacks"),
       faults: z.record(z.string(), count),
       failures: z.array(
         z.strictObject({
@@ -111,6 +113,7 @@ interface Input {
   before: string | undefined;
   parallel: number | undefined;
   env: [name: string, text: string][];
+  refundCallbackUrl: string | undefined;
   only: TortureFault[];
   seed: number;
 }
@@ -130,15 +133,19 @@ async function play(input: Input, { host, stopping, cutOff, leftMs, ui }: Contex
   const deadline =
     leftMs() === Number.POSITIVE_INFINITY ? [AbortSignal.timeout(usualTimeoutMs)] : [];
   const directory = mkdtempSync(join(tmpdir(), "lenden-torture-"));
-  let [played, requests, failures] = [0, 0, 0];
+  let [played, requests, failures, repeats] = [0, 0, 0, 0];
   const progress = ui.progress(() => ({
-    parts: [`round ${played} of ${rounds}`, `${requests} requests`, `${failures} failures`],
+    parts: [
+      ...[`round ${played} of ${rounds}`, `${requests} requests`, `${failures} failures`],
+      ...(repeats > 0 ? [`repeated with fewer faults: ${repeats}`] : []),
+    ],
     done: played / rounds,
   }));
   try {
     const tally = await torture({
       ...{ program: [program, ...args], orders, directory, host, rounds, runs, parallel },
       ...{ seed: input.seed, only: input.only, before: input.before, variables: input.env },
+      refundCallbackUrl: input.refundCallbackUrl,
       runTimeoutMs: runTimeout,
       results:
         results === undefined
@@ -146,7 +153,7 @@ async function play(input: Input, { host, stopping, cutOff, leftMs, ui }: Contex
           : { file: results, read: async (path) => rowsOf(path, "--results", host) },
       signal: AbortSignal.any([stopping, cutOff, ...deadline]),
       onProgress: (so) => {
-        [played, requests] = [so.rounds, so.requests];
+        [played, requests, repeats] = [so.rounds, so.requests, so.repeats];
         failures = [...so.failed.values()].reduce((all, { amounts }) => all + amounts.size, 0);
       },
     });
@@ -193,6 +200,7 @@ async function* once(text: string): AsyncIterable<string> {
 /** The flags of this run as they were typed, but for those that choose the faults. */
 function repeatedFlags(input: Input): string[] {
   const { expect, expectFirstRound, results, runs, runTimeout, before, parallel, env } = input;
+  const { refundCallbackUrl } = input;
   const flag = (label: string, value: string | number | undefined) =>
     value === undefined ? [] : [label, String(value)];
   return [
@@ -203,6 +211,7 @@ function repeatedFlags(input: Input): string[] {
     ...flag("--run-timeout", runTimeout === undefined ? undefined : `${runTimeout}ms`),
     ...flag("--before", before),
     ...flag("--parallel", parallel),
+    ...flag("--refund-callback-url", refundCallbackUrl),
     ...env.flatMap(([variable, text]) => ["--env", `${variable}=${text}`]),
   ];
 }

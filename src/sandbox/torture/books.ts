@@ -40,7 +40,7 @@ export function booksOf(store: Store): Booked[] {
 }
 
 /** Undefined if there is no such record. */
-function bookedAs(store: Store, kind: Resource, id: string): Booked | undefined {
+export function bookedAs(store: Store, kind: Resource, id: string): Booked | undefined {
   const record = store.find(kind, id);
   if (!record) return undefined;
   const { status, body } = record;

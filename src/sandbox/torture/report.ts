@@ -1,4 +1,8 @@
-import { type TortureFault, tortureFaultNames } from "../../api/contract/fault.ts";
+import {
+  callbackFaultNames,
+  type TortureFault,
+  tortureFaultNames,
+} from "../../api/contract/fault.ts";
 import { amountText, magnitude, type Paisa } from "../../domain/amount.ts";
 import { keysOf } from "../../domain/collect.ts";
 import { formatPaisa } from "../../domain/money.ts";
@@ -31,9 +35,10 @@ export function reportOf(tally: Tally, tested: Tested) {
     trace: traceOf(failed, tested),
     repeat: repeatCommand(failed.example, tested),
   }));
-  const { orders, rounds, requests, faults } = tally;
+  const { orders, rounds, requests, callbacks, faults } = tally;
   const found = {
     ...{ verdict: verdictOf(tally), seed: tested.seed, orders: orders.length, rounds, requests },
+    callbacks,
     ...{ faults: Object.fromEntries(faults), failures, untested: untestedIn(tally, tested) },
   };
   const tried = triedText(tally, tested);
@@ -44,7 +49,7 @@ export function reportOf(tally: Tally, tested: Tested) {
     "",
     tried,
     ...faultLines(tally),
-    `Not tested: ${found.untested.join("; ")}.`,
+    ...untestedLines(found.untested),
     ...unfinishedLines(tally),
   ];
   const cases = keysOf(failureKinds).map((kind) => {
@@ -115,12 +120,17 @@ function kindsIn({ failed }: Tally): Failed[] {
   });
 }
 
-/** What was tried: rounds, requests and faults. */
-function triedText({ rounds, requests, faults }: Tally, { seed, rounds: wanted }: Tested): string {
+/** What was tried: rounds, requests, callbacks and faults. */
+function triedText(tally: Tally, { seed, rounds: wanted }: Tested): string {
+  const { rounds, requests, callbacks, faults } = tally;
   const count = [...faults.values()].reduce((all, one) => all + one, 0);
   const played =
     rounds < wanted ? `${rounds} of ${counted(wanted, "round")}` : counted(rounds, "round");
-  const tried = [played, counted(requests, "request"), counted(count, "fault")];
+  const tried = [
+    ...[played, counted(requests, "request")],
+    ...(callbacks > 0 ? [counted(callbacks, "callback")] : []),
+    counted(count, "fault"),
+  ];
   return `Tried: ${tried.join(", ")} (seed ${seed}).`;
 }
 
@@ -132,12 +142,23 @@ function faultLines({ faults }: Tally): string[] {
 }
 
 /** What this test says nothing about, in clauses. */
-function untestedIn({ faults }: Tally, { hasResults, only }: Tested): string[] {
-  const missing = only.filter((name) => !faults.has(name));
-  const absent = missing.length > 0 ? [`the faults ${missing.join(", ")}`] : [];
-  const omitted = only.length < tortureFaultNames.length ? ["the faults that --only omits"] : [];
-  const beliefs = hasResults ? [] : ["what your program believes (--results)"];
-  return ["callbacks", ...beliefs, ...omitted, ...absent];
+function untestedIn({ faults, callbacks }: Tally, { hasResults, only }: Tested): string[] {
+  const isTested = (name: TortureFault) => callbacks > 0 || !isOfCallback(name);
+  const missing = only.filter((name) => isTested(name) && !faults.has(name));
+  return [
+    ...(callbacks > 0 ? [] : ["callbacks (nothing on this machine responded to one)"]),
+    ...(hasResults ? [] : ["what your program believes (--results)"]),
+    ...(only.length < tortureFaultNames.length ? ["the faults that --only omits"] : []),
+    ...(missing.length > 0 ? [`the faults ${missing.join(", ")}`] : []),
+  ];
+}
+
+function isOfCallback(name: TortureFault): boolean {
+  return callbackFaultNames.some((one) => one === name);
+}
+
+function untestedLines(untested: string[]): string[] {
+  return untested.length === 0 ? [] : [`Not tested: ${untested.join("; ")}.`];
 }
 
 /** Why a program never exited with 0, which may explain what is missing. */
@@ -160,6 +181,9 @@ function traceOf({ example, kind }: Failed, repeat: Tested): string[] {
   const head = `${what.charAt(0).toUpperCase()}${what.slice(1)}: ${name}, round ${round}`;
   const end = [
     ...shortened(records.map(recordText), 4, "records"),
+    ...(example.isRepeated === false
+      ? ["          (the same faults did not lead to it again)"]
+      : []),
     `repeat    ${repeatCommand(example, repeat)}`,
   ];
   const left = mostLines - 1 - end.length;
@@ -168,7 +192,8 @@ function traceOf({ example, kind }: Failed, repeat: Tested): string[] {
 
 function eventText({ run, endpoint, mention, fault, status }: Event): string {
   const reference = mention?.reference ? ` ${mention.reference}` : "";
-  const response = status === null ? "no response" : `HTTP ${status}`;
+  const answer = status === null ? "no response" : `HTTP ${status}`;
+  const response = endpoint === "callback" ? `your handler: ${answer}` : answer;
   const text = `${endpoint}${reference}: ${response}${fault ? ` (fault ${fault})` : ""}`;
   return `${`run ${run}`.padEnd(10)}${text.replaceAll(unsafeCharacters, " ")}`;
 }
@@ -184,15 +209,14 @@ function shortened(lines: string[], most: number, what: string): string[] {
   return [...lines.slice(0, most - 1), `          and ${left} more ${what}`];
 }
 
-/** The faults of the example alone find it again: without the others, each still affects the same requests. */
-function repeatCommand({ events, round }: Example, repeat: Tested): string {
-  const seen = repeat.only.filter((name) => events.some(({ fault }) => fault === name));
-  const isAll = seen.length === 0 && repeat.only.length === tortureFaultNames.length;
-  const only = isAll ? [] : seen.length > 0 ? seen : repeat.only;
+/** The faults with which it was found last. */
+function repeatCommand({ only, round }: Example, repeat: Tested): string {
+  const names = only.length === 0 ? repeat.only : only;
+  const isAll = names.length === tortureFaultNames.length;
   return shellLine([
     ...["lenden", "sandbox", "torture", ...repeat.flags, "--seed", String(repeat.seed)],
     ...["--rounds", String(round)],
-    ...only.flatMap((name) => ["--only", name]),
+    ...(isAll ? [] : names.flatMap((name) => ["--only", name])),
     ...["--", ...repeat.command],
   ]);
 }

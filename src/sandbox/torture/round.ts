@@ -1,13 +1,22 @@
 import { mkdirSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { type TortureFault, tortureFaults } from "../../api/contract/fault.ts";
+import { callbackFaults, requestFaults, type TortureFault } from "../../api/contract/fault.ts";
 import { Failure, usage } from "../../domain/failure.ts";
+import type { Resource } from "../../domain/statuses.ts";
 import type { Host } from "../../platform/host.ts";
 import type { ApiRequest, FaultOf } from "../app.ts";
+import type { CallbackFaultOf, Reported } from "../callbacks.ts";
 import { environmentFor } from "../run-with.ts";
 import { type RunningSandbox, startSandbox } from "../server.ts";
-import { type Booked, booksOf, type Mention, mentionOf, mentionOfRequest } from "./books.ts";
+import {
+  type Booked,
+  bookedAs,
+  booksOf,
+  type Mention,
+  mentionOf,
+  mentionOfRequest,
+} from "./books.ts";
 import type { Row } from "./expected.ts";
 import { type Ended, type Running, startProgram } from "./program.ts";
 import { createSchedule, isSlow, type ScheduleOptions, seedOfRound } from "./schedule.ts";
@@ -25,19 +34,26 @@ export interface RoundOptions {
   parallel: number;
   /** The file in which the program writes what it believes, and how its rows are read. */
   results: { file: string; read(path: string): Promise<Row[]> } | undefined;
+  /** The kinds of which some records stay Processing, so that a program cannot guess. */
+  slow: readonly Resource[];
+  /** Where refunds are reported. */
+  refundCallbackUrl: string | undefined;
   host: Pick<Host, "env" | "now">;
   signal: AbortSignal;
 }
 
-/** A request of a round, and its fault. */
+/** A request of the program or a callback to it, and its fault. */
 export interface Event {
   /** From 1. */
   run: number;
+  /** A name of the contract, or `callback`. */
   endpoint: string;
   /** Undefined if it is about no record, such as a list of methods. */
   mention: Mention | undefined;
+  /** As the schedule calls it. */
+  place: string;
   fault: TortureFault | undefined;
-  /** The status that the program saw; null if it saw none. */
+  /** The status of the response that the program saw or gave; null if there was none. */
   status: number | null;
 }
 
@@ -53,6 +69,10 @@ export interface Round {
 
 /** How long a payment, payout or refund is Processing. */
 const processingMs = 100;
+/** When a false callback is sent about a record that stays Processing. */
+const falseAfterMs = 150;
+/** Before a callback is sent again. */
+const firstRetryMs = 200;
 /** A request that the program sent right before its end is executed within this time. */
 const settleMs = 20;
 
@@ -61,6 +81,7 @@ const settleMs = 20;
  * has no faults.
  *
  * @param directory where it may write, and which it removes
+ * @param places the places that may have a fault (default: all)
  * @returns undefined if it was stopped
  * @throws Failure `usage` if a program cannot be run, or if the results are missing
  */
@@ -68,23 +89,29 @@ export async function playRound(
   directory: string,
   schedule: ScheduleOptions,
   options: RoundOptions,
+  places?: ReadonlySet<string>,
 ): Promise<Round | undefined> {
   const { seed, round } = schedule;
-  const { results, signal, runs } = options;
+  const { results, signal, runs, refundCallbackUrl, slow } = options;
+  if (signal.aborted) return undefined;
   const state = join(directory, "state");
   const data = join(directory, "data");
   for (const one of [state, data]) mkdirSync(one, { recursive: true });
-  const course = createCourse(schedule, runs);
+  const course = createCourse(createSchedule(schedule, places), runs);
   const sandbox = await startSandbox({
     now: options.host.now,
     seed: seedOfRound(seed, round),
     autoCompleteMs: processingMs,
     faultOf: (request) => course.faultOf(request, sandbox),
     onEnd: course.onEnd,
+    ...{ refundCallbackUrl, firstRetryMs },
+    localCallbacks: {
+      falseAfterMs,
+      faultOf: (record) => course.callbackFaultOf(record, sandbox),
+      onEnd: course.onCallbackEnd,
+    },
     staysProcessing: (kind, body) =>
-      results !== undefined &&
-      kind === "payout" &&
-      isSlow(mentionOf(sandbox.store, kind, body), seed, round),
+      slow.includes(kind) && isSlow(mentionOf(sandbox.store, kind, body), seed, round),
   });
   try {
     const env = environmentOf({ sandbox, state, data, round }, options);
@@ -156,32 +183,54 @@ async function prepare(
 }
 
 /** The runs of a round: chooses faults, and records what happened. */
-function createCourse(schedule: ScheduleOptions, runs: number) {
-  const next = createSchedule(schedule);
+function createCourse(schedule: ReturnType<typeof createSchedule>, runs: number) {
   const events: Event[] = [];
   const open = new Map<ApiRequest, Event>();
+  const callbacks = new Map<string, Event>();
   let running: Running[] = [];
   let run = 0;
 
   const faultOf = (request: ApiRequest, { store }: RunningSandbox): ReturnType<FaultOf> => {
+    const { endpoint } = request;
     const mention = mentionOfRequest(store, request);
-    const name = next({ endpoint: request.endpoint, ...mention });
+    const { place, fault: name } = schedule.ofRequest({ endpoint, ...mention });
     const fault = run < runs ? name : undefined;
-    const event = { run, endpoint: request.endpoint, mention, fault, status: null };
+    const event = { run, endpoint, mention, place, fault, status: null };
     events.push(event);
     open.set(request, event);
     // Before the request is executed, so that nothing after it can reach the program.
     if (fault === "kill") for (const one of running) one.kill();
-    return fault && { rule: fault, ...tortureFaults[fault] };
+    return fault && { rule: fault, ...requestFaults[fault] };
+  };
+
+  const callbackFaultOf = (
+    { kind, id, status }: Reported,
+    { store }: RunningSandbox,
+  ): ReturnType<CallbackFaultOf> => {
+    const mention = bookedAs(store, kind, id);
+    const isDue = status !== "Processing";
+    if (!mention) return undefined;
+    const { place, fault: name } = schedule.ofCallback(mention, isDue);
+    const fault = run < runs ? name : undefined;
+    if (!fault && !isDue) return undefined;
+    const event = { run, endpoint: "callback", mention, place, fault, status: null };
+    events.push(event);
+    callbacks.set(id, event);
+    return fault && { rule: fault, ...callbackFaults[fault] };
   };
 
   return {
     events,
     faultOf,
+    callbackFaultOf,
     onEnd(request: ApiRequest, status: number | null): void {
       const event = open.get(request);
       open.delete(request);
       if (event) event.status = status;
+    },
+    onCallbackEnd({ id }: Reported, status: number | null): void {
+      const event = callbacks.get(id);
+      if (event) event.status = status ?? event.status;
     },
     /** Runs the program once, in as many copies as wanted. */
     async play(

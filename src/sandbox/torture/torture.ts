@@ -1,13 +1,15 @@
 import { join } from "node:path";
 import type { TortureFault } from "../../api/contract/fault.ts";
 import type { Paisa } from "../../domain/amount.ts";
-import { usage } from "../../domain/failure.ts";
+import { Failure, usage } from "../../domain/failure.ts";
+import type { Resource } from "../../domain/statuses.ts";
 import { orderOf, ordersOf } from "./books.ts";
 import { type Order, readBeliefs } from "./expected.ts";
 import { type Event, playRound, type Round, type RoundOptions } from "./round.ts";
+import { simplest } from "./simplest.ts";
 import { type FailureKind, type Finding, findingsIn } from "./verdict.ts";
 
-export interface TortureOptions extends RoundOptions {
+export interface TortureOptions extends Omit<RoundOptions, "slow"> {
   seed: number;
   rounds: number;
   only: readonly TortureFault[];
@@ -22,8 +24,12 @@ export interface TortureOptions extends RoundOptions {
 /** A failure, with what explains it. */
 export interface Example extends Finding {
   round: number;
-  /** The requests for its order. */
+  /** The faults of its round. */
+  only: readonly TortureFault[];
+  /** The requests for its order, and the callbacks about it. */
   events: Event[];
+  /** False if the same faults did not lead to it again, and undefined if that was not tried. */
+  isRepeated?: boolean;
 }
 
 /** A kind of failure. */
@@ -33,7 +39,7 @@ export interface Failed {
   amounts: Map<string, Paisa>;
   /** By what the program called an order and what the sandbox has: how many of them. */
   beliefs: Map<string, { called: string; is: string; orders: Set<string> }>;
-  /** The shortest one that shows a fault. */
+  /** The shortest one that shows a fault; in the end, with as few faults as possible. */
   example: Example;
 }
 
@@ -42,37 +48,72 @@ export interface Tally {
   orders: readonly Order[];
   rounds: number;
   requests: number;
+  /** How many callbacks the program responded to. */
+  callbacks: number;
   /** How often each fault was injected. */
   faults: Map<TortureFault, number>;
   failed: Map<FailureKind, Failed>;
+  /** How many rounds were repeated with fewer faults. */
+  repeats: number;
   /** A round in which no run exited with 0, and the end of what the last one printed. */
   unfinished: { round: number; code: number | string; output: string } | undefined;
 }
 
 /**
- * Runs a program under faults, and compares the books of each round with what must have happened.
+ * Runs a program under faults, and compares the books of each round with what must have happened. Then it repeats one
+ * failure of each kind with fewer faults.
  *
  * @throws Failure `usage` if the program cannot be run, or if its results cannot be read
  */
 export async function torture(options: TortureOptions): Promise<Tally> {
-  const { rounds, seed, only, directory, signal } = options;
-  const play = (round: number, faults: readonly TortureFault[], orders: number) =>
+  const { rounds, seed, only, directory, signal, onProgress } = options;
+  const first =
+    options.orders === undefined
+      ? await playRound(
+          join(directory, "round-0"),
+          { seed, round: 0, only: [], orders: 1 },
+          { ...options, slow: [], results: undefined },
+        )
+      : undefined;
+  const orders = options.orders ?? expectationOf(first);
+  const slow = slowKinds(options, orders);
+  const play = (round: number, faults: readonly TortureFault[], places?: ReadonlySet<string>) =>
     playRound(
       join(directory, `round-${round}`),
-      { seed, round, only: faults, orders },
-      round === 0 ? { ...options, results: undefined } : options,
+      { seed, round, only: faults, orders: orders.length },
+      { ...options, slow },
+      places,
     );
-  const orders = options.orders ?? expectationOf(await play(0, [], 1));
   const tally: Tally = {
-    ...{ orders, rounds: 0, requests: 0, unfinished: undefined },
+    ...{ orders, rounds: 0, requests: 0, callbacks: 0, repeats: 0, unfinished: undefined },
     ...{ faults: new Map(), failed: new Map() },
   };
   for (let round = 1; round <= rounds && !signal.aborted; round += 1) {
-    const played = await play(round, only, orders.length);
-    if (played) add(played, tally);
-    options.onProgress(tally);
+    const played = await play(round, only);
+    if (played) add(played, only, tally);
+    onProgress(tally);
   }
+  for (const failed of tally.failed.values())
+    failed.example = await simplest(failed.example, async ({ only: faults, places }) => {
+      const { round, kind, order } = failed.example;
+      const played = await play(round, faults, places).catch(unlessFailure);
+      tally.repeats += 1;
+      onProgress(tally);
+      const found = played && examplesIn(played, faults, orders).examples;
+      return found?.find((one) => one.kind === kind && one.order === order);
+    });
   return tally;
+}
+
+/** A program that only fails in a repeated round has failed in another way. */
+function unlessFailure(error: unknown): undefined {
+  if (!(error instanceof Failure)) throw error;
+}
+
+/** Only a payment that was completed can be refunded. */
+function slowKinds({ results }: TortureOptions, orders: readonly Order[]): Resource[] {
+  if (results === undefined) return [];
+  return orders.some(({ kind }) => kind === "refund") ? ["payout"] : ["payout", "payment"];
 }
 
 function expectationOf(first: Round | undefined): Order[] {
@@ -90,19 +131,35 @@ function expectationOf(first: Round | undefined): Order[] {
   return orders;
 }
 
-function add({ round, books, events, ends, results }: Round, tally: Tally): void {
-  const { orders, faults } = tally;
+function add(played: Round, only: readonly TortureFault[], tally: Tally): void {
+  const { round, events, ends } = played;
+  const { examples, problems } = examplesIn(played, only, tally.orders);
+  if (problems.length > 0) throw usage(problems.map((problem) => `--results: ${problem}`));
+  const callbacks = events.filter(({ endpoint }) => endpoint === "callback");
+  tally.rounds += 1;
+  tally.requests += events.length - callbacks.length;
+  tally.callbacks += callbacks.filter(({ status }) => status !== null).length;
+  // A callback that nothing listened for tested nothing.
+  for (const { endpoint, fault, status } of events)
+    if (fault && (endpoint !== "callback" || status !== null))
+      tally.faults.set(fault, (tally.faults.get(fault) ?? 0) + 1);
+  const last = ends.at(-1);
+  if (last && last.code !== 0) tally.unfinished ??= { round, ...last };
+  for (const example of examples) addFinding(example, tally);
+}
+
+/** The failures of a round, and what is wrong with the file of results. */
+function examplesIn(
+  { round, books, events, results }: Round,
+  only: readonly TortureFault[],
+  orders: readonly Order[],
+): { examples: Example[]; problems: string[] } {
   const { items: beliefs, problems } = results
     ? readBeliefs(results, orders)
     : { items: [], problems: [] };
-  if (problems.length > 0) throw usage(problems.map((problem) => `--results: ${problem}`));
-  tally.rounds += 1;
-  tally.requests += events.length;
-  for (const { fault } of events) if (fault) faults.set(fault, (faults.get(fault) ?? 0) + 1);
-  const last = ends.at(-1);
-  if (last && last.code !== 0) tally.unfinished ??= { round, ...last };
   const about = events.map(({ mention }) => mention && orderOf(mention, orders));
-  for (const finding of findingsIn(books, orders, beliefs)) {
+  const seen = only.filter((name) => events.some(({ fault }) => fault === name));
+  const examples = findingsIn(books, orders, beliefs).map((finding) => {
     const { order, records } = finding;
     const own = events.filter(({ fault, mention }, index) => {
       // It ends the run for all orders.
@@ -110,8 +167,15 @@ function add({ round, books, events, ends, results }: Round, tally: Tally): void
       if (order) return about[index] === order;
       return mention && !about[index] && mention.reference === records[0]?.reference;
     });
-    addFinding({ ...finding, round, events: own }, tally);
-  }
+    return { ...finding, round, only: seen, events: own };
+  });
+  return { examples: examples.filter((one) => !isHarmless(one)), problems };
+}
+
+/** A payment has no reference: after a lost response, a program can only create it again. */
+function isHarmless({ kind, order, records, events }: Example): boolean {
+  const lost = events.filter(({ fault, endpoint }) => fault && endpoint !== "callback").length;
+  return kind === "paid-twice" && order?.kind === "payment" && lost >= records.length - 1;
 }
 
 function addFinding(example: Example, { failed }: Tally): void {

@@ -39,8 +39,15 @@ export function findingsIn(
     found.set(order, [...(found.get(order) ?? []), record]);
   }
   const recordsOf = (order: Order) => found.get(order) ?? [];
+  // A refund has no reference: after a lost response, a correct program leaves it to a person.
+  const isLeft = ({ kind, order }: Order) =>
+    kind === "refund" && beliefs.some((one) => one.order === order && one.status === "unknown");
   return [
-    ...orders.flatMap((order) => findingsOf(order, recordsOf(order))),
+    ...orders.flatMap((order) =>
+      findingsOf(order, recordsOf(order)).filter(
+        ({ kind }) => kind !== "never-paid" || !isLeft(order),
+      ),
+    ),
     ...(found.get(undefined) ?? []).map(
       (record): Finding => ({
         kind: "unexpected",

@@ -27,12 +27,8 @@ for (const [kind, order, amount, accountNumber] of rows.map((row) => row.split("
     await delay(150); // the customer pays
   } else {
     const transactionId = readFileSync(paid, "utf8");
-    const refund = {
-      transactionId,
-      amount: Number(amount),
-      accountType: "personal",
-      accountNumber,
-    };
+    const accountType = "PERSONAL_ACCOUNT";
+    const refund = { transactionId, amount: Number(amount), accountType, accountNumber };
     const send = () => call("/refund/create-a-request", refund);
     await send().catch(send);
     writeFileSync(refunded, "");

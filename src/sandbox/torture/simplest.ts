@@ -1,0 +1,54 @@
+import type { TortureFault } from "../../api/contract/fault.ts";
+import type { Example } from "./torture.ts";
+
+/** How a round is repeated. */
+export interface Trial {
+  only: readonly TortureFault[];
+  /** The places that may have a fault; undefined if all may. */
+  places?: ReadonlySet<string>;
+}
+
+/**
+ * Repeats a failure with fewer faults, until each one that is left is needed: first the names, because a user can choose
+ * these, and then the places.
+ *
+ * @param repeat plays the round of the failure; returns the same failure, or undefined if it did not occur
+ */
+export async function simplest(
+  example: Example,
+  repeat: (trial: Trial) => Promise<Example | undefined>,
+): Promise<Example> {
+  if (example.only.length === 0) return example;
+  let best: Example = { ...example, isRepeated: false };
+  const fails = async (trial: Trial): Promise<boolean> => {
+    const again = await repeat(trial);
+    if (again) best = { ...again, isRepeated: true };
+    return again !== undefined;
+  };
+  const failsWith = (only: readonly TortureFault[]) => fails({ only });
+  if (await failsWith([])) return best;
+  const { events, only: all } = example;
+  const seen = all.filter((name) => events.some(({ fault }) => fault === name));
+  const enough = (await failsWith(seen)) ? seen : all;
+  if (enough === all && !(await failsWith(all))) return best;
+  const only = await smallest(enough, failsWith);
+  const places = best.events.flatMap(({ fault, place }) => (fault ? [place] : []));
+  const failsAt = (some: readonly string[]) => fails({ only, places: new Set(some) });
+  if (await failsAt(places)) await smallest(places, failsAt);
+  return best;
+}
+
+/** One item if one is enough, else a part of which none can be removed. */
+async function smallest<Item>(
+  all: readonly Item[],
+  isEnough: (some: readonly Item[]) => Promise<boolean>,
+): Promise<readonly Item[]> {
+  if (all.length < 2) return all;
+  for (const one of all) if (await isEnough([one])) return [one];
+  let left = all;
+  for (const one of all) {
+    const fewer = left.filter((other) => other !== one);
+    if (await isEnough(fewer)) left = fewer;
+  }
+  return left;
+}
