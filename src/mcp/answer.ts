@@ -1,8 +1,8 @@
 import { safeJson } from "../cli/output/terminal-text.ts";
 import { afterWrite } from "../cli/runtime/after-write.ts";
+import { forAgent } from "../cli/runtime/agent-rules.ts";
 import { errorDocument, failureOf } from "../cli/terminal/printer.ts";
 import type { Warning } from "../cli/terminal/reporter.ts";
-import { Failure } from "../domain/failure.ts";
 import type { CallToolResult } from "./sdk.ts";
 import type { Call, Ended } from "./tool.ts";
 
@@ -44,13 +44,4 @@ export function answerOf({ context }: Pick<Call, "context">, told: () => Told) {
       return answerWith(errorDocument(failure, { ...options, scrub }), true);
     }
   };
-}
-
-/** What a person may decide is no advice for an agent: to send a second time, or to accept duplicates. */
-function forAgent(failure: Failure): Failure {
-  const { reason, message, details } = failure;
-  const { hint = "" } = details;
-  if (!/--(?:again|allow-duplicates|not-created|name)\b/.test(hint)) return failure;
-  const next = "A person has to decide: show them this error, and do not try another way.";
-  return new Failure(reason, message, { ...details, hint: `${next} For the person: ${hint}` });
 }

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { scratchFolder } from "../support/helpers.ts";
@@ -68,6 +68,22 @@ test("what is above a limit says how much is left and when, and the command that
   expect((await merchant.lenden(typedBy(error.hint, "limits set"))).code).toBe(0);
   expect((await merchant.lenden(payoutNumber(2, "B"))).code).toBe(0);
   expect(await merchant.count("payouts")).toBe(2);
+});
+
+test("an agent's file that repeats a payout is for a person, with the command's flag", async () => {
+  const merchant = await limited("--agent-payout", "100", "--agent-day", "1000");
+  expect((await merchant.lenden(payoutNumber(1, "A"))).code).toBe(0);
+  const file = fileOf("10", "20");
+  const send = ["payout", "batch", "send", file, "--method", "bkash", "--yes", "--json"];
+  const env = { ...merchant.env, ...agent };
+  expect((await lenden(send, { env })).code).toBe(0);
+  const again = join(scratchFolder(), "again.csv");
+  writeFileSync(again, readFileSync(file, "utf8").replace("20,", "20.50,"));
+  const ended = await lenden(send.with(3, again), { env });
+  expect(ended.code).toBe(2);
+  expect(errorOf(ended).hint).toMatch(
+    /^A person has to decide: .+ For the person: .+--allow-duplicates/,
+  );
 });
 
 test("a file above a limit is rejected by its check, its preview and its sending", async () => {

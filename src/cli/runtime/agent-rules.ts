@@ -35,6 +35,15 @@ export async function rejectForAgent(agent: string, run: Run): Promise<void> {
     throw needsPerson(other, "only a person chooses directories and ledgers", agent, run);
 }
 
+/** What a person may decide is no advice for an agent: to send a second time, or to accept duplicates. */
+export function forAgent(failure: Failure): Failure {
+  const { reason, message, details } = failure;
+  const { hint = "" } = details;
+  if (!/--(?:again|allow-duplicates|not-created|accept-file|name)\b/.test(hint)) return failure;
+  const next = "A person has to decide: show them this error, and do not try another way.";
+  return new Failure(reason, message, { ...details, hint: `${next} For the person: ${hint}` });
+}
+
 function needsPerson(what: string, why: string, agent: string, { argv, host }: Run): Failure {
   const value = host.env[what];
   const variable = value === undefined ? "" : `${what}=${inCommand(withoutPassword(value))} `;

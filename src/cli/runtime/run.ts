@@ -119,14 +119,16 @@ async function runCommand(
     finishes: command.finishes,
     patient: untilStopped || patient,
   });
-  const tell = async (error: unknown) =>
-    report(afterWrite(session.context.withSources(error), session.context.written() > 0), {
+  const tell = async (error: unknown) => {
+    const failure = afterWrite(session.context.withSources(error), session.context.written() > 0);
+    return report(agent === undefined ? failure : await adviceForAgent(failure), {
       host,
       scrubber,
       asJson: isJson,
       writes,
       ...session.unsaid(),
     });
+  };
   try {
     const results = command.start({ ...given, globalProblems }, session.context);
     const { ending, shown } = await printAll(results, printer, session);
@@ -155,6 +157,11 @@ async function runCommand(
     if (isJson) await tell(stopped(signal, error, writes));
     return codeOf(signal);
   }
+}
+
+async function adviceForAgent(error: unknown): Promise<unknown> {
+  const { forAgent } = await import("./agent-rules.ts");
+  return error instanceof Failure ? forAgent(error) : error;
 }
 
 async function printAll(
