@@ -9,7 +9,7 @@ import {
   caseNames,
   type TestResult,
   testHandler,
-} from "../../src/callbacks/conformance.ts";
+} from "../../src/conformance/handler.ts";
 import { amountNumber } from "../../src/domain/amount.ts";
 import { startSandbox } from "../../src/sandbox/server.ts";
 import { paymentMethods } from "../../src/sandbox/store.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { junitReport } from "../../src/callbacks/junit.ts";
+import { junitReport } from "../../src/conformance/junit.ts";
 import { runs } from "../support/helpers.ts";
 
 /** The characters that XML 1.0 allows; a line break is kept by its number. */

@@ -10,7 +10,7 @@ import {
   createSchedule,
   faultFor,
   type Subject,
-} from "../../src/sandbox/torture/schedule.ts";
+} from "../../src/conformance/torture/schedule.ts";
 import { runs } from "../support/helpers.ts";
 
 const options = { seed: 7, round: 1, only: tortureFaultNames, orders: 6 };

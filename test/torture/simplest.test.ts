@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import type { TortureFault } from "../../src/api/contract/fault.ts";
-import { simplest, type Trial } from "../../src/sandbox/torture/simplest.ts";
-import type { Example } from "../../src/sandbox/torture/torture.ts";
+import { type Example, simplest, type Trial } from "../../src/conformance/torture/simplest.ts";
 
 const all: readonly TortureFault[] = ["lost-reply", "status-500", "reset", "truncated"];
 const events = all.map((fault, at) => ({

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { type Booked, orderOf, ordersOf } from "../../src/sandbox/torture/books.ts";
+import { type Booked, orderOf, ordersOf } from "../../src/conformance/torture/books.ts";
 import {
   type Belief,
   type Order,
   readBeliefs,
   readOrders,
-} from "../../src/sandbox/torture/expected.ts";
-import { findingsIn } from "../../src/sandbox/torture/verdict.ts";
+} from "../../src/conformance/torture/expected.ts";
+import { findingsIn } from "../../src/conformance/torture/verdict.ts";
 
 const rowsOf = (text: string) =>
   text.split("\n").map((line, index) => ({ line: index + 1, cells: line.split(",") }));

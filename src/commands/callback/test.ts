@@ -1,10 +1,10 @@
-import { caseNames, type TestResult, testHandler } from "../../callbacks/conformance.ts";
-import { type TestCase, writeReport } from "../../callbacks/junit.ts";
-import { requireOwnHost } from "../../callbacks/own-host.ts";
 import { readText } from "../../cli/command/common-flags.ts";
 import { type Context, defineCommand } from "../../cli/command/define-command.ts";
 import { argument, flag, oneOf } from "../../cli/command/flag.ts";
 import { readDuration } from "../../cli/output/time.ts";
+import { caseNames, type TestResult, testHandler } from "../../conformance/handler.ts";
+import { type TestCase, writeReport } from "../../conformance/junit.ts";
+import { requireOwnHost } from "../../conformance/own-host.ts";
 import { Failure } from "../../domain/failure.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
 import { readHandlerUrl } from "../../domain/url.ts";
@@ -122,7 +122,7 @@ function responsesOf({ responses, retrievals }: TestResult): string {
 
 /** The payments of the test, in the local sandbox. */
 async function sandboxFor({ api, config, host }: Context) {
-  const { openTestPayments } = await import("../../callbacks/test-payments.ts");
+  const { openTestPayments } = await import("../../conformance/test-payments.ts");
   return openTestPayments(await api.local(), await api.deps(), {
     baseUrl: (await config.account()).baseUrl,
     methods: await api.methods(),

@@ -2,16 +2,16 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TortureFault, tortureFaultNames } from "../../api/contract/fault.ts";
-import { writeReport } from "../../callbacks/junit.ts";
 import { readCount, readText, readWhole } from "../../cli/command/common-flags.ts";
 import { type Context, defineCommand } from "../../cli/command/define-command.ts";
 import { argument, flag, oneOf } from "../../cli/command/flag.ts";
 import { readSmallText } from "../../cli/command/small-text.ts";
 import { readDuration } from "../../cli/output/time.ts";
+import { writeReport } from "../../conformance/junit.ts";
+import type { Order, Row } from "../../conformance/torture/expected.ts";
 import { Failure, usage } from "../../domain/failure.ts";
 import { err, ok, quoted, type Result } from "../../domain/result.ts";
 import type { Host } from "../../platform/host.ts";
-import type { Order, Row } from "../../sandbox/torture/expected.ts";
 import { sandboxFlags } from "./options.ts";
 
 const usualRounds = 10;
@@ -71,11 +71,11 @@ export const sandboxTorture = defineCommand({
     ...(command.length === 0 ? ["The command to run is missing: write it after --."] : []),
   ],
   async run({ only: typed, seed: given, ...input }, context) {
-    const { chosenFaults } = await import("../../sandbox/torture/schedule.ts");
+    const { chosenFaults } = await import("../../conformance/torture/schedule.ts");
     const only = chosenFaults(typed);
     const seed = given ?? Buffer.from(context.host.randomBytes(4)).readUInt32BE();
     const tally = await play({ ...input, only, seed }, context);
-    const { reportOf } = await import("../../sandbox/torture/report.ts");
+    const { reportOf } = await import("../../conformance/torture/report.ts");
     const { command, rounds = usualRounds, results, junit } = input;
     const flags = repeatedFlags({ ...input, only, seed });
     const report = reportOf(tally, { command, flags, seed, only, rounds, hasResults: !!results });
@@ -129,7 +129,7 @@ async function play(input: Input, { host, stopping, cutOff, leftMs, ui }: Contex
   } = input;
   const [program = "", ...args] = command;
   const orders = input.expect === undefined ? undefined : await readExpected(input.expect, host);
-  const { torture } = await import("../../sandbox/torture/torture.ts");
+  const { torture } = await import("../../conformance/torture/torture.ts");
   const deadline =
     leftMs() === Number.POSITIVE_INFINITY ? [AbortSignal.timeout(usualTimeoutMs)] : [];
   const directory = mkdtempSync(join(tmpdir(), "lenden-torture-"));
@@ -167,7 +167,7 @@ async function play(input: Input, { host, stopping, cutOff, leftMs, ui }: Contex
 }
 
 async function readExpected(file: string, host: Host): Promise<Order[]> {
-  const { readOrders } = await import("../../sandbox/torture/expected.ts");
+  const { readOrders } = await import("../../conformance/torture/expected.ts");
   const { items, problems } = readOrders(await rowsOf(file, "--expect", host));
   const empty = items.length === 0 && problems.length === 0 ? ["The file has no orders."] : [];
   const all = [...problems, ...empty];

@@ -9,7 +9,8 @@ import { formatPaisa } from "../../domain/money.ts";
 import { counted, shellLine, unsafeCharacters } from "../../domain/text.ts";
 import type { Booked } from "./books.ts";
 import type { Event } from "./round.ts";
-import type { Example, Failed, Tally } from "./torture.ts";
+import type { Example } from "./simplest.ts";
+import type { Failed, Tally } from "./torture.ts";
 import { type FailureKind, failureKinds } from "./verdict.ts";
 
 /** How a program was tested. */

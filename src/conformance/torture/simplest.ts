@@ -1,5 +1,17 @@
 import type { TortureFault } from "../../api/contract/fault.ts";
-import type { Example } from "./torture.ts";
+import type { Event } from "./round.ts";
+import type { Finding } from "./verdict.ts";
+
+/** A failure, with what explains it. */
+export interface Example extends Finding {
+  round: number;
+  /** The faults of its round. */
+  only: readonly TortureFault[];
+  /** The requests for its order, and the callbacks about it. */
+  events: Event[];
+  /** False if the same faults did not lead to it again, and undefined if that was not tried. */
+  isRepeated?: boolean;
+}
 
 /** How a round is repeated. */
 export interface Trial {

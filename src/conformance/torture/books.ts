@@ -2,9 +2,9 @@ import { type Paisa, paisaOf } from "../../domain/amount.ts";
 import { isObject } from "../../domain/json.ts";
 import { payeeOf } from "../../domain/mobile.ts";
 import type { Resource, Status } from "../../domain/statuses.ts";
-import type { ApiRequest } from "../app.ts";
-import { parseJson } from "../checks.ts";
-import { type Store, type Stored, wholePaisa } from "../store.ts";
+import type { ApiRequest } from "../../sandbox/app.ts";
+import { parseJson } from "../../sandbox/checks.ts";
+import { type Store, type Stored, wholePaisa } from "../../sandbox/store.ts";
 import type { Order } from "./expected.ts";
 
 /** What a record and a request say about an order. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { killGroup } from "../../platform/host.ts";
-import { notRun } from "../run-with.ts";
+import { notRun } from "../../sandbox/run-with.ts";
 
 export interface ProgramOptions {
   env: Record<string, string | undefined>;

@@ -5,10 +5,10 @@ import { callbackFaults, requestFaults, type TortureFault } from "../../api/cont
 import { Failure, usage } from "../../domain/failure.ts";
 import type { Resource } from "../../domain/statuses.ts";
 import type { Host } from "../../platform/host.ts";
-import type { ApiRequest, FaultOf } from "../app.ts";
-import type { CallbackFaultOf, Reported } from "../callbacks.ts";
-import { environmentFor } from "../run-with.ts";
-import { type RunningSandbox, startSandbox } from "../server.ts";
+import type { ApiRequest, FaultOf } from "../../sandbox/app.ts";
+import type { CallbackFaultOf, Reported } from "../../sandbox/callbacks.ts";
+import { environmentFor } from "../../sandbox/run-with.ts";
+import { type RunningSandbox, startSandbox } from "../../sandbox/server.ts";
 import {
   type Booked,
   bookedAs,

@@ -5,9 +5,9 @@ import { Failure, usage } from "../../domain/failure.ts";
 import type { Resource } from "../../domain/statuses.ts";
 import { orderOf, ordersOf } from "./books.ts";
 import { type Order, readBeliefs } from "./expected.ts";
-import { type Event, playRound, type Round, type RoundOptions } from "./round.ts";
-import { simplest } from "./simplest.ts";
-import { type FailureKind, type Finding, findingsIn } from "./verdict.ts";
+import { playRound, type Round, type RoundOptions } from "./round.ts";
+import { type Example, simplest } from "./simplest.ts";
+import { type FailureKind, findingsIn } from "./verdict.ts";
 
 export interface TortureOptions extends Omit<RoundOptions, "slow"> {
   seed: number;
@@ -19,17 +19,6 @@ export interface TortureOptions extends Omit<RoundOptions, "slow"> {
   directory: string;
   /** Called with what is known so far. */
   onProgress(tally: Tally): void;
-}
-
-/** A failure, with what explains it. */
-export interface Example extends Finding {
-  round: number;
-  /** The faults of its round. */
-  only: readonly TortureFault[];
-  /** The requests for its order, and the callbacks about it. */
-  events: Event[];
-  /** False if the same faults did not lead to it again, and undefined if that was not tried. */
-  isRepeated?: boolean;
 }
 
 /** A kind of failure. */
