@@ -3,13 +3,8 @@ import { Failure, whyAndHint } from "../domain/failure.ts";
 import { whyNotByAgent } from "../operations/limits.ts";
 
 /** Why the server starts without `send_plan`, as a sentence; undefined if plans can be sent. */
-export async function whyNotSent({
-  config,
-  ledger,
-}: Pick<Context, "config" | "ledger">): Promise<string | undefined> {
+export async function whyNotSent({ ledger }: Pick<Context, "ledger">): Promise<string | undefined> {
   try {
-    const { environment } = await config.account();
-    if (environment === "sandbox") return undefined;
     const denial = await whyNotByAgent(await ledger.own());
     return denial && whyAndHint(denial);
   } catch (error) {

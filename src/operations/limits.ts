@@ -52,22 +52,22 @@ export function deniedFailure(denial: Denial): Failure {
       `A person planned batch ${denial.batch}, and an agent sends only what an agent planned.`,
       { hint: `A person runs 'lenden payout batch send ${denial.batch}'.` },
     );
-  return new Failure(
-    "agent.needs-person",
-    "An agent sends nothing in production without limits for agents.",
-    {
-      hint: "A person sets them with 'lenden limits set --agent-payout <bdt> --agent-day <bdt>'.",
-    },
-  );
+  return withoutLimits("An agent sends nothing in production without limits for agents.");
 }
 
-/** Why an agent sends nothing in production, whatever it sends; undefined if there is no reason. */
+function withoutLimits(message: string): Failure {
+  return new Failure("agent.needs-person", message, {
+    hint: "A person sets them with 'lenden limits set --agent-payout <bdt> --agent-day <bdt>'.",
+  });
+}
+
+/** Why agents cannot send what they planned, whatever it is; undefined if there is no reason. */
 export async function whyNotByAgent({
   limits,
 }: Pick<Ledger, "limits">): Promise<Failure | undefined> {
   const sender = { isAgent: true, isProduction: true, expectsLimits: false };
   const denial = denialOf(limitsAfter(await limits.changes()), sender);
-  return denial && deniedFailure(denial);
+  return denial && withoutLimits("No plan is sent without limits for agents.");
 }
 
 function aboveLimit(excess: Excess): Failure {

@@ -158,7 +158,7 @@ export class Tools {
   async call(): Promise<void> {
     const { machine, random } = this.#caller;
     const args = ["--allow-send", "--profile", oneOf(random, ["shop", "twin"])];
-    this.#client ??= await connect({ env: machine }, { args });
+    this.#client ??= await connect({ env: machine }, { args, isBounded: false });
     const { pid } = this.#client;
     const [name, given] = this.#chosen();
     const isKilled = random.share() < 0.02;

@@ -30,7 +30,7 @@ test("I13: whatever an agent gives to a tool, no limit is exceeded", async () =>
   await json(["limits", "set", "--agent-payout", "100", "--agent-day", "100", "--yes"]);
   const earlier = ["payout", "send", "--amount", "100", "--to", "01712345678", "--ref", "EARLIER"];
   await json(earlier, { LENDEN_ACTOR: "agent" });
-  const { client, call } = await connect({ env });
+  const { client, call } = await connect({ env }, { isBounded: false });
   const { tools } = await client.listTools();
   const known: typeof values = { ...values, payment: [payment] };
   const ends = new Map<string, number>();

@@ -4,7 +4,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { onTestFinished } from "vitest";
 import { isObject } from "../../src/domain/json.ts";
 import { scratchFolder } from "../support/helpers.ts";
-import { builtEnv } from "../support/lenden.ts";
+import { built, builtEnv } from "../support/lenden.ts";
 import { tool } from "../tool.js";
 
 /** Both versions of the protocol; the client of the second asks for the newest. */
@@ -22,6 +22,8 @@ interface Options {
   version?: Version;
   args?: string[];
   env?: Record<string, string>;
+  /** False if the test itself decides which limits there are. */
+  isBounded?: boolean;
   /** The client says that it can ask. */
   person?: Person;
 }
@@ -39,8 +41,15 @@ export type Connected = Awaited<ReturnType<typeof connect>>;
 /** A client of `lenden mcp`, which runs as a process of its own until the test ends. */
 export async function connect(
   { env }: { env: Record<string, string> },
-  { version = "2026-07-28", args = ["--allow-send"], env: more = {}, person }: Options = {},
+  {
+    version = "2026-07-28",
+    args = ["--allow-send"],
+    env: more = {},
+    isBounded = true,
+    person,
+  }: Options = {},
 ) {
+  if (isBounded && args.includes("--allow-send")) await setHighLimits({ ...env, ...more });
   const [command, ...before] = tool;
   const transport = new StdioClientTransport({
     command,
@@ -95,6 +104,14 @@ export async function connect(
       }
     },
   };
+}
+
+/** Without limits for agents, there is no tool that sends. */
+export async function setHighLimits(env: Record<string, string>): Promise<void> {
+  const most = "9000000";
+  const line = ["limits", "set", "--agent-payout", most, "--agent-day", most, "--yes"];
+  const { code, stderr } = await built(line, { env });
+  if (code !== 0) throw new Error(stderr);
 }
 
 function texts(env: NodeJS.ProcessEnv): Record<string, string> {

@@ -81,7 +81,7 @@ describe("beside a colleague at the ledger, an agent", () => {
   serverTest("gets no payment page that the colleague recorded", async () => {
     await plantPayment("order 77", 0);
     await plantPayment("order 78", 11 * 60_000);
-    const { call } = await connect({ env: await machine() });
+    const { call } = await connect({ env: await machine() }, { isBounded: false });
     const linkOf = (description: string) =>
       call("create_payment_link", { amount: "100", description, method: "bkash" });
 
@@ -105,7 +105,7 @@ describe("beside a colleague at the ledger, an agent", () => {
   });
 
   serverTest("is told that the colleague recorded the refund that it planned", async () => {
-    const { call } = await connect({ env: await machine() });
+    const { call } = await connect({ env: await machine() }, { isBounded: false });
     const { data } = await call("plan_refund", refundOf(filled.unsure, "10"));
     await plant(shop, filled.refunded, ({ asked, ...intent }) => ({
       ...{ ...intent, id: "OPREFUND", target: filled.unsure, amountPaisa: "1000" },
@@ -121,7 +121,7 @@ describe("beside a colleague at the ledger, an agent", () => {
   serverTest("is told that the colleague recorded the outcome of its refund", async () => {
     const outcome = { state: "CONFIRMED", remoteId: "RF-77", status: "Completed" };
     await declare(shop, `target = '${filled.unsure}'`, { event: "look", data: outcome });
-    const { call } = await connect({ env: await machine() });
+    const { call } = await connect({ env: await machine() }, { isBounded: false });
 
     const { data } = await call("plan_refund", refundOf(filled.unsure, "70"));
 
@@ -137,7 +137,7 @@ describe("beside a colleague at the ledger, an agent", () => {
   async function planned(answer: "accept" | "decline") {
     const client = await connect(
       { env: await machine() },
-      { person: () => ({ action: answer, content: { total: "603" } }) },
+      { isBounded: false, person: () => ({ action: answer, content: { total: "603" } }) },
     );
     const plan = await planOf(
       client,

@@ -1,10 +1,14 @@
 import { expect, test } from "vitest";
-import { openProductionMerchant } from "../support/merchant.ts";
+import { openMerchantApart, openProductionMerchant } from "../support/merchant.ts";
 import { connect, usualDirectories } from "./client.ts";
 
-test("in production without agent limits it says why it starts without send_plan", async () => {
-  const merchant = await openProductionMerchant();
-  const client = await connect({ env: { ...merchant.env, ...usualDirectories() } });
+test.each([
+  ["in production", openProductionMerchant],
+  ["in a sandbox", openMerchantApart],
+])("%s, without agent limits, it says why it starts without send_plan", async (_, open) => {
+  const merchant = await open();
+  const env = { ...merchant.env, ...usualDirectories() };
+  const client = await connect({ env }, { isBounded: false });
 
   const { tools } = await client.client.listTools();
 
@@ -16,5 +20,5 @@ test("in production without agent limits it says why it starts without send_plan
 
 test("does not start with another directory than the usual one in production", async () => {
   const merchant = await openProductionMerchant();
-  await expect(connect(merchant)).rejects.toThrow();
+  await expect(connect(merchant, { isBounded: false })).rejects.toThrow();
 });
