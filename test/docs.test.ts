@@ -2,11 +2,12 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgsStringToArgv } from "string-argv";
 import { describe, expect, test } from "vitest";
+import { tortureFaultNames } from "../src/api/contract/fault.ts";
 import { parseArgv } from "../src/cli/args/parse.ts";
 import { entries } from "../src/commands/index.ts";
 import { agentVariables } from "../src/config/agents.ts";
 import { exits } from "../src/domain/failure.ts";
-import { commandsIn, pages, readPage, root, shellLines } from "./support/doc-pages.ts";
+import { commandsIn, pages, programsIn, readPage, root, shellLines } from "./support/doc-pages.ts";
 import { lenden } from "./support/lenden.ts";
 
 test.each(["README.md", "CONTRIBUTING.md"])("%s has at most 900 words without code", (page) => {
@@ -72,6 +73,19 @@ test("docs/agents.md lists the variables", () => {
     values ? values.map((value) => `${variable}=${value}`) : [variable],
   );
   expect(listed).toEqual(known);
+});
+
+test("docs/test-your-code.md explains each fault of the torture", () => {
+  const [, table = ""] =
+    /## What each fault teaches\n(.*?)\n## /s.exec(readPage("docs/test-your-code.md")) ?? [];
+  const explained = [...table.matchAll(/^\| `([a-z0-9-]+)` +\|/gm)].map(([, name]) => name);
+  expect(explained).toEqual(tortureFaultNames);
+});
+
+test("docs/test-your-code.md has a program in three languages, with at most 40 lines each", () => {
+  const programs = programsIn("docs/test-your-code.md");
+  expect([...programs.keys()]).toEqual(["pay.php", "pay.py", "pay.mjs"]);
+  for (const text of programs.values()) expect(text.match(/\n/g)?.length).toBeLessThanOrEqual(40);
 });
 
 describe("the promise about repeated commands", () => {

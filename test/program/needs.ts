@@ -1,9 +1,10 @@
-import { copyFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { message, sign } from "../../src/api/signature.ts";
 import { paymentMethods } from "../../src/sandbox/store.ts";
 import { openShop } from "../shops/running.ts";
+import { writePrograms } from "../support/doc-pages.ts";
 import type { AtEnd } from "../support/helpers.ts";
 import { type Merchant, paidPayout, paymentOf, payoutOf, refundOf } from "../support/merchant.ts";
 import { sharedCluster } from "../support/postgres.ts";
@@ -250,10 +251,9 @@ async function profile(name: string, merchant: Merchant): Promise<void> {
   if (code !== 0) throw new Error(stderr);
 }
 
-/** The correct payout program of the torture's tests, and what it pays. */
+/** The correct payout programs of the documentation, and what they pay. */
 function payoutProgram(_: Merchant, folder: string): void {
-  const program = resolve(import.meta.dirname, "../torture/programs/correct.mjs");
-  copyFileSync(program, join(folder, "pay.mjs"));
+  writePrograms("docs/test-your-code.md", folder);
   const rows = ["kind,order,amount,to", "payout,INV-7,500,01712345678"];
   writeFileSync(join(folder, "expected.csv"), rows.join("\n"));
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 export const root = resolve(import.meta.dirname, "../..");
@@ -16,6 +16,20 @@ export const pages = [
 
 export function readPage(path: string): string {
   return readFileSync(join(root, path), "utf8");
+}
+
+/** The programs of a page, by the file name that their first comment begins with. */
+export function programsIn(page: string): Map<string, string> {
+  const block = /^```\w+\n((?:<\?php\n|#!.*\n)?(?:\/\/|#) ([\w.-]+): .*?)^```$/gms;
+  return new Map(
+    [...readPage(page).matchAll(block)].map(([, text = "", name = ""]) => [name, text]),
+  );
+}
+
+/** Writes the programs of a page into a directory. */
+export function writePrograms(page: string, directory: string): void {
+  for (const [name, text] of programsIn(page))
+    writeFileSync(join(directory, name), text, { mode: 0o700 });
 }
 
 /** A line that a reader pastes into a shell. */

@@ -36,7 +36,7 @@ test("a correct program passes, and the verdict says what was tried and what was
   const { code, stdout, stderr, temporary } = await torture(
     ...["--expect-first-round", "--results", "results.csv", "--junit", report, "--quiet"],
     ...["--only", "lost-reply", "--only", "status-500", "--rounds", "2", "--seed", "2"],
-    ...["--", ...programLine("correct.mjs", file)],
+    ...["--", ...programLine("pay.mjs", file)],
   );
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toContain("No failure found: each of 2 orders has one record in each round");
@@ -97,7 +97,7 @@ test("a program that retrieves the payment passes, and other machines get no cal
 test("the last run of a round has no faults", async () => {
   const file = expectedFile();
   const flags = ["--expect", file, "--runs", "1", "--rounds", "1", "--seed", "5", "--json"];
-  const { code, stdout } = await torture(...flags, "--", ...programLine("correct.mjs", file));
+  const { code, stdout } = await torture(...flags, "--", ...programLine("pay.mjs", file));
   expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, requests: 12, faults: {} });
 });
 

@@ -1,6 +1,8 @@
 import { writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
+import { writePrograms } from "../support/doc-pages.ts";
 import { scratchFolder } from "../support/helpers.ts";
+import { interpreted } from "../support/interpreters.ts";
 import { built, errorOf } from "../support/lenden.ts";
 
 const rows = [
@@ -19,10 +21,15 @@ export function expectedFile(...orders: string[]): string {
   return file;
 }
 
-/** How a program of the tests is started; it reads its orders from a file. */
+/**
+ * How a program of the tests is started; it reads its orders from a file. The correct ones, such as `pay.php`, are
+ * those of the documentation.
+ */
 export function programLine(name: string, file: string): string[] {
-  const interpreter = name.endsWith(".py") ? "python3" : "node";
-  return [interpreter, resolve(import.meta.dirname, "programs", name), file];
+  const isCorrect = name.startsWith("pay.");
+  const directory = isCorrect ? dirname(file) : resolve(import.meta.dirname, "programs");
+  if (isCorrect) writePrograms("docs/test-your-code.md", directory);
+  return [...interpreted(join(directory, name)), file];
 }
 
 /** Runs the built `sandbox torture` in a temporary directory of its own. */
