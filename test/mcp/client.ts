@@ -107,7 +107,7 @@ export async function connect(
 }
 
 /** Without limits for agents, there is no tool that sends. */
-export async function setHighLimits(env: Record<string, string>): Promise<void> {
+async function setHighLimits(env: Record<string, string>): Promise<void> {
   const most = "9000000";
   const line = ["limits", "set", "--agent-payout", most, "--agent-day", most, "--yes"];
   const { code, stderr } = await built(line, { env });
