@@ -16,7 +16,7 @@ export async function cancelBatch(
   ledger: Ledger,
   confirm: (status: BatchStatus) => Promise<void>,
 ): Promise<BatchStatus> {
-  const batch = await claimPlanned(planned, ledger);
+  const batch = await claimPlanned(planned, "cancel", ledger);
   try {
     const status = await recordedStatus(batch, ledger);
     const { unsent, uncertain } = status.sums;

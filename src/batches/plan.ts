@@ -11,6 +11,7 @@ import type {
 } from "../ledger/batch.ts";
 import { duplicatesSince } from "../ledger/decide.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { limitsAfter } from "../ledger/limits.ts";
 import type { Sealer } from "../ledger/seal.ts";
 import { deniedFailure, repeatsFailure } from "../operations/limits.ts";
 import { lockedError } from "../operations/record-outcome.ts";
@@ -157,7 +158,7 @@ async function changedFile(
 
 /** Why limits do not let the rows of a file be planned that were not sent before; undefined if they do. */
 export async function deniedByLimits(
-  { rows, ledger: { sentBeforeLines } }: CheckedFile,
+  { rows, findings, ledger: { sentBeforeLines } }: CheckedFile,
   { limits }: Pick<Ledger, "limits">,
 ): Promise<Failure | undefined> {
   const sent = new Set(sentBeforeLines);
@@ -167,12 +168,25 @@ export async function deniedByLimits(
       : [],
   );
   const denial = await limits.judge(open);
-  return denial && deniedFailure(denial);
+  return denial ? deniedFailure(denial) : deniedRepeats(acceptedLines(findings), { limits });
+}
+
+/** Why rows may not repeat others although that was accepted; undefined if they may. */
+async function deniedRepeats(
+  lines: Set<number>,
+  { limits }: Pick<Ledger, "limits">,
+): Promise<Failure | undefined> {
+  if (lines.size === 0) return undefined;
+  return limitsAfter(await limits.changes()).rejectsRepeats ? repeatsFailure(lines) : undefined;
 }
 
 /** Claims a planned batch for this process (P4). @throws Failure `locked`, or `refused` if it was cancelled */
-export async function claimPlanned(planned: Batch, ledger: Ledger): Promise<Batch> {
-  return ownBatch(await ledger.batches.claimPlanned(planned));
+export async function claimPlanned(
+  planned: Batch,
+  purpose: "send" | "cancel",
+  ledger: Ledger,
+): Promise<Batch> {
+  return ownBatch(await ledger.batches.claimPlanned(planned, purpose));
 }
 
 function ownBatch(claim: PlannedClaim): Batch {
@@ -237,7 +251,7 @@ export async function planBatch(
     const answer = await ledger.batches.plan(batch, planning);
     if (answer.kind === "planned") return answer.plan;
     if (answer.kind === "denied") throw deniedFailure(answer.denial);
-    if (answer.kind === "repeats") throw repeatsFailure([...lines]);
+    if (answer.kind === "repeats") throw repeatsFailure(lines);
     if (answer.kind === "changed-file")
       throw await changedSince(answer.batch, batch, checked.rows, ledger);
     const now = await findInLedger(checked.rows, ledger, checked);
@@ -290,7 +304,7 @@ export async function resumeBatch(
     const problem = `--method: batch ${planned.id} was created with ${used}.`;
     throw usage([problem], "Run the same command without --method.");
   }
-  const claimed = await claimPlanned(planned, ledger);
+  const claimed = await claimPlanned(planned, "send", ledger);
   return orRelease(claimed, ledger, async () => {
     const read = await ledger.batches.readPlan(claimed, sealer);
     const { batch } = read;
@@ -307,6 +321,8 @@ export async function resumeBatch(
     const rejected = duplicates.filter((one) => !(allowDuplicates && isAcceptable(one)));
     if (rejected.length > 0) throw repeatedSince(batch, rejected);
     if (open.count === 0) return { ...plan, isConfirmed: false };
+    const denied = await deniedRepeats(acceptedLines(duplicates), ledger);
+    if (denied) throw denied;
     if (!read.isSealed) notice(sealedAgainText(batch), "batch.sealed-again");
     const totals = compare ? undefined : await totalsOfPlan(plan, ledger);
     await confirm({ batch, total, open, duplicates, totals });
@@ -400,7 +416,7 @@ export async function acceptRows(
   if (plan.isSealed && lines.size === 0) return plan;
   const answer = await ledger.batches.seal(plan, sealer, lines);
   if (answer.kind === "denied") throw deniedFailure(answer.denial);
-  if (answer.kind === "repeats") throw repeatsFailure([...lines]);
+  if (answer.kind === "repeats") throw repeatsFailure(lines);
   if (answer.kind === "planned") return answer.plan;
   throw new Error("a plan that is sealed again is compared with no file");
 }

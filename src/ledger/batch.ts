@@ -29,8 +29,8 @@ export interface BatchStore extends BatchResults {
    * @throws Failure `ledger.modified` if the batch is not as its events record, and no person accepted that here
    */
   claim(file: BatchFile, which: WhichBatch): Promise<BatchClaim>;
-  /** Locks a batch that was planned before. @throws Failure as `claim` does */
-  claimPlanned(batch: Batch): Promise<PlannedClaim>;
+  /** Locks a batch that was planned before; no limit keeps one from being cancelled. @throws Failure as `claim` does */
+  claimPlanned(batch: Batch, purpose?: "send" | "cancel"): Promise<PlannedClaim>;
   /** Ends the lock. */
   release(batch: Batch): Promise<void>;
   /**

@@ -155,9 +155,10 @@ export function decideClaim(request: ClaimRequest, facts: ClaimFacts): ClaimDeci
     if (holder) return { kind: "locked", operation: same, holder };
     if (isUnsettled(same)) {
       if (!isOfKey(same, facts.keyHash)) return { kind: "other-key", operation: same };
-      const checked = wasChecked(same, request) ? noEarlier : checkDuplicates(request, facts);
+      const asked = { ...request, nowMs: facts.nowMs };
+      const checked = wasChecked(same, asked) ? noEarlier : checkDuplicates(request, facts);
       if ("kind" in checked) return checked;
-      const denial = facts.limits && judgeAgain(same, request, facts.limits);
+      const denial = facts.limits && judgeAgain(same, asked, facts.limits);
       if (denial) return denial;
       return { kind: "resumed", operation: same, isReopened: false, ...checked };
     }
@@ -177,17 +178,27 @@ export function decideClaim(request: ClaimRequest, facts: ClaimFacts): ClaimDeci
 
 const noEarlier = { earlier: undefined };
 
+/** What says whether an operation was checked. */
+interface Asked extends Pick<ClaimRequest, "sealer"> {
+  nowMs: number;
+}
+
 /**
  * True if the duplicates of an unsettled payout were checked when it was ordered: by this login, or alone and with a
  * seal. A row is sealed with its plan, before it is ordered. What others add to an operation orders nothing.
  */
-export function wasChecked(
-  same: FoundOperation,
-  { sealer }: Pick<ClaimRequest, "sealer">,
-): boolean {
+export function wasChecked(same: FoundOperation, { sealer, nowMs }: Asked): boolean {
   const isOrdered =
     same.orderedAt !== undefined || (same.batch === null && isSealedBy(sealer, same));
-  return isOrdered && isUnsettled(withoutOthers(same));
+  return isOrdered && !isAhead(same.createdAt, nowMs) && isUnsettled(withoutOthers(same));
+}
+
+/** More than the API tolerates between its clock and that of a machine which sends payouts. */
+const mostAheadMs = 5 * 60_000;
+
+/** True for what was checked by a clock that was ahead: the last day was another one. */
+export function isAhead(createdAt: string, nowMs: number): boolean {
+  return Date.parse(createdAt) > nowMs + mostAheadMs;
 }
 
 /** A preview has no sealer. */
@@ -209,7 +220,7 @@ function changedAt(one: FoundOperation): string {
 /**
  * True if limits judged an unsettled payout when it was ordered: as `wasChecked`, or with the sealed plan of its batch.
  */
-export function wasJudged(same: FoundOperation, request: Pick<ClaimRequest, "sealer">): boolean {
+export function wasJudged(same: FoundOperation, request: Asked): boolean {
   if (wasChecked(same, request)) return true;
   const isOfPlan = same.batch !== null && same.wasPlanned && isSealedBy(request.sealer, same);
   return isOfPlan && isUnsettled(withoutOthers(same));
@@ -218,7 +229,7 @@ export function wasJudged(same: FoundOperation, request: Pick<ClaimRequest, "sea
 /** Why a payout of unknown outcome is not sent again. It counts already, if this is what counts. */
 export function judgeAgain(
   same: FoundOperation,
-  request: Pick<ClaimRequest, "intent" | "sealer">,
+  request: Asked & Pick<ClaimRequest, "intent">,
   facts: LimitFacts & Sender,
 ): Denial | undefined {
   if (wasJudged(same, request)) return denialOf(facts.limits, facts);

@@ -25,7 +25,9 @@ export function withDeclared(
 ): ClaimDecision {
   if (decision.kind !== "new" && decision.kind !== "resumed") return decision;
   const isNew = decision.kind === "new" || decision.isReopened;
-  const isToSend = !request.found && (isNew || !wasChecked(decision.operation, request));
+  const isToSend =
+    !request.found &&
+    (isNew || !wasChecked(decision.operation, { ...request, nowMs: facts.nowMs }));
   const same = decision.kind === "resumed" ? decision.operation : undefined;
   const declared = isToSend ? declaredIn(request, { ...facts, same }) : undefined;
   return declared ? { ...decision, declared } : decision;

@@ -141,9 +141,17 @@ export type Denial =
   /** An agent sends nothing in production without limits of its own. */
   | { kind: "agent-without-limits" }
   /** An agent sends no batch that a person planned: its own limits did not judge the rows. */
-  | { kind: "not-of-agent"; batch: string };
+  | { kind: "not-of-agent"; batch: string }
+  /** A plan that was judged by a clock that was ahead, so for another day. */
+  | { kind: "planned-ahead"; batch: string; createdAt: string };
 
-const denialKinds = ["above-limit", "limits-missing", "agent-without-limits", "not-of-agent"];
+const denialKinds = [
+  "above-limit",
+  "limits-missing",
+  "agent-without-limits",
+  "not-of-agent",
+  "planned-ahead",
+];
 
 export function isDenial(decision: { kind: string }): decision is Denial {
   return denialKinds.includes(decision.kind);

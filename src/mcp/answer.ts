@@ -40,7 +40,7 @@ export function answerOf({ context }: Pick<Call, "context">, told: () => Told) {
       return answerWith({ ...document, ...(warnings.length > 0 && { warnings }) });
     } catch (error) {
       const { hasWritten, ...options } = told();
-      const failure = forAgent(failureOf(afterWrite(context.withSources(error), hasWritten)));
+      const failure = forAgent(failureOf(afterWrite(context.explained(error), hasWritten)));
       return answerWith(errorDocument(failure, { ...options, scrub }), true);
     }
   };

@@ -6,6 +6,8 @@ import { readRecipient } from "../domain/mobile.ts";
 import { formatPaisa } from "../domain/money.ts";
 import { isGeneratedReference } from "../domain/reference.ts";
 import { counted, firstOf, inCommand } from "../domain/text.ts";
+import type { ClaimAnswer } from "../ledger/change.ts";
+import type { ClaimDecision } from "../ledger/decide.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import {
   counts,
@@ -14,6 +16,7 @@ import {
   type Excess,
   endOf,
   freesAt,
+  isDenial,
   type LimitChange,
   type LimitedRow,
   limitsAfter,
@@ -52,6 +55,16 @@ export function deniedFailure(denial: Denial): Failure {
       `A person planned batch ${denial.batch}, and an agent sends only what an agent planned.`,
       { hint: `A person runs 'lenden payout batch send ${denial.batch}'.` },
     );
+  if (denial.kind === "planned-ahead") {
+    const { batch, createdAt } = denial;
+    return new Failure(
+      "clock.differs",
+      `Batch ${batch} was planned by a clock that was ahead (${formatTime(createdAt)}), so the limits judged another day.`,
+      {
+        hint: `Check this machine's clock. If it is right, run 'lenden payout batch cancel ${batch}', and send the file again with another --name.`,
+      },
+    );
+  }
   return withoutLimits("An agent sends nothing in production without limits for agents.");
 }
 
@@ -70,14 +83,25 @@ export async function whyNotByAgent({
   return denial && withoutLimits("No plan is sent without limits for agents.");
 }
 
+/** Why limits do not let a payout be claimed; undefined if they do. */
+export function deniedBy(
+  claim: ClaimAnswer | ClaimDecision,
+  order: PayoutOrder,
+): Failure | undefined {
+  if (claim.kind === "repeat") return repeatFailure(claim, order);
+  return isDenial(claim) ? deniedFailure(claim) : undefined;
+}
+
 function aboveLimit(excess: Excess): Failure {
   const { limit, allowedPaisa, usedPaisa, askedPaisa, batches, rows = [] } = excess;
   const leftPaisa = usedPaisa === null ? null : allowedPaisa - usedPaisa;
   const freesAt = excess.freesAt;
-  const used = usedPaisa === null ? "" : `, of which ${formatPaisa(usedPaisa)} is used`;
+  const most = `the limit of ${formatPaisa(allowedPaisa)} for ${bounded[limit]}`;
   return new Failure(
     reasonOf(limit),
-    `${formatPaisa(askedPaisa)} is above the limit of ${formatPaisa(allowedPaisa)} for ${bounded[limit]}${used}.`,
+    leftPaisa === null || leftPaisa === allowedPaisa
+      ? `${formatPaisa(askedPaisa)} is above ${most}.`
+      : `${formatPaisa(askedPaisa)} is more than what is left of ${most}: ${formatPaisa(leftPaisa > 0n ? leftPaisa : 0n)}.`,
     {
       problems: [...firstOf(rows.map(rowText)), ...firstOf(batches.map(reservedBy))],
       hint: [
@@ -162,12 +186,12 @@ function commandOf(order: PayoutOrder): string {
 }
 
 /** Why a file is not sent that repeats other payouts, or has rows that repeat each other. */
-export function repeatsFailure(lines: number[]): Failure {
+export function repeatsFailure(lines: ReadonlySet<number>): Failure {
   return new Failure(
     "limits.repeat",
-    `${counted(lines.length, "row")} of the file ${lines.length === 1 ? "repeats" : "repeat"} a payout of the same amount to the same recipient, and no payout is repeated within a day.`,
+    `${counted(lines.size, "row")} of the file ${lines.size === 1 ? "repeats" : "repeat"} a payout of the same amount to the same recipient, and no payout is repeated within a day.`,
     {
-      problems: firstOf(lines.map((line) => `line ${line}`)),
+      problems: firstOf([...lines].sort((a, b) => a - b).map((line) => `line ${line}`)),
       hint: `Remove these rows from the file. ${allowRepeats}`,
       reached: { limit: "reject", used: null, left: null, freesAt: null },
     },

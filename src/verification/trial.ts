@@ -9,6 +9,7 @@ import { isUnresolved } from "../domain/state.ts";
 import type { Operation, Outcome } from "../ledger/operation.ts";
 import { createPayment, createRefund } from "../operations/create.ts";
 import { checkClock, checkStop, type OperationDeps } from "../operations/deps.ts";
+import { deniedBy } from "../operations/limits.ts";
 import { recorded } from "../operations/record-outcome.ts";
 import {
   attempted,
@@ -187,6 +188,11 @@ function createSender(deps: OperationDeps) {
     const intent = { kind: "payout", reference, amountPaisa, target: null, asked: order } as const;
     const request = { intent, onDuplicate: "send", sealer: await deps.sealer() } as const;
     const claim = await (await deps.ledger()).claim(request);
+    const denied = deniedBy(claim, {
+      ...{ amountPaisa: amountPaisa ?? 0n, reference: order.merchantRef },
+      ...{ recipientNumber: order.recipientNumber, paymentMethodId: order.paymentMethodId },
+    });
+    if (denied) throw denied;
     if (claim.kind !== "new") throw new Error(`a new payout cannot be ${claim.kind}`);
     const { operation } = claim;
     let answer: Answer<Created> | undefined;

@@ -67,6 +67,18 @@ test.each(denied)("an agent is rejected: lenden %s", async (line) => {
   expect(typedBy(String(error.hint))).toEqual([...argv, "--json"]);
 });
 
+test("the error of an agent repeats no secret that was typed by mistake", async () => {
+  const secret = "hunter2hunter2";
+  for (const words of [
+    ["profile", "set", "--payout-secret", secret],
+    ["limits", "set", `--token=${secret}`],
+    ["profile", "add", `sk_sandbox_abc-${"x".repeat(12)}-abc`],
+  ]) {
+    const { code, stderr } = await lenden([...words, "--json"], { env: agent });
+    expect([code, stderr]).toEqual([4, expect.not.stringMatching(/hunter2|sk_sandbox/)]);
+  }
+});
+
 test.each(denied)("a person and a script are not rejected for that: lenden %s", async (line) => {
   const { stderr } = await lenden([...line.split(" "), "no-such-thing", "--no-such-flag"]);
   expect(stderr).toContain("--no-such-flag");

@@ -1,12 +1,14 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { faults } from "../sandbox/running.ts";
 import { scratchFolder } from "../support/helpers.ts";
 import { errorOf, jumpingHost, lenden, typedBy } from "../support/lenden.ts";
 import {
   alter as alterFixed,
   type Merchant,
   openMerchant,
+  openProductionMerchant,
   paidPayment,
   payoutNumber,
   payoutOf,
@@ -29,6 +31,14 @@ function fileOf(...amounts: string[]): string {
   const rows = amounts.map((amount, at) => `${amount},017${10_000_000 + at}`);
   writeFileSync(path, ["amount,to", ...rows].join("\n"));
   return path;
+}
+
+const sendOf = (file: string) => ["payout", "batch", "send", file, "--method", "bkash", "--yes"];
+
+async function newestBatch(merchant: Merchant): Promise<string> {
+  const { stdout } = await merchant.lenden(["payout", "batch", "list", "--json"]);
+  const [newest]: { batch: string }[] = JSON.parse(stdout);
+  return newest?.batch ?? "";
 }
 
 async function rejected(merchant: Merchant, line: string[]) {
@@ -187,4 +197,97 @@ test("a machine whose clock is wrong sends no refund: the day of its limit would
     expect([ended.code, errorOf(ended)]).toMatchObject([4, { reason: "clock.differs" }]);
   }
   expect(await merchant.count("refunds")).toBe(1);
+});
+
+test("a file that was planned by a clock that was ahead is not sent: limits judged another day", async () => {
+  const merchant = await limited("--day", "100");
+  expect((await merchant.lenden(sendOf(fileOf("90")))).code).toBe(0);
+  const send = [...sendOf(fileOf("40", "51")), "--json"];
+  const ahead = jumpingHost(25 * 60 * 60_000);
+  expect((await merchant.lenden(send, { host: ahead })).code).not.toBe(0);
+  const newest = await newestBatch(merchant);
+
+  const ended = await merchant.lenden(send);
+
+  expect([ended.code, errorOf(ended)]).toMatchObject([4, { reason: "clock.differs" }]);
+  expect(await merchant.count("payouts")).toBe(1);
+  const cancel = typedBy(errorOf(ended).hint, `payout batch cancel ${newest}`);
+  expect((await merchant.lenden([...cancel, "--yes"])).code).toBe(0);
+  const again = await rejected(merchant, [...send.slice(0, -1), "--name", "again"]);
+  expect(again).toMatchObject({ reason: "limits.day" });
+});
+
+test("a payout that was ordered by a clock that was ahead is judged when it is sent again", async () => {
+  const merchant = await openMerchant({ faults: faults("createPayout:hang") });
+  const order = ["payout", "send", "--amount", "60", "--to", "01712345678", "--method", "bkash"];
+  const ahead = { host: jumpingHost(25 * 60 * 60_000) };
+  await merchant.lenden([...order, "--ref", "AHEAD", "--timeout", "3s"], ahead);
+  await merchant.json(["limits", "set", "--day", "50"]);
+  const error = await rejected(merchant, [...order, "--ref", "AHEAD"]);
+  expect(error).toMatchObject({ reason: "limits.day" });
+});
+
+test("commands of a hint name the profile of the command line", async () => {
+  const merchant = await limited("--day", "4");
+  const { LENDEN_DATA_DIR } = merchant.env;
+  const env = { LENDEN_DATA_DIR, LENDEN_CONFIG_DIR: scratchFolder() };
+  const stdin = `${merchant.apiKey}\n${merchant.env.LENDEN_PAYOUT_SECRET}\n`;
+  const add = ["profile", "add", "twin", "--key-stdin", "--secret-stdin", "--yes"];
+  const added = await lenden([...add, "--base-url", merchant.baseUrl], { env, stdin });
+  expect(added).toMatchObject({ code: 0 });
+
+  const line = [...payoutNumber(2, "B"), "--profile", "twin", "--json"];
+  const ended = await lenden(line, { env });
+
+  expect(errorOf(ended)).toMatchObject({
+    reason: "limits.day",
+    hint: expect.stringMatching(/'lenden limits set --day [0-9.]+ --profile twin'/),
+  });
+});
+
+test("a production profile remembers that limits were set, and rejects a ledger without them", async () => {
+  const merchant = await openProductionMerchant();
+  const { NODE_EXTRA_CA_CERTS, LENDEN_API_KEY } = merchant.env;
+  const env = { NODE_EXTRA_CA_CERTS, LENDEN_CONFIG_DIR: scratchFolder() };
+  const stdin = `${LENDEN_API_KEY}\n${merchant.payoutSecret}\n`;
+  const add = ["profile", "add", "shop", "--key-stdin", "--secret-stdin", "--yes"];
+  for (const line of [
+    [...add, "--base-url", merchant.baseUrl],
+    ["limits", "set", "--day", "100", "--yes"],
+  ])
+    expect(await lenden(line, { env, stdin })).toMatchObject({ code: 0 });
+
+  const other = { ...env, LENDEN_DATA_DIR: scratchFolder() };
+  const ended = await lenden([...payoutNumber(1, "A"), "--yes", "--json"], { env: other });
+
+  expect([ended.code, errorOf(ended)]).toMatchObject([4, { reason: "limits.missing" }]);
+  expect(await merchant.books("payouts")).toEqual([]);
+});
+
+test("an agent cancels a batch that a person planned, above any limit", async () => {
+  const merchant = await limited("--payout", "50");
+  const host = jumpingHost(25 * 60 * 60_000);
+  await merchant.lenden(sendOf(fileOf("40")), { host });
+  const batch = await newestBatch(merchant);
+  const cancel = ["payout", "batch", "cancel", batch, "--yes", "--json"];
+  const { code, stdout } = await lenden(cancel, { env: { ...merchant.env, ...agent } });
+  expect([code, JSON.parse(stdout)]).toMatchObject([0, { states: { unsent: { rows: 1 } } }]);
+});
+
+test("a file with accepted duplicates is rejected by its check if no payout may be repeated", async () => {
+  const merchant = await limited("--repeat", "reject");
+  const file = join(scratchFolder(), "twice.csv");
+  writeFileSync(file, "amount,to\n10,01712345678\n20,01712345679\n10,01712345678\n");
+  const accepted = [file, "--method", "bkash", "--allow-duplicates"];
+  for (const command of [["check"], ["send", "--dry-run"], ["send", "--yes"]]) {
+    const error = await rejected(merchant, ["payout", "batch", ...command, ...accepted]);
+    expect(error).toMatchObject({ reason: "limits.repeat", problems: ["line 2", "line 4"] });
+  }
+});
+
+test("verify-api names the limit that stops it", async () => {
+  const merchant = await limited("--payout", "0.50");
+  const ended = await merchant.lenden(["verify-api", "--yes", "--json"]);
+  expect(`${ended.stdout}${ended.stderr}`).toContain("limit");
+  expect(ended.code).not.toBe(1);
 });

@@ -16,6 +16,7 @@ import {
   type Traits,
 } from "../../src/ledger/batch.ts";
 import {
+  isAhead,
   isSameAmountAndRecipient,
   isSamePayout,
   payoutOf,
@@ -112,17 +113,19 @@ export function modelBatches(run: ModelRun, limits: ReturnType<typeof modelLimit
   const otherHolder = ({ holder }: Batch): Holder | undefined =>
     run.isHeldByThis(holder) && holder?.since === run.now() ? undefined : run.running(holder);
 
-  function lock(batch: Batch): PlannedClaim {
+  function lock(batch: Batch, purpose: "send" | "cancel" = "send"): PlannedClaim {
     const by = otherHolder(batch);
     if (by) return { kind: "held", batch, by };
     if (batch.cancelledAt !== null) return { kind: "cancelled", batch };
-    const isOfAgent = batch.actor === "agent";
-    const denial: Denial | undefined =
-      worker.actor === "agent" && !isOfAgent
-        ? { kind: "not-of-agent", batch: batch.id }
-        : limits.denial();
+    const denial = purpose === "send" ? denialOfPlanned(batch) : undefined;
     if (denial) return { kind: "denied", batch, denial };
     return { kind: "ours", batch: change(batch.number, { holder: run.take() }) };
+  }
+
+  function denialOfPlanned({ id, actor, createdAt }: Batch): Denial | undefined {
+    if (isAhead(createdAt, worker.now())) return { kind: "planned-ahead", batch: id, createdAt };
+    if (worker.actor === "agent" && actor !== "agent") return { kind: "not-of-agent", batch: id };
+    return limits.denial();
   }
 
   /** The rows of a batch with the payouts that have their references. */
@@ -269,7 +272,7 @@ export function modelBatches(run: ModelRun, limits: ReturnType<typeof modelLimit
       state.batches = [...state.batches, { ...owned, batch, rows: [] }];
       return { kind: "ours", batch };
     },
-    claimPlanned: async ({ number }) => lock(withNumber(number).batch),
+    claimPlanned: async ({ number }, purpose) => lock(withNumber(number).batch, purpose),
     release: async ({ number }) => {
       if (run.isHeldByThis(withNumber(number).batch.holder)) change(number, { holder: null });
     },

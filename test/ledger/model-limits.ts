@@ -122,7 +122,8 @@ export function modelLimits(run: ModelRun, found: (one: Operation) => FoundOpera
       state.operations.find(
         (one) => one.reference === reference && one.account === account && phaseOf(one) !== "free",
       );
-    const isUnjudged = (one: Operation) => isUnsettled(one) && !wasJudged(found(one), { sealer });
+    const isUnjudged = (one: Operation) =>
+      isUnsettled(one) && !wasJudged(found(one), { sealer, nowMs: worker.now() });
     const unjudged = rows.filter((row) => {
       const one = payoutOf(row);
       return one !== undefined && isUnjudged(one);

@@ -232,7 +232,11 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       if (read.keyHash !== owner.keyId) return { kind: "other-key", operation };
       const intent = { ...operation, asked: operation.lastAsked };
       const { sealer } = request;
-      const denial = judgeAgain(operation, { intent, sealer }, limits.factsOf(intent));
+      const denial = judgeAgain(
+        operation,
+        { intent, sealer, nowMs: worker.now() },
+        limits.factsOf(intent),
+      );
       if (denial) return { kind: "denied", denial };
       if (!hasValidSeal(operation, request.sealer)) return { kind: "not-sealed", operation };
       const asked = operation.lastAsked;

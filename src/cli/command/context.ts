@@ -26,6 +26,9 @@ export interface Context {
   scrub(text: string): string;
   /** How many requests that may change something at the API left this machine. */
   written(): number;
-  /** The error; if the API rejected a signed request, its hint says where the payout secret came from. */
-  withSources(error: unknown): unknown;
+  /**
+   * The error as this run explains it: the commands of its hint name the profile, and if the API rejected a signed
+   * request, it says where the payout secret came from.
+   */
+  explained(error: unknown): unknown;
 }

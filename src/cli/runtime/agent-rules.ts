@@ -6,12 +6,12 @@ import { readLedgerUrl } from "../../domain/ledger-url.ts";
 import { inCommand } from "../../domain/text.ts";
 import { isLoopback, parseUrl } from "../../domain/url.ts";
 import { absolute, type Folders, foldersOf, type Host } from "../../platform/host.ts";
-import type { Globals } from "../args/globals.ts";
+import { type Globals, globalFlags } from "../args/globals.ts";
 import type { Command, Given } from "../command/define-command.ts";
 import { flagName } from "../command/flag.ts";
 
 type Run = Pick<Given, "name" | "flags" | "argv"> & {
-  command: Pick<Command, "flags" | "needsPerson">;
+  command: Pick<Command, "flags" | "needsPerson" | "isForAgents">;
   globals: Pick<Globals, "profile" | "baseUrl">;
   host: Pick<Host, "env" | "folders" | "platform" | "userHome">;
 };
@@ -44,16 +44,31 @@ export function forAgent(failure: Failure): Failure {
   return new Failure(reason, message, { ...details, hint: `${next} For the person: ${hint}` });
 }
 
-function needsPerson(what: string, why: string, agent: string, { argv, host }: Run): Failure {
+function needsPerson(what: string, why: string, agent: string, run: Run): Failure {
+  const { host, command } = run;
   const value = host.env[what];
   const variable = value === undefined ? "" : `${what}=${inCommand(withoutPassword(value))} `;
-  const line = `${variable}${["lenden", ...argv.map(withoutPassword).map(inCommand)].join(" ")}`;
-  const without = value === undefined ? "Let" : `Run the command without ${what}, or let`;
+  const byPerson = `a person run '${variable}${lineOf(run)}' in their own terminal`;
+  const hint =
+    value === undefined
+      ? `Let ${byPerson}.`
+      : `Run the command without ${what}${command.isForAgents ? "" : `, or let ${byPerson}`}.`;
   return new Failure(
     "agent.needs-person",
     `An agent cannot use ${what}: ${why}. This is an agent's run, because ${agent}.`,
-    { hint: `${without} a person run '${line}' in their own terminal.` },
+    { hint },
   );
+}
+
+/** The command as it was typed; without its arguments if one may be a secret that was typed by mistake. */
+function lineOf({ name, argv, command }: Run): string {
+  const known = Object.values({ ...globalFlags, ...command.flags }).map(flagName);
+  const mayBeSecret = argv.some((word) => {
+    const [flag = "", value = flag] = word.split(/=(.*)/s);
+    return (flag.startsWith("--") && !known.includes(flag)) || readApiKey(value).ok;
+  });
+  const words = mayBeSecret ? [name] : argv.map(withoutPassword).map(inCommand);
+  return ["lenden", ...words].join(" ");
 }
 
 /** lenden rejects such a URL, so the command of the hint would not run with the password either. */

@@ -49,7 +49,10 @@ export function createLedgerAccess(parts: RunParts, config: ConfigAccess, ui: Pi
     const account = await config.account();
     return noting(parts, await openOwn(account, await open(account), parts, config));
   });
-  const records = onceMade(async () => open(await config.recordsOwner()));
+  const records = onceMade(async () => {
+    const owned = await config.recordsOwner();
+    return rememberingLimits(owned, await open(owned), parts, config);
+  });
   return {
     /** The ledger of the account that the run is for. */
     own,
@@ -184,9 +187,11 @@ function noting({ noteIntent }: RunParts, ledger: Ledger): Ledger {
 async function openOwn(
   owned: Account,
   ledger: Ledger,
-  { notice, closing }: RunParts,
-  { profiles }: ConfigAccess,
+  parts: RunParts,
+  config: ConfigAccess,
 ): Promise<Ledger> {
+  const { notice, closing } = parts;
+  const { profiles } = config;
   const { joins, proposed } = owned.ledgerAccount;
   const name = await ledger.account();
   const isNamed = Object.values(owned.ledgerAccount).some((one) => one !== undefined);
@@ -202,9 +207,19 @@ async function openOwn(
     const account = await ledger.account();
     await profiles.change((now) => withAccount(now, proposed, account)).catch(() => {});
   });
+  return rememberingLimits(owned, ledger, parts, config);
+}
+
+/** At the end of the run, the profile stores that its environment had limits, if the run read some. */
+function rememberingLimits(
+  { environment, hadLimits, name }: Owned,
+  ledger: Ledger,
+  { closing }: Pick<RunParts, "closing">,
+  { profiles }: ConfigAccess,
+): Ledger {
   closing.push(async () => {
-    if (owned.environment !== "production" || owned.hadLimits || !ledger.limits.wereSet()) return;
-    await profiles.change((now) => withLimits(now, owned.name)).catch(() => {});
+    if (environment !== "production" || hadLimits || !ledger.limits.wereSet()) return;
+    await profiles.change((now) => withLimits(now, name)).catch(() => {});
   });
   return ledger;
 }

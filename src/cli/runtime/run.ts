@@ -120,7 +120,7 @@ async function runCommand(
     patient: untilStopped || patient,
   });
   const tell = async (error: unknown) => {
-    const failure = afterWrite(session.context.withSources(error), session.context.written() > 0);
+    const failure = afterWrite(session.context.explained(error), session.context.written() > 0);
     return report(agent === undefined ? failure : await adviceForAgent(failure), {
       host,
       scrubber,

@@ -1,9 +1,9 @@
 import { once } from "../../domain/collect.ts";
-import { Failure } from "../../domain/failure.ts";
 import type { Signal } from "../../platform/host.ts";
 import { createReporter } from "../terminal/reporter.ts";
 import { createUi } from "../terminal/ui.ts";
 import { createConfigAccess } from "./config-access.ts";
+import { explained } from "./explained.ts";
 import { listenForStop, type RunParts, type SessionOptions } from "./parts.ts";
 
 const defaultTimeoutMs = 60_000;
@@ -70,7 +70,7 @@ export function createSession(options: SessionOptions) {
         scrub: scrubPrinted,
       },
       written: () => written,
-      withSources: (error: unknown) => withSources(error, config.sourcesOfSignature()),
+      explained: (error: unknown) => explained(error, config.sourcesOfSignature(), parts),
     },
     /** The signal that stopped the run, if one did; one that arrives while it closes changes nothing. */
     stoppedBy: () => (closed ? closed.signal : stop.signal()),
@@ -112,16 +112,6 @@ function lazily<Part extends Asynchronous<Part>>(load: () => Promise<Part>): Par
         return Reflect.get(part, name)(...given);
       };
     },
-  });
-}
-
-function withSources(error: unknown, sources: string | undefined): unknown {
-  if (!(error instanceof Failure) || sources === undefined) return error;
-  const { status = 0, hint = "" } = error.details;
-  if (![401, 403].includes(status)) return error;
-  return new Failure(error.reason, error.message, {
-    ...error.details,
-    hint: `${hint} ${sources}`.trim(),
   });
 }
 

@@ -197,12 +197,19 @@ function createLocks(
     if (!holder || (holder.lock === write.ownLock() && holder.since === since)) return undefined;
     return (yield* write.isAlive(holder)) ? holder : undefined;
   }
-  function* claimKnown(write: Write, found: Batch, since: string): Work<PlannedClaim> {
+  function* claimKnown(
+    write: Write,
+    found: Batch,
+    since: string,
+    purpose: "send" | "cancel",
+  ): Work<PlannedClaim> {
     const batch = yield* asRecorded(byNumber, found, recorder);
     const by = yield* otherHolder(write, batch, since);
     if (by) return { kind: "held", batch, by };
     if (batch.cancelledAt !== null) return { kind: "cancelled", batch };
-    const denial = yield* limits.ofPlanned(batch, yield* account.read());
+    const own = yield* account.read();
+    const nowMs = Date.parse(since);
+    const denial = purpose === "send" ? yield* limits.ofPlanned(batch, own, nowMs) : undefined;
     if (denial) return { kind: "denied", batch, denial };
     const holder = write.holder(since);
     write.send({ sql: lock, values: [batch.number, holder.lock, since], rows: 1 });
@@ -243,7 +250,7 @@ function createLocks(
       const since = nowIn(recorder);
       return driver.write(function* (write): Work<BatchClaim> {
         const { is, found } = yield* askWhich(parts, file, which);
-        if (is.kind === "same") return yield* claimKnown(write, is.batch, since);
+        if (is.kind === "same") return yield* claimKnown(write, is.batch, since, "send");
         const unplanned = found.batches.find(({ identity }) => identity === file.identity);
         const by = unplanned && (yield* otherHolder(write, unplanned, since));
         if (unplanned && by) return { kind: "held", batch: unplanned, by };
@@ -252,9 +259,9 @@ function createLocks(
         return { kind: "ours", batch: yield* store(write, file, since) };
       });
     },
-    claimPlanned: (batch) => {
+    claimPlanned: (batch, purpose = "send") => {
       const since = nowIn(recorder);
-      return driver.write((write) => claimKnown(write, batch, since));
+      return driver.write((write) => claimKnown(write, batch, since, purpose));
     },
     release: ({ number }) =>
       driver.write((write) => done(write.send({ sql: unlock, values: [number, write.ownLock()] }))),

@@ -4,7 +4,14 @@ import { isUnsettled } from "../../domain/state.ts";
 import { type GuardScope, guardColumn, type NamedAccount } from "../account.ts";
 import type { Batch } from "../batch.ts";
 import { kinds, recipientOf } from "../columns.ts";
-import { type ClaimRequest, judgeAgain, mayHavePaid, wasJudged, withoutOthers } from "../decide.ts";
+import {
+  type ClaimRequest,
+  isAhead,
+  judgeAgain,
+  mayHavePaid,
+  wasJudged,
+  withoutOthers,
+} from "../decide.ts";
 import { readEvent } from "../events.ts";
 import type { LimitStore } from "../ledger.ts";
 import {
@@ -143,9 +150,13 @@ export class RunLimits {
   }
 
   /** Why a batch is not sent that was judged when it was planned. */
-  *ofPlanned(batch: Pick<Batch, "id" | "actor">, own: NamedAccount): Work<Denial | undefined> {
-    if (this.#sender.isAgent && batch.actor !== "agent")
-      return { kind: "not-of-agent", batch: batch.id };
+  *ofPlanned(
+    { id, actor, createdAt }: Pick<Batch, "id" | "actor" | "createdAt">,
+    own: NamedAccount,
+    nowMs: number,
+  ): Work<Denial | undefined> {
+    if (isAhead(createdAt, nowMs)) return { kind: "planned-ahead", batch: id, createdAt };
+    if (this.#sender.isAgent && actor !== "agent") return { kind: "not-of-agent", batch: id };
     return yield* this.ofSender(own);
   }
 
@@ -162,7 +173,7 @@ export class RunLimits {
   ): Work<Denial | undefined> {
     const intent: Intent = { ...one, asked: one.lastAsked };
     const facts = yield* this.ofClaim({ intent }, asking);
-    return judgeAgain(one, { intent, ...request }, facts);
+    return judgeAgain(one, { intent, nowMs: asking.nowMs, ...request }, facts);
   }
 
   /**
@@ -203,7 +214,7 @@ export class RunLimits {
   }
 
   /** The rows of a batch whose payout has an unknown outcome that no limit judged. */
-  *#unjudged(batch: bigint, sealer: Sealer, { own, readOperations }: Asking): Work<Row[]> {
+  *#unjudged(batch: bigint, sealer: Sealer, { nowMs, own, readOperations }: Asking): Work<Row[]> {
     const taken = yield* query(this.#sql.takenRows, batch, own.number);
     const unjudged: Row[] = [];
     for (let from = 0; from < taken.length; from += comparedAtOnce) {
@@ -211,7 +222,7 @@ export class RunLimits {
       const found = yield* readOperations(rows.map(({ number }) => numberIn(number)));
       for (const row of rows) {
         const one = found.get(numberIn(row.number));
-        if (one && isUnsettled(one) && !wasJudged(one, { sealer })) unjudged.push(row);
+        if (one && isUnsettled(one) && !wasJudged(one, { sealer, nowMs })) unjudged.push(row);
       }
     }
     return unjudged;

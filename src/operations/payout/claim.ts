@@ -14,12 +14,11 @@ import {
   payoutOf,
 } from "../../ledger/decide.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import { isDenial } from "../../ledger/limits.ts";
 import type { FoundOperation, Operation, ReferencedIntent } from "../../ledger/operation.ts";
 import type { Repeat } from "../create.ts";
 import { declaredByOther } from "../declared-text.ts";
 import type { OperationDeps } from "../deps.ts";
-import { deniedFailure, repeatFailure } from "../limits.ts";
+import { deniedBy, deniedFailure, repeatFailure } from "../limits.ts";
 import { lockedError } from "../record-outcome.ts";
 import { resolveHint } from "../response-failure.ts";
 import { orderOf, type PayoutOrder, payoutBody } from "./order.ts";
@@ -74,8 +73,8 @@ export async function previewClaim(
   if (decision.kind === "duplicate")
     throw duplicatePayout(decision.earlier, order.reference, await ledger.account());
   if (decision.kind === "planned") throw plannedInBatch(decision, order.reference);
-  if (decision.kind === "repeat") throw repeatFailure(decision, order);
-  if (isDenial(decision)) throw deniedFailure(decision);
+  const denied = deniedBy(decision, order);
+  if (denied) throw denied;
   const earlier = "earlier" in decision ? decision.earlier : undefined;
   const declared = "declared" in decision ? decision.declared : undefined;
   return { reference: referenceOf(order, decision), earlier, declared };
@@ -146,6 +145,7 @@ export async function checkClaim(
     case "limits-missing":
     case "agent-without-limits":
     case "not-of-agent":
+    case "planned-ahead":
       throw deniedFailure(claim);
     case "over-limit":
       throw new Error("a payout exceeds no payment");
