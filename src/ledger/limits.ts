@@ -82,8 +82,8 @@ export interface Use {
   takenAt: string | null;
   /** The number of an operation. */
   operation?: bigint;
-  /** The batch that reserves it. */
-  batch?: { number: bigint; id: string; createdAt: string };
+  /** The batch that reserves it, and the profile that planned it. */
+  batch?: { number: bigint; id: string; createdAt: string; profile: string };
   /** Planned rows to one recipient: all limits but one count their whole batch. */
   only?: SumLimit;
 }
@@ -124,6 +124,14 @@ export interface Excess {
   batches: Use[];
   /** The rows of a file that are above the limit, in its order; none if only all of them together are. */
   rows?: LimitedRow[] | undefined;
+}
+
+/** The one that needs the highest limit; of several, the first. */
+export function worstOf([first, ...others]: Excess[]): Excess | undefined {
+  const neededOf = ({ usedPaisa, askedPaisa }: Excess) => (usedPaisa ?? 0n) + askedPaisa;
+  return others.reduce((worst, one) => {
+    return worst && neededOf(one) > neededOf(worst) ? one : worst;
+  }, first);
 }
 
 /** A row of a file that is judged; or of those above a limit: also the first one to a recipient, for all of them. */

@@ -21,6 +21,7 @@ import {
   type LimitedRow,
   limitsAfter,
   sumLimits,
+  type Use,
   usedBy,
 } from "../ledger/limits.ts";
 import type { Operation } from "../ledger/operation.ts";
@@ -108,10 +109,7 @@ function aboveLimit(excess: Excess): Failure {
         freesAt === null ? "" : `Enough of it is free from ${formatTime(freesAt)}.`,
         ...batches
           .slice(0, 1)
-          .map(
-            ({ batch }) =>
-              `To free what a batch reserves, run 'lenden payout batch cancel ${batch?.id}'.`,
-          ),
+          .map(({ batch }) => `To free what a batch reserves, run '${cancelCommand(batch)}'.`),
         `To raise the limit, a person runs 'lenden limits set --${limit} ${amountText((usedPaisa ?? 0n) + askedPaisa)}'.`,
       ]
         .filter(Boolean)
@@ -124,6 +122,13 @@ function aboveLimit(excess: Excess): Failure {
       },
     },
   );
+}
+
+/** In production a batch can be of another account. What was planned without a profile has no name for it. */
+function cancelCommand(batch: Use["batch"]): string {
+  const { id = "", profile = "" } = batch ?? {};
+  const isNamed = profile !== "" && !profile.includes(" ");
+  return `lenden payout batch cancel ${id}${isNamed ? ` --profile ${inCommand(profile)}` : ""}`;
 }
 
 function rowText({ line, recipient, paisa }: LimitedRow): string {

@@ -15,6 +15,7 @@ import {
   type Sender,
   type Use,
   usedBy,
+  worstOf,
 } from "../../src/ledger/limits.ts";
 import type { FoundOperation, Intent, Operation } from "../../src/ledger/operation.ts";
 import type { Sealer } from "../../src/ledger/seal.ts";
@@ -64,7 +65,10 @@ export function modelLimits(run: ModelRun, found: (one: Operation) => FoundOpera
       const before = reserved.get(number)?.paisa ?? 0n;
       reserved.set(number, {
         ...{ kind: "payout", payee: null, takenAt: null, paisa: before + row.amountPaisa },
-        ...{ isAgent: actor === "agent", batch: { number, id, createdAt } },
+        ...{
+          isAgent: actor === "agent",
+          batch: { number, id, createdAt, profile: worker.owner.profile },
+        },
       });
     }
     const inOrder = [...reserved].sort(([one], [other]) => (one < other ? -1 : 1));
@@ -179,12 +183,9 @@ export function modelLimits(run: ModelRun, found: (one: Operation) => FoundOpera
       const row = { line: own[0]?.line ?? 0, paisa, recipient: payee };
       return planned.length > 0 && above ? [{ above, row }] : [];
     });
-    const [first] = found;
-    if (!first) return undefined;
-    return {
-      kind: "above-limit",
-      excess: { ...first.above, rows: found.map(({ row }) => row) },
-    };
+    const worst = worstOf(found.map(({ above }) => above));
+    if (!worst) return undefined;
+    return { kind: "above-limit", excess: { ...worst, rows: found.map(({ row }) => row) } };
   }
 
   const store: LimitStore = {

@@ -32,6 +32,7 @@ import {
   type Use,
   type Used,
   usedBy,
+  worstOf,
 } from "../limits.ts";
 import type { FoundOperation, Intent } from "../operation.ts";
 import type { Sealer } from "../seal.ts";
@@ -403,8 +404,9 @@ export class RunLimits {
       const excess = excessOfPayee(one, uses);
       return excess ? [{ excess, row: rowOf(one.row) }] : [];
     });
-    const [first] = above;
-    return first && { ...first.excess, rows: above.map(({ row }) => row) };
+    // The limit that lets the worst one through lets all of them through.
+    const worst = worstOf(above.map(({ excess }) => excess));
+    return worst && { ...worst, rows: above.map(({ row }) => row) };
   }
 }
 
@@ -528,7 +530,7 @@ function useOfBatch(row: Row): Use {
     ...{ paisa: numberIn(row.reserved_paisa), isAgent: row.actor === "agent" },
     batch: {
       ...{ number: numberIn(row.number), id: String(row.id) },
-      createdAt: String(row.created_at),
+      ...{ createdAt: String(row.created_at), profile: String(row.profile) },
     },
   };
 }
@@ -621,7 +623,7 @@ function statements(scope: GuardScope, { isIn }: Pick<Dialect, "isIn">) {
       "$1",
     ),
     /** $1 scope of batches. */
-    batches: `${reserving("b.number, b.id, b.created_at, b.reserved_paisa, b.actor", "$1")} ORDER BY b.number`,
+    batches: `${reserving("b.number, b.id, b.created_at, b.reserved_paisa, b.actor, b.profile", "$1")} ORDER BY b.number`,
     /** $1 time, $2 recipient, $3 scope, $4 the batch whose rows do not count. */
     recipient: `SELECT ${ofNewRecipient("$2", "$1", "$3", "CAST($4 AS bigint)")}`,
     /** `taken`: how many have a payout that is not free. */
