@@ -3,7 +3,7 @@ import { flag } from "../cli/command/flag.ts";
 
 export const mcp = defineCommand({
   description:
-    "Speaks the Model Context Protocol on standard input and output, for the profile that it is started with. Plans payouts and refunds; with --allow-send and limits for agents, also sends them. 'docs/agents.md' describes the tools.",
+    "Speaks the Model Context Protocol on standard input and output, for the profile that it is started with. Plans payouts and refunds; with --allow-send and agent limits, sends them. 'docs/agents.md' describes the tools.",
   examples: {
     "Print the configuration for a client": "lenden mcp --print-config",
   },

@@ -20,7 +20,7 @@ export const exits = {
   },
   access: {
     code: 4,
-    means: "not authorized: credentials, environment, clock, confirmation or agent",
+    means: "not authorized: credentials, environment, clock, seal, confirmation, limit or agent",
     retry: "once fixed",
   },
   conflict: {

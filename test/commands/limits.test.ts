@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { faults } from "../sandbox/running.ts";
 import { scratchFolder } from "../support/helpers.ts";
 import { errorOf, jumpingHost, lenden, typedBy } from "../support/lenden.ts";
 import {
@@ -215,16 +214,6 @@ test("a file that was planned by a clock that was ahead is not sent: limits judg
   expect((await merchant.lenden([...cancel, "--yes"])).code).toBe(0);
   const again = await rejected(merchant, [...send.slice(0, -1), "--name", "again"]);
   expect(again).toMatchObject({ reason: "limits.day" });
-});
-
-test("a payout that was ordered by a clock that was ahead is judged when it is sent again", async () => {
-  const merchant = await openMerchant({ faults: faults("createPayout:hang") });
-  const order = ["payout", "send", "--amount", "60", "--to", "01712345678", "--method", "bkash"];
-  const ahead = { host: jumpingHost(25 * 60 * 60_000) };
-  await merchant.lenden([...order, "--ref", "AHEAD", "--timeout", "3s"], ahead);
-  await merchant.json(["limits", "set", "--day", "50"]);
-  const error = await rejected(merchant, [...order, "--ref", "AHEAD"]);
-  expect(error).toMatchObject({ reason: "limits.day" });
 });
 
 test("commands of a hint name the profile of the command line", async () => {

@@ -346,6 +346,23 @@ describeEach(databases, "I13: limits", ({ share }) => {
     });
   });
 
+  test("what a clock that was ahead let through is judged again, or not sent", async () => {
+    const { ledger, set, later } = await setup({});
+    later(2 * dayMs);
+    await sent(ledger, "A", unknown);
+    const { batch } = await planned(ledger, "file", 1);
+    await ledger.batches.release(batch);
+    later(-2 * dayMs);
+    await set("payout", "100");
+
+    expect(await taken(ledger, "A")).toMatchObject(above("payout", null));
+    expect(await ledger.batches.claimPlanned(batch)).toMatchObject({
+      kind: "denied",
+      denial: { kind: "planned-ahead", batch: batch.id },
+    });
+    expect(await ledger.batches.claimPlanned(batch, "cancel")).toMatchObject({ kind: "ours" });
+  });
+
   test("a ledger without limits is rejected, if the profile had some", async () => {
     const remembering = { ...owner, environment: "production", expectsLimits: true };
     const { ledger, set } = await setup({}, { owner: remembering });

@@ -111,6 +111,7 @@ export const seams = {
   /** Whether the duplicates of an unsettled payout were checked when it was ordered. */
   wasChecked: decoratedAt("ledger/decide.ts", "wasChecked"),
   /** Whether limits judged it then. */
+  isAhead: decoratedAt("ledger/decide.ts", "isAhead"),
   wasJudged: decoratedAt("ledger/decide.ts", "wasJudged"),
   /** An operation without what others recorded. */
   withoutOthers: decoratedAt("ledger/decide.ts", "withoutOthers"),

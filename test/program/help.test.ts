@@ -96,7 +96,7 @@ describe("the limits of help", () => {
       ),
     );
     for (const text of texts) expect(text).toMatch(/\nLearn more: lenden help .+\n$/);
-    expect(texts.join(" ").split(/\s+/).length).toBeLessThan(10_300);
+    expect(texts.join(" ").split(/\s+/).length).toBeLessThan(10_400);
   });
 
   test.each(commands)(

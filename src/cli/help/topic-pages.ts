@@ -1,4 +1,4 @@
-import { callbackFaultKinds, callbackFaultNames, faultKinds } from "../../api/contract/fault.ts";
+import { callbackFaultKinds, faultKinds } from "../../api/contract/fault.ts";
 import type { fields } from "../../batches/fields.ts";
 import { exits } from "../../domain/failure.ts";
 import { numberFormats } from "../../domain/mobile.ts";
@@ -163,8 +163,10 @@ export const topicPages: Record<TopicName, Record<string, string | Record<string
       Object.entries(faultKinds).map(([kind, { effect }]) => [kind, effect]),
     ),
     Endpoints: `${endpointNames.join(", ")}, or * for all.`,
-    "Only in 'lenden sandbox torture'": { kill: "kills the program during its request" },
-    "Callback faults there": `${callbackFaultNames.join(", ")}.`,
+    "Only in 'lenden sandbox torture'": {
+      kill: "kills the program during its request",
+      "callback-<kind>": "a callback fault, but lost",
+    },
     "Callback faults": "--callback-fault takes <kind>[:<rate>]. The first matching rule applies.",
     "Kinds of callback faults": callbackFaultKinds,
     "Test numbers (for recipients, payers and refund accounts)": {

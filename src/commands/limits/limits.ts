@@ -4,7 +4,6 @@ import { money, table, text, time, type View } from "../../cli/output/view.ts";
 import { decimalText } from "../../domain/amount.ts";
 import type { Environment } from "../../domain/api-keys.ts";
 import { usage } from "../../domain/failure.ts";
-import type { LimitName } from "../../domain/limit.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { LimitStatus } from "../../operations/limits.ts";
 
@@ -78,7 +77,7 @@ export function limitsTable(limits: LimitStatus[]): View {
     id: ({ name }) => name,
     empty: "",
     columns: {
-      name: ["LIMIT", ({ name }) => text(meanings[name])],
+      name: ["LIMIT", ({ name }) => text(name)],
       value: [
         "AT MOST",
         (one) => (one.name === "repeat" ? text(one.value ?? "warn") : paisa(one.value)),
@@ -95,13 +94,3 @@ export function limitsTable(limits: LimitStatus[]): View {
 function paisa(value: string | null) {
   return money(value === null ? null : BigInt(value));
 }
-
-const meanings: Record<LimitName, string> = {
-  payout: "payout",
-  day: "payouts of a day",
-  "refund-day": "refunds of a day",
-  "new-recipient": "new recipient",
-  repeat: "repeat",
-  "agent-payout": "agent, each",
-  "agent-day": "agents, day",
-};

@@ -19,7 +19,7 @@ const usualTimeoutMs = 300_000;
 
 export const sandboxTorture = defineCommand({
   description:
-    "Runs your program against a temporary sandbox with faults, and compares the sandbox's records with your orders. Without --timeout, the test ends after five minutes.",
+    "Runs your program against a temporary sandbox with faults, and compares its records with your orders. Without --timeout, it ends after five minutes.",
   examples: {
     "Test a payout program":
       "lenden sandbox torture --expect expected.csv -- node pay.mjs expected.csv",
@@ -38,11 +38,7 @@ export const sandboxTorture = defineCommand({
       "--expect-first-round",
       "Expect what a round without faults creates",
     ),
-    results: flag.optional(
-      "--results <file>",
-      "What your program believes: order,status",
-      readText,
-    ),
+    results: flag.optional("--results <file>", "What the program believes: order,status", readText),
     rounds: flag.optional("--rounds <n>", "Rounds (default: 10)", readCount(10_000)),
     runs: flag.optional("--runs <n>", "Maximum runs in a round (default: 5)", readCount(100)),
     runTimeout: flag.optional(

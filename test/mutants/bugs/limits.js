@@ -143,6 +143,12 @@ export const limitBugs = [
     tests: bounded(reserving),
   },
   {
+    name: "limits: what a clock that was ahead let through is sent",
+    seam: "isAhead",
+    decorate: () => () => false,
+    tests: bounded("a clock that was ahead"),
+  },
+  {
     name: "limits: what another login recorded as unknown is not judged",
     seam: "wasJudged",
     decorate: () => () => true,
