@@ -11,28 +11,30 @@ const isOneFile = process.env.LENDEN_BUILT !== undefined;
 /** Tests that take long, for `npm run test:deep`. The simulator's known cases stay in `npm test`. */
 const long = [
   "**/*.deep.test.ts",
-  "test/reconcile/{direction,explain,memory,month-end,other-rows,returned,wallet-month}.test.ts",
+  "test/reconcile/{direction,explain,import,memory,month-end,other-rows,returned,wallet-month}.test.ts",
   "test/report/report-command.test.ts",
-  "test/batch/{corpus,generated,large-file,round-trip,spreadsheet}.test.ts",
+  "test/batch/{corpus,generated,large-file,reserve,round-trip,spreadsheet}.test.ts",
   "test/callbacks/{conformance,forward,hostile,listen}.test.ts",
-  "test/commands/{agent-directories,duplicate-protection,first-use,lists,lost-output,pay-page,reader,resolve-production,round-trip,sandbox,sandbox-callbacks,sandbox-start,team-ledger,time-zone,unmoved-file,verify-api,wait}.test.ts",
+  "test/commands/{agent-directories,duplicate-protection,first-use,limits,lists,lost-output,pay-page,reader,record-differs,resolve-production,round-trip,sandbox,sandbox-callbacks,sandbox-start,team-ledger,time-zone,unmoved-file,verify-api,wait}.test.ts",
   "test/completions/tab.test.ts",
-  "test/config/{keychain,profiles-file,profiles-secrets}.test.ts",
+  "test/config/{keychain,profile-rotate,profiles-file,profiles-secrets}.test.ts",
   "test/crash/**/*.test.ts",
   "test/doctor/machine.test.ts",
   "test/http/{addresses,hostile,transport}.test.ts",
   "test/ledger/{alterations,colleague,copies,differential,edited,file,head,lost,move,other-logins,position,prepared,read-only}.test.ts",
   "test/ledger/server-{batches,commits,durability,faults,identity,outage,pooler,settings}.test.ts",
-  "test/limits/{accounts,harness,search}.test.ts",
+  "test/limits/{accounts,harness,search,tools}.test.ts",
   "test/linear.test.ts",
   "test/mcp/{colleague,faults,limits,loading,production,sending,tools}.test.ts",
   "test/package/package.test.ts",
+  "test/operations/record-bounds.test.ts",
   "test/pipes.test.ts",
   "test/program/{closing,compile-cache,directories,few-files,man,surroundings,time-limit,timeout}.test.ts",
   "test/secrets.test.ts",
   "test/simulator/!(found).test.ts",
   "test/simulator/found-steps.test.ts",
   "test/terminal/{actor,asking,batch-progress,leaving,production,profile-add,refund-create}.test.ts",
+  "test/torture/torture.test.ts",
   "test/ui/safe-text.test.ts",
 ];
 
@@ -57,7 +59,7 @@ function included(): string[] {
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const slow =
-      /\/test\/(?:crash|completions|simulator|terminal)\/|\/(?:secrets|listen|trial|create|resolve|duplicate-protection)\.test/;
+      /\/test\/(?:crash|completions|simulator|terminal|torture)\/|\/(?:secrets|listen|trial|create|resolve|duplicate-protection)\.test/;
     const sorted = await super.sort(files);
     return [
       ...sorted.filter(({ moduleId }) => slow.test(moduleId)),

@@ -9,7 +9,7 @@ const events = all.map((fault, at) => ({
 }));
 const example: Example = {
   ...{ kind: "paid-twice", order: undefined, records: [], amountPaisa: 1n },
-  ...{ round: 3, only: all, events },
+  ...{ round: 3, only: all, events, places: events.map(({ place }) => place) },
 };
 
 /** Plays the example, which fails if some faults are injected. */

@@ -24,7 +24,7 @@ function withSources(error: Failure, sources: string | undefined): Failure {
 }
 
 /** A command that a hint names, such as 'lenden limits set', unless it is for no account. */
-const commands = /'lenden (?!profile|help|demo|sandbox|completion|mcp)((?:[^'\\]|\\.)*)'/g;
+const commands = /'lenden\s(?!profile|help|demo|sandbox|completion|mcp)((?:[^'\\]|\\.)*)'/g;
 
 /** Names the account of the command line in the commands of a hint. What agents set is not in a person's terminal. */
 function withAccount(error: Failure, { globals, host, actorOf }: Run): Failure {

@@ -50,7 +50,7 @@ export function faultFor(
     (name) => only.includes(name) && (name !== "clock-skew" || endpoint === "createPayout"),
   );
   // One of these ends a run, or takes as long as the program is patient.
-  const rare = Math.min(1 / 8, 1 / (2 * orders));
+  const rare = Math.min(1 / 16, 1 / (2 * orders));
   const isRare = (name: RequestFault) => requestFaults[name].isRare === true;
   const found = possible.find((name) => isRare(name) && drawn(what, name) < rare);
   if (found || drawn(what, "any") >= share) return found;

@@ -7,8 +7,10 @@ export interface Example extends Finding {
   round: number;
   /** The faults of its round. */
   only: readonly TortureFault[];
-  /** The requests for its order, and the callbacks about it. */
+  /** The requests for its order, and the callbacks about it; once each fault is needed, all that have one. */
   events: Event[];
+  /** The places of its round that had a fault. */
+  places: string[];
   /** False if the same faults did not lead to it again, and undefined if that was not tried. */
   isRepeated?: boolean;
 }
@@ -44,23 +46,27 @@ export async function simplest(
   const enough = (await failsWith(seen)) ? seen : all;
   if (enough === all && !(await failsWith(all))) return best;
   const only = await smallest(enough, failsWith);
-  const places = best.events.flatMap(({ fault, place }) => (fault ? [place] : []));
   const failsAt = (some: readonly string[]) => fails({ only, places: new Set(some) });
-  if (await failsAt(places)) await smallest(places, failsAt);
+  // A fault of another order may have ended a run.
+  const own = best.events.flatMap(({ fault, place }) => (fault ? [place] : []));
+  const places = (await failsAt(own)) ? own : best.places;
+  if (places === own || (await failsAt(places))) await smallest(places, failsAt);
   return best;
 }
 
-/** One item if one is enough, else a part of which none can be removed. */
+/** A part that is enough, and of which nothing can be removed. */
 async function smallest<Item>(
   all: readonly Item[],
   isEnough: (some: readonly Item[]) => Promise<boolean>,
 ): Promise<readonly Item[]> {
   if (all.length < 2) return all;
-  for (const one of all) if (await isEnough([one])) return [one];
+  const half = Math.ceil(all.length / 2);
+  for (const part of [all.slice(0, half), all.slice(half)])
+    if (await isEnough(part)) return smallest(part, isEnough);
   let left = all;
   for (const one of all) {
     const fewer = left.filter((other) => other !== one);
-    if (await isEnough(fewer)) left = fewer;
+    if (fewer.length > 0 && (await isEnough(fewer))) left = fewer;
   }
   return left;
 }

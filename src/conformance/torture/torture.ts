@@ -88,7 +88,7 @@ export async function torture(options: TortureOptions): Promise<Tally> {
       const played = await play(round, faults, places).catch(unlessFailure);
       tally.repeats += 1;
       onProgress(tally);
-      const found = played && examplesIn(played, faults, orders).examples;
+      const found = played && examplesIn(played, faults, orders, places !== undefined).examples;
       return found?.find((one) => one.kind === kind && one.order === order);
     });
   return tally;
@@ -142,21 +142,23 @@ function examplesIn(
   { round, books, events, results }: Round,
   only: readonly TortureFault[],
   orders: readonly Order[],
+  areFaultsNeeded = false,
 ): { examples: Example[]; problems: string[] } {
   const { items: beliefs, problems } = results
     ? readBeliefs(results, orders)
     : { items: [], problems: [] };
   const about = events.map(({ mention }) => mention && orderOf(mention, orders));
   const seen = only.filter((name) => events.some(({ fault }) => fault === name));
+  const places = events.flatMap(({ fault, place }) => (fault ? [place] : []));
   const examples = findingsIn(books, orders, beliefs).map((finding) => {
     const { order, records } = finding;
     const own = events.filter(({ fault, mention }, index) => {
       // It ends the run for all orders.
-      if (fault === "kill") return true;
+      if (fault === "kill" || (fault && areFaultsNeeded)) return true;
       if (order) return about[index] === order;
       return mention && !about[index] && mention.reference === records[0]?.reference;
     });
-    return { ...finding, round, only: seen, events: own };
+    return { ...finding, round, only: seen, events: own, places };
   });
   return { examples: examples.filter((one) => !isHarmless(one)), problems };
 }
