@@ -96,6 +96,12 @@ function partOf({ invoices, large, random }: Caller): Invoice {
   return { ...large, amount: 600 + Math.floor(random.share() * large.amount) };
 }
 
+/** How a call ended; of what was modified also what it is, because lenden alone wrote this ledger. */
+function endOf({ reason, kind, message }: Record<string, unknown>, otherwise: string): string {
+  const end = String(reason ?? kind ?? otherwise);
+  return end.includes("modified") ? `${end}: ${message}` : end;
+}
+
 /** One run of the tool, perhaps killed. */
 export async function callCommand(caller: Caller, ends: Ends): Promise<void> {
   const { random } = caller;
@@ -107,8 +113,7 @@ export async function callCommand(caller: Caller, ends: Ends): Promise<void> {
   if (isKilled) await Promise.race([delay(100 + random.share() * 500), ending]);
   if (isKilled) child.kill("SIGKILL");
   const end = await ending;
-  const { reason, kind } = errorOf(end);
-  count(ends, end.signal ?? String(reason ?? kind ?? `exit ${end.code}`));
+  count(ends, end.signal ?? endOf(errorOf(end), `exit ${end.code}`));
 }
 
 function lineOf(caller: Caller): string[] {
@@ -174,8 +179,8 @@ export class Tools {
     this.slowestMs = Math.max(this.slowestMs, called.ms);
     const { error, batch, next } = called.data;
     if (name === "plan_payouts" && typeof batch === "string") this.#plans.push(batch);
-    const reason = isObject(error) ? (error.reason ?? error.kind) : undefined;
-    count(this.#ends, `mcp ${reason ?? (next === undefined ? name : "next")}`);
+    const otherwise = next === undefined ? name : "next";
+    count(this.#ends, `mcp ${endOf(isObject(error) ? error : {}, otherwise)}`);
   }
 
   #chosen(): [name: string, given: Record<string, unknown>] {
@@ -203,8 +208,7 @@ export async function sendOpenPlans(caller: Caller, ends: Ends): Promise<void> {
     for (let next = batches.pop(); next; next = batches.pop()) {
       const line = ["payout", "batch", "send", next.batch, "--timeout", "20s", "--json"];
       const end = await built(line, { env });
-      const { reason, kind } = errorOf(end);
-      count(ends, `last: ${reason ?? kind ?? `exit ${end.code}`}`);
+      count(ends, `last: ${endOf(errorOf(end), `exit ${end.code}`)}`);
     }
   };
   await Promise.all(Array.from({ length: 8 }, send));

@@ -101,11 +101,34 @@ test("the last run of a round has no faults", async () => {
   expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, requests: 12, faults: {} });
 });
 
+test("the verdict names orders without a result, and a program that sent no request", async () => {
+  const file = twoOrders();
+  const script = 'printf "order,status\\nINV-1,unknown\\n" > "$LENDEN_TORTURE_DIR/r.csv"';
+  const flags = ["--expect", file, "--results", "r.csv", "--rounds", "1", "--runs", "1"];
+  const { code, stdout } = await torture(...flags, "--", "sh", "-c", script);
+  expect(code).toBe(11);
+  expect(stdout).toContain("what your program believes of INV-2 (no row in --results)");
+  expect(stdout).toContain("No request reached LENDEN_BASE_URL.");
+});
+
+test("a report that cannot be written is known before the program runs", async () => {
+  const proof = join(scratchFolder(), "ran");
+  const flags = ["--expect", twoOrders(), "--junit", "/no/r.xml"];
+  const { code, error } = await torture(...flags, "--json", "--", "touch", proof);
+  expect([code, error]).toMatchObject([1, { message: expect.stringContaining("/no/r.xml") }]);
+  expect(existsSync(proof)).toBe(false);
+});
+
 describe("sandbox torture rejects", () => {
   const file = twoOrders();
   test.each<[string, string[], string]>([
     ["a missing expectation", ["--", "true"], "use --expect <file> or --expect-first-round"],
     ["a missing command", ["--expect", file], "The command to run is missing"],
+    [
+      "an unknown placeholder",
+      ["--expect", file, "--env", "API={base-url}", "--", "true"],
+      "{base-url} is not one of: {base_url}, ",
+    ],
     ["a program that does not exist", ["--expect", file, "--", "no-such-program"], "not found"],
     ["--before that fails", ["--expect", file, "--before", "exit 3", "--", "true"], "ended with 3"],
     [

@@ -14,6 +14,7 @@ import { err, ok, quoted, type Result } from "../../domain/result.ts";
 import type { Host } from "../../platform/host.ts";
 import { sandboxFlags } from "./options.ts";
 
+const suite = "lenden sandbox torture";
 const usualRounds = 10;
 const usualTimeoutMs = 300_000;
 
@@ -70,12 +71,14 @@ export const sandboxTorture = defineCommand({
     const { chosenFaults } = await import("../../conformance/torture/schedule.ts");
     const only = chosenFaults(typed);
     const seed = given ?? Buffer.from(context.host.randomBytes(4)).readUInt32BE();
+    // A path that cannot be written is known before the test, which may take minutes.
+    if (input.junit !== undefined) writeReport(input.junit, suite, []);
     const tally = await play({ ...input, only, seed }, context);
     const { reportOf } = await import("../../conformance/torture/report.ts");
     const { command, rounds = usualRounds, results, junit } = input;
     const flags = repeatedFlags({ ...input, only, seed });
     const report = reportOf(tally, { command, flags, seed, only, rounds, hasResults: !!results });
-    if (junit !== undefined) writeReport(junit, "lenden sandbox torture", report.cases);
+    if (junit !== undefined) writeReport(junit, suite, report.cases);
     return report;
   },
   output: ({ z, text, count, amount, each }) =>
@@ -212,9 +215,15 @@ function repeatedFlags(input: Input): string[] {
   ];
 }
 
+const placeholders = ["base_url", "api_key", "payout_secret", "dir"];
+
 function readVariable(typed: string): Result<[name: string, text: string]> {
   const [, variable = "", text = ""] = /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s.exec(typed) ?? [];
-  return variable === ""
-    ? err(`${quoted(typed)} is not a variable. Write NAME=value.`)
-    : ok([variable, text]);
+  if (variable === "") return err(`${quoted(typed)} is not a variable. Write NAME=value.`);
+  const [, other] =
+    [...text.matchAll(/\{([a-z_-]+)\}/g)].find(([, name = ""]) => !placeholders.includes(name)) ??
+    [];
+  return other === undefined
+    ? ok([variable, text])
+    : err(`{${other}} is not one of: ${placeholders.map((name) => `{${name}}`).join(", ")}.`);
 }

@@ -51,6 +51,9 @@ export function reportOf(tally: Tally, tested: Tested) {
     tried,
     ...faultLines(tally),
     ...untestedLines(found.untested),
+    ...(rounds > 0 && requests === 0
+      ? ["No request reached LENDEN_BASE_URL. Check which URL and key your program uses."]
+      : []),
     ...unfinishedLines(tally),
   ];
   const cases = keysOf(failureKinds).map((kind) => {
@@ -143,12 +146,20 @@ function faultLines({ faults }: Tally): string[] {
 }
 
 /** What this test says nothing about, in clauses. */
-function untestedIn({ faults, callbacks }: Tally, { hasResults, only }: Tested): string[] {
+function untestedIn(
+  { faults, callbacks, withoutResult }: Tally,
+  { hasResults, only }: Tested,
+): string[] {
   const isTested = (name: TortureFault) => callbacks > 0 || !isOfCallback(name);
   const missing = only.filter((name) => isTested(name) && !faults.has(name));
   return [
     ...(callbacks > 0 ? [] : ["callbacks (nothing on this machine responded to one)"]),
     ...(hasResults ? [] : ["what your program believes (--results)"]),
+    ...(withoutResult.size > 0
+      ? [
+          `what your program believes of ${[...withoutResult].slice(0, 5).join(", ")} (no row in --results)`,
+        ]
+      : []),
     ...(only.length < tortureFaultNames.length ? ["the faults that --only omits"] : []),
     ...(missing.length > 0 ? [`the faults ${missing.join(", ")}`] : []),
   ];

@@ -4,7 +4,7 @@ import type { Paisa } from "../../domain/amount.ts";
 import { Failure, usage } from "../../domain/failure.ts";
 import type { Resource } from "../../domain/statuses.ts";
 import { orderOf, ordersOf } from "./books.ts";
-import { type Order, readBeliefs } from "./expected.ts";
+import { type Belief, type Order, readBeliefs } from "./expected.ts";
 import { playRound, type Round, type RoundOptions } from "./round.ts";
 import { type Example, simplest } from "./simplest.ts";
 import { type FailureKind, findingsIn } from "./verdict.ts";
@@ -42,6 +42,8 @@ export interface Tally {
   /** How often each fault was injected. */
   faults: Map<TortureFault, number>;
   failed: Map<FailureKind, Failed>;
+  /** The names of the orders whose results a round lacked. */
+  withoutResult: Set<string>;
   /** How many rounds were repeated with fewer faults. */
   repeats: number;
   /** A round in which no run exited with 0, and the end of what the last one printed. */
@@ -75,15 +77,15 @@ export async function torture(options: TortureOptions): Promise<Tally> {
     );
   const tally: Tally = {
     ...{ orders, rounds: 0, requests: 0, callbacks: 0, repeats: 0, unfinished: undefined },
-    ...{ faults: new Map(), failed: new Map() },
+    ...{ faults: new Map(), failed: new Map(), withoutResult: new Set() },
   };
   for (let round = 1; round <= rounds && !signal.aborted; round += 1) {
     const played = await play(round, only);
     if (played) add(played, only, tally);
     onProgress(tally);
   }
-  for (const failed of tally.failed.values())
-    failed.example = await simplest(failed.example, async ({ only: faults, places }) => {
+  for (const failed of tally.failed.values()) {
+    const simple = await simplest(failed.example, async ({ only: faults, places }) => {
       const { round, kind, order } = failed.example;
       const played = await play(round, faults, places).catch(unlessFailure);
       tally.repeats += 1;
@@ -91,6 +93,9 @@ export async function torture(options: TortureOptions): Promise<Tally> {
       const found = played && examplesIn(played, faults, orders, places !== undefined).examples;
       return found?.find((one) => one.kind === kind && one.order === order);
     });
+    // Without time to repeat it, nothing is known about that.
+    if (simple.isRepeated || !signal.aborted) failed.example = simple;
+  }
   return tally;
 }
 
@@ -121,8 +126,8 @@ function expectationOf(first: Round | undefined): Order[] {
 }
 
 function add(played: Round, only: readonly TortureFault[], tally: Tally): void {
-  const { round, events, ends } = played;
-  const { examples, problems } = examplesIn(played, only, tally.orders);
+  const { round, events, ends, results } = played;
+  const { examples, problems, beliefs } = examplesIn(played, only, tally.orders);
   if (problems.length > 0) throw usage(problems.map((problem) => `--results: ${problem}`));
   const callbacks = events.filter(({ endpoint }) => endpoint === "callback");
   tally.rounds += 1;
@@ -132,6 +137,9 @@ function add(played: Round, only: readonly TortureFault[], tally: Tally): void {
   for (const { endpoint, fault, status } of events)
     if (fault && (endpoint !== "callback" || status !== null))
       tally.faults.set(fault, (tally.faults.get(fault) ?? 0) + 1);
+  if (results)
+    for (const { order } of tally.orders)
+      if (!beliefs.some((belief) => belief.order === order)) tally.withoutResult.add(order);
   const last = ends.at(-1);
   if (last && last.code !== 0) tally.unfinished ??= { round, ...last };
   for (const example of examples) addFinding(example, tally);
@@ -143,7 +151,7 @@ function examplesIn(
   only: readonly TortureFault[],
   orders: readonly Order[],
   areFaultsNeeded = false,
-): { examples: Example[]; problems: string[] } {
+): { examples: Example[]; problems: string[]; beliefs: Belief[] } {
   const { items: beliefs, problems } = results
     ? readBeliefs(results, orders)
     : { items: [], problems: [] };
@@ -160,7 +168,7 @@ function examplesIn(
     });
     return { ...finding, round, only: seen, events: own, places };
   });
-  return { examples: examples.filter((one) => !isHarmless(one)), problems };
+  return { examples: examples.filter((one) => !isHarmless(one)), problems, beliefs };
 }
 
 /** A payment has no reference: after a lost response, a program can only create it again. */
