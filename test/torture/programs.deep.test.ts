@@ -42,20 +42,23 @@ test("callback-checked.mjs passes rounds of every fault", async () => {
   expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, verdict: "passed" });
 });
 
-test.for([
+/** Four for each language; the first ones have every kind of failure. */
+const samples = [
   ["new-reference.mjs", "paid-twice"],
-  ["refund-repeated.mjs", "paid-twice"],
-  ["timeout-is-failure.mjs", "wrong-belief"],
   ["callback-believed.mjs", "wrong-belief"],
   ["float-amount.py", "wrong-amount"],
+  ["other-text.php", "never-paid"],
+  ["refund-repeated.mjs", "paid-twice"],
+  ["timeout-is-failure.mjs", "wrong-belief"],
   ["reference-reused.py", "never-paid"],
   ["no-retry.py", "never-paid"],
   ["rejected-duplicate.py", "paid-twice"],
   ["created-is-paid.php", "wrong-belief"],
-  ["other-text.php", "never-paid"],
   ["marked-too-early.php", "never-paid"],
   ["earlier-status.php", "wrong-belief"],
-] as const)(
+] as const;
+
+test.for(samples.slice(0, runs(5, samples.length)))(
   "%s is found with every fault: %s, and repeated by its seed",
   { timeout: limitMs },
   async ([name, kind], { skip }) => {
