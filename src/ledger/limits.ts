@@ -80,6 +80,8 @@ export interface Use {
   payee: string | null;
   /** When it was last taken to be sent, ISO 8601; null if it counts until it is resolved or cancelled. */
   takenAt: string | null;
+  /** When the API accepted it, ISO 8601: a day later its recipient is no longer new. Null if that is not certain. */
+  acceptedAt?: string | null;
   /** The number of an operation. */
   operation?: bigint;
   /** The batch that reserves it, and the profile that planned it. */
@@ -240,7 +242,10 @@ export function excessOf(
     const counted = uses.filter((use) => counts(limit, use, payee));
     return {
       ...{ limit, allowedPaisa, usedPaisa, askedPaisa },
-      freesAt: freesAt(counted, usedPaisa + askedPaisa - allowedPaisa),
+      freesAt: firstOf([
+        freesAt(counted, usedPaisa + askedPaisa - allowedPaisa),
+        ...(limit === "new-recipient" ? counted.map(({ acceptedAt }) => endIn(acceptedAt)) : []),
+      ]),
       batches: counted.filter(({ batch }) => batch),
     };
   }
@@ -257,6 +262,18 @@ export function countedSince(nowMs: number): string {
 /** When a use no longer counts, ISO 8601. */
 export function endOf(takenAt: string): string {
   return new Date(Date.parse(takenAt) + dayMs).toISOString();
+}
+
+function endIn(at: string | null | undefined): string | null {
+  return at ? endOf(at) : null;
+}
+
+/** The first of some times; null if there is none. */
+function firstOf(times: (string | null)[]): string | null {
+  return times.reduce(
+    (first, one) => (one !== null && (!first || one < first) ? one : first),
+    null,
+  );
 }
 
 /** When uses that end by themselves have freed an amount, ISO 8601; null if they never do. */

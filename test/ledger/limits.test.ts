@@ -202,6 +202,9 @@ describeEach(databases, "I13: limits", ({ share }) => {
     await end(await to("A", 600n), rejected);
     await end(await to("B", 500n), accepted("P-B"));
     expect(await to("C", 101n)).toMatchObject(above("new-recipient", 500n));
+    // More than the limit, but a day later the recipient is no longer new.
+    const known = above("new-recipient", 500n, "2026-11-21T10:00:00.000Z");
+    expect(await to("C", 700n)).toMatchObject(known);
     await end(await to("C", 100n), { ...accepted("P-C"), status: "Cancelled" });
     expect(await taken(ledger, "OTHER", 600n)).toMatchObject({ kind: "new" });
     later(dayMs);

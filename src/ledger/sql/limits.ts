@@ -506,6 +506,7 @@ function useOfOperation(row: Row, takeover: Takeover | undefined): Use {
     isAgent: row.actor === "agent" || takeover?.isAgent === true,
     payee: row.kind === "payout" ? textOrNull(row.recipient_key) : null,
     takenAt: row.phase === "unresolved" ? null : (takeover?.at ?? String(row.created_at)),
+    acceptedAt: row.phase === "live" ? textOrNull(row.accepted_at) : null,
     operation: numberIn(row.number),
   };
 }
@@ -564,7 +565,7 @@ function statements(scope: GuardScope, { isIn }: Pick<Dialect, "isIn">) {
   const { ofOperations, inSql, isProduction } = scope;
   const isLimited = "o.kind IN ('payout', 'refund')";
   const columns =
-    "o.number, o.kind, o.amount_paisa, o.actor, o.recipient_key, o.created_at, o.phase";
+    "o.number, o.kind, o.amount_paisa, o.actor, o.recipient_key, o.created_at, o.accepted_at, o.phase";
   // With the zero, no other statement uses the index of the day, and this one uses no other.
   const recent = `FROM lenden.operations o
     WHERE ${guardColumn("o.")} + 0 = CAST($1 AS bigint) AND ${isLimited} AND o.created_at > $2`;
