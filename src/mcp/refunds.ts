@@ -51,9 +51,8 @@ export function createRefundPlans() {
       const existing = await refundOf(order, call);
       if (existing) await warnOfOthers(existing, call);
       else {
-        const found = await refundable(order.payment, await call.deps());
-        const nowMs = call.context.host.now();
-        checkRefund(found, order.amount, { again: false, nowMs });
+        const { paidPaisa } = await refundable(order.payment, await call.deps());
+        await check(order, paidPaisa, call);
       }
       plans.set(plan.id, plan);
       if (plans.size > mostPlans) for (const [first] of [...plans].slice(0, 1)) plans.delete(first);
@@ -149,7 +148,8 @@ export async function sendRefund(plan: RefundPlan, call: Call): Promise<Ended> {
   const { payment, amount, accountType, accountNumber, note } = plan.order;
   const known = await refundOf(plan.order, call);
   if (known) await warnOfOthers(known, call);
-  if (known && isUnresolved(known)) rejectUnresolved(known, plan.order, call);
+  // A person resolves it: the failure says how. Nothing is requested, because none was asked.
+  if (known && isUnresolved(known)) await check(plan.order, amount, call);
   if (!known) {
     const request = {
       ...{ transactionId: payment, accountType, accountNumber },
@@ -168,8 +168,12 @@ export async function sendRefund(plan: RefundPlan, call: Call): Promise<Ended> {
   };
 }
 
-/** Names how a person resolves it. Nothing is requested: no person was asked. @throws Failure `refund.duplicate` */
-function rejectUnresolved(known: Operation, { payment, amount }: RefundOrder, call: Call): void {
-  const found = { payment: { transactionId: payment }, paidPaisa: amount, refunds: [known] };
-  checkRefund(found, amount, { again: false, nowMs: call.context.host.now() });
+/** @throws Failure if the ledger rejects this refund now */
+async function check(
+  { payment, amount }: RefundOrder,
+  paidPaisa: Paisa,
+  { context }: Call,
+): Promise<void> {
+  const refund = { target: payment, amountPaisa: amount };
+  await checkRefund(refund, { again: false, paidPaisa }, await context.ledger.own());
 }

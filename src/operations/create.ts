@@ -7,7 +7,9 @@ import { formatTime } from "../domain/local-time.ts";
 import { formatAmount, formatPaisa } from "../domain/money.ts";
 import { isDiffering, isUnresolved, isUnsettled } from "../domain/state.ts";
 import { inCommand } from "../domain/text.ts";
-import { type ClaimDecision, decideRefund, refundableOf } from "../ledger/decide.ts";
+import type { ClaimAnswer } from "../ledger/change.ts";
+import { type ClaimDecision, refundableOf } from "../ledger/decide.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import { isDenial } from "../ledger/limits.ts";
 import type { Intent, Operation } from "../ledger/operation.ts";
 import { anotherRecord, assertFree, compared, type Theirs } from "./compare.ts";
@@ -164,14 +166,25 @@ async function claimIntent(
   // The day of its limit is that of this machine.
   if (intent.kind === "refund") checkClock(deps);
   const ledger = await deps.ledger();
-  const claim = await ledger.claim({ intent, onDuplicate: again ? "send" : "reject", paidPaisa });
-  if (claim.kind === "new") {
-    if (claim.declared) deps.notice(...declaredByOther(claim.declared, null));
-    return claim;
-  }
+  const claim = await ledger.claim({ intent, onDuplicate: onDuplicate(again), paidPaisa });
+  if (claim.kind !== "new") throw whyNot(intent, paidPaisa, claim);
+  if (claim.declared) deps.notice(...declaredByOther(claim.declared, null));
+  return claim;
+}
+
+function onDuplicate(again: boolean) {
+  return again ? "send" : "reject";
+}
+
+/** Why a payment or a refund is not sent. */
+function whyNot(
+  intent: Pick<Intent, "kind" | "target" | "amountPaisa">,
+  paidPaisa: Paisa,
+  claim: ClaimAnswer | ClaimDecision,
+): Failure {
   if (claim.kind === "duplicate" || claim.kind === "over-limit")
-    throw rejectedClaim(intent, paidPaisa, claim);
-  if (isDenial(claim)) throw deniedFailure(claim);
+    return rejectedClaim(intent, paidPaisa, claim);
+  if (isDenial(claim)) return deniedFailure(claim);
   throw new Error(`a ${intent.kind} cannot be ${claim.kind}`);
 }
 
@@ -242,8 +255,6 @@ export interface Refundable {
   payment: RetrievedPayment;
   paidPaisa: Paisa;
   leftPaisa: Paisa;
-  /** All its refunds in the ledger. */
-  refunds: Operation[];
 }
 
 /**
@@ -255,7 +266,7 @@ export async function refundable(transactionId: string, deps: OperationDeps): Pr
   const { payment, paidPaisa } = await retrieveCompleted(transactionId, deps);
   const refunds = await (await deps.ledger()).refundsOf(transactionId);
   const { live, refundablePaisa: leftPaisa } = refundableOf(refunds, paidPaisa);
-  if (leftPaisa > 0n) return { payment, paidPaisa, leftPaisa, refunds };
+  if (leftPaisa > 0n) return { payment, paidPaisa, leftPaisa };
   const unproved = unprovedRefund(transactionId, live);
   if (unproved) throw unproved;
   throw new Failure(
@@ -320,25 +331,19 @@ function unsentRefund(error: unknown): never {
 }
 
 /**
- * Checks a refund before the user confirms it; its claim checks it again.
+ * Checks a refund before a person confirms it; its claim checks it again.
  *
- * @throws Failure `refused` if the refunds would exceed the payment, or if the same refund was created
+ * @param paidPaisa the amount of its payment
+ * @throws Failure `refused` if the refunds would exceed the payment, if the same refund was created, or above a limit
  */
-export function checkRefund(
-  {
-    payment,
-    paidPaisa,
-    refunds,
-  }: Pick<Refundable, "paidPaisa" | "refunds"> & {
-    payment: Pick<RetrievedPayment, "transactionId">;
-  },
-  amountPaisa: Paisa,
-  { again, nowMs }: Repeat & { nowMs: number },
-): void {
-  const intent = { kind: "refund" as const, amountPaisa, target: payment.transactionId };
-  const onDuplicate = again ? "send" : "reject";
-  const decision = decideRefund({ intent, paidPaisa, onDuplicate, nowMs }, refunds);
-  if ("kind" in decision) throw rejectedClaim(intent, paidPaisa, decision);
+export async function checkRefund(
+  { target, amountPaisa }: { target: string; amountPaisa: Paisa },
+  { again, paidPaisa }: Repeat & { paidPaisa: Paisa },
+  ledger: Pick<Ledger, "preview">,
+): Promise<void> {
+  const intent = { kind: "refund", reference: null, target, amountPaisa, asked: {} } as const;
+  const decision = await ledger.preview({ intent, onDuplicate: onDuplicate(again), paidPaisa });
+  if (decision.kind !== "new") throw whyNot(intent, paidPaisa, decision);
 }
 
 /** Names the newest refund by its ID, because lists do not have the refunds of other accounts. */

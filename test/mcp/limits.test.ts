@@ -3,6 +3,7 @@ import {
   type Merchant,
   openMerchantApart,
   openProductionMerchant,
+  paidPayment,
   payoutOf,
 } from "../support/merchant.ts";
 import { connect, payouts, planOf, usualDirectories } from "./client.ts";
@@ -26,6 +27,19 @@ test("I13: an agent pays ten invoices, a limit stops the eleventh, and the list 
   await merchant.json(payoutOf("OWN"));
   expect(JSON.parse(await listed(merchant, "agent"))).toHaveLength(10);
   expect(await listed(merchant, "script")).toContain('"reference":"OWN"');
+});
+
+test("a refund above a limit is no plan, so no person is asked", async () => {
+  const merchant = await openMerchantApart();
+  await merchant.json(["limits", "set", "--refund-day", "30"]);
+  const payment = await paidPayment(merchant);
+  const { call } = await connect(merchant);
+  const to = { payment, account_type: "personal", account_number: "01712345678" };
+
+  const { data } = await call("plan_refund", { ...to, amount: "40" });
+
+  expect(data).toMatchObject({ error: { reason: "limits.refund-day", effect: "nothing-sent" } });
+  expect((await call("plan_refund", { ...to, amount: "30" })).data).toMatchObject({ refund: null });
 });
 
 async function listed(merchant: Merchant, actor: string): Promise<string> {

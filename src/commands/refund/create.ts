@@ -55,7 +55,9 @@ export const refundCreate = writeCommand({
     const show = refundableOnce(context);
     const check = async (typed: string, amountPaisa: bigint, again: boolean) => {
       const { checkRefund } = await import("../../operations/create.ts");
-      checkRefund(await show(typed), amountPaisa, { again, nowMs: context.host.now() });
+      const { payment, paidPaisa } = await show(typed);
+      const refund = { target: payment.transactionId, amountPaisa };
+      await checkRefund(refund, { again, paidPaisa }, await context.ledger.own());
     };
     return {
       payment: {
