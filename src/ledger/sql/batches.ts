@@ -395,7 +395,7 @@ function createSeals(parts: Parts): Pick<BatchStore, "readPlan" | "seal"> {
     seal: async (read, sealer, lines) => {
       const { batch } = read;
       // Nothing but its event says when another person planned it, and that writer chose the time.
-      const now = Date.parse(nowIn(recorder)) + mostAheadMs;
+      const now = Date.parse(nowIn(recorder)) + mostSkewMs;
       if (!read.isSealed && Date.parse(batch.createdAt) > now)
         throw batchModified(batch, ["created_at"]);
       const before = function* (lock: string): Work<PlanSums> {
@@ -502,7 +502,7 @@ function recipientKeyOf({ recipient }: Row): string {
 }
 
 /** Clocks of machines that share a ledger differ by less. */
-const mostAheadMs = 60_000;
+const mostSkewMs = 60_000;
 
 /** Seals the rows of a plan that are still the same as when they were read, some thousands at a time. */
 function* sealRows(
