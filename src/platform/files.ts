@@ -4,14 +4,17 @@ import {
   constants,
   lstatSync,
   mkdirSync,
+  mkdtempSync,
   renameSync,
   rmSync,
   type Stats,
   statSync,
   writeFileSync,
 } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { errorCode } from "../domain/error-code.ts";
+import { errorCode, systemReason } from "../domain/error-code.ts";
+import { Failure } from "../domain/failure.ts";
 
 /**
  * Creates a directory and its missing parents, one by one: Node's recursive way never ends if the system
@@ -27,6 +30,27 @@ export function makeDirectory(directory: string, mode?: number): void {
     mkdirSync(directory, { mode });
   } catch (error) {
     if (!isDirectory(directory)) throw error; // another process may have created it
+  }
+}
+
+/**
+ * Creates a directory for files that this run alone uses.
+ *
+ * @throws Failure `file.unusable`
+ */
+export function temporaryDirectory(purpose: string): string {
+  const parent = tmpdir();
+  try {
+    return mkdtempSync(join(parent, `lenden-${purpose}-`));
+  } catch (cause) {
+    throw new Failure(
+      "file.unusable",
+      `Cannot create a temporary directory in ${parent}: ${systemReason(cause)}.`,
+      {
+        hint: "Set TMPDIR to a directory that exists, that you can write, and that has room.",
+        cause,
+      },
+    );
   }
 }
 

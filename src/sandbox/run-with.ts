@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { constants, tmpdir } from "node:os";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
+import { constants } from "node:os";
 import { systemReason } from "../domain/error-code.ts";
 import { Failure } from "../domain/failure.ts";
+import { temporaryDirectory } from "../platform/files.ts";
 import type { Host } from "../platform/host.ts";
 import type { RunningSandbox } from "./server.ts";
 
@@ -77,7 +77,7 @@ async function withDataDirectory<Result>(
   work: (dataDirectory: string) => Promise<Result>,
 ): Promise<Result> {
   if (env.LENDEN_DATA_DIR !== undefined) return work(env.LENDEN_DATA_DIR);
-  const temporary = mkdtempSync(join(tmpdir(), "lenden-sandbox-"));
+  const temporary = temporaryDirectory("sandbox");
   try {
     return await work(temporary);
   } finally {

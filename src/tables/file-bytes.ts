@@ -1,17 +1,9 @@
-import {
-  closeSync,
-  createReadStream,
-  mkdtempSync,
-  openSync,
-  rmSync,
-  type Stats,
-  writeSync,
-} from "node:fs";
+import { closeSync, createReadStream, openSync, rmSync, type Stats, writeSync } from "node:fs";
 import { stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { errorCode, systemReason } from "../domain/error-code.ts";
 import { Failure, usage } from "../domain/failure.ts";
+import { temporaryDirectory } from "../platform/files.ts";
 
 /** The bytes of a file, read from the disk each time. */
 export interface FileBytes {
@@ -116,7 +108,7 @@ export async function spool(
 }
 
 function openRemoved(): number {
-  const directory = mkdtempSync(join(tmpdir(), "lenden-input-"));
+  const directory = temporaryDirectory("input");
   try {
     return openSync(join(directory, "table"), "wx+", 0o600);
   } finally {

@@ -188,6 +188,13 @@ test("sandbox exec ends as a shell does after a signal, and without a command", 
   expect((await lenden(["sandbox", "exec"])).code).toBe(2);
 });
 
+test("sandbox exec names a temporary directory that it cannot use", async () => {
+  const env = { TMPDIR: "/nowhere/at-all", LENDEN_DATA_DIR: undefined };
+  const { code, stderr } = await built(["sandbox", "exec", "--json", "--", "true"], { env });
+  expect(code).toBe(1);
+  expect(JSON.parse(stderr)).toMatchObject({ error: { reason: "file.unusable" } });
+});
+
 test("--latency 300ms delays each response by 300 ms", async () => {
   const timed = `
     const from = performance.now();

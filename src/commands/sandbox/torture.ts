@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
 import { type TortureFault, tortureFaultNames } from "../../api/contract/fault.ts";
 import { readCount, readText, readWhole } from "../../cli/command/common-flags.ts";
 import { type Context, defineCommand } from "../../cli/command/define-command.ts";
@@ -11,6 +9,7 @@ import { writeReport } from "../../conformance/junit.ts";
 import type { Order, Row } from "../../conformance/torture/expected.ts";
 import { Failure, usage } from "../../domain/failure.ts";
 import { err, ok, quoted, type Result } from "../../domain/result.ts";
+import { temporaryDirectory } from "../../platform/files.ts";
 import type { Host } from "../../platform/host.ts";
 import { sandboxFlags } from "./options.ts";
 
@@ -131,7 +130,7 @@ async function play(input: Input, { host, stopping, cutOff, leftMs, ui }: Contex
   const { torture } = await import("../../conformance/torture/torture.ts");
   const deadline =
     leftMs() === Number.POSITIVE_INFINITY ? [AbortSignal.timeout(usualTimeoutMs)] : [];
-  const directory = mkdtempSync(join(tmpdir(), "lenden-torture-"));
+  const directory = temporaryDirectory("torture");
   let [played, requests, failures, repeats] = [0, 0, 0, 0];
   const progress = ui.progress(() => ({
     parts: [
