@@ -172,6 +172,7 @@ test("a run ends after --run-timeout with its process group, and --timeout leave
     ...["--expect", file, "--run-timeout", "300ms", "--runs", "2", "--rounds", "1", "--", ...hangs],
   );
   expect(late).toMatchObject({ code: 11, stdout: expect.stringContaining("2 of 2 orders were") });
+  expect(late.stdout).toContain("SIGKILL after 0.3 s (--run-timeout)");
   const none = await torture("--expect", file, "--timeout", "1s", "--json", "--", ...hangs);
   expect(none.code).toBe(11);
   expect(JSON.parse(none.stdout)).toMatchObject({ verdict: "undecided", rounds: 0 });

@@ -12,7 +12,7 @@ export interface ProgramOptions {
 
 /** How a run of a program ended. */
 export interface Ended {
-  /** The exit code, or why there is none: the signal's name. */
+  /** The exit code, or why there is none: the signal's name, and the time limit if that is the reason. */
   code: number | string;
   /** The end of what it printed. */
   output: string;
@@ -46,7 +46,11 @@ export function startProgram(
   const kill = () => killGroup(child);
   const ended = new Promise<Ended>((resolve, reject) => {
     const output = tailOf(child);
-    const timer = setTimeout(kill, timeoutMs);
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      kill();
+    }, timeoutMs);
     signal.addEventListener("abort", kill);
     if (signal.aborted) kill();
     const end = () => {
@@ -65,7 +69,8 @@ export function startProgram(
       // What it printed last has not been read yet.
       setImmediate(() => {
         end();
-        resolve({ code: code ?? by ?? "unknown", output: output() });
+        const why = isLate ? `${by} after ${timeoutMs / 1_000} s (--run-timeout)` : by;
+        resolve({ code: code ?? why ?? "unknown", output: output() });
       });
     });
   });
