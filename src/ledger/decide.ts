@@ -473,7 +473,7 @@ interface RefundRequest {
  * The refunds of a payment never exceed its amount, and the same refund twice needs a decision
  * (docs/money-safety.md), also shortly after the API rejected it.
  */
-export function decideRefund(
+function decideRefund(
   { intent, onDuplicate, paidPaisa, nowMs }: RefundRequest,
   similar: Operation[],
 ):

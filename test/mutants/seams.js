@@ -93,7 +93,6 @@ export const seams = {
   claimKeys: decoratedAt("ledger/sql/duplicates.ts", "claimKeysOf"),
   /** Who may send what, by these facts. */
   claim: decoratedAt("ledger/decide.ts", "decideClaim"),
-  refund: decoratedAt("ledger/decide.ts", "decideRefund"),
   /** What is sent of a payout that was claimed before. */
   order: decoratedAt("ledger/decide.ts", "decideOrder"),
   validSeal: decoratedAt("ledger/decide.ts", "hasValidSeal"),

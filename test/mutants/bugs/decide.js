@@ -10,20 +10,20 @@ const hourMs = 60 * 60_000;
 export const decideBugs = [
   {
     name: "--again is not needed for a refund",
-    seam: "refund",
-    decorate: (decide) => (request, similar) =>
-      decide({ ...request, onDuplicate: "send" }, similar),
+    seam: "claim",
+    decorate: (decide) => (request, facts) =>
+      decide(isRefund(request) ? { ...request, onDuplicate: "send" } : request, facts),
     tests: ofLedger,
   },
   {
     name: "the sum of refunds is not checked",
-    seam: "refund",
-    decorate: (decide) => (request, similar) => {
-      const decision = decide(request, similar);
+    seam: "claim",
+    decorate: (decide) => (request, facts) => {
+      const decision = decide(request, facts);
       if (decision.kind !== "over-limit") return decision;
       const { paidPaisa } = request;
       const refundedPaisa = paidPaisa - decision.refundablePaisa;
-      return decide({ ...request, paidPaisa: paidPaisa + refundedPaisa }, similar);
+      return decide({ ...request, paidPaisa: paidPaisa + refundedPaisa }, facts);
     },
     tests: ofLedger,
   },
@@ -45,9 +45,8 @@ export const decideBugs = [
   },
   {
     name: "a refund that the API rejected is sent again at once",
-    seam: "refund",
-    decorate: (decide) => (request, similar) =>
-      decide({ ...request, nowMs: request.nowMs + hourMs }, similar),
+    seam: "claim",
+    decorate: byFacts(({ nowMs }, request) => (isRefund(request) ? { nowMs: nowMs + hourMs } : {})),
     tests: protection("for ten minutes after the API rejected the same refund"),
   },
   {
@@ -215,6 +214,10 @@ export const decideBugs = [
 /** Decides a claim by facts some of which are others. */
 function byFacts(change) {
   return (decide) => (request, facts) => decide(request, { ...facts, ...change(facts, request) });
+}
+
+function isRefund({ intent }) {
+  return intent.kind === "refund";
 }
 
 /** Decides a claim without some of the operations that it may repeat. */
