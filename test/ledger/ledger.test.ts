@@ -798,3 +798,51 @@ describeEach(databases, "a retrieved record", ({ share }) => {
     });
   });
 });
+
+describeEach(databases, "the changes of a process", ({ share }) => {
+  const unknown: Outcome = { state: "UNCERTAIN", code: "uncertain", message: "lost", sent: true };
+  const accepted: Outcome = { ...unknown, state: "CONFIRMED", remoteId: "X1" };
+
+  /** What two plans do at once that an agent lets one process send. */
+  test.each([
+    ["is tried again", false],
+    ["is taken again", true],
+  ])(
+    "beside each other are recorded as one after the other: a payout that %s",
+    async (_, release) => {
+      const { open, findings, close } = await share();
+      onTestFinished(close);
+      const ledger = await open();
+      await claimed(ledger, payout("FIRST"));
+      const own = await claimed(ledger, payout("A"));
+      const other = claim(ledger, payout("B"));
+      const tried = ledger.record({ operation: own.number, outcome: unknown, release });
+      await other;
+      await Promise.all([tried, claim(ledger, payout("C"))]);
+      if (release) await claimed(ledger, payout("A"));
+
+      await record(ledger, own, accepted);
+
+      expect(await ledger.find("A")).toMatchObject({ state: "CONFIRMED", attempts: 2 });
+      expect(await findings()).toEqual([]);
+    },
+  );
+
+  test("start from what another one recorded meanwhile, that counted it as ended", async () => {
+    const { open, end, findings, close } = await share();
+    onTestFinished(close);
+    const ledger = await open();
+    const own = await claimed(ledger, payout("A"));
+    await end(1);
+    const other = await open({ holder: { pid: 2, lock: "2", machine: "m" } });
+    const [seen] = await other.unsettled();
+    if (!seen) throw new Error("nothing is unsettled");
+    const learnt: Outcome = { state: "UNCERTAIN", code: "uncertain", message: "not found" };
+    await other.learn({ seen, outcome: learnt });
+    await claimed(ledger, payout("A"));
+
+    await record(ledger, own, { state: "UNCERTAIN", sent: true });
+
+    expect(await findings()).toEqual([]);
+  });
+});

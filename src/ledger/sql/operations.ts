@@ -71,23 +71,30 @@ export function createOperations(
   const isLocal = isLocalSandbox(recorder.owner);
   const parts: Parts = { recorder, limits, account, factsOf, foundColumns, newOperation, isLocal };
   let held: Held = new Map();
-  return {
-    change: async (requests: ChangeRequest[]): Promise<ChangeAnswer[]> => {
-      if (!account.isKnown) await driver.read(() => account.readOnce());
-      const before = held;
-      // After a failed commit nothing is held for certain.
-      held = new Map();
-      const apply = (from: Held) =>
-        driver.write(function* (write) {
-          const group = new Group(write, parts, from);
-          return { group, answers: yield* group.apply(requests) };
-        });
-      // Another process changed a held operation, or has its ID: read all of them instead.
-      const { group, answers } = await apply(before).catch((error: unknown) => {
-        if (error instanceof RowsMissing) return apply(new Map());
-        throw error;
+  let last: Promise<unknown> = Promise.resolve();
+  const apply = async (requests: ChangeRequest[]): Promise<ChangeAnswer[]> => {
+    if (!account.isKnown) await driver.read(() => account.readOnce());
+    const before = held;
+    // After a failed commit nothing is held for certain.
+    held = new Map();
+    const applyFrom = (from: Held) =>
+      driver.write(function* (write) {
+        const group = new Group(write, parts, from);
+        return { group, answers: yield* group.apply(requests) };
       });
-      held = group.heldAfter();
+    // Another process changed a held operation, or has its ID: read all of them instead.
+    const { group, answers } = await applyFrom(before).catch((error: unknown) => {
+      if (error instanceof RowsMissing) return applyFrom(new Map());
+      throw error;
+    });
+    held = group.heldAfter();
+    return answers;
+  };
+  return {
+    /** One group after the other: each starts from what the one before it holds. */
+    change: (requests: ChangeRequest[]): Promise<ChangeAnswer[]> => {
+      const answers = last.then(() => apply(requests));
+      last = answers.catch(() => {});
       return answers;
     },
 
@@ -320,6 +327,8 @@ class Group {
   *#takeOver(operation: Operation, ordered: Ordered): Work<void> {
     const { account, recorder } = this.#parts;
     const { number } = operation;
+    // Others may have changed it while they counted this process as ended.
+    this.#changes.set(number, undefined);
     const isReopened = !isUnsettled(operation);
     // The key that sends a reopened one is the only one that may resend it (P25b).
     if (isReopened) yield* account.store(this.#write, this.#at);
