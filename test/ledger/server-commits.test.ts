@@ -1,11 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "vitest";
+import { serverIntegrityOf } from "../../src/ledger/postgres/integrity.ts";
 import type { ServerWorker } from "../../src/ledger/postgres/processes.ts";
 import { type Cut, startCutProxy } from "../support/cut-proxy.ts";
 import { until } from "../support/helpers.ts";
 import { serverTest, startCluster } from "../support/postgres.ts";
 import { type LedgerDatabase, ledgerDatabase, ledgerOf } from "./server-ledger.ts";
-import { claim, claimed, payout, record } from "./small-ledger.ts";
+import { claim, claimed, payout, record, sealer } from "./small-ledger.ts";
 
 /** A ledger behind a proxy, and a process that uses it. */
 async function behindProxy(given: Partial<ServerWorker> = {}) {
@@ -78,6 +79,30 @@ serverTest("an outage after a COMMIT that was cut is waited for as the first one
   await delay(600);
   proxy.isRefusing = false;
   expect(await claiming).toMatchObject({ kind: "new" });
+});
+
+serverTest("nothing is sent of a transaction whose beginning no time was left for", async () => {
+  const database = await ledgerDatabase();
+  let rejected = 0;
+  const leftMs = () => {
+    if (rejected === 0) return Number.POSITIVE_INFINITY;
+    rejected -= 1;
+    return 0;
+  };
+  const { ledger, connection } = await database.open({ leftMs });
+  await claimed(ledger, payout("FIRST"));
+  const { number: operation } = await claimed(ledger, payout("A"));
+  const outcome = { state: "UNCERTAIN", sent: true } as const;
+  const claimB = { kind: "claim", intent: payout("B"), onDuplicate: "reject", sealer } as const;
+  // Asked once for the time that the lock may take, and twice for BEGIN and for the lock.
+  rejected = 5;
+
+  await ledger
+    .change([{ kind: "record", operation, outcome, release: true }, claimB])
+    .catch(() => {});
+
+  expect(rejected).toBe(0);
+  expect((await serverIntegrityOf(connection)).modified).toEqual([]);
 });
 
 serverTest("I4: an intent whose COMMIT is cut twice is rejected, and not recorded", async () => {

@@ -777,7 +777,11 @@ async function withinTime<Result>(
   wait: () => Promise<Result>,
 ): Promise<Result> {
   const ms = Math.min(limitMs, session.leftMs(), session.readyMs - performance.now());
-  if (ms <= 0) throw noResponse(0, session);
+  if (ms <= 0) {
+    // What follows in the same transaction must not be sent without this, should there be time again.
+    session.socket.destroy();
+    throw noResponse(0, session);
+  }
   let isLate = false;
   const timer = setTimeout(() => {
     isLate = true;
