@@ -23,6 +23,7 @@ const denied = commands.flatMap(({ name, needsPerson, flags }) => [
 
 test("an agent may not do what only a person decides", () => {
   expect(denied.toSorted()).toEqual([
+    "api --account-number-as-is",
     "api --again",
     "demo --ledger",
     "ledger check --accept",
@@ -34,17 +35,25 @@ test("an agent may not do what only a person decides", () => {
     "ledger restore",
     "limits set",
     "pay create --again",
+    "payout batch check --account-number-as-is",
     "payout batch check --allow-duplicates",
+    "payout batch clean --account-number-as-is",
     "payout batch resolve --not-created",
+    "payout batch send --account-number-as-is",
     "payout batch send --allow-duplicates",
+    "payout send --account-number-as-is",
     "payout send --again",
     ...["add", "remove", "rename", "rotate", "set", "use"].map((name) => `profile ${name}`),
+    "refund create --account-number-as-is",
     "refund create --again",
   ]);
 });
 
 test("every flag of these names is for people only", () => {
-  const names = ["--again", "--allow-duplicates", "--not-created", "--accept-file"];
+  const names = [
+    ...["--account-number-as-is", "--again", "--allow-duplicates"],
+    ...["--not-created", "--accept-file"],
+  ];
   for (const { name, flags } of commands)
     for (const flag of Object.values(flags))
       if (names.includes(flagName(flag)))
@@ -87,7 +96,7 @@ test.each(denied)("a person and a script are not rejected for that: lenden %s", 
 
 test("help names what is for people only", async () => {
   const help = async (line: string) => (await lenden([...line.split(" "), "--help"])).stdout;
-  expect(await help("payout send")).toContain("For people only\n--again\n");
+  expect(await help("payout send")).toContain("For people only\n--account-number-as-is, --again\n");
   expect(await help("profile use")).toContain("For people only\nthis command\n");
   expect(await help("payout get")).not.toContain("For people only");
 });

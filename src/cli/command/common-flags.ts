@@ -47,6 +47,7 @@ export const notCreatedNeedsPerson = "only a person can check the merchant dashb
 export const accountNumberAsIs = flag.toggle(
   "--account-number-as-is",
   "Accept any account number, and send it as typed",
+  { needsPerson: "only a person decides that an unusual number is right" },
 );
 
 /** How to log in to a ledger on PostgreSQL that the command line names. */

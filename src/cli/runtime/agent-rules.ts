@@ -39,7 +39,10 @@ export async function rejectForAgent(agent: string, run: Run): Promise<void> {
 export function forAgent(failure: Failure): Failure {
   const { reason, message, details } = failure;
   const { hint = "" } = details;
-  if (!/--(?:again|allow-duplicates|not-created|accept-file|name)\b/.test(hint)) return failure;
+  if (
+    !/--(?:account-number-as-is|accept-file|again|allow-duplicates|name|not-created)\b/.test(hint)
+  )
+    return failure;
   const next = "A person has to decide: show them this error, and do not try another way.";
   return new Failure(reason, message, { ...details, hint: `${next} For the person: ${hint}` });
 }
