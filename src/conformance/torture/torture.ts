@@ -112,9 +112,10 @@ function slowKinds({ results }: TortureOptions, orders: readonly Order[]): Resou
 
 function expectationOf(first: Round | undefined): Order[] {
   const orders = first ? ordersOf(first.books) : [];
-  if (first && first.ends.at(-1)?.code !== 0)
+  const last = first?.ends.at(-1);
+  if (last && last.code !== 0)
     throw usage(
-      [`--expect-first-round: the program did not exit with 0: ${first.ends.at(-1)?.output}`],
+      [`--expect-first-round: the program ended with ${last.code}: ${last.output}`],
       "Run the program with 'lenden sandbox exec' to find out why.",
     );
   if (first && orders.length === 0)
