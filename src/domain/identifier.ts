@@ -15,6 +15,8 @@ export function readAccountNumber(text: string): Result<string> {
   if (/[^0-9\P{Nd}]/u.test(trimmed))
     return err("Use ASCII digits for an account number, for example 01812345678.");
   if (trimmed === "") return err("The value is empty. Example: 01812345678.");
+  if (placeIn(trimmed) !== undefined)
+    return err(`${quoted(trimmed)} names an operation, and not an account. Example: 01812345678.`);
   if (/^[^\s\p{C}]{1,256}$/u.test(trimmed)) return ok(trimmed);
   return err(`${quoted(text)} has a space or a control character. Example: 01812345678.`);
 }
