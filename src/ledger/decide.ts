@@ -169,9 +169,9 @@ export function decideClaim(request: ClaimRequest, facts: ClaimFacts): ClaimDeci
   const checked = checkDuplicates(request, facts);
   if ("kind" in checked) return checked;
   const { earlier } = checked;
-  const denial = facts.limits && judgeClaim(intent, facts.limits);
-  if (denial) return denial;
   const free = same ?? freeBefore(request, facts);
+  const denial = facts.limits && judgeBeside(free, intent, facts.limits);
+  if (denial) return denial;
   if (free) return { kind: "resumed", operation: free, isReopened: true, earlier };
   return { kind: "new", target: intent.target ?? cancelledBefore(intent, facts), earlier };
 }
@@ -184,12 +184,13 @@ interface Asked extends Pick<ClaimRequest, "sealer"> {
 }
 
 /**
- * True if the duplicates of an unsettled payout were checked when it was ordered: by this login, or alone and with a
- * seal. A row is sealed with its plan, before it is ordered. What others add to an operation orders nothing.
+ * True if the duplicates of an unsettled payout were checked when it was ordered, which its seal shows: a writer can add
+ * operations also in the login of this run. A row is sealed with its plan, before this login orders it. What others add
+ * to an operation orders nothing.
  */
 export function wasChecked(same: FoundOperation, { sealer, nowMs }: Asked): boolean {
   const isOrdered =
-    same.orderedAt !== undefined || (same.batch === null && isSealedBy(sealer, same));
+    isSealedBy(sealer, same) && (same.batch === null || same.orderedAt !== undefined);
   return isOrdered && !isAhead(same.createdAt, nowMs) && isUnsettled(withoutOthers(same));
 }
 
@@ -233,14 +234,18 @@ export function judgeAgain(
   facts: LimitFacts & Sender,
 ): Denial | undefined {
   if (wasJudged(same, request)) return denialOf(facts.limits, facts);
-  const isSame = ({ operation }: Use) => operation === same.number;
-  const others = withoutUses(facts, isSame, recipientOf(request.intent));
-  return judgeClaim(request.intent, { ...facts, ...others });
+  return judgeBeside(same, request.intent, facts);
 }
 
-/** The limits of a payout or a refund. */
-function judgeClaim(intent: Intent, facts: LimitFacts & Sender): Denial | undefined {
-  const excess = excessOf(askedBy(intent, facts.isAgent), facts, recipientOf(intent));
+/** The limits of a payout or a refund. What counts of the operation that it is sent as counts once. */
+function judgeBeside(
+  same: Operation | undefined,
+  intent: Intent,
+  facts: LimitFacts & Sender,
+): Denial | undefined {
+  const payee = recipientOf(intent);
+  const isSame = ({ operation }: Use) => same !== undefined && operation === same.number;
+  const excess = excessOf(askedBy(intent, facts.isAgent), withoutUses(facts, isSame, payee), payee);
   return denialOf(facts.limits, facts) ?? (excess && { kind: "above-limit", excess });
 }
 

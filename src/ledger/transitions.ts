@@ -1,5 +1,6 @@
 import { isGeneratedReference } from "../domain/reference.ts";
 import {
+  declaredCode,
   differingCode,
   isDiffering,
   isFree,
@@ -130,7 +131,7 @@ function canDeclare(before: Before, { code, origin, remoteId }: OutcomeData): bo
   if (remoteId !== undefined) return false;
   if (!isCreation(before)) return isUnsettled(before);
   const isOpen = isUnsettled(before) || (before.state === "CONFLICT" && !isDiffering(before));
-  return isOpen && code === "declared" && origin !== undefined;
+  return isOpen && code === declaredCode && origin !== undefined;
 }
 
 function canConfirm(before: Before, one: OutcomeEvent, earlier: HistoryEvent[]): boolean {

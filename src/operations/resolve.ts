@@ -2,7 +2,14 @@ import type { ServiceRecord } from "../api/contract/index.ts";
 import { Failure, inOneLine } from "../domain/failure.ts";
 import { formatTime } from "../domain/local-time.ts";
 import { outOfBounds } from "../domain/record-bounds.ts";
-import { isDiffering, isTest, isUnresolved, isUnsettled } from "../domain/state.ts";
+import {
+  declaredCode,
+  isDeclared,
+  isDiffering,
+  isTest,
+  isUnresolved,
+  isUnsettled,
+} from "../domain/state.ts";
 import { type Resource, resources } from "../domain/statuses.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation, Outcome } from "../ledger/operation.ts";
@@ -21,7 +28,7 @@ export type Finding = { created: string } | "not created" | undefined;
 /** The outcome of an operation that a person found not to have been created. */
 const declaredNotCreated: Outcome = {
   state: "NOT_SENT",
-  code: "declared",
+  code: declaredCode,
   message: "declared not created",
   isReported: true,
 };
@@ -107,10 +114,6 @@ export async function resolve(
     `Cannot resolve ${kind} ${id} automatically: the API finds a ${kind} only by its ID.`,
     details,
   );
-}
-
-function isDeclared({ state, code }: Operation): boolean {
-  return state === declaredNotCreated.state && code === declaredNotCreated.code;
 }
 
 /** The failure of a finding about a known outcome, or about an operation that was sent again. */

@@ -221,7 +221,7 @@ function requestsOf(
     // Only the record of an operation that the API confirmed can differ from it.
     const differs = one.kind !== "resume" && one.outcome.code === differingCode;
     if (differs && now.state !== "CONFIRMED" && !isDiffering(now)) return [];
-    if (one.kind === "record") return recordOf(now, one);
+    if (one.kind === "record") return one.outcome.isReported ? [] : recordOf(now, one);
     const old = seen.at(-2)?.find((other) => other.number === number) ?? now;
     if (one.kind === "resume") return [{ kind: "resume", seen: now, sealer: sealers[one.secret] }];
     const { sent: _, ...outcome } = one.outcome;

@@ -80,6 +80,16 @@ describeEach(databases, "I13: limits beside another login", ({ share }) => {
     expect(await claim(ledger, "BIG")).toMatchObject({ kind: "resumed" });
   });
 
+  test("a payout of unknown outcome that was added in the own login without a seal is judged", async () => {
+    const { ledger, set } = await limited(await share());
+    await planted(ledger, "BIG");
+    await set("day", "400");
+    expect(await claim(ledger, "BIG")).toMatchObject(above);
+    const seen = await ledger.find("BIG");
+    if (!seen) throw new Error("the ledger lost an operation");
+    expect(await ledger.resume({ seen, sealer })).toMatchObject({ kind: "denied", denial: above });
+  });
+
   test("a payout that was not sent, and that it reopened, is judged", async () => {
     const { ledger, set, asBob } = await limited(await share());
     await record(ledger, await claimed(ledger, payout("A")), denied);

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { whichBatch } from "../../src/batches/identity.ts";
 import type { LimitName } from "../../src/domain/limit.ts";
+import { declaredCode } from "../../src/domain/state.ts";
 import type { Batch } from "../../src/ledger/batch.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Operation, Outcome } from "../../src/ledger/operation.ts";
@@ -60,6 +61,12 @@ describeEach(databases, "I13: limits", ({ share }) => {
     if (answer.kind !== "new" && answer.kind !== "resumed") throw new Error(answer.kind);
     await record(ledger, answer.operation, outcome ?? accepted(`P-${reference}`));
     return answer.operation;
+  }
+  async function notCreated(ledger: Ledger, reference: string): Promise<void> {
+    const seen = await ledger.find(reference);
+    if (!seen) throw new Error(`there is no ${reference}`);
+    const outcome = { state: "NOT_SENT", code: declaredCode, isReported: true } as const;
+    expect(await ledger.learn({ seen, outcome })).toMatchObject({ kind: "recorded" });
   }
   const above = (limit: LimitName, usedPaisa: bigint | null, freesAt?: string) => ({
     kind: "above-limit",
@@ -145,6 +152,32 @@ describeEach(databases, "I13: limits", ({ share }) => {
     });
     // It is sent again, so it counts again.
     expect(await taken(ledger, "C")).toMatchObject(above("day", 1_000n));
+  });
+
+  test("of a day: what a person reports as not created counts for a day, and once if it is sent again", async () => {
+    const { ledger, later } = await setup({ day: "1000", "new-recipient": "700" });
+    await sent(ledger, "A", unknown);
+    await notCreated(ledger, "A");
+    await sent(ledger, "B");
+    expect(await taken(ledger, "C", 1n)).toMatchObject(above("day", 1_000n));
+    expect(await taken(ledger, "A")).toMatchObject({ kind: "resumed" });
+    const [first] = await ledger.unsettled();
+    if (!first) throw new Error("nothing is unsettled");
+    await record(ledger, first, unknown);
+    await notCreated(ledger, "A");
+    later(dayMs + 1);
+    expect(await taken(ledger, "C", 500n)).toMatchObject({ kind: "new" });
+  });
+
+  test("of a day: a row that a person reports as not created counts as a row of its batch alone", async () => {
+    const { ledger } = await setup({ day: "1000" });
+    const { batch } = await planned(ledger, "a.csv", 1);
+    await rowSent(ledger, batch, "a.csv-0", unknown);
+    await notCreated(ledger, "a.csv-0");
+    expect(await taken(ledger, "B", 501n)).toMatchObject(above("day", 500n));
+    await ledger.batches.cancel(batch);
+    expect(await taken(ledger, "B", 501n)).toMatchObject(above("day", 500n));
+    expect(await taken(ledger, "B")).toMatchObject({ kind: "new" });
   });
 
   test("of a day: a window of 24 hours, but for what is unknown", async () => {

@@ -1,4 +1,4 @@
-import { isUnresolved, isUnsettled, phaseOf } from "../../src/domain/state.ts";
+import { isDeclared, isUnresolved, isUnsettled, phaseOf } from "../../src/domain/state.ts";
 import type { PlannedRow, PlanResult } from "../../src/ledger/batch.ts";
 import { recipientOf } from "../../src/ledger/columns.ts";
 import { type ClaimRequest, mayHavePaid, wasJudged } from "../../src/ledger/decide.ts";
@@ -40,13 +40,15 @@ export function modelLimits(run: ModelRun, found: (one: Operation) => FoundOpera
   /** When an operation was last taken to be sent, if it counts. */
   function usesOf(one: Operation, since: string): Use[] {
     if (one.kind !== "payout" && one.kind !== "refund") return [];
-    if (!mayHavePaid(one)) return [];
+    const isReserved = openRows().some(({ batch }) => batch.number === one.batch);
+    if (!mayHavePaid(one) && (!isDeclared(one) || isReserved)) return [];
     const takenAt = isUnresolved(one) ? null : run.takenAt(one);
     if (takenAt !== null && takenAt <= since && one.createdAt <= since) return [];
     const byAgent = state.agents.get(one.number);
     return [
       {
         ...{ kind: one.kind, paisa: one.amountPaisa ?? 0n, takenAt },
+        acceptedAt: phaseOf(one) === "live" ? one.acceptedAt : null,
         isAgent: one.actor === "agent" || (byAgent !== undefined && byAgent > since),
         payee: one.kind === "payout" ? recipientOf(one) : null,
         operation: one.number,

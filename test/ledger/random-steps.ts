@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import fc from "fast-check";
 import { amountNumber } from "../../src/domain/amount.ts";
 import { amountLimits } from "../../src/domain/limit.ts";
-import { differingCode, type State } from "../../src/domain/state.ts";
+import { declaredCode, differingCode, type State } from "../../src/domain/state.ts";
 import type { BatchFile, PlannedRow, RowSet, Traits } from "../../src/ledger/batch.ts";
 import type {
   CallbackRequest,
@@ -160,6 +160,8 @@ const outcome: fc.Arbitrary<Outcome> = fc.oneof(
     message: fc.constant("amount"),
   }),
   fc.record({ state: fc.constant("REFUSED" as const), code: fc.constantFrom("access", "refused") }),
+  // What a person reports.
+  fc.constant({ state: "NOT_SENT" as const, code: declaredCode, isReported: true }),
 );
 /** Of a record that lenden did not create. */
 const found: fc.Arbitrary<Outcome> = fc.record({

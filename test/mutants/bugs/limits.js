@@ -149,6 +149,18 @@ export const limitBugs = [
     tests: bounded("a clock that was ahead"),
   },
   {
+    name: "limits: what a person reports as not created is free at once",
+    seam: "isDeclared",
+    decorate: () => () => false,
+    tests: bounded("counts for a day, and once if it is sent again"),
+  },
+  {
+    name: "limits: what was added without a seal is not judged",
+    seam: "validSeal",
+    decorate: () => () => true,
+    tests: beside("added in the own login without a seal"),
+  },
+  {
     name: "limits: what another login recorded as unknown is not judged",
     seam: "wasJudged",
     decorate: () => () => true,
