@@ -33,10 +33,11 @@ export async function serve(options: { allowSend: boolean }, context: Context): 
   const stopped = new Promise<void>((resolve) => {
     context.stopping.addEventListener("abort", () => resolve(), { once: true });
   });
-  await Promise.race([ended, stopped]);
+  const failure = await Promise.race([ended, stopped]);
   context.stopWithin(endingMs);
   await calls.idle();
   await handle.close();
+  if (failure) throw failure;
 }
 
 function serverFor(era: ProtocolEra, tools: Tool[], calls: Calls, context: Context): McpServer {

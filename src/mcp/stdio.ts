@@ -1,5 +1,6 @@
 import { safeJson } from "../cli/output/terminal-text.ts";
 import { write } from "../cli/terminal/printer.ts";
+import { type Failure, usage } from "../domain/failure.ts";
 import type { Host } from "../platform/host.ts";
 import { type JSONRPCMessage, ReadBuffer, type Transport } from "./sdk.ts";
 
@@ -9,18 +10,18 @@ export function createStdio(
   scrub: (text: string) => string,
 ) {
   const buffer = new ReadBuffer();
-  let hasEnded = (): void => {};
-  const ended = new Promise<void>((resolve) => {
-    hasEnded = resolve;
+  let endedBy = (_failure?: Failure): void => {};
+  const ended = new Promise<Failure | undefined>((resolve) => {
+    endedBy = resolve;
   });
+  const hasEnded = (): void => endedBy();
   const read = (chunk: Buffer | string): void => {
     try {
       buffer.append(Buffer.from(chunk));
       while (readNext()) {}
-    } catch (error) {
-      // A message that is too long: what follows cannot be read either.
-      report(error);
-      hasEnded();
+    } catch {
+      // What follows cannot be read either.
+      endedBy(usage(["A message on standard input is longer than 10 MiB."]));
     }
   };
   const readNext = (): boolean => {
@@ -61,7 +62,7 @@ export function createStdio(
   };
   return {
     transport,
-    /** Resolves at the end of standard input. */
+    /** Resolves at the end of standard input, or with the reason why nothing more can be read. */
     ended,
   };
 }

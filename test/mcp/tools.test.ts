@@ -2,6 +2,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
 import { errorSchema, jsonSchemaOf, schemas } from "../../src/cli/output/json-schema.ts";
 import { entries } from "../../src/commands/index.ts";
+import { lenden } from "../support/lenden.ts";
 import { openMerchantApart } from "../support/merchant.ts";
 import { connect, payouts, planOf, versions } from "./client.ts";
 
@@ -261,3 +262,12 @@ async function expectEach(command: string, data: unknown, count: number): Promis
   expect(data).toHaveLength(count);
   for (const one of Array.isArray(data) ? data : []) await expectOf(command, one);
 }
+
+test("a message that is too long ends the server with a reason", async () => {
+  const { env } = await openMerchantApart();
+  const stdin = `${"a".repeat(11 * 2 ** 20)}\n`;
+  expect(await lenden(["mcp"], { env, stdin })).toMatchObject({
+    ...{ code: 2, stdout: "" },
+    stderr: expect.stringContaining("is longer than 10 MiB."),
+  });
+});
