@@ -153,7 +153,7 @@ function forRows(failure: Failure): Failure {
   const { reason, message, details } = failure;
   if (!/^batch\./.test(reason)) return failure;
   const hint =
-    "Correct the rows, and call plan_payouts again; line 2 is the first row. A payout that is repeated on purpose is sent by a person: see 'lenden payout send --help'.";
+    "Correct the rows, and call plan_payouts again; line 2 is the first row. A payout that is repeated on purpose is sent by a person, with 'lenden payout send'.";
   return new Failure(reason, message, { ...details, hint });
 }
 

@@ -51,7 +51,7 @@ test("I13: whatever an agent gives to a tool, no limit is exceeded", async () =>
   const sent = [...(await merchant.books("payouts")), ...(await merchant.books("refunds"))];
   expect(sent.map(({ merchantRef }) => merchantRef)).toEqual(["EARLIER"]);
   expect([...ends.keys()]).toContain("plan_payouts: limits.agent-day");
-  expect([...ends.keys()]).toContain("send_plan: limits.agent-day");
+  expect([...ends.keys()]).toContain("plan_refund: limits.agent-day");
 });
 
 /** The shortest object of a schema, and it with each value of each property. */
