@@ -33,10 +33,6 @@ export function isDiffering({ state, code }: { state: State; code: string | null
 /** The code of what a person found not to have been created. */
 export const declaredCode = "declared";
 
-export function isDeclared({ state, code }: { state: State; code: string | null }): boolean {
-  return state === "NOT_SENT" && code === declaredCode;
-}
-
 /** The values of an operation that decide whether its reference can still be used. */
 interface Ended {
   state: State | null;

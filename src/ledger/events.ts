@@ -297,6 +297,11 @@ export function orderedAt(own: string, history: HistoryEvent[]): number | undefi
   return order && (order.number ?? Number.POSITIVE_INFINITY);
 }
 
+/** True if a person reported that it was created, or not created. */
+export function wasReported(history: HistoryEvent[]): boolean {
+  return history.some(({ event, data }) => event === "look" && data.origin !== undefined);
+}
+
 /**
  * What the events that a run does not trust say of an operation, and what the others say. Of several logins each may have
  * sent it, so what one of them recorded is also omitted alone.

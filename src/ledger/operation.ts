@@ -55,6 +55,8 @@ export interface FoundOperation extends Operation {
   trusted: Sendable;
   /** The place in the chain of the event by which this run's login last ordered it. */
   orderedAt: number | undefined;
+  /** True if a person reported an outcome of it, whatever was recorded since. */
+  wasReported: boolean;
   /** What others recorded of it; null if they did not. */
   others: RecordedByOthers | null;
 }

@@ -2,7 +2,14 @@ import { isObject } from "../domain/json.ts";
 import { type State, states } from "../domain/state.ts";
 import { columns, fieldsBy } from "./columns.ts";
 import { repetitionOf } from "./decide.ts";
-import { type HistoryEvent, lastAsked, orderedAt, readEvent, sendableBy } from "./events.ts";
+import {
+  type HistoryEvent,
+  lastAsked,
+  orderedAt,
+  readEvent,
+  sendableBy,
+  wasReported,
+} from "./events.ts";
 import type { KnownPayout, Overlap, PlannedReference, RecipientAmount } from "./ledger.ts";
 import type { FoundOperation, Holder, ListedOperation, Operation } from "./operation.ts";
 import { grouped, isTrue, jsonOf, known, numberIn, type Row, reader, readRow } from "./values.ts";
@@ -55,6 +62,7 @@ export function foundOperationOf(row: Row, history: HistoryEvent[], own: string)
     seal: reader(row).maybe("seal"),
     trusted: sendableBy({ recorder: operation.login, own }, operation, history),
     orderedAt: orderedAt(own, history),
+    wasReported: wasReported(history),
     others: null,
   });
 }

@@ -2,14 +2,7 @@ import type { ServiceRecord } from "../api/contract/index.ts";
 import { Failure, inOneLine } from "../domain/failure.ts";
 import { formatTime } from "../domain/local-time.ts";
 import { outOfBounds } from "../domain/record-bounds.ts";
-import {
-  declaredCode,
-  isDeclared,
-  isDiffering,
-  isTest,
-  isUnresolved,
-  isUnsettled,
-} from "../domain/state.ts";
+import { declaredCode, isDiffering, isTest, isUnresolved, isUnsettled } from "../domain/state.ts";
 import { type Resource, resources } from "../domain/statuses.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation, Outcome } from "../ledger/operation.ts";
@@ -114,6 +107,10 @@ export async function resolve(
     `Cannot resolve ${kind} ${id} automatically: the API finds a ${kind} only by its ID.`,
     details,
   );
+}
+
+function isDeclared({ state, code }: Operation): boolean {
+  return state === declaredNotCreated.state && code === declaredNotCreated.code;
 }
 
 /** The failure of a finding about a known outcome, or about an operation that was sent again. */

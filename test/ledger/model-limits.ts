@@ -1,4 +1,4 @@
-import { isDeclared, isUnresolved, isUnsettled, phaseOf } from "../../src/domain/state.ts";
+import { isFree, isUnresolved, isUnsettled, phaseOf } from "../../src/domain/state.ts";
 import type { PlannedRow, PlanResult } from "../../src/ledger/batch.ts";
 import { recipientOf } from "../../src/ledger/columns.ts";
 import { type ClaimRequest, mayHavePaid, wasJudged } from "../../src/ledger/decide.ts";
@@ -40,8 +40,8 @@ export function modelLimits(run: ModelRun, found: (one: Operation) => FoundOpera
   /** When an operation was last taken to be sent, if it counts. */
   function usesOf(one: Operation, since: string): Use[] {
     if (one.kind !== "payout" && one.kind !== "refund") return [];
-    const isReserved = openRows().some(({ batch }) => batch.number === one.batch);
-    if (!mayHavePaid(one) && (!isDeclared(one) || isReserved)) return [];
+    const countsAsRow = isFree(one) && openRows().some(({ batch }) => batch.number === one.batch);
+    if (!mayHavePaid(one) && (countsAsRow || !state.reported.has(one.number))) return [];
     const takenAt = isUnresolved(one) ? null : run.takenAt(one);
     if (takenAt !== null && takenAt <= since && one.createdAt <= since) return [];
     const byAgent = state.agents.get(one.number);

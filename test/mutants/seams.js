@@ -111,7 +111,7 @@ export const seams = {
   wasChecked: decoratedAt("ledger/decide.ts", "wasChecked"),
   /** Whether limits judged it then. */
   isAhead: decoratedAt("ledger/decide.ts", "isAhead"),
-  isDeclared: decoratedAt("domain/state.ts", "isDeclared"),
+  reported: decoratedAt("ledger/events.ts", "wasReported"),
   wasJudged: decoratedAt("ledger/decide.ts", "wasJudged"),
   /** An operation without what others recorded. */
   withoutOthers: decoratedAt("ledger/decide.ts", "withoutOthers"),

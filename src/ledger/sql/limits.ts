@@ -1,7 +1,7 @@
 import { Failure } from "../../domain/failure.ts";
 import { limitNames } from "../../domain/limit.ts";
 import { payeeOf } from "../../domain/mobile.ts";
-import { isDeclared, isUnsettled } from "../../domain/state.ts";
+import { isFree, isUnsettled } from "../../domain/state.ts";
 import { type GuardScope, guardColumn, type NamedAccount } from "../account.ts";
 import type { Batch } from "../batch.ts";
 import { kinds, recipientOf } from "../columns.ts";
@@ -326,14 +326,14 @@ export class RunLimits {
     );
     const freed = new Set<bigint>();
     const reserving = new Set(batches.map(({ number }) => numberIn(number)));
+    // A report of a person frees nothing, and nor does a record of another login: a sender could send more by it.
     const isFreed = (one: FoundOperation) => {
-      if (mayHavePaid(one) || mayHavePaid(withoutOthers(one))) return false;
-      const isReserved = one.batch !== null && reserving.has(one.batch);
-      return !isDeclared(one) || isReserved;
+      if (mayHavePaid(one)) return false;
+      const countsAsRow = isFree(one) && one.batch !== null && reserving.has(one.batch);
+      return countsAsRow || !(one.wasReported || mayHavePaid(withoutOthers(one)));
     };
     for (let from = 0; from < mayBeFree.length; from += comparedAtOnce) {
       const compared = yield* readOperations(mayBeFree.slice(from, from + comparedAtOnce));
-      // What a person says frees nothing, and nor does what others record: it would let a sender send more.
       for (const [number, one] of compared) if (isFreed(one)) freed.add(number);
     }
     const counted = [...found].flatMap(([number, row]) =>

@@ -150,7 +150,7 @@ export const limitBugs = [
   },
   {
     name: "limits: what a person reports as not created is free at once",
-    seam: "isDeclared",
+    seam: "reported",
     decorate: () => () => false,
     tests: bounded("counts for a day, and once if it is sent again"),
   },
