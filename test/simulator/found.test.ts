@@ -96,6 +96,19 @@ test("a late cancellation does not change a completed refund", async () => {
   expect(wrong).toEqual([]);
 });
 
+test("a refund ends 5 if the record of another one of its payment is false", async () => {
+  const step = { reruns: 0, gapMs: 0, meanwhile: undefined };
+  const another = { ...refundOrder, amount: 1 };
+  const script: Step[] = [refundOrder, { does: "cancel" } as const, another].map((command) => ({
+    ...step,
+    command,
+  }));
+  const faults = [undefined, undefined, undefined, fault("other reference")];
+  const { wrong, trace } = await simulate({ ...nothing, script, faults }, noSums());
+  expect(wrong).toEqual([]);
+  expect(trace).toContainEqual(expect.stringMatching(/refund TX-PAID-1 200.5\) ended 5/));
+});
+
 test("P4: an operation of a running process cannot be declared not created", async () => {
   const place = await stage();
   let code: unknown;

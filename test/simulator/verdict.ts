@@ -53,8 +53,18 @@ export function judgeOnce(ran: Ran, id: string | undefined, universe: Universe):
   judgeAny(ran, universe);
   if (ended.code === 0 && (id === undefined || !tool.made.includes(id)))
     universe.report("misreported", `${tool.name} ended 0, but ${id} is not what it made`);
-  if (ended.code === 5 && !universe.lied.has(tool.subject))
+  if (ended.code === 5 && !wasLiedTo(tool.subject, universe))
     universe.report("misreported", `${tool.name} ended 5 without any conflict`);
+}
+
+/** True if a false record was returned for an operation, or for another refund of its payment, which then leaves nothing. */
+function wasLiedTo(subject: string, { lied, service }: Universe): boolean {
+  const of = service.refunds.filter((one) => subject.startsWith(`refund ${one.transactionId} `));
+  const subjects = of.flatMap(({ refundRequestId: id, transactionId, amount }) => [
+    `cancel ${id}`,
+    `refund ${transactionId} ${amount}`,
+  ]);
+  return [subject, ...subjects].some((one) => lied.has(one));
 }
 
 /** A refund that has ended stays as it is: no cancel that comes late can move it any more. */
