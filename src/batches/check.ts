@@ -43,6 +43,8 @@ export interface LedgerFindings {
   sentBefore: Sum;
   /** The lines of these rows. */
   sentBeforeLines: number[];
+  /** The lines of rows that repeat what a person reported as not paid, which a limit does not believe. */
+  reportedLines: number[];
   /** `keyOf` everything that repeats or blocks a row, so that nothing is accepted that was not shown. */
   seen: Set<string>;
   /** `Ledger.newestEvent` before the first query. */
@@ -138,6 +140,7 @@ export async function findInLedger(
     findings: [],
     sentBefore: { count: 0, sumPaisa: 0n },
     sentBeforeLines: [],
+    reportedLines: [],
     seen: new Set(),
     upTo: await ledger.newestEvent(),
   };
@@ -223,7 +226,9 @@ async function comparePage(
       const all = overlaps.get(String(index)) ?? [];
       for (const { reference, isOwnAccount } of all)
         found.seen.add(keyOf(row.line, { by: "payout", reference, isOwnAccount }));
-      if (all[0]) found.findings.push({ ...all[0], ...atRecipient(row) });
+      const [first] = all.flatMap((one) => (one.kind === "reported" ? [] : [one]));
+      if (first) found.findings.push({ ...first, ...atRecipient(row) });
+      if (all.some(({ kind }) => kind === "reported")) found.reportedLines.push(row.line);
     }
   }
 }

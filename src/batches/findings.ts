@@ -47,7 +47,7 @@ type LedgerFinding =
   /** Another account of the production environment has this payout. */
   | { kind: "used-in-other-account"; id: string; state: State; at: string }
   /** Another payout, or a row of an open batch, has the same amount and recipient. */
-  | Overlap;
+  | Exclude<Overlap, { kind: "reported" }>;
 
 /**
  * The groups of findings, as scripts get them. `invalid`: the rows cannot even be compared with a plan.

@@ -11,7 +11,6 @@ import type {
 } from "../ledger/batch.ts";
 import { duplicatesSince } from "../ledger/decide.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { limitsAfter } from "../ledger/limits.ts";
 import type { Sealer } from "../ledger/seal.ts";
 import { deniedFailure, repeatsFailure } from "../operations/limits.ts";
 import { lockedError } from "../operations/record-outcome.ts";
@@ -158,7 +157,7 @@ async function changedFile(
 
 /** Why limits do not let the rows of a file be planned that were not sent before; undefined if they do. */
 export async function deniedByLimits(
-  { rows, findings, ledger: { sentBeforeLines } }: CheckedFile,
+  { rows, findings, ledger: { sentBeforeLines, reportedLines } }: CheckedFile,
   { limits }: Pick<Ledger, "limits">,
 ): Promise<Failure | undefined> {
   const sent = new Set(sentBeforeLines);
@@ -167,17 +166,8 @@ export async function deniedByLimits(
       ? [{ line: row.line, recipient: row.recipient, paisa: row.amountPaisa }]
       : [],
   );
-  const denial = await limits.judge(open);
-  return denial ? deniedFailure(denial) : deniedRepeats(acceptedLines(findings), { limits });
-}
-
-/** Why rows may not repeat others although that was accepted; undefined if they may. */
-async function deniedRepeats(
-  lines: Set<number>,
-  { limits }: Pick<Ledger, "limits">,
-): Promise<Failure | undefined> {
-  if (lines.size === 0) return undefined;
-  return limitsAfter(await limits.changes()).rejectsRepeats ? repeatsFailure(lines) : undefined;
+  const denial = await limits.judge(open, [...acceptedLines(findings), ...reportedLines]);
+  return denial && deniedFailure(denial);
 }
 
 /** Claims a planned batch for this process (P4). @throws Failure `locked`, or `refused` if it was cancelled */
@@ -251,7 +241,7 @@ export async function planBatch(
     const answer = await ledger.batches.plan(batch, planning);
     if (answer.kind === "planned") return answer.plan;
     if (answer.kind === "denied") throw deniedFailure(answer.denial);
-    if (answer.kind === "repeats") throw repeatsFailure(lines);
+    if (answer.kind === "repeats") throw repeatsFailure([...lines], false);
     if (answer.kind === "changed-file")
       throw await changedSince(answer.batch, batch, checked.rows, ledger);
     const now = await findInLedger(checked.rows, ledger, checked);
@@ -321,8 +311,11 @@ export async function resumeBatch(
     const rejected = duplicates.filter((one) => !(allowDuplicates && isAcceptable(one)));
     if (rejected.length > 0) throw repeatedSince(batch, rejected);
     if (open.count === 0) return { ...plan, isConfirmed: false };
-    const denied = await deniedRepeats(acceptedLines(duplicates), ledger);
-    if (denied) throw denied;
+    // The limits judged a plan with a seal.
+    const reported = read.isSealed ? [] : shown.reportedLines;
+    const lines = [...acceptedLines(duplicates), ...reported];
+    const denial = await ledger.limits.judge([], lines);
+    if (denial) throw deniedFailure(denial);
     if (!read.isSealed) notice(sealedAgainText(batch), "batch.sealed-again");
     const totals = compare ? undefined : await totalsOfPlan(plan, ledger);
     await confirm({ batch, total, open, duplicates, totals });
@@ -416,7 +409,7 @@ export async function acceptRows(
   if (plan.isSealed && lines.size === 0) return plan;
   const answer = await ledger.batches.seal(plan, sealer, lines);
   if (answer.kind === "denied") throw deniedFailure(answer.denial);
-  if (answer.kind === "repeats") throw repeatsFailure(lines);
+  if (answer.kind === "repeats") throw repeatsFailure([...lines], false);
   if (answer.kind === "planned") return answer.plan;
   throw new Error("a plan that is sealed again is compared with no file");
 }

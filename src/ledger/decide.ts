@@ -137,7 +137,7 @@ export type ClaimDecision =
   | { kind: "other-key"; operation: Operation }
   | { kind: "duplicate"; earlier: Operation }
   /** A limit, or that for agents alone, does not let the same amount to the same recipient be sent again. */
-  | { kind: "repeat"; earlier: Operation; isOfAgents: boolean }
+  | { kind: "repeat"; earlier: FoundOperation; isOfAgents: boolean }
   /** `isFinal`: a limit does not let it be repeated either. */
   | { kind: "planned"; row: PlannedRow; isFinal: boolean }
   | Denial
@@ -376,7 +376,11 @@ interface EarlierPayout
   extends Pick<Operation, "reference" | "state" | "status" | "code" | "acceptedAt"> {
   isOwnAccount: boolean;
   command?: string;
+  reportedAt?: string | undefined;
 }
+
+/** `reported`: it ended without a payout, as a person reported. A limit believes that only later. */
+type Repetition = "outcome-unknown" | "paid-recently" | "used-in-other-account" | "reported";
 
 /**
  * The rule for duplicate payouts (docs/money-safety.md), for claims and for batches: why a payout would repeat an
@@ -384,16 +388,16 @@ interface EarlierPayout
  * the API is none that a user would repeat.
  *
  * @param reference of the payout that is to be sent
- * @param since accepted payouts count since then, ISO 8601
+ * @param since accepted payouts and reports count since then, ISO 8601
  */
 export function repetitionOf(
   earlier: EarlierPayout,
   { reference, since }: { reference: string | null; since: string },
-): "outcome-unknown" | "paid-recently" | "used-in-other-account" | undefined {
+): Repetition | undefined {
   if (earlier.command === testCommand) return undefined;
   const isSameReference = earlier.reference === reference;
   if (isSameReference && earlier.isOwnAccount) return undefined;
-  if (!mayHavePaid(earlier)) return undefined;
+  if (!mayHavePaid(earlier)) return (earlier.reportedAt ?? "") >= since ? "reported" : undefined;
   if (isSameReference) return "used-in-other-account";
   if (isUnresolved(earlier)) return "outcome-unknown";
   return (earlier.acceptedAt ?? since) >= since ? "paid-recently" : undefined;
@@ -426,7 +430,8 @@ export function checkDuplicates(request: ClaimRequest, facts: ClaimFacts): Check
 }
 
 /** Rejects the same amount to the same recipient, whatever the method. */
-function checkPayout({ intent, onDuplicate }: ClaimRequest, facts: ClaimFacts): Checked {
+function checkPayout(request: ClaimRequest, facts: ClaimFacts): Checked {
+  const { intent, onDuplicate } = request;
   const { planned, replaced, account, nowMs } = facts;
   const { isAgent, limits } = facts.limits ?? {};
   const isOfAgents = limits?.rejectsRepeats !== true;
@@ -436,6 +441,7 @@ function checkPayout({ intent, onDuplicate }: ClaimRequest, facts: ClaimFacts): 
   if (planned && (onDuplicate !== "send" || isSent || rejectsRepeats))
     return { kind: "planned", row: planned, isFinal: rejectsRepeats };
   const scope = { reference: intent.reference, since: duplicatesSince(nowMs) };
+  const taken = freeBefore(request, facts);
   const earlier = facts.similar
     .filter(
       (one) => one.kind === "payout" && isSameAmountAndRecipient(payoutOf(one), payoutOf(intent)),
@@ -444,7 +450,11 @@ function checkPayout({ intent, onDuplicate }: ClaimRequest, facts: ClaimFacts): 
       one,
       repetition: repetitionOf({ ...one, isOwnAccount: one.account === account }, scope),
     }))
-    .filter(({ repetition }) => repetition !== undefined)
+    .filter(
+      ({ one, repetition }) =>
+        repetition !== undefined &&
+        (repetition !== "reported" || (rejectsRepeats && one !== taken)),
+    )
     .sort(unresolvedThenNewest);
   const first = earlier[0]?.one;
   // One of unknown outcome has to be resolved first, unless the caller accepted duplicates.

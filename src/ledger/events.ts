@@ -297,9 +297,9 @@ export function orderedAt(own: string, history: HistoryEvent[]): number | undefi
   return order && (order.number ?? Number.POSITIVE_INFINITY);
 }
 
-/** True if a person reported that it was created, or not created. */
-export function wasReported(history: HistoryEvent[]): boolean {
-  return history.some(({ event, data }) => event === "look" && data.origin !== undefined);
+/** When a person last reported that it was created, or not created; undefined if none did. ISO 8601. */
+export function reportedAt(history: HistoryEvent[]): string | undefined {
+  return history.findLast(({ event, data }) => event === "look" && data.origin !== undefined)?.at;
 }
 
 /**

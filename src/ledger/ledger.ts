@@ -5,7 +5,7 @@ import type { ChangeAnswer, ChangeRequest, Requested, SingleChanges } from "./ch
 import type { ClaimDecision } from "./decide.ts";
 import type { EntryStore } from "./entry.ts";
 import type { HistoryEvent } from "./events.ts";
-import type { Denial, LimitChange, LimitedRow, Use } from "./limits.ts";
+import type { Denial, LimitChange, LimitedRow, RepeatingRows, Use } from "./limits.ts";
 import type {
   Filter,
   FoundOperation,
@@ -92,8 +92,12 @@ export interface LimitStore {
   wereSet(): boolean;
   /** What counts against limits, one by one. */
   uses(): Promise<Use[]>;
-  /** Why the rows of a file may not be planned now that were not sent yet; undefined if they may. */
-  judge(rows: LimitedRow[]): Promise<Denial | undefined>;
+  /**
+   * Why the rows of a file may not be planned now that were not sent yet; undefined if they may.
+   *
+   * @param repeating the lines of those that repeat a payout or each other
+   */
+  judge(rows: LimitedRow[], repeating: number[]): Promise<Denial | RepeatingRows | undefined>;
   /** Stores the account of the run with its key, so that limits hold for whatever profile has it. Returns its name. */
   storeAccount(): Promise<string>;
 }
@@ -111,7 +115,7 @@ export interface BatchReads {
   references(references: string[], asked: { withPlans: boolean }): Promise<KnownReferences>;
   /**
    * Other payouts of the same amount to the same recipient, by the index of the row: accepted since then,
-   * of unknown outcome at any age, or still planned by an open batch.
+   * of unknown outcome at any age, ended with the report of a person since then, or still planned by an open batch.
    */
   overlaps(rows: RecipientAmount[], scope: OverlapScope): Promise<Map<string, Overlap[]>>;
   /** Those of these recipients, as `payeeOf` writes them, that a payout of the own account was accepted for. */
@@ -135,6 +139,8 @@ export type Overlap = {
   | { kind: "paid-recently"; at: string }
   | { kind: "outcome-unknown"; at: string }
   | { kind: "planned"; batch: string }
+  /** Ended without a payout, as a person reported. */
+  | { kind: "reported" }
 );
 
 /** What has some references, by the reference. */

@@ -155,6 +155,13 @@ export type Denial =
   /** A plan that was judged by a clock that was ahead, so for another day. */
   | { kind: "planned-ahead"; batch: string; createdAt: string };
 
+/** Rows of a file that repeat a payout or each other, which a limit does not allow, or that for agents alone. */
+export interface RepeatingRows {
+  kind: "repeating-rows";
+  lines: number[];
+  isOfAgents: boolean;
+}
+
 const denialKinds = [
   "above-limit",
   "limits-missing",

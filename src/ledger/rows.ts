@@ -7,8 +7,8 @@ import {
   lastAsked,
   orderedAt,
   readEvent,
+  reportedAt,
   sendableBy,
-  wasReported,
 } from "./events.ts";
 import type { KnownPayout, Overlap, PlannedReference, RecipientAmount } from "./ledger.ts";
 import type { FoundOperation, Holder, ListedOperation, Operation } from "./operation.ts";
@@ -62,7 +62,7 @@ export function foundOperationOf(row: Row, history: HistoryEvent[], own: string)
     seal: reader(row).maybe("seal"),
     trusted: sendableBy({ recorder: operation.login, own }, operation, history),
     orderedAt: orderedAt(own, history),
-    wasReported: wasReported(history),
+    reportedAt: reportedAt(history),
     others: null,
   });
 }
@@ -117,10 +117,12 @@ function overlapOf(row: Row, scope: Parameters<typeof repetitionOf>[1]): Overlap
   const [reference, isOwnAccount] = [text("reference"), isTrue(row.is_own)];
   const acceptedAt = maybe("accepted_at");
   const ended = { state: requiredState(row), status: maybe("status"), code: maybe("code") };
-  const earlier = { reference, isOwnAccount, acceptedAt, command: text("command"), ...ended };
+  const of = { reference, isOwnAccount, command: text("command") };
+  const earlier = { ...of, ...ended, acceptedAt, reportedAt: maybe("reported_at") ?? undefined };
   const kind = repetitionOf(earlier, scope);
   // `references` finds the payout of another account with the same reference.
   if (kind === undefined || kind === "used-in-other-account") return undefined;
+  if (kind === "reported") return { kind, reference, isOwnAccount };
   const at = kind === "paid-recently" ? (acceptedAt ?? "") : text("sent_at");
   return { kind, at, reference, isOwnAccount };
 }

@@ -7,7 +7,7 @@ import { formatPaisa } from "../domain/money.ts";
 import { isGeneratedReference } from "../domain/reference.ts";
 import { counted, firstOf, inCommand } from "../domain/text.ts";
 import type { ClaimAnswer } from "../ledger/change.ts";
-import type { ClaimDecision } from "../ledger/decide.ts";
+import { type ClaimDecision, mayHavePaid } from "../ledger/decide.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import {
   counts,
@@ -20,11 +20,12 @@ import {
   type LimitChange,
   type LimitedRow,
   limitsAfter,
+  type RepeatingRows,
   sumLimits,
   type Use,
   usedBy,
 } from "../ledger/limits.ts";
-import type { Operation } from "../ledger/operation.ts";
+import type { FoundOperation } from "../ledger/operation.ts";
 import type { PayoutOrder } from "./payout/order.ts";
 
 /** What a limit bounds, as messages call it. */
@@ -40,8 +41,9 @@ const bounded: Record<AmountLimit, string> = {
 const reasonOf = (limit: AmountLimit): Reason => `limits.${limit}`;
 
 /** Why limits do not let a payout, a refund or a file be sent. */
-export function deniedFailure(denial: Denial): Failure {
+export function deniedFailure(denial: Denial | RepeatingRows): Failure {
   if (denial.kind === "above-limit") return aboveLimit(denial.excess);
+  if (denial.kind === "repeating-rows") return repeatsFailure(denial.lines, denial.isOfAgents);
   if (denial.kind === "limits-missing")
     return new Failure(
       "limits.missing",
@@ -141,12 +143,14 @@ function reservedBy({ batch, paisa }: Excess["batches"][number]): string {
 
 /** Why the same amount to the same recipient is not sent again. @param order what was to be sent */
 export function repeatFailure(
-  { earlier, isOfAgents }: { earlier: Operation; isOfAgents: boolean },
+  { earlier, isOfAgents }: { earlier: FoundOperation; isOfAgents: boolean },
   order: PayoutOrder,
 ): Failure {
-  const { reference, id, acceptedAt, createdAt } = earlier;
+  const { reference, id, acceptedAt, createdAt, reportedAt } = earlier;
   const name = reference ?? id;
-  const freesAt = acceptedAt === null ? null : endOf(acceptedAt);
+  const isReported = !mayHavePaid(earlier);
+  const since = isReported ? reportedAt : acceptedAt;
+  const freesAt = since == null ? null : endOf(since);
   return new Failure(
     "limits.repeat",
     `The same amount to this recipient was sent as ${name} on ${formatTime(createdAt)}, and no payout is repeated within a day.`,
@@ -154,6 +158,9 @@ export function repeatFailure(
       hint: [
         freesAt === null ? "" : `It can be sent from ${formatTime(freesAt)}.`,
         `To see the earlier one, run 'lenden ledger show ${id}'.`,
+        isReported
+          ? `A person reported its outcome, which limits believe after a day. To send that payout again, set --ref ${inCommand(name)}.`
+          : "",
         isOfAgents
           ? `To send a second payout, a person runs '${commandOf(order)}' in their own terminal.`
           : allowRepeats,
@@ -191,13 +198,14 @@ function commandOf(order: PayoutOrder): string {
 }
 
 /** Why a file is not sent that repeats other payouts, or has rows that repeat each other. */
-export function repeatsFailure(lines: ReadonlySet<number>): Failure {
+export function repeatsFailure(repeating: number[], isOfAgents: boolean): Failure {
+  const lines = [...new Set(repeating)].sort((a, b) => a - b);
   return new Failure(
     "limits.repeat",
-    `${counted(lines.size, "row")} of the file ${lines.size === 1 ? "repeats" : "repeat"} a payout of the same amount to the same recipient, and no payout is repeated within a day.`,
+    `${counted(lines.length, "row")} of the file ${lines.length === 1 ? "repeats" : "repeat"} a payout of the same amount to the same recipient, and no payout is repeated within a day.`,
     {
-      problems: firstOf([...lines].sort((a, b) => a - b).map((line) => `line ${line}`)),
-      hint: `Remove these rows from the file. ${allowRepeats}`,
+      problems: firstOf(lines.map((line) => `line ${line}`)),
+      hint: `Remove these rows from the file. ${isOfAgents ? "A person can send them." : allowRepeats}`,
       reached: { limit: "reject", used: null, left: null, freesAt: null },
     },
   );

@@ -1,6 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import type { Fault } from "../../src/api/contract/fault.ts";
+import { faults } from "../sandbox/running.ts";
 import { scratchFolder } from "../support/helpers.ts";
 import { errorOf, jumpingHost, lenden, typedBy } from "../support/lenden.ts";
 import {
@@ -273,6 +275,33 @@ test("a file with accepted duplicates is rejected by its check if no payout may 
     const error = await rejected(merchant, ["payout", "batch", ...command, ...accepted]);
     expect(error).toMatchObject({ reason: "limits.repeat", problems: ["line 2", "line 4"] });
   }
+});
+
+test("no limit believes at once that a payout was not created, in a command and in a file", async () => {
+  const ill: Fault[] = faults("createPayout:status-500");
+  const merchant = await openMerchant({ faults: ill });
+  await merchant.lenden(payoutOf("LOST"), { host: jumpingHost() });
+  ill.splice(0);
+  const notCreated = ["ledger", "resolve", "LOST", "--not-created", "--yes"];
+  expect((await merchant.lenden(notCreated)).code).toBe(0);
+  await merchant.json(["limits", "set", "--repeat", "reject"]);
+  const error = await rejected(merchant, payoutOf("B", "--again"));
+  expect(error).toMatchObject({ reason: "limits.repeat", operation: "LOST" });
+  expect(Date.parse(String(error.freesAt))).toBeGreaterThan(Date.now() + 86_000_000);
+  const file = join(scratchFolder(), "pay.csv");
+  writeFileSync(file, "amount,to\n7,01712345679\n5,01712345678\n");
+  for (const command of [["check"], ["send", "--dry-run"], ["send", "--yes"]]) {
+    const line = ["payout", "batch", ...command, file, "--method", "bkash"];
+    const repeats = { reason: "limits.repeat", problems: ["line 3"] };
+    expect(await rejected(merchant, line)).toMatchObject(repeats);
+    // What an agent may not repeat needs no limit.
+    await merchant.json(["limits", "set", "--repeat", "warn"]);
+    const ended = await lenden([...line, "--json"], { env: { ...merchant.env, ...agent } });
+    expect([ended.code, errorOf(ended)]).toMatchObject([4, repeats]);
+    await merchant.json(["limits", "set", "--repeat", "reject"]);
+  }
+  expect(await merchant.count("payouts")).toBe(0);
+  expect((await merchant.lenden(payoutOf("LOST"))).code).toBe(0);
 });
 
 test("verify-api names the limit that stops it", async () => {

@@ -463,7 +463,10 @@ async function compareReads(run: Run, { listed, asked }: Step, nowMs: number): P
       await ledger.batches.known(given),
       await ledger.limits.changes(),
       (await ledger.limits.uses()).map(useText).sort(),
-      await ledger.limits.judge(judged),
+      await ledger.limits.judge(
+        judged,
+        judged.map(({ line }) => line),
+      ),
     ];
   });
   await compare(run, async ({ callbacks }) => [

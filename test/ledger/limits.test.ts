@@ -3,8 +3,10 @@ import { whichBatch } from "../../src/batches/identity.ts";
 import type { LimitName } from "../../src/domain/limit.ts";
 import { declaredCode } from "../../src/domain/state.ts";
 import type { Batch } from "../../src/ledger/batch.ts";
+import { type ClaimRequest, duplicatesSince } from "../../src/ledger/decide.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Operation, Outcome } from "../../src/ledger/operation.ts";
+import { mostCompared } from "../../src/ledger/sql/repeated.ts";
 import type { Worker } from "../../src/ledger/worker.ts";
 import {
   batchFile,
@@ -342,6 +344,46 @@ describeEach(databases, "I13: limits", ({ share }) => {
       kind: "new",
       earlier: { reference: "A" },
     });
+  });
+
+  test("repetition of what a person reports as not created, for a day, also in a file and among many", async () => {
+    const { ledger, set, later } = await setup({});
+    const asked = { ...payout("A").asked, recipientNumber: "01712345678" };
+    const claim = (reference: string, more: Partial<ClaimRequest> = {}) => {
+      const intent = { ...payout(reference), asked: { ...asked, merchantRef: reference } };
+      const onDuplicate = "reject-if-unknown";
+      return ledger.claim({ intent, sealer, onDuplicate, ...more });
+    };
+    const ended = async (reference: string, outcome: Outcome, more?: Partial<ClaimRequest>) => {
+      const answer = await claim(reference, more);
+      if (answer.kind !== "new" && answer.kind !== "resumed") throw new Error(answer.kind);
+      await record(ledger, answer.operation, outcome);
+    };
+    const since = duplicatesSince(Date.parse("2026-11-20T10:00:00.000Z"));
+    const overlaps = async () => {
+      const row = { reference: "B", recipient: "01712345678", amountPaisa: 500n };
+      return [...(await ledger.overlaps([row], { since })).values()];
+    };
+    await ended("A", unknown);
+    await notCreated(ledger, "A");
+    expect(await overlaps()).toMatchObject([[{ kind: "reported", reference: "A" }]]);
+    // Without a limit, a person believes the report.
+    await ended("FREE", rejected);
+    await set("repeat", "reject");
+    const repeats = { kind: "repeat", earlier: { reference: "A" } };
+    expect(await claim("B")).toMatchObject(repeats);
+    expect(await claim("B", { onDuplicate: "send" })).toMatchObject(repeats);
+    // The same payout is no other one: by its reference, or by one that was only made for it.
+    await ended("A", notSent);
+    await ended("M", notSent, { isReferenceMade: true, onDuplicate: "reject" });
+    expect(await claim("B")).toMatchObject(repeats);
+    await set("repeat", "warn");
+    for (let one = 0; one < mostCompared + 5; one += 1) await ended(`R-${one}`, rejected);
+    await set("repeat", "reject");
+    expect(await claim("B")).toMatchObject(repeats);
+    expect(await overlaps()).toMatchObject([[{ kind: "reported", reference: "A" }]]);
+    later(dayMs + 1);
+    expect(await claim("B")).toMatchObject({ kind: "new" });
   });
 
   test("of agents, beside those of all", async () => {

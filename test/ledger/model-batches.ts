@@ -410,13 +410,16 @@ export function modelBatchReads(run: ModelRun): Omit<BatchReads, "paidRecipients
           )
           .flatMap((one) => {
             const isOwnAccount = run.isOwn(one);
-            const kind = repetitionOf({ ...one, isOwnAccount }, { ...row, since });
+            const reportedAt = state.reported.get(one.number);
+            const kind = repetitionOf({ ...one, isOwnAccount, reportedAt }, { ...row, since });
             if (kind === undefined || kind === "used-in-other-account") return [];
+            const found = { reference: one.reference ?? "", isOwnAccount };
+            if (kind === "reported") return { at: "", overlap: { kind, ...found } };
             const at = isUnresolved(one) ? run.takenAt(one) : (one.acceptedAt ?? "");
-            return { kind, at, reference: one.reference ?? "", isOwnAccount };
+            return { at, overlap: { kind, at, ...found } };
           })
           .sort((one, other) => (one.at < other.at ? 1 : -Number(one.at > other.at)));
-        return [...planned, ...sent];
+        return [...planned, ...sent.map(({ overlap }) => overlap)];
       });
       return new Map(
         found.flatMap((one, place) => (one.length > 0 ? [[String(place), one] as const] : [])),

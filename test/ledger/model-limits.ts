@@ -193,7 +193,11 @@ export function modelLimits(run: ModelRun, found: (one: Operation) => FoundOpera
   const store: LimitStore = {
     changes: async () => changes(),
     uses: async () => uses(),
-    judge: async (rows) => denialOfRows(rows),
+    judge: async (rows, lines) =>
+      denialOfRows(rows) ??
+      (lines.length > 0 && rejectsRepeats()
+        ? { kind: "repeating-rows", lines, isOfAgents: !limitsAfter(changes()).rejectsRepeats }
+        : undefined),
     wereSet: () => changes().length > 0,
     storeAccount: async () => run.storeAccount().account,
   };

@@ -37,8 +37,8 @@ export interface ModelState {
   asked: Map<bigint, Record<string, unknown>>;
   /** What was recorded from its record, and not ordered since. */
   adopted: Set<bigint>;
-  /** Of what a person reported an outcome, by its number. */
-  reported: Set<bigint>;
+  /** When a person last reported an outcome, by the number of its operation. */
+  reported: Map<bigint, string>;
   /** The seals of payouts, by their numbers. */
   seals: Map<bigint, string | null>;
   /** The numbers of payouts whose batches still sent their rows when they were recorded. */
@@ -61,7 +61,7 @@ export function emptyModel(): ModelState {
       listeners: new Map(),
       taken: new Map(),
       asked: new Map(),
-      ...{ adopted: new Set(), reported: new Set(), seals: new Map() },
+      ...{ adopted: new Set(), reported: new Map(), seals: new Map() },
       agents: new Map(),
       planned: new Set(),
       holders: new Set(),

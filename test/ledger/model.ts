@@ -73,7 +73,7 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     // All processes of a model have one login.
     trusted: { openedAt: one.openedAt, keyHash: one.keyHash },
     orderedAt: state.adopted.has(one.number) ? undefined : 0,
-    wasReported: state.reported.has(one.number),
+    reportedAt: state.reported.get(one.number),
     others: null,
   });
   const limits = modelLimits(run, found);
@@ -262,7 +262,7 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       const learned = readEvent(at, event, storableOutcome(shown, worker).data);
       if (!canFollow(found(read), learned, [])) return moved();
     }
-    if (shown.isReported) state.reported.add(number);
+    if (shown.isReported) state.reported.set(number, at);
     const isReleased = request.kind === "learn" || request.release;
     const holder = isReleased ? null : read.holder;
     replace(number, { ...change, updatedAt: at, holder });

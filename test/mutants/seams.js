@@ -111,7 +111,8 @@ export const seams = {
   wasChecked: decoratedAt("ledger/decide.ts", "wasChecked"),
   /** Whether limits judged it then. */
   isAhead: decoratedAt("ledger/decide.ts", "isAhead"),
-  reported: decoratedAt("ledger/events.ts", "wasReported"),
+  reported: decoratedAt("ledger/events.ts", "reportedAt"),
+  reportedSince: decoratedAt("ledger/sql/conditions.ts", "isReportedSince"),
   wasJudged: decoratedAt("ledger/decide.ts", "wasJudged"),
   /** An operation without what others recorded. */
   withoutOthers: decoratedAt("ledger/decide.ts", "withoutOthers"),

@@ -21,6 +21,14 @@ export const isNoTest = `o.command <> '${testCommand}'`;
 export const hasUnknownOutcome = "o.phase = 'unresolved'";
 export const isAcceptedSince = (since: string) => `o.phase = 'live' AND o.accepted_at >= ${since}`;
 
+/** True for payouts that ended without a payout, as a person reported since a time, whatever was recorded since. */
+export function isReportedSince(since: string): string {
+  return `o.phase IN ('free', 'retired') AND ${reportedAt} >= ${since}`;
+}
+/** When a person last reported an outcome, by the events, which no one can change. JSON escapes quotes in texts. */
+export const reportedAt = `(SELECT max(e.at) FROM lenden.events e
+  WHERE e.operation = o.number AND e.event = 'look' AND e.data LIKE '%"origin":%')`;
+
 /** True for an operation that `isDiffering`. */
 export const isDifferingIn = (operation: string) =>
   `(${operation}.state = 'CONFLICT' AND coalesce(${operation}.code, '') = '${differingCode}')`;

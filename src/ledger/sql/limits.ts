@@ -29,6 +29,7 @@ import {
   type Limits,
   limitsAfter,
   nothingUsed,
+  type RepeatingRows,
   type Sender,
   type Use,
   type Used,
@@ -231,9 +232,17 @@ export class RunLimits {
   }
 
   /** Why rows may not be planned that are in no ledger yet. */
-  *ofRows(rows: LimitedRow[], asking: Asking): Work<Denial | undefined> {
+  *ofRows(
+    rows: LimitedRow[],
+    lines: number[],
+    asking: Asking,
+  ): Work<Denial | RepeatingRows | undefined> {
     const limits = limitsAfter(yield* this.changes(asking.own.name));
-    return yield* this.#judgeRows(this.#inFile(rows, asking, noBatch), limits, asking);
+    const denial = yield* this.#judgeRows(this.#inFile(rows, asking, noBatch), limits, asking);
+    if (denial || lines.length === 0) return denial;
+    const isOfAgents = !limits.rejectsRepeats;
+    if (isOfAgents && !this.#sender.isAgent) return undefined;
+    return { kind: "repeating-rows", lines, isOfAgents };
   }
 
   /** @param batch the number of the one that has the rows */
@@ -330,7 +339,7 @@ export class RunLimits {
     const isFreed = (one: FoundOperation) => {
       if (mayHavePaid(one)) return false;
       const countsAsRow = isFree(one) && one.batch !== null && reserving.has(one.batch);
-      return countsAsRow || !(one.wasReported || mayHavePaid(withoutOthers(one)));
+      return countsAsRow || !(one.reportedAt !== undefined || mayHavePaid(withoutOthers(one)));
     };
     for (let from = 0; from < mayBeFree.length; from += comparedAtOnce) {
       const compared = yield* readOperations(mayBeFree.slice(from, from + comparedAtOnce));
@@ -451,9 +460,9 @@ export function createLimitStore(
       read(function* () {
         return yield* limits.uses(yield* asking());
       }),
-    judge: (rows) =>
+    judge: (rows, repeating) =>
       read(function* () {
-        return yield* limits.ofRows(rows, yield* asking());
+        return yield* limits.ofRows(rows, repeating, yield* asking());
       }),
     storeAccount: async () => {
       // Whoever sets limits may have no right to store an account.

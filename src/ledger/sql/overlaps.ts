@@ -11,8 +11,10 @@ import {
   isNoTest,
   isOpenRow,
   isPayoutOfRow,
+  isReportedSince,
   lastTakenAt,
   plansOfRows,
+  reportedAt,
 } from "./conditions.ts";
 import { type Dialect, type Driver, scopeOf } from "./driver.ts";
 import { recipientByPhase } from "./repeated.ts";
@@ -94,13 +96,16 @@ const overlapColumns: ColumnTypes = {
 /** $1 own account, $2 scope, $3 batch, $4 time. */
 const sentSql = ({ ofOperations }: GuardScope, dialect: Dialect) => `
   SELECT given.place AS place, o.reference, o.state, o.status, o.code,
-    o.account = CAST($1 AS bigint) AS is_own, o.accepted_at, o.command, ${lastTakenAt} AS sent_at
+    o.account = CAST($1 AS bigint) AS is_own, o.accepted_at, o.command, ${lastTakenAt} AS sent_at,
+    CASE WHEN ${isReportedSince("$4")} THEN ${reportedAt} END AS reported_at
   FROM given CROSS JOIN lenden.operations o
   WHERE ${recipientByPhase(dialect)} = given.payee AND o.amount_paisa = given.amount
-    AND ${ofOperations("o", "$2")} AND o.kind = 'payout' AND ${isNoTest} AND (${hasUnknownOutcome} OR (${isAcceptedSince("$4")}))
+    AND ${ofOperations("o", "$2")} AND o.kind = 'payout' AND ${isNoTest}
+    AND (${hasUnknownOutcome} OR (${isAcceptedSince("$4")}) OR (${isReportedSince("$4")}))
     AND NOT (o.account = CAST($1 AS bigint) AND EXISTS (SELECT 1 FROM lenden.batch_rows r
       WHERE r.batch = CAST($3 AS bigint) AND r.reference = o.reference AND ${isPayoutOfRow}))
-  ORDER BY 1, CASE WHEN ${hasUnknownOutcome} THEN ${lastTakenAt} ELSE o.accepted_at END DESC, o.number`;
+  ORDER BY 1, CASE WHEN ${hasUnknownOutcome} THEN ${lastTakenAt}
+    WHEN o.phase = 'live' THEN o.accepted_at ELSE '' END DESC, o.number`;
 
 /** $1 own account, $2 scope, $3 batch. */
 const plannedSql = ({ inSql }: GuardScope) => `

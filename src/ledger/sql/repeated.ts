@@ -1,6 +1,6 @@
 import { generatedId, generatedPrefix } from "../../domain/reference.ts";
 import type { GuardScope } from "../account.ts";
-import { hasUnknownOutcome, isAcceptedSince, isNoTest } from "./conditions.ts";
+import { hasUnknownOutcome, isAcceptedSince, isNoTest, isReportedSince } from "./conditions.ts";
 
 /*
  * Finds the operations that another one may repeat, in SQL that every database reads in the same way. Some are found by
@@ -75,7 +75,7 @@ export function payoutFacts(guard: GuardScope, given: Given, dialect: ClaimDiale
 
 /**
  * For a payout with so many equal ones that not all were read: the newest of each login, as a JSON array. And of any age
- * the newest that is unresolved, that was accepted since a time, that has its reference in another account, that was
+ * the newest that is unresolved, that was accepted since a time, that a person reported since then, that has its reference in another account, that was
  * cancelled, and, unless it is the row of a batch, whose reference may be sent again. One of each is enough, because the
  * rule depends on nothing else.
  *
@@ -114,6 +114,7 @@ export function manyEqualPayouts(
     newest: `(SELECT ${jsonArrayOf}(CAST(one.number AS text)) FROM (${newest}) one)`,
     unresolved: payouts(`${alike} AND ${hasUnknownOutcome} AND ${another}`, latest),
     accepted: payouts(`${alike} AND ${isAcceptedSince(since)} AND ${another}`, latest),
+    reported: payouts(`${alike} AND ${isReportedSince(since)} AND ${another}`, latest),
     elsewhere: isProduction
       ? payouts(elsewhere, `(${hasUnknownOutcome}) DESC, (o.phase = 'live') DESC, ${number} DESC`)
       : "NULL",

@@ -151,8 +151,20 @@ export const limitBugs = [
   {
     name: "limits: what a person reports as not created is free at once",
     seam: "reported",
-    decorate: () => () => false,
+    decorate: () => () => undefined,
     tests: bounded("counts for a day, and once if it is sent again"),
+  },
+  {
+    name: "limits: what a person reports as not created may be repeated at once",
+    seam: "reported",
+    decorate: () => () => undefined,
+    tests: bounded("repetition of what a person reports as not created"),
+  },
+  {
+    name: "limits: a file may repeat at once what a person reports as not created",
+    seam: "reportedSince",
+    decorate: () => () => "false",
+    tests: bounded("repetition of what a person reports as not created"),
   },
   {
     name: "limits: what was added without a seal is not judged",
