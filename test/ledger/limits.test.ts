@@ -260,6 +260,32 @@ describeEach(databases, "I13: limits", ({ share }) => {
     expect(await to("D", 700n)).toMatchObject({ kind: "new" });
   });
 
+  test("of a new recipient: a file that gives little, with what was sent, planned or is unknown", async () => {
+    const { ledger, later } = await setup({ "new-recipient": "700" });
+    const recipients = ["LOST", "SENT", "FREE"].map((reference) => {
+      return String(payout(reference).asked.recipientNumber);
+    });
+    await sent(ledger, "LOST", unknown);
+    later(dayMs + 1);
+    await sent(ledger, "SENT");
+    await planned(ledger, "open.csv", 1);
+    recipients.push(plannedRow(1).recipient);
+    const answers = recipients.map(async (recipient, at) => {
+      const row = plannedRow(1, { reference: `F-${at}`, recipient, amountPaisa: 201n });
+      const { batch } = await ledger.batches.claim(batchFile(`${at}.csv`), whichBatch);
+      const upTo = await ledger.newestEvent();
+      const { line, amountPaisa: paisa } = row;
+      const judged = await ledger.limits.judge([{ line, recipient, paisa }], []);
+      const { kind } = await ledger.batches.plan(
+        batch,
+        planning(() => [row], upTo),
+      );
+      return [judged?.kind, kind];
+    });
+    const exceeds = ["above-limit", "denied"];
+    expect(await Promise.all(answers)).toEqual([exceeds, exceeds, [undefined, "planned"], exceeds]);
+  });
+
   test("a rejected payout does not make a recipient known", async () => {
     const { ledger, later } = await setup({ "new-recipient": "400" });
     const small = { ...payout("A"), amountPaisa: 400n };

@@ -45,7 +45,7 @@ import { isNotCancelled, isOpenRow, plansOfRows } from "./conditions.ts";
 import { type Dialect, type Driver, scopeOf } from "./driver.ts";
 import { createOperationReads } from "./found.ts";
 import type { Write } from "./transaction.ts";
-import { all, done, query, type Work } from "./work.ts";
+import { done, query, type Work } from "./work.ts";
 
 /*
  * Reads what counts against limits. It is first summed up from what no role can change: columns of orders, and events.
@@ -78,8 +78,10 @@ interface OpenRows {
   largestPaisa: bigint;
   /** Those above an amount, in their order. */
   above(paisa: bigint): Work<LimitedRow[]>;
-  /** Their recipients, in the order of their first rows. @param since ISO 8601 */
-  payees(since: string): Work<OfPayee[]>;
+  /** What each recipient gets of them, by `payeeOf`, with the line of the first row; in the order of these lines. */
+  payees(): Work<LimitedRow[]>;
+  /** The number of the batch that has them. */
+  batch: bigint;
   /** True for what counts already of these rows. */
   isOwn(use: Use): boolean;
 }
@@ -132,19 +134,14 @@ export class RunLimits {
 
   /** The limits of a claim, and what counts against them. */
   *ofClaim({ intent }: Pick<ClaimRequest, "intent">, asking: Asking): Work<LimitFacts & Sender> {
-    const { own } = asking;
-    const limits = limitsAfter(yield* this.changes(own.name));
+    const limits = limitsAfter(yield* this.changes(asking.own.name));
     const sender = this.#sender;
     if (!hasAmounts(limits)) return { limits, used: nothingUsed, ...sender };
     const sums = yield* this.#gross(asking);
     const payee = intent.kind === "payout" ? recipientOf(intent) : "";
     const isNamed = intent.kind === "payout" && limits.amounts["new-recipient"] !== undefined;
-    const whose = this.#scope.value(own.number);
-    const rows = isNamed
-      ? yield* query(this.#sql.recipient, sums.since, payee, whose, noBatch)
-      : [];
-    const payees = rows.map((row) => ({ payee, row }));
-    const recipient = (yield* this.#newRecipients(payees, sums, asking)).get(payee);
+    const payees = isNamed ? [payee] : [];
+    const recipient = (yield* this.#newRecipients(payees, noBatch, sums, asking)).get(payee);
     const used = { ...sums.used, "new-recipient": recipient?.usedPaisa };
     const isWithin = !excessOf(askedBy(intent, sender.isAgent), { limits, used }, payee);
     if (isWithin) return { limits, used, ...sender };
@@ -189,26 +186,25 @@ export class RunLimits {
     const [found = {}] = yield* query(sumOfRows, batch, own.number);
     const limits = limitsAfter(yield* this.changes(own.name));
     const reservedPaisa = numberIn(found.total);
-    const whose = this.#scope.value(own.number);
     const unjudged = numberIn(found.taken) > 0n ? yield* this.#unjudged(batch, sealer, asking) : [];
     const numbers = new Set(unjudged.map(({ number }) => numberIn(number)));
     const isOwn = ({ batch: of, operation }: Use) =>
       of?.number === batch || (operation !== undefined && numbers.has(operation));
     const planned: OpenRows = {
+      batch,
       isOwn,
       sumPaisa: reservedPaisa,
       largestPaisa: numberIn(found.largest),
       *above(paisa) {
         return (yield* query(rowsAbove, batch, own.number, paisa)).map(rowOf);
       },
-      *payees(since) {
-        const found = yield* query(recipientsOfPlan, batch, own.number, since, whose);
-        return found.map((row) => ({ payee: String(row.payee), row }));
+      *payees() {
+        return (yield* query(recipientsOfPlan, batch, own.number)).map(rowOf);
       },
     };
     const all = unjudged.length > 0 ? yield* query(openRows, batch, own.number) : [];
     const both = [...all, ...unjudged].map(rowOf);
-    const rows = both.length > 0 ? { ...this.#inFile(both, asking, batch), isOwn } : planned;
+    const rows = both.length > 0 ? { ...inFile(both), batch, isOwn } : planned;
     return {
       reservedPaisa,
       rejectsRepeats: this.#sender.isAgent || limits.rejectsRepeats,
@@ -238,43 +234,11 @@ export class RunLimits {
     asking: Asking,
   ): Work<Denial | RepeatingRows | undefined> {
     const limits = limitsAfter(yield* this.changes(asking.own.name));
-    const denial = yield* this.#judgeRows(this.#inFile(rows, asking, noBatch), limits, asking);
+    const denial = yield* this.#judgeRows(inFile(rows), limits, asking);
     if (denial || lines.length === 0) return denial;
     const isOfAgents = !limits.rejectsRepeats;
     if (isOfAgents && !this.#sender.isAgent) return undefined;
     return { kind: "repeating-rows", lines, isOfAgents };
-  }
-
-  /** @param batch the number of the one that has the rows */
-  #inFile(rows: LimitedRow[], { own }: Asking, batch: bigint): OpenRows {
-    const { recipient } = this.#sql;
-    const whose = this.#scope.value(own.number);
-    const byPayee = new Map<string, LimitedRow>();
-    for (const { line, recipient, paisa } of rows) {
-      const payee = payeeOf(recipient);
-      const before = byPayee.get(payee) ?? { line, recipient: payee, paisa: 0n };
-      byPayee.set(payee, { ...before, paisa: before.paisa + paisa });
-    }
-    return {
-      isOwn: () => false,
-      sumPaisa: rows.reduce((sum, { paisa }) => sum + paisa, 0n),
-      largestPaisa: rows.reduce((most, { paisa }) => (paisa > most ? paisa : most), 0n),
-      above: (paisa) => done(rows.filter((row) => row.paisa > paisa)),
-      *payees(since) {
-        const asked = [...byPayee.values()];
-        const found: OfPayee[] = [];
-        for (let from = 0; from < asked.length; from += comparedAtOnce) {
-          const some = asked.slice(from, from + comparedAtOnce);
-          const ask = (one: LimitedRow) => query(recipient, since, one.recipient, whose, batch);
-          const rows = yield* all(some.map(ask));
-          for (const [at, { line, recipient: payee, paisa }] of some.entries()) {
-            const of = { payee, recipient: payee, asked: paisa, amount_paisa: paisa };
-            found.push({ payee, row: { ...rows[at]?.[0], ...of, line: BigInt(line) } });
-          }
-        }
-        return found;
-      },
-    };
   }
 
   /** Why rows that are not sent yet may not be planned. */
@@ -355,29 +319,45 @@ export class RunLimits {
     return (yield* this.#uses(sums, asking)).filter((use) => !isOwn(use));
   }
 
-  /** What counts for those of some recipients that are new. */
+  /** What counts for those of some recipients that are new. @param batch whose rows do not count */
   *#newRecipients(
-    payees: OfPayee[],
-    { since, older }: Gross,
-    { readOperations }: Asking,
+    payees: string[],
+    batch: bigint,
+    sums: Gross,
+    { own, readOperations }: Asking,
   ): Work<Map<string, RecipientUse>> {
-    const paid = payees.flatMap(({ row }) => (row.paid == null ? [] : [numberIn(row.paid)]));
-    for (let from = 0; from < paid.length; from += comparedAtOnce)
-      yield* readOperations(paid.slice(from, from + comparedAtOnce));
-    const ofOlder = new Map<string, bigint>();
-    for (const { kind, recipient_key, created_at, amount_paisa } of older.values()) {
-      if (kind !== "payout" || String(created_at) > since) continue;
-      const payee = String(recipient_key);
-      ofOlder.set(payee, (ofOlder.get(payee) ?? 0n) + numberIn(amount_paisa));
-    }
-    const fresh = payees.filter(({ row }) => row.paid == null);
-    return new Map(
-      fresh.map(({ payee, row }) => {
+    const whose = this.#scope.value(own.number);
+    const ofOlder = paisaOfOlder(sums);
+    const uses = new Map<string, RecipientUse>();
+    for (let from = 0; from < payees.length; from += comparedAtOnce) {
+      const rows = payees.slice(from, from + comparedAtOnce).map((payee) => ({ payee }));
+      const given = { columns: { payee: "text" }, rows } as const;
+      const values = [sums.since, whose, batch];
+      const [found = []] = yield [{ sql: this.#sql.recipients, values, given }];
+      yield* readOperations(found.flatMap(({ paid }) => (paid == null ? [] : [numberIn(paid)])));
+      for (const row of found) {
+        if (row.paid != null) continue;
+        const payee = String(row.payee);
         const plannedPaisa = numberIn(row.planned);
         const sentPaisa = numberIn(row.recent) + (ofOlder.get(payee) ?? 0n);
-        return [payee, { plannedPaisa, usedPaisa: sentPaisa + plannedPaisa }];
-      }),
-    );
+        uses.set(payee, { plannedPaisa, usedPaisa: sentPaisa + plannedPaisa });
+      }
+    }
+    return uses;
+  }
+
+  /** Without the recipients that get no more than is allowed, also if they are new: nothing else counts for them. */
+  *#mayExceed(
+    rows: LimitedRow[],
+    allowedPaisa: bigint,
+    { batch, sums, own }: { batch: bigint; sums: Gross } & Pick<Asking, "own">,
+  ): Work<LimitedRow[]> {
+    const [number, whose] = [this.#scope.number(own.number), this.#scope.value(own.number)];
+    const counted = yield* query(this.#sql.counted, number, sums.since, whose, batch, mostCounted);
+    if (counted.length === mostCounted) return rows;
+    const payees = new Set(counted.map(({ payee }) => String(payee)));
+    for (const payee of paisaOfOlder(sums).keys()) payees.add(payee);
+    return rows.filter(({ recipient, paisa }) => paisa > allowedPaisa || payees.has(recipient));
   }
 
   /** What all rows of a plan together exceed. */
@@ -401,13 +381,16 @@ export class RunLimits {
   ): Work<Excess | undefined> {
     const allowed = limits.amounts["new-recipient"];
     if (allowed === undefined) return undefined;
-    const payees = yield* rows.payees(sums.since);
-    const fresh = yield* this.#newRecipients(payees, sums, asking);
+    const { batch } = rows;
+    const some = { batch, sums, own: asking.own };
+    const payees = yield* this.#mayExceed(yield* rows.payees(), allowed, some);
+    const names = payees.map(({ recipient }) => recipient);
+    const fresh = yield* this.#newRecipients(names, batch, sums, asking);
     const only = { ...limits, amounts: { "new-recipient": allowed } };
-    const excessOfPayee = ({ payee, row }: OfPayee, others?: Use[]) => {
+    const excessOfPayee = ({ recipient: payee, paisa }: LimitedRow, others?: Use[]) => {
       const recipient = fresh.get(payee);
       if (!recipient) return undefined;
-      const asked = askedBy({ kind: "payout", amountPaisa: numberIn(row.asked) }, false);
+      const asked = askedBy({ kind: "payout", amountPaisa: paisa }, false);
       const uses = others && [...others, ...plannedTo(payee, recipient)];
       const gross = { ...nothingUsed, "new-recipient": recipient.usedPaisa };
       const used = uses ? usedBy(uses, payee) : gross;
@@ -415,9 +398,9 @@ export class RunLimits {
     };
     if (!payees.some((one) => excessOfPayee(one))) return undefined;
     const uses = yield* readUses();
-    const above = payees.flatMap((one) => {
-      const excess = excessOfPayee(one, uses);
-      return excess ? [{ excess, row: rowOf(one.row) }] : [];
+    const above = payees.flatMap((row) => {
+      const excess = excessOfPayee(row, uses);
+      return excess ? [{ excess, row }] : [];
     });
     // The limit that lets the worst one through lets all of them through.
     const worst = worstOf(above.map(({ excess }) => excess));
@@ -483,6 +466,8 @@ const comparedAtOnce = 500;
 
 /** A number that no batch has. */
 const noBatch = 0n;
+/** If more recipients have something that counts, all of a file are looked up. */
+const mostCounted = 20_000;
 
 interface Gross {
   since: string;
@@ -492,12 +477,6 @@ interface Gross {
   takeovers: Map<bigint, Takeover>;
   /** What counts and was recorded more than a day ago, and what was taken over since; by number. */
   older: Map<bigint, Row>;
-}
-
-/** A recipient, with what `recipient` or `recipientsOfPlan` finds. */
-interface OfPayee {
-  payee: string;
-  row: Row;
 }
 
 interface Takeover {
@@ -542,6 +521,35 @@ function takeoversIn(rows: Row[]): Map<bigint, Takeover> {
     takeovers.set(number, { at: newest, isAgent: isAgent || before?.isAgent === true });
   }
   return takeovers;
+}
+
+/** What counts for each recipient of what was recorded more than a day ago. */
+function paisaOfOlder({ since, older }: Gross): Map<string, bigint> {
+  const sums = new Map<string, bigint>();
+  for (const { kind, recipient_key, created_at, amount_paisa } of older.values()) {
+    if (kind !== "payout" || String(created_at) > since) continue;
+    const payee = String(recipient_key);
+    sums.set(payee, (sums.get(payee) ?? 0n) + numberIn(amount_paisa));
+  }
+  return sums;
+}
+
+/** Rows that are in no ledger yet. */
+function inFile(rows: LimitedRow[]): OpenRows {
+  const byPayee = new Map<string, LimitedRow>();
+  for (const { line, recipient, paisa } of rows) {
+    const payee = payeeOf(recipient);
+    const before = byPayee.get(payee) ?? { line, recipient: payee, paisa: 0n };
+    byPayee.set(payee, { ...before, paisa: before.paisa + paisa });
+  }
+  return {
+    batch: noBatch,
+    isOwn: () => false,
+    sumPaisa: rows.reduce((sum, { paisa }) => sum + paisa, 0n),
+    largestPaisa: rows.reduce((most, { paisa }) => (paisa > most ? paisa : most), 0n),
+    above: (paisa) => done(rows.filter((row) => row.paisa > paisa)),
+    payees: () => done([...byPayee.values()]),
+  };
 }
 
 function useOfBatch(row: Row): Use {
@@ -644,8 +652,17 @@ function statements(scope: GuardScope, { isIn }: Pick<Dialect, "isIn">) {
     ),
     /** $1 scope of batches. */
     batches: `${reserving("b.number, b.id, b.created_at, b.reserved_paisa, b.actor, b.profile", "$1")} ORDER BY b.number`,
-    /** $1 time, $2 recipient, $3 scope, $4 the batch whose rows do not count. */
-    recipient: `SELECT ${ofNewRecipient("$2", "$1", "$3", "CAST($4 AS bigint)")}`,
+    /** $1 time, $2 scope of batches, $3 the batch whose rows do not count. */
+    recipients: `SELECT given.payee AS payee,
+      ${ofNewRecipient("given.payee", "$1", "$2", "CAST($3 AS bigint)")} FROM given`,
+    /**
+     * Recipients for whom something counts, or did. $1 scope of operations, $2 time, $3 scope of batches, $4 the batch
+     * whose rows do not count, $5 how many.
+     */
+    counted: `SELECT o.recipient_key AS payee ${recent} AND o.kind = 'payout'
+      UNION SELECT r.recipient_key FROM lenden.batches b CROSS JOIN lenden.batch_rows r
+        WHERE ${inSql("b", "$3")} AND b.reserved_paisa > 0 AND b.number <> CAST($4 AS bigint)
+          AND r.batch = b.number LIMIT $5`,
     /** `taken`: how many have a payout that is not free. */
     sumOfRows: `SELECT coalesce(sum(CASE WHEN p.phase = 'free' THEN p.amount_paisa END), 0) AS total,
         max(CASE WHEN p.phase = 'free' THEN p.amount_paisa END) AS largest,
@@ -659,10 +676,7 @@ function statements(scope: GuardScope, { isIn }: Pick<Dialect, "isIn">) {
     /** $3 amount. */
     rowsAbove: `SELECT r.line, r.amount_paisa, r.recipient ${openRows} AND r.amount_paisa > $3
       ORDER BY r."row"`,
-    /** $3 time, $4 scope. */
-    recipientsOfPlan: `SELECT g.payee, g.payee AS recipient, g.asked, g.asked AS amount_paisa, g.line,
-        ${ofNewRecipient("g.payee", "$3", "$4", "CAST($1 AS bigint)")}
-      FROM (SELECT r.recipient_key AS payee, sum(r.amount_paisa) AS asked, min(r.line) AS line
-        ${openRows} GROUP BY r.recipient_key) g ORDER BY g.line`,
+    recipientsOfPlan: `SELECT r.recipient_key AS recipient, sum(r.amount_paisa) AS amount_paisa,
+        min(r.line) AS line ${openRows} GROUP BY r.recipient_key ORDER BY 3`,
   };
 }
