@@ -200,6 +200,18 @@ test("after Ctrl-C, nothing is left running or on disk", async () => {
   expect(readdirSync(temporary)).toEqual([]);
 });
 
+test("Ctrl-C ends with what was found until then", async () => {
+  const rounds = join(scratchFolder(), "rounds");
+  const child = startBuilt([
+    ...["sandbox", "torture", "--expect", twoOrders(), "--only", "lost-reply", "--json", "--"],
+    ...["sh", "-c", `echo >> ${rounds}; [ $(wc -l < ${rounds}) -gt 8 ] && sleep 300; true`],
+  ]);
+  await until(() => existsSync(rounds) && readFileSync(rounds, "utf8").length > 8);
+  child.kill("SIGINT");
+  const { code, stdout } = await ended(child);
+  expect([code, JSON.parse(stdout)]).toMatchObject([130, { verdict: "failed" }]);
+});
+
 /** A process that was killed may wait for its parent to notice. */
 function isRunning(pid: number): boolean {
   try {

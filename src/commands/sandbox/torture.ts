@@ -78,7 +78,8 @@ export const sandboxTorture = defineCommand({
     const flags = repeatedFlags({ ...input, only, seed });
     const report = reportOf(tally, { command, flags, seed, only, rounds, hasResults: !!results });
     if (junit !== undefined) writeReport(junit, suite, report.cases);
-    return report;
+    const wasStopped = context.stopping.aborted && tally.rounds < rounds;
+    return { ...report, wasStopped };
   },
   output: ({ z, text, count, amount, each }) =>
     z.strictObject({
@@ -95,9 +96,12 @@ export const sandboxTorture = defineCommand({
       ),
       untested: z.array(text),
     }),
-  json: ({ cases, lines, ...found }) => found,
+  json: ({ cases, lines, wasStopped, ...found }) => found,
   view: ({ lines }) => ({ kind: "raw", text: `${lines.join("\n")}\n` }),
-  ending: ({ verdict }) => (verdict === "passed" ? undefined : "unverified"),
+  ending: ({ verdict, wasStopped }) => {
+    if (wasStopped) return stopped();
+    return verdict === "passed" ? undefined : "unverified";
+  },
 });
 
 interface Input {
@@ -155,13 +159,16 @@ async function play(input: Input, { host, stopping, cutOff, leftMs, ui }: Contex
         failures = [...so.failed.values()].reduce((all, { amounts }) => all + amounts.size, 0);
       },
     });
-    if (stopping.aborted)
-      throw new Failure("run.interrupted", "Stopped before the end of the test.");
+    if (stopping.aborted && tally.rounds === 0) throw stopped();
     return tally;
   } finally {
     progress.close();
     rmSync(directory, { recursive: true, force: true, maxRetries: 3 });
   }
+}
+
+function stopped(): Failure {
+  return new Failure("run.interrupted", "Stopped before the end of the test.");
 }
 
 async function readExpected(file: string, host: Host): Promise<Order[]> {
