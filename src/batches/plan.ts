@@ -166,7 +166,8 @@ export async function deniedByLimits(
       ? [{ line: row.line, recipient: row.recipient, paisa: row.amountPaisa }]
       : [],
   );
-  const denial = await limits.judge(open, [...acceptedLines(findings), ...reportedLines]);
+  const repeating = [...acceptedLines(findings), ...reportedLines];
+  const denial = await limits.judge(open, repeating);
   return denial && deniedFailure(denial);
 }
 
@@ -311,10 +312,8 @@ export async function resumeBatch(
     const rejected = duplicates.filter((one) => !(allowDuplicates && isAcceptable(one)));
     if (rejected.length > 0) throw repeatedSince(batch, rejected);
     if (open.count === 0) return { ...plan, isConfirmed: false };
-    // The limits judged a plan with a seal.
-    const reported = read.isSealed ? [] : shown.reportedLines;
-    const lines = [...acceptedLines(duplicates), ...reported];
-    const denial = await ledger.limits.judge([], lines);
+    const repeating = [...acceptedLines(duplicates), ...shown.reportedLines];
+    const denial = await ledger.limits.judge([], repeating);
     if (denial) throw deniedFailure(denial);
     if (!read.isSealed) notice(sealedAgainText(batch), "batch.sealed-again");
     const totals = compare ? undefined : await totalsOfPlan(plan, ledger);

@@ -432,7 +432,7 @@ export function checkDuplicates(request: ClaimRequest, facts: ClaimFacts): Check
 /** Rejects the same amount to the same recipient, whatever the method. */
 function checkPayout(request: ClaimRequest, facts: ClaimFacts): Checked {
   const { intent, onDuplicate } = request;
-  const { planned, replaced, account, nowMs } = facts;
+  const { planned, replaced, account, keyHash, nowMs } = facts;
   const { isAgent, limits } = facts.limits ?? {};
   const isOfAgents = limits?.rejectsRepeats !== true;
   const rejectsRepeats = isAgent === true || !isOfAgents;
@@ -442,18 +442,20 @@ function checkPayout(request: ClaimRequest, facts: ClaimFacts): Checked {
     return { kind: "planned", row: planned, isFinal: rejectsRepeats };
   const scope = { reference: intent.reference, since: duplicatesSince(nowMs) };
   const taken = freeBefore(request, facts);
+  // With another key, the API may not know its reference.
+  const isOwn = (one: FoundOperation) => one.account === account && isOfKey(one, keyHash);
   const earlier = facts.similar
     .filter(
       (one) => one.kind === "payout" && isSameAmountAndRecipient(payoutOf(one), payoutOf(intent)),
     )
     .map((one) => ({
       one,
-      repetition: repetitionOf({ ...one, isOwnAccount: one.account === account }, scope),
+      repetition: repetitionOf({ ...one, isOwnAccount: isOwn(one) }, scope),
     }))
     .filter(
       ({ one, repetition }) =>
         repetition !== undefined &&
-        (repetition !== "reported" || (rejectsRepeats && one !== taken)),
+        (repetition !== "reported" || (rejectsRepeats && !(one === taken && isOwn(one)))),
     )
     .sort(unresolvedThenNewest);
   const first = earlier[0]?.one;
@@ -602,6 +604,16 @@ export function changesFinalStatus(
   const isFinal = before.status !== null && hasEnded({ status: before.status });
   const isChanged = status !== undefined && status !== before.status;
   return isOfRecord && isFinal && state === "CONFIRMED" && isChanged && sent === undefined;
+}
+
+/**
+ * When a change of an operation is recorded: after everything that this run trusts of it. A clock that is behind would
+ * make a payout look older than a day, which then could be repeated.
+ *
+ * @param at by the clock of the run; all ISO 8601
+ */
+export function timeOfChange({ updatedAt }: Pick<Operation, "updatedAt">, at: string): string {
+  return updatedAt > at ? new Date(Date.parse(updatedAt) + 1).toISOString() : at;
 }
 
 /** @param at ISO 8601 */

@@ -299,7 +299,13 @@ export function orderedAt(own: string, history: HistoryEvent[]): number | undefi
 
 /** When a person last reported that it was created, or not created; undefined if none did. ISO 8601. */
 export function reportedAt(history: HistoryEvent[]): string | undefined {
-  return history.findLast(({ event, data }) => event === "look" && data.origin !== undefined)?.at;
+  const reports = history.filter(
+    ({ event, data }) => event === "look" && data.origin !== undefined,
+  );
+  return reports
+    .map(({ at }) => at)
+    .sort()
+    .at(-1);
 }
 
 /**

@@ -139,8 +139,8 @@ export type Overlap = {
   | { kind: "paid-recently"; at: string }
   | { kind: "outcome-unknown"; at: string }
   | { kind: "planned"; batch: string }
-  /** Ended without a payout, as a person reported. */
-  | { kind: "reported" }
+  /** Ended without a payout, as a person reported then. */
+  | { kind: "reported"; at: string }
 );
 
 /** What has some references, by the reference. */

@@ -118,12 +118,17 @@ function overlapOf(row: Row, scope: Parameters<typeof repetitionOf>[1]): Overlap
   const acceptedAt = maybe("accepted_at");
   const ended = { state: requiredState(row), status: maybe("status"), code: maybe("code") };
   const of = { reference, isOwnAccount, command: text("command") };
-  const earlier = { ...of, ...ended, acceptedAt, reportedAt: maybe("reported_at") ?? undefined };
+  const reportedAt = maybe("reported_at") ?? undefined;
+  const earlier = { ...of, ...ended, acceptedAt, reportedAt };
   const kind = repetitionOf(earlier, scope);
   // `references` finds the payout of another account with the same reference.
   if (kind === undefined || kind === "used-in-other-account") return undefined;
-  if (kind === "reported") return { kind, reference, isOwnAccount };
-  const at = kind === "paid-recently" ? (acceptedAt ?? "") : text("sent_at");
+  const times = {
+    "paid-recently": acceptedAt,
+    reported: reportedAt,
+    "outcome-unknown": text("sent_at"),
+  };
+  const at = times[kind] ?? "";
   return { kind, at, reference, isOwnAccount };
 }
 

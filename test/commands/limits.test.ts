@@ -304,6 +304,22 @@ test("no limit believes at once that a payout was not created, in a command and 
   expect((await merchant.lenden(payoutOf("LOST"))).code).toBe(0);
 });
 
+test("a planned row is not sent beside a payout that was reported as not created since", async () => {
+  const ill: Fault[] = faults("createPayout:lost-reply");
+  const merchant = await openMerchant({ faults: ill });
+  const file = fileOf("5");
+  await merchant.lenden(sendOf(file), { host: jumpingHost(-25 * 60 * 60_000) });
+  const single = payoutNumber(0, "LOST", "--again");
+  expect((await merchant.lenden(single, { host: jumpingHost() })).code).toBe(75);
+  const notCreated = ["ledger", "resolve", "LOST", "--not-created", "--yes"];
+  expect((await merchant.lenden(notCreated)).code).toBe(0);
+  await merchant.json(["limits", "set", "--repeat", "reject"]);
+  expect(await rejected(merchant, sendOf(file))).toMatchObject({
+    ...{ reason: "limits.repeat", problems: ["line 2"] },
+  });
+  expect(await merchant.count("payouts")).toBe(1);
+});
+
 test("verify-api names the limit that stops it", async () => {
   const merchant = await limited("--payout", "0.50");
   const ended = await merchant.lenden(["verify-api", "--yes", "--json"]);

@@ -412,6 +412,43 @@ describeEach(databases, "I13: limits", ({ share }) => {
     expect(await claim("B")).toMatchObject({ kind: "new" });
   });
 
+  test("repetition with another key: the API may not know the reference", async () => {
+    const { ledger, opened } = await setup({ repeat: "reject" });
+    await sent(ledger, "A", unknown);
+    await notCreated(ledger, "A");
+    const next = { ...owner, keyId: "next", account: { joins: "shop", proposed: "shop" } };
+    expect(await taken(await opened(2, { owner: next }), "A")).toMatchObject({ kind: "repeat" });
+    expect(await taken(ledger, "A")).toMatchObject({ kind: "resumed" });
+  });
+
+  test("a clock that is behind makes nothing that was sent older", async () => {
+    const set = { repeat: "reject", day: "2000", "new-recipient": "600" };
+    const { ledger, later, findings } = await setup(set);
+    const again = (reference: string, amountPaisa = 500n) => {
+      const { recipientNumber } = payout(reference).asked;
+      const intent = { ...payout(`${reference}2`), amountPaisa };
+      intent.asked = { ...intent.asked, amount: Number(amountPaisa) / 100, recipientNumber };
+      return ledger.claim({ intent, onDuplicate: "send", sealer });
+    };
+    const held = await taken(ledger, "HELD");
+    if (held.kind !== "new") throw new Error(held.kind);
+    for (const reference of ["LOST", "MADE"]) await sent(ledger, reference, unknown);
+    later(-dayMs - 1);
+    await record(ledger, held.operation, accepted("P-HELD"));
+    await notCreated(ledger, "LOST");
+    const seen = await ledger.find("MADE");
+    if (!seen) throw new Error("there is no MADE");
+    const made: Outcome = { state: "CONFIRMED", remoteId: "P-MADE", status: "Processing" };
+    await ledger.learn({ seen, outcome: { ...made, isReported: true } });
+    later(dayMs + 1);
+    for (const reference of ["HELD", "LOST", "MADE"])
+      expect(await again(reference)).toMatchObject({ kind: "repeat", earlier: { reference } });
+    for (const reference of ["HELD", "MADE"])
+      expect(await again(reference, 101n)).toMatchObject(above("new-recipient", 500n));
+    expect(await taken(ledger, "OTHER", 501n)).toMatchObject(above("day", 1_500n));
+    expect(await findings()).toEqual([]);
+  });
+
   test("of agents, beside those of all", async () => {
     const { ledger, opened } = await setup({
       "agent-payout": "500",

@@ -1,5 +1,5 @@
 import { Failure } from "../../src/domain/failure.ts";
-import { isDiffering, isTest, isUnresolved, isUnsettled, phaseOf } from "../../src/domain/state.ts";
+import { isDiffering, isTest, isUnsettled, phaseOf } from "../../src/domain/state.ts";
 import { hasEnded } from "../../src/domain/statuses.ts";
 import {
   type Batch,
@@ -413,12 +413,16 @@ export function modelBatchReads(run: ModelRun): Omit<BatchReads, "paidRecipients
             const reportedAt = state.reported.get(one.number);
             const kind = repetitionOf({ ...one, isOwnAccount, reportedAt }, { ...row, since });
             if (kind === undefined || kind === "used-in-other-account") return [];
-            const found = { reference: one.reference ?? "", isOwnAccount };
-            if (kind === "reported") return { at: "", overlap: { kind, ...found } };
-            const at = isUnresolved(one) ? run.takenAt(one) : (one.acceptedAt ?? "");
-            return { at, overlap: { kind, at, ...found } };
+            const times = {
+              "paid-recently": one.acceptedAt,
+              reported: reportedAt,
+              "outcome-unknown": run.takenAt(one),
+            };
+            const [reference, at] = [one.reference ?? "", times[kind] ?? ""];
+            const order = kind === "reported" ? "" : at;
+            return { order, overlap: { kind, at, reference, isOwnAccount } };
           })
-          .sort((one, other) => (one.at < other.at ? 1 : -Number(one.at > other.at)));
+          .sort((one, other) => (one.order < other.order ? 1 : -Number(one.order > other.order)));
         return [...planned, ...sent.map(({ overlap }) => overlap)];
       });
       return new Map(

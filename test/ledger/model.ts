@@ -28,6 +28,7 @@ import {
   type PlannedRow,
   payoutOf,
   refundSumsOf,
+  timeOfChange,
 } from "../../src/ledger/decide.ts";
 import { readEvent } from "../../src/ledger/events.ts";
 import { storableOutcome } from "../../src/ledger/intent.ts";
@@ -146,14 +147,12 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     if (decision.kind === "resumed") {
       const { operation, isReopened, earlier } = decision;
       const ordered = decideOrder(operation, request, sealerOf(request));
-      takeOver(operation, at, ordered);
+      const openedAt = takeOver(operation, at, ordered);
       const { asked } = ordered;
       return {
         asked,
         kind: "resumed",
-        operation: isReopened
-          ? { ...operation, openedAt: at, keyHash: worker.owner.keyId }
-          : operation,
+        operation: isReopened ? { ...operation, openedAt, keyHash: worker.owner.keyId } : operation,
         earlier,
       };
     }
@@ -197,7 +196,8 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     return { kind: "new", operation, earlier: decision.earlier };
   }
 
-  function takeOver(operation: Operation, at: string, { asked, seal }: Ordered): void {
+  function takeOver(operation: Operation, now: string, { asked, seal }: Ordered): string {
+    const at = timeOfChange(operation, now);
     const { keyId: keyHash } = worker.owner;
     const reopened = isUnsettled(operation)
       ? {}
@@ -210,11 +210,13 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       state.seals.set(operation.number, seal);
     }
     replace(operation.number, { ...reopened, holder: take(), updatedAt: at });
+    return at;
   }
 
-  function outcome(request: Exclude<ChangeRequest, ClaimRequest>, at: string): OutcomeAnswer {
+  function outcome(request: Exclude<ChangeRequest, ClaimRequest>, now: string): OutcomeAnswer {
     const number = request.kind === "record" ? request.operation : request.seen.number;
     const read = withNumber(number);
+    const at = timeOfChange(read, now);
     const moved = () => ({ kind: "moved", operation: found(withNumber(number)) }) as const;
     if (request.kind === "record" && read.holder?.lock !== worker.holder.lock) {
       // What was reported is kept as evidence, also if it changes nothing.

@@ -111,6 +111,7 @@ export const seams = {
   wasChecked: decoratedAt("ledger/decide.ts", "wasChecked"),
   /** Whether limits judged it then. */
   isAhead: decoratedAt("ledger/decide.ts", "isAhead"),
+  timeOfChange: decoratedAt("ledger/decide.ts", "timeOfChange"),
   reported: decoratedAt("ledger/events.ts", "reportedAt"),
   reportedSince: decoratedAt("ledger/sql/conditions.ts", "isReportedSince"),
   wasJudged: decoratedAt("ledger/decide.ts", "wasJudged"),

@@ -20,6 +20,8 @@ import {
   type Ordered,
   outcomeOfTaken,
   resumedAnswer,
+  timeOfChange,
+  withoutOthers,
 } from "../decide.ts";
 import { withDeclared } from "../declared.ts";
 import { readEvent, takenOver } from "../events.ts";
@@ -43,7 +45,8 @@ type OutcomeRequest = Exclude<ChangeRequest, { kind: "claim" }>;
 type Freeable = Parameters<typeof isFree>[0];
 
 /** The operations that this process claimed and has not released: no other process changes them. */
-type Held = Map<bigint, Changing>;
+type Held = Map<bigint, HeldOperation>;
+type HeldOperation = Changing & Pick<Operation, "updatedAt">;
 
 /** What is the same for all changes of a run. */
 interface Parts {
@@ -113,7 +116,7 @@ export function createOperations(
 class Group {
   readonly #held: Held;
   /** What the group changes of it; undefined for what it releases. The transaction may fail, or be made again. */
-  readonly #changes = new Map<bigint, Changing | undefined>();
+  readonly #changes: Map<bigint, HeldOperation | undefined> = new Map();
   readonly #write: Write;
   readonly #parts: Parts;
   readonly #at: string;
@@ -215,12 +218,13 @@ class Group {
     if (!now || (id !== null && this.#newIds.has(id))) return undefined;
     if (id !== null) this.#newIds.add(id);
     const { outcome, data } = storableOutcome(request.outcome, this.#parts.recorder);
-    const change = decideOutcome(now, outcome, this.#at);
-    this.#changes.set(number, release ? undefined : change);
+    const at = timeOfChange(now, this.#at);
+    const change = decideOutcome(now, outcome, at);
+    this.#changes.set(number, release ? undefined : { ...change, updatedAt: at });
     const own = this.#write.ownLock();
     this.#reserveChanged(number, now, change);
-    this.#update(number, change, { before: own, after: release ? null : own, id });
-    this.#append(number, change.event, data);
+    this.#update(number, at, change, { before: own, after: release ? null : own, id });
+    this.#append(number, at, change.event, data);
     return { kind: "recorded" };
   }
 
@@ -247,27 +251,29 @@ class Group {
       by === undefined ? request.outcome : outcomeOfTaken(request.outcome, by),
       this.#parts.recorder,
     );
-    const change = decideOutcome(now, outcome, this.#at);
+    const at = timeOfChange(withoutOthers(now), this.#at);
+    const change = decideOutcome(now, outcome, at);
     // It changed within the millisecond in which it was read.
-    if (request.kind === "learn" && !canFollow(now, readEvent(this.#at, change.event, data), []))
+    if (request.kind === "learn" && !canFollow(now, readEvent(at, change.event, data), []))
       return { kind: "moved", operation: now };
     this.#reserveChanged(number, now, change);
     const before = holder?.lock ?? null;
     const after = request.kind === "learn" || request.release ? null : before;
-    this.#update(number, change, { before, after, id: null });
-    this.#append(number, change.event, data);
+    this.#update(number, at, change, { before, after, id: null });
+    this.#append(number, at, change.event, data);
     return by === undefined ? { kind: "recorded" } : { kind: "id-taken", by };
   }
 
-  #recordLate(now: Operation, late: Outcome): void {
+  #recordLate(now: FoundOperation, late: Outcome): void {
     const { outcome, data } = storableOutcome(late, this.#parts.recorder);
-    this.#append(now.number, "late", data);
+    const at = timeOfChange(withoutOthers(now), this.#at);
+    this.#append(now.number, at, "late", data);
     const conflict = conflictOfLate(now, outcome);
     if (!conflict) return;
-    const change = decideOutcome(now, conflict, this.#at);
+    const change = decideOutcome(now, conflict, at);
     this.#reserveChanged(now.number, now, change);
-    this.#update(now.number, change, { before: null, after: null, id: null });
-    this.#append(now.number, change.event, JSON.stringify(conflict));
+    this.#update(now.number, at, change, { before: null, after: null, id: null });
+    this.#append(now.number, at, change.event, JSON.stringify(conflict));
   }
 
   *#resume(operation: FoundOperation, { sealer, confirmed }: ResumeRequest): Work<OutcomeAnswer> {
@@ -289,14 +295,14 @@ class Group {
   *#claim(request: ClaimRequest, facts: ClaimFacts): Work<ClaimAnswer> {
     const { recorder, account, newOperation } = this.#parts;
     const decision = decisionOf(request, facts);
-    const at = this.#at;
     if (decision.kind === "resumed") {
       const ordered = decideOrder(decision.operation, request, sealerOf(request));
       if (isFree(decision.operation)) this.#unreserveOf(request, decision.operation, facts);
-      yield* this.#takeOver(decision.operation, ordered);
+      const at = yield* this.#takeOver(decision.operation, ordered);
       return resumedAnswer(decision, ordered, { at, keyHash: recorder.owner.keyId });
     }
     if (decision.kind !== "new") return decision;
+    const at = this.#at;
     const own = yield* account.store(this.#write, at);
     const { found, intent, batchId = null } = request;
     const isToSeal = intent.kind === "payout" && !found;
@@ -323,8 +329,8 @@ class Group {
     return { kind: "new", operation, earlier, ...(declared && { declared }) };
   }
 
-  /** Makes this process the holder. The new time shows other processes that the operation has changed. */
-  *#takeOver(operation: Operation, ordered: Ordered): Work<void> {
+  /** Makes this process the holder. The new time, which it returns, shows other processes that the operation has changed. */
+  *#takeOver(operation: FoundOperation, ordered: Ordered): Work<string> {
     const { account, recorder } = this.#parts;
     const { number } = operation;
     // Others may have changed it while they counted this process as ended.
@@ -332,15 +338,17 @@ class Group {
     const isReopened = !isUnsettled(operation);
     // The key that sends a reopened one is the only one that may resend it (P25b).
     if (isReopened) yield* account.store(this.#write, this.#at);
-    const holder = this.#write.holder(this.#at);
-    const event = takeoverEvent(operation, { holder, at: this.#at }, ordered, recorder);
+    const at = timeOfChange(withoutOthers(operation), this.#at);
+    const holder = this.#write.holder(at);
+    const event = takeoverEvent(operation, { holder, at }, ordered, recorder);
     const changed = rowOf(takeoverColumns, takenOver(event));
-    const row = { ...changed, number, at: this.#at, process: holder.lock };
+    const row = { ...changed, number, at, process: holder.lock };
     this.#write.send({
       ...{ sql: takeOperation, values: [], rows: 1 },
       given: { columns: takenTypes, rows: [row] },
     });
     this.#write.append(eventOfOperation(number, event));
+    return at;
   }
 
   *#read(number: bigint): Work<FoundOperation> {
@@ -368,17 +376,18 @@ class Group {
       : null;
   }
 
-  #append(operation: bigint, event: string, data: string): void {
-    this.#write.append({ operation, at: this.#at, event, data });
+  #append(operation: bigint, at: string, event: string, data: string): void {
+    this.#write.append({ operation, at, event, data });
   }
 
   /** @param id the ID that no other operation may have; `before`, `after`: the process that holds it */
   #update(
     number: bigint,
+    at: string,
     change: Changed,
     { before, after, id }: Record<"before" | "after" | "id", string | null>,
   ): void {
-    const row = { number, at: this.#at, before, after, id, ...rowOf(outcomeColumns, change) };
+    const row = { number, at, before, after, id, ...rowOf(outcomeColumns, change) };
     this.#write.send({
       ...{ sql: updateOperation, values: [], rows: 1 },
       given: { columns: updatedTypes, rows: [row] },

@@ -149,6 +149,12 @@ export const limitBugs = [
     tests: bounded("a clock that was ahead"),
   },
   {
+    name: "limits: a clock that is behind makes a payout older",
+    seam: "timeOfChange",
+    decorate: () => (_, at) => at,
+    tests: bounded("a clock that is behind"),
+  },
+  {
     name: "limits: what a person reports as not created is free at once",
     seam: "reported",
     decorate: () => () => undefined,
