@@ -30,7 +30,7 @@ const programs = {
 };
 
 /** Directories are the usual ones of a home, except for the compile cache of all tests. */
-const { XDG_CACHE_HOME } = builtEnv();
+const { XDG_CACHE_HOME, NODE_OPTIONS } = builtEnv();
 
 for (const page of pages) {
   const lines = shellLines(page).filter(({ text }) => !isSetup.test(text));
@@ -56,7 +56,7 @@ for (const page of pages) {
       writeFileSync(join(home, "page.sh"), script.split(servers).join(`@${host}/`));
       const child = spawn("bash", ["../page.sh"], {
         cwd: join(home, "work"),
-        env: { HOME: home, XDG_CACHE_HOME, PATH: `${home}/bin:${process.env.PATH}` },
+        env: { HOME: home, XDG_CACHE_HOME, NODE_OPTIONS, PATH: `${home}/bin:${process.env.PATH}` },
         stdio: ["ignore", "pipe", "pipe"],
       });
       onTestFinished(() => void child.kill());

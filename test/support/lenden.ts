@@ -1,6 +1,7 @@
 import { type ExecFileOptions, execFile, execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { tmpdir } from "node:os";
+import { existsSync } from "node:fs";
+import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
@@ -207,9 +208,17 @@ export function builtEnv(env: Record<string, string | undefined> = {}): NodeJS.P
     XDG_CACHE_HOME: sharedCache,
     LENDEN_CONFIG_DIR: folder,
     LENDEN_DATA_DIR: join(folder, "data"),
+    ...(hasOwnLenden && {
+      NODE_OPTIONS: `--import=${new URL("no-user-home.js", import.meta.url).href}`,
+    }),
     ...env,
   };
 }
+
+const { homedir: userHome } = userInfo();
+const hasOwnLenden = [".config/lenden/profiles.json", ".local/share/lenden/ledger.db"].some((one) =>
+  existsSync(join(userHome, one)),
+);
 
 /**
  * A host whose short sleeps take no time: its clock jumps instead. Long sleeps are deadlines, and take
