@@ -6,7 +6,12 @@ import type { ClaimAnswer } from "../ledger/change.ts";
 import { withCommitQueue } from "../ledger/commit-queue.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { FoundOperation } from "../ledger/operation.ts";
-import { clockFailure, type OperationDeps } from "../operations/deps.ts";
+import {
+  clockFailure,
+  clockSet,
+  createClockWatch,
+  type OperationDeps,
+} from "../operations/deps.ts";
 import { payoutIntent } from "../operations/payout/claim.ts";
 import type { PayoutOrder } from "../operations/payout/order.ts";
 import { sendPlannedPayout } from "../operations/payout/send.ts";
@@ -199,6 +204,7 @@ const mostRejected = 10;
 
 /** Decides when a batch stops before its end. */
 function createStopRules(deps: OperationDeps) {
+  const wasClockSet = createClockWatch(deps);
   let reason: Failure | undefined;
   let unknown = 0;
   let rejected = { text: "", count: 0 };
@@ -238,7 +244,8 @@ function createStopRules(deps: OperationDeps) {
   };
   /** Asked before each claim and each request, because any response may show a wrong clock (P3). */
   const isOver = (): boolean => {
-    const clock = clockFailure(deps, "batch.clock-differs");
+    const differs = clockFailure(deps, "batch.clock-differs");
+    const clock = differs ?? (wasClockSet() ? clockSet("batch.clock-differs") : undefined);
     if (clock) saw(clock.kind, clock);
     return reason !== undefined || deps.isStopping();
   };

@@ -1,4 +1,4 @@
-import type { ClaimDecision, ClaimRequest } from "./decide.ts";
+import type { ClaimDecision, ClaimRequest, Rejected } from "./decide.ts";
 import type { Denial } from "./limits.ts";
 import type { FoundOperation, Operation, Outcome } from "./operation.ts";
 import type { Sealer } from "./seal.ts";
@@ -51,7 +51,8 @@ export type OutcomeAnswer =
   | { kind: "other-key"; operation: Operation }
   /** I11: its seal is missing or wrong. Nothing was recorded. */
   | { kind: "not-sealed"; operation: FoundOperation }
-  /** Nothing may be sent, whatever its amount. */
+  /** It repeats another payout, which was not checked when it was ordered. */
+  | { kind: "repeats"; decision: Rejected; asked: Operation["asked"] }
   | { kind: "denied"; denial: Denial };
 
 export type ChangeAnswer = ClaimAnswer | OutcomeAnswer;
@@ -91,7 +92,7 @@ export function createSingleChanges(change: Change): SingleChanges {
 
 const outcomeKinds: readonly string[] = [
   ...["recorded", "id-taken", "moved", "taken"],
-  ...["other-key", "not-sealed", "denied"],
+  ...["other-key", "not-sealed", "repeats", "denied"],
 ];
 
 function isOutcomeAnswer(answer: ChangeAnswer): answer is OutcomeAnswer {

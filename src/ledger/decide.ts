@@ -191,7 +191,7 @@ interface Asked extends Pick<ClaimRequest, "sealer"> {
 export function wasChecked(same: FoundOperation, { sealer, nowMs }: Asked): boolean {
   const isOrdered =
     isSealedBy(sealer, same) && (same.batch === null || same.orderedAt !== undefined);
-  return isOrdered && !isAhead(same.createdAt, nowMs) && isUnsettled(withoutOthers(same));
+  return isOrdered && !isAhead(same.openedAt, nowMs) && isUnsettled(withoutOthers(same));
 }
 
 /** More than the API tolerates between its clock and that of a machine which sends payouts. */
@@ -235,6 +235,18 @@ export function judgeAgain(
 ): Denial | undefined {
   if (wasJudged(same, request)) return denialOf(facts.limits, facts);
   return judgeBeside(same, request.intent, facts);
+}
+
+/** The claim that a payout of unknown outcome would be, which is sent again unchanged. */
+export function claimOfResumed(one: FoundOperation, sealer: Sealer): ClaimRequest {
+  const { batchId, reference } = one;
+  return {
+    kind: "claim",
+    intent: { ...one, asked: one.lastAsked },
+    onDuplicate: isGeneratedReference(reference ?? "") ? "reject" : "reject-if-unknown",
+    sealer,
+    ...(batchId !== null && { batchId }),
+  };
 }
 
 /** The limits of a payout or a refund. What counts of the operation that it is sent as counts once. */
@@ -413,7 +425,9 @@ export function duplicatesSince(sentAtMs: number): string {
   return new Date(sentAtMs - duplicateWindowMs).toISOString();
 }
 
-type Checked = ClaimDecision | { earlier: Operation | undefined };
+/** Why an operation is not sent, or an earlier one that is worth a warning. */
+type Checked = Rejected | { earlier: Operation | undefined };
+export type Rejected = Exclude<ClaimDecision, { kind: "new" | "resumed" }>;
 
 /** The rules for repeated operations. */
 export function checkDuplicates(request: ClaimRequest, facts: ClaimFacts): Checked {
@@ -606,14 +620,18 @@ export function changesFinalStatus(
   return isOfRecord && isFinal && state === "CONFIRMED" && isChanged && sent === undefined;
 }
 
+/** The last year with four digits, so that times are in the order of their texts. */
+const lastYear = "9999";
+
 /**
- * When a change of an operation is recorded: after everything that this run trusts of it. A clock that is behind would
- * make a payout look older than a day, which then could be repeated.
+ * When an outcome of an operation is recorded: after its other events. A clock that is behind would make a payout look
+ * older than a day, which then could be repeated.
  *
  * @param at by the clock of the run; all ISO 8601
  */
-export function timeOfChange({ updatedAt }: Pick<Operation, "updatedAt">, at: string): string {
-  return updatedAt > at ? new Date(Date.parse(updatedAt) + 1).toISOString() : at;
+export function timeOfOutcome({ newestAt }: Pick<FoundOperation, "newestAt">, at: string): string {
+  const isBehind = newestAt > at && newestAt < lastYear;
+  return isBehind ? new Date(Date.parse(newestAt) + 1).toISOString() : at;
 }
 
 /** @param at ISO 8601 */

@@ -299,10 +299,14 @@ export function orderedAt(own: string, history: HistoryEvent[]): number | undefi
 
 /** When a person last reported that it was created, or not created; undefined if none did. ISO 8601. */
 export function reportedAt(history: HistoryEvent[]): string | undefined {
-  const reports = history.filter(
-    ({ event, data }) => event === "look" && data.origin !== undefined,
+  return latestOf(
+    history.filter(({ event, data }) => event === "look" && data.origin !== undefined),
   );
-  return reports
+}
+
+/** The latest time of events, which is not that of the last one if clocks differ. ISO 8601. */
+export function latestOf(events: HistoryEvent[]): string | undefined {
+  return events
     .map(({ at }) => at)
     .sort()
     .at(-1);

@@ -55,6 +55,8 @@ export interface FoundOperation extends Operation {
   trusted: Sendable;
   /** The place in the chain of the event by which this run's login last ordered it. */
   orderedAt: number | undefined;
+  /** The latest time of its events, ISO 8601. */
+  newestAt: string;
   /** When a person last reported an outcome of it, whatever was recorded since. ISO 8601. */
   reportedAt: string | undefined;
   /** What others recorded of it; null if they did not. */

@@ -5,6 +5,7 @@ import { repetitionOf } from "./decide.ts";
 import {
   type HistoryEvent,
   lastAsked,
+  latestOf,
   orderedAt,
   readEvent,
   reportedAt,
@@ -61,6 +62,7 @@ export function foundOperationOf(row: Row, history: HistoryEvent[], own: string)
     wasPlanned: isTrue(row.was_planned),
     seal: reader(row).maybe("seal"),
     trusted: sendableBy({ recorder: operation.login, own }, operation, history),
+    newestAt: latestOf(history) ?? operation.createdAt,
     orderedAt: orderedAt(own, history),
     reportedAt: reportedAt(history),
     others: null,

@@ -107,6 +107,33 @@ export function checkClock(deps: OperationDeps): void {
   if (failure) throw failure;
 }
 
+/** A clock that goes back by more than this, or forth by more than a request waits, was set, or the machine slept. */
+const [mostBackMs, mostForthMs] = [5 * 60_000, 60 * 60_000];
+
+/**
+ * P3: notices that this machine's clock is set between a claim and its request: limits and duplicates were judged for
+ * another day.
+ *
+ * @returns asked before each request; true from then on
+ */
+export function createClockWatch({ now }: Pick<OperationDeps, "now">): () => boolean {
+  let [last, wasSet] = [now(), false];
+  return () => {
+    const at = now();
+    wasSet ||= at < last - mostBackMs || at > last + mostForthMs;
+    last = at;
+    return wasSet;
+  };
+}
+
+/** The failure of what a clock that was set leaves unsent. */
+export function clockSet(reason: "clock.differs" | "batch.clock-differs"): Failure {
+  const hint = "Check the clock, then run the same command again.";
+  const details = { hint, neverLeft: true };
+  const message = "This machine slept while the command ran, or its clock was set.";
+  return new Failure(reason, message, details);
+}
+
 /** The failure of a payout that cannot be sent because of the clocks; undefined if it can. */
 export function clockFailure(
   deps: OperationDeps,

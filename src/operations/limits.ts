@@ -176,7 +176,7 @@ export function repeatFailure(
 const allowRepeats = "To allow repeats, a person runs 'lenden limits set --repeat warn'.";
 
 /** The command that sends a payout although it repeats another one. */
-function commandOf(order: PayoutOrder): string {
+export function commandOf(order: PayoutOrder): string {
   const { amountPaisa, reference, recipientNumber, recipientName, description } = order;
   const flags = {
     "--amount": amountText(amountPaisa),

@@ -39,6 +39,8 @@ export interface ModelState {
   adopted: Set<bigint>;
   /** When a person last reported an outcome, by the number of its operation. */
   reported: Map<bigint, string>;
+  /** The latest time of its events, by its number. */
+  newest: Map<bigint, string>;
   /** The seals of payouts, by their numbers. */
   seals: Map<bigint, string | null>;
   /** The numbers of payouts whose batches still sent their rows when they were recorded. */
@@ -61,7 +63,7 @@ export function emptyModel(): ModelState {
       listeners: new Map(),
       taken: new Map(),
       asked: new Map(),
-      ...{ adopted: new Set(), reported: new Map(), seals: new Map() },
+      ...{ adopted: new Set(), reported: new Map(), newest: new Map(), seals: new Map() },
       agents: new Map(),
       planned: new Set(),
       holders: new Set(),

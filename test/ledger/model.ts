@@ -15,6 +15,8 @@ import {
   bookedAt,
   type ClaimFacts,
   type ClaimRequest,
+  checkDuplicates,
+  claimOfResumed,
   conflictOfLate,
   decideClaim,
   decideOrder,
@@ -28,7 +30,8 @@ import {
   type PlannedRow,
   payoutOf,
   refundSumsOf,
-  timeOfChange,
+  timeOfOutcome,
+  wasChecked,
 } from "../../src/ledger/decide.ts";
 import { readEvent } from "../../src/ledger/events.ts";
 import { storableOutcome } from "../../src/ledger/intent.ts";
@@ -74,9 +77,14 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     // All processes of a model have one login.
     trusted: { openedAt: one.openedAt, keyHash: one.keyHash },
     orderedAt: state.adopted.has(one.number) ? undefined : 0,
+    newestAt: newestAt(one),
     reportedAt: state.reported.get(one.number),
     others: null,
   });
+  const newestAt = ({ number }: Operation) => state.newest.get(number) ?? "";
+  const saw = (one: Operation, at: string) => {
+    if (at > newestAt(one)) state.newest.set(one.number, at);
+  };
   const limits = modelLimits(run, found);
   const newest = (found: Operation[]) => found.at(-1);
   const holderOf = ({ holder }: Operation) => run.running(holder);
@@ -147,12 +155,13 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     if (decision.kind === "resumed") {
       const { operation, isReopened, earlier } = decision;
       const ordered = decideOrder(operation, request, sealerOf(request));
-      const openedAt = takeOver(operation, at, ordered);
+      takeOver(operation, at, ordered);
       const { asked } = ordered;
+      const reopened = { openedAt: at, keyHash: worker.owner.keyId };
       return {
         asked,
         kind: "resumed",
-        operation: isReopened ? { ...operation, openedAt, keyHash: worker.owner.keyId } : operation,
+        operation: isReopened ? { ...operation, ...reopened } : operation,
         earlier,
       };
     }
@@ -184,6 +193,7 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       keyHash,
     };
     state.operations = [...state.operations, operation];
+    saw(operation, at);
     state.changes.push({ operation: operation.number });
     const { number } = operation;
     const ofBatch = state.batches.find((one) => one.batch.number === intent.batch)?.batch;
@@ -196,8 +206,8 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     return { kind: "new", operation, earlier: decision.earlier };
   }
 
-  function takeOver(operation: Operation, now: string, { asked, seal }: Ordered): string {
-    const at = timeOfChange(operation, now);
+  function takeOver(operation: Operation, at: string, { asked, seal }: Ordered): void {
+    saw(operation, at);
     const { keyId: keyHash } = worker.owner;
     const reopened = isUnsettled(operation)
       ? {}
@@ -210,17 +220,17 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       state.seals.set(operation.number, seal);
     }
     replace(operation.number, { ...reopened, holder: take(), updatedAt: at });
-    return at;
   }
 
   function outcome(request: Exclude<ChangeRequest, ClaimRequest>, now: string): OutcomeAnswer {
     const number = request.kind === "record" ? request.operation : request.seen.number;
     const read = withNumber(number);
-    const at = timeOfChange(read, now);
+    const at = timeOfOutcome({ newestAt: newestAt(read) }, now);
     const moved = () => ({ kind: "moved", operation: found(withNumber(number)) }) as const;
     if (request.kind === "record" && read.holder?.lock !== worker.holder.lock) {
       // What was reported is kept as evidence, also if it changes nothing.
       state.changes.push({ operation: number });
+      saw(read, at);
       const conflict = conflictOfLate(read, request.outcome);
       if (!conflict) return moved();
       const { phase: _, event: __, ...change } = decideOutcome(read, conflict, at);
@@ -235,15 +245,16 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       if (read.keyHash !== owner.keyId) return { kind: "other-key", operation };
       const intent = { ...operation, asked: operation.lastAsked };
       const { sealer } = request;
-      const denial = judgeAgain(
-        operation,
-        { intent, sealer, nowMs: worker.now() },
-        limits.factsOf(intent),
-      );
+      const judged = limits.factsOf(intent);
+      const denial = judgeAgain(operation, { intent, sealer, nowMs: worker.now() }, judged);
       if (denial) return { kind: "denied", denial };
       if (!hasValidSeal(operation, request.sealer)) return { kind: "not-sealed", operation };
+      const again = claimOfResumed(operation, sealer);
+      const isChecked = wasChecked(operation, { sealer, nowMs: worker.now() });
+      const checked = !isChecked && checkDuplicates(again, { ...factsOf(again), limits: judged });
       const asked = operation.lastAsked;
-      takeOver(read, at, { asked });
+      if (checked && "kind" in checked) return { kind: "repeats", decision: checked, asked };
+      takeOver(read, now, { asked });
       return { kind: "taken", operation, asked };
     }
     const { remoteId, state: next } = request.outcome;
@@ -264,6 +275,7 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       const learned = readEvent(at, event, storableOutcome(shown, worker).data);
       if (!canFollow(found(read), learned, [])) return moved();
     }
+    saw(read, at);
     if (shown.isReported) state.reported.set(number, at);
     const isReleased = request.kind === "learn" || request.release;
     const holder = isReleased ? null : read.holder;

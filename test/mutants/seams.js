@@ -109,9 +109,11 @@ export const seams = {
   sameOrder: decoratedAt("domain/new-reference.ts", "isOfSameOrder"),
   /** Whether the duplicates of an unsettled payout were checked when it was ordered. */
   wasChecked: decoratedAt("ledger/decide.ts", "wasChecked"),
+  claimOfResumed: decoratedAt("ledger/decide.ts", "claimOfResumed"),
+  clockWatch: decoratedAt("operations/deps.ts", "createClockWatch"),
   /** Whether limits judged it then. */
   isAhead: decoratedAt("ledger/decide.ts", "isAhead"),
-  timeOfChange: decoratedAt("ledger/decide.ts", "timeOfChange"),
+  timeOfOutcome: decoratedAt("ledger/decide.ts", "timeOfOutcome"),
   reported: decoratedAt("ledger/events.ts", "reportedAt"),
   reportedSince: decoratedAt("ledger/sql/conditions.ts", "isReportedSince"),
   wasJudged: decoratedAt("ledger/decide.ts", "wasJudged"),

@@ -5,14 +5,7 @@ import { isFree, isUnsettled } from "../../domain/state.ts";
 import { type GuardScope, guardColumn, type NamedAccount } from "../account.ts";
 import type { Batch } from "../batch.ts";
 import { kinds, recipientOf } from "../columns.ts";
-import {
-  type ClaimRequest,
-  isAhead,
-  judgeAgain,
-  mayHavePaid,
-  wasJudged,
-  withoutOthers,
-} from "../decide.ts";
+import { type ClaimRequest, isAhead, mayHavePaid, wasJudged, withoutOthers } from "../decide.ts";
 import { readEvent } from "../events.ts";
 import type { LimitStore } from "../ledger.ts";
 import {
@@ -36,7 +29,7 @@ import {
   usedBy,
   worstOf,
 } from "../limits.ts";
-import type { FoundOperation, Intent } from "../operation.ts";
+import type { FoundOperation } from "../operation.ts";
 import type { Sealer } from "../seal.ts";
 import { known, numberIn, type Row, reader, readRow, textOrNull } from "../values.ts";
 import { nowIn, type Recorder } from "../worker.ts";
@@ -163,17 +156,6 @@ export class RunLimits {
   /** Why nothing is sent, not even what counts already. */
   *ofSender(own: Pick<NamedAccount, "name">): Work<Denial | undefined> {
     return denialOf(limitsAfter(yield* this.changes(own.name)), this.#sender);
-  }
-
-  /** Why a payout of unknown outcome is not sent again. */
-  *ofResumed(
-    one: FoundOperation,
-    request: Pick<ClaimRequest, "sealer">,
-    asking: Asking,
-  ): Work<Denial | undefined> {
-    const intent: Intent = { ...one, asked: one.lastAsked };
-    const facts = yield* this.ofClaim({ intent }, asking);
-    return judgeAgain(one, { intent, nowMs: asking.nowMs, ...request }, facts);
   }
 
   /**
@@ -503,10 +485,15 @@ function useOfOperation(row: Row, takeover: Takeover | undefined): Use {
     paisa: numberIn(row.amount_paisa),
     isAgent: row.actor === "agent" || takeover?.isAgent === true,
     payee: row.kind === "payout" ? textOrNull(row.recipient_key) : null,
-    takenAt: row.phase === "unresolved" ? null : (takeover?.at ?? String(row.created_at)),
+    takenAt: row.phase === "unresolved" ? null : takenAt(String(row.created_at), takeover),
     acceptedAt: row.phase === "live" ? textOrNull(row.accepted_at) : null,
     operation: numberIn(row.number),
   };
+}
+
+/** When an operation was last taken to be sent. A clock that was behind makes it no older. ISO 8601. */
+function takenAt(createdAt: string, { at }: Takeover = { at: createdAt, isAgent: false }): string {
+  return at > createdAt ? at : createdAt;
 }
 
 /** By number; oldest first, so that the newest is kept. An agent that reopened an operation took it to send it. */

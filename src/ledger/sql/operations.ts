@@ -10,6 +10,8 @@ import {
   type ClaimDecision,
   type ClaimFacts,
   type ClaimRequest,
+  checkDuplicates,
+  claimOfResumed,
   conflictOfLate,
   decideClaim,
   decideOrder,
@@ -17,11 +19,12 @@ import {
   hasValidSeal,
   isOfKey,
   isUnchanged,
+  judgeAgain,
   type Ordered,
   outcomeOfTaken,
   resumedAnswer,
-  timeOfChange,
-  withoutOthers,
+  timeOfOutcome,
+  wasChecked,
 } from "../decide.ts";
 import { withDeclared } from "../declared.ts";
 import { readEvent, takenOver } from "../events.ts";
@@ -46,7 +49,7 @@ type Freeable = Parameters<typeof isFree>[0];
 
 /** The operations that this process claimed and has not released: no other process changes them. */
 type Held = Map<bigint, HeldOperation>;
-type HeldOperation = Changing & Pick<Operation, "updatedAt">;
+type HeldOperation = Changing & Pick<FoundOperation, "newestAt">;
 
 /** What is the same for all changes of a run. */
 interface Parts {
@@ -218,9 +221,9 @@ class Group {
     if (!now || (id !== null && this.#newIds.has(id))) return undefined;
     if (id !== null) this.#newIds.add(id);
     const { outcome, data } = storableOutcome(request.outcome, this.#parts.recorder);
-    const at = timeOfChange(now, this.#at);
+    const at = timeOfOutcome(now, this.#at);
     const change = decideOutcome(now, outcome, at);
-    this.#changes.set(number, release ? undefined : { ...change, updatedAt: at });
+    this.#changes.set(number, release ? undefined : { ...change, newestAt: at });
     const own = this.#write.ownLock();
     this.#reserveChanged(number, now, change);
     this.#update(number, at, change, { before: own, after: release ? null : own, id });
@@ -251,7 +254,7 @@ class Group {
       by === undefined ? request.outcome : outcomeOfTaken(request.outcome, by),
       this.#parts.recorder,
     );
-    const at = timeOfChange(withoutOthers(now), this.#at);
+    const at = timeOfOutcome(now, this.#at);
     const change = decideOutcome(now, outcome, at);
     // It changed within the millisecond in which it was read.
     if (request.kind === "learn" && !canFollow(now, readEvent(at, change.event, data), []))
@@ -266,7 +269,7 @@ class Group {
 
   #recordLate(now: FoundOperation, late: Outcome): void {
     const { outcome, data } = storableOutcome(late, this.#parts.recorder);
-    const at = timeOfChange(withoutOthers(now), this.#at);
+    const at = timeOfOutcome(now, this.#at);
     this.#append(now.number, at, "late", data);
     const conflict = conflictOfLate(now, outcome);
     if (!conflict) return;
@@ -281,11 +284,18 @@ class Group {
     if (!isOfKey(operation, this.#parts.recorder.owner.keyId))
       return { kind: "other-key", operation };
     const { limits, account } = this.#parts;
+    const again = claimOfResumed(operation, sealer);
     const asking = limits.ask(yield* account.read(), this.#write);
-    const denial = yield* limits.ofResumed(operation, { sealer }, asking);
+    const judged = yield* limits.ofClaim(again, asking);
+    const denial = judgeAgain(operation, { ...again, nowMs: asking.nowMs }, judged);
     if (denial) return { kind: "denied", denial };
     if (!hasValidSeal(operation, sealer)) return { kind: "not-sealed", operation };
     const asked = operation.lastAsked;
+    if (!wasChecked(operation, { sealer, nowMs: asking.nowMs })) {
+      const [facts] = yield* this.#factsOf([again]);
+      const checked = facts && checkDuplicates(again, { ...facts, limits: judged });
+      if (checked && "kind" in checked) return { kind: "repeats", decision: checked, asked };
+    }
     if (confirmed && !isDeepStrictEqual(asked, confirmed)) return { kind: "moved", operation };
     yield* this.#write.loseIfEnded();
     yield* this.#takeOver(operation, { asked });
@@ -295,14 +305,14 @@ class Group {
   *#claim(request: ClaimRequest, facts: ClaimFacts): Work<ClaimAnswer> {
     const { recorder, account, newOperation } = this.#parts;
     const decision = decisionOf(request, facts);
+    const at = this.#at;
     if (decision.kind === "resumed") {
       const ordered = decideOrder(decision.operation, request, sealerOf(request));
       if (isFree(decision.operation)) this.#unreserveOf(request, decision.operation, facts);
-      const at = yield* this.#takeOver(decision.operation, ordered);
+      yield* this.#takeOver(decision.operation, ordered);
       return resumedAnswer(decision, ordered, { at, keyHash: recorder.owner.keyId });
     }
     if (decision.kind !== "new") return decision;
-    const at = this.#at;
     const own = yield* account.store(this.#write, at);
     const { found, intent, batchId = null } = request;
     const isToSeal = intent.kind === "payout" && !found;
@@ -320,7 +330,7 @@ class Group {
       ...{ sql: newOperation.sql, values: [], rows: 1 },
       given: { columns: newOperation.columns, rows: [{ ...rowOf(allColumns, recorded), ...by }] },
     });
-    this.#changes.set(number, recorded);
+    this.#changes.set(number, { ...recorded, newestAt: at });
     // No other open batch plans the reference of a payout that is claimed to be sent.
     if (intent.batch != null || found) this.#unreserveOf(request, { number }, facts);
     this.#write.append(eventOfOperation(number, event));
@@ -329,8 +339,8 @@ class Group {
     return { kind: "new", operation, earlier, ...(declared && { declared }) };
   }
 
-  /** Makes this process the holder. The new time, which it returns, shows other processes that the operation has changed. */
-  *#takeOver(operation: FoundOperation, ordered: Ordered): Work<string> {
+  /** Makes this process the holder. The new time shows other processes that the operation has changed. */
+  *#takeOver(operation: FoundOperation, ordered: Ordered): Work<void> {
     const { account, recorder } = this.#parts;
     const { number } = operation;
     // Others may have changed it while they counted this process as ended.
@@ -338,7 +348,7 @@ class Group {
     const isReopened = !isUnsettled(operation);
     // The key that sends a reopened one is the only one that may resend it (P25b).
     if (isReopened) yield* account.store(this.#write, this.#at);
-    const at = timeOfChange(withoutOthers(operation), this.#at);
+    const at = this.#at;
     const holder = this.#write.holder(at);
     const event = takeoverEvent(operation, { holder, at }, ordered, recorder);
     const changed = rowOf(takeoverColumns, takenOver(event));
@@ -348,7 +358,6 @@ class Group {
       given: { columns: takenTypes, rows: [row] },
     });
     this.#write.append(eventOfOperation(number, event));
-    return at;
   }
 
   *#read(number: bigint): Work<FoundOperation> {

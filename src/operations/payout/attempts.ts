@@ -8,6 +8,7 @@ import type { Operation } from "../../ledger/operation.ts";
 import {
   type ApiGuarantees,
   checkStop,
+  clockSet,
   clockTrouble,
   type OperationDeps,
   stopCause,
@@ -46,10 +47,12 @@ interface Attempts {
 /**
  * Sends a payout until a response decides it, or no attempt is left. Once the outcome of an attempt is
  * unknown, only a response with the payout resolves it (P17b).
+ *
+ * @param wasClockSet since the claim, as `createClockWatch` has it
  */
 export async function createPayout(
   order: PayoutOrder,
-  { operation, whyUnknown: before }: Attempts,
+  { operation, whyUnknown: before, wasClockSet }: Attempts & { wasClockSet: () => boolean },
   deps: OperationDeps,
 ): Promise<CreatedPayout> {
   let whyUnknown = before;
@@ -64,6 +67,10 @@ export async function createPayout(
         throw uncertain(order, `${whyUnknown}, and ${stopCause(deps)} before a retry`, {
           untried: true,
         });
+    }
+    if (wasClockSet()) {
+      const failure = clockSet("clock.differs");
+      throw whyUnknown === undefined ? failure : rethrown(failure, order, whyUnknown);
     }
     const received = await attempted(() => deps.client.createPayout(payoutBody(order))).catch(
       (error) => rethrow(error, order, whyUnknown),
@@ -120,8 +127,12 @@ function ofReference(
 /** An attempt that was not sent, for example without a secret or a lock, proves nothing about earlier ones. */
 function rethrow(error: unknown, order: PayoutOrder, whyUnknown: string | undefined): never {
   if (whyUnknown === undefined || !(error instanceof Failure)) throw error;
-  const why = `${whyUnknown}, and the retry could not be sent: ${error.message}`;
-  throw uncertain(order, why, { neverLeft: true, cause: error });
+  throw rethrown(error, order, whyUnknown);
+}
+
+function rethrown(cause: Failure, order: PayoutOrder, whyUnknown: string): Failure {
+  const why = `${whyUnknown}, and the retry could not be sent: ${cause.message}`;
+  return uncertain(order, why, { neverLeft: true, cause });
 }
 
 /** I4: a ledger that fails here stops the sending. */

@@ -112,7 +112,7 @@ export function payoutIntent(order: PayoutOrder, batch: bigint | null = null): R
 /**
  * Lets through a payout that may be sent, or that is finished.
  *
- * @param account gives the name of the account of this run
+ * @param ledger gives the name of the account of this run; `again`: what sends a second payout
  * @throws Failure `conflict` if the reference belongs to another payout; `locked` if another process works on
  * it; `refused` if it repeats an earlier payout; `uncertain` if another API key sent it
  */
@@ -120,6 +120,7 @@ export async function checkClaim(
   order: PayoutOrder,
   claim: ClaimAnswer,
   ledger: Pick<Ledger, "account">,
+  again?: string,
 ): Promise<ClaimedPayout> {
   switch (claim.kind) {
     case "new":
@@ -136,7 +137,7 @@ export async function checkClaim(
     case "other-key":
       throw sentWithOtherKey(claim.operation);
     case "duplicate":
-      throw duplicatePayout(claim.earlier, order.reference, await ledger.account());
+      throw duplicatePayout(claim.earlier, order.reference, await ledger.account(), again);
     case "planned":
       throw plannedInBatch(claim, order.reference);
     case "repeat":
@@ -286,8 +287,13 @@ export function possibleDuplicate(
   return [`Possible duplicate: ${describeEarlier(earlier, by)}.`, "payout.possible-duplicate"];
 }
 
-/** @param account the name of the account of this run */
-function duplicatePayout(earlier: Operation, by: string, account: string): Failure {
+/** @param account the name of the account of this run; `again`: what sends a second payout */
+function duplicatePayout(
+  earlier: Operation,
+  by: string,
+  account: string,
+  again = "add --again",
+): Failure {
   const { reference, id } = earlier;
   const name = reference ?? id;
   const named = earlier.account === account ? inCommand(name) : id;
@@ -296,7 +302,7 @@ function duplicatePayout(earlier: Operation, by: string, account: string): Failu
     : `To see it, run 'lenden ledger show ${named}'.`;
   return new Failure("payout.duplicate", `Duplicate payout: ${describeEarlier(earlier, by)}.`, {
     // A payout whose outcome is unknown may have been paid: no hint leads to a second one.
-    hint: isUnresolved(earlier) ? inspect : `${inspect} To send a second payout, add --again.`,
+    hint: isUnresolved(earlier) ? inspect : `${inspect} To send a second payout, ${again}.`,
     operation: name,
   });
 }

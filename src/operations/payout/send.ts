@@ -4,8 +4,8 @@ import { formatTime } from "../../domain/local-time.ts";
 import type { ClaimAnswer } from "../../ledger/change.ts";
 import type { Operation } from "../../ledger/operation.ts";
 import { assertFree } from "../compare.ts";
-import { checkClock, type OperationDeps } from "../deps.ts";
-import { deniedFailure } from "../limits.ts";
+import { checkClock, createClockWatch, type OperationDeps } from "../deps.ts";
+import { commandOf, deniedFailure } from "../limits.ts";
 import { recorded, statusIn } from "../record-outcome.ts";
 import { isOlder, mayBeOlder, surelyOlderMs } from "./age.ts";
 import { createPayout } from "./attempts.ts";
@@ -77,6 +77,11 @@ export async function resendPayout(
   if (taken.kind === "other-key") throw sentWithOtherKey(taken.operation);
   if (taken.kind === "not-sealed") throw await notSealed(taken.operation, ledger);
   if (taken.kind === "denied") throw deniedFailure(taken.denial);
+  if (taken.kind === "repeats") {
+    const { decision, asked } = taken;
+    const order = orderOf({ id: read.id, asked });
+    await checkClaim(order, decision, ledger, `run '${commandOf(order)}'`);
+  }
   if (taken.kind !== "taken")
     throw await how.moved(taken.kind === "moved" ? taken.operation : read);
   const { operation, asked } = taken;
@@ -167,6 +172,7 @@ async function sendOrder(
   { operation, restsSinceMs, ...claim }: Claimed,
   deps: OperationDeps,
 ) {
+  const wasClockSet = createClockWatch(deps);
   const isResumed = claim.kind === "resumed";
   const order = isResumed ? orderOf({ id: operation.id, asked: claim.asked }) : given;
   if (!isDeepStrictEqual(payoutBody(given), payoutBody(order)))
@@ -175,7 +181,11 @@ async function sendOrder(
       "payout.order-kept",
     );
   const whyUnknown = isResumed ? await earlierAttempt(operation, deps, restsSinceMs) : undefined;
-  const { created, ...sent } = await createPayout(order, { operation, whyUnknown }, deps);
+  const { created, ...sent } = await createPayout(
+    order,
+    { operation, whyUnknown, wasClockSet },
+    deps,
+  );
   const { payoutId, amount, merchantRef: reference, currency } = created;
   compare(order, { payoutId, amount, reference, currency }, deps.account);
   return { created, ...sent, whyUnknown };

@@ -9,6 +9,7 @@ const ofAgents = "of agents, beside those of all";
 const simulated = (title) => ["test/simulator/limits.test.ts", "-t", title];
 const fixed = "200 fixed scenarios exceed no limit";
 
+const clocks = (title) => ["test/commands/clocks.test.ts", "-t", title];
 const beside = (title) => ["test/ledger/limits-of-logins.test.ts", "-t", title];
 
 /** Bugs of limits (I13). */
@@ -149,8 +150,29 @@ export const limitBugs = [
     tests: bounded("a clock that was ahead"),
   },
   {
+    name: "limits: a payout that a clock ahead opened again counts as checked",
+    seam: "isAhead",
+    decorate: () => () => false,
+    tests: clocks("opened again by a clock ahead"),
+  },
+  {
+    name: "limits: what a clock ahead let through is resolved without a check",
+    seam: "claimOfResumed",
+    decorate: (claimOf) => (one, sealer) => {
+      const claim = claimOf(one, sealer);
+      return { ...claim, intent: { ...claim.intent, kind: "payment" } };
+    },
+    tests: clocks("sends no repeat that a clock ahead let through"),
+  },
+  {
+    name: "limits: a clock that is set while a payout waits is not noticed",
+    seam: "clockWatch",
+    decorate: () => () => () => false,
+    tests: clocks("is not sent once it is right"),
+  },
+  {
     name: "limits: a clock that is behind makes a payout older",
-    seam: "timeOfChange",
+    seam: "timeOfOutcome",
     decorate: () => (_, at) => at,
     tests: bounded("a clock that is behind"),
   },
