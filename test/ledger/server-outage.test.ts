@@ -123,7 +123,7 @@ const outages: [string, Outage][] = [
 ];
 
 serverTest.for(outages)(
-  "a server that %s in the middle of a batch ends it within 15 s, and each row is paid once",
+  "a server that %s in the middle of a batch ends it within 25 s, and each row is paid once",
   async ([, goAway]) => {
     const given = await behindProxy(await startCluster());
     const { merchant } = given;
@@ -136,7 +136,8 @@ serverTest.for(outages)(
     const startedMs = performance.now();
     const { code, stderr } = await end;
 
-    expect(performance.now() - startedMs).toBeLessThan(15_000);
+    // 15 s, and 10 s more if the batch was about to lock the ledger.
+    expect(performance.now() - startedMs).toBeLessThan(25_000);
     expect([69, 75]).toContain(code);
     expect(errorOf({ stderr }).effect).toBe(code === 75 ? "outcome-unknown" : "partly-sent");
     expect(stderr).toContain("Cannot reach the ledger");
