@@ -43,8 +43,8 @@ export interface LedgerFindings {
   sentBefore: Sum;
   /** The lines of these rows. */
   sentBeforeLines: number[];
-  /** The lines of rows that repeat what a person reported as not paid, which a limit does not believe. */
-  reportedLines: number[];
+  /** Unsent rows that repeat what a person reported as not paid, at a time, which a limit does not believe. ISO 8601. */
+  reported: { line: number; at: string }[];
   /** `keyOf` everything that repeats or blocks a row, so that nothing is accepted that was not shown. */
   seen: Set<string>;
   /** `Ledger.newestEvent` before the first query. */
@@ -124,6 +124,15 @@ type ComparedRow = Pick<
   isAccepted?: boolean;
 };
 
+/** A row that no payout of its reference was accepted for. */
+interface OpenRow extends ComparedRow, RecipientAmount {
+  reference: string;
+  recipient: string;
+  amountPaisa: bigint;
+  /** True if it may have been sent. */
+  isSent: boolean;
+}
+
 interface Scope {
   since: string;
   /** The batch of planned rows, and since when payouts repeat a row whose duplicates were accepted. */
@@ -140,7 +149,7 @@ export async function findInLedger(
     findings: [],
     sentBefore: { count: 0, sumPaisa: 0n },
     sentBeforeLines: [],
-    reportedLines: [],
+    reported: [],
     seen: new Set(),
     upTo: await ledger.newestEvent(),
   };
@@ -182,7 +191,7 @@ async function comparePage(
     reference === null ? [] : [...replacedReferences(reference), reference],
   );
   const known = await ledger.references(references, { withPlans: !planned });
-  const open: (ComparedRow & RecipientAmount)[] = [];
+  const open: OpenRow[] = [];
   for (const row of page) {
     const { recipient, amountPaisa } = row;
     const reference = row.reference ?? "";
@@ -215,7 +224,7 @@ async function comparePage(
       found.seen.add(keyOf(row.line, obstacle));
     }
     if (!isAccepted && recipient !== null && amountPaisa !== null)
-      open.push({ ...row, reference, recipient, amountPaisa });
+      open.push({ ...row, reference, recipient, amountPaisa, isSent: !!own && !isFree(own) });
   }
   for (const isAccepted of [true, false]) {
     const rows = open.filter((row) => (row.isAccepted ?? false) === isAccepted);
@@ -228,7 +237,9 @@ async function comparePage(
         found.seen.add(keyOf(row.line, { by: "payout", reference, isOwnAccount }));
       const [first] = all.flatMap((one) => (one.kind === "reported" ? [] : [one]));
       if (first) found.findings.push({ ...first, ...atRecipient(row) });
-      if (all.some(({ kind }) => kind === "reported")) found.reportedLines.push(row.line);
+      for (const one of all)
+        if (one.kind === "reported" && !row.isSent)
+          found.reported.push({ line: row.line, at: one.at });
     }
   }
 }

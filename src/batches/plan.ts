@@ -11,6 +11,7 @@ import type {
 } from "../ledger/batch.ts";
 import { duplicatesSince } from "../ledger/decide.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { RepeatingRow } from "../ledger/limits.ts";
 import type { Sealer } from "../ledger/seal.ts";
 import { deniedFailure, repeatsFailure } from "../operations/limits.ts";
 import { lockedError } from "../operations/record-outcome.ts";
@@ -157,7 +158,7 @@ async function changedFile(
 
 /** Why limits do not let the rows of a file be planned that were not sent before; undefined if they do. */
 export async function deniedByLimits(
-  { rows, findings, ledger: { sentBeforeLines, reportedLines } }: CheckedFile,
+  { rows, findings, ledger: { sentBeforeLines, reported } }: CheckedFile,
   { limits }: Pick<Ledger, "limits">,
 ): Promise<Failure | undefined> {
   const sent = new Set(sentBeforeLines);
@@ -166,7 +167,7 @@ export async function deniedByLimits(
       ? [{ line: row.line, recipient: row.recipient, paisa: row.amountPaisa }]
       : [],
   );
-  const repeating = [...acceptedLines(findings), ...reportedLines];
+  const repeating = [...linesOf(acceptedLines(findings)), ...reported];
   const denial = await limits.judge(open, repeating);
   return denial && deniedFailure(denial);
 }
@@ -242,7 +243,7 @@ export async function planBatch(
     const answer = await ledger.batches.plan(batch, planning);
     if (answer.kind === "planned") return answer.plan;
     if (answer.kind === "denied") throw deniedFailure(answer.denial);
-    if (answer.kind === "repeats") throw repeatsFailure([...lines], false);
+    if (answer.kind === "repeats") throw repeatsFailure([...lines]);
     if (answer.kind === "changed-file")
       throw await changedSince(answer.batch, batch, checked.rows, ledger);
     const now = await findInLedger(checked.rows, ledger, checked);
@@ -264,6 +265,10 @@ function* plannedRows(rows: FileRow[], accepted: Set<number>): Generator<Planned
     if (!isComplete(row)) throw new Error("a row that cannot be read was planned");
     yield { ...row, isAccepted: accepted.has(row.line) };
   }
+}
+
+function linesOf(lines: Set<number>): RepeatingRow[] {
+  return [...lines].map((line) => ({ line }));
 }
 
 /** The lines of rows whose duplicates are accepted by sending the file. */
@@ -312,8 +317,10 @@ export async function resumeBatch(
     const rejected = duplicates.filter((one) => !(allowDuplicates && isAcceptable(one)));
     if (rejected.length > 0) throw repeatedSince(batch, rejected);
     if (open.count === 0) return { ...plan, isConfirmed: false };
-    const repeating = [...acceptedLines(duplicates), ...shown.reportedLines];
+    const repeating = [...linesOf(acceptedLines(duplicates)), ...shown.reported];
     const denial = await ledger.limits.judge([], repeating);
+    if (denial?.kind === "repeating-rows")
+      throw repeatsFailure(denial.lines, { ...denial, batch: batch.id });
     if (denial) throw deniedFailure(denial);
     if (!read.isSealed) notice(sealedAgainText(batch), "batch.sealed-again");
     const totals = compare ? undefined : await totalsOfPlan(plan, ledger);
@@ -408,7 +415,7 @@ export async function acceptRows(
   if (plan.isSealed && lines.size === 0) return plan;
   const answer = await ledger.batches.seal(plan, sealer, lines);
   if (answer.kind === "denied") throw deniedFailure(answer.denial);
-  if (answer.kind === "repeats") throw repeatsFailure([...lines], false);
+  if (answer.kind === "repeats") throw repeatsFailure([...lines], { batch: plan.batch.id });
   if (answer.kind === "planned") return answer.plan;
   throw new Error("a plan that is sealed again is compared with no file");
 }

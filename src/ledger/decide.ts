@@ -224,7 +224,7 @@ function changedAt(one: FoundOperation): string {
 export function wasJudged(same: FoundOperation, request: Asked): boolean {
   if (wasChecked(same, request)) return true;
   const isOfPlan = same.batch !== null && same.wasPlanned && isSealedBy(request.sealer, same);
-  return isOfPlan && isUnsettled(withoutOthers(same));
+  return isOfPlan && !isAhead(same.openedAt, request.nowMs) && isUnsettled(withoutOthers(same));
 }
 
 /** Why a payout of unknown outcome is not sent again. It counts already, if this is what counts. */
@@ -409,7 +409,11 @@ export function repetitionOf(
   if (earlier.command === testCommand) return undefined;
   const isSameReference = earlier.reference === reference;
   if (isSameReference && earlier.isOwnAccount) return undefined;
-  if (!mayHavePaid(earlier)) return (earlier.reportedAt ?? "") >= since ? "reported" : undefined;
+  if (!mayHavePaid(earlier)) {
+    // A record that is Cancelled shows what became of the reference.
+    const isReported = earlier.state !== "CONFIRMED" && (earlier.reportedAt ?? "") >= since;
+    return isReported ? "reported" : undefined;
+  }
   if (isSameReference) return "used-in-other-account";
   if (isUnresolved(earlier)) return "outcome-unknown";
   return (earlier.acceptedAt ?? since) >= since ? "paid-recently" : undefined;

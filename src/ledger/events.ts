@@ -276,11 +276,16 @@ export function sendableBy(
 ): Sendable {
   const isTrusted = trustOf(trusted, history);
   const reopened = history.findLast((one) => one.event === "reopened" && isTrusted(one));
-  if (reopened?.event === "reopened")
-    return { openedAt: reopened.at, keyHash: reopened.data.keyHash };
+  const later = history.slice(reopened ? history.indexOf(reopened) : 0);
+  const resumed = later.filter((one) => one.event === "resumed" && isTrusted(one));
+  // The clock that opened it may have been ahead: then one that resumed it was not.
+  const openedAt = [reopened?.at ?? createdAt, ...resumed.map(({ at }) => at)].sort()[0];
   const [intent] = history;
   const first = intent?.event === "intent" ? intent.data.keyHash : keyHash;
-  return { openedAt: createdAt, keyHash: first };
+  return {
+    openedAt: openedAt ?? createdAt,
+    keyHash: reopened?.event === "reopened" ? reopened.data.keyHash : first,
+  };
 }
 
 /**
@@ -307,6 +312,7 @@ export function reportedAt(history: HistoryEvent[]): string | undefined {
 /** The latest time of events, which is not that of the last one if clocks differ. ISO 8601. */
 export function latestOf(events: HistoryEvent[]): string | undefined {
   return events
+    .filter(({ event }) => event !== "unreadable")
     .map(({ at }) => at)
     .sort()
     .at(-1);

@@ -5,7 +5,14 @@ import type { ChangeAnswer, ChangeRequest, Requested, SingleChanges } from "./ch
 import type { ClaimDecision } from "./decide.ts";
 import type { EntryStore } from "./entry.ts";
 import type { HistoryEvent } from "./events.ts";
-import type { Denial, LimitChange, LimitedRow, RepeatingRows, Use } from "./limits.ts";
+import type {
+  Denial,
+  LimitChange,
+  LimitedRow,
+  RepeatingRow,
+  RepeatingRows,
+  Use,
+} from "./limits.ts";
 import type {
   Filter,
   FoundOperation,
@@ -95,9 +102,9 @@ export interface LimitStore {
   /**
    * Why the rows of a file may not be planned now that were not sent yet; undefined if they may.
    *
-   * @param repeating the lines of those that repeat a payout or each other
+   * @param repeating those that repeat a payout or each other
    */
-  judge(rows: LimitedRow[], repeating: number[]): Promise<Denial | RepeatingRows | undefined>;
+  judge(rows: LimitedRow[], repeating: RepeatingRow[]): Promise<Denial | RepeatingRows | undefined>;
   /** Stores the account of the run with its key, so that limits hold for whatever profile has it. Returns its name. */
   storeAccount(): Promise<string>;
 }

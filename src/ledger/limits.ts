@@ -155,6 +155,12 @@ export type Denial =
   /** A plan that was judged by a clock that was ahead, so for another day. */
   | { kind: "planned-ahead"; batch: string; createdAt: string };
 
+/** A row of a file that repeats a payout or another row. `at`: when a person reported that payout as not sent, ISO 8601. */
+export interface RepeatingRow {
+  line: number;
+  at?: string;
+}
+
 /** Rows of a file that repeat a payout or each other, which a limit does not allow, or that for agents alone. */
 export interface RepeatingRows {
   kind: "repeating-rows";

@@ -1,7 +1,7 @@
 import { isObject } from "../domain/json.ts";
 import { type State, states } from "../domain/state.ts";
 import { columns, fieldsBy } from "./columns.ts";
-import { repetitionOf } from "./decide.ts";
+import { mayHavePaid, repetitionOf } from "./decide.ts";
 import {
   type HistoryEvent,
   lastAsked,
@@ -97,29 +97,34 @@ function plannedOverlapOf(row: Row): Overlap {
 /**
  * What rows repeat, by their places.
  *
- * @param planned rows of open batches, and `sent` payouts, each with its `place`
+ * @param planned rows of open batches, and `sent` payouts, each with its `place`; `keyHash`: of the key of the run
  */
 export function overlapsIn(
   planned: Row[],
   sent: Row[],
-  { rows, since }: { rows: RecipientAmount[]; since: string },
+  { rows, since, keyHash }: { rows: RecipientAmount[]; since: string; keyHash: string },
 ): Map<string, Overlap[]> {
   const found = grouped(planned, "place", plannedOverlapOf);
   for (const row of sent) {
     const place = String(row.place);
     const reference = rows[Number(place)]?.reference ?? null;
-    const overlap = overlapOf(row, { reference, since });
+    const overlap = overlapOf(row, { reference, since, keyHash });
     if (overlap) found.set(place, [...(found.get(place) ?? []), overlap]);
   }
   return found;
 }
 
-function overlapOf(row: Row, scope: Parameters<typeof repetitionOf>[1]): Overlap | undefined {
+function overlapOf(
+  row: Row,
+  scope: Parameters<typeof repetitionOf>[1] & { keyHash: string },
+): Overlap | undefined {
   const { text, maybe } = reader(row);
   const [reference, isOwnAccount] = [text("reference"), isTrue(row.is_own)];
   const acceptedAt = maybe("accepted_at");
   const ended = { state: requiredState(row), status: maybe("status"), code: maybe("code") };
-  const of = { reference, isOwnAccount, command: text("command") };
+  // With another key, the API may not know the reference of what ended without a payout.
+  const isOwn = isOwnAccount && (mayHavePaid(ended) || text("key_hash") === scope.keyHash);
+  const of = { reference, isOwnAccount: isOwn, command: text("command") };
   const reportedAt = maybe("reported_at") ?? undefined;
   const earlier = { ...of, ...ended, acceptedAt, reportedAt };
   const kind = repetitionOf(earlier, scope);

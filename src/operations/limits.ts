@@ -5,6 +5,7 @@ import { formatTime } from "../domain/local-time.ts";
 import { readRecipient } from "../domain/mobile.ts";
 import { formatPaisa } from "../domain/money.ts";
 import { isGeneratedReference } from "../domain/reference.ts";
+import { isFree } from "../domain/state.ts";
 import { counted, firstOf, inCommand } from "../domain/text.ts";
 import type { ClaimAnswer } from "../ledger/change.ts";
 import { type ClaimDecision, mayHavePaid } from "../ledger/decide.ts";
@@ -43,7 +44,7 @@ const reasonOf = (limit: AmountLimit): Reason => `limits.${limit}`;
 /** Why limits do not let a payout, a refund or a file be sent. */
 export function deniedFailure(denial: Denial | RepeatingRows): Failure {
   if (denial.kind === "above-limit") return aboveLimit(denial.excess);
-  if (denial.kind === "repeating-rows") return repeatsFailure(denial.lines, denial.isOfAgents);
+  if (denial.kind === "repeating-rows") return repeatsFailure(denial.lines, denial);
   if (denial.kind === "limits-missing")
     return new Failure(
       "limits.missing",
@@ -141,10 +142,15 @@ function reservedBy({ batch, paisa }: Excess["batches"][number]): string {
   return `batch ${batch?.id} of ${formatTime(batch?.createdAt ?? "")} reserves ${formatPaisa(paisa)}`;
 }
 
-/** Why the same amount to the same recipient is not sent again. @param order what was to be sent */
+/**
+ * Why the same amount to the same recipient is not sent again.
+ *
+ * @param order what was to be sent; `isRecorded`: true if the ledger has its reference
+ */
 export function repeatFailure(
   { earlier, isOfAgents }: { earlier: FoundOperation; isOfAgents: boolean },
   order: PayoutOrder,
+  isRecorded = false,
 ): Failure {
   const { reference, id, acceptedAt, createdAt, reportedAt } = earlier;
   const name = reference ?? id;
@@ -158,11 +164,11 @@ export function repeatFailure(
       hint: [
         freesAt === null ? "" : `It can be sent from ${formatTime(freesAt)}.`,
         `To see the earlier one, run 'lenden ledger show ${id}'.`,
-        isReported
+        isReported && isFree(earlier)
           ? `A person reported its outcome, which limits believe after a day. To send that payout again, set --ref ${inCommand(name)}.`
           : "",
         isOfAgents
-          ? `To send a second payout, a person runs '${commandOf(order)}' in their own terminal.`
+          ? `To send a second payout, a person runs '${commandOf(order, isRecorded)}' in their own terminal.`
           : allowRepeats,
       ]
         .filter(Boolean)
@@ -175,8 +181,8 @@ export function repeatFailure(
 
 const allowRepeats = "To allow repeats, a person runs 'lenden limits set --repeat warn'.";
 
-/** The command that sends a payout although it repeats another one. */
-export function commandOf(order: PayoutOrder): string {
+/** The command that sends a payout although it repeats another one. @param isRecorded as for `repeatFailure` */
+export function commandOf(order: PayoutOrder, isRecorded: boolean): string {
   const { amountPaisa, reference, recipientNumber, recipientName, description } = order;
   const flags = {
     "--amount": amountText(amountPaisa),
@@ -184,8 +190,8 @@ export function commandOf(order: PayoutOrder): string {
     ...(order.methodName === undefined
       ? { "--method-id": order.paymentMethodId }
       : { "--method": order.methodName }),
-    // A reference that lenden makes would be that of this attempt.
-    ...(isGeneratedReference(reference) ? {} : { "--ref": reference }),
+    // One that lenden made is that of this attempt, unless the ledger has it: another one could pay twice.
+    ...(isGeneratedReference(reference) && !isRecorded ? {} : { "--ref": reference }),
     "--name": recipientName,
     "--description": description,
   };
@@ -197,18 +203,30 @@ export function commandOf(order: PayoutOrder): string {
   return ["lenden payout send", ...words, ...asIs, "--again"].join(" ");
 }
 
-/** Why a file is not sent that repeats other payouts, or has rows that repeat each other. */
-export function repeatsFailure(repeating: number[], isOfAgents: boolean): Failure {
+/**
+ * Why a file is not sent that repeats other payouts, or has rows that repeat each other.
+ *
+ * @param how `batch`: the ID of the batch that it is already
+ */
+export function repeatsFailure(
+  repeating: number[],
+  { isOfAgents = false, batch }: { isOfAgents?: boolean; batch?: string } = {},
+): Failure {
   const lines = [...new Set(repeating)].sort((a, b) => a - b);
   return new Failure(
     "limits.repeat",
     `${counted(lines.length, "row")} of the file ${lines.length === 1 ? "repeats" : "repeat"} a payout of the same amount to the same recipient, and no payout is repeated within a day.`,
     {
       problems: firstOf(lines.map((line) => `line ${line}`)),
-      hint: `Remove these rows from the file. ${isOfAgents ? "A person can send them." : allowRepeats}`,
+      hint: `${batch === undefined ? "Remove these rows from the file." : withoutRows(batch)} ${isOfAgents ? "A person can send them." : allowRepeats}`,
       reached: { limit: "reject", used: null, left: null, freesAt: null },
     },
   );
+}
+
+/** The file of a batch cannot be changed. */
+function withoutRows(batch: string): string {
+  return `Run the same command again a day later, or run 'lenden payout batch cancel ${batch}' and send a file without these rows, with another --name.`;
 }
 
 /** A limit with what is used of it. */

@@ -304,20 +304,25 @@ test("no limit believes at once that a payout was not created, in a command and 
   expect((await merchant.lenden(payoutOf("LOST"))).code).toBe(0);
 });
 
-test("a planned row is not sent beside a payout that was reported as not created since", async () => {
+test("a planned row is sent a day after a payout beside it was reported as not created", async () => {
+  let laterMs = 0;
+  const at = (hours: number) => ({ host: jumpingHost(hours * 60 * 60_000) });
   const ill: Fault[] = faults("createPayout:lost-reply");
-  const merchant = await openMerchant({ faults: ill });
+  const merchant = await openMerchant({ faults: ill, now: () => Date.now() + laterMs });
   const file = fileOf("5");
-  await merchant.lenden(sendOf(file), { host: jumpingHost(-25 * 60 * 60_000) });
-  const single = payoutNumber(0, "LOST", "--again");
-  expect((await merchant.lenden(single, { host: jumpingHost() })).code).toBe(75);
+  await merchant.lenden(sendOf(file), at(-25));
+  expect((await merchant.lenden(payoutNumber(0, "LOST", "--again"), at(0))).code).toBe(75);
+  ill.splice(0);
   const notCreated = ["ledger", "resolve", "LOST", "--not-created", "--yes"];
   expect((await merchant.lenden(notCreated)).code).toBe(0);
   await merchant.json(["limits", "set", "--repeat", "reject"]);
-  expect(await rejected(merchant, sendOf(file))).toMatchObject({
-    ...{ reason: "limits.repeat", problems: ["line 2"] },
-  });
+  const error = await rejected(merchant, sendOf(file));
+  expect(error).toMatchObject({ reason: "limits.repeat", problems: ["line 2"] });
+  expect(error.hint).toContain("'lenden payout batch cancel ");
   expect(await merchant.count("payouts")).toBe(1);
+  laterMs = 25 * 60 * 60_000;
+  await merchant.lenden(sendOf(file), at(25));
+  expect(await merchant.count("payouts")).toBe(2);
 });
 
 test("verify-api names the limit that stops it", async () => {

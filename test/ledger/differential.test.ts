@@ -465,7 +465,7 @@ async function compareReads(run: Run, { listed, asked }: Step, nowMs: number): P
       (await ledger.limits.uses()).map(useText).sort(),
       await ledger.limits.judge(
         judged,
-        judged.map(({ line }) => line),
+        judged.map(({ line }, at) => (at % 2 === 0 ? { line } : { line, at: since })),
       ),
     ];
   });

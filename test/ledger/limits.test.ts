@@ -393,7 +393,7 @@ describeEach(databases, "I13: limits", ({ share }) => {
     await ended("A", unknown);
     await notCreated(ledger, "A");
     expect(await overlaps()).toMatchObject([[{ kind: "reported", reference: "A" }]]);
-    // Without a limit, a person believes the report.
+    // Without a limit, a person believes the report; a record is believed in any case.
     await ended("FREE", rejected);
     await set("repeat", "reject");
     const repeats = { kind: "repeat", earlier: { reference: "A" } };
@@ -417,7 +417,16 @@ describeEach(databases, "I13: limits", ({ share }) => {
     await sent(ledger, "A", unknown);
     await notCreated(ledger, "A");
     const next = { ...owner, keyId: "next", account: { joins: "shop", proposed: "shop" } };
-    expect(await taken(await opened(2, { owner: next }), "A")).toMatchObject({ kind: "repeat" });
+    const other = await opened(2, { owner: next });
+    expect(await taken(other, "A")).toMatchObject({ kind: "repeat" });
+    const recipient = String(payout("A").asked.recipientNumber);
+    const since = duplicatesSince(Date.parse("2026-11-20T10:00:00.000Z"));
+    const overlaps = async (of: Ledger) => {
+      const row = { reference: "A", recipient, amountPaisa: 500n };
+      return [...(await of.overlaps([row], { since })).values()];
+    };
+    expect(await overlaps(other)).toMatchObject([[{ kind: "reported", reference: "A" }]]);
+    expect(await overlaps(ledger)).toEqual([]);
     expect(await taken(ledger, "A")).toMatchObject({ kind: "resumed" });
   });
 

@@ -19,6 +19,7 @@ import {
   isAhead,
   isSameAmountAndRecipient,
   isSamePayout,
+  mayHavePaid,
   payoutOf,
   repetitionOf,
 } from "../../src/ledger/decide.ts";
@@ -411,7 +412,9 @@ export function modelBatchReads(run: ModelRun): Omit<BatchReads, "paidRecipients
           .flatMap((one) => {
             const isOwnAccount = run.isOwn(one);
             const reportedAt = state.reported.get(one.number);
-            const kind = repetitionOf({ ...one, isOwnAccount, reportedAt }, { ...row, since });
+            const isOfKey = mayHavePaid(one) || one.keyHash === run.worker.owner.keyId;
+            const earlier = { ...one, isOwnAccount: isOwnAccount && isOfKey, reportedAt };
+            const kind = repetitionOf(earlier, { ...row, since });
             if (kind === undefined || kind === "used-in-other-account") return [];
             const times = {
               "paid-recently": one.acceptedAt,

@@ -1,7 +1,12 @@
 import { isFree, isUnresolved, isUnsettled, phaseOf } from "../../src/domain/state.ts";
 import type { PlannedRow, PlanResult } from "../../src/ledger/batch.ts";
 import { recipientOf } from "../../src/ledger/columns.ts";
-import { type ClaimRequest, mayHavePaid, wasJudged } from "../../src/ledger/decide.ts";
+import {
+  type ClaimRequest,
+  duplicatesSince,
+  mayHavePaid,
+  wasJudged,
+} from "../../src/ledger/decide.ts";
 import type { LimitStore } from "../../src/ledger/ledger.ts";
 import {
   askedBy,
@@ -193,11 +198,13 @@ export function modelLimits(run: ModelRun, found: (one: Operation) => FoundOpera
   const store: LimitStore = {
     changes: async () => changes(),
     uses: async () => uses(),
-    judge: async (rows, lines) =>
-      denialOfRows(rows) ??
-      (lines.length > 0 && rejectsRepeats()
-        ? { kind: "repeating-rows", lines, isOfAgents: !limitsAfter(changes()).rejectsRepeats }
-        : undefined),
+    judge: async (rows, repeating) => {
+      const since = duplicatesSince(worker.now());
+      const lines = repeating.filter(({ at = since }) => at >= since).map(({ line }) => line);
+      const isOfAgents = !limitsAfter(changes()).rejectsRepeats;
+      const repeats = { kind: "repeating-rows", lines, isOfAgents } as const;
+      return denialOfRows(rows) ?? (lines.length > 0 && rejectsRepeats() ? repeats : undefined);
+    },
     wereSet: () => changes().length > 0,
     storeAccount: async () => run.storeAccount().account,
   };

@@ -23,7 +23,7 @@ export const isAcceptedSince = (since: string) => `o.phase = 'live' AND o.accept
 
 /** True for payouts that ended without a payout, as a person reported since a time, whatever was recorded since. */
 export function isReportedSince(since: string): string {
-  return `o.phase IN ('free', 'retired') AND ${reportedAt} >= ${since}`;
+  return `o.phase IN ('free', 'retired') AND o.state <> 'CONFIRMED' AND ${reportedAt} >= ${since}`;
 }
 /** When a person last reported an outcome, by the events, which no one can change. JSON escapes quotes in texts. */
 export const reportedAt = `(SELECT max(e.at) FROM lenden.events e

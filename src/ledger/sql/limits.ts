@@ -5,7 +5,14 @@ import { isFree, isUnsettled } from "../../domain/state.ts";
 import { type GuardScope, guardColumn, type NamedAccount } from "../account.ts";
 import type { Batch } from "../batch.ts";
 import { kinds, recipientOf } from "../columns.ts";
-import { type ClaimRequest, isAhead, mayHavePaid, wasJudged, withoutOthers } from "../decide.ts";
+import {
+  type ClaimRequest,
+  duplicatesSince,
+  isAhead,
+  mayHavePaid,
+  wasJudged,
+  withoutOthers,
+} from "../decide.ts";
 import { readEvent } from "../events.ts";
 import type { LimitStore } from "../ledger.ts";
 import {
@@ -22,6 +29,7 @@ import {
   type Limits,
   limitsAfter,
   nothingUsed,
+  type RepeatingRow,
   type RepeatingRows,
   type Sender,
   type Use,
@@ -212,11 +220,13 @@ export class RunLimits {
   /** Why rows may not be planned that are in no ledger yet. */
   *ofRows(
     rows: LimitedRow[],
-    lines: number[],
+    repeating: RepeatingRow[],
     asking: Asking,
   ): Work<Denial | RepeatingRows | undefined> {
     const limits = limitsAfter(yield* this.changes(asking.own.name));
     const denial = yield* this.#judgeRows(inFile(rows), limits, asking);
+    const since = duplicatesSince(asking.nowMs);
+    const lines = repeating.flatMap(({ line, at = since }) => (at >= since ? [line] : []));
     if (denial || lines.length === 0) return denial;
     const isOfAgents = !limits.rejectsRepeats;
     if (isOfAgents && !this.#sender.isAgent) return undefined;

@@ -24,7 +24,7 @@ import {
   outcomeOfTaken,
   resumedAnswer,
   timeOfOutcome,
-  wasChecked,
+  wasJudged,
 } from "../decide.ts";
 import { withDeclared } from "../declared.ts";
 import { readEvent, takenOver } from "../events.ts";
@@ -291,7 +291,7 @@ class Group {
     if (denial) return { kind: "denied", denial };
     if (!hasValidSeal(operation, sealer)) return { kind: "not-sealed", operation };
     const asked = operation.lastAsked;
-    if (!wasChecked(operation, { sealer, nowMs: asking.nowMs })) {
+    if (!wasJudged(operation, { sealer, nowMs: asking.nowMs })) {
       const [facts] = yield* this.#factsOf([again]);
       const checked = facts && checkDuplicates(again, { ...facts, limits: judged });
       if (checked && "kind" in checked) return { kind: "repeats", decision: checked, asked };

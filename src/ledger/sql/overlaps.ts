@@ -71,7 +71,7 @@ export function createOverlaps(
           given,
         },
       ]);
-      return overlapsIn(planned, sent, { rows, since });
+      return overlapsIn(planned, sent, { rows, since, keyHash: owner.keyId });
     },
 
     paidRecipients: async (payees) => {
@@ -96,7 +96,8 @@ const overlapColumns: ColumnTypes = {
 /** $1 own account, $2 scope, $3 batch, $4 time. */
 const sentSql = ({ ofOperations }: GuardScope, dialect: Dialect) => `
   SELECT given.place AS place, o.reference, o.state, o.status, o.code,
-    o.account = CAST($1 AS bigint) AS is_own, o.accepted_at, o.command, ${lastTakenAt} AS sent_at,
+    o.account = CAST($1 AS bigint) AS is_own, o.key_hash, o.accepted_at, o.command,
+    ${lastTakenAt} AS sent_at,
     CASE WHEN ${isReportedSince("$4")} THEN ${reportedAt} END AS reported_at
   FROM given CROSS JOIN lenden.operations o
   WHERE ${recipientByPhase(dialect)} = given.payee AND o.amount_paisa = given.amount

@@ -18,7 +18,7 @@ import type { FoundOperation, Operation, ReferencedIntent } from "../../ledger/o
 import type { Repeat } from "../create.ts";
 import { declaredByOther } from "../declared-text.ts";
 import type { OperationDeps } from "../deps.ts";
-import { deniedBy, deniedFailure, repeatFailure } from "../limits.ts";
+import { commandOf, deniedBy, deniedFailure, repeatFailure } from "../limits.ts";
 import { lockedError } from "../record-outcome.ts";
 import { resolveHint } from "../response-failure.ts";
 import { orderOf, type PayoutOrder, payoutBody } from "./order.ts";
@@ -112,7 +112,8 @@ export function payoutIntent(order: PayoutOrder, batch: bigint | null = null): R
 /**
  * Lets through a payout that may be sent, or that is finished.
  *
- * @param ledger gives the name of the account of this run; `again`: what sends a second payout
+ * @param ledger gives the name of the account of this run; `isRecorded`: true if the ledger has the reference, of a
+ * payout that is sent again
  * @throws Failure `conflict` if the reference belongs to another payout; `locked` if another process works on
  * it; `refused` if it repeats an earlier payout; `uncertain` if another API key sent it
  */
@@ -120,8 +121,9 @@ export async function checkClaim(
   order: PayoutOrder,
   claim: ClaimAnswer,
   ledger: Pick<Ledger, "account">,
-  again?: string,
+  isRecorded = false,
 ): Promise<ClaimedPayout> {
+  const again = isRecorded ? `run '${commandOf(order, true)}'` : undefined;
   switch (claim.kind) {
     case "new":
     case "resumed":
@@ -141,7 +143,7 @@ export async function checkClaim(
     case "planned":
       throw plannedInBatch(claim, order.reference);
     case "repeat":
-      throw repeatFailure(claim, order);
+      throw repeatFailure(claim, order, isRecorded);
     case "above-limit":
     case "limits-missing":
     case "agent-without-limits":

@@ -5,7 +5,7 @@ import type { ClaimAnswer } from "../../ledger/change.ts";
 import type { Operation } from "../../ledger/operation.ts";
 import { assertFree } from "../compare.ts";
 import { checkClock, createClockWatch, type OperationDeps } from "../deps.ts";
-import { commandOf, deniedFailure } from "../limits.ts";
+import { deniedFailure } from "../limits.ts";
 import { recorded, statusIn } from "../record-outcome.ts";
 import { isOlder, mayBeOlder, surelyOlderMs } from "./age.ts";
 import { createPayout } from "./attempts.ts";
@@ -45,11 +45,12 @@ export async function sendPayout(
   how: PayoutRepeat & { onRecorded?: (reference: string) => void } = { again: false },
 ): Promise<SentPayout> {
   checkClock(deps);
+  const wasClockSet = createClockWatch(deps);
   const { claim, order, earlier } = await claimReference(given, how, deps);
   how.onRecorded?.(order.reference);
   if (claim.kind === "finished")
     return { payout: await knownPayout(order, claim.operation, deps), existing: true };
-  const { payout, existing } = await sendClaimed(order, claim, deps);
+  const { payout, existing } = await sendClaimed(order, { ...claim, wasClockSet }, deps);
   const isEarlier = payout.payoutId === earlier?.remoteId;
   return { payout, existing: existing || isEarlier, earlier };
 }
@@ -73,19 +74,18 @@ export async function resendPayout(
   checkClock(deps);
   const sealer = await deps.sealer();
   const ledger = await deps.ledger();
+  const wasClockSet = createClockWatch(deps);
   const taken = await ledger.resume({ seen: read, confirmed: how.confirmed, sealer });
   if (taken.kind === "other-key") throw sentWithOtherKey(taken.operation);
   if (taken.kind === "not-sealed") throw await notSealed(taken.operation, ledger);
   if (taken.kind === "denied") throw deniedFailure(taken.denial);
-  if (taken.kind === "repeats") {
-    const { decision, asked } = taken;
-    const order = orderOf({ id: read.id, asked });
-    await checkClaim(order, decision, ledger, `run '${commandOf(order)}'`);
-  }
+  if (taken.kind === "repeats")
+    await checkClaim(orderOf({ id: read.id, asked: taken.asked }), taken.decision, ledger, true);
   if (taken.kind !== "taken")
     throw await how.moved(taken.kind === "moved" ? taken.operation : read);
   const { operation, asked } = taken;
-  const claim = { kind: "resumed", operation, asked, restsSinceMs: how.restsSinceMs } as const;
+  const { restsSinceMs } = how;
+  const claim = { kind: "resumed", operation, asked, restsSinceMs, wasClockSet } as const;
   return sendClaimed(orderOf({ id: operation.id, asked }), claim, deps);
 }
 
@@ -127,6 +127,7 @@ export async function sendPlannedPayout(
   deps: OperationDeps,
 ): Promise<Pick<SentPayout, "existing">> {
   const { order, restsSinceMs } = planned;
+  const wasClockSet = createClockWatch(deps);
   const claim = await checkClaim(order, planned.claim, await deps.ledger());
   const { operation } = claim;
   if (claim.kind === "finished") {
@@ -134,7 +135,11 @@ export async function sendPlannedPayout(
     return { existing: false };
   }
   return recorded(operation, deps, async () => {
-    const { created, ...sent } = await sendOrder(order, { ...claim, restsSinceMs }, deps);
+    const { created, ...sent } = await sendOrder(
+      order,
+      { ...claim, restsSinceMs, wasClockSet },
+      deps,
+    );
     const firstMs = sent.whyUnknown === undefined ? sent.firstMs : Date.parse(operation.openedAt);
     const looksOld =
       created.status !== "Processing" ||
@@ -157,11 +162,12 @@ function existedSince(existing: boolean, createdAt: string | null | undefined) {
   return { message, code: "existing" } as const;
 }
 
-/** `restsSinceMs` as for a planned payout. */
-type Claimed = { operation: Operation; restsSinceMs?: number | undefined } & (
-  | { kind: "new" }
-  | { kind: "resumed"; asked: Operation["asked"] }
-);
+/** `restsSinceMs` as for a planned payout, `wasClockSet` since the claim. */
+type Claimed = {
+  operation: Operation;
+  restsSinceMs?: number | undefined;
+  wasClockSet: () => boolean;
+} & ({ kind: "new" } | { kind: "resumed"; asked: Operation["asked"] });
 
 /**
  * Sends an order that was claimed, and compares the response with it. What is sent again is what the ledger answered to
@@ -169,10 +175,9 @@ type Claimed = { operation: Operation; restsSinceMs?: number | undefined } & (
  */
 async function sendOrder(
   given: PayoutOrder,
-  { operation, restsSinceMs, ...claim }: Claimed,
+  { operation, restsSinceMs, wasClockSet, ...claim }: Claimed,
   deps: OperationDeps,
 ) {
-  const wasClockSet = createClockWatch(deps);
   const isResumed = claim.kind === "resumed";
   const order = isResumed ? orderOf({ id: operation.id, asked: claim.asked }) : given;
   if (!isDeepStrictEqual(payoutBody(given), payoutBody(order)))

@@ -165,6 +165,17 @@ export const limitBugs = [
     tests: clocks("sends no repeat that a clock ahead let through"),
   },
   {
+    name: "P25: a clock that was ahead makes a payout younger",
+    seam: "sendable",
+    decorate: (sendableBy) => (trusted, operation, history) =>
+      sendableBy(
+        trusted,
+        operation,
+        history.filter(({ event }) => event !== "resumed"),
+      ),
+    tests: clocks("whose request was lost"),
+  },
+  {
     name: "limits: a clock that is set while a payout waits is not noticed",
     seam: "clockWatch",
     decorate: () => () => () => false,
