@@ -173,7 +173,7 @@ export const limitBugs = [
         operation,
         history.filter(({ event }) => event !== "resumed"),
       ),
-    tests: clocks("whose request was lost"),
+    tests: clocks("does not make a payout younger"),
   },
   {
     name: "limits: a clock that is set while a payout waits is not noticed",
