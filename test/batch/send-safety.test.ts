@@ -77,6 +77,37 @@ test("P25: an unknown row that waits for its slot is not sent when the machine w
   ]);
 });
 
+test("P25: an unknown row that waits for its slot is not sent once a day has passed", async () => {
+  let [tries, isNext] = [0, false];
+  let passes = () => {};
+  const place = await timed(200, ({ reference }) => {
+    if (isNext) passes();
+    isNext = reference === "R-1";
+    if (reference !== "R-1") return undefined;
+    tries += 1;
+    return refused("busy", 429, 1_000);
+  });
+  const { ledger, batch, state } = place;
+  const [row] = await collect(ledger.batches.rows(batch, "all"));
+  if (!row) throw new Error("there is no row");
+  const intent = payoutIntent(orderOfRow(row), batch.number);
+  const claim = await ledger.claim({ intent, onDuplicate: "reject", sealer, batchId: batch.id });
+  if (claim.kind !== "new") throw new Error(claim.kind);
+  const outcome = { state: "UNCERTAIN", sent: true } as const;
+  await ledger.record({ operation: claim.operation.number, outcome, release: true });
+  const minuteMs = 60_000;
+  state.nowMs += (24 * 60 - 10) * minuteMs;
+  // While the next row is in flight, R-1 has paused and waits for its slot.
+  passes = () => {
+    void place.deps.sleep(10).then(() => {
+      state.nowMs += 20 * minuteMs;
+    });
+  };
+  expect(await place.send(2, 10)).toBeUndefined();
+  expect(tries).toBe(1);
+  expect(place.ends).toContain("uncertain");
+});
+
 test("P3, P25: a batch stops when the machine wakes after days, and the next run sends the rest", async () => {
   const place = await timed(40, ({ reference }) => {
     if (reference === "R-1") place.state.nowMs += 26 * 3_600_000;

@@ -382,7 +382,7 @@ export const batchBugs = [
     tests: safety("P9, I3"),
   },
   {
-    name: "batch: a row whose outcome is unknown is sent days later, when the machine wakes",
+    name: "batch: a row whose outcome is unknown is sent after a day",
     seam: "throttle",
     decorate: (create) => (options, deps) =>
       override(create(options, deps), {
