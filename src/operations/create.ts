@@ -14,7 +14,7 @@ import { isDenial } from "../ledger/limits.ts";
 import type { Intent, Operation } from "../ledger/operation.ts";
 import { anotherRecord, assertFree, compared, type Theirs } from "./compare.ts";
 import { declaredByOther } from "./declared-text.ts";
-import { checkClock, checkStop, type OperationDeps } from "./deps.ts";
+import { checkClock, checkStop, clockSet, createClockWatch, type OperationDeps } from "./deps.ts";
 import { deniedFailure } from "./limits.ts";
 import { recorded } from "./record-outcome.ts";
 import {
@@ -72,9 +72,11 @@ export async function createPayment(
     asked,
     methodName: methodName ?? null,
   };
+  const wasClockSet = createClockWatch(deps);
   const { operation, earlier } = await claimIntent(intent, { again }, deps);
   return recorded(operation, deps, async () => {
-    const payment = await createOnce(operation, () => deps.client.createPayment(asked), deps);
+    const send = () => deps.client.createPayment(asked);
+    const payment = await createOnce(operation, { send, wasClockSet }, deps);
     const { transactionId: remoteId, status, payment_url: paymentUrl, amount, currency } = payment;
     await assertSame(operation, remoteId, { amount, currency }, deps);
     return { result: { payment, earlier }, remoteId, status, paymentUrl };
@@ -92,9 +94,11 @@ export async function createRefund(
   const { transactionId: target } = input;
   const { paidPaisa } = await retrieveCompleted(target, deps);
   const intent = { kind: "refund", reference: null, target, amountPaisa, asked } as const;
+  const wasClockSet = createClockWatch(deps);
   const { operation } = await claimIntent(intent, { again, paidPaisa }, deps);
   return recorded(operation, deps, async () => {
-    const refund = await createOnce(operation, () => deps.client.createRefund(asked), deps);
+    const send = () => deps.client.createRefund(asked);
+    const refund = await createOnce(operation, { send, wasClockSet }, deps);
     const { refundRequestId: remoteId, status, transactionId: payment, amount, currency } = refund;
     await assertSame(operation, remoteId, { amount, payment, currency }, deps);
     return { result: refund, remoteId, status };
@@ -119,12 +123,14 @@ const afterRejectedRefund =
 
 async function createOnce<Created>(
   operation: Operation,
-  send: () => Promise<Answer<Created>>,
+  { send, wasClockSet }: { send: () => Promise<Answer<Created>>; wasClockSet: () => boolean },
   deps: OperationDeps,
 ): Promise<Created> {
   const { kind, id } = operation;
   for (let attempt = 1; ; attempt += 1) {
     checkStop(deps);
+    // P3: nothing left this machine until now.
+    if (wasClockSet()) throw clockSet("clock.differs");
     const answer = await attempted(send);
     if (answer.kind === "data") return answer.data;
     if (answer.kind === "refused" && provesNothingDone(kind, answer, await deps.guarantees()))

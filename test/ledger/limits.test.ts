@@ -458,6 +458,17 @@ describeEach(databases, "I13: limits", ({ share }) => {
     expect(await findings()).toEqual([]);
   });
 
+  test("of agents: a row that an agent planned is theirs, whoever sends it", async () => {
+    const { opened, ledger } = await setup({ "agent-payout": "500", "agent-day": "700" });
+    const agent = await opened(2, { actor: "agent" });
+    const { batch } = await planned(agent, "a.csv", 1);
+    await agent.batches.release(batch);
+    await rowSent(ledger, batch, "a.csv-0", accepted("P-ROW"));
+    expect(await taken(agent, "B", 201n)).toMatchObject(above("agent-day", 500n));
+    expect(await taken(agent, "B", 200n)).toMatchObject({ kind: "new" });
+    expect(await taken(ledger, "C", 201n)).toMatchObject({ kind: "new" });
+  });
+
   test("of agents, beside those of all", async () => {
     const { ledger, opened } = await setup({
       "agent-payout": "500",

@@ -50,11 +50,13 @@ export function modelLimits(run: ModelRun, found: (one: Operation) => FoundOpera
     const takenAt = isUnresolved(one) ? null : run.takenAt(one);
     if (takenAt !== null && takenAt <= since && one.createdAt <= since) return [];
     const byAgent = state.agents.get(one.number);
+    const planned = state.batches.find(({ batch }) => batch.number === one.batch)?.batch;
+    const isOfAgent = one.actor === "agent" || planned?.actor === "agent";
     return [
       {
         ...{ kind: one.kind, paisa: one.amountPaisa ?? 0n, takenAt },
         acceptedAt: phaseOf(one) === "live" ? one.acceptedAt : null,
-        isAgent: one.actor === "agent" || (byAgent !== undefined && byAgent > since),
+        isAgent: isOfAgent || (byAgent !== undefined && byAgent > since),
         payee: one.kind === "payout" ? recipientOf(one) : null,
         operation: one.number,
       },

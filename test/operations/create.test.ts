@@ -122,6 +122,21 @@ describe.each(creations)("the creation of a $what", ({ what, name, script, run, 
     },
   );
 
+  test("P3: is not sent if the machine sleeps before a retry, and the next one is", async () => {
+    const onSleep = (state: { nowMs: number }) => {
+      state.nowMs += 25 * 3_600_000;
+    };
+    const timeoutMs = 48 * 3_600_000;
+    const two = {
+      ...script(unsent("connection refused"), data(made)),
+      retrievePayment: [data(paid), data(paid)],
+    };
+    const one = scripted(two, { onSleep, timeoutMs });
+    expect(await failure(run(one.deps))).toMatchObject({ reason: "clock.differs" });
+    expect(one.of(name)).toHaveLength(1);
+    expect(await run(one.deps)).toEqual(made);
+  });
+
   test("I10: has an unknown outcome if its response has the ID of another one", async () => {
     const one = scripted({
       ...script(data(made), data(made)),

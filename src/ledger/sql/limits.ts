@@ -588,8 +588,11 @@ const changesSql = `SELECT l.name, l.value, l.set_at, l.login FROM lenden.limits
 function statements(scope: GuardScope, { isIn }: Pick<Dialect, "isIn">) {
   const { ofOperations, inSql, isProduction } = scope;
   const isLimited = "o.kind IN ('payout', 'refund')";
-  const columns =
-    "o.number, o.kind, o.amount_paisa, o.actor, o.recipient_key, o.created_at, o.accepted_at, o.phase";
+  // A row that an agent planned is the agents', whoever sends it: it may be open again, and be sent by an agent.
+  const isOfAgent = `(o.actor = 'agent'
+    OR o.batch IN (SELECT b.number FROM lenden.batches b WHERE b.actor = 'agent'))`;
+  const columns = `o.number, o.kind, o.amount_paisa, o.recipient_key, o.created_at, o.accepted_at,
+    o.phase, CASE WHEN ${isOfAgent} THEN 'agent' ELSE o.actor END AS actor`;
   // With the zero, no other statement uses the index of the day, and this one uses no other.
   const recent = `FROM lenden.operations o
     WHERE ${guardColumn("o.")} + 0 = CAST($1 AS bigint) AND ${isLimited} AND o.created_at > $2`;
@@ -630,7 +633,7 @@ function statements(scope: GuardScope, { isIn }: Pick<Dialect, "isIn">) {
   return {
     /** $1 scope of operations, $2 time. */
     sums: `SELECT ${sum("payouts", "o.kind = 'payout'")}, ${sum("refunds", "o.kind = 'refund'")},
-      ${sum("agents", "o.actor = 'agent'")} ${recent}`,
+      ${sum("agents", isOfAgent)} ${recent}`,
     /** $1 scope of operations, $2 time. */
     recent: `SELECT ${columns} ${recent}`,
     /** $1 scope of operations, $2 time. */
