@@ -458,6 +458,21 @@ describeEach(databases, "I13: limits", ({ share }) => {
     expect(await findings()).toEqual([]);
   });
 
+  test("of agents: what an agent opened again stays theirs, however old that is", async () => {
+    const { opened, ledger, later } = await setup({ "agent-payout": "500", "agent-day": "700" });
+    const agent = await opened(2, { actor: "agent" });
+    await sent(ledger, "A", notSent);
+    await sent(agent, "A", unknown);
+    later(dayMs + 1);
+    expect(await taken(agent, "B", 201n)).toMatchObject(above("agent-day", 500n));
+    const [seen] = await agent.unsettled();
+    if (!seen) throw new Error("nothing is unsettled");
+    const resumed = await agent.resume({ seen, confirmed: undefined, sealer });
+    expect(resumed).toMatchObject({ kind: "taken" });
+    await record(agent, seen, accepted("P-A"));
+    expect(await taken(agent, "B", 201n)).toMatchObject(above("agent-day", 500n));
+  });
+
   test("of agents: a row that an agent planned is theirs, whoever sends it", async () => {
     const { opened, ledger } = await setup({ "agent-payout": "500", "agent-day": "700" });
     const agent = await opened(2, { actor: "agent" });

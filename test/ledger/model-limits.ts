@@ -49,14 +49,13 @@ export function modelLimits(run: ModelRun, found: (one: Operation) => FoundOpera
     if (!mayHavePaid(one) && (countsAsRow || !state.reported.has(one.number))) return [];
     const takenAt = isUnresolved(one) ? null : run.takenAt(one);
     if (takenAt !== null && takenAt <= since && one.createdAt <= since) return [];
-    const byAgent = state.agents.get(one.number);
     const planned = state.batches.find(({ batch }) => batch.number === one.batch)?.batch;
     const isOfAgent = one.actor === "agent" || planned?.actor === "agent";
     return [
       {
         ...{ kind: one.kind, paisa: one.amountPaisa ?? 0n, takenAt },
         acceptedAt: phaseOf(one) === "live" ? one.acceptedAt : null,
-        isAgent: isOfAgent || (byAgent !== undefined && byAgent > since),
+        isAgent: isOfAgent || state.agents.has(one.number),
         payee: one.kind === "payout" ? recipientOf(one) : null,
         operation: one.number,
       },

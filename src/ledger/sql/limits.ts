@@ -39,7 +39,7 @@ import {
 } from "../limits.ts";
 import type { FoundOperation } from "../operation.ts";
 import type { Sealer } from "../seal.ts";
-import { known, numberIn, type Row, reader, readRow, textOrNull } from "../values.ts";
+import { isTrue, known, numberIn, type Row, reader, readRow, textOrNull } from "../values.ts";
 import { nowIn, type Recorder } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import { isNotCancelled, isOpenRow, plansOfRows } from "./conditions.ts";
@@ -271,7 +271,7 @@ export class RunLimits {
     for (const [number, row] of older) {
       const isInSums = String(row.created_at) > since;
       const paisa = numberIn(row.amount_paisa);
-      const isOfAgent = row.actor === "agent" || takeovers.get(number)?.isAgent === true;
+      const isOfAgent = isAgents(row, takeovers.get(number));
       if (!isInSums) used[row.kind === "refund" ? "refund-day" : "day"] += paisa;
       if (isOfAgent && !(isInSums && row.actor === "agent")) used["agent-day"] += paisa;
     }
@@ -493,12 +493,17 @@ function useOfOperation(row: Row, takeover: Takeover | undefined): Use {
   return {
     kind: known(kinds, String(row.kind)),
     paisa: numberIn(row.amount_paisa),
-    isAgent: row.actor === "agent" || takeover?.isAgent === true,
+    isAgent: isAgents(row, takeover),
     payee: row.kind === "payout" ? textOrNull(row.recipient_key) : null,
     takenAt: row.phase === "unresolved" ? null : takenAt(String(row.created_at), takeover),
     acceptedAt: row.phase === "live" ? textOrNull(row.accepted_at) : null,
     operation: numberIn(row.number),
   };
+}
+
+/** True for what an agent ordered, planned or opened again, at any time. */
+function isAgents({ actor, reopened }: Row, takeover: Takeover | undefined): boolean {
+  return actor === "agent" || isTrue(reopened) || takeover?.isAgent === true;
 }
 
 /** When an operation was last taken to be sent. A clock that was behind makes it no older. ISO 8601. */
@@ -593,6 +598,9 @@ function statements(scope: GuardScope, { isIn }: Pick<Dialect, "isIn">) {
     OR o.batch IN (SELECT b.number FROM lenden.batches b WHERE b.actor = 'agent'))`;
   const columns = `o.number, o.kind, o.amount_paisa, o.recipient_key, o.created_at, o.accepted_at,
     o.phase, CASE WHEN ${isOfAgent} THEN 'agent' ELSE o.actor END AS actor`;
+  /** Of what was recorded more than a day ago, also whether an agent opened it again before. */
+  const columnsOfOlder = `${columns}, EXISTS (SELECT 1 FROM lenden.events a
+    WHERE a.operation = o.number AND a.event = 'reopened' AND a.data LIKE '%"actor":"agent"%') AS reopened`;
   // With the zero, no other statement uses the index of the day, and this one uses no other.
   const recent = `FROM lenden.operations o
     WHERE ${guardColumn("o.")} + 0 = CAST($1 AS bigint) AND ${isLimited} AND o.created_at > $2`;
@@ -637,11 +645,11 @@ function statements(scope: GuardScope, { isIn }: Pick<Dialect, "isIn">) {
     /** $1 scope of operations, $2 time. */
     recent: `SELECT ${columns} ${recent}`,
     /** $1 scope of operations, $2 time. */
-    taken: `SELECT ${columns}, e.at, e.event, e.data FROM lenden.events e CROSS JOIN lenden.operations o
+    taken: `SELECT ${columnsOfOlder}, e.at, e.event, e.data FROM lenden.events e CROSS JOIN lenden.operations o
       WHERE e.event IN ('resumed', 'reopened') AND e.at > $2 AND o.number = e.operation
         AND ${ofOperations("o", "$1")} AND ${isLimited} ORDER BY e.number`,
     /** $1 scope of accounts, $2 time. */
-    unresolved: `SELECT ${columns} FROM lenden.operations o
+    unresolved: `SELECT ${columnsOfOlder} FROM lenden.operations o
       WHERE ${isIn("o.account", accounts)} AND o.phase = 'unresolved' AND o.state <> 'CONFIRMED'
         AND o.state IN ('INTENT', 'UNCERTAIN', 'CONFLICT') AND ${isLimited} AND o.created_at <= $2`,
     /** $1 scope of batches. */
