@@ -285,23 +285,65 @@ describe("ledger move", () => {
     expect(await merchant.lenden(payoutOf("INV-2"))).toMatchObject({ code: 0 });
   });
 
-  serverTest("moves no unsent rows to a ledger whose limits did not judge them", async () => {
-    const ill = faults("createPayout:status-403");
-    const { merchant, url, rows } = await merchantWithServer({ faults: ill });
-    const sent = await merchant.lenden(["payout", "batch", "send", payroll(), "--yes"]);
-    expect(sent.code).toBe(4);
+  const unsent = [
+    ["not sent", "createPayout:status-403"],
+    ["of unknown outcome", "createPayout:status-500"],
+  ] as const;
+
+  async function withUnsent(fault: string) {
+    const ill = faults(fault);
+    const shop = await merchantWithServer({ faults: ill });
+    const file = payroll();
+    const send = ["payout", "batch", "send", file, "--yes"];
+    expect((await shop.merchant.lenden([...send, "--timeout", "2s"])).code).not.toBe(0);
     ill.splice(0);
-    const { account } = await merchant.json(["ledger", "show", "ROW-1"]);
-    await rows(`INSERT INTO lenden.limits (environment, account, name, value)
-      VALUES ('sandbox', '${account}', 'payout', '100')`);
+    const { account } = await shop.merchant.json(["ledger", "show", "ROW-1"]);
+    const limit = () =>
+      shop.rows(`INSERT INTO lenden.limits (environment, account, name, value)
+        VALUES ('sandbox', '${account}', 'payout', '100')`);
+    return { ...shop, send, limit };
+  }
 
-    const denied = await merchant.lenden([...move(url), "--json"]);
+  serverTest.for(unsent)(
+    "moves no rows %s to a ledger whose limits did not judge them",
+    async ([, fault]) => {
+      const { merchant, url, limit } = await withUnsent(fault);
+      await limit();
 
-    expect([denied.code, errorOf(denied)]).toMatchObject([5, { reason: "ledger.move-conflict" }]);
-    const cancel = typedBy(errorOf(denied).hint);
-    expect(await merchant.lenden([...cancel, "--yes"])).toMatchObject({ code: 0 });
-    expect(await merchant.lenden(move(url))).toMatchObject({ code: 0 });
-  });
+      const denied = await merchant.lenden([...move(url), "--json"]);
+
+      expect([denied.code, errorOf(denied)]).toMatchObject([5, { reason: "ledger.move-conflict" }]);
+      const next = typedBy(errorOf(denied).hint);
+      expect(await merchant.lenden([...next, "--yes"])).toMatchObject({ code: 0 });
+      expect(await merchant.lenden(move(url))).toMatchObject({ code: 0 });
+    },
+  );
+
+  serverTest.for(unsent)(
+    "cancels a batch with rows %s if limits are set while it is interrupted",
+    async ([, fault]) => {
+      const { merchant, url, rows, limit, send } = await withUnsent(fault);
+      await rows(`
+      CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
+        'BEGIN RAISE EXCEPTION ''the disk is full''; END';
+      CREATE TRIGGER fail BEFORE INSERT ON lenden.batch_rows FOR EACH ROW EXECUTE FUNCTION fail()`);
+      expect(await merchant.lenden(move(url))).toMatchObject({ code: 1 });
+      await rows("DROP TRIGGER fail ON lenden.batch_rows");
+      await limit();
+
+      const moved = await merchant.lenden(move(url));
+
+      expect(moved).toMatchObject({
+        code: 0,
+        stderr: expect.stringContaining("cancelled there: 1."),
+      });
+      const remote = onServer(merchant, url);
+      expect(await remote(send)).toMatchObject({ code: 3 });
+      const named = await remote([...send, "--name", "again", "--json"]);
+      expect([named.code, errorOf(named)]).toMatchObject([4, { reason: "limits.payout" }]);
+      expect(await merchant.count("payouts")).toBe(0);
+    },
+  );
 
   serverTest("moves nothing if another process opens the file after the question", async () => {
     const { merchant, cluster, database, rows } = await merchantWithServer();

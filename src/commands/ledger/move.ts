@@ -31,7 +31,12 @@ export const ledgerMove = defineCommand({
           alwaysAsked: true,
           ofAllAccounts: true,
         });
-      return { url: movable.url, file: movable.path, ...(await movable.move()) };
+      const { stopped, ...moved } = await movable.move();
+      if (stopped > 0)
+        ui.notice(
+          `Batches that the server's limits did not judge are cancelled there: ${stopped}. To send their other rows, send the files again with another --name.`,
+        );
+      return { url: movable.url, file: movable.path, ...moved };
     });
   },
   output: ({ z, text, count, each, warnings }) =>

@@ -23,6 +23,8 @@ export interface Moved {
   operations: number;
   existing: number;
   batches: number;
+  /** Batches that were cancelled there, because its limits did not judge them. */
+  stopped: number;
   callbacks: number;
 }
 
@@ -44,12 +46,14 @@ export async function moveLedger(
 ): Promise<Moved> {
   const accounts = await copyAccounts(file, connection, by.at);
   const batches = await findPlans(file, connection.read, accounts);
+  let stopped = 0;
   for (const plan of plansOf(file)) {
-    const number =
-      batches.get(plan.number) ?? (await copyPlan(file, connection, { accounts, plan, at: by.at }));
-    batches.set(plan.number, number);
+    if (batches.has(plan.number)) continue;
+    const copied = await copyPlan(file, connection, { accounts, plan, at: by.at });
+    if (copied.isStopped) stopped += 1;
+    batches.set(plan.number, copied.number);
   }
-  const moved: Moved = { operations: 0, existing: 0, batches: batches.size, callbacks: 0 };
+  const moved: Moved = { operations: 0, existing: 0, batches: batches.size, stopped, callbacks: 0 };
   for (const page of operationPages(file, { accounts, batches })) {
     const copied = await copyOperations(connection, page);
     moved.operations += copied;

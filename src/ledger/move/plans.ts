@@ -5,7 +5,7 @@ import { idsOf } from "../batch.ts";
 import { cancelledEvent, PlanSums, planColumns, planEvent } from "../plan.ts";
 import { type Connection, type Query, rowsJson } from "../postgres/connection.ts";
 import { pagesOf } from "../sqlite/pages.ts";
-import { type TextRow, textRow } from "../values.ts";
+import { type TextRow, textOrNull, textRow } from "../values.ts";
 import {
   conflict,
   digestOf,
@@ -52,36 +52,41 @@ export async function findPlans(file: Database, query: Query, accounts: Numbers)
 /**
  * A plan is judged once, and only by the limits of the ledger in which it was made.
  *
- * @throws Failure `ledger.move-conflict` for a batch with unsent rows, if the server has limits for it
+ * @throws Failure `ledger.move-conflict` for a batch that is not sent, if the server has limits for it
  */
 export async function requireJudged(file: Database, query: Query): Promise<void> {
+  for (const plan of plansOf(file)) {
+    if (!(await isUnjudged(file, query, plan))) continue;
+    const isUnknown = plan.reserved_paisa === "0";
+    const next = isUnknown ? "ledger resolve" : `payout batch cancel ${plan.id}`;
+    throw new Failure(
+      "ledger.move-conflict",
+      `The server's ledger has limits, which did not judge batch ${plan.id}. Some of its rows are not sent, or their outcome is unknown.`,
+      {
+        hint: `Run 'lenden ${next}', then run the command again.`,
+      },
+    );
+  }
+}
+
+/** True for a plan that the server's limits did not judge, and that may still send something. */
+async function isUnjudged(file: Database, query: Query, { number }: TextRow): Promise<boolean> {
   const open = file
     .prepare(
-      `SELECT b.id, b.environment, a.name FROM batches b JOIN accounts a ON a.number = b.account
-       WHERE b.row_count IS NOT NULL AND b.cancelled_at IS NULL AND b.reserved_paisa > 0
-       ORDER BY b.number`,
+      `SELECT b.environment, a.name FROM batches b JOIN accounts a ON a.number = b.account
+       WHERE b.number = ? AND b.cancelled_at IS NULL AND (b.reserved_paisa > 0 OR EXISTS (
+         SELECT 1 FROM batch_rows r JOIN operations o ON o.account = b.account AND o.reference = r.reference
+         WHERE r.batch = b.number AND o.phase = 'unresolved'))`,
     )
-    .all()
-    .map(textRow);
-  if (open.length === 0) return;
+    .get(BigInt(number ?? 0));
+  if (!open) return false;
   const limited = await query(
-    `SELECT DISTINCT l.environment, l.account FROM lenden.limits l WHERE l.value IS NOT NULL
+    `SELECT 1 FROM lenden.limits l WHERE l.value IS NOT NULL AND l.environment = $1 AND l.account IN ('', $2)
        AND NOT EXISTS (SELECT 1 FROM lenden.limits newer WHERE newer.environment = l.environment
-         AND newer.account = l.account AND newer.name = l.name AND newer.number > l.number)`,
+         AND newer.account = l.account AND newer.name = l.name AND newer.number > l.number) LIMIT 1`,
+    ...[textOrNull(open.environment), textOrNull(open.name)],
   );
-  const unjudged = open.find(({ environment, name }) =>
-    limited.some(
-      (one) => one.environment === environment && ["", name].includes(one.account ?? ""),
-    ),
-  );
-  if (!unjudged) return;
-  throw new Failure(
-    "ledger.move-conflict",
-    `The server's ledger has limits, which did not judge the unsent rows of batch ${unjudged.id}.`,
-    {
-      hint: `Send these rows, or run 'lenden payout batch cancel ${unjudged.id}', then run the command again.`,
-    },
-  );
+  return limited.length > 0;
 }
 
 /** What is sent of a row. */
@@ -107,15 +112,16 @@ function* planPages(file: Database, { number }: TextRow): Iterable<TextRow[]> {
 }
 
 /**
- * A plan is one transaction: guards must see all of its rows or none.
+ * A plan is one transaction: guards must see all of its rows or none. One that the server's limits did not judge is
+ * cancelled there: limits were set since an earlier run of the move.
  *
- * @returns its number there
+ * @returns its number there, and whether it was cancelled so
  */
 export async function copyPlan(
   file: Database,
   connection: Connection,
   { accounts, plan, at }: { accounts: Numbers; plan: TextRow; at: string },
-): Promise<string> {
+): Promise<{ number: string; isStopped: boolean }> {
   const account = required(accounts, plan);
   let number = "";
   let sums = new PlanSums();
@@ -127,16 +133,17 @@ export async function copyPlan(
       if (same) {
         // Another process stored it meanwhile.
         await write.query("ROLLBACK TO SAVEPOINT no_rows");
-        return same.number ?? "";
+        return { number: same.number ?? "", isStopped: false };
       }
       const isFree = (id: string) => !others.some((other) => other.id === id);
       const id = [plan.id ?? "", ...idsOf(plan.identity ?? "")].find(isFree) ?? plan.id ?? "";
-      const row = { ...plan, account, id, number };
+      const isStopped = await isUnjudged(file, write.query, plan);
+      const cancelledAt = isStopped ? at : (plan.cancelled_at ?? null);
+      const row = { ...plan, account, id, number, cancelled_at: cancelledAt };
       await insertRows(write.query, "batches", [row]);
       write.pending.append(planEvent(row, at, sums));
-      if (plan.cancelled_at)
-        write.pending.append(cancelledEvent(BigInt(number), plan.cancelled_at));
-      return number;
+      if (cancelledAt) write.pending.append(cancelledEvent(BigInt(number), cancelledAt));
+      return { number, isStopped };
     },
     {
       before: async (query) => {
