@@ -1,6 +1,6 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { systemReason } from "../domain/error-code.ts";
-import { Failure } from "../domain/failure.ts";
+import { Failure, usage } from "../domain/failure.ts";
 
 /** One test of the merchant's own code. */
 export interface TestCase {
@@ -11,14 +11,29 @@ export interface TestCase {
   details: string;
 }
 
+/**
+ * Writes a JUnit report, also over an earlier one.
+ *
+ * @throws Failure `usage` if the file has anything else in it; `callback.report-not-written` if it cannot be written
+ */
 export function writeReport(file: string, suite: string, cases: TestCase[]): void {
   try {
+    if (!mayReplace(file))
+      throw usage([`--junit: ${file} exists, and is no XML file.`], "Name another file.");
     writeFileSync(file, junitReport(suite, cases));
   } catch (cause) {
+    if (cause instanceof Failure) throw cause;
     const message = `Cannot write the report ${file}: ${systemReason(cause)}.`;
     const hint = "Check the directory and its permissions, or name another file.";
     throw new Failure("callback.report-not-written", message, { cause, hint });
   }
+}
+
+/** True for a report, an empty file, a device or a pipe, or if there is none: a ledger or a profile is no report. */
+function mayReplace(file: string): boolean {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (!found?.isFile() || found.size === 0) return true;
+  return readFileSync(file, "latin1").startsWith("<?xml");
 }
 
 /** An undecided case is `skipped`. */

@@ -121,6 +121,26 @@ test("a report that cannot be written is known before the program runs", async (
   expect(existsSync(proof)).toBe(false);
 });
 
+test("a report replaces no other file than an XML file", async () => {
+  const file = twoOrders();
+  const before = readFileSync(file, "utf8");
+  const flags = ["--expect", file, "--junit", file, "--json"];
+  const { code, error } = await torture(...flags, "--", "true");
+  expect([code, error]).toMatchObject([2, { message: expect.stringContaining("is no XML file") }]);
+  expect(readFileSync(file, "utf8")).toBe(before);
+});
+
+test("a program of an agent is the agent's, whatever --env says", async () => {
+  const proof = join(scratchFolder(), "actor");
+  const script = `printf "$LENDEN_ACTOR" > ${proof}`;
+  const flags = ["--env", "LENDEN_ACTOR=person", "--env", "CLAUDECODE=", "--rounds", "1"];
+  await lenden(
+    ["sandbox", "torture", "--expect", twoOrders(), ...flags, "--", "sh", "-c", script],
+    { env: { CLAUDECODE: "1" } },
+  );
+  expect(readFileSync(proof, "utf8")).toBe("agent");
+});
+
 describe("sandbox torture rejects", () => {
   const file = twoOrders();
   test.each<[string, string[], string]>([

@@ -10,6 +10,7 @@ import { err, ok, type Result } from "../../domain/result.ts";
 import { readHandlerUrl } from "../../domain/url.ts";
 
 const url = "http://127.0.0.1:3000";
+const suite = "lenden callback test";
 
 export const callbackTest = defineCommand({
   description:
@@ -62,6 +63,8 @@ export const callbackTest = defineCommand({
   },
   async *run({ only, settle = 1_000, answerWithin = 10_000, ...given }, context) {
     for (const one of [given.url, given.orders]) if (one) await requireOwnHost(one, given.ownHost);
+    // A path that cannot be written is known before the test.
+    if (given.junit !== undefined) writeReport(given.junit, suite, []);
     const { openTransport } = await import("../../api/transport.ts");
     const transport = openTransport({ http: undefined, https: undefined, none: undefined });
     const { cutOff, stopping } = context;
@@ -78,8 +81,7 @@ export const callbackTest = defineCommand({
         settle: () => context.host.sleep(settle, signal),
       });
       yield* results;
-      if (given.junit !== undefined)
-        writeReport(given.junit, "lenden callback test", results.map(caseOf));
+      if (given.junit !== undefined) writeReport(given.junit, suite, results.map(caseOf));
     } catch (cause) {
       if (!cutOff.aborted || stopping.aborted) throw cause;
       const message = "The time limit (--timeout) elapsed before the test ended.";
