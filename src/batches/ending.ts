@@ -65,6 +65,8 @@ export async function endingFailure(
   if (kind === undefined) return undefined;
   const { batch, sums } = status;
   const { reason, text } = endings[kind] ?? { reason: "batch.incomplete", text: "" };
+  // A row that its plan did not judge can be above a limit.
+  const { reached } = stopped?.details ?? {};
   const why = stopped ? whatHappened(stopped) : text;
   const isOpen = batch.cancelledAt === null && openOf(sums).count > 0;
   const isAllSent = kind === "partial" && !isOpen;
@@ -72,11 +74,16 @@ export async function endingFailure(
   const open = blocked ? blockedHint(batch, blocked) : `To resume, ${howToResume(batch)}.`;
   const next = stopped?.details.hint ?? (kind === "pending" ? waitHint : isOpen ? open : "");
   const hint = sentences([isAllSent ? "" : next, await retryAdvice(status, ledger)]);
-  return new Failure(reason, sentences([why, ...notes, countsText(status)]), {
-    effect: effectOf(sums, kind),
-    operation: batch.id,
-    ...(hint && { hint }),
-  });
+  return new Failure(
+    reached && stopped ? stopped.reason : reason,
+    sentences([why, ...notes, countsText(status)]),
+    {
+      effect: effectOf(sums, kind),
+      operation: batch.id,
+      ...(reached && { reached }),
+      ...(hint && { hint }),
+    },
+  );
 }
 
 /** How to resume a batch with rows that no run sends: they are resolved first. */

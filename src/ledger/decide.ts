@@ -227,6 +227,21 @@ export function wasJudged(same: FoundOperation, request: Asked): boolean {
   return isOfPlan && !isAhead(same.openedAt, request.nowMs) && isUnsettled(withoutOthers(same));
 }
 
+/**
+ * True if limits did not judge the row of a batch with its plan: it had a payout that was not free then.
+ *
+ * @param plans the places in the chain of the events that planned the batch
+ */
+export function isUnjudgedRow(same: FoundOperation, request: Asked, plans: number[]): boolean {
+  if (isUnsettled(same)) return !wasJudged(same, request);
+  return isFree(same) && !plans.every((plan) => wasFreeAt(plan, same));
+}
+
+/** True if an operation was free, or not yet recorded, at a place in the chain. */
+function wasFreeAt(place: number, { frees }: Pick<FoundOperation, "frees">): boolean {
+  return frees.findLast((one) => one.place < place)?.isFree ?? true;
+}
+
 /** Why a payout of unknown outcome is not sent again. It counts already, if this is what counts. */
 export function judgeAgain(
   same: FoundOperation,
@@ -462,19 +477,24 @@ function checkPayout(request: ClaimRequest, facts: ClaimFacts): Checked {
   const taken = freeBefore(request, facts);
   // With another key, the API may not know its reference.
   const isOwn = (one: FoundOperation) => one.account === account && isOfKey(one, keyHash);
+  const isExcused = (one: FoundOperation) => one === taken && isOwn(one);
+  const repetitionIn = (one: FoundOperation) => {
+    const isOwnAccount = isOwn(one);
+    const repetition = repetitionOf({ ...one, isOwnAccount }, scope);
+    const isBelieved = repetition !== undefined && repetition !== "reported";
+    if (isBelieved || !rejectsRepeats) return isBelieved ? repetition : undefined;
+    if (isExcused(one)) return undefined;
+    // For a day, a limit does not believe others that nothing was paid.
+    const before = { ...withoutOthers(one), isOwnAccount };
+    const isRecent = before.updatedAt >= scope.since;
+    return repetition ?? (isRecent ? repetitionOf(before, scope) : undefined);
+  };
   const earlier = facts.similar
     .filter(
       (one) => one.kind === "payout" && isSameAmountAndRecipient(payoutOf(one), payoutOf(intent)),
     )
-    .map((one) => ({
-      one,
-      repetition: repetitionOf({ ...one, isOwnAccount: isOwn(one) }, scope),
-    }))
-    .filter(
-      ({ one, repetition }) =>
-        repetition !== undefined &&
-        (repetition !== "reported" || (rejectsRepeats && !(one === taken && isOwn(one)))),
-    )
+    .map((one) => ({ one, repetition: repetitionIn(one) }))
+    .filter(({ repetition }) => repetition !== undefined)
     .sort(unresolvedThenNewest);
   const first = earlier[0]?.one;
   // One of unknown outcome has to be resolved first, unless the caller accepted duplicates.

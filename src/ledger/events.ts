@@ -1,6 +1,6 @@
 import { type Actor, actors } from "../domain/actor.ts";
 import { isObject, jsonIn } from "../domain/json.ts";
-import { states } from "../domain/state.ts";
+import { isFree, states } from "../domain/state.ts";
 import { type FieldFrom, intentColumns, type Recorded, recordedBy } from "./columns.ts";
 import { decideOutcome, isSamePayout, mayHavePaid, payoutOf } from "./decide.ts";
 import type { FoundOperation, Operation, Outcome, Sendable } from "./operation.ts";
@@ -302,10 +302,32 @@ export function orderedAt(own: string, history: HistoryEvent[]): number | undefi
   return order && (order.number ?? Number.POSITIVE_INFINITY);
 }
 
-/** When a person last reported that it was created, or not created; undefined if none did. ISO 8601. */
+/** Since which of its events an operation was free, or not. What the current transaction adds is after all plans. */
+export function freesOf(
+  { number }: Pick<Operation, "number">,
+  history: HistoryEvent[],
+): FoundOperation["frees"] {
+  const frees: FoundOperation["frees"] = [];
+  const add = (one: HistoryEvent | undefined, state: Recorded) =>
+    frees.push({ place: one?.number ?? Number.POSITIVE_INFINITY, isFree: isFree(state) });
+  const now = replay(number, history, (before, _, place) => add(history[place - 1], before));
+  if (now) add(history.at(-1), now);
+  return frees;
+}
+
+/**
+ * When a person last reported that it was created, or not created; undefined if none did. Without a reference, a record
+ * that was found later is only like the request, so what it shows counts as a report. ISO 8601.
+ */
 export function reportedAt(history: HistoryEvent[]): string | undefined {
+  const [intent] = history;
+  const isProved = intent?.event === "intent" && intent.data.reference !== null;
   return latestOf(
-    history.filter(({ event, data }) => event === "look" && data.origin !== undefined),
+    history.filter(
+      ({ event, data }) =>
+        event === "look" &&
+        (data.origin !== undefined || (data.remoteId !== undefined && !isProved)),
+    ),
   );
 }
 

@@ -55,6 +55,8 @@ export interface FoundOperation extends Operation {
   trusted: Sendable;
   /** The place in the chain of the event by which this run's login last ordered it. */
   orderedAt: number | undefined;
+  /** Of one that is free: since which of its events it was free, or not, by their places in the chain; oldest first. */
+  frees: { place: number; isFree: boolean }[];
   /** The latest time of its events, ISO 8601. */
   newestAt: string;
   /** When a person last reported an outcome of it, whatever was recorded since. ISO 8601. */

@@ -1,8 +1,9 @@
 import { isObject } from "../domain/json.ts";
-import { type State, states } from "../domain/state.ts";
+import { isFree, type State, states } from "../domain/state.ts";
 import { columns, fieldsBy } from "./columns.ts";
 import { mayHavePaid, repetitionOf } from "./decide.ts";
 import {
+  freesOf,
   type HistoryEvent,
   lastAsked,
   latestOf,
@@ -64,6 +65,7 @@ export function foundOperationOf(row: Row, history: HistoryEvent[], own: string)
     trusted: sendableBy({ recorder: operation.login, own }, operation, history),
     newestAt: latestOf(history) ?? operation.createdAt,
     orderedAt: orderedAt(own, history),
+    frees: isFree(operation) ? freesOf(operation, history) : [],
     reportedAt: reportedAt(history),
     others: null,
   });

@@ -124,6 +124,40 @@ test("a file above a limit is rejected by its check, its preview and its sending
   expect(await merchant.count("payouts")).toBe(2);
 });
 
+test("a row that was not judged with its plan is judged when it is sent, with the limit's own reason", async () => {
+  const ill: Fault[] = faults("createPayout:status-500");
+  const merchant = await openMerchant({ faults: ill });
+  const file = join(scratchFolder(), "pay.csv");
+  writeFileSync(file, "ref,amount,to\nA,60,01712345678\nB,30,01712345679");
+  const one = [
+    "payout",
+    "send",
+    "--amount",
+    "60",
+    "--to",
+    "01712345678",
+    "--ref",
+    "A",
+    "--method",
+    "bkash",
+  ];
+  expect((await merchant.lenden([...one, "--timeout", "1s"])).code).toBe(75);
+  ill.splice(0, 1, ...faults("createPayout:status-403"));
+  expect((await merchant.lenden([...sendOf(file), "--timeout", "2s"])).code).toBe(75);
+  ill.splice(0);
+  expect((await merchant.lenden(["ledger", "resolve", "A", "--not-created", "--yes"])).code).toBe(
+    0,
+  );
+  await merchant.json(["limits", "set", "--payout", "50"]);
+
+  const error = await rejected(merchant, sendOf(file));
+
+  expect(error).toMatchObject({ reason: "limits.payout", limit: "50.00" });
+  expect((await merchant.lenden(typedBy(error.hint, "limits set"))).code).toBe(0);
+  expect((await merchant.lenden(sendOf(file))).code).toBe(0);
+  expect(await merchant.count("payouts")).toBe(2);
+});
+
 test("an agent repeats no payout, and the command that it names works for a person", async () => {
   const merchant = await openMerchant();
   await merchant.json(payoutOf("A"));

@@ -69,6 +69,20 @@ async function plan(ledger: Ledger, name: string, count: number, by = sealer) {
   return { batch, answer };
 }
 
+function askedFor(row: number, reference: string) {
+  const { recipient: recipientNumber } = plannedRow(row);
+  return { amount: 5, merchantRef: reference, paymentMethodId: "m1", recipientNumber };
+}
+
+/** @throws Error that names the answer, if it is not sent */
+async function rowClaimed(ledger: Ledger, batch: Batch, reference: string) {
+  const row = Number(reference.split("-").at(-1)) + 1;
+  const intent = payout(reference, { batch: batch.number, asked: askedFor(row, reference) });
+  const answer = await ledger.claim({ intent, onDuplicate: "reject", sealer, batchId: batch.id });
+  if (answer.kind === "new" || answer.kind === "resumed") return answer.operation;
+  throw new Error(answer.kind);
+}
+
 describeEach(databases, "I13: limits beside another login", ({ share }) => {
   test("a payout of unknown outcome that it recorded without a seal is judged", async () => {
     const { ledger, set, asBob } = await limited(await share());
@@ -145,5 +159,29 @@ describeEach(databases, "I13: limits beside another login", ({ share }) => {
     expect(await claim(ledger, "B")).toMatchObject({ ...above, excess: { usedPaisa: 500n } });
     pass(25);
     expect(await claim(ledger, "B")).toMatchObject({ kind: "new" });
+  });
+
+  test("a row that it makes look not sent counts as sent, if the batch does not reserve it", async () => {
+    const shared = await share();
+    const { ledger, set, asBob } = await limited(shared);
+    const { batch } = await plan(ledger, "july", 2);
+    await record(ledger, await rowClaimed(ledger, batch, "july-0"), unknown);
+    await asBob(() => learn(ledger, "july-0", notCreated));
+    await shared.run("UPDATE batches SET reserved_paisa = 500");
+    await set("day", "1000");
+    expect(await claim(ledger, "B")).toMatchObject({ ...above, excess: { usedPaisa: 1000n } });
+  });
+
+  test("no payout is repeated within a day, whatever it records of the first one", async () => {
+    const { ledger, set, asBob, pass } = await limited(await share());
+    await set("repeat", "reject");
+    await record(ledger, await claimed(ledger, payout("A")), accepted);
+    await asBob(() => learn(ledger, "A", cancelled));
+    const { asked } = payout("A");
+    const intent = payout("B", { asked: { ...asked, merchantRef: "B" } });
+    const again = () => ledger.claim({ intent, onDuplicate: "reject-if-unknown", sealer });
+    expect(await again()).toMatchObject({ kind: "repeat", earlier: { reference: "A" } });
+    pass(25);
+    expect(await again()).toMatchObject({ kind: "new" });
   });
 });

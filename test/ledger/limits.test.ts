@@ -94,20 +94,24 @@ describeEach(databases, "I13: limits", ({ share }) => {
     };
   }
 
-  /** Sends the row of a batch that has a reference, and records what came of it. */
+  /** Claims the row of a batch that has a reference. */
+  async function rowTaken(ledger: Ledger, batch: Pick<Batch, "id" | "number">, reference: string) {
+    const at = Number(reference.split("-").at(-1));
+    const one = plannedRow(at + 1, { reference });
+    const order = { amount: 5, merchantRef: reference, paymentMethodId: "m1" };
+    const asked = { ...order, recipientNumber: one.recipient };
+    const intent = { ...payout(reference, { batch: batch.number }), asked };
+    return ledger.claim({ intent, onDuplicate: "reject", sealer, batchId: batch.id });
+  }
+
+  /** Sends the row, and records what came of it. */
   async function rowSent(
     ledger: Ledger,
     batch: Pick<Batch, "id" | "number">,
     reference: string,
     outcome: Outcome,
   ): Promise<void> {
-    const at = Number(reference.split("-").at(-1));
-    const one = plannedRow(at + 1, { reference });
-    const order = { amount: 5, merchantRef: reference, paymentMethodId: "m1" };
-    const asked = { ...order, recipientNumber: one.recipient };
-    const intent = { ...payout(reference, { batch: batch.number }), asked };
-    const request = { intent, onDuplicate: "reject", sealer, batchId: batch.id } as const;
-    const claim = await ledger.claim(request);
+    const claim = await rowTaken(ledger, batch, reference);
     if (claim.kind !== "new" && claim.kind !== "resumed") throw new Error(claim.kind);
     await record(ledger, claim.operation, outcome);
   }
@@ -227,6 +231,22 @@ describeEach(databases, "I13: limits", ({ share }) => {
     expect(await taken(ledger, "C")).toMatchObject(above("day", 1_000n));
   });
 
+  test("of the refunds of a day: a record that was found later may be of another refund", async () => {
+    const { ledger, later } = await setup({ "refund-day": "10" });
+    const intent = refund("T1", 7n);
+    const request = { kind: "claim", intent, onDuplicate: "send", paidPaisa: 1_000n } as const;
+    const answer = await ledger.claim(request);
+    if (answer.kind !== "new") throw new Error(answer.kind);
+    await record(ledger, answer.operation, unknown);
+    const seen = await ledger.find(answer.operation.id);
+    if (!seen) throw new Error("the ledger lost an operation");
+    const outcome = { state: "CONFIRMED", remoteId: "R9", status: "Cancelled" } as const;
+    expect(await ledger.learn({ seen, outcome })).toMatchObject({ kind: "recorded" });
+    expect(await ledger.claim(request)).toMatchObject(above("refund-day", 7n));
+    later(dayMs);
+    expect(await ledger.claim(request)).toMatchObject({ kind: "new" });
+  });
+
   test("of the refunds of a day", async () => {
     const { ledger } = await setup({ "refund-day": "12" });
     const send = (intent: ReturnType<typeof refund>) =>
@@ -324,6 +344,41 @@ describeEach(databases, "I13: limits", ({ share }) => {
     expect(await taken(ledger, "D", 1n)).toMatchObject(above("day", 2_000n));
     expect(await findings()).toEqual([]);
   });
+
+  test.each([
+    ["of unknown outcome", unknown],
+    ["accepted", accepted("P0")],
+  ])(
+    "a row whose payout was %s when it was planned is judged when it is sent",
+    async (_, first) => {
+      const { ledger, set } = await setup({ day: "2500", "new-recipient": "1000" });
+      const { recipient } = plannedRow(1);
+      const order = { amount: 5, merchantRef: "july-0", paymentMethodId: "m1" };
+      const asked = { ...order, recipientNumber: recipient };
+      const intent = { ...payout("july-0"), asked };
+      const single = await ledger.claim({ intent, onDuplicate: "reject", sealer });
+      if (single.kind !== "new") throw new Error(single.kind);
+      await record(ledger, single.operation, first);
+      const { batch } = await planned(ledger, "july", 3);
+      // A late response, of another payout.
+      await record(ledger, single.operation, accepted("P9"));
+      await notCreated(ledger, "july-0");
+      const once = await taken(ledger, "B", 500n);
+      if (once.kind !== "new") throw new Error(once.kind);
+
+      await set("day", "1999");
+      expect(await rowTaken(ledger, batch, "july-0")).toMatchObject(above("day", 1500n));
+      // A row that was judged with its plan is not judged again, also if it was not sent.
+      await rowSent(ledger, batch, "july-1", notSent);
+      await rowSent(ledger, batch, "july-1", accepted("P1"));
+      expect(await rowTaken(ledger, batch, "july-0")).toMatchObject(above("day", 1500n));
+      await set("new-recipient", "499");
+      await set("day", "2000");
+      expect(await rowTaken(ledger, batch, "july-0")).toMatchObject(above("new-recipient", 0n));
+      await set("new-recipient", "500");
+      expect(await rowTaken(ledger, batch, "july-0")).toMatchObject({ kind: "resumed" });
+    },
+  );
 
   test("a row that two batches share is reserved by both until it is sent", async () => {
     const { ledger, findings } = await setup({ day: "9000" });
@@ -534,6 +589,19 @@ describeEach(databases, "I13: limits", ({ share }) => {
       kind: "denied",
       denial: { kind: "not-of-agent" },
     });
+  });
+
+  test("an agent sends no further row once the limits of agents were removed", async () => {
+    const production = { ...owner, environment: "production" };
+    const { ledger, set } = await setup(
+      { "agent-payout": "500", "agent-day": "5000" },
+      { actor: "agent", owner: production },
+    );
+    const { batch } = await planned(ledger, "july", 2);
+    await rowSent(ledger, batch, "july-0", accepted("P1"));
+    await set("agent-day", null);
+    expect(await rowTaken(ledger, batch, "july-1")).toMatchObject({ kind: "agent-without-limits" });
+    expect(await rowTaken(ledger, batch, "july-0")).toMatchObject({ kind: "finished" });
   });
 
   test("what a clock that was ahead let through is judged again, or not sent", async () => {

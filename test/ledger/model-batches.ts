@@ -71,7 +71,18 @@ export function modelBatches(run: ModelRun, limits: ReturnType<typeof modelLimit
     const { holder, cancelledAt, id } = withNumber(number).batch;
     if (!run.isHeldByThis(holder) || cancelledAt !== null) throw taken(id);
     change(number, batch, rows);
+    if (rows) noteTaken(number);
     state.changes.push({ batch: number });
+  };
+  const noteTaken = (number: bigint): void => {
+    const { rows, account, taken } = withNumber(number);
+    for (const { reference } of rows)
+      if (
+        state.operations.some(
+          (one) => one.account === account && one.reference === reference && !isFree(one),
+        )
+      )
+        taken.add(reference);
   };
   /** A plan as it is read. Nothing but seals and accepted duplicates changes in it. */
   const read = (batch: Batch, rows: PlannedRow[], isSealed: boolean): ReadPlan => ({
@@ -270,7 +281,7 @@ export function modelBatches(run: ModelRun, limits: ReturnType<typeof modelLimit
         cancelledAt: null,
         plan: null,
       };
-      state.batches = [...state.batches, { ...owned, batch, rows: [] }];
+      state.batches = [...state.batches, { ...owned, batch, rows: [], taken: new Set() }];
       return { kind: "ours", batch };
     },
     claimPlanned: async ({ number }, purpose) => lock(withNumber(number).batch, purpose),

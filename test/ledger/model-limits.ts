@@ -84,7 +84,7 @@ export function modelLimits(run: ModelRun, found: (one: Operation) => FoundOpera
   }
 
   /** The planned rows to a recipient without an old payout, as one use. */
-  function newRecipient(payee: string, except?: bigint): Use[] {
+  function newRecipient(payee: string, except?: bigint, own?: string | null): Use[] {
     const since = countedSince(worker.now());
     const isOld = (one: Operation) =>
       one.kind === "payout" &&
@@ -94,26 +94,49 @@ export function modelLimits(run: ModelRun, found: (one: Operation) => FoundOpera
       one.acceptedAt !== null;
     if (state.operations.filter(run.isGuarded).some(isOld)) return [];
     const paisa = openRows()
-      .filter(({ batch }) => batch.number !== except)
+      .filter(({ batch, row }) => batch.number !== except || (own && row.reference !== own))
       .filter(({ row }) => recipientOf({ asked: { recipientNumber: row.recipient } }) === payee)
       .reduce((sum, { row }) => sum + row.amountPaisa, 0n);
     return [{ kind: "payout", paisa, isAgent: false, payee, takenAt: null, only: "new-recipient" }];
   }
 
-  function ofClaim({ intent, found }: ClaimRequest): (LimitFacts & Sender) | undefined {
+  function ofClaim(
+    request: ClaimRequest,
+    same: FoundOperation | undefined,
+  ): (LimitFacts & Sender) | undefined {
+    const { intent, found } = request;
     const { kind } = intent;
-    const isJudged = (kind === "payout" || kind === "refund") && intent.batch == null && !found;
-    return isJudged ? factsOf(intent) : undefined;
+    const isSingle = (kind === "payout" || kind === "refund") && intent.batch == null && !found;
+    return isSingle || (same && isUnjudgedRow(request, same)) ? factsOf(intent, same) : undefined;
   }
 
-  function factsOf(intent: Intent): LimitFacts & Sender {
-    const { kind } = intent;
+  /** A row whose payout was not free when it was planned, and is now. */
+  function isUnjudgedRow(request: ClaimRequest, same: FoundOperation): boolean {
+    const { batch, reference } = request.intent;
+    const planned = state.batches.find((one) => one.batch.number === batch);
+    if (!planned) return false;
+    if (isUnsettled(same)) return !wasJudged(same, { ...request, nowMs: worker.now() });
+    return isFree(same) && planned.taken.has(reference ?? "");
+  }
+
+  function factsOf(intent: Intent, same?: FoundOperation): LimitFacts & Sender {
+    const { kind, batch, reference } = intent;
     const limits = limitsAfter(changes());
     const payee = kind === "payout" ? recipientOf(intent) : "";
-    const planned = kind === "payout" ? newRecipient(payee) : [];
-    const counted = [...uses(), ...planned];
+    const planned = kind === "payout" ? newRecipient(payee, batch ?? undefined, reference) : [];
+    const counted = [...usesBeside(same, intent), ...planned];
     const used = usedBy(counted, planned.length > 0 ? payee : undefined);
     return { limits, used, uses: counted, ...sender };
+  }
+
+  /** What counts, without a row that is claimed. */
+  function usesBeside(same: FoundOperation | undefined, { batch, amountPaisa }: Intent): Use[] {
+    const isOpenRow = batch != null && same !== undefined && isFree(same);
+    return uses().flatMap((use) => {
+      if (!isOpenRow || use.batch?.number !== batch) return [use];
+      const paisa = use.paisa - (amountPaisa ?? 0n);
+      return paisa > 0n ? [{ ...use, paisa }] : [];
+    });
   }
 
   function ofPlan(rows: PlannedRow[], account: string, sealer: Sealer): PlanResult | undefined {

@@ -14,6 +14,8 @@ export interface ModelBatch extends Owned {
   batch: Batch;
   /** None until it is planned. */
   rows: PlannedRow[];
+  /** The references of rows whose payout was not free when the batch was planned, or sealed again. */
+  taken: Set<string>;
 }
 
 export interface ModelCallback extends Owned {

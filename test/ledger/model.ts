@@ -79,6 +79,7 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     orderedAt: state.adopted.has(one.number) ? undefined : 0,
     newestAt: newestAt(one),
     reportedAt: state.reported.get(one.number),
+    frees: [],
     others: null,
   });
   const newestAt = ({ number }: Operation) => state.newest.get(number) ?? "";
@@ -132,7 +133,7 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       ),
       similar: state.operations.filter(isGuarded).filter(isSimilar).map(found),
       planned: plannedFor(intent),
-      limits: limits.ofClaim(request),
+      limits: limits.ofClaim(request, foundIn(same)),
     };
   }
 
@@ -152,6 +153,10 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
   function claim(request: ClaimRequest, at: string): ClaimAnswer {
     const { intent } = request;
     const decision = decideClaim(request, factsOf(request));
+    const isSent = decision.kind === "resumed" || decision.kind === "new";
+    const isAgentsRow = worker.actor === "agent" && (intent.batch ?? null) !== null;
+    const stopped = isSent && isAgentsRow ? limits.denial() : undefined;
+    if (stopped) return stopped;
     if (decision.kind === "resumed") {
       const { operation, isReopened, earlier } = decision;
       const ordered = decideOrder(operation, request, sealerOf(request));
@@ -276,7 +281,9 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       if (!canFollow(found(read), learned, [])) return moved();
     }
     saw(read, at);
-    if (shown.isReported) state.reported.set(number, at);
+    // Without a reference, a record is only like the request.
+    const isInferred = event === "look" && shown.remoteId !== undefined && read.reference === null;
+    if (shown.isReported || isInferred) state.reported.set(number, at);
     const isReleased = request.kind === "learn" || request.release;
     const holder = isReleased ? null : read.holder;
     replace(number, { ...change, updatedAt: at, holder });

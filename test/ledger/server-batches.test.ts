@@ -2,6 +2,7 @@ import { expect } from "vitest";
 import { whichBatch } from "../../src/batches/identity.ts";
 import type { Batch, BatchClaim, PlannedRow } from "../../src/ledger/batch.ts";
 import { type Cut, startCutProxy } from "../support/cut-proxy.ts";
+import { until } from "../support/helpers.ts";
 import { type Cluster, serverTest } from "../support/postgres.ts";
 import { ledgerDatabase } from "./server-ledger.ts";
 import {
@@ -11,6 +12,7 @@ import {
   plannedBy,
   plannedRow,
   planning,
+  record,
   sealer,
 } from "./small-ledger.ts";
 
@@ -22,12 +24,12 @@ function* rowsOf(count: number): Generator<PlannedRow> {
 
 /** An empty ledger, which any number of processes can open. */
 async function shared() {
-  const { cluster, login, open, run } = await ledgerDatabase();
+  const { cluster, name, login, open, run } = await ledgerDatabase();
   const openLedger = async ({ folder: host, port }: Pick<Cluster, "folder" | "port"> = cluster) =>
     (await open({ login: login({ host, port }) })).ledger;
   const openBatches = async (at?: Pick<Cluster, "folder" | "port">) =>
     (await openLedger(at)).batches;
-  return { cluster, run, openLedger, open: openBatches };
+  return { cluster, name, run, openLedger, open: openBatches };
 }
 
 function ours(claim: BatchClaim): Batch {
@@ -55,6 +57,48 @@ serverTest.for<Cut>(["before", "half", "late", "unanswered", "after"])(
       await run(`SELECT (SELECT count(*)::int FROM lenden.batch_rows) AS rows,
         (SELECT count(*)::int FROM lenden.events WHERE event = 'plan') AS events`),
     ).toEqual([{ rows: 2_500, events: 1 }]);
+  },
+);
+
+const isFreeNow = "state = 'NOT_SENT', phase = 'free', status = NULL";
+const isAcceptedNow = "state = 'CONFIRMED', phase = 'live', status = 'Processing'";
+
+serverTest.for([
+  ["payout", isAcceptedNow, isFreeNow],
+  ["new-recipient", isFreeNow, isAcceptedNow],
+] as const)(
+  "I13: a plan whose rows are edited while its %s limit is read is not stored",
+  async ([limit, before, then]) => {
+    const { cluster, name, run, openLedger } = await shared();
+    const ledger = await openLedger();
+    const { recipient: recipientNumber } = plannedRow(1);
+    const { asked } = payout("R-1");
+    const intent = payout("R-1", { asked: { ...asked, recipientNumber } });
+    const outcome = { state: "NOT_SENT", code: "not-sent", sent: false } as const;
+    await record(ledger, await claimed(ledger, intent), outcome);
+    await run(`INSERT INTO limits (environment, account, name, value, set_at, login)
+      VALUES ('sandbox', '${await ledger.account()}', '${limit}', '499', '2026-11-20T10:00:00.000Z', 'o')`);
+    const batch = ours(await ledger.batches.claim(file, whichBatch));
+    await run(`UPDATE operations SET ${before}`);
+    const checkedUpTo = await ledger.newestEvent();
+    const blocker = await cluster.connect(name);
+    await blocker.query("BEGIN; LOCK TABLE lenden.limits IN ACCESS EXCLUSIVE MODE");
+
+    const planned = ledger.batches.plan(
+      batch,
+      planning(() => rowsOf(1), checkedUpTo),
+    );
+    await until(async () => {
+      const waiting = await blocker.query(
+        "SELECT 1 FROM pg_locks WHERE relation = 'lenden.limits'::regclass AND NOT granted",
+      );
+      return waiting.rows.length > 0;
+    });
+    await run(`UPDATE operations SET ${then}`);
+    await blocker.query("COMMIT");
+
+    await expect(planned).rejects.toMatchObject({ reason: "operation.locked" });
+    expect(await run("SELECT count(*)::int AS rows FROM batch_rows")).toEqual([{ rows: 0 }]);
   },
 );
 

@@ -114,6 +114,8 @@ export const seams = {
   /** Whether limits judged it then. */
   isAhead: decoratedAt("ledger/decide.ts", "isAhead"),
   timeOfOutcome: decoratedAt("ledger/decide.ts", "timeOfOutcome"),
+  /** Since when an operation was free. */
+  frees: decoratedAt("ledger/events.ts", "freesOf"),
   reported: decoratedAt("ledger/events.ts", "reportedAt"),
   reportedSince: decoratedAt("ledger/sql/conditions.ts", "isReportedSince"),
   wasJudged: decoratedAt("ledger/decide.ts", "wasJudged"),

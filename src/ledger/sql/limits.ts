@@ -37,7 +37,7 @@ import {
   usedBy,
   worstOf,
 } from "../limits.ts";
-import type { FoundOperation } from "../operation.ts";
+import type { FoundOperation, Intent } from "../operation.ts";
 import type { Sealer } from "../seal.ts";
 import { isTrue, known, numberIn, type Row, reader, readRow, textOrNull } from "../values.ts";
 import { nowIn, type Recorder } from "../worker.ts";
@@ -46,7 +46,7 @@ import { isNotCancelled, isOpenRow, plansOfRows } from "./conditions.ts";
 import { type Dialect, type Driver, scopeOf } from "./driver.ts";
 import { createOperationReads } from "./found.ts";
 import type { Write } from "./transaction.ts";
-import { done, query, type Work } from "./work.ts";
+import { done, query, RowsMissing, type Work } from "./work.ts";
 
 /*
  * Reads what counts against limits. It is first summed up from what no role can change: columns of orders, and events.
@@ -133,8 +133,16 @@ export class RunLimits {
     return yield* this.#uses(yield* this.#gross(asking), asking);
   }
 
-  /** The limits of a claim, and what counts against them. */
-  *ofClaim({ intent }: Pick<ClaimRequest, "intent">, asking: Asking): Work<LimitFacts & Sender> {
+  /**
+   * The limits of a claim, and what counts against them.
+   *
+   * @param isReserved true for the row of a batch that still counts as one
+   */
+  *ofClaim(
+    { intent }: Pick<ClaimRequest, "intent">,
+    asking: Asking,
+    isReserved = false,
+  ): Work<LimitFacts & Sender> {
     const limits = limitsAfter(yield* this.changes(asking.own.name));
     const sender = this.#sender;
     if (!hasAmounts(limits)) return { limits, used: nothingUsed, ...sender };
@@ -142,12 +150,27 @@ export class RunLimits {
     const payee = intent.kind === "payout" ? recipientOf(intent) : "";
     const isNamed = intent.kind === "payout" && limits.amounts["new-recipient"] !== undefined;
     const payees = isNamed ? [payee] : [];
-    const recipient = (yield* this.#newRecipients(payees, noBatch, sums, asking)).get(payee);
+    const recipient = (yield* this.#newRecipients(payees, intent, sums, asking)).get(payee);
     const used = { ...sums.used, "new-recipient": recipient?.usedPaisa };
     const isWithin = !excessOf(askedBy(intent, sender.isAgent), { limits, used }, payee);
     if (isWithin) return { limits, used, ...sender };
-    const uses = [...(yield* this.#uses(sums, asking)), ...plannedTo(payee, recipient)];
+    const counted = yield* this.#uses(sums, asking);
+    const beside = isReserved ? yield* this.#withoutRow(counted, intent) : counted;
+    const uses = [...beside, ...plannedTo(payee, recipient)];
     return { limits, used: usedBy(uses, recipient && payee), uses, ...sender };
+  }
+
+  /** What counts beside the row of a batch, whose other rows count even if the batch does not reserve them. */
+  *#withoutRow(uses: Use[], { batch = null, amountPaisa }: Intent): Work<Use[]> {
+    const [found] = yield* query(this.#sql.batch, batch);
+    if (!found) return uses;
+    const [reserved, open] = [numberIn(found.reserved_paisa), numberIn(found.open_paisa)];
+    const paisa = (open > reserved ? open : reserved) - (amountPaisa ?? 0n);
+    const isOwn = (use: Use) => use.batch?.number === batch;
+    const all = uses.some(isOwn) ? uses : [...uses, useOfBatch(found)];
+    return all
+      .map((use) => (isOwn(use) ? { ...use, paisa } : use))
+      .filter((use) => !isOwn(use) || paisa > 0n);
   }
 
   /** Why a batch is not sent that was judged when it was planned. */
@@ -176,7 +199,8 @@ export class RunLimits {
     const [found = {}] = yield* query(sumOfRows, batch, own.number);
     const limits = limitsAfter(yield* this.changes(own.name));
     const reservedPaisa = numberIn(found.total);
-    const unjudged = numberIn(found.taken) > 0n ? yield* this.#unjudged(batch, sealer, asking) : [];
+    const taken = Number(found.taken ?? 0);
+    const unjudged = taken > 0 ? yield* this.#unjudged(batch, taken, sealer, asking) : [];
     const numbers = new Set(unjudged.map(({ number }) => numberIn(number)));
     const isOwn = ({ batch: of, operation }: Use) =>
       of?.number === batch || (operation !== undefined && numbers.has(operation));
@@ -189,12 +213,16 @@ export class RunLimits {
         return (yield* query(rowsAbove, batch, own.number, paisa)).map(rowOf);
       },
       *payees() {
-        return (yield* query(recipientsOfPlan, batch, own.number)).map(rowOf);
+        const payees = (yield* query(recipientsOfPlan, batch, own.number)).map(rowOf);
+        return withSum(payees, reservedPaisa);
       },
     };
-    const all = unjudged.length > 0 ? yield* query(openRows, batch, own.number) : [];
-    const both = [...all, ...unjudged].map(rowOf);
-    const rows = both.length > 0 ? { ...inFile(both), batch, isOwn } : planned;
+    const rowsBeside = function* (): Work<OpenRows> {
+      const open = (yield* query(openRows, batch, own.number)).map(rowOf);
+      const all = [...withSum(open, reservedPaisa), ...unjudged.map(rowOf)];
+      return { ...inFile(all), batch, isOwn };
+    };
+    const rows = unjudged.length > 0 ? yield* rowsBeside() : planned;
     return {
       reservedPaisa,
       rejectsRepeats: this.#sender.isAgent || limits.rejectsRepeats,
@@ -202,16 +230,23 @@ export class RunLimits {
     };
   }
 
-  /** The rows of a batch whose payout has an unknown outcome that no limit judged. */
-  *#unjudged(batch: bigint, sealer: Sealer, { nowMs, own, readOperations }: Asking): Work<Row[]> {
+  /** The rows of a batch whose payout has an unknown outcome that no limit judged. @param count of those with a payout */
+  *#unjudged(
+    batch: bigint,
+    count: number,
+    sealer: Sealer,
+    { nowMs, own, readOperations }: Asking,
+  ): Work<Row[]> {
     const taken = yield* query(this.#sql.takenRows, batch, own.number);
+    if (taken.length !== count) throw editedMeanwhile();
     const unjudged: Row[] = [];
     for (let from = 0; from < taken.length; from += comparedAtOnce) {
       const rows = taken.slice(from, from + comparedAtOnce);
       const found = yield* readOperations(rows.map(({ number }) => numberIn(number)));
       for (const row of rows) {
         const one = found.get(numberIn(row.number));
-        if (one && isUnsettled(one) && !wasJudged(one, { sealer, nowMs })) unjudged.push(row);
+        if (!one || isFree(one)) throw editedMeanwhile();
+        if (isUnsettled(one) && !wasJudged(one, { sealer, nowMs })) unjudged.push(row);
       }
     }
     return unjudged;
@@ -293,9 +328,9 @@ export class RunLimits {
     const reserving = new Set(batches.map(({ number }) => numberIn(number)));
     // A report of a person frees nothing, and nor does a record of another login: a sender could send more by it.
     const isFreed = (one: FoundOperation) => {
-      if (mayHavePaid(one)) return false;
+      if (mayHavePaid(one) || mayHavePaid(withoutOthers(one))) return false;
       const countsAsRow = isFree(one) && one.batch !== null && reserving.has(one.batch);
-      return countsAsRow || !(one.reportedAt !== undefined || mayHavePaid(withoutOthers(one)));
+      return countsAsRow || one.reportedAt === undefined;
     };
     for (let from = 0; from < mayBeFree.length; from += comparedAtOnce) {
       const compared = yield* readOperations(mayBeFree.slice(from, from + comparedAtOnce));
@@ -311,10 +346,10 @@ export class RunLimits {
     return (yield* this.#uses(sums, asking)).filter((use) => !isOwn(use));
   }
 
-  /** What counts for those of some recipients that are new. @param batch whose rows do not count */
+  /** What counts for those of some recipients that are new, beside a row, or without a reference all rows of a batch. */
   *#newRecipients(
     payees: string[],
-    batch: bigint,
+    { batch = null, reference = null }: Partial<Pick<Intent, "batch" | "reference">>,
     sums: Gross,
     { own, readOperations }: Asking,
   ): Work<Map<string, RecipientUse>> {
@@ -324,7 +359,7 @@ export class RunLimits {
     for (let from = 0; from < payees.length; from += comparedAtOnce) {
       const rows = payees.slice(from, from + comparedAtOnce).map((payee) => ({ payee }));
       const given = { columns: { payee: "text" }, rows } as const;
-      const values = [sums.since, whose, batch];
+      const values = [sums.since, whose, batch ?? noBatch, reference];
       const [found = []] = yield [{ sql: this.#sql.recipients, values, given }];
       yield* readOperations(found.flatMap(({ paid }) => (paid == null ? [] : [numberIn(paid)])));
       for (const row of found) {
@@ -377,7 +412,7 @@ export class RunLimits {
     const some = { batch, sums, own: asking.own };
     const payees = yield* this.#mayExceed(yield* rows.payees(), allowed, some);
     const names = payees.map(({ recipient }) => recipient);
-    const fresh = yield* this.#newRecipients(names, batch, sums, asking);
+    const fresh = yield* this.#newRecipients(names, { batch }, sums, asking);
     const only = { ...limits, amounts: { "new-recipient": allowed } };
     const excessOfPayee = ({ recipient: payee, paisa }: LimitedRow, others?: Use[]) => {
       const recipient = fresh.get(payee);
@@ -554,6 +589,18 @@ function inFile(rows: LimitedRow[]): OpenRows {
   };
 }
 
+/** A writer edited rows between two statements of a transaction that has locked the ledger. */
+function editedMeanwhile(): RowsMissing {
+  return new RowsMissing("rows of a plan were edited while limits judged them");
+}
+
+/** @throws RowsMissing if rows no longer add up to what an earlier statement said */
+function withSum(rows: LimitedRow[], expectedPaisa: bigint): LimitedRow[] {
+  const sum = rows.reduce((total, { paisa }) => total + paisa, 0n);
+  if (sum !== expectedPaisa) throw editedMeanwhile();
+  return rows;
+}
+
 function useOfBatch(row: Row): Use {
   return {
     ...{ kind: "payout", payee: null, takenAt: null },
@@ -628,7 +675,7 @@ function statements(scope: GuardScope, { isIn }: Pick<Dialect, "isIn">) {
   const plannedTo = (payee: string, whose: string, except: string) => `(
     SELECT sum(r.amount_paisa) FROM lenden.batch_rows r ${plansOfRows}
       AND r.recipient_key = ${payee} AND ${inSql("b", whose)} AND ${isOpenRow}
-      AND r.batch <> ${except})`;
+      AND ${except})`;
   /** `paid`: an old payout to a recipient. Without one, what was sent within the day, and what is planned. */
   const ofNewRecipient = (payee: string, since: string, whose: string, except: string) => {
     const paid = paidBefore(payee, since, whose);
@@ -660,9 +707,17 @@ function statements(scope: GuardScope, { isIn }: Pick<Dialect, "isIn">) {
     ),
     /** $1 scope of batches. */
     batches: `${reserving("b.number, b.id, b.created_at, b.reserved_paisa, b.actor, b.profile", "$1")} ORDER BY b.number`,
-    /** $1 time, $2 scope of batches, $3 the batch whose rows do not count. */
+    /** $1 batch. */
+    batch: `SELECT b.number, b.id, b.created_at, b.reserved_paisa, b.actor, b.profile, ${openPaisa} AS open_paisa
+      FROM lenden.batches b WHERE b.number = $1`,
+    /** $1 time, $2 scope of batches, $3 the batch whose rows do not count, $4 or only that of a reference. */
     recipients: `SELECT given.payee AS payee,
-      ${ofNewRecipient("given.payee", "$1", "$2", "CAST($3 AS bigint)")} FROM given`,
+      ${ofNewRecipient(
+        "given.payee",
+        "$1",
+        "$2",
+        "(r.batch <> CAST($3 AS bigint) OR r.reference <> CAST($4 AS text))",
+      )} FROM given`,
     /**
      * Recipients for whom something counts, or did. $1 scope of operations, $2 time, $3 scope of batches, $4 the batch
      * whose rows do not count, $5 how many.

@@ -19,6 +19,7 @@ import {
   hasValidSeal,
   isOfKey,
   isUnchanged,
+  isUnjudgedRow,
   judgeAgain,
   type Ordered,
   outcomeOfTaken,
@@ -29,6 +30,7 @@ import {
 import { withDeclared } from "../declared.ts";
 import { readEvent, takenOver } from "../events.ts";
 import { createOperation, storableOutcome, takeoverEvent } from "../intent.ts";
+import type { Denial } from "../limits.ts";
 import type { FoundOperation, Operation, Outcome } from "../operation.ts";
 import { type Sealer, sealOf } from "../seal.ts";
 import { canFollow } from "../transitions.ts";
@@ -125,6 +127,10 @@ class Group {
   readonly #at: string;
   /** By batch: what its rows that are claimed no longer reserve. */
   readonly #claimedPaisa = new Map<bigint, bigint>();
+  /** Why an agent sends no row of the group, once it was asked. */
+  #stopped: { denial: Denial | undefined } | undefined;
+  /** By batch: the events that planned it. */
+  readonly #plans = new Map<bigint, number[]>();
   /** Claimed payouts whose reference other batches may have too. */
   readonly #claimed: bigint[] = [];
   /** The IDs that this group stores: of two operations with one ID, the second is read after the first was stored. */
@@ -155,10 +161,9 @@ class Group {
       for (const [place, request] of wave.entries()) {
         const known = facts[place];
         if (!known) throw new Error("the ledger returned no facts for a claim");
-        answers.set(request, yield* this.#claim(request, known));
+        answers.set(request, yield* this.#claim(request, yield* this.#judged(request, known)));
       }
     }
-    this.#reserve(this.#claimed, -1n);
     this.#unreserve();
     return requests.map((request) => {
       const answer = answers.get(request);
@@ -167,10 +172,41 @@ class Group {
     });
   }
 
+  /** Why an agent no longer sends a row: without limits of its own it sends nothing, whatever was planned. */
+  *#stopOfAgent({ intent }: ClaimRequest): Work<Denial | undefined> {
+    const { limits, account, recorder } = this.#parts;
+    if (recorder.actor !== "agent" || (intent.batch ?? null) === null) return undefined;
+    this.#stopped ??= { denial: yield* limits.ofSender(yield* account.read()) };
+    return this.#stopped.denial;
+  }
+
+  /** With its limits, if the row of a batch was not judged with its plan. What the group has claimed before counts. */
+  *#judged(request: ClaimRequest, facts: ClaimFacts): Work<ClaimFacts> {
+    const { batch = null } = request.intent;
+    const { same, nowMs } = facts;
+    if (batch === null || !same || !(isUnsettled(same) || isFree(same))) return facts;
+    if (!isUnjudgedRow(same, { ...request, nowMs }, yield* this.#plansOf(batch))) return facts;
+    this.#unreserve();
+    const { limits, account } = this.#parts;
+    const asking = limits.ask(yield* account.read(), this.#write);
+    return { ...facts, limits: yield* limits.ofClaim(request, asking, isFree(same)) };
+  }
+
+  /** The places in the chain of the events that planned a batch. */
+  *#plansOf(batch: bigint): Work<number[]> {
+    const known = this.#plans.get(batch);
+    if (known) return known;
+    const plans = (yield* query(plansOfBatch, batch)).map(({ number }) => Number(number));
+    this.#plans.set(batch, plans);
+    return plans;
+  }
+
   /** A row that is claimed counts as an operation, and no longer as a row. */
   #unreserve(): void {
+    this.#reserve(this.#claimed.splice(0), -1n);
     if (this.#claimedPaisa.size === 0) return;
     const rows = [...this.#claimedPaisa].map(([batch, paisa]) => ({ batch, paisa }));
+    this.#claimedPaisa.clear();
     const given = { columns: { batch: "number", paisa: "number" }, rows } as const;
     this.#write.send({ sql: unreserveRows, values: [], given });
   }
@@ -306,6 +342,9 @@ class Group {
     const { recorder, account, newOperation } = this.#parts;
     const decision = decisionOf(request, facts);
     const at = this.#at;
+    const isSent = decision.kind === "resumed" || decision.kind === "new";
+    const stopped = isSent ? yield* this.#stopOfAgent(request) : undefined;
+    if (stopped) return stopped;
     if (decision.kind === "resumed") {
       const ordered = decideOrder(decision.operation, request, sealerOf(request));
       if (isFree(decision.operation)) this.#unreserveOf(request, decision.operation, facts);
@@ -472,6 +511,9 @@ const reserveRows = `
     FROM given CROSS JOIN lenden.operations o CROSS JOIN lenden.batch_rows r
     WHERE o.number = given.number AND r.reference = o.reference GROUP BY r.batch, o.account) s
   WHERE b.number = s.batch AND b.account = s.account AND b.row_count IS NOT NULL`;
+
+const plansOfBatch = `SELECT e.number FROM lenden.events e
+  WHERE e.batch = $1 AND e.event = 'plan'`;
 
 const idHolder = `
   SELECT min(other.id) AS id FROM lenden.operations o CROSS JOIN lenden.operations other

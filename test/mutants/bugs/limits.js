@@ -242,6 +242,43 @@ export const limitBugs = [
     tests: beside("what it declares"),
   },
   {
+    name: "limits: a row is not judged that was not free when it was planned",
+    seam: "frees",
+    decorate: () => () => [],
+    tests: bounded("when it was planned is judged when it is sent"),
+  },
+  {
+    name: "limits: a row counts twice that is judged when it is sent",
+    seam: "database",
+    decorate: (database) => rewritingRows(database, /AS open_paisa/, { open_paisa: 2_000n }),
+    tests: bounded("when it was planned is judged when it is sent"),
+  },
+  {
+    name: "limits: a row is free that another login makes look not sent",
+    seam: "withoutOthers",
+    decorate: () => (one) => one,
+    tests: beside("a row that it makes look not sent"),
+  },
+  {
+    name: "limits: a payout is repeated after what another login records",
+    seam: "withoutOthers",
+    decorate: () => (one) => one,
+    tests: beside("no payout is repeated within a day"),
+  },
+  {
+    name: "limits: a record that is only like a refund frees it",
+    seam: "reported",
+    decorate: (reportedAt) => (history) =>
+      reportedAt(history.filter(({ data }) => data.remoteId === undefined)),
+    tests: bounded("may be of another refund"),
+  },
+  {
+    name: "limits: an agent goes on after its limits were removed",
+    seam: "limitDenial",
+    decorate: () => () => undefined,
+    tests: bounded("an agent sends no further row"),
+  },
+  {
     name: "limits: a row that two batches share is freed in one of them",
     seam: "database",
     decorate: (database) =>
