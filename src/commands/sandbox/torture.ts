@@ -5,6 +5,7 @@ import { type Context, defineCommand } from "../../cli/command/define-command.ts
 import { argument, flag, oneOf } from "../../cli/command/flag.ts";
 import { readSmallText } from "../../cli/command/small-text.ts";
 import { readDuration } from "../../cli/output/time.ts";
+import { agentIn } from "../../config/agents.ts";
 import { writeReport } from "../../conformance/junit.ts";
 import type { Order, Row } from "../../conformance/torture/expected.ts";
 import { Failure, usage } from "../../domain/failure.ts";
@@ -130,6 +131,8 @@ async function play(input: Input, { host, stopping, cutOff, leftMs, ui }: Contex
     parallel = 1,
   } = input;
   const [program = "", ...args] = command;
+  // The program of an agent acts for it, whatever --env says.
+  const actor = agentIn(host.env) === undefined ? [] : [["LENDEN_ACTOR", "agent"] as const];
   const orders = input.expect === undefined ? undefined : await readExpected(input.expect, host);
   const { torture } = await import("../../conformance/torture/torture.ts");
   const deadline =
@@ -146,7 +149,12 @@ async function play(input: Input, { host, stopping, cutOff, leftMs, ui }: Contex
   try {
     const tally = await torture({
       ...{ program: [program, ...args], orders, directory, host, rounds, runs, parallel },
-      ...{ seed: input.seed, only: input.only, before: input.before, variables: input.env },
+      ...{
+        seed: input.seed,
+        only: input.only,
+        before: input.before,
+        variables: [...input.env, ...actor],
+      },
       refundCallbackUrl: input.refundCallbackUrl,
       runTimeoutMs: runTimeout,
       results:

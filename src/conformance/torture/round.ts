@@ -2,7 +2,6 @@ import { mkdirSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { callbackFaults, requestFaults, type TortureFault } from "../../api/contract/fault.ts";
-import { agentIn } from "../../config/agents.ts";
 import { Failure, usage } from "../../domain/failure.ts";
 import type { Resource } from "../../domain/statuses.ts";
 import type { Host } from "../../platform/host.ts";
@@ -167,8 +166,6 @@ function environmentOf(
     LENDEN_TORTURE_DIR: state,
     LENDEN_TORTURE_ROUND: String(round),
     ...Object.fromEntries(variables.map(([name, text]) => [name, filled(text)])),
-    // An agent's program acts for it, whatever its variables say.
-    ...(agentIn(host.env) !== undefined && { LENDEN_ACTOR: "agent" }),
   };
 }
 
