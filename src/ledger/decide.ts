@@ -89,6 +89,9 @@ export interface ClaimFacts {
   /** The account's name, and the hash of the key of this run. */
   account: string;
   keyHash: string;
+  environment: string;
+  /** True if the run only tests the API. */
+  isTest: boolean;
   /** The account's operation with the reference. */
   same: FoundOperation | undefined;
   /** The process that works on it, if that still runs. */
@@ -150,8 +153,7 @@ export function decideClaim(request: ClaimRequest, facts: ClaimFacts): ClaimDeci
   const { same, holder } = facts;
   if (request.found) return decideFound(request.found, intent, facts);
   if (same) {
-    if (!isSamePayout(payoutOf(same), payoutOf(intent)))
-      return { kind: "different", operation: same };
+    if (!isSameOrder(same, intent, facts)) return { kind: "different", operation: same };
     if (holder) return { kind: "locked", operation: same, holder };
     if (isUnsettled(same)) {
       if (!isOfKey(same, facts.keyHash)) return { kind: "other-key", operation: same };
@@ -174,6 +176,16 @@ export function decideClaim(request: ClaimRequest, facts: ClaimFacts): ClaimDeci
   if (denial) return denial;
   if (free) return { kind: "resumed", operation: free, isReopened: true, earlier };
   return { kind: "new", target: intent.target ?? cancelledBefore(intent, facts), earlier };
+}
+
+/** A writer may add an operation with the reference of an order that counts neither for limits nor as a duplicate. */
+function isSameOrder(same: FoundOperation, intent: Intent, facts: ClaimFacts): boolean {
+  return (
+    isSamePayout(payoutOf(same), payoutOf(intent)) &&
+    same.kind === intent.kind &&
+    same.environment === facts.environment &&
+    isTest(same) === facts.isTest
+  );
 }
 
 const noEarlier = { earlier: undefined };
@@ -223,8 +235,13 @@ function changedAt(one: FoundOperation): string {
  */
 export function wasJudged(same: FoundOperation, request: Asked): boolean {
   if (wasChecked(same, request)) return true;
-  const isOfPlan = same.batch !== null && same.wasPlanned && isSealedBy(request.sealer, same);
-  return isOfPlan && !isAhead(same.openedAt, request.nowMs) && isUnsettled(withoutOthers(same));
+  const isOfPlan = same.batch !== null && same.wasPlanned && !same.wasReopenedByOthers;
+  return (
+    isOfPlan &&
+    isSealedBy(request.sealer, same) &&
+    !isAhead(same.openedAt, request.nowMs) &&
+    isUnsettled(withoutOthers(same))
+  );
 }
 
 /**

@@ -234,16 +234,22 @@ type IsTrusted = (one: HistoryEvent) => boolean;
 
 /**
  * True for events of this run's login, and those that the current transaction adds. Those of the login that recorded the
- * operation count until another login takes it: what is sent from then on is not the order of its recorder.
+ * operation count until another login takes it: what is sent from then on is not the order of its recorder, whose later
+ * events are `isLate`.
  */
-function trustOf({ recorder, own }: Trusted, history: HistoryEvent[]): IsTrusted {
+function trustOf(
+  { recorder, own }: Trusted,
+  history: HistoryEvent[],
+): { isTrusted: IsTrusted; isLate: IsTrusted } {
   const isOther = (login: string | undefined) => login !== undefined && login !== recorder;
   const taken = history.findIndex(
     ({ event, login }) => (event === "resumed" || event === "reopened") && isOther(login),
   );
   const until = new Set(taken < 0 ? history : history.slice(0, taken));
-  return (one) =>
+  const isLate: IsTrusted = (one) => one.login === recorder && !until.has(one);
+  const isTrusted: IsTrusted = (one) =>
     one.login === undefined || one.login === own || (one.login === recorder && until.has(one));
+  return { isTrusted, isLate };
 }
 
 /**
@@ -274,7 +280,7 @@ export function sendableBy(
   { createdAt, keyHash }: Pick<Operation, "createdAt" | "keyHash">,
   history: HistoryEvent[],
 ): Sendable {
-  const isTrusted = trustOf(trusted, history);
+  const { isTrusted } = trustOf(trusted, history);
   const reopened = history.findLast((one) => one.event === "reopened" && isTrusted(one));
   const later = history.slice(reopened ? history.indexOf(reopened) : 0);
   const resumed = later.filter((one) => one.event === "resumed" && isTrusted(one));
@@ -349,7 +355,7 @@ export function recordedByOthers(
   { number }: Pick<Operation, "number">,
   history: HistoryEvent[],
 ): FoundOperation["others"] {
-  const isTrusted = trustOf(by, history);
+  const { isTrusted, isLate } = trustOf(by, history);
   if (history.every(isTrusted)) return null;
   const known = [undefined, by.own, by.recorder];
   const others = new Set(history.map(({ login }) => login).filter((one) => !known.includes(one)));
@@ -360,6 +366,8 @@ export function recordedByOthers(
         ({ login }) =>
           login !== other,
     ),
+    // Its recorder too, once another login has sent it.
+    (one) => !isLate(one),
   ];
   const views = parts.flatMap((isBelieved) => {
     const newest = history.findLast((one) => !isBelieved(one) && one.event !== "late");

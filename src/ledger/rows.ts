@@ -66,6 +66,9 @@ export function foundOperationOf(row: Row, history: HistoryEvent[], own: string)
     newestAt: latestOf(history) ?? operation.createdAt,
     orderedAt: orderedAt(own, history),
     frees: isFree(operation) ? freesOf(operation, history) : [],
+    wasReopenedByOthers: history.some(
+      ({ event, login }) => event === "reopened" && login !== undefined && login !== own,
+    ),
     reportedAt: reportedAt(history),
     others: null,
   });

@@ -184,4 +184,55 @@ describeEach(databases, "I13: limits beside another login", ({ share }) => {
     pass(25);
     expect(await again()).toMatchObject({ kind: "new" });
   });
+
+  test.each([
+    ["of a test of the API", "command", "test", "verify-api"],
+    ["of another environment", "environment", "sandbox", "production"],
+  ])(
+    "an operation that it added, %s, is not sent as one that counts",
+    async (_, name, right, wrong) => {
+      const shared = await share();
+      const { ledger, asBob } = await limited(shared);
+      await asBob(async () => record(ledger, await claimed(ledger, payout("A")), denied));
+      await shared.run(`UPDATE operations SET ${name} = '${wrong}'`);
+      await shared.run(`UPDATE events
+      SET data = replace(data, '"${name}":"${right}"', '"${name}":"${wrong}"')`);
+      expect(await claim(ledger, "A")).toMatchObject({ kind: "different" });
+    },
+  );
+
+  test("what it says of its own operation, once another login has sent it, frees nothing", async () => {
+    const shared = await share();
+    const { ledger, set, as, asBob } = await limited(shared);
+    await asBob(async () => record(ledger, await claimed(ledger, payout("A")), denied));
+    await shared.run("UPDATE operations SET login = 'bob'");
+    await as("ann", async () => record(ledger, await claimed(ledger, payout("A")), accepted));
+    await asBob(() => learn(ledger, "A", cancelled));
+    await set("day", "900");
+    expect(await claim(ledger, "B")).toMatchObject({ ...above, excess: { usedPaisa: 500n } });
+  });
+
+  test("a row that it opened again is judged when it is resolved", async () => {
+    const { ledger, set, asBob } = await limited(await share());
+    const { batch } = await plan(ledger, "july", 1);
+    await asBob(async () => record(ledger, await rowClaimed(ledger, batch, "july-0"), denied));
+    await asBob(async () => record(ledger, await rowClaimed(ledger, batch, "july-0"), unknown));
+    await set("day", "499");
+    const seen = await ledger.find("july-0");
+    if (!seen) throw new Error("the ledger lost an operation");
+    expect(await ledger.resume({ seen, sealer })).toMatchObject({ kind: "denied", denial: above });
+    await set("day", "500");
+    expect(await ledger.resume({ seen, sealer })).toMatchObject({ kind: "taken" });
+  });
+
+  test("what it recorded without a seal is an agent's once an agent has sent it", async () => {
+    const { ledger, asAgent, set, asBob, pass } = await limited(await share());
+    await asBob(() => planted(ledger, "BIG"));
+    await set("agent-day", "900");
+    expect(await claim(asAgent, "BIG")).toMatchObject({ kind: "resumed" });
+    const ofAgents = { kind: "above-limit", excess: { limit: "agent-day", usedPaisa: 500n } };
+    expect(await claim(asAgent, "B")).toMatchObject(ofAgents);
+    pass(25);
+    expect(await claim(asAgent, "B")).toMatchObject(ofAgents);
+  });
 });

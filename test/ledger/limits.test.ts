@@ -528,6 +528,18 @@ describeEach(databases, "I13: limits", ({ share }) => {
     expect(await taken(agent, "B", 201n)).toMatchObject(above("agent-day", 500n));
   });
 
+  test("of agents: what an agent opens again in one commit counts", async () => {
+    const { ledger, opened } = await setup({ "agent-day": "900" });
+    for (const reference of ["A", "B"]) await sent(ledger, reference, notSent);
+    const agent = await opened(2, { actor: "agent" });
+    const claims = ["A", "B"].map((reference) => {
+      const intent = payout(reference);
+      return { kind: "claim", intent, onDuplicate: "reject-if-unknown", sealer } as const;
+    });
+    const answers = await agent.change(claims);
+    expect(answers.map(({ kind }) => kind)).toEqual(["resumed", "above-limit"]);
+  });
+
   test("of agents: a row that an agent planned is theirs, whoever sends it", async () => {
     const { opened, ledger } = await setup({ "agent-payout": "500", "agent-day": "700" });
     const agent = await opened(2, { actor: "agent" });

@@ -47,7 +47,7 @@ export interface ModelState {
   seals: Map<bigint, string | null>;
   /** The numbers of payouts whose batches still sent their rows when they were recorded. */
   planned: Set<bigint>;
-  /** When an agent last took an operation that was proved not sent, by its number. */
+  /** When an agent last ordered an operation again, by its number. */
   agents: Map<bigint, string>;
   /** The changes of limits, oldest first; in production of no account. */
   limits: (Owned & { change: LimitChange })[];

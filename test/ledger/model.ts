@@ -1,6 +1,6 @@
 import { payeeOf } from "../../src/domain/mobile.ts";
 import { replacedReferences } from "../../src/domain/new-reference.ts";
-import { isUnresolved, isUnsettled, phaseOf, testCommand } from "../../src/domain/state.ts";
+import { isTest, isUnresolved, isUnsettled, phaseOf, testCommand } from "../../src/domain/state.ts";
 import { isLocalSandbox } from "../../src/domain/url.ts";
 import {
   type ChangeAnswer,
@@ -80,6 +80,7 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     newestAt: newestAt(one),
     reportedAt: state.reported.get(one.number),
     frees: [],
+    wasReopenedByOthers: false,
     others: null,
   });
   const newestAt = ({ number }: Operation) => state.newest.get(number) ?? "";
@@ -114,6 +115,8 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       nowMs: worker.now(),
       account: account(),
       keyHash: owner.keyId,
+      environment: owner.environment,
+      isTest: isTest(worker),
       same: foundIn(same),
       replaced: own
         .filter(({ reference }) =>
@@ -219,7 +222,8 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       : { state: "INTENT" as const, openedAt: at, keyHash };
     state.taken.set(operation.number, at);
     if (!isUnsettled(operation)) state.adopted.delete(operation.number);
-    if (!isUnsettled(operation) && worker.actor === "agent") state.agents.set(operation.number, at);
+    const isOrdered = !isUnsettled(operation) || seal !== undefined;
+    if (isOrdered && worker.actor === "agent") state.agents.set(operation.number, at);
     if (seal !== undefined) {
       state.asked.set(operation.number, asked);
       state.seals.set(operation.number, seal);

@@ -102,6 +102,18 @@ serverTest.for([
   },
 );
 
+serverTest("a batch that was cancelled before it was planned is not planned", async () => {
+  const { run, open } = await shared();
+  const batches = await open();
+  const batch = ours(await batches.claim(file, whichBatch));
+  await run(`INSERT INTO lenden.events (number, at, batch, event, data, commit_id, hash)
+    VALUES (1000000000000000, '2026-11-20T10:00:00.000Z', ${batch.number}, 'cancelled', '{}', '', '')`);
+  const rows = () => rowsOf(1);
+  await expect(batches.plan(batch, planning(rows))).rejects.toMatchObject({
+    reason: "ledger.modified",
+  });
+});
+
 /** An event above all others, which a colleague inserts while a file is checked. */
 const farEvent = `INSERT INTO lenden.events (number, at, event, data, commit_id, hash)
   VALUES (1000000000000000, '2026-11-20T10:00:00.000Z', 'x', '{}', '', '')`;

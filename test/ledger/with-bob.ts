@@ -11,6 +11,7 @@ export async function withBob(shared: SharedDatabase) {
   const next = { ...owner, keyId: "next", account: { joins: "shop", proposed: "shop" } };
   const ledger = await shared.open({ now });
   const withNextKey = await shared.open({ now, owner: next });
+  const asAgent = await shared.open({ now, actor: "agent" });
   const as = async <Result>(login: string, work: () => Promise<Result>): Promise<Result> => {
     const [before] = await shared.run("SELECT coalesce(max(number), 0) AS number FROM events");
     const result = await work();
@@ -22,5 +23,5 @@ export async function withBob(shared: SharedDatabase) {
   const pass = (hours: number) => {
     nowMs += hours * hourMs;
   };
-  return { ledger, withNextKey, as, asBob, pass };
+  return { ledger, withNextKey, asAgent, as, asBob, pass };
 }

@@ -307,6 +307,12 @@ function createPlans(parts: Parts): Pick<BatchStore, "plan" | "cancel"> {
         if (is.kind !== "new") throw new NotPlanned({ kind: "changed-file", batch: is.batch });
         if (prepared.isChanged || (yield* isChangedSince(number, upTo)))
           throw new NotPlanned({ kind: "changed" });
+        // Its number was known before it was: a writer may have cancelled it already.
+        const [ended] = yield* query(
+          `SELECT ${cancelledAt("b")} AS at FROM lenden.batches b WHERE b.number = $1`,
+          number,
+        );
+        if (ended?.at != null) throw batchModified(batch, ["cancelled_at"]);
         const createdAt = nowIn(recorder);
         const { rowCount, totalPaisa } = sums;
         const asking = limits.ask(yield* account.read(), write);

@@ -1,4 +1,5 @@
 import { replacedReferences } from "../../domain/new-reference.ts";
+import { isTest } from "../../domain/state.ts";
 import type { GuardScope, NamedAccount } from "../account.ts";
 import { columns, recipientOf } from "../columns.ts";
 import {
@@ -113,7 +114,7 @@ function claimReads(dialect: Dialect, scope: GuardScope) {
 /** Reads what decides claims that do not change each other's facts. The facts are in the order of the claims. */
 export function createClaimFacts(
   dialect: Dialect,
-  recorder: Pick<Recorder, "owner" | "now"> & FoundBy,
+  recorder: Pick<Recorder, "owner" | "now" | "command"> & FoundBy,
   limits: RunLimits,
 ) {
   const { owner, now } = recorder;
@@ -170,6 +171,8 @@ export function createClaimFacts(
         nowMs,
         account: own.name,
         keyHash: owner.keyId,
+        environment: owner.environment,
+        isTest: isTest(recorder),
         same: found(row?.same),
         holder: holders[place],
         ofRecord: found(records[place]),

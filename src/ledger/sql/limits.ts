@@ -13,7 +13,7 @@ import {
   wasJudged,
   withoutOthers,
 } from "../decide.ts";
-import { readEvent } from "../events.ts";
+import { type HistoryEvent, readEvent } from "../events.ts";
 import type { LimitStore } from "../ledger.ts";
 import {
   type Asked,
@@ -546,18 +546,24 @@ function takenAt(createdAt: string, { at }: Takeover = { at: createdAt, isAgent:
   return at > createdAt ? at : createdAt;
 }
 
-/** By number; oldest first, so that the newest is kept. An agent that reopened an operation took it to send it. */
+/** By number; oldest first, so that the newest is kept. An agent that ordered an operation again took it to send it. */
 function takeoversIn(rows: Row[]): Map<bigint, Takeover> {
   const takeovers = new Map<bigint, Takeover>();
   for (const row of rows) {
     const [number, at] = [numberIn(row.number), String(row.at)];
     const one = readEvent(at, String(row.event), String(row.data));
     const before = takeovers.get(number);
-    const isAgent = one.event === "reopened" && one.data.actor === "agent";
+    const isAgent = isOrderOfAgent(one);
     const newest = before && before.at > at ? before.at : at;
     takeovers.set(number, { at: newest, isAgent: isAgent || before?.isAgent === true });
   }
   return takeovers;
+}
+
+/** True if an agent sent an operation that was free, or whose order had no valid seal. */
+function isOrderOfAgent({ event, data }: HistoryEvent): boolean {
+  if (event !== "reopened" && event !== "resumed") return false;
+  return data.actor === "agent" && (event === "reopened" || data.seal !== undefined);
 }
 
 /** What counts for each recipient of what was recorded more than a day ago. */
@@ -647,7 +653,8 @@ function statements(scope: GuardScope, { isIn }: Pick<Dialect, "isIn">) {
     o.phase, CASE WHEN ${isOfAgent} THEN 'agent' ELSE o.actor END AS actor`;
   /** Of what was recorded more than a day ago, also whether an agent opened it again before. */
   const columnsOfOlder = `${columns}, EXISTS (SELECT 1 FROM lenden.events a
-    WHERE a.operation = o.number AND a.event = 'reopened' AND a.data LIKE '%"actor":"agent"%') AS reopened`;
+    WHERE a.operation = o.number AND (a.event = 'reopened' OR (a.event = 'resumed' AND a.data LIKE '%"seal":%'))
+      AND a.data LIKE '%"actor":"agent"%') AS reopened`;
   // With the zero, no other statement uses the index of the day, and this one uses no other.
   const recent = `FROM lenden.operations o
     WHERE ${guardColumn("o.")} + 0 = CAST($1 AS bigint) AND ${isLimited} AND o.created_at > $2`;

@@ -30,7 +30,7 @@ import {
 import { withDeclared } from "../declared.ts";
 import { readEvent, takenOver } from "../events.ts";
 import { createOperation, storableOutcome, takeoverEvent } from "../intent.ts";
-import type { Denial } from "../limits.ts";
+import type { Denial, LimitFacts, Sender, Use } from "../limits.ts";
 import type { FoundOperation, Operation, Outcome } from "../operation.ts";
 import { type Sealer, sealOf } from "../seal.ts";
 import { canFollow } from "../transitions.ts";
@@ -127,6 +127,8 @@ class Group {
   readonly #at: string;
   /** By batch: what its rows that are claimed no longer reserve. */
   readonly #claimedPaisa = new Map<bigint, bigint>();
+  /** What an agent ordered again. */
+  readonly #ofAgents: Use[] = [];
   /** Why an agent sends no row of the group, once it was asked. */
   #stopped: { denial: Denial | undefined } | undefined;
   /** By batch: the events that planned it. */
@@ -189,7 +191,8 @@ class Group {
     this.#unreserve();
     const { limits, account } = this.#parts;
     const asking = limits.ask(yield* account.read(), this.#write);
-    return { ...facts, limits: yield* limits.ofClaim(request, asking, isFree(same)) };
+    const judged = yield* limits.ofClaim(request, asking, isFree(same));
+    return { ...facts, limits: this.#beside(judged) };
   }
 
   /** The places in the chain of the events that planned a batch. */
@@ -237,8 +240,16 @@ class Group {
 
   *#factsOf(wave: ClaimRequest[]): Work<ClaimFacts[]> {
     const own = yield* this.#parts.account.read();
-    const facts = this.#parts.factsOf(this.#write, wave, own);
-    return (yield* both(facts, this.#write.loseIfEnded()))[0];
+    const reading = this.#parts.factsOf(this.#write, wave, own);
+    const [facts] = yield* both(reading, this.#write.loseIfEnded());
+    return facts.map((one) => ({ ...one, limits: one.limits && this.#beside(one.limits) }));
+  }
+
+  /** With what agents ordered again in this group: its events are not stored yet. */
+  #beside(facts: LimitFacts & Sender): LimitFacts & Sender {
+    const paisa = this.#ofAgents.reduce((sum, use) => sum + use.paisa, 0n);
+    const used = { ...facts.used, "agent-day": facts.used["agent-day"] + paisa };
+    return { ...facts, used, uses: facts.uses && [...facts.uses, ...this.#ofAgents] };
   }
 
   *#record(request: OutcomeRequest): Work<OutcomeAnswer> {
@@ -322,7 +333,7 @@ class Group {
     const { limits, account } = this.#parts;
     const again = claimOfResumed(operation, sealer);
     const asking = limits.ask(yield* account.read(), this.#write);
-    const judged = yield* limits.ofClaim(again, asking);
+    const judged = this.#beside(yield* limits.ofClaim(again, asking));
     const denial = judgeAgain(operation, { ...again, nowMs: asking.nowMs }, judged);
     if (denial) return { kind: "denied", denial };
     if (!hasValidSeal(operation, sealer)) return { kind: "not-sealed", operation };
@@ -388,6 +399,18 @@ class Group {
     // The key that sends a reopened one is the only one that may resend it (P25b).
     if (isReopened) yield* account.store(this.#write, this.#at);
     const at = this.#at;
+    if (recorder.actor === "agent" && (isReopened || ordered.seal !== undefined)) {
+      const { kind, amountPaisa } = operation;
+      const paisa = amountPaisa ?? 0n;
+      this.#ofAgents.push({
+        kind,
+        paisa,
+        isAgent: true,
+        payee: null,
+        takenAt: at,
+        only: "agent-day",
+      });
+    }
     const holder = this.#write.holder(at);
     const event = takeoverEvent(operation, { holder, at }, ordered, recorder);
     const changed = rowOf(takeoverColumns, takenOver(event));

@@ -266,6 +266,13 @@ export const limitBugs = [
     tests: beside("no payout is repeated within a day"),
   },
   {
+    name: "limits: an operation that another login added as a test is sent",
+    seam: "claim",
+    decorate: (decideClaim) => (request, facts) =>
+      decideClaim(request, { ...facts, isTest: facts.same?.command === "verify-api" }),
+    tests: beside("is not sent as one that counts"),
+  },
+  {
     name: "limits: a record that is only like a refund frees it",
     seam: "reported",
     decorate: (reportedAt) => (history) =>
