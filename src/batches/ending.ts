@@ -66,7 +66,7 @@ export async function endingFailure(
   const { batch, sums } = status;
   const { reason, text } = endings[kind] ?? { reason: "batch.incomplete", text: "" };
   // A row that its plan did not judge can be above a limit.
-  const { reached } = stopped?.details ?? {};
+  const limited = stopped?.kind === kind && stopped.details.reached ? stopped : undefined;
   const why = stopped ? whatHappened(stopped) : text;
   const isOpen = batch.cancelledAt === null && openOf(sums).count > 0;
   const isAllSent = kind === "partial" && !isOpen;
@@ -74,16 +74,12 @@ export async function endingFailure(
   const open = blocked ? blockedHint(batch, blocked) : `To resume, ${howToResume(batch)}.`;
   const next = stopped?.details.hint ?? (kind === "pending" ? waitHint : isOpen ? open : "");
   const hint = sentences([isAllSent ? "" : next, await retryAdvice(status, ledger)]);
-  return new Failure(
-    reached && stopped ? stopped.reason : reason,
-    sentences([why, ...notes, countsText(status)]),
-    {
-      effect: effectOf(sums, kind),
-      operation: batch.id,
-      ...(reached && { reached }),
-      ...(hint && { hint }),
-    },
-  );
+  return new Failure(limited?.reason ?? reason, sentences([why, ...notes, countsText(status)]), {
+    effect: effectOf(sums, kind),
+    operation: batch.id,
+    ...(limited && { reached: limited.details.reached }),
+    ...(hint && { hint }),
+  });
 }
 
 /** How to resume a batch with rows that no run sends: they are resolved first. */

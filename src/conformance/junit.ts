@@ -11,6 +11,11 @@ export interface TestCase {
   details: string;
 }
 
+/** Writes an empty report, so that a path that cannot be written is known before the test. A pipe is written once. */
+export function prepareReport(file: string, suite: string): void {
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() ?? true) writeReport(file, suite, []);
+}
+
 /**
  * Writes a JUnit report, also over an earlier one.
  *
@@ -19,7 +24,7 @@ export interface TestCase {
 export function writeReport(file: string, suite: string, cases: TestCase[]): void {
   try {
     if (!mayReplace(file))
-      throw usage([`--junit: ${file} exists, and is no XML file.`], "Name another file.");
+      throw usage([`--junit: ${file} exists, and is not an XML file.`], "Name another file.");
     writeFileSync(file, junitReport(suite, cases));
   } catch (cause) {
     if (cause instanceof Failure) throw cause;

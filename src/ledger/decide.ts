@@ -244,19 +244,27 @@ export function wasJudged(same: FoundOperation, request: Asked): boolean {
   );
 }
 
+/** An event that planned a batch, or sealed its plan again. */
+export interface PlanPlace {
+  /** In the chain of events. */
+  place: number;
+  isOwn: boolean;
+}
+
 /**
- * True if limits did not judge the row of a batch with its plan: it had a payout that was not free then.
- *
- * @param plans the places in the chain of the events that planned the batch
+ * True if limits did not judge the row of a batch with its plan: it had a payout that was not free then. Of the plans of
+ * a batch, one of this login is enough; those of others may be of any time.
  */
-export function isUnjudgedRow(same: FoundOperation, request: Asked, plans: number[]): boolean {
+export function isUnjudgedRow(same: FoundOperation, request: Asked, plans: PlanPlace[]): boolean {
   if (isUnsettled(same)) return !wasJudged(same, request);
-  return isFree(same) && !plans.every((plan) => wasFreeAt(plan, same));
+  const own = plans.filter(({ isOwn }) => isOwn);
+  const wasFree = ({ place }: PlanPlace) => wasFreeAt(place, same);
+  return isFree(same) && !(own.length > 0 ? own.some(wasFree) : plans.every(wasFree));
 }
 
 /** True if an operation was free, or not yet recorded, at a place in the chain. */
-function wasFreeAt(place: number, { frees }: Pick<FoundOperation, "frees">): boolean {
-  return frees.findLast((one) => one.place < place)?.isFree ?? true;
+function wasFreeAt(place: number, { freeStates }: Pick<FoundOperation, "freeStates">): boolean {
+  return freeStates.findLast((one) => one.place < place)?.isFree ?? true;
 }
 
 /** Why a payout of unknown outcome is not sent again. It counts already, if this is what counts. */
@@ -494,7 +502,10 @@ function checkPayout(request: ClaimRequest, facts: ClaimFacts): Checked {
   const taken = freeBefore(request, facts);
   // With another key, the API may not know its reference.
   const isOwn = (one: FoundOperation) => one.account === account && isOfKey(one, keyHash);
-  const isExcused = (one: FoundOperation) => one === taken && isOwn(one);
+  // The row of a batch is sent again with its own reference, perhaps with another key.
+  const isRow = (intent.batch ?? null) !== null;
+  const isExcused = (one: FoundOperation) =>
+    (one === taken && isOwn(one)) || (isRow && one === facts.same);
   const repetitionIn = (one: FoundOperation) => {
     const isOwnAccount = isOwn(one);
     const repetition = repetitionOf({ ...one, isOwnAccount }, scope);
@@ -547,7 +558,7 @@ interface RefundRequest {
  */
 function decideRefund(
   { intent, onDuplicate, paidPaisa, nowMs }: RefundRequest,
-  similar: Operation[],
+  similar: FoundOperation[],
 ):
   | Extract<ClaimDecision, { kind: "over-limit" | "duplicate" }>
   | { earlier: Operation | undefined } {
@@ -559,7 +570,12 @@ function decideRefund(
   const rejected = refunds.find(
     (one) => isAlike(one) && one.state === "REFUSED" && one.updatedAt >= rejectedSince,
   );
-  const same = alike.find(isUnresolved) ?? alike[0] ?? rejected;
+  // Its record was found later, and may be that of an equal refund.
+  const since = duplicatesSince(nowMs);
+  const cancelled = refunds.find(
+    (one) => isAlike(one) && one.status === "Cancelled" && (one.reportedAt ?? "") >= since,
+  );
+  const same = alike.find(isUnresolved) ?? alike[0] ?? rejected ?? cancelled;
   // One of unknown outcome has to be resolved first, whatever is left of the payment.
   const isFirst = same && isUnresolved(same) && onDuplicate !== "send";
   if ((intent.amountPaisa ?? 0n) > refundablePaisa && !isFirst)

@@ -309,16 +309,16 @@ export function orderedAt(own: string, history: HistoryEvent[]): number | undefi
 }
 
 /** Since which of its events an operation was free, or not. What the current transaction adds is after all plans. */
-export function freesOf(
+export function freeStatesOf(
   { number }: Pick<Operation, "number">,
   history: HistoryEvent[],
-): FoundOperation["frees"] {
-  const frees: FoundOperation["frees"] = [];
+): FoundOperation["freeStates"] {
+  const states: FoundOperation["freeStates"] = [];
   const add = (one: HistoryEvent | undefined, state: Recorded) =>
-    frees.push({ place: one?.number ?? Number.POSITIVE_INFINITY, isFree: isFree(state) });
+    states.push({ place: one?.number ?? Number.POSITIVE_INFINITY, isFree: isFree(state) });
   const now = replay(number, history, (before, _, place) => add(history[place - 1], before));
   if (now) add(history.at(-1), now);
-  return frees;
+  return states;
 }
 
 /**

@@ -56,7 +56,7 @@ export interface FoundOperation extends Operation {
   /** The place in the chain of the event by which this run's login last ordered it. */
   orderedAt: number | undefined;
   /** Of one that is free: since which of its events it was free, or not, by their places in the chain; oldest first. */
-  frees: { place: number; isFree: boolean }[];
+  freeStates: { place: number; isFree: boolean }[];
   /** The latest time of its events, ISO 8601. */
   newestAt: string;
   /** True if another login than that of this run sent it again after it was free. */

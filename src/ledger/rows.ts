@@ -3,7 +3,7 @@ import { isFree, type State, states } from "../domain/state.ts";
 import { columns, fieldsBy } from "./columns.ts";
 import { mayHavePaid, repetitionOf } from "./decide.ts";
 import {
-  freesOf,
+  freeStatesOf,
   type HistoryEvent,
   lastAsked,
   latestOf,
@@ -65,7 +65,7 @@ export function foundOperationOf(row: Row, history: HistoryEvent[], own: string)
     trusted: sendableBy({ recorder: operation.login, own }, operation, history),
     newestAt: latestOf(history) ?? operation.createdAt,
     orderedAt: orderedAt(own, history),
-    frees: isFree(operation) ? freesOf(operation, history) : [],
+    freeStates: isFree(operation) ? freeStatesOf(operation, history) : [],
     wasReopenedByOthers: history.some(
       ({ event, login }) => event === "reopened" && login !== undefined && login !== own,
     ),

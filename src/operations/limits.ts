@@ -8,7 +8,7 @@ import { isGeneratedReference } from "../domain/reference.ts";
 import { isFree } from "../domain/state.ts";
 import { counted, firstOf, inCommand } from "../domain/text.ts";
 import type { ClaimAnswer } from "../ledger/change.ts";
-import { type ClaimDecision, mayHavePaid } from "../ledger/decide.ts";
+import { type ClaimDecision, mayHavePaid, withoutOthers } from "../ledger/decide.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import {
   counts,
@@ -155,7 +155,10 @@ export function repeatFailure(
   const { reference, id, acceptedAt, createdAt, reportedAt } = earlier;
   const name = reference ?? id;
   const isReported = !mayHavePaid(earlier);
-  const since = isReported ? reportedAt : acceptedAt;
+  const { others } = earlier;
+  const before = withoutOthers(earlier);
+  const sentAt = others && (before.acceptedAt ?? before.updatedAt);
+  const since = isReported ? (reportedAt ?? sentAt) : acceptedAt;
   const freesAt = since == null ? null : endOf(since);
   return new Failure(
     "limits.repeat",
@@ -164,6 +167,9 @@ export function repeatFailure(
       hint: [
         freesAt === null ? "" : `It can be sent from ${formatTime(freesAt)}.`,
         `To see the earlier one, run 'lenden ledger show ${id}'.`,
+        isReported && reportedAt === undefined && others
+          ? `Login ${others.login} recorded another outcome of it, which limits believe after a day.`
+          : "",
         isReported && isFree(earlier)
           ? `A person reported its outcome, which limits believe after a day. To send that payout again, set --ref ${inCommand(name)}.`
           : "",

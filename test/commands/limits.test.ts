@@ -124,7 +124,8 @@ test("a file above a limit is rejected by its check, its preview and its sending
   expect(await merchant.count("payouts")).toBe(2);
 });
 
-test("a row that was not judged with its plan is judged when it is sent, with the limit's own reason", async () => {
+/** A batch with a row that is above a limit since a person reported its first payout as not created. */
+async function withUnjudgedRow() {
   const ill: Fault[] = faults("createPayout:status-500");
   const merchant = await openMerchant({ faults: ill });
   const file = join(scratchFolder(), "pay.csv");
@@ -149,9 +150,12 @@ test("a row that was not judged with its plan is judged when it is sent, with th
     0,
   );
   await merchant.json(["limits", "set", "--payout", "50"]);
+  return { merchant, file };
+}
 
+test("a row that was not judged with its plan is judged when it is sent, with the limit's own reason", async () => {
+  const { merchant, file } = await withUnjudgedRow();
   const error = await rejected(merchant, sendOf(file));
-
   expect(error).toMatchObject({ reason: "limits.payout", limit: "50.00" });
   expect((await merchant.lenden(typedBy(error.hint, "limits set"))).code).toBe(0);
   expect((await merchant.lenden(sendOf(file))).code).toBe(0);

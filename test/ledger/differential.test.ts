@@ -522,7 +522,7 @@ function plain(value: unknown, numbers?: Numbers): unknown {
   const text = JSON.stringify(value, (key, one: unknown) => {
     if (key === "seal" || key === "pages" || key === "samples") return undefined;
     // The server knows one login, and the model has no chain of events.
-    if (key === "login" || key === "orderedAt" || key === "frees") return undefined;
+    if (key === "login" || key === "orderedAt" || key === "freeStates") return undefined;
     if (one instanceof Set || one instanceof Map) return [...one].map(String).sort();
     if (key === "batch" && typeof one === "bigint") return String(numbers?.get(one) ?? one);
     if (typeof one === "object" && one !== null) {

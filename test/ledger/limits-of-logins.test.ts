@@ -75,10 +75,11 @@ function askedFor(row: number, reference: string) {
 }
 
 /** @throws Error that names the answer, if it is not sent */
-async function rowClaimed(ledger: Ledger, batch: Batch, reference: string) {
+async function rowClaimed(ledger: Ledger, batch: Batch, reference: string, by = sealer) {
   const row = Number(reference.split("-").at(-1)) + 1;
   const intent = payout(reference, { batch: batch.number, asked: askedFor(row, reference) });
-  const answer = await ledger.claim({ intent, onDuplicate: "reject", sealer, batchId: batch.id });
+  const request = { intent, onDuplicate: "reject", sealer: by, batchId: batch.id } as const;
+  const answer = await ledger.claim(request);
   if (answer.kind === "new" || answer.kind === "resumed") return answer.operation;
   throw new Error(answer.kind);
 }
@@ -234,5 +235,31 @@ describeEach(databases, "I13: limits beside another login", ({ share }) => {
     expect(await claim(asAgent, "B")).toMatchObject(ofAgents);
     pass(25);
     expect(await claim(asAgent, "B")).toMatchObject(ofAgents);
+  });
+
+  test("a row that a colleague resolved counts as a row of its batch alone", async () => {
+    const { ledger, set, asBob } = await limited(await share());
+    const { batch } = await plan(ledger, "july", 2);
+    await record(ledger, await rowClaimed(ledger, batch, "july-0"), unknown);
+    await asBob(() => learn(ledger, "july-0", notCreated));
+    await set("day", "1000");
+    expect(await claim(ledger, "B")).toMatchObject({ ...above, excess: { usedPaisa: 1000n } });
+  });
+
+  test("a row is no repeat of itself, also with the next key and secret", async () => {
+    const { ledger, withNextKey, set } = await limited(await share());
+    await set("repeat", "reject");
+    const { batch } = await plan(ledger, "july", 2);
+    await record(ledger, await rowClaimed(ledger, batch, "july-0"), unknown);
+    const next = await withNextKey.batches.claimPlanned(batch);
+    if (next.kind !== "ours") throw new Error(next.kind);
+    const read = await withNextKey.batches.readPlan(next.batch, other);
+    expect(await withNextKey.batches.seal(read, other, new Set())).toMatchObject({
+      kind: "planned",
+    });
+    await learn(withNextKey, "july-0", notCreated);
+    expect(await rowClaimed(withNextKey, batch, "july-0", other)).toMatchObject({
+      reference: "july-0",
+    });
   });
 });

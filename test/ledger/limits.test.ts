@@ -232,7 +232,7 @@ describeEach(databases, "I13: limits", ({ share }) => {
   });
 
   test("of the refunds of a day: a record that was found later may be of another refund", async () => {
-    const { ledger, later } = await setup({ "refund-day": "10" });
+    const { ledger, later, set } = await setup({ "refund-day": "10" });
     const intent = refund("T1", 7n);
     const request = { kind: "claim", intent, onDuplicate: "send", paidPaisa: 1_000n } as const;
     const answer = await ledger.claim(request);
@@ -243,8 +243,12 @@ describeEach(databases, "I13: limits", ({ share }) => {
     const outcome = { state: "CONFIRMED", remoteId: "R9", status: "Cancelled" } as const;
     expect(await ledger.learn({ seen, outcome })).toMatchObject({ kind: "recorded" });
     expect(await ledger.claim(request)).toMatchObject(above("refund-day", 7n));
-    later(dayMs);
-    expect(await ledger.claim(request)).toMatchObject({ kind: "new" });
+    await set("refund-day", null);
+    const same = { ...request, onDuplicate: "reject" } as const;
+    expect(await ledger.claim(same)).toMatchObject({ kind: "duplicate" });
+    later(dayMs + 1);
+    await set("refund-day", "10");
+    expect(await ledger.claim(same)).toMatchObject({ kind: "new" });
   });
 
   test("of the refunds of a day", async () => {
@@ -526,6 +530,21 @@ describeEach(databases, "I13: limits", ({ share }) => {
     expect(resumed).toMatchObject({ kind: "taken" });
     await record(agent, seen, accepted("P-A"));
     expect(await taken(agent, "B", 201n)).toMatchObject(above("agent-day", 500n));
+  });
+
+  test("of agents: an older payout is theirs that was sent as a row that an agent planned", async () => {
+    const { ledger, opened } = await setup({ "agent-day": "900" });
+    const agent = await opened(2, { actor: "agent" });
+    const { recipient: recipientNumber } = plannedRow(1);
+    const order = { amount: 5, merchantRef: "july-0", paymentMethodId: "m1", recipientNumber };
+    const intent = { ...payout("july-0"), asked: order };
+    const single = await ledger.claim({ intent, onDuplicate: "reject", sealer });
+    if (single.kind !== "new") throw new Error(single.kind);
+    await record(ledger, single.operation, notSent);
+    const { batch } = await planned(agent, "july", 1);
+    expect(await taken(agent, "B")).toMatchObject(above("agent-day", 500n));
+    await rowSent(ledger, batch, "july-0", unknown);
+    expect(await taken(agent, "B")).toMatchObject(above("agent-day", 500n));
   });
 
   test("of agents: what an agent opens again in one commit counts", async () => {

@@ -50,7 +50,8 @@ export function modelLimits(run: ModelRun, found: (one: Operation) => FoundOpera
     const takenAt = isUnresolved(one) ? null : run.takenAt(one);
     if (takenAt !== null && takenAt <= since && one.createdAt <= since) return [];
     const planned = state.batches.find(({ batch }) => batch.number === one.batch)?.batch;
-    const isOfAgent = one.actor === "agent" || planned?.actor === "agent";
+    const isOfAgent =
+      one.actor === "agent" || planned?.actor === "agent" || isTakenFromPlanOfAgent(one);
     return [
       {
         ...{ kind: one.kind, paisa: one.amountPaisa ?? 0n, takenAt },
@@ -61,6 +62,16 @@ export function modelLimits(run: ModelRun, found: (one: Operation) => FoundOpera
       },
     ];
   }
+
+  const isTakenFromPlanOfAgent = ({ number, reference, account }: Operation) =>
+    state.taken.has(number) &&
+    state.batches.some(
+      ({ batch, rows, ...of }) =>
+        of.account === account &&
+        batch.actor === "agent" &&
+        batch.cancelledAt === null &&
+        rows.some((row) => row.reference === reference),
+    );
 
   const openRows = () => openRowsOf(run).filter(run.isGuarded).toReversed();
 

@@ -79,7 +79,7 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     orderedAt: state.adopted.has(one.number) ? undefined : 0,
     newestAt: newestAt(one),
     reportedAt: state.reported.get(one.number),
-    frees: [],
+    freeStates: [],
     wasReopenedByOthers: false,
     others: null,
   });

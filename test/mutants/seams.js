@@ -115,7 +115,7 @@ export const seams = {
   isAhead: decoratedAt("ledger/decide.ts", "isAhead"),
   timeOfOutcome: decoratedAt("ledger/decide.ts", "timeOfOutcome"),
   /** Since when an operation was free. */
-  frees: decoratedAt("ledger/events.ts", "freesOf"),
+  freeStates: decoratedAt("ledger/events.ts", "freeStatesOf"),
   reported: decoratedAt("ledger/events.ts", "reportedAt"),
   reportedSince: decoratedAt("ledger/sql/conditions.ts", "isReportedSince"),
   wasJudged: decoratedAt("ledger/decide.ts", "wasJudged"),

@@ -126,7 +126,10 @@ test("a report replaces no other file than an XML file", async () => {
   const before = readFileSync(file, "utf8");
   const flags = ["--expect", file, "--junit", file, "--json"];
   const { code, error } = await torture(...flags, "--", "true");
-  expect([code, error]).toMatchObject([2, { message: expect.stringContaining("is no XML file") }]);
+  expect([code, error]).toMatchObject([
+    2,
+    { message: expect.stringContaining("is not an XML file") },
+  ]);
   expect(readFileSync(file, "utf8")).toBe(before);
 });
 

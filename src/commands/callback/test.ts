@@ -3,7 +3,7 @@ import { type Context, defineCommand } from "../../cli/command/define-command.ts
 import { argument, flag, oneOf } from "../../cli/command/flag.ts";
 import { readDuration } from "../../cli/output/time.ts";
 import { caseNames, type TestResult, testHandler } from "../../conformance/handler.ts";
-import { type TestCase, writeReport } from "../../conformance/junit.ts";
+import { prepareReport, type TestCase, writeReport } from "../../conformance/junit.ts";
 import { requireOwnHost } from "../../conformance/own-host.ts";
 import { Failure } from "../../domain/failure.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
@@ -63,8 +63,7 @@ export const callbackTest = defineCommand({
   },
   async *run({ only, settle = 1_000, answerWithin = 10_000, ...given }, context) {
     for (const one of [given.url, given.orders]) if (one) await requireOwnHost(one, given.ownHost);
-    // A path that cannot be written is known before the test.
-    if (given.junit !== undefined) writeReport(given.junit, suite, []);
+    if (given.junit !== undefined) prepareReport(given.junit, suite);
     const { openTransport } = await import("../../api/transport.ts");
     const transport = openTransport({ http: undefined, https: undefined, none: undefined });
     const { cutOff, stopping } = context;

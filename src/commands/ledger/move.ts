@@ -31,10 +31,10 @@ export const ledgerMove = defineCommand({
           alwaysAsked: true,
           ofAllAccounts: true,
         });
-      const { stopped, ...moved } = await movable.move();
-      if (stopped > 0)
+      const { cancelled, ...moved } = await movable.move();
+      if (cancelled > 0)
         ui.notice(
-          `Batches that the server's limits did not judge are cancelled there: ${stopped}. To send their other rows, send the files again with another --name.`,
+          `Batches that the server's limits did not judge are cancelled there: ${cancelled}. To send their other rows, send the files again with another --name.`,
         );
       return { url: movable.url, file: movable.path, ...moved };
     });

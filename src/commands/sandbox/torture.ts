@@ -6,7 +6,7 @@ import { argument, flag, oneOf } from "../../cli/command/flag.ts";
 import { readSmallText } from "../../cli/command/small-text.ts";
 import { readDuration } from "../../cli/output/time.ts";
 import { agentIn } from "../../config/agents.ts";
-import { writeReport } from "../../conformance/junit.ts";
+import { prepareReport, writeReport } from "../../conformance/junit.ts";
 import type { Order, Row } from "../../conformance/torture/expected.ts";
 import { Failure, usage } from "../../domain/failure.ts";
 import { err, ok, quoted, type Result } from "../../domain/result.ts";
@@ -71,8 +71,7 @@ export const sandboxTorture = defineCommand({
     const { chosenFaults } = await import("../../conformance/torture/schedule.ts");
     const only = chosenFaults(typed);
     const seed = given ?? Buffer.from(context.host.randomBytes(4)).readUInt32BE();
-    // A path that cannot be written is known before the test, which may take minutes.
-    if (input.junit !== undefined) writeReport(input.junit, suite, []);
+    if (input.junit !== undefined) prepareReport(input.junit, suite);
     const tally = await play({ ...input, only, seed }, context);
     const { reportOf } = await import("../../conformance/torture/report.ts");
     const { command, rounds = usualRounds, results, junit } = input;

@@ -24,7 +24,7 @@ export interface Moved {
   existing: number;
   batches: number;
   /** Batches that were cancelled there, because its limits did not judge them. */
-  stopped: number;
+  cancelled: number;
   callbacks: number;
 }
 
@@ -46,14 +46,20 @@ export async function moveLedger(
 ): Promise<Moved> {
   const accounts = await copyAccounts(file, connection, by.at);
   const batches = await findPlans(file, connection.read, accounts);
-  let stopped = 0;
+  let cancelled = 0;
   for (const plan of plansOf(file)) {
     if (batches.has(plan.number)) continue;
     const copied = await copyPlan(file, connection, { accounts, plan, at: by.at });
-    if (copied.isStopped) stopped += 1;
+    if (copied.isCancelled) cancelled += 1;
     batches.set(plan.number, copied.number);
   }
-  const moved: Moved = { operations: 0, existing: 0, batches: batches.size, stopped, callbacks: 0 };
+  const moved: Moved = {
+    operations: 0,
+    existing: 0,
+    batches: batches.size,
+    cancelled,
+    callbacks: 0,
+  };
   for (const page of operationPages(file, { accounts, batches })) {
     const copied = await copyOperations(connection, page);
     moved.operations += copied;

@@ -70,7 +70,13 @@ export async function withMovableLedger<Result>(
           if (earlier && isMoved) {
             if (!(await hasLedger(file, connection))) throw lostMove(earlier, url);
             if (isMovedTo(file, url))
-              return { operations: 0, existing: operations, batches: 0, stopped: 0, callbacks: 0 };
+              return {
+                operations: 0,
+                existing: operations,
+                batches: 0,
+                cancelled: 0,
+                callbacks: 0,
+              };
             // The same ledger by another URL, or a copy of it, which may lack something.
           }
           // A server that cannot be used, or has other payouts, is found before the file is marked.

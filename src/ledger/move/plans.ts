@@ -121,7 +121,7 @@ export async function copyPlan(
   file: Database,
   connection: Connection,
   { accounts, plan, at }: { accounts: Numbers; plan: TextRow; at: string },
-): Promise<{ number: string; isStopped: boolean }> {
+): Promise<{ number: string; isCancelled: boolean }> {
   const account = required(accounts, plan);
   let number = "";
   let sums = new PlanSums();
@@ -133,17 +133,17 @@ export async function copyPlan(
       if (same) {
         // Another process stored it meanwhile.
         await write.query("ROLLBACK TO SAVEPOINT no_rows");
-        return { number: same.number ?? "", isStopped: false };
+        return { number: same.number ?? "", isCancelled: false };
       }
       const isFree = (id: string) => !others.some((other) => other.id === id);
       const id = [plan.id ?? "", ...idsOf(plan.identity ?? "")].find(isFree) ?? plan.id ?? "";
-      const isStopped = await isUnjudged(file, write.query, plan);
-      const cancelledAt = isStopped ? at : (plan.cancelled_at ?? null);
+      const isCancelled = await isUnjudged(file, write.query, plan);
+      const cancelledAt = isCancelled ? at : (plan.cancelled_at ?? null);
       const row = { ...plan, account, id, number, cancelled_at: cancelledAt };
       await insertRows(write.query, "batches", [row]);
       write.pending.append(planEvent(row, at, sums));
       if (cancelledAt) write.pending.append(cancelledEvent(BigInt(number), cancelledAt));
-      return { number, isStopped };
+      return { number, isCancelled };
     },
     {
       before: async (query) => {

@@ -319,27 +319,43 @@ export class RunLimits {
       { sql: this.#sql.recent, values: [this.#scope.number(own.number), since] },
       { sql: this.#sql.batches, values: [this.#scope.value(own.number)] },
     ];
-    const found = new Map(older);
-    for (const row of recent) found.set(numberIn(row.number), row);
+    const ofDay = recent.map((row) => [numberIn(row.number), row] as const);
+    const found = new Map([...older, ...ofDay.filter(([number]) => !older.has(number))]);
     const mayBeFree = [...found].flatMap(([number, { phase }]) =>
       phase === "free" || phase === "retired" ? [number] : [],
     );
     const freed = new Set<bigint>();
     const reserving = new Set(batches.map(({ number }) => numberIn(number)));
-    // A report of a person frees nothing, and nor does a record of another login: a sender could send more by it.
-    const isFreed = (one: FoundOperation) => {
-      if (mayHavePaid(one) || mayHavePaid(withoutOthers(one))) return false;
-      const countsAsRow = isFree(one) && one.batch !== null && reserving.has(one.batch);
-      return countsAsRow || one.reportedAt === undefined;
-    };
+    const ofOthers: FoundOperation[] = [];
     for (let from = 0; from < mayBeFree.length; from += comparedAtOnce) {
       const compared = yield* readOperations(mayBeFree.slice(from, from + comparedAtOnce));
-      for (const [number, one] of compared) if (isFreed(one)) freed.add(number);
+      for (const [number, one] of compared) {
+        if (mayHavePaid(one)) continue;
+        // A report of a person frees nothing, and nor does a record of another login: a sender could send more by it.
+        const isRow = isFree(one) && one.batch !== null && reserving.has(one.batch);
+        const isOfOthers = mayHavePaid(withoutOthers(one));
+        if (isRow && isOfOthers) ofOthers.push(one);
+        else if (isRow || !(isOfOthers || one.reportedAt !== undefined)) freed.add(number);
+      }
     }
+    const covering = yield* this.#coveringOf(ofOthers);
+    for (const { number, batch } of ofOthers)
+      if (batch !== null && covering.has(batch)) freed.add(number);
     const counted = [...found].flatMap(([number, row]) =>
       freed.has(number) ? [] : [useOfOperation(row, takeovers.get(number))],
     );
     return [...counted, ...batches.map(useOfBatch)];
+  }
+
+  /** The batches of rows that reserve all of their open rows: those that another login made look not sent too. */
+  *#coveringOf(rows: FoundOperation[]): Work<Set<bigint>> {
+    const covering = new Set<bigint>();
+    for (const batch of new Set(rows.map((one) => one.batch))) {
+      const [found] = yield* query(this.#sql.batch, batch);
+      if (found && numberIn(found.reserved_paisa) >= numberIn(found.open_paisa))
+        covering.add(numberIn(found.number));
+    }
+    return covering;
   }
 
   *#usesBeside({ isOwn }: OpenRows, sums: Gross, asking: Asking): Work<Use[]> {
@@ -595,7 +611,7 @@ function inFile(rows: LimitedRow[]): OpenRows {
   };
 }
 
-/** A writer edited rows between two statements of a transaction that has locked the ledger. */
+/** Rows changed between two statements: a writer edited them, although the ledger is locked for a plan. */
 function editedMeanwhile(): RowsMissing {
   return new RowsMissing("rows of a plan were edited while limits judged them");
 }
@@ -651,10 +667,16 @@ function statements(scope: GuardScope, { isIn }: Pick<Dialect, "isIn">) {
     OR o.batch IN (SELECT b.number FROM lenden.batches b WHERE b.actor = 'agent'))`;
   const columns = `o.number, o.kind, o.amount_paisa, o.recipient_key, o.created_at, o.accepted_at,
     o.phase, CASE WHEN ${isOfAgent} THEN 'agent' ELSE o.actor END AS actor`;
-  /** Of what was recorded more than a day ago, also whether an agent opened it again before. */
+  // A row of a plan may be an older operation, which was sent again as that row.
+  const isTakenOver = `EXISTS (SELECT 1 FROM lenden.events t
+    WHERE t.operation = o.number AND t.event IN ('resumed', 'reopened'))`;
+  const isPlannedByAgent = `EXISTS (SELECT 1 FROM lenden.batch_rows r CROSS JOIN lenden.batches b
+    WHERE r.reference = o.reference AND b.number = r.batch AND b.account = o.account
+      AND b.actor = 'agent' AND b.row_count IS NOT NULL AND ${isNotCancelled})`;
+  /** Of what was recorded more than a day ago, or taken over since, also whether it is the agents' by that. */
   const columnsOfOlder = `${columns}, EXISTS (SELECT 1 FROM lenden.events a
     WHERE a.operation = o.number AND (a.event = 'reopened' OR (a.event = 'resumed' AND a.data LIKE '%"seal":%'))
-      AND a.data LIKE '%"actor":"agent"%') AS reopened`;
+      AND a.data LIKE '%"actor":"agent"%') OR (${isTakenOver} AND ${isPlannedByAgent}) AS reopened`;
   // With the zero, no other statement uses the index of the day, and this one uses no other.
   const recent = `FROM lenden.operations o
     WHERE ${guardColumn("o.")} + 0 = CAST($1 AS bigint) AND ${isLimited} AND o.created_at > $2`;

@@ -23,6 +23,7 @@ import {
   judgeAgain,
   type Ordered,
   outcomeOfTaken,
+  type PlanPlace,
   resumedAnswer,
   timeOfOutcome,
   wasJudged,
@@ -34,7 +35,7 @@ import type { Denial, LimitFacts, Sender, Use } from "../limits.ts";
 import type { FoundOperation, Operation, Outcome } from "../operation.ts";
 import { type Sealer, sealOf } from "../seal.ts";
 import { canFollow } from "../transitions.ts";
-import { nowIn, type Recorder } from "../worker.ts";
+import { loginOf, nowIn, type Recorder } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import type { Driver } from "./driver.ts";
 import { claimKeysOf, createClaimFacts } from "./duplicates.ts";
@@ -132,7 +133,7 @@ class Group {
   /** Why an agent sends no row of the group, once it was asked. */
   #stopped: { denial: Denial | undefined } | undefined;
   /** By batch: the events that planned it. */
-  readonly #plans = new Map<bigint, number[]>();
+  readonly #plans = new Map<bigint, PlanPlace[]>();
   /** Claimed payouts whose reference other batches may have too. */
   readonly #claimed: bigint[] = [];
   /** The IDs that this group stores: of two operations with one ID, the second is read after the first was stored. */
@@ -196,10 +197,13 @@ class Group {
   }
 
   /** The places in the chain of the events that planned a batch. */
-  *#plansOf(batch: bigint): Work<number[]> {
+  *#plansOf(batch: bigint): Work<PlanPlace[]> {
     const known = this.#plans.get(batch);
     if (known) return known;
-    const plans = (yield* query(plansOfBatch, batch)).map(({ number }) => Number(number));
+    const own = loginOf(this.#parts.recorder);
+    const plans = (yield* query(plansOfBatch, batch)).map(({ number, login }) => {
+      return { place: Number(number), isOwn: login === own };
+    });
     this.#plans.set(batch, plans);
     return plans;
   }
@@ -535,7 +539,7 @@ const reserveRows = `
     WHERE o.number = given.number AND r.reference = o.reference GROUP BY r.batch, o.account) s
   WHERE b.number = s.batch AND b.account = s.account AND b.row_count IS NOT NULL`;
 
-const plansOfBatch = `SELECT e.number FROM lenden.events e
+const plansOfBatch = `SELECT e.number, e.login FROM lenden.events e
   WHERE e.batch = $1 AND e.event = 'plan'`;
 
 const idHolder = `

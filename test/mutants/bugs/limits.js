@@ -243,7 +243,7 @@ export const limitBugs = [
   },
   {
     name: "limits: a row is not judged that was not free when it was planned",
-    seam: "frees",
+    seam: "freeStates",
     decorate: () => () => [],
     tests: bounded("when it was planned is judged when it is sent"),
   },
