@@ -13,7 +13,7 @@ export interface TestCase {
 
 /** Writes an empty report, so that a path that cannot be written is known before the test. A pipe is written once. */
 export function prepareReport(file: string, suite: string): void {
-  if (statSync(file, { throwIfNoEntry: false })?.isFile() ?? true) writeReport(file, suite, []);
+  if (!isPipe(file)) writeReport(file, suite, []);
 }
 
 /**
@@ -39,6 +39,15 @@ function mayReplace(file: string): boolean {
   const found = statSync(file, { throwIfNoEntry: false });
   if (!found?.isFile() || found.size === 0) return true;
   return readFileSync(file, "latin1").startsWith("<?xml");
+}
+
+function isPipe(file: string): boolean {
+  try {
+    const found = statSync(file);
+    return found.isFIFO() || found.isCharacterDevice();
+  } catch {
+    return false;
+  }
 }
 
 /** An undecided case is `skipped`. */

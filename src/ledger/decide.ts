@@ -252,14 +252,14 @@ export interface PlanPlace {
 }
 
 /**
- * True if limits did not judge the row of a batch with its plan: it had a payout that was not free then. Of the plans of
- * a batch, one of this login is enough; those of others may be of any time.
+ * True if limits did not judge the row of a batch with its plan: it had a payout that was not free then. Others may add
+ * events that look like a plan, so those of this login count if there are any.
  */
 export function isUnjudgedRow(same: FoundOperation, request: Asked, plans: PlanPlace[]): boolean {
   if (isUnsettled(same)) return !wasJudged(same, request);
   const own = plans.filter(({ isOwn }) => isOwn);
   const wasFree = ({ place }: PlanPlace) => wasFreeAt(place, same);
-  return isFree(same) && !(own.length > 0 ? own.some(wasFree) : plans.every(wasFree));
+  return isFree(same) && !(own.length > 0 ? own : plans).every(wasFree);
 }
 
 /** True if an operation was free, or not yet recorded, at a place in the chain. */
@@ -505,7 +505,8 @@ function checkPayout(request: ClaimRequest, facts: ClaimFacts): Checked {
   // The row of a batch is sent again with its own reference, perhaps with another key.
   const isRow = (intent.batch ?? null) !== null;
   const isExcused = (one: FoundOperation) =>
-    (one === taken && isOwn(one)) || (isRow && one === facts.same);
+    (one === taken && isOwn(one)) ||
+    (isRow && one === facts.same && !mayHavePaid(withoutOthers(one)));
   const repetitionIn = (one: FoundOperation) => {
     const isOwnAccount = isOwn(one);
     const repetition = repetitionOf({ ...one, isOwnAccount }, scope);

@@ -366,8 +366,8 @@ export function recordedByOthers(
         ({ login }) =>
           login !== other,
     ),
-    // Its recorder too, once another login has sent it.
-    (one) => !isLate(one),
+    // What its recorder added after another login had sent it.
+    (one) => by.own === by.recorder || !isLate(one),
   ];
   const views = parts.flatMap((isBelieved) => {
     const newest = history.findLast((one) => !isBelieved(one) && one.event !== "late");

@@ -233,13 +233,17 @@ function rejectedClaim(
   const inspect = isUnsettled(earlier)
     ? `If another lenden process is still sending it, wait until it ends. ${resolveHint(id, kind, earlier)}`
     : `To see it, run 'lenden ledger show ${id}'.`;
+  const found =
+    earlier.status === "Cancelled"
+      ? ". Its cancelled record was found later, and may be that of another refund"
+      : "";
   // The first one may have been created: no hint leads to a second one then.
   const hint = isUnresolved(earlier)
     ? inspect
     : `${inspect} To send a second ${kind}, add --again.`;
   return new Failure(
     kind === "payment" ? "payment.duplicate" : "refund.duplicate",
-    `Duplicate ${kind}: the same ${kind} was ${kind === "payment" ? "created" : "sent"} on ${formatTime(createdAt)} (${id})${state === "CONFIRMED" ? "" : ended}.`,
+    `Duplicate ${kind}: the same ${kind} was ${kind === "payment" ? "created" : "sent"} on ${formatTime(createdAt)} (${id})${state === "CONFIRMED" ? found : ended}.`,
     { hint, operation: id },
   );
 }

@@ -168,10 +168,10 @@ export function repeatFailure(
         freesAt === null ? "" : `It can be sent from ${formatTime(freesAt)}.`,
         `To see the earlier one, run 'lenden ledger show ${id}'.`,
         isReported && reportedAt === undefined && others
-          ? `Login ${others.login} recorded another outcome of it, which limits believe after a day.`
+          ? `Login ${others.login} recorded another outcome of it, which limits trust after a day.`
           : "",
         isReported && isFree(earlier)
-          ? `A person reported its outcome, which limits believe after a day. To send that payout again, set --ref ${inCommand(name)}.`
+          ? `A person reported its outcome, which limits trust after a day. To send that payout again, set --ref ${inCommand(name)}.`
           : "",
         isOfAgents
           ? `To send a second payout, a person runs '${commandOf(order, isRecorded)}' in their own terminal.`

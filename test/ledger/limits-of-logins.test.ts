@@ -246,8 +246,9 @@ describeEach(databases, "I13: limits beside another login", ({ share }) => {
     expect(await claim(ledger, "B")).toMatchObject({ ...above, excess: { usedPaisa: 1000n } });
   });
 
-  test("a row is no repeat of itself, also with the next key and secret", async () => {
-    const { ledger, withNextKey, set } = await limited(await share());
+  /** A batch with a row of unknown outcome, whose plan is sealed again with the next key. */
+  async function sealedAgain() {
+    const { ledger, withNextKey, set, asBob } = await limited(await share());
     await set("repeat", "reject");
     const { batch } = await plan(ledger, "july", 2);
     await record(ledger, await rowClaimed(ledger, batch, "july-0"), unknown);
@@ -257,9 +258,20 @@ describeEach(databases, "I13: limits beside another login", ({ share }) => {
     expect(await withNextKey.batches.seal(read, other, new Set())).toMatchObject({
       kind: "planned",
     });
+    return { ledger, withNextKey, batch, asBob };
+  }
+
+  test("a row is no repeat of itself, also with the next key and secret", async () => {
+    const { withNextKey, batch } = await sealedAgain();
     await learn(withNextKey, "july-0", notCreated);
     expect(await rowClaimed(withNextKey, batch, "july-0", other)).toMatchObject({
       reference: "july-0",
     });
+  });
+
+  test("a row is a repeat with the next key, if it alone says that it was not created", async () => {
+    const { withNextKey, batch, asBob } = await sealedAgain();
+    await asBob(() => learn(withNextKey, "july-0", notCreated));
+    await expect(rowClaimed(withNextKey, batch, "july-0", other)).rejects.toThrow("repeat");
   });
 });

@@ -75,15 +75,12 @@ export function modelBatches(run: ModelRun, limits: ReturnType<typeof modelLimit
     state.changes.push({ batch: number });
   };
   const noteTaken = (number: bigint): void => {
-    const { rows, account, taken, wasPlanned } = withNumber(number);
+    const { rows, account, taken } = withNumber(number);
     const isTaken = ({ reference }: PlannedRow) =>
       state.operations.some(
         (one) => one.account === account && one.reference === reference && !isFree(one),
       );
-    for (const row of rows)
-      if (!isTaken(row)) taken.delete(row.reference);
-      else if (!wasPlanned) taken.add(row.reference);
-    withNumber(number).wasPlanned = true;
+    for (const row of rows) if (isTaken(row)) taken.add(row.reference);
   };
   /** A plan as it is read. Nothing but seals and accepted duplicates changes in it. */
   const read = (batch: Batch, rows: PlannedRow[], isSealed: boolean): ReadPlan => ({
@@ -282,10 +279,7 @@ export function modelBatches(run: ModelRun, limits: ReturnType<typeof modelLimit
         cancelledAt: null,
         plan: null,
       };
-      state.batches = [
-        ...state.batches,
-        { ...owned, batch, rows: [], taken: new Set(), wasPlanned: false },
-      ];
+      state.batches = [...state.batches, { ...owned, batch, rows: [], taken: new Set() }];
       return { kind: "ours", batch };
     },
     claimPlanned: async ({ number }, purpose) => lock(withNumber(number).batch, purpose),

@@ -69,7 +69,6 @@ export function modelLimits(run: ModelRun, found: (one: Operation) => FoundOpera
       ({ batch, rows, ...of }) =>
         of.account === account &&
         batch.actor === "agent" &&
-        batch.cancelledAt === null &&
         rows.some((row) => row.reference === reference),
     );
 

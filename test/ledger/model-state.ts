@@ -14,9 +14,8 @@ export interface ModelBatch extends Owned {
   batch: Batch;
   /** None until it is planned. */
   rows: PlannedRow[];
-  /** The references of rows whose payout was not free when the batch was planned, nor when it was sealed again. */
+  /** The references of rows whose payout was not free when the batch was planned, or when it was sealed again. */
   taken: Set<string>;
-  wasPlanned: boolean;
 }
 
 export interface ModelCallback extends Owned {

@@ -307,7 +307,7 @@ function createPlans(parts: Parts): Pick<BatchStore, "plan" | "cancel"> {
         if (is.kind !== "new") throw new NotPlanned({ kind: "changed-file", batch: is.batch });
         if (prepared.isChanged || (yield* isChangedSince(number, upTo)))
           throw new NotPlanned({ kind: "changed" });
-        // Its number was known before it was: a writer may have cancelled it already.
+        // A writer may have added the event before, because the next number is known.
         const [ended] = yield* query(
           `SELECT ${cancelledAt("b")} AS at FROM lenden.batches b WHERE b.number = $1`,
           number,

@@ -667,16 +667,19 @@ function statements(scope: GuardScope, { isIn }: Pick<Dialect, "isIn">) {
     OR o.batch IN (SELECT b.number FROM lenden.batches b WHERE b.actor = 'agent'))`;
   const columns = `o.number, o.kind, o.amount_paisa, o.recipient_key, o.created_at, o.accepted_at,
     o.phase, CASE WHEN ${isOfAgent} THEN 'agent' ELSE o.actor END AS actor`;
-  // A row of a plan may be an older operation, which was sent again as that row.
+  /** True for an older operation that an agent planned as a row: whoever takes it over sends that row. */
+  const isPlannedByAgent = `(EXISTS (SELECT 1 FROM lenden.batches x WHERE x.actor = 'agent')
+    AND EXISTS (SELECT 1 FROM lenden.batch_rows r CROSS JOIN lenden.batches b
+      WHERE r.reference = o.reference AND b.number = r.batch AND b.account = o.account
+        AND b.actor = 'agent' AND b.row_count IS NOT NULL))`;
   const isTakenOver = `EXISTS (SELECT 1 FROM lenden.events t
     WHERE t.operation = o.number AND t.event IN ('resumed', 'reopened'))`;
-  const isPlannedByAgent = `EXISTS (SELECT 1 FROM lenden.batch_rows r CROSS JOIN lenden.batches b
-    WHERE r.reference = o.reference AND b.number = r.batch AND b.account = o.account
-      AND b.actor = 'agent' AND b.row_count IS NOT NULL AND ${isNotCancelled})`;
-  /** Of what was recorded more than a day ago, or taken over since, also whether it is the agents' by that. */
-  const columnsOfOlder = `${columns}, EXISTS (SELECT 1 FROM lenden.events a
+  /** Of what was taken over, or recorded more than a day ago: also whether that made it the agents'. */
+  const columnsOfOlder = (
+    isRow: string,
+  ) => `${columns}, ${isRow} OR EXISTS (SELECT 1 FROM lenden.events a
     WHERE a.operation = o.number AND (a.event = 'reopened' OR (a.event = 'resumed' AND a.data LIKE '%"seal":%'))
-      AND a.data LIKE '%"actor":"agent"%') OR (${isTakenOver} AND ${isPlannedByAgent}) AS reopened`;
+      AND a.data LIKE '%"actor":"agent"%') AS reopened`;
   // With the zero, no other statement uses the index of the day, and this one uses no other.
   const recent = `FROM lenden.operations o
     WHERE ${guardColumn("o.")} + 0 = CAST($1 AS bigint) AND ${isLimited} AND o.created_at > $2`;
@@ -721,11 +724,11 @@ function statements(scope: GuardScope, { isIn }: Pick<Dialect, "isIn">) {
     /** $1 scope of operations, $2 time. */
     recent: `SELECT ${columns} ${recent}`,
     /** $1 scope of operations, $2 time. */
-    taken: `SELECT ${columnsOfOlder}, e.at, e.event, e.data FROM lenden.events e CROSS JOIN lenden.operations o
+    taken: `SELECT ${columnsOfOlder(isPlannedByAgent)}, e.at, e.event, e.data FROM lenden.events e CROSS JOIN lenden.operations o
       WHERE e.event IN ('resumed', 'reopened') AND e.at > $2 AND o.number = e.operation
         AND ${ofOperations("o", "$1")} AND ${isLimited} ORDER BY e.number`,
     /** $1 scope of accounts, $2 time. */
-    unresolved: `SELECT ${columnsOfOlder} FROM lenden.operations o
+    unresolved: `SELECT ${columnsOfOlder(`(${isTakenOver} AND ${isPlannedByAgent})`)} FROM lenden.operations o
       WHERE ${isIn("o.account", accounts)} AND o.phase = 'unresolved' AND o.state <> 'CONFIRMED'
         AND o.state IN ('INTENT', 'UNCERTAIN', 'CONFLICT') AND ${isLimited} AND o.created_at <= $2`,
     /** $1 scope of batches. */

@@ -128,7 +128,7 @@ class Group {
   readonly #at: string;
   /** By batch: what its rows that are claimed no longer reserve. */
   readonly #claimedPaisa = new Map<bigint, bigint>();
-  /** What an agent ordered again. */
+  /** What an agent ordered again in this group, of what was not the agents' before. */
   readonly #ofAgents: Use[] = [];
   /** Why an agent sends no row of the group, once it was asked. */
   #stopped: { denial: Denial | undefined } | undefined;
@@ -193,10 +193,10 @@ class Group {
     const { limits, account } = this.#parts;
     const asking = limits.ask(yield* account.read(), this.#write);
     const judged = yield* limits.ofClaim(request, asking, isFree(same));
-    return { ...facts, limits: this.#beside(judged) };
+    return { ...facts, limits: this.#withOrdered(judged) };
   }
 
-  /** The places in the chain of the events that planned a batch. */
+  /** The events that planned a batch: where they are in the chain, and whether this login added them. */
   *#plansOf(batch: bigint): Work<PlanPlace[]> {
     const known = this.#plans.get(batch);
     if (known) return known;
@@ -246,11 +246,11 @@ class Group {
     const own = yield* this.#parts.account.read();
     const reading = this.#parts.factsOf(this.#write, wave, own);
     const [facts] = yield* both(reading, this.#write.loseIfEnded());
-    return facts.map((one) => ({ ...one, limits: one.limits && this.#beside(one.limits) }));
+    return facts.map((one) => ({ ...one, limits: one.limits && this.#withOrdered(one.limits) }));
   }
 
-  /** With what agents ordered again in this group: its events are not stored yet. */
-  #beside(facts: LimitFacts & Sender): LimitFacts & Sender {
+  /** With what an agent ordered again in this group: its events are not stored yet. */
+  #withOrdered(facts: LimitFacts & Sender): LimitFacts & Sender {
     const paisa = this.#ofAgents.reduce((sum, use) => sum + use.paisa, 0n);
     const used = { ...facts.used, "agent-day": facts.used["agent-day"] + paisa };
     return { ...facts, used, uses: facts.uses && [...facts.uses, ...this.#ofAgents] };
@@ -337,7 +337,7 @@ class Group {
     const { limits, account } = this.#parts;
     const again = claimOfResumed(operation, sealer);
     const asking = limits.ask(yield* account.read(), this.#write);
-    const judged = this.#beside(yield* limits.ofClaim(again, asking));
+    const judged = this.#withOrdered(yield* limits.ofClaim(again, asking));
     const denial = judgeAgain(operation, { ...again, nowMs: asking.nowMs }, judged);
     if (denial) return { kind: "denied", denial };
     if (!hasValidSeal(operation, sealer)) return { kind: "not-sealed", operation };
@@ -349,7 +349,7 @@ class Group {
     }
     if (confirmed && !isDeepStrictEqual(asked, confirmed)) return { kind: "moved", operation };
     yield* this.#write.loseIfEnded();
-    yield* this.#takeOver(operation, { asked });
+    yield* this.#takeOver(operation, { asked }, null);
     return { kind: "taken", operation: { ...operation, ...operation.trusted }, asked };
   }
 
@@ -363,7 +363,7 @@ class Group {
     if (decision.kind === "resumed") {
       const ordered = decideOrder(decision.operation, request, sealerOf(request));
       if (isFree(decision.operation)) this.#unreserveOf(request, decision.operation, facts);
-      yield* this.#takeOver(decision.operation, ordered);
+      yield* this.#takeOver(decision.operation, ordered, request.intent.batch ?? null);
       return resumedAnswer(decision, ordered, { at, keyHash: recorder.owner.keyId });
     }
     if (decision.kind !== "new") return decision;
@@ -393,8 +393,12 @@ class Group {
     return { kind: "new", operation, earlier, ...(declared && { declared }) };
   }
 
-  /** Makes this process the holder. The new time shows other processes that the operation has changed. */
-  *#takeOver(operation: FoundOperation, ordered: Ordered): Work<void> {
+  /**
+   * Makes this process the holder. The new time shows other processes that the operation has changed.
+   *
+   * @param batch whose row it is sent as
+   */
+  *#takeOver(operation: FoundOperation, ordered: Ordered, batch: bigint | null): Work<void> {
     const { account, recorder } = this.#parts;
     const { number } = operation;
     // Others may have changed it while they counted this process as ended.
@@ -403,7 +407,9 @@ class Group {
     // The key that sends a reopened one is the only one that may resend it (P25b).
     if (isReopened) yield* account.store(this.#write, this.#at);
     const at = this.#at;
-    if (recorder.actor === "agent" && (isReopened || ordered.seal !== undefined)) {
+    const isAgents = operation.actor === "agent" || (batch !== null && operation.batch === batch);
+    const isOrdered = isReopened || ordered.seal !== undefined;
+    if (recorder.actor === "agent" && isOrdered && !isAgents) {
       const { kind, amountPaisa } = operation;
       const paisa = amountPaisa ?? 0n;
       this.#ofAgents.push({
