@@ -267,13 +267,22 @@ function wasFreeAt(place: number, { freeStates }: Pick<FoundOperation, "freeStat
   return freeStates.findLast((one) => one.place < place)?.isFree ?? true;
 }
 
+/** True if limits judged an unsettled payout for whoever sends it: the plan of a person did not ask those of agents. */
+export function wasJudgedFor(
+  { isAgent }: Pick<Sender, "isAgent">,
+  same: FoundOperation,
+  request: Asked,
+): boolean {
+  return isAgent ? wasChecked(same, request) : wasJudged(same, request);
+}
+
 /** Why a payout of unknown outcome is not sent again. It counts already, if this is what counts. */
 export function judgeAgain(
   same: FoundOperation,
   request: Asked & Pick<ClaimRequest, "intent">,
   facts: LimitFacts & Sender,
 ): Denial | undefined {
-  if (wasJudged(same, request)) return denialOf(facts.limits, facts);
+  if (wasJudgedFor(facts, same, request)) return denialOf(facts.limits, facts);
   return judgeBeside(same, request.intent, facts);
 }
 

@@ -234,22 +234,16 @@ type IsTrusted = (one: HistoryEvent) => boolean;
 
 /**
  * True for events of this run's login, and those that the current transaction adds. Those of the login that recorded the
- * operation count until another login takes it: what is sent from then on is not the order of its recorder, whose later
- * events are `isLate`.
+ * operation count until another login takes it: what is sent from then on is not the order of its recorder.
  */
-function trustOf(
-  { recorder, own }: Trusted,
-  history: HistoryEvent[],
-): { isTrusted: IsTrusted; isLate: IsTrusted } {
+function trustOf({ recorder, own }: Trusted, history: HistoryEvent[]): IsTrusted {
   const isOther = (login: string | undefined) => login !== undefined && login !== recorder;
   const taken = history.findIndex(
     ({ event, login }) => (event === "resumed" || event === "reopened") && isOther(login),
   );
   const until = new Set(taken < 0 ? history : history.slice(0, taken));
-  const isLate: IsTrusted = (one) => one.login === recorder && !until.has(one);
-  const isTrusted: IsTrusted = (one) =>
+  return (one) =>
     one.login === undefined || one.login === own || (one.login === recorder && until.has(one));
-  return { isTrusted, isLate };
 }
 
 /**
@@ -280,7 +274,7 @@ export function sendableBy(
   { createdAt, keyHash }: Pick<Operation, "createdAt" | "keyHash">,
   history: HistoryEvent[],
 ): Sendable {
-  const { isTrusted } = trustOf(trusted, history);
+  const isTrusted = trustOf(trusted, history);
   const reopened = history.findLast((one) => one.event === "reopened" && isTrusted(one));
   const later = history.slice(reopened ? history.indexOf(reopened) : 0);
   const resumed = later.filter((one) => one.event === "resumed" && isTrusted(one));
@@ -346,16 +340,29 @@ export function latestOf(events: HistoryEvent[]): string | undefined {
     .at(-1);
 }
 
+/** What a login that took an operation knows: all until then, and what it and this run's login add. */
+function viewsOfTakers({ own }: Trusted, history: HistoryEvent[]): IsTrusted[] {
+  const isTaken = ({ event }: HistoryEvent) =>
+    event === "intent" || event === "resumed" || event === "reopened";
+  const takers = new Set(history.filter(isTaken).map(({ login }) => login));
+  return [...takers].map((taker): IsTrusted => {
+    const last = history.findLastIndex((one) => isTaken(one) && one.login === taker);
+    const before = new Set(history.slice(0, last + 1));
+    const by = [undefined, own, taker];
+    return (one) => before.has(one) || by.includes(one.login);
+  });
+}
+
 /**
  * What the events that a run does not trust say of an operation, and what the others say. Of several logins each may have
- * sent it, so what one of them recorded is also omitted alone.
+ * sent it, so what one of them recorded is also omitted alone, and what all others added after one of them took it.
  */
 export function recordedByOthers(
   by: Trusted,
   { number }: Pick<Operation, "number">,
   history: HistoryEvent[],
 ): FoundOperation["others"] {
-  const { isTrusted, isLate } = trustOf(by, history);
+  const isTrusted = trustOf(by, history);
   if (history.every(isTrusted)) return null;
   const known = [undefined, by.own, by.recorder];
   const others = new Set(history.map(({ login }) => login).filter((one) => !known.includes(one)));
@@ -366,15 +373,18 @@ export function recordedByOthers(
         ({ login }) =>
           login !== other,
     ),
-    // What its recorder added after another login had sent it.
-    (one) => by.own === by.recorder || !isLate(one),
+    ...viewsOfTakers(by, history),
   ];
   const views = parts.flatMap((isBelieved) => {
     const newest = history.findLast((one) => !isBelieved(one) && one.event !== "late");
     const without = replay(number, trustedEvents(isBelieved, history));
     return newest && without ? [{ newest, without }] : [];
   });
-  const view = views.find(({ without }) => mayHavePaid(without)) ?? views[0];
+  const paid = views.filter(({ without }) => mayHavePaid(without));
+  const newest = paid.sort((one, other) =>
+    one.without.updatedAt < other.without.updatedAt ? 1 : -1,
+  );
+  const view = newest[0] ?? views[0];
   if (!view) return null;
   const { state, status, code, acceptedAt, updatedAt } = view.without;
   const { login = "", at, number: place = 0 } = view.newest;

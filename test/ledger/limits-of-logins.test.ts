@@ -274,4 +274,66 @@ describeEach(databases, "I13: limits beside another login", ({ share }) => {
     await asBob(() => learn(withNextKey, "july-0", notCreated));
     await expect(rowClaimed(withNextKey, batch, "july-0", other)).rejects.toThrow("repeat");
   });
+
+  test("a row that it copied from a person's plan is an agent's once an agent has sent it", async () => {
+    const { ledger, asAgent, set, asBob } = await limited(await share());
+    const { batch } = await plan(ledger, "july", 1);
+    await asBob(async () => record(ledger, await rowClaimed(ledger, batch, "july-0"), unknown));
+    await set("agent-day", "900");
+    const intent = payout("july-0", { asked: askedFor(1, "july-0") });
+    const sent = await asAgent.claim({ intent, onDuplicate: "reject-if-unknown", sealer });
+    expect(sent).toMatchObject({ kind: "resumed" });
+    expect(await claim(asAgent, "B")).toMatchObject({
+      ...{ kind: "above-limit", excess: { limit: "agent-day", usedPaisa: 500n } },
+    });
+  });
+
+  test("a plan that it made for an agent is a person's once a person has sealed it", async () => {
+    const { ledger, asAgent, asBob } = await limited(await share());
+    const { batch } = await asBob(() => plan(asAgent, "july", 1, other));
+    const own = await ledger.batches.claimPlanned(batch);
+    const read = await ledger.batches.readPlan(own.batch, sealer);
+    expect(await ledger.batches.seal(read, sealer, new Set())).toMatchObject({ kind: "planned" });
+    await ledger.batches.release(batch);
+    expect(await asAgent.batches.claimPlanned(batch)).toMatchObject({
+      ...{ kind: "denied", denial: { kind: "not-of-agent" } },
+    });
+  });
+
+  test.each([1, 2])(
+    "what %d of them record after this login sent it frees nothing",
+    async (logins) => {
+      const shared = await share();
+      const { ledger, set, as, asBob, pass } = await limited(shared);
+      await asBob(async () => record(ledger, await claimed(ledger, payout("A")), denied));
+      await shared.run("UPDATE operations SET login = 'bob'");
+      await as("ann", async () => record(ledger, await claimed(ledger, payout("A")), accepted));
+      await asBob(() => learn(ledger, "A", cancelled));
+      if (logins === 2) await as("carol", () => learn(ledger, "A", cancelled));
+      await set("repeat", "reject");
+      await set("day", "900");
+      expect(await claim(ledger, "B")).toMatchObject(above);
+      await set("day", "5000");
+      const { asked } = payout("A");
+      const intent = payout("B", { asked: { ...asked, merchantRef: "B" } });
+      const again = () => ledger.claim({ intent, onDuplicate: "reject-if-unknown", sealer });
+      expect(await again()).toMatchObject({ kind: "repeat" });
+      pass(25);
+      expect(await again()).toMatchObject({ kind: "new" });
+    },
+  );
+
+  test("what it recorded as the row of another batch, and this login sent, stays counted", async () => {
+    const shared = await share();
+    const { ledger, set, as, asBob } = await limited(shared);
+    const { batch } = await plan(ledger, "july", 2);
+    const intent = payout("A", { batch: batch.number });
+    await asBob(async () => record(ledger, await claimed(ledger, intent), denied));
+    await shared.run("UPDATE operations SET login = 'bob'");
+    await as("ann", async () => record(ledger, await claimed(ledger, payout("A")), unknown));
+    await asBob(() => learn(ledger, "A", notCreated));
+    await shared.run("UPDATE batches SET reserved_paisa = 1000");
+    await set("day", "1500");
+    expect(await claim(ledger, "B")).toMatchObject({ ...above, excess: { usedPaisa: 1500n } });
+  });
 });

@@ -547,6 +547,16 @@ describeEach(databases, "I13: limits", ({ share }) => {
     expect(await taken(agent, "B")).toMatchObject(above("agent-day", 500n));
   });
 
+  test("of agents: what an agent planned counts for agents, also as a row of another batch", async () => {
+    const { ledger, opened } = await setup({ "agent-day": "900" });
+    const agent = await opened(2, { actor: "agent" });
+    await planned(agent, "july", 1);
+    const { batch } = await planned(ledger, "person", 1, 500n, "july");
+    await rowSent(ledger, batch, "july-0", accepted("P1"));
+    expect(await taken(agent, "B")).toMatchObject(above("agent-day", 500n));
+    expect(await taken(ledger, "B")).toMatchObject({ kind: "new" });
+  });
+
   test("of agents: what an agent opens again in one commit counts", async () => {
     const { ledger, opened } = await setup({ "agent-day": "900" });
     for (const reference of ["A", "B"]) await sent(ledger, reference, notSent);

@@ -49,9 +49,7 @@ export function modelLimits(run: ModelRun, found: (one: Operation) => FoundOpera
     if (!mayHavePaid(one) && (countsAsRow || !state.reported.has(one.number))) return [];
     const takenAt = isUnresolved(one) ? null : run.takenAt(one);
     if (takenAt !== null && takenAt <= since && one.createdAt <= since) return [];
-    const planned = state.batches.find(({ batch }) => batch.number === one.batch)?.batch;
-    const isOfAgent =
-      one.actor === "agent" || planned?.actor === "agent" || isTakenFromPlanOfAgent(one);
+    const isOfAgent = one.actor === "agent" || isPlannedByAgent(one);
     return [
       {
         ...{ kind: one.kind, paisa: one.amountPaisa ?? 0n, takenAt },
@@ -63,8 +61,7 @@ export function modelLimits(run: ModelRun, found: (one: Operation) => FoundOpera
     ];
   }
 
-  const isTakenFromPlanOfAgent = ({ number, reference, account }: Operation) =>
-    state.taken.has(number) &&
+  const isPlannedByAgent = ({ reference, account }: Operation) =>
     state.batches.some(
       ({ batch, rows, ...of }) =>
         of.account === account &&

@@ -456,7 +456,7 @@ describeEach(databases, "a claim beside what another login recorded:", ({ share 
     ["an accepted refund", accepted],
     ["a refund of unknown outcome", unknown],
   ])("%s as another record, which this login checks", async (_, own) => {
-    const { ledger, asBob } = await withBob(await share());
+    const { ledger, asBob, pass } = await withBob(await share());
     const operation = await claimed(ledger, refund("T"));
     await record(ledger, operation, own);
     const older = { state: "CONFIRMED", remoteId: "X0", status: "Processing" } as const;
@@ -469,6 +469,9 @@ describeEach(databases, "a claim beside what another login recorded:", ({ share 
     const request = { intent: refund("T"), onDuplicate: "reject", paidPaisa: 1_000n } as const;
     const declared = { id: operation.id, others: { login: "bob" } };
 
+    // A record that was found later may be that of another refund.
+    if (own === unknown) expect(await ledger.claim(request)).toMatchObject({ kind: "duplicate" });
+    if (own === unknown) pass(25);
     expect(await ledger.preview(request)).toMatchObject({ declared });
     expect(await ledger.claim(request)).toMatchObject({ declared });
   });

@@ -40,7 +40,7 @@ import {
 import type { FoundOperation, Intent } from "../operation.ts";
 import type { Sealer } from "../seal.ts";
 import { isTrue, known, numberIn, type Row, reader, readRow, textOrNull } from "../values.ts";
-import { nowIn, type Recorder } from "../worker.ts";
+import { loginOf, nowIn, type Recorder } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import { isNotCancelled, isOpenRow, plansOfRows } from "./conditions.ts";
 import { type Dialect, type Driver, scopeOf } from "./driver.ts";
@@ -105,7 +105,7 @@ export class RunLimits {
     this.#scope = scopeOf(owner, dialect);
     const { isProduction } = this.#scope;
     this.#sender = { isAgent: actor === "agent", isProduction, expectsLimits };
-    this.#sql = statements(this.#scope, dialect);
+    this.#sql = statements(this.#scope, dialect, this.#sender.isAgent);
   }
 
   /** A question in a transaction. @param own the account of the run */
@@ -175,13 +175,20 @@ export class RunLimits {
 
   /** Why a batch is not sent that was judged when it was planned. */
   *ofPlanned(
-    { id, actor, createdAt }: Pick<Batch, "id" | "actor" | "createdAt">,
+    { id, number, actor, createdAt }: Pick<Batch, "id" | "number" | "actor" | "createdAt">,
     own: NamedAccount,
     nowMs: number,
   ): Work<Denial | undefined> {
     if (isAhead(createdAt, nowMs)) return { kind: "planned-ahead", batch: id, createdAt };
-    if (this.#sender.isAgent && actor !== "agent") return { kind: "not-of-agent", batch: id };
+    if (this.#sender.isAgent && !(actor === "agent" && (yield* this.#isOwnPlan(number))))
+      return { kind: "not-of-agent", batch: id };
     return yield* this.ofSender(own);
+  }
+
+  /** True if this login planned a batch first: others may say that an agent did. */
+  *#isOwnPlan(batch: bigint): Work<boolean> {
+    const [first] = yield* query(firstPlan, batch);
+    return first?.login === loginOf(this.#asked.recorder);
   }
 
   /** Why nothing is sent, not even what counts already. */
@@ -338,24 +345,23 @@ export class RunLimits {
         else if (isRow || !(isOfOthers || one.reportedAt !== undefined)) freed.add(number);
       }
     }
-    const covering = yield* this.#coveringOf(ofOthers);
-    for (const { number, batch } of ofOthers)
-      if (batch !== null && covering.has(batch)) freed.add(number);
+    for (const number of yield* this.#reservedOf(ofOthers, batches)) freed.add(number);
     const counted = [...found].flatMap(([number, row]) =>
       freed.has(number) ? [] : [useOfOperation(row, takeovers.get(number))],
     );
     return [...counted, ...batches.map(useOfBatch)];
   }
 
-  /** The batches of rows that reserve all of their open rows: those that another login made look not sent too. */
-  *#coveringOf(rows: FoundOperation[]): Work<Set<bigint>> {
-    const covering = new Set<bigint>();
-    for (const batch of new Set(rows.map((one) => one.batch))) {
-      const [found] = yield* query(this.#sql.batch, batch);
-      if (found && numberIn(found.reserved_paisa) >= numberIn(found.open_paisa))
-        covering.add(numberIn(found.number));
+  /** Of what another login made look not sent: the rows of batches that reserve all of their open rows. */
+  *#reservedOf(operations: FoundOperation[], batches: Row[]): Work<bigint[]> {
+    const reserved: bigint[] = [];
+    for (const { number, batch, reference } of operations) {
+      const counted = batches.find((one) => numberIn(one.number) === batch);
+      const [found] = yield* query(this.#sql.openRow, batch, reference);
+      if (counted && found && numberIn(counted.reserved_paisa) >= numberIn(found.open_paisa))
+        reserved.push(number);
     }
-    return covering;
+    return reserved;
   }
 
   *#usesBeside({ isOwn }: OpenRows, sums: Gross, asking: Asking): Work<Use[]> {
@@ -656,28 +662,24 @@ export const wrongReserves = `SELECT w.id, w.reserved_paisa FROM (
 export const correctReserves = `UPDATE lenden.batches AS b SET reserved_paisa = ${openPaisa}
   WHERE b.row_count IS NOT NULL AND b.reserved_paisa <> ${openPaisa}`;
 
+const firstPlan = `SELECT e.login FROM lenden.events e
+  WHERE e.batch = $1 AND e.event = 'plan' ORDER BY e.number LIMIT 1`;
+
 const changesSql = `SELECT l.name, l.value, l.set_at, l.login FROM lenden.limits l
   WHERE l.environment = $1 AND l.account = $2 ORDER BY l.number`;
 
-function statements(scope: GuardScope, { isIn }: Pick<Dialect, "isIn">) {
+function statements(scope: GuardScope, { isIn }: Pick<Dialect, "isIn">, isAgent: boolean) {
   const { ofOperations, inSql, isProduction } = scope;
   const isLimited = "o.kind IN ('payout', 'refund')";
   // A row that an agent planned is the agents', whoever sends it: it may be open again, and be sent by an agent.
-  const isOfAgent = `(o.actor = 'agent'
-    OR o.batch IN (SELECT b.number FROM lenden.batches b WHERE b.actor = 'agent'))`;
-  const columns = `o.number, o.kind, o.amount_paisa, o.recipient_key, o.created_at, o.accepted_at,
-    o.phase, CASE WHEN ${isOfAgent} THEN 'agent' ELSE o.actor END AS actor`;
-  /** True for an older operation that an agent planned as a row: whoever takes it over sends that row. */
-  const isPlannedByAgent = `(EXISTS (SELECT 1 FROM lenden.batches x WHERE x.actor = 'agent')
+  const isOfAgent = `(o.actor = 'agent' OR (EXISTS (SELECT 1 FROM lenden.batches x WHERE x.actor = 'agent')
     AND EXISTS (SELECT 1 FROM lenden.batch_rows r CROSS JOIN lenden.batches b
       WHERE r.reference = o.reference AND b.number = r.batch AND b.account = o.account
-        AND b.actor = 'agent' AND b.row_count IS NOT NULL))`;
-  const isTakenOver = `EXISTS (SELECT 1 FROM lenden.events t
-    WHERE t.operation = o.number AND t.event IN ('resumed', 'reopened'))`;
-  /** Of what was taken over, or recorded more than a day ago: also whether that made it the agents'. */
-  const columnsOfOlder = (
-    isRow: string,
-  ) => `${columns}, ${isRow} OR EXISTS (SELECT 1 FROM lenden.events a
+        AND b.actor = 'agent' AND b.row_count IS NOT NULL)))`;
+  const columns = `o.number, o.kind, o.amount_paisa, o.recipient_key, o.created_at, o.accepted_at,
+    o.phase, CASE WHEN ${isOfAgent} THEN 'agent' ELSE o.actor END AS actor`;
+  /** Of what was taken over, or recorded more than a day ago: also whether an agent ordered it again. */
+  const columnsOfOlder = `${columns}, EXISTS (SELECT 1 FROM lenden.events a
     WHERE a.operation = o.number AND (a.event = 'reopened' OR (a.event = 'resumed' AND a.data LIKE '%"seal":%'))
       AND a.data LIKE '%"actor":"agent"%') AS reopened`;
   // With the zero, no other statement uses the index of the day, and this one uses no other.
@@ -718,17 +720,17 @@ function statements(scope: GuardScope, { isIn }: Pick<Dialect, "isIn">) {
   const reserving = (columns: string, whose: string) => `SELECT ${columns} FROM lenden.batches b
     WHERE ${inSql("b", whose)} AND b.reserved_paisa > 0 AND ${isNotCancelled}`;
   return {
-    /** $1 scope of operations, $2 time. */
+    /** What agents sent is asked for by agents alone. $1 scope of operations, $2 time. */
     sums: `SELECT ${sum("payouts", "o.kind = 'payout'")}, ${sum("refunds", "o.kind = 'refund'")},
-      ${sum("agents", isOfAgent)} ${recent}`,
+      ${isAgent ? sum("agents", isOfAgent) : "0 AS agents"} ${recent}`,
     /** $1 scope of operations, $2 time. */
     recent: `SELECT ${columns} ${recent}`,
     /** $1 scope of operations, $2 time. */
-    taken: `SELECT ${columnsOfOlder(isPlannedByAgent)}, e.at, e.event, e.data FROM lenden.events e CROSS JOIN lenden.operations o
+    taken: `SELECT ${columnsOfOlder}, e.at, e.event, e.data FROM lenden.events e CROSS JOIN lenden.operations o
       WHERE e.event IN ('resumed', 'reopened') AND e.at > $2 AND o.number = e.operation
         AND ${ofOperations("o", "$1")} AND ${isLimited} ORDER BY e.number`,
     /** $1 scope of accounts, $2 time. */
-    unresolved: `SELECT ${columnsOfOlder(`(${isTakenOver} AND ${isPlannedByAgent})`)} FROM lenden.operations o
+    unresolved: `SELECT ${columnsOfOlder} FROM lenden.operations o
       WHERE ${isIn("o.account", accounts)} AND o.phase = 'unresolved' AND o.state <> 'CONFIRMED'
         AND o.state IN ('INTENT', 'UNCERTAIN', 'CONFLICT') AND ${isLimited} AND o.created_at <= $2`,
     /** $1 scope of batches. */
@@ -739,6 +741,9 @@ function statements(scope: GuardScope, { isIn }: Pick<Dialect, "isIn">) {
     ),
     /** $1 scope of batches. */
     batches: `${reserving("b.number, b.id, b.created_at, b.reserved_paisa, b.actor, b.profile", "$1")} ORDER BY b.number`,
+    /** What all open rows of the batch of a row add up to. $1 batch, $2 reference. */
+    openRow: `SELECT ${openPaisa} AS open_paisa FROM lenden.batches b WHERE b.number = $1
+      AND EXISTS (SELECT 1 FROM lenden.batch_rows r WHERE r.batch = b.number AND r.reference = $2)`,
     /** $1 batch. */
     batch: `SELECT b.number, b.id, b.created_at, b.reserved_paisa, b.actor, b.profile, ${openPaisa} AS open_paisa
       FROM lenden.batches b WHERE b.number = $1`,

@@ -26,7 +26,8 @@ import {
   type PlanPlace,
   resumedAnswer,
   timeOfOutcome,
-  wasJudged,
+  wasChecked,
+  wasJudgedFor,
 } from "../decide.ts";
 import { withDeclared } from "../declared.ts";
 import { readEvent, takenOver } from "../events.ts";
@@ -342,14 +343,15 @@ class Group {
     if (denial) return { kind: "denied", denial };
     if (!hasValidSeal(operation, sealer)) return { kind: "not-sealed", operation };
     const asked = operation.lastAsked;
-    if (!wasJudged(operation, { sealer, nowMs: asking.nowMs })) {
+    const by = { sealer, nowMs: asking.nowMs };
+    if (!wasJudgedFor(judged, operation, by)) {
       const [facts] = yield* this.#factsOf([again]);
       const checked = facts && checkDuplicates(again, { ...facts, limits: judged });
       if (checked && "kind" in checked) return { kind: "repeats", decision: checked, asked };
     }
     if (confirmed && !isDeepStrictEqual(asked, confirmed)) return { kind: "moved", operation };
     yield* this.#write.loseIfEnded();
-    yield* this.#takeOver(operation, { asked }, null);
+    yield* this.#takeOver(operation, this.#ordered(operation, { asked }, by), null);
     return { kind: "taken", operation: { ...operation, ...operation.trusted }, asked };
   }
 
@@ -361,7 +363,8 @@ class Group {
     const stopped = isSent ? yield* this.#stopOfAgent(request) : undefined;
     if (stopped) return stopped;
     if (decision.kind === "resumed") {
-      const ordered = decideOrder(decision.operation, request, sealerOf(request));
+      const sealed = decideOrder(decision.operation, request, sealerOf(request));
+      const ordered = this.#ordered(decision.operation, sealed, { ...request, nowMs: facts.nowMs });
       if (isFree(decision.operation)) this.#unreserveOf(request, decision.operation, facts);
       yield* this.#takeOver(decision.operation, ordered, request.intent.batch ?? null);
       return resumedAnswer(decision, ordered, { at, keyHash: recorder.owner.keyId });
@@ -391,6 +394,16 @@ class Group {
     if (found)
       yield* this.#record({ kind: "record", operation: number, outcome: found, release: true });
     return { kind: "new", operation, earlier, ...(declared && { declared }) };
+  }
+
+  /** What a login did not order before is an agent's order once an agent sends it: then its event has the seal. */
+  #ordered(
+    operation: FoundOperation,
+    ordered: Ordered,
+    by: Parameters<typeof wasChecked>[1],
+  ): Ordered {
+    const isAgents = this.#parts.recorder.actor === "agent" && isUnsettled(operation);
+    return isAgents && !wasChecked(operation, by) ? { seal: operation.seal, ...ordered } : ordered;
   }
 
   /**
