@@ -203,7 +203,7 @@ interface Asked extends Pick<ClaimRequest, "sealer"> {
 export function wasChecked(same: FoundOperation, { sealer, nowMs }: Asked): boolean {
   const isOrdered =
     isSealedBy(sealer, same) && (same.batch === null || same.orderedAt !== undefined);
-  return isOrdered && !isAhead(same.openedAt, nowMs) && isUnsettled(withoutOthers(same));
+  return isOrdered && !isAhead(same.openedAt, nowMs) && isUnsettledWithoutOthers(same);
 }
 
 /** More than the API tolerates between its clock and that of a machine which sends payouts. */
@@ -224,6 +224,10 @@ export function withoutOthers(one: FoundOperation): FoundOperation {
   return { ...one, ...one.others?.without };
 }
 
+function isUnsettledWithoutOthers({ others, ...one }: FoundOperation): boolean {
+  return others ? others.isUnsettled : isUnsettled(one);
+}
+
 /** The newest change of an operation, with and without the events of others: whoever adds one writes its time. */
 function changedAt(one: FoundOperation): string {
   const { updatedAt } = withoutOthers(one);
@@ -240,7 +244,7 @@ export function wasJudged(same: FoundOperation, request: Asked): boolean {
     isOfPlan &&
     isSealedBy(request.sealer, same) &&
     !isAhead(same.openedAt, request.nowMs) &&
-    isUnsettled(withoutOthers(same))
+    isUnsettledWithoutOthers(same)
   );
 }
 
@@ -255,8 +259,12 @@ export interface PlanPlace {
  * True if limits did not judge the row of a batch with its plan: it had a payout that was not free then. Others may add
  * events that look like a plan, so those of this login count if there are any.
  */
-export function isUnjudgedRow(same: FoundOperation, request: Asked, plans: PlanPlace[]): boolean {
-  if (isUnsettled(same)) return !wasJudged(same, request);
+export function isUnjudgedRow(
+  same: FoundOperation,
+  { isAgent, ...request }: Asked & Pick<Sender, "isAgent">,
+  plans: PlanPlace[],
+): boolean {
+  if (isUnsettled(same)) return !wasJudgedFor({ isAgent }, same, request);
   const own = plans.filter(({ isOwn }) => isOwn);
   const wasFree = ({ place }: PlanPlace) => wasFreeAt(place, same);
   return isFree(same) && !(own.length > 0 ? own : plans).every(wasFree);

@@ -1,6 +1,6 @@
 import { type Actor, actors } from "../domain/actor.ts";
 import { isObject, jsonIn } from "../domain/json.ts";
-import { isFree, states } from "../domain/state.ts";
+import { isFree, isUnresolved, isUnsettled, states } from "../domain/state.ts";
 import { type FieldFrom, intentColumns, type Recorded, recordedBy } from "./columns.ts";
 import { decideOutcome, isSamePayout, mayHavePaid, payoutOf } from "./decide.ts";
 import type { FoundOperation, Operation, Outcome, Sendable } from "./operation.ts";
@@ -381,14 +381,21 @@ export function recordedByOthers(
     return newest && without ? [{ newest, without }] : [];
   });
   const paid = views.filter(({ without }) => mayHavePaid(without));
-  const newest = paid.sort((one, other) =>
-    one.without.updatedAt < other.without.updatedAt ? 1 : -1,
-  );
-  const view = newest[0] ?? views[0];
+  const view = paid.find(({ without }) => isUnresolved(without)) ?? paid[0] ?? views[0];
   if (!view) return null;
-  const { state, status, code, acceptedAt, updatedAt } = view.without;
   const { login = "", at, number: place = 0 } = view.newest;
-  return { login, at, place, without: { state, status, code, acceptedAt, updatedAt } };
+  const { state, status, code } = view.without;
+  const newestOf = (times: (string | null)[]) =>
+    times
+      .filter((one) => one !== null)
+      .sort()
+      .at(-1);
+  const alike = paid.length > 0 ? paid : [view];
+  // Each view is of another login: together they say when something was sent or accepted last.
+  const acceptedAt = newestOf(alike.map(({ without }) => without.acceptedAt)) ?? null;
+  const updatedAt = newestOf(alike.map(({ without }) => without.updatedAt)) ?? at;
+  const without = { state, status, code, acceptedAt, updatedAt };
+  return { login, at, place, without, isUnsettled: views.every((one) => isUnsettled(one.without)) };
 }
 
 /**

@@ -75,6 +75,8 @@ interface RecordedByOthers {
   at: string;
   /** In the chain of events. */
   place: number;
+  /** True if its outcome is unknown without them, whichever of them are omitted. */
+  isUnsettled: boolean;
   /** The operation without all of them. */
   without: Pick<Operation, "state" | "status" | "code" | "acceptedAt" | "updatedAt">;
 }

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { whichBatch } from "../../src/batches/identity.ts";
 import type { Batch } from "../../src/ledger/batch.ts";
+import { type HistoryEvent, recordedByOthers } from "../../src/ledger/events.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Outcome } from "../../src/ledger/operation.ts";
 import { createSealer } from "../../src/ledger/seal.ts";
@@ -335,5 +336,41 @@ describeEach(databases, "I13: limits beside another login", ({ share }) => {
     await shared.run("UPDATE batches SET reserved_paisa = 1000");
     await set("day", "1500");
     expect(await claim(ledger, "B")).toMatchObject({ ...above, excess: { usedPaisa: 1500n } });
+  });
+
+  test("several of them hide no payout of unknown outcome that this login sent", async () => {
+    const { ledger } = await limited(await share());
+    const operation = await claimed(ledger, payout("A"));
+    await record(ledger, operation, unknown);
+    const own = await ledger.historyOf(operation);
+    const [later, old] = ["2026-11-20T12:00:00.000Z", "2026-11-18T12:00:00.000Z"];
+    const taker = { holder: "{}", origin: "{}", actor: "person", wasReleased: true } as const;
+    const history: HistoryEvent[] = [
+      ...own,
+      { at: later, event: "resumed", login: "bob", data: taker },
+      { at: old, event: "attempt", login: "bob", data: accepted },
+      { at: later, event: "look", login: "bob", data: { state: "CONFIRMED", status: "Completed" } },
+      { at: later, event: "look", login: "carol", data: cancelled },
+    ];
+    const by = { recorder: own[0]?.login ?? "", own: own[0]?.login ?? "" };
+    expect(recordedByOthers(by, operation, history)).toMatchObject({
+      ...{ login: "carol", isUnsettled: false, without: { state: "UNCERTAIN", updatedAt: later } },
+    });
+  });
+
+  test("an agent's batch sends no rows above its limit that a person planned", async () => {
+    const { ledger, asAgent, set, asBob } = await limited(await share());
+    const { batch } = await plan(ledger, "july", 2);
+    for (const reference of ["july-0", "july-1"])
+      await asBob(async () => record(ledger, await rowClaimed(ledger, batch, reference), unknown));
+    await set("agent-day", "900");
+    const ofAgent = await asAgent.batches.claim(batchFile("agent"), whichBatch);
+    const rows = () =>
+      [1, 2].map((row) => plannedRow(row, { reference: `july-${row - 1}`, amountPaisa: 500n }));
+    const upTo = await asAgent.newestEvent();
+    const answer = await asAgent.batches.plan(ofAgent.batch, planning(rows, upTo));
+    expect(answer).toMatchObject({
+      ...{ kind: "denied", denial: { ...above, excess: { limit: "agent-day" } } },
+    });
   });
 });

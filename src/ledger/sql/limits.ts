@@ -10,7 +10,7 @@ import {
   duplicatesSince,
   isAhead,
   mayHavePaid,
-  wasJudged,
+  wasJudgedFor,
   withoutOthers,
 } from "../decide.ts";
 import { type HistoryEvent, readEvent } from "../events.ts";
@@ -253,7 +253,8 @@ export class RunLimits {
       for (const row of rows) {
         const one = found.get(numberIn(row.number));
         if (!one || isFree(one)) throw editedMeanwhile();
-        if (isUnsettled(one) && !wasJudged(one, { sealer, nowMs })) unjudged.push(row);
+        const isJudged = wasJudgedFor(this.#sender, one, { sealer, nowMs });
+        if (isUnsettled(one) && !isJudged) unjudged.push(row);
       }
     }
     return unjudged;
@@ -355,11 +356,16 @@ export class RunLimits {
   /** Of what another login made look not sent: the rows of batches that reserve all of their open rows. */
   *#reservedOf(operations: FoundOperation[], batches: Row[]): Work<bigint[]> {
     const reserved: bigint[] = [];
+    const covering = new Map<bigint | null, boolean>();
     for (const { number, batch, reference } of operations) {
-      const counted = batches.find((one) => numberIn(one.number) === batch);
-      const [found] = yield* query(this.#sql.openRow, batch, reference);
-      if (counted && found && numberIn(counted.reserved_paisa) >= numberIn(found.open_paisa))
-        reserved.push(number);
+      if (!covering.has(batch)) {
+        const counted = batches.find((one) => numberIn(one.number) === batch);
+        const [found] = yield* query(this.#sql.batch, batch);
+        const isWhole = numberIn(counted?.reserved_paisa) >= numberIn(found?.open_paisa);
+        covering.set(batch, counted !== undefined && found !== undefined && isWhole);
+      }
+      const rows = covering.get(batch) ? yield* query(this.#sql.row, batch, reference) : [];
+      if (rows.length > 0) reserved.push(number);
     }
     return reserved;
   }
@@ -741,9 +747,8 @@ function statements(scope: GuardScope, { isIn }: Pick<Dialect, "isIn">, isAgent:
     ),
     /** $1 scope of batches. */
     batches: `${reserving("b.number, b.id, b.created_at, b.reserved_paisa, b.actor, b.profile", "$1")} ORDER BY b.number`,
-    /** What all open rows of the batch of a row add up to. $1 batch, $2 reference. */
-    openRow: `SELECT ${openPaisa} AS open_paisa FROM lenden.batches b WHERE b.number = $1
-      AND EXISTS (SELECT 1 FROM lenden.batch_rows r WHERE r.batch = b.number AND r.reference = $2)`,
+    /** $1 batch, $2 reference. */
+    row: "SELECT 1 AS one FROM lenden.batch_rows r WHERE r.batch = $1 AND r.reference = $2",
     /** $1 batch. */
     batch: `SELECT b.number, b.id, b.created_at, b.reserved_paisa, b.actor, b.profile, ${openPaisa} AS open_paisa
       FROM lenden.batches b WHERE b.number = $1`,

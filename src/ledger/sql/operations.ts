@@ -189,7 +189,8 @@ class Group {
     const { batch = null } = request.intent;
     const { same, nowMs } = facts;
     if (batch === null || !same || !(isUnsettled(same) || isFree(same))) return facts;
-    if (!isUnjudgedRow(same, { ...request, nowMs }, yield* this.#plansOf(batch))) return facts;
+    const by = { ...request, nowMs, isAgent: this.#parts.recorder.actor === "agent" };
+    if (!isUnjudgedRow(same, by, yield* this.#plansOf(batch))) return facts;
     this.#unreserve();
     const { limits, account } = this.#parts;
     const asking = limits.ask(yield* account.read(), this.#write);
@@ -420,7 +421,8 @@ class Group {
     // The key that sends a reopened one is the only one that may resend it (P25b).
     if (isReopened) yield* account.store(this.#write, this.#at);
     const at = this.#at;
-    const isAgents = operation.actor === "agent" || (batch !== null && operation.batch === batch);
+    // An agent sends no rows but those that an agent planned.
+    const isAgents = operation.actor === "agent" || batch !== null;
     const isOrdered = isReopened || ordered.seal !== undefined;
     if (recorder.actor === "agent" && isOrdered && !isAgents) {
       const { kind, amountPaisa } = operation;
