@@ -231,8 +231,11 @@ export const limitBugs = [
   },
   {
     name: "limits: what another login reopened is not judged",
-    seam: "withoutOthers",
-    decorate: () => (one) => one,
+    seam: "others",
+    decorate: (recordedByOthers) => (by, operation, history) => {
+      const others = recordedByOthers(by, operation, history);
+      return others && { ...others, isUnsettled: true };
+    },
     tests: beside("that it reopened"),
   },
   {
