@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { closeSync, openSync, readSync, statSync, writeFileSync } from "node:fs";
 import { systemReason } from "../domain/error-code.ts";
 import { Failure, usage } from "../domain/failure.ts";
 
@@ -34,11 +34,20 @@ export function writeReport(file: string, suite: string, cases: TestCase[]): voi
   }
 }
 
+const xmlStart = "<?xml";
+
 /** True for a report, an empty file, a device or a pipe, or if there is none: a ledger or a profile is no report. */
 function mayReplace(file: string): boolean {
   const found = statSync(file, { throwIfNoEntry: false });
   if (!found?.isFile() || found.size === 0) return true;
-  return readFileSync(file, "latin1").startsWith("<?xml");
+  const start = Buffer.alloc(xmlStart.length);
+  const opened = openSync(file, "r");
+  try {
+    readSync(opened, start);
+  } finally {
+    closeSync(opened);
+  }
+  return start.toString("latin1") === xmlStart;
 }
 
 function isPipe(file: string): boolean {
@@ -63,7 +72,7 @@ export function junitReport(suite: string, cases: TestCase[]): string {
     };
     return `<testcase classname="${suite}" name="${name}">${outcomes[verdict]}<system-out>${details}</system-out></testcase>\n`;
   });
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites ${counts}><testsuite name="${suite}" ${counts}>\n${lines.join("")}</testsuite></testsuites>\n`;
+  return `${xmlStart} version="1.0" encoding="UTF-8"?>\n<testsuites ${counts}><testsuite name="${suite}" ${counts}>\n${lines.join("")}</testsuite></testsuites>\n`;
 }
 
 /** XML 1.0 cannot contain control characters or unpaired surrogates: they are omitted. */

@@ -56,7 +56,7 @@ export function deniedFailure(denial: Denial | RepeatingRows): Failure {
   if (denial.kind === "not-of-agent")
     return new Failure(
       "agent.needs-person",
-      `A person planned batch ${denial.batch}, and an agent sends only what an agent planned.`,
+      `An agent sends only what it planned with its own login, and batch ${denial.batch} was planned by a person or another login.`,
       { hint: `A person runs 'lenden payout batch send ${denial.batch}'.` },
     );
   if (denial.kind === "planned-ahead") {

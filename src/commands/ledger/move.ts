@@ -31,10 +31,11 @@ export const ledgerMove = defineCommand({
           alwaysAsked: true,
           ofAllAccounts: true,
         });
-      const { cancelled, ...moved } = await movable.move();
+      const moved = await movable.move();
+      const { cancelled } = moved;
       if (cancelled > 0)
         ui.notice(
-          `Batches that the server's limits did not judge are cancelled there: ${cancelled}. To send their other rows, send the files again with another --name.`,
+          `Batches that the server's limits did not judge are cancelled there: ${cancelled}. A new batch (--name <name>) pays all rows of its file: first remove those that were accepted.`,
         );
       return { url: movable.url, file: movable.path, ...moved };
     });
@@ -42,16 +43,17 @@ export const ledgerMove = defineCommand({
   output: ({ z, text, count, each, warnings }) =>
     z.strictObject({
       ...each(text, "url file"),
-      ...each(count, "operations existing batches callbacks"),
+      ...each(count, "operations existing batches cancelled callbacks"),
       warnings,
     }),
-  view: ({ url, file, operations, existing, batches, callbacks }) =>
+  view: ({ url, file, operations, existing, batches, cancelled, callbacks }) =>
     card("Ledger moved", url, [
       field("url", "Ledger", text(url)),
       field("file", "File", text(file)),
       field("operations", "Copied operations", text(operations)),
       field("existing", "Already on the server", text(existing)),
       field("batches", "Batches", text(batches)),
+      field("cancelled", "Cancelled batches", text(cancelled > 0 ? cancelled : null)),
       field("callbacks", "Callbacks", text(callbacks)),
       field("next", "Next step", text(`lenden profile set ledger ${url}`)),
     ]),

@@ -14,7 +14,7 @@ import { batchArgument, batchFields, batchNamed, statusCard } from "./batch.ts";
 
 export const batchCancel = defineCommand({
   description:
-    "Accepted payouts are not cancelled, and unknown outcomes still have to be resolved. To send the file again, run 'lenden payout batch send' with another --name.",
+    "Accepted payouts are not cancelled, and unknown outcomes still have to be resolved. A new batch of the file ('lenden payout batch send --name <name>') pays all of its rows: first remove those that were accepted.",
   examples: { "Cancel a batch by its file": "lenden payout batch cancel payroll.csv --yes" },
   arguments: { batch: batchArgument },
   exitCodes: {
