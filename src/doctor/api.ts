@@ -187,7 +187,7 @@ async function verification({ config, host, ledger }: CheckContext): Promise<Ver
     hint: "To test what lenden assumes about it, run 'lenden verify-api' with a sandbox profile.",
   };
   const { environment } = await config.recordsOwner();
-  const { ledger: server } = await config.settings();
+  const { ledger: server, baseUrl } = await config.settings();
   // The check of the ledger reports a damaged one; none is created here.
   const exists = server !== undefined || existsSync(ledgerPath(host.folders.data));
   if (!environment || !exists) return never;
@@ -197,7 +197,10 @@ async function verification({ config, host, ledger }: CheckContext): Promise<Ver
     .catch(() => undefined);
   if (account === undefined) return skipped("The ledger cannot be read.");
   const { storedFor } = await import("../verification/stored.ts");
-  const { found, unreadable } = storedFor(host.folders.data, { environment, account });
+  const { found, unreadable } = storedFor(host.folders.data, {
+    ...{ environment, account },
+    baseUrl: parseUrl(baseUrl?.value ?? "")?.href,
+  });
   const again = "To test the API again, run 'lenden verify-api'.";
   if (unreadable[0])
     return warning(

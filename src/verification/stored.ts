@@ -28,11 +28,11 @@ const fileSchema = z.object({
   baseUrl: z.string(),
   results: z.array(result),
 });
-/** The results of one run, which stay until the next run of the same account. */
+/** The results of one run, which stay until the next run of the same account at the same server. */
 export type Verification = z.infer<typeof fileSchema>;
 
-/** An account of the ledger. */
-type Owner = Pick<Verification, "environment" | "account">;
+/** An account of the ledger. Without a base URL: at every server. */
+type Owner = Pick<Verification, "environment" | "account"> & { baseUrl?: string | undefined };
 
 /** What counts for an account. */
 export interface Stored {
@@ -74,18 +74,24 @@ export function storeVerification(folder: string, verification: Verification): v
 
 /**
  * Reads the results that count for an account. In production nothing can be tried, so that the results of all
- * accounts of the provider's sandbox count; a local sandbox shows nothing about the provider.
+ * accounts of the provider's sandbox count. One server shows nothing about another one, and a local sandbox nothing
+ * about the provider.
  */
 export function storedFor(folder: string, owner: Owner): Stored {
-  const isProduction = owner.environment === "production";
-  const names = isProduction ? namesIn(folder) : [nameOf(owner)];
-  const read = names.map((name) => join(folder, name)).map((file) => ({ file, one: readIn(file) }));
+  const files = namesIn(folder).map((name) => join(folder, name));
+  const read = files.map((file) => ({ file, one: readIn(file) }));
   const unreadable = read.flatMap(({ file, one }) => (one === "unreadable" ? file : []));
   const found = read
     .flatMap(({ one }) => (one === undefined || one === "unreadable" ? [] : one))
-    .filter(({ baseUrl }) => !isProduction || !isLoopback(new URL(baseUrl)))
+    .filter((one) => countsFor(owner, one))
     .sort((one, other) => (one.at < other.at ? 1 : -1));
   return { found, unreadable };
+}
+
+function countsFor({ environment, account, baseUrl }: Owner, one: Verification): boolean {
+  if (environment === "production") return serverOf(one.baseUrl) !== local;
+  const isOwn = one.environment === environment && one.account === account;
+  return isOwn && (baseUrl === undefined || serverOf(one.baseUrl) === serverOf(baseUrl));
 }
 
 /** What lenden may rely on with the API of an account. */
@@ -99,8 +105,17 @@ export function guaranteesOf(folder: string, owner: Owner): ApiGuarantees {
   return { references: isKept("references"), rejections: isKept("rejections") };
 }
 
-function nameOf({ environment, account }: Owner): string {
-  const hash = createHash("sha256").update(`${environment}\n${account}`).digest("hex");
+const local = "this machine";
+
+/** The sandboxes of this machine are one server, whatever their ports are. */
+function serverOf(baseUrl: string): string {
+  const url = new URL(baseUrl);
+  return isLoopback(url) ? local : url.host;
+}
+
+function nameOf({ environment, account, baseUrl }: Verification): string {
+  const whose = `${environment}\n${account}\n${serverOf(baseUrl)}`;
+  const hash = createHash("sha256").update(whose).digest("hex");
   return `verified-${hash.slice(0, 24)}.json`;
 }
 

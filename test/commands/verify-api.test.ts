@@ -325,10 +325,11 @@ describe("the stored results of verify-api", () => {
     at: "2026-11-25T06:00:00.000Z",
     environment,
     account,
-    baseUrl: "https://sandbox.example/cp/api/v1",
+    baseUrl,
     results: [{ ...refutedLater, ...more }],
   });
-  const shop = { environment: "sandbox", account: "shop" };
+  const baseUrl = "https://sandbox.example/cp/api/v1";
+  const shop = { environment: "sandbox", account: "shop", baseUrl };
   const strict = { references: false, rejections: true };
   const usual = { references: true, rejections: true };
 
@@ -345,6 +346,18 @@ describe("the stored results of verify-api", () => {
     storeVerification(folder, { ...of("shop"), baseUrl: "http://127.0.0.1:4242/cp/api/v1" });
     expect(guaranteesOf(folder, { ...shop, environment: "production" })).toEqual(usual);
   });
+
+  test.each(["http://127.0.0.1:4242/cp/api/v1", "https://other.example/cp/api/v1"])(
+    "stay refuted, whatever an account of the same name has at %s",
+    (elsewhere) => {
+      const folder = scratchFolder();
+      storeVerification(folder, of("shop"));
+      storeVerification(folder, { ...of("shop", { verdict: "holds" }), baseUrl: elsewhere });
+      expect(guaranteesOf(folder, shop)).toEqual(strict);
+      expect(guaranteesOf(folder, { ...shop, environment: "production" })).toEqual(strict);
+      expect(guaranteesOf(folder, { ...shop, baseUrl: elsewhere })).toEqual(usual);
+    },
+  );
 
   test("stay refuted until the assumption holds", () => {
     const folder = scratchFolder();

@@ -169,9 +169,10 @@ function createWires(parts: RunParts) {
     account,
     guarantees: once(async () => {
       const { guaranteesOf } = await import("../../verification/stored.ts");
-      const { environment } = account;
+      const { environment, baseUrl } = account;
       return guaranteesOf(host.folders.data, {
         environment,
+        baseUrl,
         account: await (await ledger()).account(),
       });
     }),
