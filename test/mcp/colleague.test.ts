@@ -37,8 +37,16 @@ describe("beside a colleague at the ledger, an agent", () => {
       VALUES ('production', '', 'agent-payout', '100000'), ('production', '', 'agent-day', '100000')`);
   });
 
-  /** Ann's machine, whose profile has what a payment needs. */
+  /** Ann's machine, whose profile has what a payment needs. A person confirms the first use of a ledger on a machine. */
   async function machine(): Promise<Record<string, string>> {
+    const { env, person } = await newMachine();
+    await person(first);
+    return env;
+  }
+
+  const first = orders.payout("1", recipients.next, "--ref", "FIRST");
+
+  async function newMachine() {
     const { NODE_EXTRA_CA_CERTS = "", LENDEN_API_KEY, LENDEN_PAYOUT_SECRET } = shop.env;
     const env = { ...usualDirectories(), NODE_EXTRA_CA_CERTS };
     const cluster = await sharedCluster();
@@ -62,12 +70,31 @@ describe("beside a colleague at the ledger, an agent", () => {
       ],
       `${LENDEN_API_KEY}\n${LENDEN_PAYOUT_SECRET}\n`,
     );
-    // A person confirms the first use of a ledger on a machine.
-    await person(orders.payout("1", recipients.next, "--ref", "FIRST"));
     await person(["profile", "set", "redirect-url", "https://shop.example/return"]);
     await person(["profile", "set", "callback-url", "https://shop.example/callback"]);
-    return env;
+    return { env, person };
   }
+
+  serverTest("uses no ledger that no person has used on this machine", async () => {
+    const { env, person } = await newMachine();
+    const { call } = await connect({ env }, { isBounded: false });
+    const rows = [{ ref: "W1", amount: "5", to: recipients.next, method: "bkash" }];
+    const planned = () => call("plan_payouts", { rows });
+
+    const denied = await planned();
+
+    expect(denied.data).toMatchObject({
+      error: { reason: "agent.needs-person", hint: expect.stringContaining("A person uses it") },
+    });
+    const confirmed = await connect({ env }, { isBounded: false, args: ["--yes"] });
+    const told = await confirmed.call("plan_payouts", { rows });
+    expect([told.isError, confirmed.stderr()]).toEqual([
+      false,
+      expect.stringContaining("never used the ledger"),
+    ]);
+    await person(first);
+    expect((await planned()).data).toMatchObject({ batch: told.data.batch });
+  });
 
   /** A payment like one of ann's, as old as given, in the colleague's own name. */
   const plantPayment = (description: string, ageMs: number) =>

@@ -351,7 +351,10 @@ function requirePosition(
 }
 
 /** Asks before production uses a ledger on a server that this machine has never written to. */
-function confirmerOf({ globals, host, notice }: RunParts, { confirm }: Pick<Ui, "confirm">) {
+function confirmerOf(
+  { command, globals, host, notice }: RunParts,
+  { confirm }: Pick<Ui, "confirm">,
+) {
   return async (url: string, { server: { system }, events, newestAt }: UnseenLedger) => {
     const age = newestAt === null ? undefined : agoText(newestAt, host.now());
     const time = newestAt === null ? null : `${formatTime(newestAt)}${age ? `, ${age}` : ""}`;
@@ -359,6 +362,10 @@ function confirmerOf({ globals, host, notice }: RunParts, { confirm }: Pick<Ui, 
     const has = time === null ? "no events" : `${counted(events, "event")}, the newest of ${time}`;
     const message = `This machine has never used the ledger ${where}, which has ${has}.`;
     if (globals.yes) return notice(message, "ledger.first-use");
+    if (command === "mcp")
+      throw new Failure("agent.needs-person", message, {
+        hint: "A person uses it on this machine first, or adds --yes to the command that starts 'lenden mcp'.",
+      });
     await confirm({
       action: "Use a ledger that is new to this machine",
       rows: [

@@ -220,7 +220,11 @@ export class Connection {
       // First, because a person is not asked in vain.
       this.#requireWritable(await this.facts(), isAcceptance);
       this.#mayWrite ??= beforeWriting();
-      await this.#mayWrite;
+      await this.#mayWrite.catch((error: unknown) => {
+        // The next write asks again: a person may have used the ledger on this machine meanwhile.
+        this.#mayWrite = undefined;
+        throw error;
+      });
     }
     return this.#alone(() =>
       this.#retrying(async (opened) => {

@@ -144,7 +144,12 @@ export function connectTo(
     seen: known.head,
     isModified: known.isModified,
     server: known.server,
-    beforeWriting: isUsed ? undefined : beforeFirstUse,
+    beforeWriting:
+      isUsed || !beforeFirstUse
+        ? undefined
+        : async () => {
+            if (!positionIn(headFile).isUsed) await beforeFirstUse();
+          },
     saw: ({ head, server, isWritten }) => {
       newest = { head, server };
       isUsed ||= isWritten;
