@@ -5,9 +5,16 @@ import { flagName } from "../../src/cli/command/flag.ts";
 import { loadCommands } from "../../src/cli/command/table.ts";
 import { entries } from "../../src/commands/index.ts";
 import { foldersOf } from "../../src/platform/host.ts";
+import { usualDirectories } from "../mcp/client.ts";
 import { scratchFolder } from "../support/helpers.ts";
 import { errorOf, lenden, typedBy } from "../support/lenden.ts";
-import { openMerchant, paymentOf, payoutNumber, payoutOf } from "../support/merchant.ts";
+import {
+  openMerchant,
+  openProductionMerchant,
+  paymentOf,
+  payoutNumber,
+  payoutOf,
+} from "../support/merchant.ts";
 import { openPrompts } from "../terminal/terminal.ts";
 
 const agent = { CLAUDECODE: "1" };
@@ -138,6 +145,24 @@ describe("an agent uses the directories in the home of the user's record", () =>
     expect(message).toContain(`An agent cannot use ${name}: only a person chooses directories`);
   });
 
+  test.each(["ledger.db", "verified-0123456789abcdef01234567.json"])(
+    "of data, if it has %s",
+    async (name) => {
+      const own = scratchFolder();
+      const kept = join(own, ".local/share/lenden");
+      mkdirSync(kept, { recursive: true, mode: 0o700 });
+      writeFileSync(join(kept, name), "", { mode: 0o600 });
+      const env = { HOME: own, XDG_DATA_HOME: other, ...agent };
+      const folders = foldersOf(env, { platform: "linux", home: own });
+      const ended = await lenden(["profile", "list", "--json"], {
+        env,
+        host: { folders, userHome: own },
+      });
+      expect(ended.code).toBe(4);
+      expect(errorOf(ended).message).toContain("An agent cannot use XDG_DATA_HOME");
+    },
+  );
+
   test.each([
     ["the usual ones", {}],
     ["by a relative path, which counts as unset", { XDG_DATA_HOME: "data" }],
@@ -162,6 +187,17 @@ describe("an agent uses the directories in the home of the user's record", () =>
     expect(await run({})).toMatchObject({ code: 0 });
     expect(errorOf(await run({ LENDEN_DATA_DIR: home })).reason).toBe("agent.needs-person");
   });
+});
+
+test("an agent signs nothing in production, and in a sandbox as before", async () => {
+  const signed = async ({ env }: { env: Record<string, string> }) => {
+    const line = ["payout", "sign", "--amount", "900000", "--ref", "BIG", "--json"];
+    return lenden(line, { env: { ...env, ...usualDirectories(), ...agent } });
+  };
+  const real = await signed(await openProductionMerchant());
+  expect(real).toMatchObject({ code: 4, stdout: "" });
+  expect(errorOf(real).message).toContain("An agent cannot use 'lenden payout sign'");
+  expect(await signed(await openMerchant())).toMatchObject({ code: 0 });
 });
 
 test("an agent is never asked, not even in a terminal", async () => {

@@ -63,6 +63,8 @@ export interface Spec<F extends Record<string, Flag>, A extends Record<string, A
   sandboxOnly?: boolean;
   /** Why only a person may run it, a clause: "only a person changes profiles". An agent is rejected. */
   needsPerson?: string;
+  /** The same for an account that is not a sandbox's. */
+  needsPersonInProduction?: string;
   /** True if an agent runs it, whoever starts it. */
   isForAgents?: boolean;
   /** The exit codes that are special to this command, each in at most 12 words. */

@@ -163,8 +163,9 @@ function commandPage(
 }
 
 /** What only a person may use: an agent is rejected. */
-function peopleOnly({ needsPerson, flags }: Command): string {
+function peopleOnly({ needsPerson, needsPersonInProduction, flags }: Command): string {
   if (needsPerson !== undefined) return "this command";
+  if (needsPersonInProduction !== undefined) return "this command in production";
   return Object.values(flags)
     .filter((flag) => flag.needsPerson !== undefined)
     .map(flagName)

@@ -1,5 +1,6 @@
-import { existsSync, realpathSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { existsSync, readdirSync, realpathSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Settings } from "../../config/settings.ts";
 import { readApiKey } from "../../domain/api-keys.ts";
 import { Failure } from "../../domain/failure.ts";
 import { readLedgerUrl } from "../../domain/ledger-url.ts";
@@ -11,7 +12,7 @@ import type { Command, Given } from "../command/define-command.ts";
 import { flagName } from "../command/flag.ts";
 
 type Run = Pick<Given, "name" | "flags" | "argv"> & {
-  command: Pick<Command, "flags" | "needsPerson" | "isForAgents">;
+  command: Pick<Command, "flags" | "needsPerson" | "needsPersonInProduction" | "isForAgents">;
   globals: Pick<Globals, "profile" | "baseUrl">;
   host: Pick<Host, "env" | "folders" | "platform" | "userHome">;
 };
@@ -24,12 +25,14 @@ type Run = Pick<Given, "name" | "flags" | "argv"> & {
  */
 export async function rejectForAgent(agent: string, run: Run): Promise<void> {
   const { name, flags, command } = run;
-  const whole = command.needsPerson;
+  const { needsPerson: whole, needsPersonInProduction: real } = command;
   if (whole !== undefined) throw needsPerson(`'lenden ${name}'`, whole, agent, run);
   for (const [key, flag] of Object.entries(command.flags))
     if (flag.needsPerson !== undefined && flags.has(key))
       throw needsPerson(flagName(flag), flag.needsPerson, agent, run);
   if (isOfLocalSandbox(run)) return;
+  if (real !== undefined && (await environmentOf(run)) !== "sandbox")
+    throw needsPerson(`'lenden ${name}'`, `${real} in production`, agent, run);
   const other = otherDirectory(run.host) ?? (await otherLedger(run));
   if (other !== undefined)
     throw needsPerson(other, "only a person chooses directories and ledgers", agent, run);
@@ -106,7 +109,7 @@ function otherDirectory(host: Run["host"]): string | undefined {
   const usual = foldersOf(others, { platform, home: folders.home });
   const own = userHome === undefined ? undefined : foldersOf({}, { platform, home: userHome });
   const isOther = (named: string | undefined, which: "config" | "data") =>
-    own && existsSync(join(own[which], kept[which]))
+    own && hasAny(own[which], kept[which])
       ? !isSame(own[which], folders[which])
       : named !== undefined && resolve(named) !== resolve(usual[which]);
   if (isOther(config, "config")) return variableOf("config", host);
@@ -114,8 +117,17 @@ function otherDirectory(host: Run["host"]): string | undefined {
   return state === undefined ? undefined : "LENDEN_STATE_DIR";
 }
 
-/** What a person keeps in a directory that is the usual one. */
-const kept = { config: "profiles.json", data: "ledger.db" };
+/** What a person keeps in a directory that is the usual one: without what `verify-api` found, checks are less strict. */
+const kept = { config: /^profiles\.json$/, data: /^ledger\.db$|^verified-/ };
+
+/** One that cannot be read has nothing that this user could use. */
+function hasAny(directory: string, names: RegExp): boolean {
+  try {
+    return readdirSync(directory).some((name) => names.test(name));
+  } catch {
+    return false;
+  }
+}
 
 /** Of a directory that exists, and one that may not. */
 function isSame(own: string, used: string): boolean {
@@ -138,12 +150,25 @@ function variableOf(which: keyof Pick<Folders, "config" | "data">, { env, platfo
 async function otherLedger({ globals, host }: Run): Promise<string | undefined> {
   const { LENDEN_LEDGER_URL: typed, ...env } = host.env;
   if (typed === undefined) return undefined;
+  const own = (await settingsOf({ globals, host: { ...host, env } })).ledger?.url.value;
+  const named = readLedgerUrl(typed, true);
+  return named.ok && named.value.text === own?.text ? undefined : "LENDEN_LEDGER_URL";
+}
+
+/** The environment of the account, if its key or profile shows it. */
+async function environmentOf(run: Pick<Run, "globals" | "host">) {
+  const { recordsOwner } = await import("../../config/account.ts");
+  return recordsOwner(await settingsOf(run)).environment;
+}
+
+async function settingsOf({ globals, host }: Pick<Run, "globals" | "host">): Promise<Settings> {
   const [{ readProfiles }, { resolveSettings }] = await Promise.all([
     import("../../config/profiles.ts"),
     import("../../config/settings.ts"),
   ]);
-  const stored = readProfiles(host.folders.config, () => {});
-  const own = resolveSettings(globals, env, stored).ledger?.url.value;
-  const named = readLedgerUrl(typed, true);
-  return named.ok && named.value.text === own?.text ? undefined : "LENDEN_LEDGER_URL";
+  return resolveSettings(
+    globals,
+    host.env,
+    readProfiles(host.folders.config, () => {}),
+  );
 }

@@ -8,6 +8,7 @@ import { readTimestamp } from "../../domain/timestamp.ts";
 export const payoutSign = defineCommand({
   description:
     "Prints the signed message and its HMAC-SHA256 signature, to test your own API client.",
+  needsPersonInProduction: "only a person signs what no limit judges",
   examples: {
     "Print the message and its signature":
       "lenden payout sign --amount 1250.50 --ref INV-7 --timestamp 1763614800",
