@@ -543,9 +543,15 @@ function checkPayout(request: ClaimRequest, facts: ClaimFacts): Checked {
     .filter(({ repetition }) => repetition !== undefined)
     .sort(unresolvedThenNewest);
   const first = earlier[0]?.one;
+  // A reference of another account counts at any age, but the same payout is repeated within a day.
+  const isWithinDay = ({ one, repetition }: (typeof earlier)[number]) =>
+    repetition !== "used-in-other-account" ||
+    repetitionOf({ ...one, isOwnAccount: false }, { ...scope, reference: null }) !== undefined;
+  const repeated = rejectsRepeats ? earlier.filter(isWithinDay) : [];
+  const [last] = repeated.map(({ one }) => one).sort(unresolvedThenLast);
   // One of unknown outcome has to be resolved first, unless the caller accepted duplicates.
-  if (first && rejectsRepeats && (onDuplicate === "send" || !isUnresolved(first)))
-    return { kind: "repeat", earlier: first, isOfAgents };
+  if (last && (onDuplicate === "send" || !isUnresolved(last)))
+    return { kind: "repeat", earlier: last, isOfAgents };
   // A reference replaces one that is used up, whatever was corrected: else its payout would be paid twice.
   const used = replaced.find((one) => !isTest(one) && mayHavePaid(one));
   if (used)
@@ -556,6 +562,22 @@ function checkPayout(request: ClaimRequest, facts: ClaimFacts): Checked {
   return onDuplicate === "reject" || isUnresolved(first)
     ? { kind: "duplicate", earlier: first }
     : { earlier: first };
+}
+
+/**
+ * Since when a payout counts as sent where repeats are rejected, ISO 8601; undefined for one of unknown outcome, which
+ * counts until it is resolved. For a day, a limit trusts neither a report of a person nor what others recorded.
+ */
+export function repeatedSince(one: FoundOperation): string | undefined {
+  const before = withoutOthers(one);
+  const ofOthers = one.others === null ? null : (before.acceptedAt ?? before.updatedAt);
+  const since = mayHavePaid(one) ? one.acceptedAt : (one.reportedAt ?? ofOthers);
+  return since ?? undefined;
+}
+
+function unresolvedThenLast(one: FoundOperation, other: FoundOperation): number {
+  const [own = lastYear, since = lastYear] = [repeatedSince(one), repeatedSince(other)];
+  return own < since ? 1 : -1;
 }
 
 function unresolvedThenNewest({ one }: { one: Operation }, { one: other }: { one: Operation }) {

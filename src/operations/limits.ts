@@ -8,7 +8,7 @@ import { isGeneratedReference } from "../domain/reference.ts";
 import { isFree } from "../domain/state.ts";
 import { counted, firstOf, inCommand } from "../domain/text.ts";
 import type { ClaimAnswer } from "../ledger/change.ts";
-import { type ClaimDecision, mayHavePaid, withoutOthers } from "../ledger/decide.ts";
+import { type ClaimDecision, mayHavePaid, repeatedSince } from "../ledger/decide.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import {
   counts,
@@ -50,7 +50,7 @@ export function deniedFailure(denial: Denial | RepeatingRows): Failure {
       "limits.missing",
       "This production profile had limits, and its ledger has none.",
       {
-        hint: "Check that the profile names the right ledger with 'lenden profile show'. To set the limits of this ledger, run 'lenden limits set'.",
+        hint: "Check that the profile names the right ledger with 'lenden profile show'. To set the limits of this ledger, run 'lenden limits set --day <bdt>'.",
       },
     );
   if (denial.kind === "not-of-agent")
@@ -152,17 +152,14 @@ export function repeatFailure(
   order: PayoutOrder,
   isRecorded = false,
 ): Failure {
-  const { reference, id, acceptedAt, createdAt, reportedAt } = earlier;
+  const { reference, id, openedAt, reportedAt, others } = earlier;
   const name = reference ?? id;
   const isReported = !mayHavePaid(earlier);
-  const { others } = earlier;
-  const before = withoutOthers(earlier);
-  const sentAt = others && (before.acceptedAt ?? before.updatedAt);
-  const since = isReported ? (reportedAt ?? sentAt) : acceptedAt;
-  const freesAt = since == null ? null : endOf(since);
+  const since = repeatedSince(earlier);
+  const freesAt = since === undefined ? null : endOf(since);
   return new Failure(
     "limits.repeat",
-    `The same amount to this recipient was sent as ${name} on ${formatTime(createdAt)}, and no payout is repeated within a day.`,
+    `The same amount to this recipient was sent as ${name} on ${formatTime(openedAt)}, and no payout is repeated within a day.`,
     {
       hint: [
         freesAt === null ? "" : `It can be sent from ${formatTime(freesAt)}.`,
@@ -185,7 +182,9 @@ export function repeatFailure(
   );
 }
 
-const allowRepeats = "To allow repeats, a person runs 'lenden limits set --repeat warn'.";
+/** Not those of agents. */
+const allowRepeats =
+  "To allow repeats of people and scripts, a person runs 'lenden limits set --repeat warn'.";
 
 /** The command that sends a payout although it repeats another one. @param isRecorded as for `repeatFailure` */
 export function commandOf(order: PayoutOrder, isRecorded: boolean): string {

@@ -177,6 +177,55 @@ test("an agent repeats no payout, and the command that it names works for a pers
   ]);
 });
 
+test("what an agent may repeat as little as a person is no advice for it alone", async () => {
+  const merchant = await limited("--repeat", "reject");
+  await merchant.json(payoutOf("A"));
+  const ended = await lenden([...payoutOf("B"), "--json"], { env: { ...merchant.env, ...agent } });
+  expect(errorOf(ended)).toMatchObject({
+    reason: "limits.repeat",
+    hint: expect.stringContaining("To allow repeats of people and scripts, "),
+  });
+});
+
+test("a reference that another account used days ago is no repetition within a day", async () => {
+  const merchant = await openProductionMerchant();
+  await merchant.lenden(["limits", "set", "--repeat", "reject"]);
+  expect((await merchant.lenden(payoutOf("A"), { LENDEN_ACCOUNT: "first" })).code).toBe(0);
+  const otherKey = "public-ABC-MNOPQRSTUVWX-XYZ";
+  await merchant.rotateKey(otherKey);
+  const second = { LENDEN_API_KEY: otherKey, LENDEN_ACCOUNT: "second" };
+  const reasonAfter = async (hours: number) => {
+    const host = jumpingHost(hours * 60 * 60_000);
+    const line = [...payoutOf("A"), "--yes", "--json"];
+    const { code, ...ended } = await merchant.lendenUnasked(line, second, host);
+    return [code, errorOf(ended).reason];
+  };
+  expect(await reasonAfter(0)).toEqual([4, "limits.repeat"]);
+  expect(await reasonAfter(72)).toEqual([3, "payout.duplicate"]);
+});
+
+test("a repeat can be sent a day after the last of several payouts, when the error says", async () => {
+  let laterMs = 0;
+  const ill: Fault[] = faults("createPayout:status-401");
+  const merchant = await openMerchant({ faults: ill, now: () => Date.now() + laterMs });
+  const sendAt = (hours: number, reference: string) => {
+    laterMs = hours * 60 * 60_000;
+    return merchant.lenden([...payoutOf(reference), "--json"], { host: jumpingHost(laterMs) });
+  };
+  expect((await sendAt(0, "X1")).code).toBe(4);
+  ill.splice(0);
+  expect((await sendAt(1, "X2")).code).toBe(0);
+  expect((await sendAt(10, "X1")).code).toBe(0);
+  await merchant.json(["limits", "set", "--repeat", "reject"]);
+  const { message, freesAt } = errorOf(await sendAt(11, "X3"));
+  expect(message).toContain("was sent as X1 on ");
+  const hours = (Date.parse(String(freesAt)) - Date.now()) / (60 * 60_000);
+  expect(hours).toBeGreaterThan(33.9);
+  expect(errorOf(await sendAt(hours - 0.1, "X3")).reason).toBe("limits.repeat");
+  // Then nothing but the clock is wrong.
+  expect(errorOf(await sendAt(hours + 0.1, "X3")).reason).toBe("clock.differs");
+});
+
 test("no payout is repeated, also not with --again, until a person allows it", async () => {
   const merchant = await limited("--repeat", "reject");
   await merchant.json(payoutOf("A"));
