@@ -206,6 +206,7 @@ const mostRejected = 10;
 function createStopRules(deps: OperationDeps) {
   const wasClockSet = createClockWatch(deps);
   let reason: Failure | undefined;
+  let skipped: Failure | undefined;
   let unknown = 0;
   let rejected = { text: "", count: 0 };
   const ledgerFailed = (cause: unknown): void => {
@@ -217,7 +218,9 @@ function createStopRules(deps: OperationDeps) {
     unknown = end === "uncertain" || end === "unreachable" ? unknown + 1 : 0;
     const text = end === "refused" && failure ? rejectionIn(failure) : "";
     rejected = { text, count: text !== "" && text === rejected.text ? rejected.count + 1 : 1 };
-    if (end === "conflict" || end === "access") reason ??= failure;
+    // What another login planted keeps no other row from being sent.
+    if (failure?.reason === "payout.not-sealed") skipped ??= failure;
+    else if (end === "conflict" || end === "access") reason ??= failure;
     // P18: a proxy may have denied access, and the payout may have been created.
     if (end === "uncertain" && (status === 401 || status === 403))
       reason ??= new Failure(
@@ -249,8 +252,8 @@ function createStopRules(deps: OperationDeps) {
     if (clock) saw(clock.kind, clock);
     return reason !== undefined || deps.isStopping();
   };
-  /** `reason`: why it stops, once it does. */
-  return { saw, ledgerFailed, isOver, reason: () => reason };
+  /** `reason`: why it stops, once it does, or why it omitted a row. */
+  return { saw, ledgerFailed, isOver, reason: () => reason ?? skipped };
 }
 
 /** The API's own response, with its code; empty if the row was rejected without a request. */

@@ -99,7 +99,8 @@ function isOutcomeAnswer(answer: ChangeAnswer): answer is OutcomeAnswer {
   return outcomeKinds.includes(answer.kind);
 }
 
-/** Both have `other-key`, with the same content. */
+/** Both have `other-key` and `not-sealed`, with the same content. */
 function isClaimAnswer(answer: ChangeAnswer): answer is ClaimAnswer {
-  return answer.kind === "other-key" || !isOutcomeAnswer(answer);
+  const isOfBoth = answer.kind === "other-key" || answer.kind === "not-sealed";
+  return isOfBoth || !isOutcomeAnswer(answer);
 }

@@ -138,6 +138,8 @@ export type ClaimDecision =
   | { kind: "locked"; operation: Operation; holder: Holder }
   /** Its outcome is unknown, and another API key sent it (P25b). */
   | { kind: "other-key"; operation: Operation }
+  /** Another login recorded it, and no holder of the payout secret ordered it: a writer may have planted it. */
+  | { kind: "not-sealed"; operation: FoundOperation }
   | { kind: "duplicate"; earlier: Operation }
   /** A limit, or that for agents alone, does not let the same amount to the same recipient be sent again. */
   | { kind: "repeat"; earlier: FoundOperation; isOfAgents: boolean }
@@ -155,6 +157,11 @@ export function decideClaim(request: ClaimRequest, facts: ClaimFacts): ClaimDeci
   if (same) {
     if (!isSameOrder(same, intent, facts)) return { kind: "different", operation: same };
     if (holder) return { kind: "locked", operation: same, holder };
+    const isRow = (intent.batch ?? null) !== null;
+    const mayBeSent =
+      isUnsettled(same) || isFree(same) || (!isRow && isRepeatable(same, facts.nowMs));
+    if (!mayBeSent) return { kind: "finished", operation: same };
+    if (!wasOrdered(same, request)) return { kind: "not-sealed", operation: same };
     if (isUnsettled(same)) {
       if (!isOfKey(same, facts.keyHash)) return { kind: "other-key", operation: same };
       const asked = { ...request, nowMs: facts.nowMs };
@@ -164,9 +171,6 @@ export function decideClaim(request: ClaimRequest, facts: ClaimFacts): ClaimDeci
       if (denial) return denial;
       return { kind: "resumed", operation: same, isReopened: false, ...checked };
     }
-    const isRow = (intent.batch ?? null) !== null;
-    if (!isFree(same) && (isRow || !isRepeatable(same, facts.nowMs)))
-      return { kind: "finished", operation: same };
   }
   const checked = checkDuplicates(request, facts);
   if ("kind" in checked) return checked;
@@ -186,6 +190,14 @@ function isSameOrder(same: FoundOperation, intent: Intent, facts: ClaimFacts): b
     same.environment === facts.environment &&
     isTest(same) === facts.isTest
   );
+}
+
+/**
+ * True if the login of this run ordered an operation, or a holder of the payout secret did: what anyone else added to a
+ * shared ledger is not sent again.
+ */
+function wasOrdered(one: FoundOperation, { sealer }: Pick<ClaimRequest, "sealer">): boolean {
+  return one.orderedAt !== undefined || isSealedBy(sealer, one);
 }
 
 const noEarlier = { earlier: undefined };
@@ -248,26 +260,19 @@ export function wasJudged(same: FoundOperation, request: Asked): boolean {
   );
 }
 
-/** An event that planned a batch, or sealed its plan again. */
-export interface PlanPlace {
-  /** In the chain of events. */
-  place: number;
-  isOwn: boolean;
-}
-
 /**
- * True if limits did not judge the row of a batch with its plan: it had a payout that was not free then. Others may add
- * events that look like a plan, so those of this login count if there are any.
+ * True if limits did not judge the row of a batch with its plan: it had a payout that was not free then. Whoever sealed
+ * the plan again judged no other rows than were free.
+ *
+ * @param plans the places in the chain of the events that planned the batch, or sealed its plan again
  */
 export function isUnjudgedRow(
   same: FoundOperation,
   { isAgent, ...request }: Asked & Pick<Sender, "isAgent">,
-  plans: PlanPlace[],
+  plans: number[],
 ): boolean {
   if (isUnsettled(same)) return !wasJudgedFor({ isAgent }, same, request);
-  const own = plans.filter(({ isOwn }) => isOwn);
-  const wasFree = ({ place }: PlanPlace) => wasFreeAt(place, same);
-  return isFree(same) && !(own.length > 0 ? own : plans).every(wasFree);
+  return isFree(same) && !plans.every((place) => wasFreeAt(place, same));
 }
 
 /** True if an operation was free, or not yet recorded, at a place in the chain. */
@@ -356,13 +361,14 @@ function isRepeatable(one: FoundOperation, nowMs: number): boolean {
  * colleague planted gives none.
  */
 export function freeBefore(
-  { intent, onDuplicate, isReferenceMade, sealer }: ClaimRequest,
+  request: ClaimRequest,
   { account, similar, nowMs }: ClaimFacts,
 ): FoundOperation | undefined {
+  const { intent, onDuplicate, isReferenceMade } = request;
   if (intent.kind !== "payout" || !isReferenceMade || onDuplicate === "send") return undefined;
   const isFound = (one: FoundOperation) =>
     one.account === account &&
-    (one.orderedAt !== undefined || isSealedBy(sealer, one)) &&
+    wasOrdered(one, request) &&
     (isRepeatable(one, nowMs) ||
       (isFree(one) && !isTest(one) && changedAt(one) >= duplicatesSince(nowMs))) &&
     isSamePayout(payoutOf(one), payoutOf(intent));

@@ -254,7 +254,9 @@ function trustedEvents(isTrusted: IsTrusted, history: HistoryEvent[]): HistoryEv
   let isOfOther = false;
   return history.filter((one) => {
     if (givesId(one)) isOfOther = !isTrusted(one);
-    const isCheck = one.event === "look" || one.event === "final-status-changed";
+    // A report that nothing was created is not about that record.
+    const isLook = one.event === "look" && one.data.state !== "NOT_SENT";
+    const isCheck = isLook || one.event === "final-status-changed";
     return isTrusted(one) && !(isOfOther && isCheck);
   });
 }

@@ -210,17 +210,21 @@ describe("a colleague with psql", () => {
   });
 
   serverTest(
-    "plants a sealed order as a row of the next file, which is sent as it is",
+    "plants a sealed order as a row of the next file, and the other rows are sent",
     async () => {
       const copy = { id: "OPCOPY", reference: "SEP-1", amountPaisa: "6500" };
       await plant(shop, "UNKNOWN-1", (intent) => ({ ...intent, ...copy }));
       const rows = `SEP-1,65,${recipients.unknown},bkash\nSEP-2,66,01711000062,bkash\n`;
       const path = fileOf(`ref,amount,to,method\n${rows}`, "september.csv");
 
-      const sent = await shop.annBuilt([...orders.batch(path, [2, 131]), "--allow-duplicates"]);
+      const line = [...orders.batch(path, [2, 131]), "--allow-duplicates", "--json"];
+      const sent = await shop.annBuilt(line);
 
-      expect(sent.code).toBe(0);
-      expect(shop.moved()).toEqual([`payout 65 ${recipients.unknown}`, "payout 66 01711000062"]);
+      expect(sent.code).toBe(75);
+      const { message, hint } = errorOf(sent);
+      expect(message).toContain("Cannot send payout SEP-1: login mallory recorded it on ");
+      expect(hint).toContain("If mallory ordered it, mallory runs the same command.");
+      expect(shop.moved()).toEqual(["payout 66 01711000062"]);
     },
   );
 

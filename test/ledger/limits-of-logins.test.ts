@@ -86,16 +86,6 @@ async function rowClaimed(ledger: Ledger, batch: Batch, reference: string, by = 
 }
 
 describeEach(databases, "I13: limits beside another login", ({ share }) => {
-  test("a payout of unknown outcome that it recorded without a seal is judged", async () => {
-    const { ledger, set, asBob } = await limited(await share());
-    await asBob(() => planted(ledger, "BIG"));
-    await set("day", "400");
-    expect(await claim(ledger, "BIG")).toMatchObject(above);
-    await set("day", "500");
-    // It counts, and not twice.
-    expect(await claim(ledger, "BIG")).toMatchObject({ kind: "resumed" });
-  });
-
   test("a payout of unknown outcome that was added in the own login without a seal is judged", async () => {
     const { ledger, set } = await limited(await share());
     await planted(ledger, "BIG");
@@ -104,6 +94,9 @@ describeEach(databases, "I13: limits beside another login", ({ share }) => {
     const seen = await ledger.find("BIG");
     if (!seen) throw new Error("the ledger lost an operation");
     expect(await ledger.resume({ seen, sealer })).toMatchObject({ kind: "denied", denial: above });
+    await set("day", "500");
+    // It counts, and not twice.
+    expect(await claim(ledger, "BIG")).toMatchObject({ kind: "resumed" });
   });
 
   test("a payout that was not sent, and that it reopened, is judged", async () => {
@@ -115,6 +108,37 @@ describeEach(databases, "I13: limits beside another login", ({ share }) => {
     const seen = await ledger.find("A");
     if (!seen) throw new Error("the ledger lost an operation");
     expect(await ledger.resume({ seen, sealer })).toMatchObject({ kind: "denied", denial: above });
+  });
+
+  test("a payout that was reported as not created is judged, whatever ID and order it adds", async () => {
+    const { ledger, set, asBob } = await limited(await share());
+    await record(ledger, await claimed(ledger, payout("A")), unknown);
+    const withId = { ...unknown, remoteId: "X9" };
+    await asBob(async () => record(ledger, await claimed(ledger, payout("A")), withId));
+    await learn(ledger, "A", notCreated);
+    await asBob(async () => record(ledger, await claimed(ledger, payout("A")), unknown));
+    await set("payout", "400");
+    const seen = await ledger.find("A");
+    if (!seen) throw new Error("the ledger lost an operation");
+    expect(await ledger.resume({ seen, sealer })).toMatchObject({
+      ...{ kind: "denied", denial: { kind: "above-limit", excess: { limit: "payout" } } },
+    });
+  });
+
+  test("a row that was not free when its file was planned is judged, whoever sealed the plan again", async () => {
+    const { ledger, set, asBob } = await limited(await share());
+    const asked = askedFor(1, "july-0");
+    await record(ledger, await claimed(ledger, payout("july-0", { asked })), unknown);
+    const { batch } = await asBob(() => plan(ledger, "july", 1));
+    await learn(ledger, "july-0", notCreated);
+    const own = await ledger.batches.claimPlanned(batch);
+    const read = await ledger.batches.readPlan(own.batch, sealer);
+    expect(await ledger.batches.seal(read, sealer, new Set())).toMatchObject({ kind: "planned" });
+    await ledger.batches.release(batch);
+    await set("day", "400");
+    await expect(rowClaimed(ledger, batch, "july-0")).rejects.toThrow("above-limit");
+    await set("day", "500");
+    expect(await rowClaimed(ledger, batch, "july-0")).toMatchObject({ reference: "july-0" });
   });
 
   test("rows of a file are judged, also if it recorded payouts of their references", async () => {
@@ -227,9 +251,9 @@ describeEach(databases, "I13: limits beside another login", ({ share }) => {
     expect(await ledger.resume({ seen, sealer })).toMatchObject({ kind: "taken" });
   });
 
-  test("what it recorded without a seal is an agent's once an agent has sent it", async () => {
-    const { ledger, asAgent, set, asBob, pass } = await limited(await share());
-    await asBob(() => planted(ledger, "BIG"));
+  test("what was added in the own login without a seal is an agent's once an agent has sent it", async () => {
+    const { ledger, asAgent, set, pass } = await limited(await share());
+    await planted(ledger, "BIG");
     await set("agent-day", "900");
     expect(await claim(asAgent, "BIG")).toMatchObject({ kind: "resumed" });
     const ofAgents = { kind: "above-limit", excess: { limit: "agent-day", usedPaisa: 500n } };
@@ -329,7 +353,11 @@ describeEach(databases, "I13: limits beside another login", ({ share }) => {
     const { ledger, set, as, asBob } = await limited(shared);
     const { batch } = await plan(ledger, "july", 2);
     const intent = payout("A", { batch: batch.number });
-    await asBob(async () => record(ledger, await claimed(ledger, intent), denied));
+    await asBob(async () => {
+      const order = { intent, onDuplicate: "send", sealer, batchId: batch.id } as const;
+      const answer = await ledger.claim(order);
+      if (answer.kind === "new") await record(ledger, answer.operation, denied);
+    });
     await shared.run("UPDATE operations SET login = 'bob'");
     await as("ann", async () => record(ledger, await claimed(ledger, payout("A")), unknown));
     await asBob(() => learn(ledger, "A", notCreated));

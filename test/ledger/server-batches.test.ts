@@ -1,6 +1,8 @@
+import type { Client } from "pg";
 import { expect } from "vitest";
 import { whichBatch } from "../../src/batches/identity.ts";
 import type { Batch, BatchClaim, PlannedRow } from "../../src/ledger/batch.ts";
+import type { Outcome } from "../../src/ledger/operation.ts";
 import { type Cut, startCutProxy } from "../support/cut-proxy.ts";
 import { until } from "../support/helpers.ts";
 import { type Cluster, serverTest } from "../support/postgres.ts";
@@ -81,24 +83,73 @@ serverTest.for([
     const batch = ours(await ledger.batches.claim(file, whichBatch));
     await run(`UPDATE operations SET ${before}`);
     const checkedUpTo = await ledger.newestEvent();
-    const blocker = await cluster.connect(name);
-    await blocker.query("BEGIN; LOCK TABLE lenden.limits IN ACCESS EXCLUSIVE MODE");
+    const whileLimitsAreRead = pausedAtLimits(await cluster.connect(name));
 
-    const planned = ledger.batches.plan(
-      batch,
-      planning(() => rowsOf(1), checkedUpTo),
+    const planned = whileLimitsAreRead(
+      () =>
+        ledger.batches.plan(
+          batch,
+          planning(() => rowsOf(1), checkedUpTo),
+        ),
+      () => run(`UPDATE operations SET ${then}`),
     );
+
+    await expect(planned).rejects.toMatchObject({ reason: "operation.locked" });
+    expect(await run("SELECT count(*)::int AS rows FROM batch_rows")).toEqual([{ rows: 0 }]);
+  },
+);
+
+/** Changes something after the limits of a plan were asked for, and before they are read. */
+function pausedAtLimits(blocker: Client) {
+  return async <Result>(work: () => Promise<Result>, change: () => Promise<unknown>) => {
+    await blocker.query("BEGIN; LOCK TABLE lenden.limits IN ACCESS EXCLUSIVE MODE");
+    const done = work();
+    done.catch(() => {});
     await until(async () => {
       const waiting = await blocker.query(
         "SELECT 1 FROM pg_locks WHERE relation = 'lenden.limits'::regclass AND NOT granted",
       );
       return waiting.rows.length > 0;
     });
-    await run(`UPDATE operations SET ${then}`);
+    await change();
     await blocker.query("COMMIT");
+    return done;
+  };
+}
+
+serverTest(
+  "I13: a plan of which two rows change places while limits are read is not stored",
+  async () => {
+    const { cluster, name, run, openLedger } = await shared();
+    const ledger = await openLedger();
+    const outcomes: [reference: string, taka: bigint, outcome: Outcome][] = [
+      ["R-1", 1n, { state: "CONFIRMED", remoteId: "X1", status: "Processing", sent: true }],
+      ["R-2", 5n, { state: "NOT_SENT", code: "not-sent", sent: false }],
+    ];
+    for (const [reference, taka, outcome] of outcomes) {
+      const { recipient: recipientNumber } = plannedRow(Number(reference.at(-1)));
+      const asked = { ...payout(reference).asked, amount: Number(taka), recipientNumber };
+      const intent = payout(reference, { amountPaisa: taka * 100n, asked });
+      await record(ledger, await claimed(ledger, intent), outcome);
+    }
+    await run(`INSERT INTO limits (environment, account, name, value, set_at, login)
+    VALUES ('sandbox', '${await ledger.account()}', 'payout', '499', '2026-11-20T10:00:00.000Z', 'o')`);
+    const swap = `UPDATE operations o SET (state, phase, status) =
+    (SELECT p.state, p.phase, p.status FROM operations p WHERE p.number <> o.number)`;
+    const batch = ours(await ledger.batches.claim(file, whichBatch));
+    await run(swap);
+    const checkedUpTo = await ledger.newestEvent();
+    const rows = () => [
+      plannedRow(1, { reference: "R-1", amountPaisa: 100n }),
+      plannedRow(2, { reference: "R-2", amountPaisa: 500n }),
+    ];
+
+    const planned = pausedAtLimits(await cluster.connect(name))(
+      () => ledger.batches.plan(batch, planning(rows, checkedUpTo)),
+      () => run(swap),
+    );
 
     await expect(planned).rejects.toMatchObject({ reason: "operation.locked" });
-    expect(await run("SELECT count(*)::int AS rows FROM batch_rows")).toEqual([{ rows: 0 }]);
   },
 );
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { Failure } from "../../domain/failure.ts";
 import { limitNames } from "../../domain/limit.ts";
 import { payeeOf } from "../../domain/mobile.ts";
@@ -206,8 +207,8 @@ export class RunLimits {
     const [found = {}] = yield* query(sumOfRows, batch, own.number);
     const limits = limitsAfter(yield* this.changes(own.name));
     const reservedPaisa = numberIn(found.total);
-    const taken = Number(found.taken ?? 0);
-    const unjudged = taken > 0 ? yield* this.#unjudged(batch, taken, sealer, asking) : [];
+    const taken = textOrNull(found.taken)?.split(",").map(BigInt) ?? [];
+    const unjudged = taken.length > 0 ? yield* this.#unjudged(batch, taken, sealer, asking) : [];
     const numbers = new Set(unjudged.map(({ number }) => numberIn(number)));
     const isOwn = ({ batch: of, operation }: Use) =>
       of?.number === batch || (operation !== undefined && numbers.has(operation));
@@ -237,15 +238,21 @@ export class RunLimits {
     };
   }
 
-  /** The rows of a batch whose payout has an unknown outcome that no limit judged. @param count of those with a payout */
+  /**
+   * The rows of a batch whose payout has an unknown outcome that no limit judged.
+   *
+   * @param numbers of the payouts that the sum of the rows leaves out, in the order of their rows: others may edit rows
+   * meanwhile
+   */
   *#unjudged(
     batch: bigint,
-    count: number,
+    numbers: bigint[],
     sealer: Sealer,
     { nowMs, own, readOperations }: Asking,
   ): Work<Row[]> {
     const taken = yield* query(this.#sql.takenRows, batch, own.number);
-    if (taken.length !== count) throw editedMeanwhile();
+    const now = taken.map(({ number }) => numberIn(number));
+    if (!isDeepStrictEqual(now, numbers)) throw editedMeanwhile();
     const unjudged: Row[] = [];
     for (let from = 0; from < taken.length; from += comparedAtOnce) {
       const rows = taken.slice(from, from + comparedAtOnce);
@@ -334,7 +341,7 @@ export class RunLimits {
     );
     const freed = new Set<bigint>();
     const reserving = new Set(batches.map(({ number }) => numberIn(number)));
-    const ofOthers: FoundOperation[] = [];
+    const rows: FoundOperation[] = [];
     for (let from = 0; from < mayBeFree.length; from += comparedAtOnce) {
       const compared = yield* readOperations(mayBeFree.slice(from, from + comparedAtOnce));
       for (const [number, one] of compared) {
@@ -342,18 +349,18 @@ export class RunLimits {
         // A report of a person frees nothing, and nor does a record of another login: a sender could send more by it.
         const isRow = isFree(one) && one.batch !== null && reserving.has(one.batch);
         const isOfOthers = mayHavePaid(withoutOthers(one));
-        if (isRow && isOfOthers) ofOthers.push(one);
-        else if (isRow || !(isOfOthers || one.reportedAt !== undefined)) freed.add(number);
+        if (!isOfOthers && one.reportedAt === undefined) freed.add(number);
+        else if (isRow) rows.push(one);
       }
     }
-    for (const number of yield* this.#reservedOf(ofOthers, batches)) freed.add(number);
+    for (const number of yield* this.#reservedOf(rows, batches)) freed.add(number);
     const counted = [...found].flatMap(([number, row]) =>
       freed.has(number) ? [] : [useOfOperation(row, takeovers.get(number))],
     );
     return [...counted, ...batches.map(useOfBatch)];
   }
 
-  /** Of what another login made look not sent: the rows of batches that reserve all of their open rows. */
+  /** Of payouts that were made not sent: the rows of batches that reserve all of their open rows. */
   *#reservedOf(operations: FoundOperation[], batches: Row[]): Work<bigint[]> {
     const reserved: bigint[] = [];
     const covering = new Map<bigint | null, boolean>();
@@ -364,8 +371,8 @@ export class RunLimits {
         const isWhole = numberIn(counted?.reserved_paisa) >= numberIn(found?.open_paisa);
         covering.set(batch, counted !== undefined && found !== undefined && isWhole);
       }
-      const rows = covering.get(batch) ? yield* query(this.#sql.row, batch, reference) : [];
-      if (rows.length > 0) reserved.push(number);
+      const row = covering.get(batch) ? yield* query(this.#sql.row, batch, reference) : [];
+      if (row.length > 0) reserved.push(number);
     }
     return reserved;
   }
@@ -768,11 +775,13 @@ function statements(scope: GuardScope, { isIn }: Pick<Dialect, "isIn">, isAgent:
       UNION SELECT r.recipient_key FROM lenden.batches b CROSS JOIN lenden.batch_rows r
         WHERE ${inSql("b", "$3")} AND b.reserved_paisa > 0 AND b.number <> CAST($4 AS bigint)
           AND r.batch = b.number LIMIT $5`,
-    /** `taken`: how many have a payout that is not free. */
+    /** `taken`: the numbers of the payouts that are not free, in the order of their rows. */
     sumOfRows: `SELECT coalesce(sum(CASE WHEN p.phase = 'free' THEN p.amount_paisa END), 0) AS total,
         max(CASE WHEN p.phase = 'free' THEN p.amount_paisa END) AS largest,
-        count(CASE WHEN p.phase <> 'free' THEN 1 END) AS taken
-      FROM (SELECT r.amount_paisa, ${phaseOfRow} AS phase FROM lenden.batch_rows r WHERE r.batch = $1) p`,
+        string_agg(CASE WHEN p.phase <> 'free' THEN CAST(p.number AS text) END, ',' ORDER BY p."row") AS taken
+      FROM (SELECT r."row", r.amount_paisa, coalesce(o.phase, 'free') AS phase, o.number
+        FROM lenden.batch_rows r LEFT JOIN lenden.operations o
+          ON o.account = CAST($2 AS bigint) AND o.reference = r.reference WHERE r.batch = $1) p`,
     openRows: `SELECT r.line, r.amount_paisa, r.recipient ${openRows} ORDER BY r."row"`,
     takenRows: `SELECT r.line, r.amount_paisa, r.recipient, o.number
       FROM lenden.batch_rows r CROSS JOIN lenden.operations o WHERE r.batch = $1

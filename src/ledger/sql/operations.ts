@@ -23,7 +23,6 @@ import {
   judgeAgain,
   type Ordered,
   outcomeOfTaken,
-  type PlanPlace,
   resumedAnswer,
   timeOfOutcome,
   wasChecked,
@@ -36,7 +35,7 @@ import type { Denial, LimitFacts, Sender, Use } from "../limits.ts";
 import type { FoundOperation, Operation, Outcome } from "../operation.ts";
 import { type Sealer, sealOf } from "../seal.ts";
 import { canFollow } from "../transitions.ts";
-import { loginOf, nowIn, type Recorder } from "../worker.ts";
+import { nowIn, type Recorder } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import type { Driver } from "./driver.ts";
 import { claimKeysOf, createClaimFacts } from "./duplicates.ts";
@@ -134,7 +133,7 @@ class Group {
   /** Why an agent sends no row of the group, once it was asked. */
   #stopped: { denial: Denial | undefined } | undefined;
   /** By batch: the events that planned it. */
-  readonly #plans = new Map<bigint, PlanPlace[]>();
+  readonly #plans = new Map<bigint, number[]>();
   /** Claimed payouts whose reference other batches may have too. */
   readonly #claimed: bigint[] = [];
   /** The IDs that this group stores: of two operations with one ID, the second is read after the first was stored. */
@@ -198,14 +197,11 @@ class Group {
     return { ...facts, limits: this.#withOrdered(judged) };
   }
 
-  /** The events that planned a batch: where they are in the chain, and whether this login added them. */
-  *#plansOf(batch: bigint): Work<PlanPlace[]> {
+  /** The places in the chain of the events that planned a batch. */
+  *#plansOf(batch: bigint): Work<number[]> {
     const known = this.#plans.get(batch);
     if (known) return known;
-    const own = loginOf(this.#parts.recorder);
-    const plans = (yield* query(plansOfBatch, batch)).map(({ number, login }) => {
-      return { place: Number(number), isOwn: login === own };
-    });
+    const plans = (yield* query(plansOfBatch, batch)).map(({ number }) => Number(number));
     this.#plans.set(batch, plans);
     return plans;
   }
@@ -560,7 +556,7 @@ const reserveRows = `
     WHERE o.number = given.number AND r.reference = o.reference GROUP BY r.batch, o.account) s
   WHERE b.number = s.batch AND b.account = s.account AND b.row_count IS NOT NULL`;
 
-const plansOfBatch = `SELECT e.number, e.login FROM lenden.events e
+const plansOfBatch = `SELECT e.number FROM lenden.events e
   WHERE e.batch = $1 AND e.event = 'plan'`;
 
 const idHolder = `

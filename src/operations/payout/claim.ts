@@ -4,7 +4,7 @@ import { formatAmount, formatPaisa } from "../../domain/money.ts";
 import { newReference, replacedReferences } from "../../domain/new-reference.ts";
 import { personIn, personText } from "../../domain/person.ts";
 import { isGeneratedReference } from "../../domain/reference.ts";
-import { isUnresolved, isUnsettled, isUsedUp } from "../../domain/state.ts";
+import { isFree, isUnresolved, isUnsettled, isUsedUp } from "../../domain/state.ts";
 import { inCommand } from "../../domain/text.ts";
 import type { ClaimAnswer } from "../../ledger/change.ts";
 import {
@@ -138,6 +138,8 @@ export async function checkClaim(
       throw lockedError(order.reference, claim.holder, "Reference");
     case "other-key":
       throw sentWithOtherKey(claim.operation);
+    case "not-sealed":
+      throw recordedByOther(claim.operation);
     case "duplicate":
       throw duplicatePayout(claim.earlier, order.reference, await ledger.account(), again);
     case "planned":
@@ -178,6 +180,23 @@ export function sentWithOtherKey(operation: Operation): Failure {
     `Cannot send payout ${reference} again: another API key of this account sent it on ${formatTime(createdAt)}.`,
     {
       hint: `Use the API key that sent it. Without that key, resolve it by hand. ${resolveHint(id, "payout", operation)}`,
+      operation: reference ?? id,
+      untried: true,
+    },
+  );
+}
+
+/** P28: of an operation that another login recorded, and that no holder of this payout secret ordered. */
+function recordedByOther(operation: FoundOperation): Failure {
+  const { id, reference, login, createdAt } = operation;
+  const next = isFree(operation)
+    ? "send it with another reference"
+    : `resolve it. ${resolveHint(id, "payout", operation)}`;
+  return new Failure(
+    "payout.not-sealed",
+    `Cannot send payout ${reference}: login ${login} recorded it on ${formatTime(createdAt)}, and it has no valid seal of this payout secret.`,
+    {
+      hint: `If ${login} ordered it, ${login} runs the same command. If not, ${next}`,
       operation: reference ?? id,
       untried: true,
     },

@@ -212,10 +212,10 @@ export const limitBugs = [
     tests: beside("added in the own login without a seal"),
   },
   {
-    name: "limits: what another login recorded as unknown is not judged",
+    name: "limits: what was added as unknown is not judged",
     seam: "wasJudged",
     decorate: () => () => true,
-    tests: beside("recorded without a seal"),
+    tests: beside("added in the own login without a seal is judged"),
   },
   {
     name: "limits: rows of a file are not judged that another login recorded",
@@ -227,7 +227,7 @@ export const limitBugs = [
     name: "limits: what is sent again counts twice",
     seam: "withoutUses",
     decorate: () => (facts) => facts,
-    tests: beside("recorded without a seal"),
+    tests: beside("added in the own login without a seal is judged"),
   },
   {
     name: "limits: what another login reopened is not judged",

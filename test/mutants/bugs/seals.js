@@ -15,6 +15,19 @@ export const sealBugs = [
     tests: sealed("the seal of a payout with another"),
   },
   {
+    name: "seal: what another login recorded without one is sent again",
+    seam: "claim",
+    decorate: (decideClaim) => (request, facts) => {
+      const same = facts.same && { ...facts.same, orderedAt: facts.same.orderedAt ?? 1 };
+      return decideClaim(request, { ...facts, same });
+    },
+    tests: [
+      "test/ledger/other-logins.test.ts",
+      "-t",
+      "is sent again with the payout secret that sealed it alone",
+    ],
+  },
+  {
     name: "seal: that of a row is valid after its batch was cancelled",
     seam: "validSeal",
     decorate: (isValid) => (found, sealer) => isValid({ ...found, wasPlanned: true }, sealer),
