@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Context } from "../cli/command/context.ts";
 import type { Warning } from "../cli/terminal/reporter.ts";
-import { Failure } from "../domain/failure.ts";
+import { Failure, usage } from "../domain/failure.ts";
 import { answerOf, answerWith } from "./answer.ts";
 import { createJobs } from "./jobs.ts";
 import type { Confirmation } from "./person.ts";
@@ -29,7 +29,7 @@ export function createCalls(context: Context) {
     const { call, answering } = openCall(tool, client, context);
     let started: Started | undefined;
     const refused = await answering(async () => {
-      await context.config.refuseSecrets(JSON.stringify(given ?? {}));
+      await context.config.refuseSecrets(argumentsText(given));
       started = tool.start(given);
       return undefined;
     });
@@ -77,6 +77,23 @@ export function createCalls(context: Context) {
       await nextTurn(); // in which the last answer is written
     },
   };
+}
+
+/** Far above a plan of 1,000 payouts. What is longer could not be read in the time of a call. */
+const mostCharacters = 2_000_000;
+
+/** @throws Failure `usage` if the arguments are too long, or nested deeper than a program can read */
+function argumentsText(given: unknown): string {
+  const hint = "Shorten the arguments, then call the tool again.";
+  let text: string;
+  try {
+    text = JSON.stringify(given ?? {});
+  } catch {
+    throw usage(["The arguments are nested too deep."], hint);
+  }
+  if (text.length > mostCharacters)
+    throw usage(["The arguments are longer than 2,000,000 characters."], hint);
+  return text;
 }
 
 type Asked = { question: Question | undefined } | { answer: CallToolResult };

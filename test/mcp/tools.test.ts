@@ -271,3 +271,32 @@ test("a message that is too long ends the server with a reason", async () => {
     stderr: expect.stringContaining("is longer than 10 MiB."),
   });
 });
+
+test("arguments that are too long or nested too deep are rejected", async () => {
+  const { env } = await openMerchantApart();
+  const message = (more: string) => `{"jsonrpc":"2.0",${more}}\n`;
+  const show = (id: number, value: string) =>
+    message(
+      `"id":${id},"method":"tools/call","params":{"name":"show","arguments":{"id":${value}}}`,
+    );
+  const stdin = [
+    message(
+      '"id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}',
+    ),
+    message('"method":"notifications/initialized"'),
+    show(2, `"${"R".repeat(2_000_000)}"`),
+    show(3, "[".repeat(50_000) + "]".repeat(50_000)),
+  ].join("");
+  const { stdout } = await lenden(["mcp"], { env, stdin });
+  const answers = new Map(
+    stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+      .map(({ id, result }) => [id, result.structuredContent?.error] as const),
+  );
+  expect([2, 3].map((id) => answers.get(id))).toMatchObject([
+    { kind: "usage", message: "The arguments are longer than 2,000,000 characters." },
+    { kind: "usage", message: "The arguments are nested too deep." },
+  ]);
+});
