@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod/mini";
 import { errorCode } from "../domain/error-code.ts";
@@ -63,6 +63,8 @@ export function storeVerification(folder: string, verification: Verification): v
     const text = JSON.stringify({ ...verification, results });
     writeFileSync(`${file}.new`, text, { mode: 0o600, flush: true });
     renameSync(`${file}.new`, file);
+    for (const other of namesIn(folder).map((name) => join(folder, name)))
+      if (other !== file && isOfSame(readIn(other), verification)) rmSync(other);
   } catch (cause) {
     const why = errorCode(cause) ?? "unknown";
     throw new Failure("verification.not-stored", `Cannot write ${file} (${why}).`, {
@@ -86,6 +88,11 @@ export function storedFor(folder: string, owner: Owner): Stored {
     .filter((one) => countsFor(owner, one))
     .sort((one, other) => (one.at < other.at ? 1 : -1));
   return { found, unreadable };
+}
+
+/** An earlier version named its file by environment and account alone. */
+function isOfSame(one: ReturnType<typeof readIn>, own: Verification): boolean {
+  return typeof one === "object" && nameOf(one) === nameOf(own);
 }
 
 function countsFor({ environment, account, baseUrl }: Owner, one: Verification): boolean {

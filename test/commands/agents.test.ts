@@ -200,6 +200,19 @@ test("an agent signs nothing in production, and in a sandbox as before", async (
   expect(await signed(await openMerchant())).toMatchObject({ code: 0 });
 });
 
+test("an agent signs nothing with the payout secret of a production profile and another key", async () => {
+  const [env, stdin] = [usualDirectories(), "public-ABC-ABCDEFGHIJKL-XYZ\nhunter2hunter2hunter2\n"];
+  const add = ["profile", "add", "live", "--key-stdin", "--secret-stdin", "--yes"];
+  const added = await lenden([...add, "--base-url", "https://api.example"], { env, stdin });
+  expect(added.code).toBe(0);
+  const line = ["payout", "sign", "--amount", "900000", "--ref", "BIG", "--json"];
+  const { LENDEN_API_KEY = "" } = (await openMerchant()).env;
+  expect(await lenden(line, { env: { ...env, LENDEN_API_KEY } })).toMatchObject({ code: 0 });
+  const ended = await lenden(line, { env: { ...env, ...agent, LENDEN_API_KEY } });
+  expect(ended).toMatchObject({ code: 4, stdout: "" });
+  expect(errorOf(ended).message).toContain("An agent cannot use 'lenden payout sign'");
+});
+
 test("an agent is never asked, not even in a terminal", async () => {
   const { env } = await openMerchant();
   const terminal = openPrompts(["payout", "send", "--amount", "5"], { env: { ...env, ...agent } });

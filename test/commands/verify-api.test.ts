@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { guaranteesOf, type Result, storeVerification } from "../../src/verification/stored.ts";
@@ -367,6 +367,17 @@ describe("the stored results of verify-api", () => {
       return guaranteesOf(folder, shop).references;
     });
     expect(relied).toEqual([false, false, false, true]);
+  });
+
+  test("replace the file of an earlier version", () => {
+    const folder = scratchFolder();
+    storeVerification(folder, of("shop"));
+    const [name = ""] = readdirSync(folder);
+    const earlier = "verified-0123456789abcdef01234567.json";
+    renameSync(join(folder, name), join(folder, earlier));
+    expect(guaranteesOf(folder, shop)).toEqual(strict);
+    storeVerification(folder, of("shop", { verdict: "holds" }));
+    expect([guaranteesOf(folder, shop), readdirSync(folder)]).toEqual([usual, [name]]);
   });
 
   test("stay refuted after a run that did not reach the assumption", () => {

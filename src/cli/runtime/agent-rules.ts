@@ -31,7 +31,7 @@ export async function rejectForAgent(agent: string, run: Run): Promise<void> {
     if (flag.needsPerson !== undefined && flags.has(key))
       throw needsPerson(flagName(flag), flag.needsPerson, agent, run);
   if (isOfLocalSandbox(run)) return;
-  if (real !== undefined && (await environmentOf(run)) !== "sandbox")
+  if (real !== undefined && !(await isOfSandbox(run)))
     throw needsPerson(`'lenden ${name}'`, `${real} in production`, agent, run);
   const other = otherDirectory(run.host) ?? (await otherLedger(run));
   if (other !== undefined)
@@ -155,10 +155,12 @@ async function otherLedger({ globals, host }: Run): Promise<string | undefined> 
   return named.ok && named.value.text === own?.text ? undefined : "LENDEN_LEDGER_URL";
 }
 
-/** The environment of the account, if its key or profile shows it. */
-async function environmentOf(run: Pick<Run, "globals" | "host">) {
+/** True if neither the key nor the profile, whose payout secret may be used with another key, is a production one. */
+async function isOfSandbox(run: Pick<Run, "globals" | "host">): Promise<boolean> {
   const { recordsOwner } = await import("../../config/account.ts");
-  return recordsOwner(await settingsOf(run)).environment;
+  const settings = await settingsOf(run);
+  const { environment = "sandbox" } = settings;
+  return environment === "sandbox" && recordsOwner(settings).environment === "sandbox";
 }
 
 async function settingsOf({ globals, host }: Pick<Run, "globals" | "host">): Promise<Settings> {
