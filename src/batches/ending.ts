@@ -30,6 +30,8 @@ export interface RunStop {
   notes: string[];
   /** The rows of unknown outcome that no further run sends, with how the first one is resolved. */
   blocked?: { count: number; hint: string } | undefined;
+  /** The rows that another login recorded without a valid seal, and why the first one was not sent. */
+  skipped?: { count: number; failure: Failure } | undefined;
 }
 
 const endings: Partial<Record<FailureKind, { reason: Reason; text: string }>> = {
@@ -59,7 +61,7 @@ export function howToResume({ name, fileName }: Pick<Batch, "name" | "fileName">
 export async function endingFailure(
   kind: FailureKind | undefined,
   status: BatchStatus,
-  { stopped, notes, blocked }: RunStop,
+  { stopped, notes, blocked, skipped }: RunStop,
   ledger: Ledger,
 ): Promise<Failure | undefined> {
   if (kind === undefined) return undefined;
@@ -67,19 +69,25 @@ export async function endingFailure(
   const { reason, text } = endings[kind] ?? { reason: "batch.incomplete", text: "" };
   // A row that its plan did not judge can be above a limit.
   const limited = stopped?.kind === kind && stopped.details.reached ? stopped : undefined;
+  const unsealed = !stopped && skipped?.failure.kind === kind ? skipped.failure : undefined;
   const why = stopped ? whatHappened(stopped) : text;
   const isOpen = batch.cancelledAt === null && openOf(sums).count > 0;
   const isAllSent = kind === "partial" && !isOpen;
   const waitHint = `To wait for them, run 'lenden payout batch status ${batch.id} --wait'.`;
   const open = blocked ? blockedHint(batch, blocked) : `To resume, ${howToResume(batch)}.`;
-  const next = stopped?.details.hint ?? (kind === "pending" ? waitHint : isOpen ? open : "");
+  const known = stopped ?? skipped?.failure;
+  const next = known?.details.hint ?? (kind === "pending" ? waitHint : isOpen ? open : "");
   const hint = sentences([isAllSent ? "" : next, await retryAdvice(status, ledger)]);
-  return new Failure(limited?.reason ?? reason, sentences([why, ...notes, countsText(status)]), {
-    effect: effectOf(sums, kind),
-    operation: batch.id,
-    ...(limited && { reached: limited.details.reached }),
-    ...(hint && { hint }),
-  });
+  return new Failure(
+    (limited ?? unsealed)?.reason ?? reason,
+    sentences([why, ...notes, countsText(status)]),
+    {
+      effect: effectOf(sums, kind),
+      operation: batch.id,
+      ...(limited && { reached: limited.details.reached }),
+      ...(hint && { hint }),
+    },
+  );
 }
 
 /** How to resume a batch with rows that no run sends: they are resolved first. */
@@ -137,7 +145,8 @@ export async function endRun(
   try {
     if (!stopped) await wait?.();
     const status = await recordedStatus(batch, ledger);
-    const how = { waited: wait !== undefined, stoppedBy: stopped?.kind };
+    const stoppedBy = (stopped ?? stop.skipped?.failure)?.kind;
+    const how = { waited: wait !== undefined, stoppedBy };
     const failure = await endingFailure(endingOf(status.sums, how), status, stop, ledger);
     return { ...status, existing, sent, failure };
   } catch (error) {

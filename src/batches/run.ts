@@ -107,7 +107,8 @@ export async function runBatch(
     );
   const certain = run.certain(mostClaimed(pacing.concurrency));
   const sent = run.sent();
-  return { stopped, notes: run.notes(stopped), blocked: run.blocked(), existing, sent, certain };
+  const [notes, blocked, skipped] = [run.notes(stopped), run.blocked(), run.skipped()];
+  return { stopped, notes, blocked, skipped, existing, sent, certain };
 }
 
 /** Why a file has no row to send, and how to pay the same rows again. */
@@ -138,6 +139,7 @@ function createRunTally({ total, sums }: BatchStatus, deps: OperationDeps) {
   const ends = new Map<RowEnd, Sum>();
   const last = new Map<RowEnd, Failure>();
   let blocked: { count: number; hint: string } | undefined;
+  let skipped: { count: number; failure: Failure } | undefined;
   const sumOfEnds = (...some: RowEnd[]): Sum =>
     sumOf(...some.flatMap((one) => ends.get(one) ?? []));
   const before = sumOf(sums.completed, sums.processing, sums.cancelled);
@@ -159,13 +161,17 @@ function createRunTally({ total, sums }: BatchStatus, deps: OperationDeps) {
   return {
     add: ({ amountPaisa, reference }: PlannedPayout, end: RowEnd, failure?: Failure): void => {
       ends.set(end, sumOf(sumOfEnds(end), { count: 1, sumPaisa: amountPaisa }));
-      if (failure && !isHeldBack(failure)) last.set(end, failure);
+      if (failure?.reason === "payout.not-sealed")
+        skipped = { count: (skipped?.count ?? 0) + 1, failure: skipped?.failure ?? failure };
+      else if (failure && !isHeldBack(failure)) last.set(end, failure);
       if (end !== "uncertain" || !isBlocked(failure)) return;
       const hint = failure?.details.hint ?? resolveHint(reference, "payout", deps.account);
       blocked = { count: (blocked?.count ?? 0) + 1, hint: blocked?.hint ?? hint };
     },
     /** The rows of unknown outcome that no further run sends, with how the first one is resolved. */
     blocked: () => blocked,
+    /** The rows that another login recorded without a valid seal, and why the first one was not sent. */
+    skipped: () => skipped,
     existing: () => sumOfEnds("existing"),
     /** Accepted by requests of this run. */
     sent: () => sumOfEnds("accepted"),
@@ -194,6 +200,7 @@ function createRunTally({ total, sums }: BatchStatus, deps: OperationDeps) {
       const silence = last.get("uncertain") ?? last.get("unreachable");
       const others = `Other processes are working on ${rowsText(sumOfEnds("locked").count)}.`;
       return [
+        ...(skipped ? [`${rowsText(skipped.count)} not sent: ${skipped.failure.message}`] : []),
         ...(locked ? [`${others} ${inOneLine(locked)}`] : []),
         ...(isLate ? ["The time limit (--timeout) elapsed."] : []),
         ...(silence && !stopped && !isLate ? [silence.message] : []),

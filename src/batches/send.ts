@@ -94,8 +94,8 @@ export async function sendBatch(
       throttle.accepted();
       rules.saw("accepted");
       onRow(row, existing ? "existing" : "accepted");
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error;
+    } catch (cause) {
+      const error = failureOfRow(cause, claim, sending.plan);
       // A row that a stop cut short, or that was not tried, shows nothing about the API.
       const isSilence = error.kind === "unreachable" || error.kind === "uncertain";
       const isCut = deps.isStopping() || error.details.untried === true;
@@ -197,6 +197,15 @@ async function* rowsToSend(
   yield* batches.rowsAsRead(plan, "unsent");
 }
 
+/** A row keeps its reference, so its batch cannot send one that is taken. @throws what is no failure of a row */
+function failureOfRow(cause: unknown, claim: ClaimAnswer, { batch: { id } }: ReadPlan): Failure {
+  if (!(cause instanceof Failure)) throw cause;
+  if (claim.kind !== "not-sealed" || isUnsettled(claim.operation)) return cause;
+  const { reason, message, details } = cause;
+  const hint = `If that login ordered it, it sends the same file. If not, run 'lenden payout batch cancel ${id}', and send the other unsent rows as a new file, and this payout with another reference.`;
+  return new Failure(reason, message, { ...details, hint });
+}
+
 /** After so many rows in a row without a response, further rows would show nothing new. */
 const mostUnknown = 5;
 /** Each rejection retires a reference: the same cause must not retire all of them. */
@@ -206,21 +215,20 @@ const mostRejected = 10;
 function createStopRules(deps: OperationDeps) {
   const wasClockSet = createClockWatch(deps);
   let reason: Failure | undefined;
-  let skipped: Failure | undefined;
   let unknown = 0;
   let rejected = { text: "", count: 0 };
   const ledgerFailed = (cause: unknown): void => {
     reason ??= ledgerFailure(cause);
   };
   const saw = (end: RowEnd, failure?: Failure): void => {
-    const { message = "", details = {} } = failure ?? {};
+    const { message = "", details = {}, reason: why } = failure ?? {};
+    // What another login planted shows nothing about the API, and keeps no other row from being sent.
+    if (why === "payout.not-sealed") return;
     const { status, unrecorded, cause } = details;
     unknown = end === "uncertain" || end === "unreachable" ? unknown + 1 : 0;
     const text = end === "refused" && failure ? rejectionIn(failure) : "";
     rejected = { text, count: text !== "" && text === rejected.text ? rejected.count + 1 : 1 };
-    // What another login planted keeps no other row from being sent.
-    if (failure?.reason === "payout.not-sealed") skipped ??= failure;
-    else if (end === "conflict" || end === "access") reason ??= failure;
+    if (end === "conflict" || end === "access") reason ??= failure;
     // P18: a proxy may have denied access, and the payout may have been created.
     if (end === "uncertain" && (status === 401 || status === 403))
       reason ??= new Failure(
@@ -252,8 +260,8 @@ function createStopRules(deps: OperationDeps) {
     if (clock) saw(clock.kind, clock);
     return reason !== undefined || deps.isStopping();
   };
-  /** `reason`: why it stops, once it does, or why it omitted a row. */
-  return { saw, ledgerFailed, isOver, reason: () => reason ?? skipped };
+  /** `reason`: why it stops, once it does. */
+  return { saw, ledgerFailed, isOver, reason: () => reason };
 }
 
 /** The API's own response, with its code; empty if the row was rejected without a request. */

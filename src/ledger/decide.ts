@@ -552,7 +552,10 @@ function checkPayout(request: ClaimRequest, facts: ClaimFacts): Checked {
   // A reference of another account counts at any age, but the same payout is repeated within a day.
   const isWithinDay = ({ one, repetition }: (typeof earlier)[number]) =>
     repetition !== "used-in-other-account" ||
-    repetitionOf({ ...one, isOwnAccount: false }, { ...scope, reference: null }) !== undefined;
+    [one, withoutOthers(one)].some((view) => {
+      const elsewhere = { ...view, isOwnAccount: false };
+      return repetitionOf(elsewhere, { ...scope, reference: null }) !== undefined;
+    });
   const repeated = rejectsRepeats ? earlier.filter(isWithinDay) : [];
   const [last] = repeated.map(({ one }) => one).sort(unresolvedThenLast);
   // One of unknown outcome has to be resolved first, unless the caller accepted duplicates.
@@ -575,14 +578,17 @@ function checkPayout(request: ClaimRequest, facts: ClaimFacts): Checked {
  * counts until it is resolved. For a day, a limit trusts neither a report of a person nor what others recorded.
  */
 export function repeatedSince(one: FoundOperation): string | undefined {
+  if (isUnresolved(one)) return undefined;
+  if (mayHavePaid(one)) return one.acceptedAt ?? undefined;
   const before = withoutOthers(one);
-  const ofOthers = one.others === null ? null : (before.acceptedAt ?? before.updatedAt);
-  const since = mayHavePaid(one) ? one.acceptedAt : (one.reportedAt ?? ofOthers);
-  return since ?? undefined;
+  const ofOthers = one.others === null ? "" : (before.acceptedAt ?? before.updatedAt);
+  const { reportedAt = "" } = one;
+  return reportedAt > ofOthers ? reportedAt : ofOthers;
 }
 
 function unresolvedThenLast(one: FoundOperation, other: FoundOperation): number {
   const [own = lastYear, since = lastYear] = [repeatedSince(one), repeatedSince(other)];
+  if (own === since) return one.number < other.number ? 1 : -1;
   return own < since ? 1 : -1;
 }
 

@@ -227,7 +227,10 @@ export async function sendPayouts(batch: Batch, call: Call): Promise<Ended> {
   const ran = await runBatch(plan, pacing, ledger, confirmedDeps, reporting);
   const { failure, ...ended } = await endRun(plan.batch, ran, ledger);
   const document = { ...runJson(ended), digest: batch.identity };
-  return { document, failure: failure && !ran.blocked ? resumable(failure) : failure };
+  return {
+    document,
+    failure: failure && !ran.blocked && !ran.skipped ? resumable(failure) : failure,
+  };
 }
 
 /** There is no file: the same plan is continued. */

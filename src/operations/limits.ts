@@ -65,7 +65,7 @@ export function deniedFailure(denial: Denial | RepeatingRows): Failure {
       "clock.differs",
       `Batch ${batch} was planned by a clock that was ahead (${formatTime(createdAt)}), so the limits judged another day.`,
       {
-        hint: `Check this machine's clock. If it is right, run 'lenden payout batch cancel ${batch}', and send the file again with another --name.`,
+        hint: `Check this machine's clock. If it is right, run 'lenden payout batch cancel ${batch}', and send its unsent rows as a new file.`,
       },
     );
   }
@@ -231,7 +231,7 @@ export function repeatsFailure(
 
 /** The file of a batch cannot be changed. */
 function withoutRows(batch: string): string {
-  return `Run the same command again a day later, or run 'lenden payout batch cancel ${batch}' and send a file without these rows, with another --name.`;
+  return `Run the same command again a day later, or run 'lenden payout batch cancel ${batch}', and send the other unsent rows as a new file.`;
 }
 
 /** A limit with what is used of it. */

@@ -6,7 +6,7 @@ import { allColumns } from "../../src/ledger/columns.ts";
 import { PlanSums, planEvent } from "../../src/ledger/plan.ts";
 import { fileOf } from "../batch/files.ts";
 import { until } from "../support/helpers.ts";
-import { errorOf } from "../support/lenden.ts";
+import { errorOf, typedBy } from "../support/lenden.ts";
 import { isSkipped, serverTest } from "../support/postgres.ts";
 import { asRejected, flood } from "./plants.ts";
 import {
@@ -209,22 +209,47 @@ describe("a colleague with psql", () => {
     });
   });
 
-  serverTest(
-    "plants a sealed order as a row of the next file, and the other rows are sent",
-    async () => {
-      const copy = { id: "OPCOPY", reference: "SEP-1", amountPaisa: "6500" };
-      await plant(shop, "UNKNOWN-1", (intent) => ({ ...intent, ...copy }));
-      const rows = `SEP-1,65,${recipients.unknown},bkash\nSEP-2,66,01711000062,bkash\n`;
-      const path = fileOf(`ref,amount,to,method\n${rows}`, "september.csv");
+  serverTest.for([
+    ["not sent", { state: "NOT_SENT", code: "access", sent: false }, 4, "payout.not-sealed"],
+    ["unknown", { state: "UNCERTAIN", code: "uncertain", sent: true }, 75, "batch.outcome-unknown"],
+  ] as const)(
+    "plants sealed orders as rows of the next file that are %s, and the other rows are sent",
+    async ([, outcome, code, reason]) => {
+      const rows = [65, 66, 67].map((amount, at) => ({
+        ...{ amount, reference: `SEP-${at}`, recipientNumber: `0171100006${at}` },
+      }));
+      for (const { amount, reference, recipientNumber } of rows.slice(0, 2)) {
+        await plant(shop, "UNKNOWN-1", ({ asked, ...intent }) => ({
+          ...{ ...intent, id: `OPCOPY${amount}`, reference, amountPaisa: String(amount * 100) },
+          asked: { ...Object(asked), amount, merchantRef: reference, recipientNumber },
+        }));
+        const event = { event: "attempt", data: outcome };
+        await declare(shop, `reference = '${reference}'`, event);
+      }
+      const cells = rows.map(
+        (row) => `${row.reference},${row.amount},${row.recipientNumber},bkash`,
+      );
+      const path = fileOf(`ref,amount,to,method\n${cells.join("\n")}\n`, "september.csv");
 
-      const line = [...orders.batch(path, [2, 131]), "--allow-duplicates", "--json"];
+      const line = [...orders.batch(path, [3, 198]), "--wait", "--timeout", "5s", "--json"];
       const sent = await shop.annBuilt(line);
 
-      expect(sent.code).toBe(75);
+      expect([sent.code, errorOf(sent)]).toMatchObject([code, { reason }]);
       const { message, hint } = errorOf(sent);
-      expect(message).toContain("Cannot send payout SEP-1: login mallory recorded it on ");
-      expect(hint).toContain("If mallory ordered it, mallory runs the same command.");
-      expect(shop.moved()).toEqual(["payout 66 01711000062"]);
+      const why = "2 rows not sent: Cannot send payout SEP-0: login mallory recorded it on ";
+      expect(message).toContain(why);
+      expect(shop.moved()).toEqual(["payout 67 01711000062"]);
+      // What the error advises works.
+      if (code === 75)
+        for (const reference of ["SEP-0", "SEP-1"]) {
+          expect(hint).toContain("--not-created");
+          await shop.annBuilt(["ledger", "resolve", reference, "--not-created", "--yes"]);
+        }
+      const again = code === 75 ? errorOf(await shop.annBuilt(line)).hint : hint;
+      const cancelled = await shop.annBuilt([...typedBy(again, "payout batch cancel"), "--yes"]);
+      expect(cancelled.code).toBe(0);
+      const others = orders.payout("65", "01711000060", "--ref", "OTHER", "--again");
+      expect((await shop.annBuilt(others)).code).toBe(0);
     },
   );
 

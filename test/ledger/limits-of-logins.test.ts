@@ -227,6 +227,17 @@ describeEach(databases, "I13: limits beside another login", ({ share }) => {
     },
   );
 
+  test("no payout of its reference is repeated with the next key, whatever it records of the first one", async () => {
+    const { ledger, withNextKey, set, asBob, pass } = await limited(await share());
+    await set("repeat", "reject");
+    await record(ledger, await claimed(ledger, payout("A")), unknown);
+    await asBob(async () => record(ledger, await claimed(ledger, payout("A")), denied));
+    const again = () => withNextKey.claim({ intent: payout("A"), onDuplicate: "send", sealer });
+    expect(await again()).toMatchObject({ kind: "repeat", earlier: { reference: "A" } });
+    pass(25);
+    expect(await again()).toMatchObject({ kind: "resumed" });
+  });
+
   test("what it says of its own operation, once another login has sent it, frees nothing", async () => {
     const shared = await share();
     const { ledger, set, as, asBob } = await limited(shared);

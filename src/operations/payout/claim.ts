@@ -4,7 +4,7 @@ import { formatAmount, formatPaisa } from "../../domain/money.ts";
 import { newReference, replacedReferences } from "../../domain/new-reference.ts";
 import { personIn, personText } from "../../domain/person.ts";
 import { isGeneratedReference } from "../../domain/reference.ts";
-import { isFree, isUnresolved, isUnsettled, isUsedUp } from "../../domain/state.ts";
+import { isUnresolved, isUnsettled, isUsedUp } from "../../domain/state.ts";
 import { inCommand } from "../../domain/text.ts";
 import type { ClaimAnswer } from "../../ledger/change.ts";
 import {
@@ -73,6 +73,7 @@ export async function previewClaim(
   if (decision.kind === "duplicate")
     throw duplicatePayout(decision.earlier, order.reference, await ledger.account());
   if (decision.kind === "planned") throw plannedInBatch(decision, order.reference);
+  if (decision.kind === "not-sealed") throw recordedByOther(decision.operation);
   const denied = deniedBy(decision, order);
   if (denied) throw denied;
   const earlier = "earlier" in decision ? decision.earlier : undefined;
@@ -189,9 +190,9 @@ export function sentWithOtherKey(operation: Operation): Failure {
 /** P28: of an operation that another login recorded, and that no holder of this payout secret ordered. */
 function recordedByOther(operation: FoundOperation): Failure {
   const { id, reference, login, createdAt } = operation;
-  const next = isFree(operation)
-    ? "send it with another reference"
-    : `resolve it. ${resolveHint(id, "payout", operation)}`;
+  const next = isUnsettled(operation)
+    ? `resolve it first. ${resolveHint(id, "payout", operation)}`
+    : "use another --ref.";
   return new Failure(
     "payout.not-sealed",
     `Cannot send payout ${reference}: login ${login} recorded it on ${formatTime(createdAt)}, and it has no valid seal of this payout secret.`,
