@@ -30,7 +30,7 @@ export interface RunStop {
   notes: string[];
   /** The rows of unknown outcome that no further run sends, with how the first one is resolved. */
   blocked?: { count: number; hint: string } | undefined;
-  /** The rows that another login recorded without a valid seal, and why the first one was not sent. */
+  /** The rows whose reference is taken, and why the first one was not sent. */
   skipped?: { count: number; failure: Failure } | undefined;
 }
 

@@ -9,7 +9,7 @@ import type { OperationDeps } from "../operations/deps.ts";
 import { resolveHint } from "../operations/response-failure.ts";
 import type { Certain } from "./ending.ts";
 import type { HeldPlan } from "./plan.ts";
-import { countForgotten, type RowEnd, type Sending, sendBatch } from "./send.ts";
+import { countForgotten, isOfTaken, type RowEnd, type Sending, sendBatch } from "./send.ts";
 import { type BatchStatus, openOf, recordedStatus, type Sum, sumOf } from "./status.ts";
 import { existedText, newPeriodText, sentences } from "./texts.ts";
 import { isHeldBack } from "./throttle.ts";
@@ -161,7 +161,7 @@ function createRunTally({ total, sums }: BatchStatus, deps: OperationDeps) {
   return {
     add: ({ amountPaisa, reference }: PlannedPayout, end: RowEnd, failure?: Failure): void => {
       ends.set(end, sumOf(sumOfEnds(end), { count: 1, sumPaisa: amountPaisa }));
-      if (failure?.reason === "payout.not-sealed")
+      if (failure && isOfTaken(failure.reason))
         skipped = { count: (skipped?.count ?? 0) + 1, failure: skipped?.failure ?? failure };
       else if (failure && !isHeldBack(failure)) last.set(end, failure);
       if (end !== "uncertain" || !isBlocked(failure)) return;
@@ -170,7 +170,7 @@ function createRunTally({ total, sums }: BatchStatus, deps: OperationDeps) {
     },
     /** The rows of unknown outcome that no further run sends, with how the first one is resolved. */
     blocked: () => blocked,
-    /** The rows that another login recorded without a valid seal, and why the first one was not sent. */
+    /** The rows whose reference is taken, and why the first one was not sent. */
     skipped: () => skipped,
     existing: () => sumOfEnds("existing"),
     /** Accepted by requests of this run. */
@@ -200,7 +200,7 @@ function createRunTally({ total, sums }: BatchStatus, deps: OperationDeps) {
       const silence = last.get("uncertain") ?? last.get("unreachable");
       const others = `Other processes are working on ${rowsText(sumOfEnds("locked").count)}.`;
       return [
-        ...(skipped ? [`${rowsText(skipped.count)} not sent: ${skipped.failure.message}`] : []),
+        ...(skipped ? [`${rowsText(skipped.count)} not tried: ${skipped.failure.message}`] : []),
         ...(locked ? [`${others} ${inOneLine(locked)}`] : []),
         ...(isLate ? ["The time limit (--timeout) elapsed."] : []),
         ...(silence && !stopped && !isLate ? [silence.message] : []),

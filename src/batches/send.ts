@@ -1,5 +1,11 @@
 import { errorCode } from "../domain/error-code.ts";
-import { Failure, type FailureKind, isOfLedger, whatHappened } from "../domain/failure.ts";
+import {
+  Failure,
+  type FailureKind,
+  isOfLedger,
+  type Reason,
+  whatHappened,
+} from "../domain/failure.ts";
 import { isUnsettled } from "../domain/state.ts";
 import type { Batch, PlannedPayout, ReadPlan } from "../ledger/batch.ts";
 import type { ClaimAnswer } from "../ledger/change.ts";
@@ -197,12 +203,20 @@ async function* rowsToSend(
   yield* batches.rowsAsRead(plan, "unsent");
 }
 
+/** True if a row is omitted because its reference belongs to something that is not sent as this row. */
+export function isOfTaken(reason: Reason | undefined): boolean {
+  return reason === "payout.not-sealed" || reason === "payout.reference-used";
+}
+
 /** A row keeps its reference, so its batch cannot send one that is taken. @throws what is no failure of a row */
 function failureOfRow(cause: unknown, claim: ClaimAnswer, { batch: { id } }: ReadPlan): Failure {
   if (!(cause instanceof Failure)) throw cause;
-  if (claim.kind !== "not-sealed" || isUnsettled(claim.operation)) return cause;
   const { reason, message, details } = cause;
-  const hint = `If that login ordered it, it sends the same file. If not, run 'lenden payout batch cancel ${id}', and send the other unsent rows as a new file, and this payout with another reference.`;
+  const isOfOther = claim.kind === "not-sealed";
+  const isTaken = isOfOther || claim.kind === "different";
+  if (!isTaken || isUnsettled(claim.operation)) return cause;
+  const first = isOfOther ? "If that login ordered it, it sends the same file. If not, run" : "Run";
+  const hint = `${first} 'lenden payout batch cancel ${id}', send the other unsent rows as a new file, and this payout with another reference.`;
   return new Failure(reason, message, { ...details, hint });
 }
 
@@ -222,8 +236,8 @@ function createStopRules(deps: OperationDeps) {
   };
   const saw = (end: RowEnd, failure?: Failure): void => {
     const { message = "", details = {}, reason: why } = failure ?? {};
-    // What another login planted shows nothing about the API, and keeps no other row from being sent.
-    if (why === "payout.not-sealed") return;
+    // A reference that is taken shows nothing about the API, and keeps no other row from being sent.
+    if (isOfTaken(why)) return;
     const { status, unrecorded, cause } = details;
     unknown = end === "uncertain" || end === "unreachable" ? unknown + 1 : 0;
     const text = end === "refused" && failure ? rejectionIn(failure) : "";

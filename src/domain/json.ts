@@ -30,3 +30,8 @@ export function repeatedKey(json: string): string | undefined {
   }
   return undefined;
 }
+
+/** A value as text: one that was planted in a ledger may be an object, which need not have one. */
+export function scalarText(value: unknown): string {
+  return typeof value === "string" || typeof value === "number" ? String(value) : "";
+}

@@ -25,6 +25,8 @@ export function formatDay(iso: string, zone = zoneOfProfile): string {
 /** `2026-11-20T10:31:12+06:00`: a time as clocks in a zone show it, with the offset of the zone. */
 export function localIso(iso: string, zone: string): string {
   const clockMs = clockIn(zone, Date.parse(iso));
+  // Of a time that no clock shows, such as one of the year 0.
+  if (Number.isNaN(clockMs)) return iso;
   const minutes = Math.round((clockMs - Date.parse(iso)) / 60_000);
   const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60].map(twoDigits);
   return `${new Date(clockMs).toISOString().slice(0, 19)}${minutes < 0 ? "-" : "+"}${hours}:${rest}`;

@@ -1,10 +1,10 @@
-import { isObject, jsonIn } from "./json.ts";
+import { isObject, jsonIn, scalarText } from "./json.ts";
 
 /** The person of an event, as its machine says; undefined if the text has none. */
 export function personIn(json: string | undefined): { user: string; machine: string } | undefined {
   const origin = jsonIn(json ?? "")?.value;
   if (!isObject(origin)) return undefined;
-  return { user: String(origin.sudoUser ?? origin.user), machine: String(origin.machine) };
+  return { user: scalarText(origin.sudoUser ?? origin.user), machine: scalarText(origin.machine) };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { actors } from "../domain/actor.ts";
 import { keysOf } from "../domain/collect.ts";
-import { isObject } from "../domain/json.ts";
+import { isObject, scalarText } from "../domain/json.ts";
 import { payeeOf } from "../domain/mobile.ts";
 import { phases, states } from "../domain/state.ts";
 import { jsonOf, known, numberIn, type Row, storable, type Value } from "./values.ts";
@@ -199,7 +199,7 @@ const internal = {
   /** The recipient of a payout or the account of a refund, as it is compared. */
   recipientKey: requested(optional(text), (request) => {
     if (request.kind === "payout") return recipientOf(request);
-    return request.kind === "refund" ? payeeOf(String(request.asked.accountNumber ?? "")) : null;
+    return request.kind === "refund" ? payeeOf(scalarText(request.asked.accountNumber)) : null;
   }),
   recipientName: requested(optional(text), ({ asked }) => textIn(asked.recipientName)),
   methodId: requested(optional(text), ({ asked }) => textIn(asked.paymentMethodId)),
@@ -217,12 +217,12 @@ export const columns = { ...fields, ...internal };
 
 /** The recipient of a payout as it is compared: the last eleven digits. */
 export function recipientOf({ asked }: Pick<Request, "asked">): string {
-  return payeeOf(String(asked.recipientNumber ?? ""));
+  return payeeOf(scalarText(asked.recipientNumber));
 }
 
 /** The payer of a payment as it was requested. */
 export function payerOf({ asked }: Pick<Request, "asked">): string {
-  return String(asked.suggestedPayerNumber ?? "");
+  return scalarText(asked.suggestedPayerNumber);
 }
 
 function textIn(value: unknown): string | null {

@@ -1,4 +1,5 @@
 import type { Paisa } from "../domain/amount.ts";
+import { scalarText } from "../domain/json.ts";
 import { isSameNumber, payeeOf, sameMobile } from "../domain/mobile.ts";
 import { isGeneratedReference } from "../domain/reference.ts";
 import {
@@ -208,13 +209,11 @@ interface Asked extends Pick<ClaimRequest, "sealer"> {
 }
 
 /**
- * True if the duplicates of an unsettled payout were checked when it was ordered, which its seal shows: a writer can add
- * operations also in the login of this run. A row is sealed with its plan, before this login orders it. What others add
- * to an operation orders nothing.
+ * True if limits and the checks for duplicates let an unsettled payout through when this login ordered it. A seal shows
+ * that its orders are those of lenden. Others may have copied what they sealed, and what they add orders nothing.
  */
 export function wasChecked(same: FoundOperation, { sealer, nowMs }: Asked): boolean {
-  const isOrdered =
-    isSealedBy(sealer, same) && (same.batch === null || same.orderedAt !== undefined);
+  const isOrdered = same.orderedAt !== undefined && isSealedBy(sealer, same);
   return isOrdered && !isAhead(same.openedAt, nowMs) && isUnsettledWithoutOthers(same);
 }
 
@@ -247,31 +246,13 @@ function changedAt(one: FoundOperation): string {
 }
 
 /**
- * True if limits judged an unsettled payout when it was ordered: as `wasChecked`, or with the sealed plan of its batch.
- */
-export function wasJudged(same: FoundOperation, request: Asked): boolean {
-  if (wasChecked(same, request)) return true;
-  const isOfPlan = same.batch !== null && same.wasPlanned && !same.wasReopenedByOthers;
-  return (
-    isOfPlan &&
-    isSealedBy(request.sealer, same) &&
-    !isAhead(same.openedAt, request.nowMs) &&
-    isUnsettledWithoutOthers(same)
-  );
-}
-
-/**
  * True if limits did not judge the row of a batch with its plan: it had a payout that was not free then. Whoever sealed
  * the plan again judged no other rows than were free.
  *
  * @param plans the places in the chain of the events that planned the batch, or sealed its plan again
  */
-export function isUnjudgedRow(
-  same: FoundOperation,
-  { isAgent, ...request }: Asked & Pick<Sender, "isAgent">,
-  plans: number[],
-): boolean {
-  if (isUnsettled(same)) return !wasJudgedFor({ isAgent }, same, request);
+export function isUnjudgedRow(same: FoundOperation, request: Asked, plans: number[]): boolean {
+  if (isUnsettled(same)) return !wasChecked(same, request);
   return isFree(same) && !plans.every((place) => wasFreeAt(place, same));
 }
 
@@ -280,22 +261,13 @@ function wasFreeAt(place: number, { freeStates }: Pick<FoundOperation, "freeStat
   return freeStates.findLast((one) => one.place < place)?.isFree ?? true;
 }
 
-/** True if limits judged an unsettled payout for whoever sends it: the plan of a person did not ask those of agents. */
-export function wasJudgedFor(
-  { isAgent }: Pick<Sender, "isAgent">,
-  same: FoundOperation,
-  request: Asked,
-): boolean {
-  return isAgent ? wasChecked(same, request) : wasJudged(same, request);
-}
-
 /** Why a payout of unknown outcome is not sent again. It counts already, if this is what counts. */
 export function judgeAgain(
   same: FoundOperation,
   request: Asked & Pick<ClaimRequest, "intent">,
   facts: LimitFacts & Sender,
 ): Denial | undefined {
-  if (wasJudgedFor(facts, same, request)) return denialOf(facts.limits, facts);
+  if (wasChecked(same, request)) return denialOf(facts.limits, facts);
   return judgeBeside(same, request.intent, facts);
 }
 
@@ -438,7 +410,7 @@ export function isSameAmountAndRecipient(
 
 /** The payout that an intent requests. */
 export function payoutOf({ amountPaisa, asked }: Intent): ComparedPayout {
-  const text = (value: unknown) => (value === undefined ? null : String(value));
+  const text = (value: unknown) => (value === undefined ? null : scalarText(value));
   return {
     amountPaisa,
     recipient: text(asked.recipientNumber),

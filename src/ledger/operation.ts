@@ -59,8 +59,6 @@ export interface FoundOperation extends Operation {
   freeStates: { place: number; isFree: boolean }[];
   /** The latest time of its events, ISO 8601. */
   newestAt: string;
-  /** True if another login than that of this run sent it again after it was free. */
-  wasReopenedByOthers: boolean;
   /** When a person last reported an outcome of it, whatever was recorded since. ISO 8601. */
   reportedAt: string | undefined;
   /** What others recorded of it; null if they did not. */

@@ -1,4 +1,4 @@
-import { isObject } from "../domain/json.ts";
+import { isObject, scalarText } from "../domain/json.ts";
 import { isFree, type State, states } from "../domain/state.ts";
 import { columns, fieldsBy } from "./columns.ts";
 import { mayHavePaid, repetitionOf } from "./decide.ts";
@@ -66,9 +66,6 @@ export function foundOperationOf(row: Row, history: HistoryEvent[], own: string)
     newestAt: latestOf(history) ?? operation.createdAt,
     orderedAt: orderedAt(own, history),
     freeStates: isFree(operation) ? freeStatesOf(operation, history) : [],
-    wasReopenedByOthers: history.some(
-      ({ event, login }) => event === "reopened" && login !== undefined && login !== own,
-    ),
     reportedAt: reportedAt(history),
     others: null,
   });
@@ -149,7 +146,7 @@ export function knownOf(row: Row): KnownPayout {
   return {
     id: text("id"),
     reference: text("reference"),
-    recipient: String(jsonOf(row.asked, isObject).recipientNumber ?? ""),
+    recipient: scalarText(jsonOf(row.asked, isObject).recipientNumber),
     amountPaisa: numberIn(row.amount_paisa),
     methodId: text("method_id"),
     isOwnAccount: isTrue(row.is_own),

@@ -1,6 +1,7 @@
 import type { ServiceRecord } from "../api/contract/index.ts";
 import { type Paisa, paisaOf } from "../domain/amount.ts";
 import { Failure } from "../domain/failure.ts";
+import { scalarText } from "../domain/json.ts";
 import { sameMobile } from "../domain/mobile.ts";
 import { formatAmount, formatPaisa, isTaka } from "../domain/money.ts";
 import { commandGroup } from "../domain/statuses.ts";
@@ -87,7 +88,7 @@ export function comparedRecord(
 ): Compared {
   const text = (value: unknown) => (typeof value === "string" ? value : undefined);
   const own: Asked = { amountPaisa, reference };
-  if (kind === "payout") own.recipient = String(asked.recipientNumber);
+  if (kind === "payout") own.recipient = scalarText(asked.recipientNumber);
   if (kind === "refund") {
     own.payment = target;
     own.account = text(asked.accountNumber);

@@ -236,7 +236,7 @@ describe("a colleague with psql", () => {
 
       expect([sent.code, errorOf(sent)]).toMatchObject([code, { reason }]);
       const { message, hint } = errorOf(sent);
-      const why = "2 rows not sent: Cannot send payout SEP-0: login mallory recorded it on ";
+      const why = "2 rows not tried: Cannot send payout SEP-0: login mallory recorded it on ";
       expect(message).toContain(why);
       expect(shop.moved()).toEqual(["payout 67 01711000062"]);
       // What the error advises works.
@@ -252,6 +252,26 @@ describe("a colleague with psql", () => {
       expect((await shop.annBuilt(others)).code).toBe(0);
     },
   );
+
+  serverTest("plants values that have no text, and commands name the operation", async () => {
+    const odd = { toString: 1, valueOf: 1 };
+    await plant(shop, "UNKNOWN-1", ({ asked, ...intent }) => ({
+      ...{ ...intent, id: "OPODD", reference: "ODD-1", origin: JSON.stringify({ user: odd }) },
+      asked: { ...Object(asked), amount: odd, recipientNumber: odd, merchantRef: "ODD-1" },
+    }));
+    const codes = [];
+    for (const line of [
+      ["ledger", "show", "OPODD"],
+      ["ledger", "check"],
+      ["ledger", "resolve", "OPODD", "--yes"],
+      orders.payout("5", recipients.next, "--ref", "ODD-1"),
+    ]) {
+      const { code, stderr } = await shop.annBuilt(line);
+      codes.push(code);
+      expect(stderr).not.toContain("Internal error");
+    }
+    expect(codes).toEqual([0, 0, 4, 5]);
+  });
 
   /** A batch whose only row, S-1, the API rejected. */
   async function rejectRow(): Promise<string> {

@@ -155,23 +155,49 @@ describeEach(databases, "I13: limits beside another login", ({ share }) => {
     expect((await plan(ledger, "july", 2)).answer).toMatchObject({ kind: "planned" });
   });
 
-  test("a plan that it made is judged before it is sealed", async () => {
+  test("a plan that it made is judged when it is continued, and before it is sealed", async () => {
     const { ledger, set, asBob } = await limited(await share());
     const { batch } = await asBob(() => plan(ledger, "bobs", 2, other));
-    const seal = async () => {
-      const claim = await ledger.batches.claimPlanned(batch);
-      if (claim.kind !== "ours") throw new Error(claim.kind);
-      const read = await ledger.batches.readPlan(claim.batch, sealer);
-      expect(read).toMatchObject({ isSealed: false });
-      const answer = await ledger.batches.seal(read, sealer, new Set());
-      await ledger.batches.release(claim.batch);
-      return answer;
-    };
     await set("day", "999");
-    expect(await seal()).toMatchObject({ kind: "denied", denial: above });
+    expect(await ledger.batches.claimPlanned(batch)).toMatchObject({
+      ...{ kind: "denied", denial: { ...above, excess: { askedPaisa: 1000n, usedPaisa: 0n } } },
+    });
     // What it reserves does not count twice.
     await set("day", "1000");
+    const claim = await ledger.batches.claimPlanned(batch);
+    if (claim.kind !== "ours") throw new Error(claim.kind);
+    const read = await ledger.batches.readPlan(claim.batch, sealer);
+    expect(read).toMatchObject({ isSealed: false });
+    const seal = () => ledger.batches.seal(read, sealer, new Set());
+    await set("day", "999");
+    expect(await seal()).toMatchObject({ kind: "denied", denial: above });
+    await set("day", "1000");
     expect(await seal()).toMatchObject({ kind: "planned", plan: { isSealed: true } });
+  });
+
+  test.each([
+    ["the payout secret", sealer],
+    ["another payout secret", other],
+  ])("a payout that it copied with a seal of %s is judged", async (_, by) => {
+    const { ledger, asAgent, set, asBob } = await limited(await share());
+    await asBob(async () => {
+      const answer = await claim(ledger, "A", by);
+      if (answer.kind === "new") await record(ledger, answer.operation, unknown);
+    });
+    await set("payout", "400");
+    await set("agent-payout", "400");
+    const seen = await ledger.find("A");
+    if (!seen) throw new Error("the ledger lost an operation");
+    const isRight = by === sealer;
+    for (const one of [ledger, asAgent]) {
+      expect((await claim(one, "A")).kind).toBe(isRight ? "above-limit" : "not-sealed");
+      expect((await one.resume({ seen, sealer })).kind).toBe("denied");
+    }
+    await set("payout", "500");
+    const asked = { ...payout("A").asked, merchantRef: "B" };
+    await record(ledger, await claimed(ledger, payout("B", { asked })), accepted);
+    await set("repeat", "reject");
+    expect((await claim(ledger, "A")).kind).toBe(isRight ? "repeat" : "not-sealed");
   });
 
   test.each([
@@ -192,7 +218,7 @@ describeEach(databases, "I13: limits beside another login", ({ share }) => {
     const { ledger, set, asBob } = await limited(shared);
     const { batch } = await plan(ledger, "july", 2);
     await record(ledger, await rowClaimed(ledger, batch, "july-0"), unknown);
-    await asBob(() => learn(ledger, "july-0", notCreated));
+    await asBob(async () => record(ledger, await rowClaimed(ledger, batch, "july-0"), denied));
     await shared.run("UPDATE batches SET reserved_paisa = 500");
     await set("day", "1000");
     expect(await claim(ledger, "B")).toMatchObject({ ...above, excess: { usedPaisa: 1000n } });

@@ -5,7 +5,7 @@ import {
   type ClaimRequest,
   duplicatesSince,
   mayHavePaid,
-  wasJudgedFor,
+  wasChecked,
 } from "../../src/ledger/decide.ts";
 import type { LimitStore } from "../../src/ledger/ledger.ts";
 import {
@@ -122,7 +122,7 @@ export function modelLimits(run: ModelRun, found: (one: Operation) => FoundOpera
     const { batch, reference } = request.intent;
     const planned = state.batches.find((one) => one.batch.number === batch);
     if (!planned) return false;
-    if (isUnsettled(same)) return !wasJudgedFor(sender, same, { ...request, nowMs: worker.now() });
+    if (isUnsettled(same)) return !wasChecked(same, { ...request, nowMs: worker.now() });
     return isFree(same) && planned.taken.has(reference ?? "");
   }
 
@@ -165,7 +165,7 @@ export function modelLimits(run: ModelRun, found: (one: Operation) => FoundOpera
         (one) => one.reference === reference && one.account === account && phaseOf(one) !== "free",
       );
     const isUnjudged = (one: Operation) =>
-      isUnsettled(one) && !wasJudgedFor(sender, found(one), { sealer, nowMs: worker.now() });
+      isUnsettled(one) && !wasChecked(found(one), { sealer, nowMs: worker.now() });
     const unjudged = rows.filter((row) => {
       const one = payoutOf(row);
       return one !== undefined && isUnjudged(one);

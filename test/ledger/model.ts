@@ -31,7 +31,7 @@ import {
   payoutOf,
   refundSumsOf,
   timeOfOutcome,
-  wasJudged,
+  wasChecked,
 } from "../../src/ledger/decide.ts";
 import { readEvent } from "../../src/ledger/events.ts";
 import { storableOutcome } from "../../src/ledger/intent.ts";
@@ -80,7 +80,6 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     newestAt: newestAt(one),
     reportedAt: state.reported.get(one.number),
     freeStates: [],
-    wasReopenedByOthers: false,
     others: null,
   });
   const newestAt = ({ number }: Operation) => state.newest.get(number) ?? "";
@@ -259,7 +258,7 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       if (denial) return { kind: "denied", denial };
       if (!hasValidSeal(operation, request.sealer)) return { kind: "not-sealed", operation };
       const again = claimOfResumed(operation, sealer);
-      const isChecked = wasJudged(operation, { sealer, nowMs: worker.now() });
+      const isChecked = wasChecked(operation, { sealer, nowMs: worker.now() });
       const checked = !isChecked && checkDuplicates(again, { ...factsOf(again), limits: judged });
       const asked = operation.lastAsked;
       if (checked && "kind" in checked) return { kind: "repeats", decision: checked, asked };

@@ -118,7 +118,6 @@ export const seams = {
   freeStates: decoratedAt("ledger/events.ts", "freeStatesOf"),
   reported: decoratedAt("ledger/events.ts", "reportedAt"),
   reportedSince: decoratedAt("ledger/sql/conditions.ts", "isReportedSince"),
-  wasJudged: decoratedAt("ledger/decide.ts", "wasJudged"),
   /** An operation without what others recorded. */
   withoutOthers: decoratedAt("ledger/decide.ts", "withoutOthers"),
   /** What counts besides what is judged again. */

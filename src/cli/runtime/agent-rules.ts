@@ -38,12 +38,14 @@ export async function rejectForAgent(agent: string, run: Run): Promise<void> {
     throw needsPerson(other, "only a person chooses directories and ledgers", agent, run);
 }
 
-/** What a person may decide is no advice for an agent: to send a second time, or to accept duplicates. */
+/** What a person may decide is no advice for an agent: to send a second time, or to cancel a batch. */
 export function forAgent(failure: Failure): Failure {
   const { reason, message, details } = failure;
   const { hint = "" } = details;
   if (
-    !/--(?:account-number-as-is|accept-file|again|allow-duplicates|name|not-created)\b/.test(hint)
+    !/--(?:account-number-as-is|accept-file|again|allow-duplicates|name|not-created)\b|batch cancel /.test(
+      hint,
+    )
   )
     return failure;
   const next = "A person has to decide: show them this error, and do not try another way.";

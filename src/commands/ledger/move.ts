@@ -32,6 +32,10 @@ export const ledgerMove = defineCommand({
           ofAllAccounts: true,
         });
       const moved = await movable.move();
+      if (movable.hasLimits)
+        ui.notice(
+          "Limits are not moved. To see those of the server, run 'lenden limits' with it. To set them, use a login of lenden_owner.",
+        );
       const { cancelled } = moved;
       if (cancelled > 0)
         ui.notice(

@@ -2,6 +2,7 @@ import type { Context } from "../../cli/command/define-command.ts";
 import type { Confirmation } from "../../cli/terminal/confirm.ts";
 import { amountText, type Paisa, paisaOf, readAmount } from "../../domain/amount.ts";
 import { Failure } from "../../domain/failure.ts";
+import { scalarText } from "../../domain/json.ts";
 import { formatTime } from "../../domain/local-time.ts";
 import { formatPaisa } from "../../domain/money.ts";
 import { personIn, personText } from "../../domain/person.ts";
@@ -116,7 +117,7 @@ function nameOf({ payout }: RecordedOrder): string {
 
 /** Of the request: it is what is sealed and sent. */
 function amountIn({ payout: { lastAsked, amountPaisa } }: RecordedOrder): Paisa {
-  return paisaOf(Number(lastAsked.amount)) ?? amountPaisa ?? 0n;
+  return paisaOf(Number(scalarText(lastAsked.amount) || Number.NaN)) ?? amountPaisa ?? 0n;
 }
 
 function detailsOf(order: RecordedOrder): [string, string][] {

@@ -17,6 +17,7 @@ import type { Ask } from "../../cli/terminal/ask.ts";
 import { readAmount } from "../../domain/amount.ts";
 import { usage } from "../../domain/failure.ts";
 import { readIdentifier } from "../../domain/identifier.ts";
+import { scalarText } from "../../domain/json.ts";
 import { problemOf } from "../../domain/result.ts";
 import { isUnresolved, isUnsettled } from "../../domain/state.ts";
 import { resources } from "../../domain/statuses.ts";
@@ -184,7 +185,7 @@ function cardOf(operation: Operation): View {
     field("operation", "Operation", text(id)),
     field("amount", "Amount", money(amountPaisa)),
     field("target", "Related ID", text(target)),
-    field("about", about.label, text(String(asked[about.field]))),
+    field("about", about.label, text(scalarText(asked[about.field]))),
     field("message", "Reason", text(message)),
     field("createdAt", "Sent", time(createdAt)),
   ]);

@@ -21,6 +21,8 @@ export interface MovableLedger {
   operations: number;
   /** True if an earlier run completed the move: there is nothing to confirm. */
   isMoved: boolean;
+  /** True if limits were set in the file, which are not moved; false if an earlier run began to move it. */
+  hasLimits: boolean;
   /**
    * From the first copied row on, nothing is sent with the file. After a complete move, checks that the server has
    * the ledger.
@@ -57,12 +59,16 @@ export async function withMovableLedger<Result>(
     }
     const count = file.prepare("SELECT count(*) AS count FROM operations").get()?.count;
     const operations = Number(count ?? 0n);
+    // An older file that was moved before has no such table.
+    const hasLimits =
+      !earlier && file.prepare("SELECT 1 AS one FROM limits LIMIT 1").get() !== undefined;
     const by = { at: new Date(host.now()).toISOString(), user: host.user };
     return await work({
       path,
       url,
       operations,
       isMoved,
+      hasLimits,
       move: async () => {
         const clock = { now: host.now, leftMs };
         const { connection, storeHead } = connectTo(await login(), clock, serverHeadFile);

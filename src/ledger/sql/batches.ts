@@ -207,9 +207,8 @@ function createLocks(
     const by = yield* otherHolder(write, batch, since);
     if (by) return { kind: "held", batch, by };
     if (batch.cancelledAt !== null) return { kind: "cancelled", batch };
-    const own = yield* account.read();
-    const nowMs = Date.parse(since);
-    const denial = purpose === "send" ? yield* limits.ofPlanned(batch, own, nowMs) : undefined;
+    const asking = { ...limits.ask(yield* account.read(), write), nowMs: Date.parse(since) };
+    const denial = purpose === "send" ? yield* limits.ofPlanned(batch, asking) : undefined;
     if (denial) return { kind: "denied", batch, denial };
     const holder = write.holder(since);
     write.send({ sql: lock, values: [batch.number, holder.lock, since], rows: 1 });

@@ -1,3 +1,4 @@
+import { scalarText } from "../../domain/json.ts";
 import { replacedReferences } from "../../domain/new-reference.ts";
 import { isTest } from "../../domain/state.ts";
 import type { GuardScope, NamedAccount } from "../account.ts";
@@ -275,7 +276,7 @@ function askedPayout({ intent }: ClaimRequest, place: number): Row | undefined {
     reference,
     amount: amountPaisa,
     recipient: recipientOf(intent),
-    method: String(asked.paymentMethodId),
+    method: scalarText(asked.paymentMethodId),
     batch,
   };
 }

@@ -11,7 +11,7 @@ import {
   duplicatesSince,
   isAhead,
   mayHavePaid,
-  wasJudgedFor,
+  wasChecked,
   withoutOthers,
 } from "../decide.ts";
 import { type HistoryEvent, readEvent } from "../events.ts";
@@ -174,22 +174,23 @@ export class RunLimits {
       .filter((use) => !isOwn(use) || paisa > 0n);
   }
 
-  /** Why a batch is not sent that was judged when it was planned. */
+  /**
+   * Why a batch is not sent that was judged when it was planned. One that another login planned is judged again: it may
+   * be a copy from another ledger.
+   */
   *ofPlanned(
     { id, number, actor, createdAt }: Pick<Batch, "id" | "number" | "actor" | "createdAt">,
-    own: NamedAccount,
-    nowMs: number,
+    asking: Asking,
   ): Work<Denial | undefined> {
-    if (isAhead(createdAt, nowMs)) return { kind: "planned-ahead", batch: id, createdAt };
-    if (this.#sender.isAgent && !(actor === "agent" && (yield* this.#isOwnPlan(number))))
+    if (isAhead(createdAt, asking.nowMs)) return { kind: "planned-ahead", batch: id, createdAt };
+    const [first] = yield* query(firstPlan, number);
+    const isOwn = first?.login === loginOf(this.#asked.recorder);
+    // Others may say that an agent planned it.
+    if (this.#sender.isAgent && !(actor === "agent" && isOwn))
       return { kind: "not-of-agent", batch: id };
-    return yield* this.ofSender(own);
-  }
-
-  /** True if this login planned a batch first: others may say that an agent did. */
-  *#isOwnPlan(batch: bigint): Work<boolean> {
-    const [first] = yield* query(firstPlan, batch);
-    return first?.login === loginOf(this.#asked.recorder);
+    const isOfOther = first !== undefined && !isOwn;
+    const judged = isOfOther ? (yield* this.ofPlan(number, undefined, asking)).denial : undefined;
+    return judged ?? (yield* this.ofSender(asking.own));
   }
 
   /** Why nothing is sent, not even what counts already. */
@@ -200,15 +201,18 @@ export class RunLimits {
   /**
    * What a batch reserves whose rows are ordered now, and why they may not be. What another login recorded for a row, so
    * that it looks as if it was sent before, is judged too.
+   *
+   * @param sealer undefined for a batch that was planned before: such a row is judged when it is sent
    */
-  *ofPlan(batch: bigint, sealer: Sealer, asking: Asking): Work<PlanUse> {
+  *ofPlan(batch: bigint, sealer: Sealer | undefined, asking: Asking): Work<PlanUse> {
     const { own } = asking;
     const { sumOfRows, openRows, rowsAbove, recipientsOfPlan } = this.#sql;
     const [found = {}] = yield* query(sumOfRows, batch, own.number);
     const limits = limitsAfter(yield* this.changes(own.name));
     const reservedPaisa = numberIn(found.total);
     const taken = textOrNull(found.taken)?.split(",").map(BigInt) ?? [];
-    const unjudged = taken.length > 0 ? yield* this.#unjudged(batch, taken, sealer, asking) : [];
+    const isAsked = sealer && taken.length > 0;
+    const unjudged = isAsked ? yield* this.#unjudged(batch, taken, sealer, asking) : [];
     const numbers = new Set(unjudged.map(({ number }) => numberIn(number)));
     const isOwn = ({ batch: of, operation }: Use) =>
       of?.number === batch || (operation !== undefined && numbers.has(operation));
@@ -260,7 +264,7 @@ export class RunLimits {
       for (const row of rows) {
         const one = found.get(numberIn(row.number));
         if (!one || isFree(one)) throw editedMeanwhile();
-        const isJudged = wasJudgedFor(this.#sender, one, { sealer, nowMs });
+        const isJudged = wasChecked(one, { sealer, nowMs });
         if (isUnsettled(one) && !isJudged) unjudged.push(row);
       }
     }
@@ -362,19 +366,16 @@ export class RunLimits {
 
   /** Of payouts that were made not sent: the rows of batches that reserve all of their open rows. */
   *#reservedOf(operations: FoundOperation[], batches: Row[]): Work<bigint[]> {
-    const reserved: bigint[] = [];
-    const covering = new Map<bigint | null, boolean>();
-    for (const { number, batch, reference } of operations) {
-      if (!covering.has(batch)) {
-        const counted = batches.find((one) => numberIn(one.number) === batch);
-        const [found] = yield* query(this.#sql.batch, batch);
-        const isWhole = numberIn(counted?.reserved_paisa) >= numberIn(found?.open_paisa);
-        covering.set(batch, counted !== undefined && found !== undefined && isWhole);
-      }
-      const row = covering.get(batch) ? yield* query(this.#sql.row, batch, reference) : [];
-      if (row.length > 0) reserved.push(number);
+    const open = new Set<string>();
+    for (const batch of new Set(operations.map((one) => one.batch))) {
+      const counted = batches.find(({ number }) => numberIn(number) === batch);
+      // One statement: others may edit rows between two of them.
+      const [found] = yield* query(this.#sql.openOf, batch);
+      const isWhole = numberIn(counted?.reserved_paisa) >= numberIn(found?.open_paisa);
+      const numbers = isWhole ? (textOrNull(found?.numbers)?.split(",") ?? []) : [];
+      for (const number of numbers) open.add(number);
     }
-    return reserved;
+    return operations.map(({ number }) => number).filter((number) => open.has(String(number)));
   }
 
   *#usesBeside({ isOwn }: OpenRows, sums: Gross, asking: Asking): Work<Use[]> {
@@ -754,8 +755,11 @@ function statements(scope: GuardScope, { isIn }: Pick<Dialect, "isIn">, isAgent:
     ),
     /** $1 scope of batches. */
     batches: `${reserving("b.number, b.id, b.created_at, b.reserved_paisa, b.actor, b.profile", "$1")} ORDER BY b.number`,
-    /** $1 batch, $2 reference. */
-    row: "SELECT 1 AS one FROM lenden.batch_rows r WHERE r.batch = $1 AND r.reference = $2",
+    /** What is not sent of a batch, and the numbers of its payouts. $1 batch. */
+    openOf: `SELECT coalesce(sum(r.amount_paisa), 0) AS open_paisa, string_agg(CAST(o.number AS text), ',') AS numbers
+      FROM lenden.batches b JOIN lenden.batch_rows r ON r.batch = b.number
+      LEFT JOIN lenden.operations o ON o.account = b.account AND o.reference = r.reference
+      WHERE b.number = $1 AND coalesce(o.phase, 'free') = 'free'`,
     /** $1 batch. */
     batch: `SELECT b.number, b.id, b.created_at, b.reserved_paisa, b.actor, b.profile, ${openPaisa} AS open_paisa
       FROM lenden.batches b WHERE b.number = $1`,

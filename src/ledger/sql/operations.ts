@@ -26,7 +26,6 @@ import {
   resumedAnswer,
   timeOfOutcome,
   wasChecked,
-  wasJudgedFor,
 } from "../decide.ts";
 import { withDeclared } from "../declared.ts";
 import { readEvent, takenOver } from "../events.ts";
@@ -188,8 +187,7 @@ class Group {
     const { batch = null } = request.intent;
     const { same, nowMs } = facts;
     if (batch === null || !same || !(isUnsettled(same) || isFree(same))) return facts;
-    const by = { ...request, nowMs, isAgent: this.#parts.recorder.actor === "agent" };
-    if (!isUnjudgedRow(same, by, yield* this.#plansOf(batch))) return facts;
+    if (!isUnjudgedRow(same, { ...request, nowMs }, yield* this.#plansOf(batch))) return facts;
     this.#unreserve();
     const { limits, account } = this.#parts;
     const asking = limits.ask(yield* account.read(), this.#write);
@@ -341,7 +339,7 @@ class Group {
     if (!hasValidSeal(operation, sealer)) return { kind: "not-sealed", operation };
     const asked = operation.lastAsked;
     const by = { sealer, nowMs: asking.nowMs };
-    if (!wasJudgedFor(judged, operation, by)) {
+    if (!wasChecked(operation, by)) {
       const [facts] = yield* this.#factsOf([again]);
       const checked = facts && checkDuplicates(again, { ...facts, limits: judged });
       if (checked && "kind" in checked) return { kind: "repeats", decision: checked, asked };

@@ -1,4 +1,5 @@
 import { Failure } from "../../domain/failure.ts";
+import { scalarText } from "../../domain/json.ts";
 import { formatTime } from "../../domain/local-time.ts";
 import { formatAmount, formatPaisa } from "../../domain/money.ts";
 import { newReference, replacedReferences } from "../../domain/new-reference.ts";
@@ -248,7 +249,7 @@ function otherPayout(order: PayoutOrder, operation: Operation): Failure {
   const ours: Record<string, unknown> = payoutBody(order);
   const names = { amount: "amount", recipientNumber: "recipient", paymentMethodId: "method" };
   const shown = (value: unknown) =>
-    typeof value === "number" ? formatAmount(value) : String(value);
+    typeof value === "number" ? formatAmount(value) : scalarText(value);
   // The names that people typed, if both are known.
   const typed = [order.methodName, operation.methodName];
   const methods = typed.every(Boolean) ? typed : [order.paymentMethodId, asked.paymentMethodId];

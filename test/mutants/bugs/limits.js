@@ -213,13 +213,26 @@ export const limitBugs = [
   },
   {
     name: "limits: what was added as unknown is not judged",
-    seam: "wasJudged",
+    seam: "wasChecked",
     decorate: () => () => true,
     tests: beside("added in the own login without a seal is judged"),
   },
   {
+    name: "limits: what another login copied with a seal is not judged",
+    seam: "wasChecked",
+    decorate: (wasChecked) => (same, request) => wasChecked({ ...same, orderedAt: 1 }, request),
+    tests: beside("copied with a seal of the payout secret"),
+  },
+  {
+    name: "limits: a plan that another login made is not judged again",
+    seam: "database",
+    decorate: (database) =>
+      rewriting(database, /= 'plan' ORDER BY e\.number LIMIT/, "= 'none' LIMIT"),
+    tests: beside("is judged when it is continued"),
+  },
+  {
     name: "limits: rows of a file are not judged that another login recorded",
-    seam: "wasJudged",
+    seam: "wasChecked",
     decorate: () => () => true,
     tests: beside("also if it recorded payouts of their references"),
   },

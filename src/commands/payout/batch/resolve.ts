@@ -5,6 +5,7 @@ import { type Context, defineCommand } from "../../../cli/command/define-command
 import { flag } from "../../../cli/command/flag.ts";
 import { id, money, status, table, text } from "../../../cli/output/view.ts";
 import { amountText } from "../../../domain/amount.ts";
+import { scalarText } from "../../../domain/json.ts";
 import { formatTime } from "../../../domain/local-time.ts";
 import { formatPaisa } from "../../../domain/money.ts";
 import { workerText } from "../../../domain/person.ts";
@@ -146,7 +147,7 @@ async function confirmRows(batch: Batch, rows: UnknownRow[], context: Context): 
 }
 
 function recipientOf({ asked }: Operation): string {
-  return String(asked.recipientNumber);
+  return scalarText(asked.recipientNumber);
 }
 
 async function announce(
