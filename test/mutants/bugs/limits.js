@@ -221,7 +221,7 @@ export const limitBugs = [
     name: "limits: what another login copied with a seal is not judged",
     seam: "wasChecked",
     decorate: (wasChecked) => (same, request) => wasChecked({ ...same, orderedAt: 1 }, request),
-    tests: beside("copied with a seal of the payout secret"),
+    tests: beside("a payout that it copied with a seal of"),
   },
   {
     name: "limits: a plan that another login made is not judged again",
