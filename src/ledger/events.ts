@@ -342,6 +342,30 @@ export function latestOf(events: HistoryEvent[]): string | undefined {
     .at(-1);
 }
 
+/**
+ * As `replay`, of events that are trusted. An operation that was taken only because of other events may have been sent
+ * before: what is recorded then proves nothing about that, unless it ends as paid.
+ */
+function provedBy(number: bigint, events: HistoryEvent[]): Recorded | undefined {
+  let sent: Recorded | undefined;
+  const end = replay(number, events, (before, one) => {
+    const isOfOthers =
+      (one.event === "resumed" && !isUnsettled(before)) ||
+      (one.event === "reopened" && mayHavePaid(before));
+    if (!isOfOthers) return;
+    const unknown = { state: "INTENT", phase: "unresolved", code: null } as const;
+    sent = { ...before, ...(mayHavePaid(before) ? {} : unknown) };
+  });
+  if (!end || !sent || mayHavePaid(end)) return end;
+  return { ...sent, updatedAt: end.updatedAt };
+}
+
+/** True for a status check that shows a payout, which counts even if it may be that of another record. */
+function showsPaid(one: HistoryEvent): boolean {
+  const isCheck = one.event === "look" || one.event === "final-status-changed";
+  return isCheck && mayHavePaid({ status: null, code: null, ...one.data });
+}
+
 /** What a login that took an operation knows: all until then, and what it and this run's login add. */
 function viewsOfTakers({ own }: Trusted, history: HistoryEvent[]): IsTrusted[] {
   const isTaken = ({ event }: HistoryEvent) =>
@@ -379,8 +403,12 @@ export function recordedByOthers(
   ];
   const views = parts.flatMap((isBelieved) => {
     const newest = history.findLast((one) => !isBelieved(one) && one.event !== "late");
-    const without = replay(number, trustedEvents(isBelieved, history));
-    return newest && without ? [{ newest, without }] : [];
+    const trusted = new Set(trustedEvents(isBelieved, history));
+    const shown = history.filter((one) => trusted.has(one) || (isBelieved(one) && showsPaid(one)));
+    return [[...trusted], shown].flatMap((events) => {
+      const without = provedBy(number, events);
+      return newest && without ? [{ newest, without }] : [];
+    });
   });
   const paid = views.filter(({ without }) => mayHavePaid(without));
   const view = paid.find(({ without }) => isUnresolved(without)) ?? paid[0] ?? views[0];

@@ -125,6 +125,29 @@ describeEach(databases, "I13: limits beside another login", ({ share }) => {
     });
   });
 
+  test("a retry proves nothing of what it makes look not sent", async () => {
+    const { ledger, set, asBob, pass } = await limited(await share());
+    await record(ledger, await claimed(ledger, payout("A")), unknown);
+    await asBob(async () => record(ledger, await claimed(ledger, payout("A")), denied));
+    await record(ledger, await claimed(ledger, payout("A")), denied);
+    await set("day", "900");
+    expect(await claim(ledger, "B")).toMatchObject({ ...above, excess: { usedPaisa: 500n } });
+    pass(25);
+    expect(await claim(ledger, "B")).toMatchObject({ kind: "new" });
+  });
+
+  test("an own status check that shows a payout counts, whatever ID it was given", async () => {
+    const { ledger, set, asBob } = await limited(await share());
+    const rejected: Outcome = { state: "REFUSED", code: "rejected", sent: true };
+    await record(ledger, await claimed(ledger, payout("A")), rejected);
+    const { sent: _, ...recorded } = accepted;
+    await asBob(() => learn(ledger, "A", recorded));
+    await learn(ledger, "A", { state: "CONFIRMED", status: "Completed" });
+    await asBob(() => learn(ledger, "A", cancelled));
+    await set("day", "900");
+    expect(await claim(ledger, "B")).toMatchObject({ ...above, excess: { usedPaisa: 500n } });
+  });
+
   test("a row that was not free when its file was planned is judged, whoever sealed the plan again", async () => {
     const { ledger, set, asBob } = await limited(await share());
     const asked = askedFor(1, "july-0");
