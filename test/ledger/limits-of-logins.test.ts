@@ -383,6 +383,7 @@ describeEach(databases, "I13: limits beside another login", ({ share }) => {
     expect(await asAgent.batches.claimPlanned(batch)).toMatchObject({
       ...{ kind: "denied", denial: { kind: "not-of-agent" } },
     });
+    expect(await ledger.batches.list(1)).toMatchObject([{ id: batch.id, login: "bob" }]);
   });
 
   test.each([1, 2])(

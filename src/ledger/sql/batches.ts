@@ -104,8 +104,8 @@ export function createBatches(
 }
 
 /**
- * The columns of a batch `b` that `batchOf` reads. Who planned it is the login of its newest plan: another login may
- * have claimed the batch before.
+ * The columns of a batch `b` that `batchOf` reads. Who planned it is the login of its first plan: another login may
+ * have claimed the batch before, or sealed it again.
  */
 function batchColumns({ holderColumn }: Dialect): string {
   return `b.*, ${holderColumn("b")}, ${plannedBy("b")} AS planned_by, ${cancelledAt("b")} AS cancelled_then`;

@@ -33,9 +33,9 @@ export const reportedAt = `(SELECT max(e.at) FROM lenden.events e
 export const isDifferingIn = (operation: string) =>
   `(${operation}.state = 'CONFLICT' AND coalesce(${operation}.code, '') = '${differingCode}')`;
 
-/** The login that planned a batch last; null if no event says that it was planned. Its row can say anything. */
+/** The login that planned a batch first; null if no event says that it was planned. Its row can say anything. */
 export const plannedBy = (batch: string) => `(SELECT e.login FROM lenden.events e
-  WHERE e.batch = ${batch}.number AND e.event = 'plan' ORDER BY e.number DESC LIMIT 1)`;
+  WHERE e.batch = ${batch}.number AND e.event = 'plan' ORDER BY e.number LIMIT 1)`;
 export const isPlanned = (batch: string) =>
   `(${batch}.row_count IS NOT NULL AND ${plannedBy(batch)} IS NOT NULL)`;
 

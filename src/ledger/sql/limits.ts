@@ -64,6 +64,8 @@ interface Asking {
   readOperations: ReadOperations;
 }
 
+type Planned = Pick<Batch, "id" | "number" | "actor" | "login" | "createdAt">;
+
 /** What a plan would send, and why it may not. */
 export interface PlanUse {
   /** What its rows reserve until they are sent. */
@@ -179,17 +181,15 @@ export class RunLimits {
    * be a copy from another ledger.
    */
   *ofPlanned(
-    { id, number, actor, createdAt }: Pick<Batch, "id" | "number" | "actor" | "createdAt">,
+    { id, number, actor, login, createdAt }: Planned,
     asking: Asking,
   ): Work<Denial | undefined> {
     if (isAhead(createdAt, asking.nowMs)) return { kind: "planned-ahead", batch: id, createdAt };
-    const [first] = yield* query(firstPlan, number);
-    const isOwn = first?.login === loginOf(this.#asked.recorder);
+    const isOwn = login === loginOf(this.#asked.recorder);
     // Others may say that an agent planned it.
     if (this.#sender.isAgent && !(actor === "agent" && isOwn))
       return { kind: "not-of-agent", batch: id };
-    const isOfOther = first !== undefined && !isOwn;
-    const judged = isOfOther ? (yield* this.ofPlan(number, undefined, asking)).denial : undefined;
+    const judged = isOwn ? undefined : (yield* this.ofPlan(number, undefined, asking)).denial;
     return judged ?? (yield* this.ofSender(asking.own));
   }
 
@@ -675,9 +675,6 @@ export const wrongReserves = `SELECT w.id, w.reserved_paisa FROM (
 /** Payouts that another ledger sent are rows that were sent. */
 export const correctReserves = `UPDATE lenden.batches AS b SET reserved_paisa = ${openPaisa}
   WHERE b.row_count IS NOT NULL AND b.reserved_paisa <> ${openPaisa}`;
-
-const firstPlan = `SELECT e.login FROM lenden.events e
-  WHERE e.batch = $1 AND e.event = 'plan' ORDER BY e.number LIMIT 1`;
 
 const changesSql = `SELECT l.name, l.value, l.set_at, l.login FROM lenden.limits l
   WHERE l.environment = $1 AND l.account = $2 ORDER BY l.number`;
