@@ -6,6 +6,7 @@ import { rowsText } from "../domain/text.ts";
 import type { Batch, BatchFile, ReadPlan } from "../ledger/batch.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { OperationDeps } from "../operations/deps.ts";
+import { adviceOnRepeats } from "../operations/limits.ts";
 import { createMethodLookup, type MethodCache } from "../operations/method.ts";
 import { type CheckedFile, checkFile } from "./check.ts";
 import { retryAdvice } from "./ending.ts";
@@ -244,9 +245,7 @@ export async function describeBatch(
   return sentences([
     `${compare ? "This file is batch" : "Batch"} ${batch.id}: ${left}.`,
     open.count === 0 ? newPeriodText(status) : "",
-    count > 0
-      ? `Other payouts repeat ${rowsText(count)}. If the repeats are intended, resume with --allow-duplicates.`
-      : "",
+    count > 0 ? `Other payouts repeat ${rowsText(count)}. ${await adviceOnRepeats(ledger)}` : "",
     await retryAdvice(status, ledger),
   ]);
 }

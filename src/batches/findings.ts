@@ -4,6 +4,7 @@ import { formatTime } from "../domain/local-time.ts";
 import type { State } from "../domain/state.ts";
 import { counted, inCommand } from "../domain/text.ts";
 import type { Ledger, Overlap } from "../ledger/ledger.ts";
+import { adviceOnRepeats } from "../operations/limits.ts";
 import { replacementOf } from "./retries.ts";
 import type { Sum } from "./status.ts";
 
@@ -203,18 +204,20 @@ function adviceFor(
 }
 
 /** The error of a file with problems, without the problems themselves; undefined if it has none. */
-export function problemsFailure(file: string, problems: Finding[]): Failure | undefined {
+export async function problemsFailure(
+  file: string,
+  problems: Finding[],
+  ledger: Pick<Ledger, "limits">,
+): Promise<Failure | undefined> {
   const count = problems.length;
   if (count === 0) return undefined;
   const isOnlyTaken = problems.every((finding) => groupOf(finding) === "reference-conflict");
   const shown = count > mostShown ? `; the first ${mostShown} are shown` : "";
-  const accept = "If the repeated payouts are intended, add --allow-duplicates.";
+  const advice = problems.some(isAcceptable) ? ` ${await adviceOnRepeats(ledger)}` : "";
   return new Failure(
     isOnlyTaken ? "batch.references-used" : "batch.invalid-file",
     `${file} has ${counted(count, "problem")}${shown}.`,
-    {
-      hint: `Fix the file, then run the same command again.${problems.some(isAcceptable) ? ` ${accept}` : ""}`,
-    },
+    { hint: `Fix the file, then run the same command again.${advice}` },
   );
 }
 
@@ -224,7 +227,7 @@ export async function rejectProblems(
   findings: Finding[],
   ledger: Ledger,
 ): Promise<void> {
-  const failure = problemsFailure(file, findings);
+  const failure = await problemsFailure(file, findings, ledger);
   if (!failure) return;
   const problems = (await shownProblems(findings, ledger)).map((shown) => {
     const { line, column, value, problem } = shown;

@@ -13,7 +13,7 @@ import { duplicatesSince } from "../ledger/decide.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { RepeatingRow } from "../ledger/limits.ts";
 import type { Sealer } from "../ledger/seal.ts";
-import { deniedFailure, repeatsFailure } from "../operations/limits.ts";
+import { adviceOnRepeats, deniedFailure, repeatsFailure } from "../operations/limits.ts";
 import { lockedError } from "../operations/record-outcome.ts";
 import {
   type CheckedFile,
@@ -253,7 +253,7 @@ export async function planBatch(
         "While lenden checked the file, payouts of the same amounts were sent to the same recipients.",
         {
           problems: firstOf(now.findings.map(placedFinding)),
-          hint: "To see all repeats, run the same command again. If they are intended, add --allow-duplicates.",
+          hint: `To see all repeats, run the same command again. ${await adviceOnRepeats(ledger)}`,
         },
       );
     checkedUpTo = now.upTo;
@@ -315,7 +315,7 @@ export async function resumeBatch(
     const shown = await checkOpenRows(plan, ledger);
     const duplicates = shown.findings;
     const rejected = duplicates.filter((one) => !(allowDuplicates && isAcceptable(one)));
-    if (rejected.length > 0) throw repeatedSince(batch, rejected);
+    if (rejected.length > 0) throw await repeatedSince(batch, rejected, ledger);
     if (open.count === 0) return { ...plan, isConfirmed: false };
     const repeating = [...linesOf(acceptedLines(duplicates)), ...shown.reported];
     const denial = await ledger.limits.judge([], repeating);
@@ -327,7 +327,7 @@ export async function resumeBatch(
     await confirm({ batch, total, open, duplicates, totals });
     // The confirmation took a while.
     const now = await checkOpenRows(plan, ledger);
-    if (hasMore(now, shown)) throw repeatedSince(batch, now.findings);
+    if (hasMore(now, shown)) throw await repeatedSince(batch, now.findings, ledger);
     return { ...(await acceptRows(plan, shown, { ledger, sealer })), isConfirmed: true };
   });
 }
@@ -356,12 +356,12 @@ async function totalsOfPlan(plan: ReadPlan, { batches }: Ledger): Promise<Totals
   return totals.value();
 }
 
-function repeatedSince({ id }: Batch, findings: Finding[]): Failure {
+async function repeatedSince({ id }: Batch, findings: Finding[], ledger: Ledger): Promise<Failure> {
   const message = `Unsent rows of batch ${id} repeat payouts that were sent or will be sent.`;
   return new Failure("batch.duplicates", message, {
     problems: firstOf(findings.map(placedFinding)),
     hint: findings.every(isAcceptable)
-      ? "If the repeats are intended, add --allow-duplicates."
+      ? await adviceOnRepeats(ledger)
       : `Resolve these payouts first, or cancel the unsent rows with 'lenden payout batch cancel ${id}'.`,
   });
 }

@@ -186,6 +186,13 @@ export function repeatFailure(
 const allowRepeats =
   "To allow repeats of people and scripts, a person runs 'lenden limits set --repeat warn'.";
 
+/** How the rows of a file are sent that repeat other rows or payouts, if a person intends it. */
+export async function adviceOnRepeats({ limits }: Pick<Ledger, "limits">): Promise<string> {
+  const accept = "If the repeats are intended, add --allow-duplicates.";
+  if (!limitsAfter(await limits.changes()).rejectsRepeats) return accept;
+  return `No payout is repeated within a day. ${allowRepeats} ${accept}`;
+}
+
 /** The command that sends a payout although it repeats another one. @param isRecorded as for `repeatFailure` */
 export function commandOf(order: PayoutOrder, isRecorded: boolean): string {
   const { amountPaisa, reference, recipientNumber, recipientName, description } = order;

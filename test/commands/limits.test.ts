@@ -362,6 +362,9 @@ test("a file with accepted duplicates is rejected by its check if no payout may 
     const error = await rejected(merchant, ["payout", "batch", ...command, ...accepted]);
     expect(error).toMatchObject({ reason: "limits.repeat", problems: ["line 2", "line 4"] });
   }
+  const ended = await merchant.lenden(["payout", "batch", "send", file, "--yes", "--json"]);
+  // To accept duplicates is not enough.
+  expect(errorOf(ended).hint).toContain("'lenden limits set --repeat warn'");
 });
 
 test("no limit believes at once that a payout was not created, in a command and in a file", async () => {

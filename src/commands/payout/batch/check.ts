@@ -60,7 +60,7 @@ export const batchCheck = defineCommand({
     const failure =
       existing instanceof Failure
         ? existing
-        : (problemsFailure(input.file, problems) ??
+        : ((await problemsFailure(input.file, problems, ledger)) ??
           (isNew ? await deniedByLimits(read, ledger) : undefined));
     warnOfHeld(examined, context);
     const { unusualTexts } = await import("../../../batches/unusual.ts");
