@@ -195,7 +195,8 @@ export class Connection {
   snapshot<Result>(work: (query: Query) => Promise<Result>): Promise<Result> {
     return this.#alone(() =>
       this.#retrying(async (opened) => {
-        await run(opened, `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${mayPause}`);
+        const begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+        await run(opened, [begin, ...ownSettings].join("; "));
         const result = await work((sql, ...values) => run(opened, sql, values, longReadMs));
         await run(opened, "COMMIT");
         return result;
@@ -629,7 +630,14 @@ function lockWaitMs({ leftMs }: Session): number {
   return Math.max(1, Math.floor(Math.min(lockMs, leftToWaitMs - Math.min(300, leftToWaitMs / 2))));
 }
 
-const mayPause = "SET LOCAL idle_in_transaction_session_timeout = '30s'";
+/**
+ * A transaction may pause while lenden seals rows. To compile a statement takes the server up to 0.3 s, in which the
+ * ledger is locked: more than any of them runs.
+ */
+const ownSettings = [
+  "SET LOCAL idle_in_transaction_session_timeout = '30s'",
+  "SET LOCAL jit = off",
+];
 
 /** Settings of one transaction, because a pooler gives each transaction another session. */
 function beginSql({ synchronousCommit }: ServerFacts, waitsMs: number): string {
@@ -638,7 +646,7 @@ function beginSql({ synchronousCommit }: ServerFacts, waitsMs: number): string {
     // Not the login's default: in a serializable one, whoever waited for the lock would fail.
     "BEGIN ISOLATION LEVEL READ COMMITTED",
     `SET LOCAL lock_timeout = '${waitsMs / 1_000}s'`,
-    mayPause,
+    ...ownSettings,
     ...(isWeak ? ["SET LOCAL synchronous_commit = on"] : []),
   ].join("; ");
 }
