@@ -285,6 +285,35 @@ describe("ledger move", () => {
     expect(await merchant.lenden(payoutOf("INV-2"))).toMatchObject({ code: 0 });
   });
 
+  serverTest("plans a batch that was claimed there and denied", async () => {
+    const { merchant, url, rows } = await merchantWithServer();
+    const send = ["payout", "batch", "send", payroll(), "--yes"];
+    expect(await merchant.lenden(send)).toMatchObject({ code: 0 });
+    const there = onServer(merchant, url);
+    expect(await there(payoutOf("INV-1"))).toMatchObject({ code: 0 });
+    const { account } = await merchant.json(["ledger", "show", "ROW-1"]);
+    await rows(`INSERT INTO lenden.limits (environment, account, name, value)
+      VALUES ('sandbox', '${account}', 'payout', '100')`);
+    expect(await there(send)).toMatchObject({ code: 4 });
+
+    expect(await merchant.lenden(move(url))).toMatchObject({ code: 0 });
+
+    const again = await there([...send, "--json"]);
+    expect([again.code, JSON.parse(again.stdout).warnings]).toMatchObject([
+      ...[0, [{ reason: "batch.already-sent" }]],
+    ]);
+    expect(await there(["ledger", "check"])).toMatchObject({ code: 0 });
+    expect(await merchant.count("payouts")).toBe(4);
+  });
+
+  serverTest("waits for a process that claimed a batch of the file there", async () => {
+    const { copy, other, run } = await besideAnother();
+    await other.batches.claim(batchFile("november.csv"), whichBatch);
+    await expect(copy()).rejects.toMatchObject({ reason: "operation.locked" });
+    await run("UPDATE processes SET lease_until = clock_timestamp() - interval '61 s'");
+    expect(await copy()).toMatchObject({ batches: 1 });
+  });
+
   const unsent = [
     ["not sent", "createPayout:status-403"],
     ["of unknown outcome", "createPayout:status-500"],

@@ -4,8 +4,9 @@ import type { Database } from "../../platform/sqlite/database.ts";
 import { idsOf } from "../batch.ts";
 import { cancelledEvent, PlanSums, planColumns, planEvent } from "../plan.ts";
 import { type Connection, type Query, rowsJson } from "../postgres/connection.ts";
+import { isAliveInSql } from "../postgres/processes.ts";
 import { pagesOf } from "../sqlite/pages.ts";
-import { type TextRow, textOrNull, textRow } from "../values.ts";
+import { isTrue, type TextRow, textOrNull, textRow } from "../values.ts";
 import {
   conflict,
   digestOf,
@@ -33,16 +34,20 @@ export async function findPlans(file: Database, query: Query, accounts: Numbers)
     return { own: number, account: accounts.get(account) ?? null, identity };
   });
   const found = await query(
-    `SELECT a.own, b.number, (SELECT count(*) FROM lenden.batch_rows r WHERE r.batch = b.number) AS rows
+    `SELECT a.own, b.number, b.row_count IS NOT NULL AS planned,
+       (SELECT count(*) FROM lenden.batch_rows r WHERE r.batch = b.number) AS rows
      FROM lenden.batches b JOIN json_to_recordset($1::json) AS a(own bigint, account bigint, identity text)
        ON b.account = a.account AND b.identity = a.identity`,
     rowsJson(asked),
   );
   const batches: Numbers = new Map();
   for (const plan of plans) {
-    const { number, rows } = found.find(({ own }) => own === plan.number) ?? {};
-    if (!number) continue;
-    const isSame = rows === plan.row_count && (await hasRows(file, query, plan, number));
+    const { number, planned, rows } = found.find(({ own }) => own === plan.number) ?? {};
+    const isPlanned = isTrue(planned);
+    // A file that was not confirmed, or that limits denied, leaves a batch without a plan.
+    if (!number || (!isPlanned && rows === "0")) continue;
+    const hasCount = isPlanned && rows === plan.row_count;
+    const isSame = hasCount && (await hasRows(file, query, plan, number));
     if (!isSame) throw conflict(`batch ${plan.id} has other rows there`);
     batches.set(plan.number, number);
   }
@@ -127,27 +132,38 @@ export async function copyPlan(
   let sums = new PlanSums();
   return connection.write(
     async (write) => {
-      const sql = "SELECT number, id, identity FROM lenden.batches WHERE account = $1";
+      const sql =
+        "SELECT number, id, environment, identity, row_count FROM lenden.batches WHERE account = $1";
       const others = await write.query(sql, account);
       const same = others.find(({ identity }) => identity === plan.identity);
-      if (same) {
+      if (same && same.row_count !== null) {
         // Another process stored it meanwhile.
         await write.query("ROLLBACK TO SAVEPOINT no_rows");
         return { number: same.number ?? "", isCancelled: false };
       }
+      const ids = idsOf(plan.identity ?? "");
+      const isId = (id: string | null | undefined) => ids.some((one) => one === id);
       const isFree = (id: string) => !others.some((other) => other.id === id);
-      const id = [plan.id ?? "", ...idsOf(plan.identity ?? "")].find(isFree) ?? plan.id ?? "";
+      const id = [plan.id ?? "", ...ids].find(isFree) ?? plan.id ?? "";
       const isCancelled = await isUnjudged(file, write.query, plan);
       const cancelledAt = isCancelled ? at : (plan.cancelled_at ?? null);
       const row = { ...plan, account, id, number, cancelled_at: cancelledAt };
-      await insertRows(write.query, "batches", [row]);
-      write.pending.append(planEvent(row, at, sums));
+      if (same) {
+        // Whoever claimed it may have given it any values.
+        const isOwn = isId(same.id) && same.environment === plan.environment;
+        if (!isOwn) throw conflict(`batch ${plan.id} is another one there`);
+        write.pending.append(planEvent(await planClaimed(write.query, row), at, sums));
+      } else {
+        await insertRows(write.query, "batches", [row]);
+        write.pending.append(planEvent(row, at, sums));
+      }
       if (cancelledAt) write.pending.append(cancelledEvent(BigInt(number), cancelledAt));
       return { number, isCancelled };
     },
     {
       before: async (query) => {
-        number = await newBatchNumber(query, at);
+        const [claimed] = await query(unplanned, account, plan.identity ?? null);
+        number = claimed?.number ?? (await newBatchNumber(query, at));
         await query("SAVEPOINT no_rows");
         sums = new PlanSums();
         for (const rows of planPages(file, plan)) {
@@ -158,6 +174,37 @@ export async function copyPlan(
       },
     },
   );
+}
+
+const unplanned = `SELECT number FROM lenden.batches
+  WHERE account = $1 AND identity = $2 AND row_count IS NULL`;
+
+/** What a batch gets when it is planned. */
+const columnsOfPlan = [
+  ...["name", "file_name", "file_hash", "columns", "method", "row_count", "total_paisa"],
+  ...["reserved_paisa", "actor", "seal", "created_at", "cancelled_at"],
+];
+
+/**
+ * Plans a batch that was claimed there and not planned.
+ *
+ * @throws Failure `operation.locked` if a process works on it
+ */
+async function planClaimed(query: Query, plan: TextRow): Promise<TextRow> {
+  const set = columnsOfPlan.map((name) => `"${name}" = given."${name}"`);
+  const [row] = await query(
+    `UPDATE lenden.batches b SET process = NULL, held_since = NULL, ${set}
+     FROM json_populate_record(NULL::lenden.batches, $1::json) given
+     WHERE b.number = given.number AND b.row_count IS NULL
+       AND NOT EXISTS (SELECT 1 FROM lenden.processes p WHERE p.id = b.process AND ${isAliveInSql})
+     RETURNING b.*`,
+    JSON.stringify(plan),
+  );
+  if (row) return row;
+  const what = `batch ${plan.id} of the server's ledger`;
+  throw new Failure("operation.locked", `Another lenden process works on ${what}.`, {
+    hint: "Run the same command again when that process has ended. To see it, run 'lenden ledger processes'.",
+  });
 }
 
 /** A number for rows that come before their batch: a sequence never returns a number twice. */
