@@ -188,9 +188,9 @@ const allowRepeats =
 
 /** How the rows of a file are sent that repeat other rows or payouts, if a person intends it. */
 export async function adviceOnRepeats({ limits }: Pick<Ledger, "limits">): Promise<string> {
-  const accept = "If the repeats are intended, add --allow-duplicates.";
-  if (!limitsAfter(await limits.changes()).rejectsRepeats) return accept;
-  return `No payout is repeated within a day. ${allowRepeats} ${accept}`;
+  return limitsAfter(await limits.changes()).rejectsRepeats
+    ? `A limit rejects repeats. ${allowRepeats} Then add --allow-duplicates.`
+    : "If the repeats are intended, add --allow-duplicates.";
 }
 
 /** The command that sends a payout although it repeats another one. @param isRecorded as for `repeatFailure` */

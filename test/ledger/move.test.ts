@@ -79,7 +79,7 @@ async function besideAnother() {
   const { cluster, login, open, run } = await ledgerDatabase();
   const proxy = await startCutProxy(cluster);
   const { connection } = await open({ login: login({ host: proxy.folder, port: 5432 }) });
-  const { ledger: other } = await open();
+  const { ledger: other, connection: second } = await open();
   const { database, ledger } = await memoryLedger();
   await planned(ledger);
   await record(ledger, await claimed(ledger, payout("SENT")), confirmed);
@@ -92,7 +92,9 @@ async function besideAnother() {
         remoteId: `MORE-${place}`,
       });
   };
-  return { ledger, other, proxy, run, more, copy: () => moveLedger(database, connection, by) };
+  const copy = () => moveLedger(database, connection, by);
+  const copyBeside = () => moveLedger(database, second, by);
+  return { ledger, other, proxy, run, more, copy, copyBeside };
 }
 
 const request = { method: "POST", target: "/", headers: {}, body: Buffer.from("{}") };
@@ -307,11 +309,29 @@ describe("ledger move", () => {
   });
 
   serverTest("waits for a process that claimed a batch of the file there", async () => {
-    const { copy, other, run } = await besideAnother();
+    const { copy, copyBeside, other, proxy, run } = await besideAnother();
     await other.batches.claim(batchFile("november.csv"), whichBatch);
+    // Before the file is marked: the process may plan the batch with other rows.
+    const statements: string[] = [];
+    proxy.onStatement = async (sql) => {
+      statements.push(sql);
+    };
     await expect(copy()).rejects.toMatchObject({ reason: "operation.locked" });
+    expect(statements.join()).not.toContain("INSERT INTO lenden.batch");
     await run("UPDATE processes SET lease_until = clock_timestamp() - interval '61 s'");
-    expect(await copy()).toMatchObject({ batches: 1 });
+    const both = await Promise.all([copy(), copyBeside()]);
+    expect(both).toMatchObject([{ batches: 1 }, { batches: 1 }]);
+  });
+
+  serverTest.for([
+    "UPDATE batches SET id = 'EVIL'",
+    "INSERT INTO events (number, batch, at, event, data, commit_id, hash) SELECT 1000, number, created_at, 'cancelled', '{}', 'c', 'h' FROM batches",
+  ])("plans no batch there that lenden does not claim: %s", async (sql) => {
+    const { copy, other, run } = await besideAnother();
+    const { batch } = await other.batches.claim(batchFile("november.csv"), whichBatch);
+    await other.batches.release(batch);
+    await run(sql);
+    await expect(copy()).rejects.toMatchObject({ reason: "ledger.move-conflict" });
   });
 
   const unsent = [

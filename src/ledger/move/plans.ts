@@ -9,6 +9,7 @@ import { pagesOf } from "../sqlite/pages.ts";
 import { isTrue, type TextRow, textOrNull, textRow } from "../values.ts";
 import {
   conflict,
+  differs,
   digestOf,
   digestSql,
   insertRows,
@@ -27,31 +28,63 @@ export function plansOf(file: Database): TextRow[] {
  * The plans of the file that the server has.
  *
  * @throws Failure `ledger.move-conflict` if one has other rows there
+ * @throws Failure `operation.locked` if a process is about to plan one there
  */
 export async function findPlans(file: Database, query: Query, accounts: Numbers): Promise<Numbers> {
   const plans = plansOf(file);
-  const asked = plans.map(({ number, account, identity }) => {
-    return { own: number, account: accounts.get(account) ?? null, identity };
-  });
-  const found = await query(
-    `SELECT a.own, b.number, b.row_count IS NOT NULL AS planned,
-       (SELECT count(*) FROM lenden.batch_rows r WHERE r.batch = b.number) AS rows
-     FROM lenden.batches b JOIN json_to_recordset($1::json) AS a(own bigint, account bigint, identity text)
-       ON b.account = a.account AND b.identity = a.identity`,
-    rowsJson(asked),
-  );
+  const found = await findBatches(query, plans, accounts);
   const batches: Numbers = new Map();
   for (const plan of plans) {
-    const { number, planned, rows } = found.find(({ own }) => own === plan.number) ?? {};
-    const isPlanned = isTrue(planned);
-    // A file that was not confirmed, or that limits denied, leaves a batch without a plan.
-    if (!number || (!isPlanned && rows === "0")) continue;
-    const hasCount = isPlanned && rows === plan.row_count;
-    const isSame = hasCount && (await hasRows(file, query, plan, number));
+    const there = found.get(plan.number);
+    if (!there || isOnlyClaimed(there, plan)) continue;
+    const number = there.number ?? "";
+    const isSame = there.rows === plan.row_count && (await hasRows(file, query, plan, number));
     if (!isSame) throw conflict(`batch ${plan.id} has other rows there`);
     batches.set(plan.number, number);
   }
   return batches;
+}
+
+/** The batches of the server with the identities of plans, by the numbers of these. */
+async function findBatches(query: Query, plans: TextRow[], accounts: Numbers) {
+  const asked = plans.map(({ number, account, identity }) => {
+    return { own: number, account: accounts.get(account) ?? null, identity };
+  });
+  const found = await query(
+    `SELECT a.own, b.number, b.id, b.environment, b.row_count IS NOT NULL AS planned,
+       (SELECT count(*) FROM lenden.batch_rows r WHERE r.batch = b.number) AS rows,
+       (SELECT count(*) FROM lenden.events e WHERE e.batch = b.number) AS events,
+       EXISTS (SELECT 1 FROM lenden.processes p WHERE p.id = b.process AND ${isAliveInSql}) AS held
+     FROM lenden.batches b JOIN json_to_recordset($1::json) AS a(own bigint, account bigint, identity text)
+       ON b.account = a.account AND b.identity = a.identity`,
+    rowsJson(asked),
+  );
+  return new Map(found.map((there) => [there.own, there]));
+}
+
+/**
+ * True if a batch was claimed there and not planned: its file was not confirmed, or limits denied it.
+ *
+ * @throws Failure `operation.locked` if a process works on it
+ * @throws Failure `ledger.move-conflict` if lenden claims no such batch: another login may have added anything
+ */
+function isOnlyClaimed(
+  { planned, held, id, environment, rows, events }: TextRow,
+  plan: TextRow,
+): boolean {
+  if (isTrue(planned ?? null)) return false;
+  if (isTrue(held ?? null)) throw heldThere(plan);
+  const isOwn = id === plan.id && environment === plan.environment;
+  if (!isOwn || rows !== "0" || events !== "0")
+    throw conflict(`batch ${plan.id} is another one there`);
+  return true;
+}
+
+function heldThere({ id }: TextRow): Failure {
+  const what = `batch ${id} of the server's ledger`;
+  return new Failure("operation.locked", `Another lenden process works on ${what}.`, {
+    hint: "Run the same command again when that process has ended. To see it, run 'lenden ledger processes'.",
+  });
 }
 
 /**
@@ -130,54 +163,54 @@ export async function copyPlan(
   const account = required(accounts, plan);
   let number = "";
   let sums = new PlanSums();
+  const copyRows = async (query: Query) => {
+    sums = new PlanSums();
+    for (const rows of planPages(file, plan)) {
+      for (const row of rows) sums.add(row);
+      const copies = rows.map((row) => ({ batch: number, ...row }));
+      await insertRows(query, "batch_rows", copies, "row");
+    }
+  };
   return connection.write(
     async (write) => {
-      const sql =
-        "SELECT number, id, environment, identity, row_count FROM lenden.batches WHERE account = $1";
-      const others = await write.query(sql, account);
-      const same = others.find(({ identity }) => identity === plan.identity);
-      if (same && same.row_count !== null) {
-        // Another process stored it meanwhile.
+      const there = (await findBatches(write.query, [plan], accounts)).get(plan.number);
+      if (there && !isOnlyClaimed(there, plan)) {
+        // Another process stored it meanwhile. The ledger is not locked from here on, so nothing may follow.
         await write.query("ROLLBACK TO SAVEPOINT no_rows");
-        return { number: same.number ?? "", isCancelled: false };
+        return { number: there.number ?? "", isCancelled: false };
       }
-      const ids = idsOf(plan.identity ?? "");
-      const isId = (id: string | null | undefined) => ids.some((one) => one === id);
-      const isFree = (id: string) => !others.some((other) => other.id === id);
-      const id = [plan.id ?? "", ...ids].find(isFree) ?? plan.id ?? "";
+      if (there) {
+        // Claimed after the rows got another number.
+        if (number !== "") throw heldThere(plan);
+        number = there.number ?? "";
+        await copyRows(write.query);
+      }
+      const id = there?.id ?? (await freeId(write.query, account, plan));
       const isCancelled = await isUnjudged(file, write.query, plan);
       const cancelledAt = isCancelled ? at : (plan.cancelled_at ?? null);
       const row = { ...plan, account, id, number, cancelled_at: cancelledAt };
-      if (same) {
-        // Whoever claimed it may have given it any values.
-        const isOwn = isId(same.id) && same.environment === plan.environment;
-        if (!isOwn) throw conflict(`batch ${plan.id} is another one there`);
-        write.pending.append(planEvent(await planClaimed(write.query, row), at, sums));
-      } else {
-        await insertRows(write.query, "batches", [row]);
-        write.pending.append(planEvent(row, at, sums));
-      }
+      const stored = there ? await planClaimed(write.query, row) : row;
+      if (!there) await insertRows(write.query, "batches", [row]);
+      write.pending.append(planEvent(stored, at, sums));
       if (cancelledAt) write.pending.append(cancelledEvent(BigInt(number), cancelledAt));
       return { number, isCancelled };
     },
     {
       before: async (query) => {
-        const [claimed] = await query(unplanned, account, plan.identity ?? null);
-        number = claimed?.number ?? (await newBatchNumber(query, at));
+        const isThere = (await findBatches(query, [plan], accounts)).size > 0;
+        number = isThere ? "" : await newBatchNumber(query, at);
         await query("SAVEPOINT no_rows");
-        sums = new PlanSums();
-        for (const rows of planPages(file, plan)) {
-          for (const row of rows) sums.add(row);
-          const copies = rows.map((row) => ({ batch: number, ...row }));
-          await insertRows(query, "batch_rows", copies, "row");
-        }
+        if (!isThere) await copyRows(query);
       },
     },
   );
 }
 
-const unplanned = `SELECT number FROM lenden.batches
-  WHERE account = $1 AND identity = $2 AND row_count IS NULL`;
+async function freeId(query: Query, account: string, plan: TextRow): Promise<string> {
+  const others = await query("SELECT id FROM lenden.batches WHERE account = $1", account);
+  const isFree = (id: string) => !others.some((other) => other.id === id);
+  return [plan.id ?? "", ...idsOf(plan.identity ?? "")].find(isFree) ?? plan.id ?? "";
+}
 
 /** What a batch gets when it is planned. */
 const columnsOfPlan = [
@@ -185,26 +218,18 @@ const columnsOfPlan = [
   ...["reserved_paisa", "actor", "seal", "created_at", "cancelled_at"],
 ];
 
-/**
- * Plans a batch that was claimed there and not planned.
- *
- * @throws Failure `operation.locked` if a process works on it
- */
+/** Plans a batch that was claimed there. @throws Failure `ledger.move-differs` if the server stored another one */
 async function planClaimed(query: Query, plan: TextRow): Promise<TextRow> {
   const set = columnsOfPlan.map((name) => `"${name}" = given."${name}"`);
   const [row] = await query(
     `UPDATE lenden.batches b SET process = NULL, held_since = NULL, ${set}
-     FROM json_populate_record(NULL::lenden.batches, $1::json) given
-     WHERE b.number = given.number AND b.row_count IS NULL
-       AND NOT EXISTS (SELECT 1 FROM lenden.processes p WHERE p.id = b.process AND ${isAliveInSql})
-     RETURNING b.*`,
-    JSON.stringify(plan),
+     FROM json_populate_recordset(NULL::lenden.batches, $1::json) given
+     WHERE b.number = given.number AND b.row_count IS NULL RETURNING b.*`,
+    rowsJson([plan]),
   );
-  if (row) return row;
-  const what = `batch ${plan.id} of the server's ledger`;
-  throw new Failure("operation.locked", `Another lenden process works on ${what}.`, {
-    hint: "Run the same command again when that process has ended. To see it, run 'lenden ledger processes'.",
-  });
+  if (!row || columnsOfPlan.some((name) => row[name] !== plan[name]))
+    throw differs("The table batches");
+  return row;
 }
 
 /** A number for rows that come before their batch: a sequence never returns a number twice. */

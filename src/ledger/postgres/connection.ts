@@ -631,8 +631,8 @@ function lockWaitMs({ leftMs }: Session): number {
 }
 
 /**
- * A transaction may pause while lenden seals rows. To compile a statement takes the server up to 0.3 s, in which the
- * ledger is locked: more than any of them runs.
+ * A transaction may pause while lenden seals rows. The server may need 0.3 s to compile a statement that runs for less,
+ * and the ledger is locked meanwhile.
  */
 const ownSettings = [
   "SET LOCAL idle_in_transaction_session_timeout = '30s'",
