@@ -264,6 +264,37 @@ serverTest(
   },
 );
 
+serverTest("a function that a colleague creates in the search path is never called", async () => {
+  const cluster = await sharedCluster();
+  const { database, url } = await teamLedger(cluster, "ann");
+  const merchant = await openMerchant();
+  const at = (line: string[]) =>
+    lenden(line, { env: { ...merchant.env, LENDEN_LEDGER_URL: url("ann") } });
+  expect(await at(payoutNumber(1, "A"))).toMatchObject({ code: 0 });
+  // As in a database that was created by PostgreSQL 14. These fit better than those of the server.
+  const raises = "LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'called'; END $$";
+  await cluster.run(
+    `CREATE FUNCTION public.add(json, json) RETURNS json ${raises};
+     CREATE AGGREGATE public.json_agg(json) (sfunc = public.add, stype = json, initcond = '[]');
+     CREATE FUNCTION public.times(numeric, integer) RETURNS numeric ${raises};
+     CREATE OPERATOR public.* (leftarg = numeric, rightarg = integer, function = public.times);`,
+    database,
+  );
+  const lines = [
+    payoutNumber(2, "B"),
+    ["limits"],
+    ["ledger", "list"],
+    ["ledger", "show", "A"],
+    ["ledger", "check"],
+    ["ledger", "processes"],
+    ["payout", "batch", "list"],
+    ["report"],
+    ["doctor"],
+    ["ledger", "export"],
+  ];
+  for (const line of lines) expect(await at(line)).toMatchObject({ code: 0 });
+});
+
 test("a limit that cannot be read stops sending, and says so", async () => {
   const merchant = await limited("--day", "7");
   const alter = (sql: string) =>

@@ -178,15 +178,15 @@ export class Connection {
 
   /** Runs one statement. It is repeated once after a lost connection, so it must change nothing twice. */
   read: Query = (sql, ...values) =>
-    this.#alone(() => this.#retrying(async (opened) => run(opened, sql, values)));
+    this.#alone(() => this.#retrying((opened) => readOne(opened, sql, values)));
 
   /** As `read`, for statements that are sent together. */
   readAll(statements: Statement[]): Promise<Row[][]> {
     if (statements.length === 0) return Promise.resolve([]);
     return this.#alone(() =>
       this.#retrying(async (opened) => {
-        const sent = statements.map((one) => runCompiled(opened, compiled(one), silentMs));
-        return inOrder(sent);
+        const send = (one: Statement) => runCompiled(opened, compiled(one), silentMs);
+        return withSettings(opened, () => statements.map(send));
       }),
     );
   }
@@ -195,8 +195,7 @@ export class Connection {
   snapshot<Result>(work: (query: Query) => Promise<Result>): Promise<Result> {
     return this.#alone(() =>
       this.#retrying(async (opened) => {
-        const begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-        await run(opened, [begin, ...ownSettings].join("; "));
+        await run(opened, beginSql("REPEATABLE READ READ ONLY"));
         const result = await work((sql, ...values) => run(opened, sql, values, longReadMs));
         await run(opened, "COMMIT");
         return result;
@@ -319,12 +318,13 @@ export class Connection {
     const isOther = `l.relation IN (SELECT c.oid FROM pg_class c WHERE c.relnamespace = 'lenden'::regnamespace)
       AND l.mode <> 'AccessShareLock'
       AND NOT EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND ${usesHead})`;
-    const [row] = await run(
+    const [row] = await readOne(
       opened,
       `SELECT a.pid, a.usename, to_char(a.xact_start AT TIME ZONE 'UTC', 'HH24:MI:SS') AS since
        FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
        WHERE ${opened.hasHead ? isOther : `${usesHead} AND l.mode = 'RowShareLock'`}
          AND NOT EXISTS (SELECT FROM pg_locks w WHERE w.pid = l.pid AND NOT w.granted) LIMIT 1`,
+      [],
     ).catch(() => []);
     // Since when is shown to the same login alone.
     const since = row?.since == null ? "" : ` since ${row.since} UTC`;
@@ -441,7 +441,7 @@ class Transaction {
         set_config('lock_timeout', '${rowLockMs}', true) FROM locked`;
     const waitsMs = lockWaitMs(opened);
     opened.hasHead = false;
-    const begins = run(opened, beginSql(opened.facts, waitsMs));
+    const begins = run(opened, beginToWrite(opened.facts, waitsMs));
     if (before) {
       await begins;
       const runOne = (one: Compiled) => runCompiled(opened, one, longReadMs);
@@ -631,24 +631,45 @@ function lockWaitMs({ leftMs }: Session): number {
 }
 
 /**
- * A transaction may pause while lenden seals rows. The server may need 0.3 s to compile a statement that runs for less,
- * and the ledger is locked meanwhile.
+ * Settings of one transaction, because a pooler gives each transaction another session. Whoever may create functions in
+ * a schema of the search path would give lenden its own. A transaction may pause while lenden seals rows. The server may
+ * need 0.3 s to compile a statement that runs for less, and the ledger is locked meanwhile.
  */
 const ownSettings = [
+  "SET LOCAL search_path = pg_catalog",
   "SET LOCAL idle_in_transaction_session_timeout = '30s'",
   "SET LOCAL jit = off",
 ];
 
-/** Settings of one transaction, because a pooler gives each transaction another session. */
-function beginSql({ synchronousCommit }: ServerFacts, waitsMs: number): string {
+/** Not in the login's default isolation: in a serializable one, whoever waited for the lock would fail. */
+function beginSql(isolation: string, settings: string[] = []): string {
+  return [`BEGIN ISOLATION LEVEL ${isolation}`, ...ownSettings, ...settings].join("; ");
+}
+
+function beginToWrite({ synchronousCommit }: ServerFacts, waitsMs: number): string {
   const isWeak = ["off", "local", "remote_write"].includes(synchronousCommit);
-  return [
-    // Not the login's default: in a serializable one, whoever waited for the lock would fail.
-    "BEGIN ISOLATION LEVEL READ COMMITTED",
+  return beginSql("READ COMMITTED", [
     `SET LOCAL lock_timeout = '${waitsMs / 1_000}s'`,
-    ...ownSettings,
     ...(isWeak ? ["SET LOCAL synchronous_commit = on"] : []),
-  ].join("; ");
+  ]);
+}
+
+/** Runs statements in a transaction of their own. All are sent together, in one round trip. */
+async function withSettings(session: Session, send: () => Promise<Row[]>[]): Promise<Row[][]> {
+  const started = run(session, beginSql("READ COMMITTED"));
+  const sent = send();
+  await inOrder([started, ...sent, run(session, "COMMIT")]);
+  return inOrder(sent);
+}
+
+async function readOne(
+  session: Session,
+  sql: string,
+  values: readonly Value[],
+  limitMs = silentMs,
+): Promise<Row[]> {
+  const [rows = []] = await withSettings(session, () => [run(session, sql, values, limitMs)]);
+  return rows;
 }
 
 /** Rows as the one parameter of `json_to_recordset`. */
@@ -732,18 +753,25 @@ async function connect(
   }
 }
 
-/** Works at a server that may have no ledger, on a connection of its own. */
+/**
+ * Works at a server that may have no ledger, on a connection of its own.
+ *
+ * @param work `query` has a transaction of its own, and `script` runs one that is in its text
+ */
 export async function atServer<Result>(
   login: ServerLogin,
   leftMs: () => number,
-  work: (query: Query) => Promise<Result>,
+  work: (query: Query, script: (sql: string) => Promise<unknown>) => Promise<Result>,
 ): Promise<Result> {
   let opened: Session | undefined;
   try {
     const own = await connect(login, leftMs, connectMs);
     own.readyMs = Number.POSITIVE_INFINITY;
     opened = own;
-    return await work((sql, ...values) => run(own, sql, values, longReadMs));
+    return await work(
+      (sql, ...values) => readOne(own, sql, values, longReadMs),
+      (sql) => run(own, sql, [], longReadMs),
+    );
   } catch (error) {
     if (error instanceof LockTimeout) throw busy("");
     throw error instanceof LostConnection ? unreachable(login, error) : serverFailure(error);
@@ -921,7 +949,7 @@ async function readFacts(
   const telling = readIdentity((sql) => run(session, sql));
   telling.catch(() => {});
   try {
-    found = await run(session, factsSql(also.sql), [seen?.number ?? null, ...also.values]);
+    found = await readOne(session, factsSql(also.sql), [seen?.number ?? null, ...also.values]);
   } catch (error) {
     if (error instanceof pg.DatabaseError && /^(?:42P01|3F000)$/.test(error.code ?? ""))
       throw new Failure("ledger.not-initialized", "The database has no ledger.", {

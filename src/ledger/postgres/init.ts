@@ -15,7 +15,7 @@ export async function createSchema(
   leftMs: () => number,
 ): Promise<{ isNew: boolean; server: ServerIdentity }> {
   try {
-    return await atServer(login, leftMs, async (query) => {
+    return await atServer(login, leftMs, async (query, script) => {
       const [row = {}] = await query(
         `SELECT current_setting('server_version_num') AS server_version,
            to_regnamespace('lenden') IS NOT NULL AS is_used, to_regclass('lenden.head') IS NOT NULL AS has_head,
@@ -32,7 +32,7 @@ export async function createSchema(
         // PostgreSQL would only warn.
         if (row.is_own !== "t") throw notOwner(login);
       }
-      await query(isNew ? schemaSql() : schemaSql(sqlFrom(from, "postgres")));
+      await script(isNew ? schemaSql() : schemaSql(sqlFrom(from, "postgres")));
       return { isNew, server: await readIdentity(query) };
     });
   } catch (error) {

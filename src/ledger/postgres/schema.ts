@@ -348,5 +348,5 @@ export function schemaSql(update?: string): string {
     update === undefined
       ? `CREATE SCHEMA lenden;\n${tables}`
       : `${update};\nUPDATE lenden.head SET version = ${newestVersion};\n`;
-  return `BEGIN;\n${change}${grants}COMMIT;\n`;
+  return `BEGIN;\nSET LOCAL search_path = pg_catalog;\n${change}${grants}COMMIT;\n`;
 }
