@@ -1,10 +1,13 @@
 import { expect, test } from "vitest";
 import { whichBatch } from "../../src/batches/identity.ts";
+import { acceptRows, checkOpenRows } from "../../src/batches/plan.ts";
 import type { Batch } from "../../src/ledger/batch.ts";
 import { type HistoryEvent, recordedByOthers } from "../../src/ledger/events.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Outcome } from "../../src/ledger/operation.ts";
+import { PlanSums } from "../../src/ledger/plan.ts";
 import { createSealer } from "../../src/ledger/seal.ts";
+import { textRow } from "../../src/ledger/values.ts";
 import {
   batchFile,
   claimed,
@@ -371,6 +374,40 @@ describeEach(databases, "I13: limits beside another login", ({ share }) => {
     expect(await claim(asAgent, "B")).toMatchObject({
       ...{ kind: "above-limit", excess: { limit: "agent-day", usedPaisa: 500n } },
     });
+  });
+
+  test("a plan that it made is judged whenever it is continued, also by what is added after its claim", async () => {
+    const { ledger, set, asBob } = await limited(await share());
+    const { batch } = await asBob(() => plan(ledger, "july", 1));
+    await asBob(async () => record(ledger, await rowClaimed(ledger, batch, "july-0"), unknown));
+    await set("payout", "400");
+    const own = await ledger.batches.claimPlanned(batch);
+    expect(own.kind).toBe("ours");
+    await asBob(() => learn(ledger, "july-0", notCreated));
+    const read = await ledger.batches.readPlan(own.batch, sealer);
+    expect(read.isSealed).toBe(true);
+    const found = await checkOpenRows(read, ledger);
+    await expect(acceptRows(read, found, { ledger, sealer })).rejects.toMatchObject({
+      reason: "limits.payout",
+    });
+  });
+
+  test("a copied row names the recipient that its seal covers", async () => {
+    const shared = await share();
+    const { ledger } = await limited(shared);
+    const { batch } = await plan(ledger, "july", 1);
+    await shared.run("UPDATE batch_rows SET recipient_key = '01700000000'");
+    const [row] = await shared.run("SELECT * FROM batch_rows");
+    const [event] = await shared.run("SELECT data FROM events WHERE event = 'plan'");
+    const sums = new PlanSums();
+    sums.add(textRow(Object(row)));
+    const data = String(Object(event).data).replace(
+      /"rows":"[^"]+"/,
+      `"rows":"${sums.digests().rows}"`,
+    );
+    await shared.run(`UPDATE events SET data = '${data}' WHERE event = 'plan'`);
+    const read = ledger.batches.readPlan(batch, sealer);
+    await expect(read).rejects.toMatchObject({ reason: "batch.plan-modified" });
   });
 
   test("a plan that it made for an agent is a person's once a person has sealed it", async () => {

@@ -366,11 +366,12 @@ function* change(write: Write, { id, number }: Batch, set: string, ...values: Va
 
 function createSeals(parts: Parts): Pick<BatchStore, "readPlan" | "seal"> {
   const { driver, account, recorder, limits } = parts;
-  /** A plan without a seal was judged by whoever made it, who may have been any login. */
+  /** Limits judged a plan of this login when it was made. One without a seal was made by anyone. */
   function* judge({ batch, isSealed }: ReadPlan, sealer: Sealer, hasLines: boolean): Work<void> {
     const asking = limits.ask(yield* account.read(), { appendedTo: () => [] });
     const { denial, rejectsRepeats } = yield* limits.ofPlan(batch.number, sealer, asking);
-    if (denial && !isSealed) throw new NotPlanned({ kind: "denied", denial });
+    const isJudged = isSealed && batch.login === loginOf(recorder);
+    if (denial && !isJudged) throw new NotPlanned({ kind: "denied", denial });
     if (rejectsRepeats && hasLines) throw new NotPlanned({ kind: "repeats" });
   }
   return {
@@ -381,6 +382,8 @@ function createSeals(parts: Parts): Pick<BatchStore, "readPlan" | "seal"> {
       for await (const page of driver.pages(columnsOfPlan, rowsOfBatch, from))
         for (const row of page) {
           sums.add(row);
+          // No seal covers what guards and limits find the row by.
+          if (row.recipient_key !== recipientKeyOf(row)) throw planModified(batch);
           isSealed &&= row.seal === sealer?.sealOf(sealedOrderOf(batch, row));
         }
       // Seals change, rows never do: an event that says so is none of lenden.
@@ -524,8 +527,7 @@ function* sealRows(
       const isAccepted = accepted.has(Number(row.row)) || lines.has(Number(row.line));
       const [flag, seal] = [isAccepted ? 1n : 0n, sealer.sealOf(sealedOrderOf(batch, row))];
       sums.add({ ...row, accepted: flag, seal });
-      // No seal covers what guards find the row by.
-      if (row.seal !== seal && row.recipient_key !== recipientKeyOf(row)) throw planModified(batch);
+      if (row.recipient_key !== recipientKeyOf(row)) throw planModified(batch);
       if (isTrue(row.accepted) !== isAccepted || row.seal !== seal)
         changed.push({ row: numberIn(row.row), accepted: flag, seal });
     }
