@@ -69,7 +69,8 @@ export async function endingFailure(
   const { reason, text } = endings[kind] ?? { reason: "batch.incomplete", text: "" };
   // A row that its plan did not judge can be above a limit.
   const limited = stopped?.kind === kind && stopped.details.reached ? stopped : undefined;
-  const unsealed = !stopped && skipped?.failure.kind === kind ? skipped.failure : undefined;
+  const omitted = !stopped && skipped?.failure.kind === kind ? skipped.failure : undefined;
+  const reached = (limited ?? omitted)?.details.reached;
   const why = stopped ? whatHappened(stopped) : text;
   const isOpen = batch.cancelledAt === null && openOf(sums).count > 0;
   const isAllSent = kind === "partial" && !isOpen;
@@ -79,12 +80,12 @@ export async function endingFailure(
   const next = known?.details.hint ?? (kind === "pending" ? waitHint : isOpen ? open : "");
   const hint = sentences([isAllSent ? "" : next, await retryAdvice(status, ledger)]);
   return new Failure(
-    (limited ?? unsealed)?.reason ?? reason,
+    (limited ?? omitted)?.reason ?? reason,
     sentences([why, ...notes, countsText(status)]),
     {
       effect: effectOf(sums, kind),
       operation: batch.id,
-      ...(limited && { reached: limited.details.reached }),
+      ...(reached && { reached }),
       ...(hint && { hint }),
     },
   );

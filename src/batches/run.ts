@@ -9,7 +9,7 @@ import type { OperationDeps } from "../operations/deps.ts";
 import { resolveHint } from "../operations/response-failure.ts";
 import type { Certain } from "./ending.ts";
 import type { HeldPlan } from "./plan.ts";
-import { countForgotten, isOfTaken, type RowEnd, type Sending, sendBatch } from "./send.ts";
+import { countForgotten, isOmitted, type RowEnd, type Sending, sendBatch } from "./send.ts";
 import { type BatchStatus, openOf, recordedStatus, type Sum, sumOf } from "./status.ts";
 import { existedText, newPeriodText, sentences } from "./texts.ts";
 import { isHeldBack } from "./throttle.ts";
@@ -161,7 +161,7 @@ function createRunTally({ total, sums }: BatchStatus, deps: OperationDeps) {
   return {
     add: ({ amountPaisa, reference }: PlannedPayout, end: RowEnd, failure?: Failure): void => {
       ends.set(end, sumOf(sumOfEnds(end), { count: 1, sumPaisa: amountPaisa }));
-      if (failure && isOfTaken(failure.reason))
+      if (failure && isOmitted(failure.reason))
         skipped = { count: (skipped?.count ?? 0) + 1, failure: skipped?.failure ?? failure };
       else if (failure && !isHeldBack(failure)) last.set(end, failure);
       if (end !== "uncertain" || !isBlocked(failure)) return;

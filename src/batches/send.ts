@@ -80,10 +80,10 @@ export async function sendBatch(
     if (done) isAllClaimed = true;
     if (done || isOver()) return undefined;
     const order = orderOfRow(row);
-    const { id, number } = sending.plan.batch;
+    const { id, number, createdAt: plannedAt } = sending.plan.batch;
     const intent = payoutIntent(order, number);
     const onDuplicate = row.isAccepted ? "send" : "reject";
-    const request = { intent, onDuplicate, sealer, batchId: id } as const;
+    const request = { intent, onDuplicate, sealer, batchId: id, plannedAt } as const;
     const claim = await queue.claim(request);
     if ("declared" in claim && claim.declared) sending.onDeclared(row, claim.declared);
     return { row, order, claim };
@@ -203,9 +203,9 @@ async function* rowsToSend(
   yield* batches.rowsAsRead(plan, "unsent");
 }
 
-/** True if a row is omitted because its reference belongs to something that is not sent as this row. */
-export function isOfTaken(reason: Reason | undefined): boolean {
-  return reason === "payout.not-sealed" || reason === "payout.reference-used";
+/** True if a row is omitted: its reference belongs to something else, or a limit lets it not repeat a payout. */
+export function isOmitted(reason: Reason | undefined): boolean {
+  return ["payout.not-sealed", "payout.reference-used", "limits.repeat"].includes(reason ?? "");
 }
 
 /** A row keeps its reference, so its batch cannot send one that is taken. @throws what is no failure of a row */
@@ -237,7 +237,7 @@ function createStopRules(deps: OperationDeps) {
   const saw = (end: RowEnd, failure?: Failure): void => {
     const { message = "", details = {}, reason: why } = failure ?? {};
     // A reference that is taken shows nothing about the API, and keeps no other row from being sent.
-    if (isOfTaken(why)) return;
+    if (isOmitted(why)) return;
     const { status, unrecorded, cause } = details;
     unknown = end === "uncertain" || end === "unreachable" ? unknown + 1 : 0;
     const text = end === "refused" && failure ? rejectionIn(failure) : "";

@@ -75,6 +75,19 @@ export interface ClaimRequest {
   sealer?: Sealer;
   /** The ID of the batch that a payout is a row of. */
   batchId?: string;
+  /** When that batch was planned, ISO 8601: what was sent since a day before it is a duplicate. */
+  plannedAt?: string;
+}
+
+/** A limit for everyone, or that agents repeat nothing. */
+export type RejectsRepeats = "of-all" | "of-agents";
+
+export function rejectsRepeatsOf({
+  limits,
+  isAgent,
+}: Pick<LimitFacts, "limits"> & Pick<Sender, "isAgent">): RejectsRepeats | undefined {
+  if (limits.rejectsRepeats) return "of-all";
+  return isAgent ? "of-agents" : undefined;
 }
 
 /** A row of a batch that was not sent yet. */
@@ -110,6 +123,8 @@ export interface ClaimFacts {
   planned: PlannedRow | undefined;
   /** True if several batches have a row of this reference. */
   isShared?: boolean;
+  /** Whose payouts repeat no other one, by a limit; undefined if they may. */
+  rejectsRepeats?: RejectsRepeats | undefined;
   /** Undefined if no limit judges the claim: of the row of a batch, whose plan was judged, and of what is only recorded. */
   limits?: (LimitFacts & Sender) | undefined;
 }
@@ -464,6 +479,16 @@ export function duplicatesSince(sentAtMs: number): string {
   return new Date(sentAtMs - duplicateWindowMs).toISOString();
 }
 
+/** Since when equal payouts count as duplicates of a claim, ISO 8601: for the row of a batch since a day before its plan. */
+export function comparedSince(
+  { plannedAt }: Pick<ClaimRequest, "plannedAt">,
+  nowMs: number,
+): string {
+  const since = duplicatesSince(nowMs);
+  const sincePlan = plannedAt === undefined ? since : duplicatesSince(Date.parse(plannedAt));
+  return sincePlan < since ? sincePlan : since;
+}
+
 /** Why an operation is not sent, or an earlier one that is worth a warning. */
 type Checked = Rejected | { earlier: Operation | undefined };
 export type Rejected = Exclude<ClaimDecision, { kind: "new" | "resumed" }>;
@@ -474,7 +499,11 @@ export function checkDuplicates(request: ClaimRequest, facts: ClaimFacts): Check
   if (kind === "payout") return checkPayout(request, facts);
   if (kind === "refund") {
     const { intent, onDuplicate, paidPaisa = 0n } = request;
-    const { nowMs, similar } = facts;
+    const { nowMs } = facts;
+    // What others recorded of a refund frees nothing for an agent: a person decides.
+    const similar = facts.limits?.isAgent
+      ? facts.similar.map((one) => (mayHavePaid(withoutOthers(one)) ? withoutOthers(one) : one))
+      : facts.similar;
     return decideRefund({ intent, onDuplicate, paidPaisa, nowMs }, similar);
   }
   if (kind === "payment") return checkPayment(request, facts);
@@ -486,14 +515,17 @@ export function checkDuplicates(request: ClaimRequest, facts: ClaimFacts): Check
 function checkPayout(request: ClaimRequest, facts: ClaimFacts): Checked {
   const { intent, onDuplicate } = request;
   const { planned, replaced, account, keyHash, nowMs } = facts;
-  const { isAgent, limits } = facts.limits ?? {};
-  const isOfAgents = limits?.rejectsRepeats !== true;
-  const rejectsRepeats = isAgent === true || !isOfAgents;
+  // Limits judged the plan whose duplicates were accepted.
+  const isAccepted = request.batchId !== undefined && onDuplicate === "send";
+  const isJudged = isAccepted && facts.limits === undefined;
+  const rejectsRepeats = facts.rejectsRepeats !== undefined && !isJudged;
+  const isOfAgents = facts.rejectsRepeats === "of-agents";
   // A batch that planned this very reference will send it, whatever the caller accepts.
   const isSent = planned?.reference === intent.reference;
   if (planned && (onDuplicate !== "send" || isSent || rejectsRepeats))
     return { kind: "planned", row: planned, isFinal: rejectsRepeats };
-  const scope = { reference: intent.reference, since: duplicatesSince(nowMs) };
+  const day = { reference: intent.reference, since: duplicatesSince(nowMs) };
+  const scope = { ...day, since: comparedSince(request, nowMs) };
   const taken = freeBefore(request, facts);
   // With another key, the API may not know its reference.
   const isOwn = (one: FoundOperation) => one.account === account && isOfKey(one, keyHash);
@@ -502,16 +534,19 @@ function checkPayout(request: ClaimRequest, facts: ClaimFacts): Checked {
   const isExcused = (one: FoundOperation) =>
     (one === taken && isOwn(one)) ||
     (isRow && one === facts.same && !mayHavePaid(withoutOthers(one)));
+  /** For a day, a limit believes neither a report of a person nor others that nothing was paid. */
+  const ofDay = (one: FoundOperation, isOwnAccount: boolean, reference: string | null) => {
+    const before = withoutOthers(one);
+    const views = before.updatedAt >= day.since ? [one, before] : [one];
+    return views
+      .map((view) => repetitionOf({ ...view, isOwnAccount }, { ...day, reference }))
+      .find((found) => found !== undefined);
+  };
   const repetitionIn = (one: FoundOperation) => {
     const isOwnAccount = isOwn(one);
     const repetition = repetitionOf({ ...one, isOwnAccount }, scope);
-    const isBelieved = repetition !== undefined && repetition !== "reported";
-    if (isBelieved || !rejectsRepeats) return isBelieved ? repetition : undefined;
-    if (isExcused(one)) return undefined;
-    // For a day, a limit does not believe others that nothing was paid.
-    const before = { ...withoutOthers(one), isOwnAccount };
-    const isRecent = before.updatedAt >= scope.since;
-    return repetition ?? (isRecent ? repetitionOf(before, scope) : undefined);
+    if (repetition !== undefined && repetition !== "reported") return repetition;
+    return rejectsRepeats && !isExcused(one) ? ofDay(one, isOwnAccount, day.reference) : undefined;
   };
   const earlier = facts.similar
     .filter(
@@ -522,12 +557,7 @@ function checkPayout(request: ClaimRequest, facts: ClaimFacts): Checked {
     .sort(unresolvedThenNewest);
   const first = earlier[0]?.one;
   // A reference of another account counts at any age, but the same payout is repeated within a day.
-  const isWithinDay = ({ one, repetition }: (typeof earlier)[number]) =>
-    repetition !== "used-in-other-account" ||
-    [one, withoutOthers(one)].some((view) => {
-      const elsewhere = { ...view, isOwnAccount: false };
-      return repetitionOf(elsewhere, { ...scope, reference: null }) !== undefined;
-    });
+  const isWithinDay = ({ one }: (typeof earlier)[number]) => ofDay(one, false, null) !== undefined;
   const repeated = rejectsRepeats ? earlier.filter(isWithinDay) : [];
   const [last] = repeated.map(({ one }) => one).sort(unresolvedThenLast);
   // One of unknown outcome has to be resolved first, unless the caller accepted duplicates.

@@ -15,6 +15,7 @@ import {
   plannedRow,
   planning,
   record,
+  refund,
   sealer,
 } from "./small-ledger.ts";
 import { databases, describeEach, type SharedDatabase } from "./stores.ts";
@@ -82,7 +83,8 @@ function askedFor(row: number, reference: string) {
 async function rowClaimed(ledger: Ledger, batch: Batch, reference: string, by = sealer) {
   const row = Number(reference.split("-").at(-1)) + 1;
   const intent = payout(reference, { batch: batch.number, asked: askedFor(row, reference) });
-  const request = { intent, onDuplicate: "reject", sealer: by, batchId: batch.id } as const;
+  const order = { intent, batchId: batch.id, plannedAt: batch.createdAt };
+  const request = { ...order, onDuplicate: "reject", sealer: by } as const;
   const answer = await ledger.claim(request);
   if (answer.kind === "new" || answer.kind === "resumed") return answer.operation;
   throw new Error(answer.kind);
@@ -374,6 +376,62 @@ describeEach(databases, "I13: limits beside another login", ({ share }) => {
     expect(await claim(asAgent, "B")).toMatchObject({
       ...{ kind: "above-limit", excess: { limit: "agent-day", usedPaisa: 500n } },
     });
+  });
+
+  /** A payout of 500 paisa to the recipient of row `july-0`, which a file may repeat. */
+  async function paidBefore(ledger: Ledger) {
+    const intent = payout("A", { asked: askedFor(1, "A") });
+    await record(ledger, await claimed(ledger, intent), accepted);
+  }
+
+  test("what an agent plans repeats no payout, whatever it says of that one", async () => {
+    const { ledger, asAgent, asBob } = await limited(await share());
+    await paidBefore(ledger);
+    await asBob(() => learn(ledger, "A", cancelled));
+    const { batch } = await plan(asAgent, "july", 1);
+    await expect(rowClaimed(asAgent, batch, "july-0")).rejects.toThrow("repeat");
+  });
+
+  test.each([cancelled, notCreated])(
+    "where repeats are rejected, rows repeat no payout for a day, whatever it says of that one: %o",
+    async (outcome) => {
+      const { ledger, asBob, set, pass } = await limited(await share());
+      const intent = payout("A", { asked: askedFor(1, "A") });
+      const sent = outcome === notCreated ? unknown : accepted;
+      await record(ledger, await claimed(ledger, intent), sent);
+      await asBob(() => learn(ledger, "A", outcome));
+      await set("repeat", "reject");
+      const { batch } = await plan(ledger, "july", 1);
+      await expect(rowClaimed(ledger, batch, "july-0")).rejects.toThrow("repeat");
+      pass(25);
+      expect(await rowClaimed(ledger, batch, "july-0")).toMatchObject({ reference: "july-0" });
+    },
+  );
+
+  test("a row repeats no payout that was sent since a day before its plan, at any age", async () => {
+    const { ledger, asBob, pass } = await limited(await share());
+    const { batch } = await plan(ledger, "july", 2);
+    const intent = payout("A", { asked: askedFor(1, "A") });
+    const sent = await ledger.claim({ intent, onDuplicate: "send", sealer });
+    if (sent.kind !== "new") throw new Error(sent.kind);
+    await record(ledger, sent.operation, accepted);
+    pass(30);
+    await expect(rowClaimed(ledger, batch, "july-0")).rejects.toThrow("duplicate");
+    await asBob(() => learn(ledger, "A", cancelled));
+    expect(await rowClaimed(ledger, batch, "july-0")).toMatchObject({ reference: "july-0" });
+  });
+
+  test("an agent refunds nothing again because of what it says", async () => {
+    const { ledger, asAgent, asBob } = await limited(await share());
+    const intent = refund("P1");
+    await record(ledger, await claimed(ledger, intent), unknown);
+    const [seen] = await ledger.unsettled();
+    if (!seen) throw new Error("the ledger lost a refund");
+    const declared = () => ledger.learn({ seen, outcome: notCreated });
+    expect(await asBob(declared)).toEqual({ kind: "recorded" });
+    const again = { intent, onDuplicate: "reject", paidPaisa: 1_000n } as const;
+    expect(await asAgent.claim(again)).toMatchObject({ kind: "duplicate" });
+    expect(await ledger.preview(again)).toMatchObject({ kind: "new" });
   });
 
   test("a plan that it made is judged whenever it is continued, also by what is added after its claim", async () => {

@@ -312,7 +312,7 @@ export function modelBatches(run: ModelRun, limits: ReturnType<typeof modelLimit
       const { number } = batch;
       const denial = limits.denialOfPlan(rowsOf(batch), run.account(), sealer, number);
       if (denial && !isSealed) return { kind: "denied", denial };
-      if (lines.size > 0 && limits.rejectsRepeats()) return { kind: "repeats" };
+      if (lines.size > 0 && limits.rejectsRepeats() !== undefined) return { kind: "repeats" };
       const rows = rowsOf(batch).map((row) => {
         return { ...row, isAccepted: accepted.has(row.row) || lines.has(row.line) };
       });

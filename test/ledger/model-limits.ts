@@ -5,6 +5,7 @@ import {
   type ClaimRequest,
   duplicatesSince,
   mayHavePaid,
+  rejectsRepeatsOf,
   wasChecked,
 } from "../../src/ledger/decide.ts";
 import type { LimitStore } from "../../src/ledger/ledger.ts";
@@ -150,7 +151,7 @@ export function modelLimits(run: ModelRun, found: (one: Operation) => FoundOpera
     const denial = denialOfPlan(rows, account, sealer);
     if (denial) return { kind: "denied", denial };
     const isRepeated = rows.some(({ isAccepted }) => isAccepted);
-    return isRepeated && rejectsRepeats() ? { kind: "repeats" } : undefined;
+    return isRepeated && rejectsRepeats() !== undefined ? { kind: "repeats" } : undefined;
   }
 
   /** @param batch the one whose rows they are, if it was planned before */
@@ -178,7 +179,7 @@ export function modelLimits(run: ModelRun, found: (one: Operation) => FoundOpera
     return denialOfRows(open.map(rowOf), isOwn, batch);
   }
 
-  const rejectsRepeats = () => isAgent || limitsAfter(changes()).rejectsRepeats;
+  const rejectsRepeats = () => rejectsRepeatsOf({ limits: limitsAfter(changes()), isAgent });
 
   const rowOf = ({ line, amountPaisa: paisa, recipient }: PlannedRow): LimitedRow => {
     return { line, paisa, recipient };
@@ -234,7 +235,10 @@ export function modelLimits(run: ModelRun, found: (one: Operation) => FoundOpera
       const lines = repeating.filter(({ at = since }) => at >= since).map(({ line }) => line);
       const isOfAgents = !limitsAfter(changes()).rejectsRepeats;
       const repeats = { kind: "repeating-rows", lines, isOfAgents } as const;
-      return denialOfRows(rows) ?? (lines.length > 0 && rejectsRepeats() ? repeats : undefined);
+      return (
+        denialOfRows(rows) ??
+        (lines.length > 0 && rejectsRepeats() !== undefined ? repeats : undefined)
+      );
     },
     wereSet: () => changes().length > 0,
     storeAccount: async () => run.storeAccount().account,

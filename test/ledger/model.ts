@@ -135,6 +135,7 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       ),
       similar: state.operations.filter(isGuarded).filter(isSimilar).map(found),
       planned: plannedFor(intent),
+      rejectsRepeats: limits.rejectsRepeats(),
       limits: limits.ofClaim(request, foundIn(same)),
     };
   }

@@ -6,6 +6,7 @@ import { columns, recipientOf } from "../columns.ts";
 import {
   type ClaimFacts,
   type ClaimRequest,
+  comparedSince,
   duplicatesSince,
   type PlannedRow,
   processingSince,
@@ -81,9 +82,9 @@ function claimReads(dialect: Dialect, scope: GuardScope) {
   }
 
   /** The numbers of what decides among many equal payouts, by the places of the claims. */
-  function* decisiveOf(rows: Row[], account: bigint, nowMs: number): Work<Map<number, bigint[]>> {
+  function* decisiveOf(rows: Row[], account: bigint, since: string): Work<Map<number, bigint[]>> {
     if (rows.length === 0) return new Map();
-    const values: Value[] = [account, scope.number(account), duplicatesSince(nowMs)];
+    const values: Value[] = [account, scope.number(account), since];
     const [found = []] = yield [{ sql: amongMany, values, given: { columns: askedColumns, rows } }];
     return new Map(
       found.map(({ place, newest, ...others }) => [
@@ -136,8 +137,12 @@ export function createClaimFacts(
     const ofLimits = all(
       claims.map((one) => (isJudged(one) ? limits.ofClaim(one, limited) : done(undefined))),
     );
-    const [[payouts, [replaced, judged]], [records, similar]] = yield* both(
-      both(payoutsOf(asked, own.number), both(replacedBy(asked, own.number), ofLimits)),
+    const ofRepeats = asked.length > 0 ? limits.rejectsRepeats(own) : done(undefined);
+    const [[[payouts, rejectsRepeats], [replaced, judged]], [records, similar]] = yield* both(
+      both(
+        both(payoutsOf(asked, own.number), ofRepeats),
+        both(replacedBy(asked, own.number), ofLimits),
+      ),
       both(
         all(claims.map((one) => recordOf(one, whose))),
         all(claims.map((one) => similarTo(one, own.number, nowMs))),
@@ -150,11 +155,12 @@ export function createClaimFacts(
       ({ place }) => similarAt.get(Number(place))?.length === mostCompared,
     );
     for (const { place } of crowded) similarAt.delete(Number(place));
+    const [since = ""] = claims.map((one) => comparedSince(one, nowMs)).sort();
     const numbers = [...payouts.map(({ same }) => same ?? undefined), ...records];
     const known = numbers.flatMap((one) => (one === undefined ? [] : [numberIn(one)]));
     const [operations, decisive] = yield* both(
       readOperations([...known, ...[...similarAt.values(), ...replaced.values()].flat()]),
-      decisiveOf(crowded, own.number, nowMs),
+      decisiveOf(crowded, own.number, since),
     );
     for (const [place, numbers] of decisive) similarAt.set(place, numbers);
     const unread = [...decisive.values()].flat().filter((number) => !operations.has(number));
@@ -181,6 +187,7 @@ export function createClaimFacts(
         replaced: allOf(replaced.get(place)),
         planned: row && plannedIn(row),
         isShared: isTrue(row?.shared),
+        rejectsRepeats,
         limits: judged[place],
       };
     });

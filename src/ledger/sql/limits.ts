@@ -11,6 +11,8 @@ import {
   duplicatesSince,
   isAhead,
   mayHavePaid,
+  type RejectsRepeats,
+  rejectsRepeatsOf,
   wasChecked,
   withoutOthers,
 } from "../decide.ts";
@@ -191,6 +193,12 @@ export class RunLimits {
       return { kind: "not-of-agent", batch: id };
     const judged = isOwn ? undefined : (yield* this.ofPlan(number, undefined, asking)).denial;
     return judged ?? (yield* this.ofSender(asking.own));
+  }
+
+  /** Whose payouts repeat no other one. */
+  *rejectsRepeats(own: Pick<NamedAccount, "name">): Work<RejectsRepeats | undefined> {
+    const limits = limitsAfter(yield* this.changes(own.name));
+    return rejectsRepeatsOf({ limits, ...this.#sender });
   }
 
   /** Why nothing is sent, not even what counts already. */
