@@ -192,7 +192,8 @@ export function decideClaim(request: ClaimRequest, facts: ClaimFacts): ClaimDeci
   if ("kind" in checked) return checked;
   const { earlier } = checked;
   const free = same ?? freeBefore(request, facts);
-  const denial = facts.limits && judgeBeside(free, intent, facts.limits);
+  const counted = free && isPaidAgain(free, facts.keyHash) ? undefined : free;
+  const denial = facts.limits && judgeBeside(counted, intent, facts.limits);
   if (denial) return denial;
   if (free) return { kind: "resumed", operation: free, isReopened: true, earlier };
   return { kind: "new", target: intent.target ?? cancelledBefore(intent, facts), earlier };
@@ -238,6 +239,16 @@ const mostAheadMs = 5 * 60_000;
 /** True for what was checked by a clock that was ahead: the last day was another one. */
 export function isAhead(createdAt: string, nowMs: number): boolean {
   return Date.parse(createdAt) > nowMs + mostAheadMs;
+}
+
+/** True if only others say that it was not sent: it is sent again like one of unknown outcome. */
+function isFreedByOthers(one: FoundOperation): boolean {
+  return isFree(one) && mayHavePaid(withoutOthers(one));
+}
+
+/** True if it may be paid twice when it is sent again: with another key, the API may not know its reference. */
+export function isPaidAgain(one: FoundOperation, ownKeyHash: string): boolean {
+  return isFreedByOthers(one) && !isOfKey(one, ownKeyHash);
 }
 
 /** A preview has no sealer. */
@@ -820,8 +831,10 @@ export function resumedAnswer(
   { asked }: Ordered,
   { at, keyHash }: { at: string; keyHash: string },
 ) {
-  const sendable = isReopened ? { openedAt: at, keyHash } : operation.trusted;
-  const resumed = { ...operation, ...sendable };
+  const isUnknown = isReopened && isFreedByOthers(operation);
+  const sendable = isReopened && !isUnknown ? { openedAt: at, keyHash } : operation.trusted;
+  const unknown = isUnknown ? ({ state: "UNCERTAIN", code: null } as const) : {};
+  const resumed = { ...operation, ...sendable, ...unknown };
   const repeated = { earlier, ...(declared && { declared }) };
   return { kind: "resumed", operation: resumed, asked, ...repeated } as const;
 }

@@ -277,7 +277,11 @@ export function sendableBy(
   history: HistoryEvent[],
 ): Sendable {
   const isTrusted = trustOf(trusted, history);
-  const reopened = history.findLast((one) => one.event === "reopened" && isTrusted(one));
+  let reopened: HistoryEvent | undefined;
+  replay(0n, history.filter(isTrusted), (before, one) => {
+    // What only others made free may have been sent before.
+    if (one.event === "reopened" && !mayHavePaid(before)) reopened = one;
+  });
   const later = history.slice(reopened ? history.indexOf(reopened) : 0);
   const resumed = later.filter((one) => one.event === "resumed" && isTrusted(one));
   // The clock that opened it may have been ahead: then one that resumed it was not.
@@ -366,15 +370,21 @@ function showsPaid(one: HistoryEvent): boolean {
   return isCheck && mayHavePaid({ status: null, code: null, ...one.data });
 }
 
-/** What a login that took an operation knows: all until then, and what it and this run's login add. */
+/** Whoever adds events can make each look at an operation longer. */
+const mostTakes = 20;
+
+/** What a login knows that took an operation, at each of the newest times: all until then, and what it and this run's login add. */
 function viewsOfTakers({ own }: Trusted, history: HistoryEvent[]): IsTrusted[] {
-  const isTaken = ({ event }: HistoryEvent) =>
-    event === "intent" || event === "resumed" || event === "reopened";
-  const takers = new Set(history.filter(isTaken).map(({ login }) => login));
-  return [...takers].map((taker): IsTrusted => {
-    const last = history.findLastIndex((one) => isTaken(one) && one.login === taker);
-    const before = new Set(history.slice(0, last + 1));
-    const by = [undefined, own, taker];
+  const taken = history.filter(
+    ({ event }) => event === "intent" || event === "resumed" || event === "reopened",
+  );
+  const takers = [...new Set(taken.map(({ login }) => login))];
+  const newest = takers.flatMap((taker) =>
+    taken.filter(({ login }) => login === taker).slice(-mostTakes),
+  );
+  return newest.map((take): IsTrusted => {
+    const before = new Set(history.slice(0, history.indexOf(take) + 1));
+    const by = [undefined, own, take.login];
     return (one) => before.has(one) || by.includes(one.login);
   });
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { whichBatch } from "../../src/batches/identity.ts";
 import { acceptRows, checkOpenRows } from "../../src/batches/plan.ts";
 import type { Batch } from "../../src/ledger/batch.ts";
-import { type HistoryEvent, recordedByOthers } from "../../src/ledger/events.ts";
+import { type HistoryEvent, readEvent, recordedByOthers } from "../../src/ledger/events.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Outcome } from "../../src/ledger/operation.ts";
 import { PlanSums } from "../../src/ledger/plan.ts";
@@ -464,8 +464,11 @@ describeEach(databases, "I13: limits beside another login", ({ share }) => {
       `"rows":"${sums.digests().rows}"`,
     );
     await shared.run(`UPDATE events SET data = '${data}' WHERE event = 'plan'`);
-    const read = ledger.batches.readPlan(batch, sealer);
-    await expect(read).rejects.toMatchObject({ reason: "batch.plan-modified" });
+    const { batch: own } = await ledger.batches.claimPlanned(batch);
+    const read = await ledger.batches.readPlan(own, sealer);
+    expect(read.isSealed).toBe(false);
+    const sealed = ledger.batches.seal(read, sealer, new Set());
+    await expect(sealed).rejects.toMatchObject({ reason: "batch.plan-modified" });
   });
 
   test("a plan that it made for an agent is a person's once a person has sealed it", async () => {
@@ -540,6 +543,50 @@ describeEach(databases, "I13: limits beside another login", ({ share }) => {
     expect(recordedByOthers(by, operation, history)).toMatchObject({
       ...{ login: "carol", isUnsettled: false, without: { state: "UNCERTAIN", updatedAt: later } },
     });
+  });
+
+  test("what it knew when it first took a payout counts after it took the payout again", async () => {
+    const { ledger, as } = await limited(await share());
+    const operation = await claimed(ledger, payout("A"));
+    await record(ledger, operation, denied);
+    await as("ben", async () => record(ledger, await claimed(ledger, payout("A")), unknown));
+    const own = await ledger.historyOf(operation);
+    const [later, old] = ["2026-11-20T12:00:00.000Z", "2026-11-18T12:00:00.000Z"];
+    const taker = { holder: "{}", origin: "{}", actor: "person", wasReleased: true } as const;
+    const reopened = own.find(({ event }) => event === "reopened")?.data;
+    const conflict = { state: "CONFLICT", code: "conflict", otherId: "8", sent: true } as const;
+    const history = [
+      ...own,
+      { at: later, event: "resumed", login: "bob", data: taker },
+      { at: later, event: "resumed", login: "carol", data: taker },
+      { at: later, event: "attempt", login: "carol", data: denied },
+      { at: later, event: "attempt", login: "bob", data: conflict },
+      { at: old, event: "look", login: "bob", data: { ...notCreated, origin: "{}" } },
+      { at: later, event: "reopened", login: "ben", data: reopened },
+      { at: later, event: "attempt", login: "ben", data: denied },
+    ].map((one) => Object.assign(readEvent(one.at, one.event, JSON.stringify(one.data)), one));
+    const by = { recorder: own[0]?.login ?? "", own: own[0]?.login ?? "" };
+    expect(recordedByOthers(by, operation, history)).toMatchObject({
+      without: { state: "INTENT" },
+    });
+  });
+
+  test("what it alone says was not sent is sent again as unknown, and counts twice with the next key", async () => {
+    const { ledger, withNextKey, set, asBob, pass } = await limited(await share());
+    const first = await claimed(ledger, payout("A"));
+    await record(ledger, first, unknown);
+    pass(1);
+    await asBob(() => learn(ledger, "A", notCreated));
+    await set("day", "900");
+    expect(await claim(withNextKey, "A")).toMatchObject(above);
+    const again = await claim(ledger, "A");
+    // The key, the age and the pause of an unknown payout are those of its first request.
+    const { openedAt } = first;
+    expect(again).toMatchObject({ kind: "resumed", operation: { state: "UNCERTAIN", openedAt } });
+    if (again.kind === "resumed") await record(ledger, again.operation, unknown);
+    const seen = await ledger.find("A");
+    if (!seen) throw new Error("the ledger lost an operation");
+    expect(await ledger.resume({ seen, sealer })).toMatchObject({ operation: { openedAt } });
   });
 
   test("an agent's batch sends no rows above its limit that a person planned", async () => {

@@ -11,6 +11,7 @@ import {
   type PlannedRow,
   processingSince,
   rejectionsSince,
+  rejectsRepeatsOf,
 } from "../decide.ts";
 import type { FoundOperation, Holder } from "../operation.ts";
 import { isTrue, numberIn, type Row } from "../values.ts";
@@ -137,10 +138,11 @@ export function createClaimFacts(
     const ofLimits = all(
       claims.map((one) => (isJudged(one) ? limits.ofClaim(one, limited) : done(undefined))),
     );
-    const ofRepeats = asked.length > 0 ? limits.rejectsRepeats(own) : done(undefined);
-    const [[[payouts, rejectsRepeats], [replaced, judged]], [records, similar]] = yield* both(
+    const hasRow = asked.some(({ batch }) => batch !== null);
+    const ofRows = hasRow ? limits.rejectsRepeats(own) : done(undefined);
+    const [[[payouts, byRows], [replaced, judged]], [records, similar]] = yield* both(
       both(
-        both(payoutsOf(asked, own.number), ofRepeats),
+        both(payoutsOf(asked, own.number), ofRows),
         both(replacedBy(asked, own.number), ofLimits),
       ),
       both(
@@ -174,6 +176,7 @@ export function createClaimFacts(
     );
     return claims.map((_, place) => {
       const row = rows.get(place);
+      const byLimits = judged[place];
       return {
         nowMs,
         account: own.name,
@@ -187,8 +190,8 @@ export function createClaimFacts(
         replaced: allOf(replaced.get(place)),
         planned: row && plannedIn(row),
         isShared: isTrue(row?.shared),
-        rejectsRepeats,
-        limits: judged[place],
+        rejectsRepeats: byLimits ? rejectsRepeatsOf(byLimits) : byRows,
+        limits: byLimits,
       };
     });
   };

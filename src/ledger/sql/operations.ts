@@ -18,6 +18,7 @@ import {
   decideOutcome,
   hasValidSeal,
   isOfKey,
+  isPaidAgain,
   isUnchanged,
   isUnjudgedRow,
   judgeAgain,
@@ -187,7 +188,8 @@ class Group {
     const { batch = null } = request.intent;
     const { same, nowMs } = facts;
     if (batch === null || !same || !(isUnsettled(same) || isFree(same))) return facts;
-    if (!isUnjudgedRow(same, { ...request, nowMs }, yield* this.#plansOf(batch))) return facts;
+    const isUnjudged = isUnjudgedRow(same, { ...request, nowMs }, yield* this.#plansOf(batch));
+    if (!isUnjudged && !isPaidAgain(same, facts.keyHash)) return facts;
     this.#unreserve();
     const { limits, account } = this.#parts;
     const asking = limits.ask(yield* account.read(), this.#write);
