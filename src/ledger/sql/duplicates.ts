@@ -135,15 +135,14 @@ export function createClaimFacts(
       .map((claim, place) => askedPayout(claim, place))
       .filter((one) => one !== undefined);
     const limited = { nowMs, own, readOperations };
-    const ofLimits = all(
-      claims.map((one) => (isJudged(one) ? limits.ofClaim(one, limited) : done(undefined))),
-    );
+    const ofLimit = (one: ClaimRequest) =>
+      isJudged(one) ? limits.ofClaim(one, limited) : done(undefined);
     const hasRow = asked.some(({ batch }) => batch !== null);
     const ofRows = hasRow ? limits.rejectsRepeats(own) : done(undefined);
     const [[[payouts, byRows], [replaced, judged]], [records, similar]] = yield* both(
       both(
         both(payoutsOf(asked, own.number), ofRows),
-        both(replacedBy(asked, own.number), ofLimits),
+        both(replacedBy(asked, own.number), all(claims.map(ofLimit))),
       ),
       both(
         all(claims.map((one) => recordOf(one, whose))),
