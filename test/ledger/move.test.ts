@@ -334,6 +334,25 @@ describe("ledger move", () => {
     await expect(copy()).rejects.toMatchObject({ reason: "ledger.move-conflict" });
   });
 
+  const old = "'2026-01-01T00:00:00.000Z'";
+
+  serverTest.for([`created_at = ${old}`, `accepted_at = ${old}`, "phase = 'retired'"])(
+    "takes no payout of another login for one of the last day, if it counts less: %s",
+    async (set) => {
+      const { merchant, url, rows } = await merchantWithServer();
+      expect(await onServer(merchant, url)(payoutOf("INV-1"))).toMatchObject({ code: 0 });
+      const again = await merchant.lenden(payoutOf("INV-1"));
+      expect(again).toMatchObject({ code: 0 });
+      await rows(`UPDATE lenden.operations SET ${set}, login = 'mallory'`);
+      const denied = await merchant.lenden([...move(url), "--json"]);
+      expect([denied.code, errorOf(denied)]).toMatchObject([
+        ...[5, { reason: "ledger.move-conflict", message: expect.stringContaining("mallory") }],
+      ]);
+      await rows("UPDATE lenden.operations SET login = 'mover'");
+      expect(await merchant.json(move(url))).toMatchObject({ existing: 1 });
+    },
+  );
+
   const unsent = [
     ["not sent", "createPayout:status-403"],
     ["of unknown outcome", "createPayout:status-500"],

@@ -1,7 +1,7 @@
 import type { Database } from "../../platform/sqlite/database.ts";
 import { type Connection, type Query, rowsJson } from "../postgres/connection.ts";
 import { pagesOf } from "../sqlite/pages.ts";
-import { numberIn, type TextRow } from "../values.ts";
+import { isTrue, numberIn, type TextRow } from "../values.ts";
 import {
   conflict,
   differs,
@@ -57,18 +57,18 @@ function moveIntent(event: StoredEvent, { account, batch }: TextRow): StoredEven
  * recorded with the same result.
  */
 export async function findMissing(query: Query, page: Copy[]): Promise<Copy[]> {
-  const asked = page.map(({ row: { id, reference, account }, events }) => {
-    return { id, reference, account, events: events.length };
+  const asked = page.map(({ row: { id, reference, account, created_at, accepted_at }, events }) => {
+    return { id, reference, account, created_at, accepted_at, events: events.length };
   });
   const found = await query(
-    `SELECT a.id AS own, o.id, ${sameColumns.map((name) => `o.${name}`)}, (SELECT ${digestSql(eventColumns, "number")} FROM (
+    `SELECT a.id AS own, o.id, o.login, ${sameColumns.map((name) => `o.${name}`)}, ${countsLess} AS counts_less, (SELECT ${digestSql(eventColumns, "number")} FROM (
        SELECT * FROM lenden.events WHERE operation = o.number ORDER BY number LIMIT a.events) e) AS history
-     FROM json_to_recordset($1::json) AS a(id text, reference text, account bigint, events bigint)
+     FROM json_to_recordset($1::json) AS a(id text, reference text, account bigint, created_at text, accepted_at text, events bigint)
      JOIN lenden.operations o ON o.id = a.id OR (o.account = a.account AND o.reference = a.reference)`,
     rowsJson(asked),
   );
   const own = new Map<string | null | undefined, Copy>(page.map((copy) => [copy.row.id, copy]));
-  const conflicts: string[] = [];
+  const [conflicts, counted]: [string[], string[]] = [[], []];
   for (const there of found) {
     const { row: here, events } = own.get(there.own) ?? {};
     if (!here || !events) continue;
@@ -76,11 +76,27 @@ export async function findMissing(query: Query, page: Copy[]): Promise<Copy[]> {
       if (there.history !== digestOf(events, eventColumns)) throw differs(`Operation ${here.id}`);
     } else if (here.remote_id === null || sameColumns.some((name) => there[name] !== here[name]))
       conflicts.push(`reference ${here.reference} (${here.id} here, ${there.id} there)`);
+    else if (isTrue(there.counts_less ?? null))
+      counted.push(`reference ${here.reference} (${there.id} there, by login ${there.login})`);
   }
   if (conflicts.length > 0) throw conflict(conflicts.slice(0, 5).join("; "));
+  if (counted.length > 0)
+    throw conflict(
+      `it has payouts of the last day as older, or as not sent: ${counted.slice(0, 5).join("; ")}`,
+      "Check these operations there with 'lenden ledger show'. A day after they were sent, run the same command again.",
+    );
   const existing = new Set<string | null | undefined>(found.map((there) => there.own));
   return page.filter(({ row }) => !existing.has(row.id));
 }
+
+/**
+ * True if another login recorded a payout `o` there that counts for the last day, as the file has it in `a`, and not as
+ * it is there.
+ */
+const countsLess = `(o.id <> a.id AND o.login <> session_user
+  AND a.created_at > to_char((clock_timestamp() - interval '1 day') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+  AND (o.created_at < a.created_at OR o.accepted_at < a.accepted_at
+    OR o.phase NOT IN ('live', 'unresolved')))`;
 
 /** Payouts that both recorded are the same only if both know that the API has the same one. */
 const sameColumns = ["amount_paisa", "recipient_key", "method_id", "state", "remote_id"];

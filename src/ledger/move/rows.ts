@@ -83,12 +83,13 @@ export function differs(what: string): Failure {
   });
 }
 
-export function conflict(what: string): Failure {
+export function conflict(what: string, hint = resolveBoth): Failure {
   return new Failure(
     "ledger.move-conflict",
     `The server's ledger differs from the ledger of this machine: ${what}.`,
-    {
-      hint: "Resolve these operations in both ledgers with 'lenden ledger resolve', then run the command again.",
-    },
+    { hint },
   );
 }
+
+const resolveBoth =
+  "Resolve these operations in both ledgers with 'lenden ledger resolve', then run the command again.";
