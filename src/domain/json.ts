@@ -1,10 +1,19 @@
-/** The JSON document that a text is; undefined where it is none. */
+/** Far more than anyone writes. Nested deeper by thousands, a value could be read, and not written again. */
+const deepest = 500;
+
+/** The JSON document that a text is; undefined where it is none, or is nested too deep. */
 export function jsonIn(text: string): { value: unknown } | undefined {
   try {
-    return { value: JSON.parse(text) };
+    const value: unknown = JSON.parse(text);
+    return isWithin(deepest, value) ? { value } : undefined;
   } catch {
     return undefined;
   }
+}
+
+function isWithin(depth: number, value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return depth > 0 && Object.values(value).every((one) => isWithin(depth - 1, one));
 }
 
 /** True for a JSON object: neither a list nor null. */

@@ -55,6 +55,11 @@ test.each(["(x)", "", "2026-11-20", "9999-99-99T10:00:00.000Z", null, 7])(
   },
 );
 
+test("reads an event that is nested deeper than it could be compared as unreadable", () => {
+  const json = `{"state":"NOT_SENT","raw":${'{"a":'.repeat(6_000)}1${"}".repeat(6_000)}}`;
+  expect(readEvent("2026-11-20T10:00:00.000Z", "look", json).event).toBe("unreadable");
+});
+
 test("reads an event of any other content as unreadable, and replays the rest", () => {
   const { event: intent, recorded } = createOperation(payout("A"), stored, worker());
   fc.assert(
