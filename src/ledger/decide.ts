@@ -242,7 +242,7 @@ export function isAhead(createdAt: string, nowMs: number): boolean {
 }
 
 /** True if only others say that it was not sent: it is sent again like one of unknown outcome. */
-function isFreedByOthers(one: FoundOperation): boolean {
+export function isFreedByOthers(one: FoundOperation): boolean {
   return isFree(one) && mayHavePaid(withoutOthers(one));
 }
 

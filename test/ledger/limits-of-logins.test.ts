@@ -336,6 +336,18 @@ describeEach(databases, "I13: limits beside another login", ({ share }) => {
     expect(await claim(ledger, "B")).toMatchObject({ ...above, excess: { usedPaisa: 1000n } });
   });
 
+  test("a row that it freed, and did not reserve again, frees no other row of its batch", async () => {
+    const shared = await share();
+    const { ledger, set, asBob } = await limited(shared);
+    const { batch } = await plan(ledger, "july", 2);
+    await record(ledger, await rowClaimed(ledger, batch, "july-0"), unknown);
+    await asBob(() => learn(ledger, "july-0", notCreated));
+    await shared.run("UPDATE batches SET reserved_paisa = 500");
+    await rowClaimed(ledger, batch, "july-0");
+    await set("day", "1000");
+    expect(await claim(ledger, "B")).toMatchObject({ ...above, excess: { usedPaisa: 1000n } });
+  });
+
   /** A batch with a row of unknown outcome, whose plan is sealed again with the next key. */
   async function sealedAgain() {
     const { ledger, withNextKey, set, asBob } = await limited(await share());

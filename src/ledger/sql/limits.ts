@@ -670,7 +670,7 @@ function rowOf(row: Row): LimitedRow {
 }
 
 /** What the unsent rows of a batch `b` add up to. */
-const openPaisa = `coalesce((SELECT sum(r.amount_paisa) FROM lenden.batch_rows r
+export const openPaisa = `coalesce((SELECT sum(r.amount_paisa) FROM lenden.batch_rows r
   WHERE r.batch = b.number AND coalesce((SELECT o.phase FROM lenden.operations o
     WHERE o.account = b.account AND o.reference = r.reference), 'free') = 'free'), 0)`;
 

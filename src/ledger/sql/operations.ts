@@ -17,6 +17,7 @@ import {
   decideOrder,
   decideOutcome,
   hasValidSeal,
+  isFreedByOthers,
   isOfKey,
   isPaidAgain,
   isUnchanged,
@@ -40,7 +41,7 @@ import type { RunAccount } from "./accounts.ts";
 import type { Driver } from "./driver.ts";
 import { claimKeysOf, createClaimFacts } from "./duplicates.ts";
 import { foundIn } from "./found.ts";
-import type { RunLimits } from "./limits.ts";
+import { openPaisa, type RunLimits } from "./limits.ts";
 import { insertSql, typesOf, type Write } from "./transaction.ts";
 import { both, type ColumnTypes, query, RowsMissing, type Work } from "./work.ts";
 
@@ -128,6 +129,8 @@ class Group {
   readonly #at: string;
   /** By batch: what its rows that are claimed no longer reserve. */
   readonly #claimedPaisa = new Map<bigint, bigint>();
+  /** The same of rows that others freed, who may not have reserved them again. */
+  readonly #freedPaisa = new Map<bigint, bigint>();
   /** What an agent ordered again in this group, of what was not the agents' before. */
   readonly #ofAgents: Use[] = [];
   /** Why an agent sends no row of the group, once it was asked. */
@@ -209,11 +212,16 @@ class Group {
   /** A row that is claimed counts as an operation, and no longer as a row. */
   #unreserve(): void {
     this.#reserve(this.#claimed.splice(0), -1n);
-    if (this.#claimedPaisa.size === 0) return;
-    const rows = [...this.#claimedPaisa].map(([batch, paisa]) => ({ batch, paisa }));
-    this.#claimedPaisa.clear();
-    const given = { columns: { batch: "number", paisa: "number" }, rows } as const;
-    this.#write.send({ sql: unreserveRows, values: [], given });
+    const kinds = [
+      [this.#claimedPaisa, unreserveRows],
+      [this.#freedPaisa, unreserveFreed],
+    ] as const;
+    for (const [claimed, sql] of kinds) {
+      const rows = [...claimed].map(([batch, paisa]) => ({ batch, paisa }));
+      claimed.clear();
+      const given = { columns: { batch: "number", paisa: "number" }, rows } as const;
+      if (rows.length > 0) this.#write.send({ sql, values: [], given });
+    }
   }
 
   /** What operations that are no longer sent, or are sent again, reserve as rows of open batches. */
@@ -232,12 +240,13 @@ class Group {
   #unreserveOf(
     { intent }: ClaimRequest,
     { number }: Pick<Operation, "number">,
-    { isShared }: ClaimFacts,
+    { isShared, same }: ClaimFacts,
   ): void {
     const { kind, amountPaisa, batch = null } = intent;
     if (kind !== "payout" || amountPaisa === null) return;
+    const claimed = same && isFreedByOthers(same) ? this.#freedPaisa : this.#claimedPaisa;
     if (batch === null || isShared) this.#claimed.push(number);
-    else this.#claimedPaisa.set(batch, (this.#claimedPaisa.get(batch) ?? 0n) + amountPaisa);
+    else claimed.set(batch, (claimed.get(batch) ?? 0n) + amountPaisa);
   }
 
   *#factsOf(wave: ClaimRequest[]): Work<ClaimFacts[]> {
@@ -546,6 +555,12 @@ const takeOperation = `
 
 const unreserveRows = `
   UPDATE lenden.batches AS b SET reserved_paisa = b.reserved_paisa - given.paisa
+  FROM given WHERE b.number = given.batch`;
+
+/** What is left is at least what the open rows of the batch add up to. */
+const unreserveFreed = `
+  UPDATE lenden.batches AS b SET reserved_paisa = CASE WHEN b.reserved_paisa - given.paisa > ${openPaisa}
+    THEN b.reserved_paisa - given.paisa ELSE ${openPaisa} END
   FROM given WHERE b.number = given.batch`;
 
 /** The rows that have the reference of an operation, in batches of its account. */
