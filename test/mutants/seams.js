@@ -120,6 +120,10 @@ export const seams = {
   reportedSince: decoratedAt("ledger/sql/conditions.ts", "isReportedSince"),
   /** An operation without what others recorded. */
   withoutOthers: decoratedAt("ledger/decide.ts", "withoutOthers"),
+
+  freedByOthers: decoratedAt("ledger/decide.ts", "isFreedByOthers"),
+  paidAgain: decoratedAt("ledger/decide.ts", "isPaidAgain"),
+  comparedSince: decoratedAt("ledger/decide.ts", "comparedSince"),
   /** What counts besides what is judged again. */
   withoutUses: decoratedAt("ledger/limits.ts", "withoutUses"),
   /** The rejected payout whose reference the next one gets. */

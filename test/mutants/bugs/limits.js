@@ -364,6 +364,31 @@ export const limitBugs = [
       denialOf(limits, { ...sender, expectsLimits: false }),
     tests: bounded("is rejected, if the profile had some"),
   },
+  {
+    name: "limits: a row repeats what others say was not paid",
+    seam: "claim",
+    decorate: (decideClaim) => (request, facts) =>
+      decideClaim(request, request.batchId ? { ...facts, rejectsRepeats: undefined } : facts),
+    tests: beside("rows repeat no payout for a day"),
+  },
+  {
+    name: "limits: what others freed counts once with another key",
+    seam: "paidAgain",
+    decorate: () => () => false,
+    tests: beside("counts twice with the next key"),
+  },
+  {
+    name: "P25: what others freed is sent like a new payout",
+    seam: "freedByOthers",
+    decorate: () => () => false,
+    tests: beside("is sent again as unknown"),
+  },
+  {
+    name: "batch: a row repeats what was sent more than a day ago, since its plan",
+    seam: "comparedSince",
+    decorate: (comparedSince) => (_, nowMs) => comparedSince({}, nowMs),
+    tests: beside("since a day before its plan"),
+  },
 ];
 
 /** Other SQL in each statement that has it. */
