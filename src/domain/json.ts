@@ -5,7 +5,9 @@ const deepest = 500;
 export function jsonIn(text: string): { value: unknown } | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return isWithin(deepest, value) ? { value } : undefined;
+    // Each level has two brackets.
+    const isShallow = text.length <= 2 * deepest || isWithin(deepest, value);
+    return isShallow ? { value } : undefined;
   } catch {
     return undefined;
   }
