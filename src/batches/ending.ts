@@ -30,7 +30,7 @@ export interface RunStop {
   notes: string[];
   /** The rows of unknown outcome that no further run sends, with how the first one is resolved. */
   blocked?: { count: number; hint: string } | undefined;
-  /** The rows whose reference is taken, and why the first one was not sent. */
+  /** The rows that were omitted, and why the first one was. */
   skipped?: { count: number; failure: Failure } | undefined;
 }
 
@@ -78,7 +78,9 @@ export async function endingFailure(
   const open = blocked ? blockedHint(batch, blocked) : `To resume, ${howToResume(batch)}.`;
   const known = stopped ?? skipped?.failure;
   const next = known?.details.hint ?? (kind === "pending" ? waitHint : isOpen ? open : "");
-  const hint = sentences([isAllSent ? "" : next, await retryAdvice(status, ledger)]);
+  // What was omitted hides no row of unknown outcome.
+  const unknown = !stopped && skipped && blocked ? open : "";
+  const hint = sentences([isAllSent ? "" : next, unknown, await retryAdvice(status, ledger)]);
   return new Failure(
     (limited ?? omitted)?.reason ?? reason,
     sentences([why, ...notes, countsText(status)]),

@@ -317,10 +317,11 @@ export async function resumeBatch(
     const rejected = duplicates.filter((one) => !(allowDuplicates && isAcceptable(one)));
     if (rejected.length > 0) throw await repeatedSince(batch, rejected, ledger);
     if (open.count === 0) return { ...plan, isConfirmed: false };
-    const repeating = [...linesOf(acceptedLines(duplicates)), ...shown.reported];
-    const denial = await ledger.limits.judge([], repeating);
+    const accepted = acceptedLines(duplicates);
+    const denial = await ledger.limits.judge([], [...linesOf(accepted), ...shown.reported]);
+    const isLasting = accepted.size > 0;
     if (denial?.kind === "repeating-rows")
-      throw repeatsFailure(denial.lines, { ...denial, batch: batch.id });
+      throw repeatsFailure(denial.lines, { ...denial, batch: batch.id, isLasting });
     if (denial) throw deniedFailure(denial);
     if (!read.isSealed) notice(sealedAgainText(batch), "batch.sealed-again");
     const totals = compare ? undefined : await totalsOfPlan(plan, ledger);
@@ -417,7 +418,8 @@ export async function acceptRows(
   if (isOwn && plan.isSealed && lines.size === 0) return plan;
   const answer = await ledger.batches.seal(plan, sealer, lines);
   if (answer.kind === "denied") throw deniedFailure(answer.denial);
-  if (answer.kind === "repeats") throw repeatsFailure([...lines], { batch: plan.batch.id });
+  if (answer.kind === "repeats")
+    throw repeatsFailure([...lines], { batch: plan.batch.id, isLasting: true });
   if (answer.kind === "planned") return answer.plan;
   throw new Error("a plan that is sealed again is compared with no file");
 }

@@ -170,7 +170,7 @@ function createRunTally({ total, sums }: BatchStatus, deps: OperationDeps) {
     },
     /** The rows of unknown outcome that no further run sends, with how the first one is resolved. */
     blocked: () => blocked,
-    /** The rows whose reference is taken, and why the first one was not sent. */
+    /** The rows that were omitted, and why the first one was. */
     skipped: () => skipped,
     existing: () => sumOfEnds("existing"),
     /** Accepted by requests of this run. */

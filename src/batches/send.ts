@@ -6,6 +6,7 @@ import {
   type Reason,
   whatHappened,
 } from "../domain/failure.ts";
+import { formatTime } from "../domain/local-time.ts";
 import { isUnsettled } from "../domain/state.ts";
 import type { Batch, PlannedPayout, ReadPlan } from "../ledger/batch.ts";
 import type { ClaimAnswer } from "../ledger/change.ts";
@@ -18,11 +19,13 @@ import {
   createClockWatch,
   type OperationDeps,
 } from "../operations/deps.ts";
+import { allowRepeats } from "../operations/limits.ts";
 import { payoutIntent } from "../operations/payout/claim.ts";
 import type { PayoutOrder } from "../operations/payout/order.ts";
 import { sendPlannedPayout } from "../operations/payout/send.ts";
 import { isUnresendable, restStarts } from "../operations/payout/unknown.ts";
 import { accessHint } from "../operations/response-failure.ts";
+import { sentences } from "./texts.ts";
 import { createThrottle, type RowDeps, type Slot } from "./throttle.ts";
 import { createWorkers } from "./workers.ts";
 
@@ -212,6 +215,12 @@ export function isOmitted(reason: Reason | undefined): boolean {
 function failureOfRow(cause: unknown, claim: ClaimAnswer, { batch: { id } }: ReadPlan): Failure {
   if (!(cause instanceof Failure)) throw cause;
   const { reason, message, details } = cause;
+  if (claim.kind === "repeat") {
+    const { freesAt } = details.reached ?? {};
+    const later = freesAt ? `It can be sent from ${formatTime(freesAt)}.` : "";
+    const hint = [later, "Then run the same command again.", claim.isOfAgents ? "" : allowRepeats];
+    return new Failure(reason, message, { ...details, hint: sentences(hint) });
+  }
   const isOfOther = claim.kind === "not-sealed";
   const isTaken = isOfOther || claim.kind === "different";
   if (!isTaken || isUnsettled(claim.operation)) return cause;
@@ -236,7 +245,7 @@ function createStopRules(deps: OperationDeps) {
   };
   const saw = (end: RowEnd, failure?: Failure): void => {
     const { message = "", details = {}, reason: why } = failure ?? {};
-    // A reference that is taken shows nothing about the API, and keeps no other row from being sent.
+    // A row that is omitted shows nothing about the API, and keeps no other row from being sent.
     if (isOmitted(why)) return;
     const { status, unrecorded, cause } = details;
     unknown = end === "uncertain" || end === "unreachable" ? unknown + 1 : 0;

@@ -511,15 +511,21 @@ export function checkDuplicates(request: ClaimRequest, facts: ClaimFacts): Check
   if (kind === "refund") {
     const { intent, onDuplicate, paidPaisa = 0n } = request;
     const { nowMs } = facts;
-    // What others recorded of a refund frees nothing for an agent: a person decides.
     const similar = facts.limits?.isAgent
-      ? facts.similar.map((one) => (mayHavePaid(withoutOthers(one)) ? withoutOthers(one) : one))
+      ? facts.similar.map((one) => believedByAgent(one, nowMs))
       : facts.similar;
     return decideRefund({ intent, onDuplicate, paidPaisa, nowMs }, similar);
   }
   if (kind === "payment") return checkPayment(request, facts);
   // A cancel or a trigger has no second effect; an earlier one explains a rejection.
   return { earlier: facts.similar.find(({ state }) => state === "CONFIRMED") };
+}
+
+/** What others recorded of an operation frees nothing for an agent, for a day, or if its outcome was unknown. */
+function believedByAgent(one: FoundOperation, nowMs: number): FoundOperation {
+  const before = withoutOthers(one);
+  const isRecent = before.updatedAt >= duplicatesSince(nowMs);
+  return mayHavePaid(before) && (isRecent || isUnresolved(before)) ? before : one;
 }
 
 /** Rejects the same amount to the same recipient, whatever the method. */

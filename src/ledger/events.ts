@@ -348,11 +348,15 @@ export function latestOf(events: HistoryEvent[]): string | undefined {
 
 /**
  * As `replay`, of events that are trusted. An operation that was taken only because of other events may have been sent
- * before: what is recorded then proves nothing about that, unless it ends as paid.
+ * before: what is recorded then proves nothing about that, unless it ends as paid, or a person with this run's login
+ * reports that it was not created.
  */
-function provedBy(number: bigint, events: HistoryEvent[]): Recorded | undefined {
+function provedBy({ own }: Trusted, number: bigint, events: HistoryEvent[]): Recorded | undefined {
   let sent: Recorded | undefined;
   const end = replay(number, events, (before, one) => {
+    const isReport = one.event === "look" && one.data.origin !== undefined;
+    const isOwn = one.login === undefined || one.login === own;
+    if (isReport && isOwn && one.data.state === "NOT_SENT") sent = undefined;
     const isOfOthers =
       (one.event === "resumed" && !isUnsettled(before)) ||
       (one.event === "reopened" && mayHavePaid(before));
@@ -416,7 +420,7 @@ export function recordedByOthers(
     const trusted = new Set(trustedEvents(isBelieved, history));
     const shown = history.filter((one) => trusted.has(one) || (isBelieved(one) && showsPaid(one)));
     return [[...trusted], shown].flatMap((events) => {
-      const without = provedBy(number, events);
+      const without = provedBy(by, number, events);
       return newest && without ? [{ newest, without }] : [];
     });
   });

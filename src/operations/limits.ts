@@ -183,7 +183,7 @@ export function repeatFailure(
 }
 
 /** Not those of agents. */
-const allowRepeats =
+export const allowRepeats =
   "To allow repeats of people and scripts, a person runs 'lenden limits set --repeat warn'.";
 
 /** How the rows of a file are sent that repeat other rows or payouts, if a person intends it. */
@@ -218,27 +218,29 @@ export function commandOf(order: PayoutOrder, isRecorded: boolean): string {
 /**
  * Why a file is not sent that repeats other payouts, or has rows that repeat each other.
  *
- * @param how `batch`: the ID of the batch that it is already
+ * @param how `batch`: the ID of the batch that it is already; `isLasting`: true if the rows cannot be sent later either
  */
 export function repeatsFailure(
   repeating: number[],
-  { isOfAgents = false, batch }: { isOfAgents?: boolean; batch?: string } = {},
+  how: { isOfAgents?: boolean; batch?: string; isLasting?: boolean } = {},
 ): Failure {
+  const { isOfAgents = false, batch, isLasting = false } = how;
   const lines = [...new Set(repeating)].sort((a, b) => a - b);
   return new Failure(
     "limits.repeat",
     `${counted(lines.length, "row")} of the file ${lines.length === 1 ? "repeats" : "repeat"} a payout of the same amount to the same recipient, and no payout is repeated within a day.`,
     {
       problems: firstOf(lines.map((line) => `line ${line}`)),
-      hint: `${batch === undefined ? "Remove these rows from the file." : withoutRows(batch)} ${isOfAgents ? "A person can send them." : allowRepeats}`,
+      hint: `${batch === undefined ? "Remove these rows from the file." : withoutRows(batch, isLasting)} ${isOfAgents ? "A person can send them." : allowRepeats}`,
       reached: { limit: "reject", used: null, left: null, freesAt: null },
     },
   );
 }
 
 /** The file of a batch cannot be changed. */
-function withoutRows(batch: string): string {
-  return `Run the same command again a day later, or run 'lenden payout batch cancel ${batch}', and send the other unsent rows as a new file.`;
+function withoutRows(batch: string, isLasting: boolean): string {
+  const cancel = `un 'lenden payout batch cancel ${batch}', and send the other unsent rows as a new file.`;
+  return isLasting ? `R${cancel}` : `Run the same command again a day later, or r${cancel}`;
 }
 
 /** A limit with what is used of it. */

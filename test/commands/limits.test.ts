@@ -7,6 +7,7 @@ import { scratchFolder } from "../support/helpers.ts";
 import { errorOf, jumpingHost, lenden, typedBy } from "../support/lenden.ts";
 import {
   alter as alterFixed,
+  inDatabase,
   type Merchant,
   openMerchant,
   openProductionMerchant,
@@ -261,6 +262,33 @@ serverTest(
     expect((await at("olga", payoutNumber(3, "C"))).code).toBe(4);
     const shown: unknown = JSON.parse((await at("ann", ["limits"])).stdout);
     expect(shown).toMatchObject([{}, { left: "2.00", changedBy: "olga" }, {}, {}, {}, {}, {}]);
+  },
+);
+
+serverTest(
+  "a row that repeats what a colleague saw Cancelled is omitted, and the others are sent",
+  async () => {
+    const cluster = await sharedCluster();
+    const { database, url } = await teamLedger(cluster, "ann", "ben");
+    const merchant = await openMerchant();
+    const at = (login: string, line: string[]) =>
+      lenden([...line, "--json"], { env: { ...merchant.env, LENDEN_LEDGER_URL: url(login) } });
+    const first = ["payout", "send", "--amount", "5", "--to", "01710000000", "--method", "bkash"];
+    const { payoutId } = JSON.parse((await at("ann", [...first, "--ref", "A"])).stdout);
+    await inDatabase(merchant.booksFile, (books) =>
+      books.prepare("UPDATE records SET status = 'Cancelled'").run(),
+    );
+    expect(await at("ben", ["payout", "get", payoutId])).toMatchObject({ code: 0 });
+    const limits = ["limits", "set", "--repeat", "reject", "--json"];
+    const env = { ...merchant.env, LENDEN_LEDGER_URL: cluster.url(database) };
+    expect(await lenden(limits, { env })).toMatchObject({ code: 0 });
+    const ended = await at("ann", sendOf(fileOf("5", "6")));
+    const error = errorOf(ended);
+    expect([ended.code, error]).toMatchObject([
+      ...[4, { reason: "limits.repeat", limit: "reject", effect: "partly-sent" }],
+    ]);
+    expect(error.hint).toContain("It can be sent from ");
+    expect(await merchant.books("payouts")).toHaveLength(2);
   },
 );
 

@@ -601,6 +601,23 @@ describeEach(databases, "I13: limits beside another login", ({ share }) => {
     expect(await ledger.resume({ seen, sealer })).toMatchObject({ operation: { openedAt } });
   });
 
+  test("what this login reports itself as not created is sent again as new", async () => {
+    const { ledger, asBob, pass } = await limited(await share());
+    await record(ledger, await claimed(ledger, payout("A")), unknown);
+    pass(25);
+    await asBob(() => learn(ledger, "A", notCreated));
+    const again = await claim(ledger, "A");
+    expect(again).toMatchObject({ kind: "resumed", operation: { state: "UNCERTAIN" } });
+    if (again.kind === "resumed") await record(ledger, again.operation, unknown);
+    pass(1);
+    await learn(ledger, "A", notCreated);
+    const last = await claim(ledger, "A");
+    expect(last).toMatchObject({ kind: "resumed", operation: { state: "NOT_SENT" } });
+    if (last.kind === "resumed")
+      await record(ledger, last.operation, { ...unknown, state: "REFUSED", code: "rejected" });
+    expect(await ledger.find("A")).toMatchObject({ state: "REFUSED" });
+  });
+
   test("an agent's batch sends no rows above its limit that a person planned", async () => {
     const { ledger, asAgent, set, asBob } = await limited(await share());
     const { batch } = await plan(ledger, "july", 2);

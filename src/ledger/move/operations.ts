@@ -57,13 +57,18 @@ function moveIntent(event: StoredEvent, { account, batch }: TextRow): StoredEven
  * recorded with the same result.
  */
 export async function findMissing(query: Query, page: Copy[]): Promise<Copy[]> {
-  const asked = page.map(({ row: { id, reference, account, created_at, accepted_at }, events }) => {
-    return { id, reference, account, created_at, accepted_at, events: events.length };
-  });
+  const asked = page.map(
+    ({ row: { id, reference, account, phase, created_at, ...row }, events }) => {
+      const sentAt = Date.parse(row.accepted_at ?? created_at ?? "");
+      const since = new Date(sentAt - differingMs).toISOString();
+      return { id, reference, account, phase, created_at, since, events: events.length };
+    },
+  );
   const found = await query(
     `SELECT a.id AS own, o.id, o.login, ${sameColumns.map((name) => `o.${name}`)}, ${countsLess} AS counts_less, (SELECT ${digestSql(eventColumns, "number")} FROM (
        SELECT * FROM lenden.events WHERE operation = o.number ORDER BY number LIMIT a.events) e) AS history
-     FROM json_to_recordset($1::json) AS a(id text, reference text, account bigint, created_at text, accepted_at text, events bigint)
+     FROM json_to_recordset($1::json) AS a(id text, reference text, account bigint, phase text, created_at text, since text,
+       events bigint)
      JOIN lenden.operations o ON o.id = a.id OR (o.account = a.account AND o.reference = a.reference)`,
     rowsJson(asked),
   );
@@ -83,20 +88,24 @@ export async function findMissing(query: Query, page: Copy[]): Promise<Copy[]> {
   if (counted.length > 0)
     throw conflict(
       `it has payouts of the last day as older, or as not sent: ${counted.slice(0, 5).join("; ")}`,
-      "Check these operations there with 'lenden ledger show'. A day after they were sent, run the same command again.",
+      "Ask that login about them. A day after they were sent, run the same command again.",
     );
   const existing = new Set<string | null | undefined>(found.map((there) => there.own));
   return page.filter(({ row }) => !existing.has(row.id));
 }
 
+/** A payout that two machines sent was requested by one, and is recorded by both, within so much time. */
+const differingMs = 10 * 60_000;
+
 /**
  * True if another login recorded a payout `o` there that counts for the last day, as the file has it in `a`, and not as
  * it is there.
  */
-const countsLess = `(o.id <> a.id AND o.login <> session_user
+const countsLess = `(o.id <> a.id AND o.login <> session_user AND a.phase IN ('live', 'unresolved')
   AND a.created_at > to_char((clock_timestamp() - interval '1 day') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-  AND (o.created_at < a.created_at OR o.accepted_at < a.accepted_at
-    OR o.phase NOT IN ('live', 'unresolved')))`;
+  AND (o.phase NOT IN ('live', 'unresolved') OR o.accepted_at < a.since
+    OR (o.created_at < a.since AND NOT EXISTS (SELECT 1 FROM lenden.events e WHERE e.operation = o.number
+      AND e.event IN ('resumed', 'reopened') AND e.at >= a.since))))`;
 
 /** Payouts that both recorded are the same only if both know that the API has the same one. */
 const sameColumns = ["amount_paisa", "recipient_key", "method_id", "state", "remote_id"];

@@ -658,10 +658,14 @@ function beginToWrite({ synchronousCommit }: ServerFacts, waitsMs: number): stri
  * Runs statements in a transaction of their own. All are sent together, in one round trip. END is COMMIT, for what changes
  * nothing twice.
  */
-async function withSettings(session: Session, send: () => Promise<Row[]>[]): Promise<Row[][]> {
+async function withSettings(
+  session: Session,
+  send: () => Promise<Row[]>[],
+  limitMs = silentMs,
+): Promise<Row[][]> {
   const started = run(session, beginSql("READ COMMITTED"));
   const sent = send();
-  await inOrder([started, ...sent, run(session, "END")]);
+  await inOrder([started, ...sent, run(session, "END", [], limitMs)]);
   return inOrder(sent);
 }
 
@@ -671,7 +675,8 @@ async function readOne(
   values: readonly Value[],
   limitMs = silentMs,
 ): Promise<Row[]> {
-  const [rows = []] = await withSettings(session, () => [run(session, sql, values, limitMs)]);
+  const send = () => [run(session, sql, values, limitMs)];
+  const [rows = []] = await withSettings(session, send, limitMs);
   return rows;
 }
 
@@ -949,7 +954,7 @@ async function readFacts(
   const startMs = now();
   let found: Row[];
   // Sent together, and read after the facts, whose errors say more.
-  const telling = readIdentity((sql) => run(session, sql));
+  const telling = readIdentity((sql) => readOne(session, sql, []));
   telling.catch(() => {});
   try {
     found = await readOne(session, factsSql(also.sql), [seen?.number ?? null, ...also.values]);
