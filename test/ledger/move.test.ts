@@ -334,24 +334,52 @@ describe("ledger move", () => {
     await expect(copy()).rejects.toMatchObject({ reason: "ledger.move-conflict" });
   });
 
-  const old = "'2026-01-01T00:00:00.000Z'";
+  serverTest("takes no payout there for that of the file that another login recorded", async () => {
+    const { merchant, url, rows } = await merchantWithServer();
+    expect(await onServer(merchant, url)(payoutOf("INV-1"))).toMatchObject({ code: 0 });
+    expect(await merchant.lenden(payoutOf("INV-1"))).toMatchObject({ code: 0 });
+    await rows("UPDATE lenden.operations SET login = 'mallory'");
+    const denied = await merchant.lenden([...move(url), "--json"]);
+    expect([denied.code, errorOf(denied)]).toMatchObject([
+      ...[5, { reason: "ledger.move-conflict", message: expect.stringContaining("mallory") }],
+    ]);
+    const accept = typedBy(errorOf(denied).hint, "ledger check");
+    expect((await built(accept, { env: beside(merchant, url) })).stderr).toContain("--accept-hash");
+    await rows("UPDATE lenden.operations SET login = 'mover'");
+    expect(await merchant.json(move(url))).toMatchObject({ existing: 1 });
+  });
 
-  serverTest.for([`created_at = ${old}`, `accepted_at = ${old}`, "phase = 'retired'"])(
-    "takes no payout of another login for one of the last day, if it counts less: %s",
-    async (set) => {
-      const { merchant, url, rows } = await merchantWithServer();
-      expect(await onServer(merchant, url)(payoutOf("INV-1"))).toMatchObject({ code: 0 });
-      const again = await merchant.lenden(payoutOf("INV-1"));
-      expect(again).toMatchObject({ code: 0 });
-      await rows(`UPDATE lenden.operations SET ${set}, login = 'mallory'`);
-      const denied = await merchant.lenden([...move(url), "--json"]);
-      expect([denied.code, errorOf(denied)]).toMatchObject([
-        ...[5, { reason: "ledger.move-conflict", message: expect.stringContaining("mallory") }],
-      ]);
-      await rows("UPDATE lenden.operations SET login = 'mover'");
-      expect(await merchant.json(move(url))).toMatchObject({ existing: 1 });
-    },
-  );
+  serverTest("takes no payout there for that of the file by what its columns say", async () => {
+    const ill = faults("createPayout:status-400");
+    const { merchant, url, rows } = await merchantWithServer({ faults: ill });
+    expect(await onServer(merchant, url)(payoutOf("INV-1"))).toMatchObject({ code: 3 });
+    ill.splice(0);
+    expect(await merchant.lenden(payoutOf("INV-1"))).toMatchObject({ code: 0 });
+    const { remoteId } = await merchant.json(["ledger", "show", "INV-1"]);
+    await rows(`UPDATE lenden.operations SET state = 'CONFIRMED', remote_id = '${remoteId}'`);
+    const denied = await merchant.lenden([...move(url), "--json"]);
+    expect([denied.code, errorOf(denied)]).toMatchObject([5, { reason: "ledger.move-conflict" }]);
+  });
+
+  serverTest.for([
+    "UPDATE events SET login = 'mallory' WHERE event = 'plan'",
+    "DELETE FROM events WHERE event = 'plan'",
+  ])("takes no plan there for that of the file that this login did not make: %s", async (sql) => {
+    const { copy, other, run } = await besideAnother();
+    await planned(other);
+    await run(sql);
+    await expect(copy()).rejects.toMatchObject({ reason: "ledger.move-conflict" });
+  });
+
+  serverTest("takes no plan there for one that was cancelled in the file", async () => {
+    const { copy, other, ledger } = await besideAnother();
+    await planned(other);
+    const [batch] = await ledger.batches.list(1);
+    if (!batch) throw new Error("the ledger lost a batch");
+    const claim = await ledger.batches.claimPlanned(batch, "cancel");
+    await ledger.batches.cancel(claim.batch);
+    await expect(copy()).rejects.toMatchObject({ reason: "ledger.move-conflict" });
+  });
 
   const unsent = [
     ["not sent", "createPayout:status-403"],

@@ -1,4 +1,5 @@
 import type { Database } from "../../platform/sqlite/database.ts";
+import { readHistory, replay } from "../events.ts";
 import { type Connection, type Query, rowsJson } from "../postgres/connection.ts";
 import { pagesOf } from "../sqlite/pages.ts";
 import { isTrue, numberIn, type TextRow } from "../values.ts";
@@ -10,6 +11,7 @@ import {
   insertRows,
   movedColumns,
   type Numbers,
+  recordedByOthers,
 } from "./rows.ts";
 
 /** An operation and its events, with the numbers of the server. */
@@ -53,61 +55,49 @@ function moveIntent(event: StoredEvent, { account, batch }: TextRow): StoredEven
 }
 
 /**
- * The operations of a page that the server lacks. It may have those of an earlier run, and payouts that both
- * recorded with the same result.
+ * The operations of a page that the server lacks. It may have those of an earlier run, and payouts that this login
+ * recorded on both sides with the same result.
  */
 export async function findMissing(query: Query, page: Copy[]): Promise<Copy[]> {
-  const asked = page.map(
-    ({ row: { id, reference, account, phase, created_at, ...row }, events }) => {
-      const sentAt = Date.parse(row.accepted_at ?? created_at ?? "");
-      const since = new Date(sentAt - differingMs).toISOString();
-      return { id, reference, account, phase, created_at, since, events: events.length };
-    },
-  );
+  const asked = page.map(({ row: { id, reference, account }, events }) => {
+    return { id, reference, account, events: events.length };
+  });
   const found = await query(
-    `SELECT a.id AS own, o.id, o.login, ${sameColumns.map((name) => `o.${name}`)}, ${countsLess} AS counts_less, (SELECT ${digestSql(eventColumns, "number")} FROM (
-       SELECT * FROM lenden.events WHERE operation = o.number ORDER BY number LIMIT a.events) e) AS history
-     FROM json_to_recordset($1::json) AS a(id text, reference text, account bigint, phase text, created_at text, since text,
-       events bigint)
+    `SELECT a.id AS own, o.id, o.login, o.login = session_user AS is_own, ${sameColumns.map((name) => `o.${name}`)},
+       (SELECT ${digestSql(eventColumns, "number")} FROM (
+         SELECT * FROM lenden.events WHERE operation = o.number ORDER BY number LIMIT a.events) e) AS history,
+       (SELECT json_agg(json_build_object('at', e.at, 'event', e.event, 'data', e.data) ORDER BY e.number)
+         FROM lenden.events e WHERE e.operation = o.number AND e.login = session_user) AS own_events
+     FROM json_to_recordset($1::json) AS a(id text, reference text, account bigint, events bigint)
      JOIN lenden.operations o ON o.id = a.id OR (o.account = a.account AND o.reference = a.reference)`,
     rowsJson(asked),
   );
   const own = new Map<string | null | undefined, Copy>(page.map((copy) => [copy.row.id, copy]));
-  const [conflicts, counted]: [string[], string[]] = [[], []];
+  const [conflicts, ofOthers]: [string[], string[]] = [[], []];
   for (const there of found) {
     const { row: here, events } = own.get(there.own) ?? {};
     if (!here || !events) continue;
-    if (there.id === here.id) {
+    const name = `${here.reference ?? here.id} (${there.id} there)`;
+    if (!isTrue(there.is_own ?? null)) ofOthers.push(`${name}, of login ${there.login}`);
+    else if (there.id === here.id) {
       if (there.history !== digestOf(events, eventColumns)) throw differs(`Operation ${here.id}`);
-    } else if (here.remote_id === null || sameColumns.some((name) => there[name] !== here[name]))
-      conflicts.push(`reference ${here.reference} (${here.id} here, ${there.id} there)`);
-    else if (isTrue(there.counts_less ?? null))
-      counted.push(`reference ${here.reference} (${there.id} there, by login ${there.login})`);
+    } else if (!isSamePayout(here, there)) conflicts.push(`reference ${name}, and ${here.id} here`);
   }
   if (conflicts.length > 0) throw conflict(conflicts.slice(0, 5).join("; "));
-  if (counted.length > 0)
-    throw conflict(
-      `it has payouts of the last day as older, or as not sent: ${counted.slice(0, 5).join("; ")}`,
-      "Ask that login about them. A day after they were sent, run the same command again.",
-    );
+  if (ofOthers.length > 0) throw recordedByOthers(ofOthers);
   const existing = new Set<string | null | undefined>(found.map((there) => there.own));
   return page.filter(({ row }) => !existing.has(row.id));
 }
 
-/** A payout that two machines sent was requested by one, and is recorded by both, within so much time. */
-const differingMs = 10 * 60_000;
+/** Payouts that both recorded are the same only if both know that the API has the same one, whatever columns say. */
+function isSamePayout(here: TextRow, there: TextRow): boolean {
+  if (here.remote_id == null || sameColumns.some((name) => there[name] !== here[name]))
+    return false;
+  const events = readHistory(there.own_events ?? "[]");
+  const recorded = events.length > 0 ? replay(0n, events) : undefined;
+  return recorded?.state === here.state && recorded?.remoteId === here.remote_id;
+}
 
-/**
- * True if another login recorded a payout `o` there that counts for the last day, as the file has it in `a`, and not as
- * it is there.
- */
-const countsLess = `(o.id <> a.id AND o.login <> session_user AND a.phase IN ('live', 'unresolved')
-  AND a.created_at > to_char((clock_timestamp() - interval '1 day') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-  AND (o.phase NOT IN ('live', 'unresolved') OR o.accepted_at < a.since
-    OR (o.created_at < a.since AND NOT EXISTS (SELECT 1 FROM lenden.events e WHERE e.operation = o.number
-      AND e.event IN ('resumed', 'reopened') AND e.at >= a.since))))`;
-
-/** Payouts that both recorded are the same only if both know that the API has the same one. */
 const sameColumns = ["amount_paisa", "recipient_key", "method_id", "state", "remote_id"];
 
 /**

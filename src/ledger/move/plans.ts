@@ -5,6 +5,7 @@ import { idsOf } from "../batch.ts";
 import { cancelledEvent, PlanSums, planColumns, planEvent } from "../plan.ts";
 import { type Connection, type Query, rowsJson } from "../postgres/connection.ts";
 import { isAliveInSql } from "../postgres/processes.ts";
+import { cancelledAt, plannedBy } from "../sql/conditions.ts";
 import { pagesOf } from "../sqlite/pages.ts";
 import { isTrue, type TextRow, textOrNull, textRow } from "../values.ts";
 import {
@@ -15,6 +16,7 @@ import {
   insertRows,
   movedColumns,
   type Numbers,
+  recordedByOthers,
   required,
 } from "./rows.ts";
 
@@ -32,12 +34,17 @@ export function plansOf(file: Database): TextRow[] {
  */
 export async function findPlans(file: Database, query: Query, accounts: Numbers): Promise<Numbers> {
   const plans = plansOf(file);
-  const found = await findBatches(query, plans, accounts);
+  const known = await findBatches(query, plans, accounts);
   const batches: Numbers = new Map();
   for (const plan of plans) {
-    const there = found.get(plan.number);
+    const there = known.get(plan.number);
     if (!there || isOnlyClaimed(there, plan)) continue;
-    const number = there.number ?? "";
+    const { number: found, planned_by: login } = there;
+    const number = found ?? "";
+    if (!isTrue(there.is_own ?? null))
+      throw recordedByOthers([`batch ${plan.id}, of login ${login ?? "none"}`]);
+    if (plan.cancelled_at != null && !isTrue(there.cancelled ?? null))
+      throw conflict(`batch ${plan.id} was cancelled here`);
     const isSame = there.rows === plan.row_count && (await hasRows(file, query, plan, number));
     if (!isSame) throw conflict(`batch ${plan.id} has other rows there`);
     batches.set(plan.number, number);
@@ -54,6 +61,8 @@ async function findBatches(query: Query, plans: TextRow[], accounts: Numbers) {
     `SELECT a.own, b.number, b.id, b.environment, b.row_count IS NOT NULL AS planned,
        (SELECT count(*) FROM lenden.batch_rows r WHERE r.batch = b.number) AS rows,
        (SELECT count(*) FROM lenden.events e WHERE e.batch = b.number) AS events,
+       ${plannedBy("b")} AS planned_by, coalesce(${plannedBy("b")} = session_user, false) AS is_own,
+       ${cancelledAt("b")} IS NOT NULL AS cancelled,
        EXISTS (SELECT 1 FROM lenden.processes p WHERE p.id = b.process AND ${isAliveInSql}) AS held
      FROM lenden.batches b JOIN json_to_recordset($1::json) AS a(own bigint, account bigint, identity text)
        ON b.account = a.account AND b.identity = a.identity`,

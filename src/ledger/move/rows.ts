@@ -83,6 +83,18 @@ export function differs(what: string): Failure {
   });
 }
 
+/**
+ * What another login recorded there is not taken for what the file has: it may be a copy that counts less.
+ *
+ * @param all each with its login
+ */
+export function recordedByOthers(all: string[]): Failure {
+  return conflict(
+    all.slice(0, 5).join("; "),
+    "Move the file with the login that moved it before. To use the server without moving the file, run 'lenden ledger check --accept-file'.",
+  );
+}
+
 export function conflict(what: string, hint = resolveBoth): Failure {
   return new Failure(
     "ledger.move-conflict",
