@@ -241,9 +241,9 @@ export function isAhead(createdAt: string, nowMs: number): boolean {
   return Date.parse(createdAt) > nowMs + mostAheadMs;
 }
 
-/** True if only others say that it was not sent: it is sent again like one of unknown outcome. */
+/** True if only others say that it paid nothing: it is sent again like one of unknown outcome. */
 export function isFreedByOthers(one: FoundOperation): boolean {
-  return isFree(one) && mayHavePaid(withoutOthers(one));
+  return !mayHavePaid(one) && mayHavePaid(withoutOthers(one));
 }
 
 /** True if it may be paid twice when it is sent again: with another key, the API may not know its reference. */
@@ -303,7 +303,9 @@ export function claimOfResumed(one: FoundOperation, sealer: Sealer): ClaimReques
   return {
     kind: "claim",
     intent: { ...one, asked: one.lastAsked },
-    onDuplicate: isGeneratedReference(reference ?? "") ? "reject" : "reject-if-unknown",
+    // A row's reference was not chosen for a second payout.
+    onDuplicate:
+      batchId !== null || isGeneratedReference(reference ?? "") ? "reject" : "reject-if-unknown",
     sealer,
     ...(batchId !== null && { batchId }),
   };

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { whichBatch } from "../../src/batches/identity.ts";
 import { acceptRows, checkOpenRows } from "../../src/batches/plan.ts";
+import { generatedPrefix } from "../../src/domain/reference.ts";
 import type { Batch } from "../../src/ledger/batch.ts";
 import { type HistoryEvent, readEvent, recordedByOthers } from "../../src/ledger/events.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
@@ -599,6 +600,20 @@ describeEach(databases, "I13: limits beside another login", ({ share }) => {
     const seen = await ledger.find("A");
     if (!seen) throw new Error("the ledger lost an operation");
     expect(await ledger.resume({ seen, sealer })).toMatchObject({ operation: { openedAt } });
+  });
+
+  test("what it alone says was rejected counts twice with the next key", async () => {
+    const { ledger, withNextKey, set, asBob } = await limited(await share());
+    const made = `${generatedPrefix}01KCB6T0000000000000000000`;
+    const refused: Outcome = { state: "REFUSED", code: "rejected", sent: true };
+    await record(ledger, await claimed(ledger, payout(made)), unknown);
+    await asBob(async () => record(ledger, await claimed(ledger, payout(made)), refused));
+    await set("day", "900");
+    const again = { onDuplicate: "reject", isReferenceMade: true, sealer } as const;
+    expect(await withNextKey.claim({ intent: payout(made), ...again })).toMatchObject(above);
+    expect(await ledger.claim({ intent: payout(made), ...again })).toMatchObject({
+      ...{ kind: "resumed", operation: { state: "UNCERTAIN" } },
+    });
   });
 
   test("what this login reports itself as not created is sent again as new", async () => {

@@ -450,7 +450,8 @@ function* asRecorded(byNumber: string, { number }: Batch, by: Recorder): Work<Ba
   const changed = changedColumns(stored, { ...recorded, cancelled_at: cancelledAt });
   if (changed.length > 0 && !isAccepted(batch, stored, changed, by))
     throw batchModified(batch, changed);
-  return batchOf({ ...row, ...recorded });
+  // Another login may have added an event with other columns.
+  return batchOf({ ...row, ...(recorded && immutableColumns(recorded)) });
 }
 
 /** True if a person accepted on this machine that these columns have their values. */
