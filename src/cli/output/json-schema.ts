@@ -21,6 +21,7 @@ const dryRun = z.strictObject({
   ...each(text, "method url"),
   headers: z.record(z.string(), z.string()),
   body: z.nullable(z.unknown()),
+  warnings,
 });
 
 type Fields = Record<string, z.ZodMiniType>;
