@@ -125,9 +125,11 @@ export function sealedOrderOf({ id }: Pick<Batch, "id">, row: Row): SealedOrder 
 /**
  * The event of a plan that was made or sealed again. It has the whole row of the batch, and digests of the rows of the
  * plan, so that a change of any column is found.
+ *
+ * @param source of a plan that was moved: the ledger file, by the hash of its first event
  */
-export function planEvent(row: Row, at: string, sums: PlanSums): Event {
-  const data = JSON.stringify({ row: recordedOf(row, sums) });
+export function planEvent(row: Row, at: string, sums: PlanSums, source?: string | null): Event {
+  const data = JSON.stringify({ row: recordedOf(row, sums), source: source ?? undefined });
   return { operation: null, batch: numberIn(row.number), at, event: "plan", data };
 }
 
@@ -141,6 +143,12 @@ export function recordedOf(row: Row, sums: PlanSums): TextRow {
 /** From then on nothing of a batch is sent. */
 export function cancelledEvent(batch: bigint, at: string): Event {
   return { operation: null, batch, at, event: "cancelled", data: "{}" };
+}
+
+/** The ledger file that a plan came from, or that was moved completely. */
+export function sourceInEvent(data: string): string | undefined {
+  const parsed = jsonIn(data)?.value;
+  return isObject(parsed) && typeof parsed.source === "string" ? parsed.source : undefined;
 }
 
 /** The row that an event has; undefined if the event was changed, which the chain reports. */

@@ -62,6 +62,12 @@ function payroll(): string {
   return file;
 }
 
+/** Lets inserts into a table fail. */
+const failing = (table: string) => `
+  CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
+    'BEGIN RAISE EXCEPTION ''the disk is full''; END';
+  CREATE TRIGGER fail BEFORE INSERT ON lenden.${table} FOR EACH ROW EXECUTE FUNCTION fail()`;
+
 const move = (url: string) => ["ledger", "move", url, "--yes"];
 
 const confirmed = { state: "CONFIRMED", remoteId: "PO-1", sent: true } as const;
@@ -165,10 +171,7 @@ describe("ledger move", () => {
   serverTest("continues after it was interrupted, and sends nothing meanwhile", async () => {
     const { merchant, url, rows } = await merchantWithServer();
     for (const reference of ["INV-1", "INV-2"]) await merchant.id(payoutOf(reference));
-    await rows(`
-      CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
-        'BEGIN RAISE EXCEPTION ''the disk is full''; END';
-      CREATE TRIGGER fail BEFORE INSERT ON lenden.operations FOR EACH ROW EXECUTE FUNCTION fail()`);
+    await rows(failing("operations"));
     expect(await merchant.lenden(move(url))).toMatchObject({ code: 1 });
     const local = await merchant.lenden(payoutOf("INV-3"));
     expect(local).toMatchObject({ code: 1 });
@@ -182,6 +185,34 @@ describe("ledger move", () => {
     ]);
     expect(await merchant.json(move(url))).toMatchObject({ operations: 2, existing: 0 });
     expect(await merchant.count("payouts")).toBe(2);
+  });
+
+  serverTest("sends no batch there before its payouts arrived", async () => {
+    const { merchant, url, rows } = await merchantWithServer();
+    const file = payroll();
+    expect(await merchant.lenden(["payout", "batch", "send", file, "--yes"])).toMatchObject({
+      code: 0,
+    });
+    await rows(failing("operations"));
+    expect(await merchant.lenden(move(url))).toMatchObject({ code: 1 });
+    await rows("DROP TRIGGER fail ON lenden.operations");
+    const remote = onServer(merchant, url);
+    const [batch] = await rows("SELECT id FROM lenden.batches");
+    const sends = [file, String(batch?.id)].map((what) => [
+      "payout",
+      "batch",
+      "send",
+      what,
+      "--yes",
+      "--json",
+    ]);
+    for (const send of sends) {
+      const denied = await remote(send);
+      expect([denied.code, errorOf(denied).reason]).toEqual([1, "ledger.not-moved"]);
+    }
+    expect(await merchant.lenden(move(url))).toMatchObject({ code: 0 });
+    for (const send of sends) expect(await remote(send)).toMatchObject({ code: 0 });
+    expect(await merchant.count("payouts")).toBe(3);
   });
 
   serverTest("ends with 0 after it was completed, if the server has the ledger", async () => {
@@ -419,10 +450,7 @@ describe("ledger move", () => {
     "cancels a batch with rows %s if limits are set while it is interrupted",
     async ([, fault]) => {
       const { merchant, url, rows, limit, send } = await withUnsent(fault);
-      await rows(`
-      CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
-        'BEGIN RAISE EXCEPTION ''the disk is full''; END';
-      CREATE TRIGGER fail BEFORE INSERT ON lenden.batch_rows FOR EACH ROW EXECUTE FUNCTION fail()`);
+      await rows(failing("batch_rows"));
       expect(await merchant.lenden(move(url))).toMatchObject({ code: 1 });
       await rows("DROP TRIGGER fail ON lenden.batch_rows");
       await limit();

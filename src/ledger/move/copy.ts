@@ -46,10 +46,11 @@ export async function moveLedger(
 ): Promise<Moved> {
   const accounts = await copyAccounts(file, connection, by.at);
   const batches = await findPlans(file, connection.read, accounts);
+  const source = sourceOf(file);
   let cancelled = 0;
   for (const plan of plansOf(file)) {
     if (batches.has(plan.number)) continue;
-    const copied = await copyPlan(file, connection, { accounts, plan, at: by.at });
+    const copied = await copyPlan(file, connection, { accounts, plan, at: by.at, source });
     if (copied.isCancelled) cancelled += 1;
     batches.set(plan.number, copied.number);
   }

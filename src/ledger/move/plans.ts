@@ -167,7 +167,12 @@ function* planPages(file: Database, { number }: TextRow): Iterable<TextRow[]> {
 export async function copyPlan(
   file: Database,
   connection: Connection,
-  { accounts, plan, at }: { accounts: Numbers; plan: TextRow; at: string },
+  {
+    accounts,
+    plan,
+    at,
+    source,
+  }: { accounts: Numbers; plan: TextRow; at: string; source: string | null },
 ): Promise<{ number: string; isCancelled: boolean }> {
   const account = required(accounts, plan);
   let number = "";
@@ -200,7 +205,7 @@ export async function copyPlan(
       const row = { ...plan, account, id, number, cancelled_at: cancelledAt };
       const stored = there ? await planClaimed(write.query, row) : row;
       if (!there) await insertRows(write.query, "batches", [row]);
-      write.pending.append(planEvent(stored, at, sums));
+      write.pending.append(planEvent(stored, at, sums, source));
       if (cancelledAt) write.pending.append(cancelledEvent(BigInt(number), cancelledAt));
       return { number, isCancelled };
     },

@@ -32,6 +32,7 @@ import {
   planEvent,
   rowInEvent,
   sealedOrderOf,
+  sourceInEvent,
 } from "../plan.ts";
 import type { Sealer } from "../seal.ts";
 import { isTrue, numberIn, type Row, type TextRow, textOrNull } from "../values.ts";
@@ -203,10 +204,11 @@ function createLocks(
     since: string,
     purpose: "send" | "cancel",
   ): Work<PlannedClaim> {
-    const batch = yield* asRecorded(byNumber, found, recorder);
+    const { batch, plans } = yield* asRecorded(byNumber, found, recorder);
     const by = yield* otherHolder(write, batch, since);
     if (by) return { kind: "held", batch, by };
     if (batch.cancelledAt !== null) return { kind: "cancelled", batch };
+    if (purpose === "send" && (yield* isArriving(plans))) throw arriving(batch);
     const asking = { ...limits.ask(yield* account.read(), write), nowMs: Date.parse(since) };
     const denial = purpose === "send" ? yield* limits.ofPlanned(batch, asking) : undefined;
     if (denial) return { kind: "denied", batch, denial };
@@ -432,16 +434,22 @@ function createSeals(parts: Parts): Pick<BatchStore, "readPlan" | "seal"> {
 /**
  * The batch as its events record it, also if a person accepted another row on this machine.
  *
+ * @returns also the events of its plans
  * @throws Failure `ledger.modified`
  */
-function* asRecorded(byNumber: string, { number }: Batch, by: Recorder): Work<Batch> {
+function* asRecorded(
+  byNumber: string,
+  { number }: Batch,
+  by: Recorder,
+): Work<{ batch: Batch; plans: Row[] }> {
   const [[row] = [], events = []] = yield [
     { sql: byNumber, values: [number] },
     { sql: recordedEvents, values: [number] },
   ];
   if (!row) throw new Error("the ledger lost a batch that it just had");
   const batch = batchOf(row);
-  const plan = events.findLast(({ event }) => event === "plan");
+  const plans = events.filter(({ event }) => event === "plan");
+  const plan = plans.at(-1);
   const cancelled = events.find(({ event }) => event === "cancelled");
   const recorded = plan && (rowInEvent(String(plan.data)) ?? {});
   const cancelledAt = textOrNull(cancelled?.at);
@@ -451,7 +459,29 @@ function* asRecorded(byNumber: string, { number }: Batch, by: Recorder): Work<Ba
   if (changed.length > 0 && !isAccepted(batch, stored, changed, by))
     throw batchModified(batch, changed);
   // Another login may have added an event with other columns.
-  return batchOf({ ...row, ...(recorded && immutableColumns(recorded)) });
+  return { batch: batchOf({ ...row, ...(recorded && immutableColumns(recorded)) }), plans };
+}
+
+/** True if a plan was moved here from a ledger file whose payouts are not all here yet: its rows look unsent. */
+function* isArriving(plans: Row[]): Work<boolean> {
+  const moved = plans.filter(({ data }) => sourceInEvent(String(data)) !== undefined);
+  if (moved.length === 0) return false;
+  const complete = yield* query(importedFiles);
+  const isSame = (plan: Row, file: Row) =>
+    file.login === plan.login &&
+    sourceInEvent(String(file.data)) === sourceInEvent(String(plan.data));
+  return !moved.every((plan) => complete.some((file) => isSame(plan, file)));
+}
+
+function arriving({ id }: Batch): Failure {
+  return new Failure(
+    "ledger.not-moved",
+    `Batch ${id} is from a ledger file whose move is not complete, so its payouts may be missing here.`,
+    {
+      hint: "Run the interrupted 'lenden ledger move' again, on the same machine and with the same login.",
+      operation: id,
+    },
+  );
 }
 
 /** True if a person accepted on this machine that these columns have their values. */
@@ -591,7 +621,9 @@ const countRows = "SELECT count(*) AS count FROM lenden.batch_rows WHERE batch =
 const setSealed = `UPDATE lenden.batch_rows AS r SET accepted = given.accepted, seal = given.seal
   FROM given WHERE r.batch = $1 AND r."row" = given.row`;
 
-const recordedEvents = `SELECT e.event, e.at, e.data FROM lenden.events e
+const importedFiles = `SELECT e.data, e.login FROM lenden.events e
+  WHERE e.operation IS NULL AND e.event = 'imported'`;
+const recordedEvents = `SELECT e.event, e.at, e.data, e.login FROM lenden.events e
   WHERE e.batch = $1 AND e.event IN ('plan', 'cancelled') ORDER BY e.number`;
 const planEvents = "SELECT e.data FROM lenden.events e WHERE e.batch = $1 AND e.event = 'plan'";
 
