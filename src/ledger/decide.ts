@@ -299,16 +299,23 @@ export function judgeAgain(
 
 /** The claim that a payout of unknown outcome would be, which is sent again unchanged. */
 export function claimOfResumed(one: FoundOperation, sealer: Sealer): ClaimRequest {
-  const { batchId, reference } = one;
+  const { batchId } = one;
   return {
     kind: "claim",
     intent: { ...one, asked: one.lastAsked },
-    // A row's reference was not chosen for a second payout.
-    onDuplicate:
-      batchId !== null || isGeneratedReference(reference ?? "") ? "reject" : "reject-if-unknown",
+    // Nothing was chosen now: neither a row's reference nor that of another login's order.
+    onDuplicate: "reject",
     sealer,
     ...(batchId !== null && { batchId }),
   };
+}
+
+/** Why that claim would repeat another payout, also without what others recorded of it. */
+export function repeatedByResumed(again: ClaimRequest, facts: ClaimFacts): Rejected | undefined {
+  const before = { ...facts, similar: facts.similar.map(withoutOthers) };
+  return [facts, before]
+    .map((known) => checkDuplicates(again, known))
+    .find((checked) => "kind" in checked);
 }
 
 /** The limits of a payout or a refund. What counts of the operation that it is sent as counts once. */

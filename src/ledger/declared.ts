@@ -39,14 +39,16 @@ function declaredIn(request: ClaimRequest, facts: ClaimFacts): FoundOperation | 
   if (kind === "cancel" || kind === "trigger") return undefined;
   const all = [...new Set([...(same ? [same] : []), ...replaced, ...similar])];
   if (all.every(({ others }) => others === null)) return undefined;
+  const alone = (one: FoundOperation) => {
+    return { ...facts, similar: [one], replaced: [], planned: undefined };
+  };
   const stops = (one: FoundOperation) => {
     if (kind === "refund") return one.target === target && mayHavePaid(one);
-    const alone = { ...facts, similar: [one], replaced: [], planned: undefined };
-    const checked = checkDuplicates(request, alone);
-    // A reference that is sent again pays no second time.
-    const isFreeBefore = freeBefore(request, alone) !== undefined;
-    return "kind" in checked || checked.earlier !== undefined || isFreeBefore;
+    const checked = checkDuplicates(request, alone(one));
+    return "kind" in checked || checked.earlier !== undefined;
   };
+  // A reference that is sent again pays no second time. But another one than that of this order may be the one that is.
+  const givesReference = (one: FoundOperation) => freeBefore(request, alone(one)) !== undefined;
   // One that was corrected, or a row that is sent again, has a new reference: it is the same order at any age.
   const isSameOrder = (one: FoundOperation) =>
     one === same || replaced.includes(one) || isOfSameOrder(one.reference, reference);
@@ -56,9 +58,11 @@ function declaredIn(request: ClaimRequest, facts: ClaimFacts): FoundOperation | 
   const isDeclared = (one: FoundOperation) => {
     if (one.others === null || isTest(one)) return false;
     const before = withoutOthers(one);
-    if (isSameOrder(one))
-      return !mayHavePaid(one) && (mayHavePaid(before) || (isFree(before) && !isFree(one)));
-    return (stops(before) && !stops(one)) || endsConflict(before, one);
+    if (isSameOrder(one) && !mayHavePaid(one))
+      return mayHavePaid(before) || (isFree(before) && !isFree(one));
+    if (endsConflict(before, one)) return true;
+    if (stops(one)) return false;
+    return stops(before) || (givesReference(before) && !givesReference(one));
   };
   // This person was told with an order that came after it. The chain has the order: whoever adds an event writes its time.
   const isKnown = (one: FoundOperation) => {
@@ -67,7 +71,7 @@ function declaredIn(request: ClaimRequest, facts: ClaimFacts): FoundOperation | 
     // Other orders say nothing about one that is sent again.
     const orders = isSameOrder(one) ? [one].filter((own) => own === same) : all;
     return orders.some(
-      (later) => later.orderedAt !== undefined && later.orderedAt > place && !isFree(later),
+      (later) => later.orderedAt !== undefined && later.orderedAt > place && mayHavePaid(later),
     );
   };
   return all

@@ -427,7 +427,6 @@ export function recordedByOthers(
   const paid = views.filter(({ without }) => mayHavePaid(without));
   const view = paid.find(({ without }) => isUnresolved(without)) ?? paid[0] ?? views[0];
   if (!view) return null;
-  const { login = "", at, number: place = 0 } = view.newest;
   const { state, status, code } = view.without;
   const newestOf = (times: (string | null)[]) =>
     times
@@ -435,6 +434,10 @@ export function recordedByOthers(
       .sort()
       .at(-1);
   const alike = paid.length > 0 ? paid : [view];
+  const newest = alike.map((one) => one.newest);
+  const places = newest.map(({ number = 0 }) => number);
+  const place = Math.max(...places);
+  const { login = "", at } = newest[places.indexOf(place)] ?? view.newest;
   // Each view is of another login: together they say when something was sent or accepted last.
   const acceptedAt = newestOf(alike.map(({ without }) => without.acceptedAt)) ?? null;
   const updatedAt = newestOf(alike.map(({ without }) => without.updatedAt)) ?? at;

@@ -15,7 +15,6 @@ import {
   bookedAt,
   type ClaimFacts,
   type ClaimRequest,
-  checkDuplicates,
   claimOfResumed,
   conflictOfLate,
   decideClaim,
@@ -30,6 +29,7 @@ import {
   type PlannedRow,
   payoutOf,
   refundSumsOf,
+  repeatedByResumed,
   timeOfOutcome,
   wasChecked,
 } from "../../src/ledger/decide.ts";
@@ -260,9 +260,10 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       if (!hasValidSeal(operation, request.sealer)) return { kind: "not-sealed", operation };
       const again = claimOfResumed(operation, sealer);
       const isChecked = wasChecked(operation, { sealer, nowMs: worker.now() });
-      const checked = !isChecked && checkDuplicates(again, { ...factsOf(again), limits: judged });
+      const facts = { ...factsOf(again), limits: judged };
+      const decision = isChecked ? undefined : repeatedByResumed(again, facts);
       const asked = operation.lastAsked;
-      if (checked && "kind" in checked) return { kind: "repeats", decision: checked, asked };
+      if (decision) return { kind: "repeats", decision, asked };
       takeOver(read, now, { asked });
       return { kind: "taken", operation, asked };
     }

@@ -210,6 +210,28 @@ describeEach(databases, "an unsettled payout that this person did not order", ({
   });
 });
 
+describeEach(databases, "a payout that others opened again", ({ share }) => {
+  test.each(["accepted", "accepted, and Cancelled as others say"])(
+    "is not resumed beside the same that was %s",
+    async (what) => {
+      const { ledger, as, asBob } = await withBob(await share());
+      const first = await claimed(ledger, to("X-1"));
+      await record(ledger, first, unknown);
+      await as("alice", () => learn(ledger, first, notCreated));
+      const second = await claimed(ledger, to("X-2"));
+      await record(ledger, second, accepted);
+      await asBob(async () => record(ledger, await claimed(ledger, to("X-1")), unknown));
+      if (what !== "accepted") await asBob(() => learn(ledger, second, cancelled));
+
+      const resumed = await ledger.resume({ seen: await found(ledger, first), sealer });
+
+      expect(resumed).toMatchObject({
+        ...{ kind: "repeats", decision: { kind: "duplicate", earlier: { id: second.id } } },
+      });
+    },
+  );
+});
+
 describeEach(databases, "a payout whose reference replaces another one", ({ share }) => {
   const again = (onDuplicate: "reject" | "send", reference = "S-1-lenden2") =>
     ({
@@ -484,15 +506,19 @@ describeEach(databases, "a claim beside what another login recorded:", ({ share 
     expect(await ledger.claim(request)).toMatchObject({ declared });
   });
 
-  test("an unknown payout as accepted long ago", async () => {
+  test.each([
+    ["A", "B"],
+    ["S-1-lenden2", "S-1"],
+  ])("an unknown payout %s as accepted long ago, before %s", async (reference, next) => {
     const { ledger, asBob, pass } = await withBob(await share());
     const { sent: _, ...shown } = accepted;
     pass(-48);
-    const operation = await claimed(ledger, payout("A", { asked }));
+    const operation = await claimed(ledger, payout(reference, { asked }));
     await record(ledger, operation, unknown);
     await asBob(() => learn(ledger, operation, shown));
     pass(48);
-    const request = { intent: again, onDuplicate: "reject", sealer } as const;
+    const intent = payout(next, { asked });
+    const request = { intent, onDuplicate: "reject", sealer } as const;
     expect(await ledger.claim(request)).toMatchObject({ declared: { id: operation.id } });
   });
 
@@ -509,6 +535,51 @@ describeEach(databases, "a claim beside what another login recorded:", ({ share 
     const intent = payout("C", { asked });
     const third = await ledger.preview({ intent, onDuplicate: "reject", sealer });
     expect(third).toMatchObject({ declared: { id: first.id, others: { login: "bob" } } });
+  });
+
+  test("is told again if what was ordered since then was rejected", async () => {
+    const { ledger, asBob, pass } = await withBob(await share());
+    const { sent: _, ...shown } = accepted;
+    pass(-23);
+    const first = await claimed(ledger, payout("A", { asked }));
+    await record(ledger, first, unknown);
+    await asBob(() => learn(ledger, first, shown));
+    pass(23);
+    const second = await ledger.claim({ intent: again, onDuplicate: "send", sealer });
+    if (second.kind !== "new") throw new Error("the same was not ordered again");
+    await record(ledger, second.operation, { state: "REFUSED", code: "rejected", sent: true });
+    pass(2);
+    const intent = payout("C", { asked });
+    const third = await ledger.preview({ intent, onDuplicate: "reject", sealer });
+    expect(third).toMatchObject({ declared: { id: first.id, others: { login: "bob" } } });
+  });
+
+  test("is told whatever a third login recorded before", async () => {
+    const { ledger, as, asBob } = await withBob(await share());
+    const first = await claimed(ledger, payout("A", { asked }));
+    await record(ledger, first, unknown);
+    await as("alice", () => learn(ledger, first, notCreated));
+    await record(ledger, await claimed(ledger, payout("A", { asked })), accepted);
+    await asBob(() => learn(ledger, first, cancelled));
+    const request = { intent: again, onDuplicate: "reject", sealer } as const;
+    expect(await ledger.preview(request)).toMatchObject({
+      ...{ declared: { id: first.id, others: { login: "bob" } } },
+    });
+  });
+
+  test("is told before the reference of another one is used again", async () => {
+    const { ledger, asBob } = await withBob(await share());
+    const [rejected, next] = ["X", "Y"].map((last) => `LD-01KASW000000000000000000${last}Z`);
+    const free = await claimed(ledger, payout(String(rejected), { asked }));
+    await record(ledger, free, { state: "REFUSED", code: "rejected", sent: true });
+    const first = await claimed(ledger, payout("A", { asked }));
+    await record(ledger, first, unknown);
+    await asBob(() => learn(ledger, first, notCreated));
+    const intent = payout(String(next), { asked });
+    const request = { intent, onDuplicate: "reject", isReferenceMade: true, sealer } as const;
+    expect(await ledger.preview(request)).toMatchObject({
+      ...{ kind: "resumed", operation: { id: free.id }, declared: { id: first.id } },
+    });
   });
 
   test("is told before a row is sent again, whatever was ordered since then", async () => {

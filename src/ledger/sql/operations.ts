@@ -10,7 +10,6 @@ import {
   type ClaimDecision,
   type ClaimFacts,
   type ClaimRequest,
-  checkDuplicates,
   claimOfResumed,
   conflictOfLate,
   decideClaim,
@@ -25,6 +24,7 @@ import {
   judgeAgain,
   type Ordered,
   outcomeOfTaken,
+  repeatedByResumed,
   resumedAnswer,
   timeOfOutcome,
   wasChecked,
@@ -352,8 +352,8 @@ class Group {
     const by = { sealer, nowMs: asking.nowMs };
     if (!wasChecked(operation, by)) {
       const [facts] = yield* this.#factsOf([again]);
-      const checked = facts && checkDuplicates(again, { ...facts, limits: judged });
-      if (checked && "kind" in checked) return { kind: "repeats", decision: checked, asked };
+      const decision = facts && repeatedByResumed(again, { ...facts, limits: judged });
+      if (decision) return { kind: "repeats", decision, asked };
     }
     if (confirmed && !isDeepStrictEqual(asked, confirmed)) return { kind: "moved", operation };
     yield* this.#write.loseIfEnded();
