@@ -8,13 +8,13 @@ import { type BatchStatus, readStatus, recordedStatus, type Sum } from "./status
 /**
  * Cancels the rows of a batch that were not sent.
  *
- * @param confirm asks the user, while no other process can send the batch
+ * @param confirm asks the user, while no other process can send the batch; `isArriving` as that of a batch
  * @throws Failure `batch.nothing-to-cancel`; nothing changed
  */
 export async function cancelBatch(
   planned: Batch,
   ledger: Ledger,
-  confirm: (status: BatchStatus) => Promise<void>,
+  confirm: (status: BatchStatus, isArriving: boolean) => Promise<void>,
 ): Promise<BatchStatus> {
   const batch = await claimPlanned(planned, "cancel", ledger);
   try {
@@ -28,7 +28,7 @@ export async function cancelBatch(
         { hint: uncertain.count > 0 ? unknownText(uncertain) : inspect, operation: batch.id },
       );
     }
-    await confirm(status);
+    await confirm(status, batch.isArriving ?? false);
     return readStatus(await ledger.batches.cancel(batch), ledger);
   } catch (error) {
     await ledger.batches.release(batch);

@@ -29,7 +29,11 @@ export interface BatchStore extends BatchResults {
    * @throws Failure `ledger.modified` if the batch is not as its events record, and no person accepted that here
    */
   claim(file: BatchFile, which: WhichBatch): Promise<BatchClaim>;
-  /** Locks a batch that was planned before; no limit keeps one from being cancelled. @throws Failure as `claim` does */
+  /**
+   * Locks a batch that was planned before; neither a limit nor an incomplete move keeps one from being cancelled.
+   *
+   * @throws Failure as `claim` does
+   */
   claimPlanned(batch: Batch, purpose?: "send" | "cancel"): Promise<PlannedClaim>;
   /** Ends the lock. */
   release(batch: Batch): Promise<void>;
@@ -231,6 +235,8 @@ export interface Batch {
   holder: Holder | null;
   /** Null while it is being planned: nothing of it was sent then. */
   plan: Plan | null;
+  /** Once it is claimed: true if its ledger file is not moved completely, so that paid rows may look unsent. */
+  isArriving?: boolean;
 }
 
 /** A file that becomes a batch. */

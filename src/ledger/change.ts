@@ -46,8 +46,14 @@ export type OutcomeAnswer =
   | { kind: "id-taken"; by: string }
   /** The operation was changed meanwhile, or this process does not hold it. Nothing was recorded. */
   | { kind: "moved"; operation: Operation }
-  /** This process holds the operation now; `asked`: what is to be sent. */
-  | { kind: "taken"; operation: Operation; asked: Operation["asked"] }
+  /** This process holds the operation now; `asked`: what is to be sent; `earlier` and `declared` as of a claim. */
+  | {
+      kind: "taken";
+      operation: Operation;
+      asked: Operation["asked"];
+      earlier?: Operation | undefined;
+      declared?: FoundOperation;
+    }
   | { kind: "other-key"; operation: Operation }
   /** I11: its seal is missing or wrong. Nothing was recorded. */
   | { kind: "not-sealed"; operation: FoundOperation }

@@ -299,23 +299,16 @@ export function judgeAgain(
 
 /** The claim that a payout of unknown outcome would be, which is sent again unchanged. */
 export function claimOfResumed(one: FoundOperation, sealer: Sealer): ClaimRequest {
-  const { batchId } = one;
+  const { batchId, reference } = one;
   return {
     kind: "claim",
     intent: { ...one, asked: one.lastAsked },
-    // Nothing was chosen now: neither a row's reference nor that of another login's order.
-    onDuplicate: "reject",
+    // A row's reference was not chosen for a second payout.
+    onDuplicate:
+      batchId !== null || isGeneratedReference(reference ?? "") ? "reject" : "reject-if-unknown",
     sealer,
     ...(batchId !== null && { batchId }),
   };
-}
-
-/** Why that claim would repeat another payout, also without what others recorded of it. */
-export function repeatedByResumed(again: ClaimRequest, facts: ClaimFacts): Rejected | undefined {
-  const before = { ...facts, similar: facts.similar.map(withoutOthers) };
-  return [facts, before]
-    .map((known) => checkDuplicates(again, known))
-    .find((checked) => "kind" in checked);
 }
 
 /** The limits of a payout or a refund. What counts of the operation that it is sent as counts once. */

@@ -17,6 +17,8 @@ import type { FoundOperation } from "./operation.ts";
  * writer of a shared ledger can record anything in his own login, so whoever sends the same again is told.
  */
 
+type Sending = Extract<ClaimDecision, { kind: "new" | "resumed" }>;
+
 /** Adds to a claim that goes through what would stop it without the events of another login. */
 export function withDeclared(
   decision: ClaimDecision,
@@ -24,13 +26,22 @@ export function withDeclared(
   facts: ClaimFacts,
 ): ClaimDecision {
   if (decision.kind !== "new" && decision.kind !== "resumed") return decision;
+  const declared = declaredBeside(decision, request, facts);
+  return declared ? { ...decision, declared } : decision;
+}
+
+/** What would stop an order without the events of another login. */
+export function declaredBeside(
+  decision: Sending,
+  request: ClaimRequest,
+  facts: ClaimFacts,
+): FoundOperation | undefined {
   const isNew = decision.kind === "new" || decision.isReopened;
   const isToSend =
     !request.found &&
     (isNew || !wasChecked(decision.operation, { ...request, nowMs: facts.nowMs }));
   const same = decision.kind === "resumed" ? decision.operation : undefined;
-  const declared = isToSend ? declaredIn(request, { ...facts, same }) : undefined;
-  return declared ? { ...decision, declared } : decision;
+  return isToSend ? declaredIn(request, { ...facts, same }) : undefined;
 }
 
 function declaredIn(request: ClaimRequest, facts: ClaimFacts): FoundOperation | undefined {

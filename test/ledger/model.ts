@@ -15,6 +15,7 @@ import {
   bookedAt,
   type ClaimFacts,
   type ClaimRequest,
+  checkDuplicates,
   claimOfResumed,
   conflictOfLate,
   decideClaim,
@@ -29,7 +30,6 @@ import {
   type PlannedRow,
   payoutOf,
   refundSumsOf,
-  repeatedByResumed,
   timeOfOutcome,
   wasChecked,
 } from "../../src/ledger/decide.ts";
@@ -260,12 +260,11 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       if (!hasValidSeal(operation, request.sealer)) return { kind: "not-sealed", operation };
       const again = claimOfResumed(operation, sealer);
       const isChecked = wasChecked(operation, { sealer, nowMs: worker.now() });
-      const facts = { ...factsOf(again), limits: judged };
-      const decision = isChecked ? undefined : repeatedByResumed(again, facts);
+      const checked = !isChecked && checkDuplicates(again, { ...factsOf(again), limits: judged });
       const asked = operation.lastAsked;
-      if (decision) return { kind: "repeats", decision, asked };
+      if (checked && "kind" in checked) return { kind: "repeats", decision: checked, asked };
       takeOver(read, now, { asked });
-      return { kind: "taken", operation, asked };
+      return { kind: "taken", operation, asked, ...checked };
     }
     const { remoteId, state: next } = request.outcome;
     const other =

@@ -210,6 +210,13 @@ describe("ledger move", () => {
       const denied = await remote(send);
       expect([denied.code, errorOf(denied).reason]).toEqual([1, "ledger.not-moved"]);
     }
+    const id = String(batch?.id);
+    const cancelled = await remote(["payout", "batch", "cancel", id]);
+    expect([cancelled.code, cancelled.stderr]).toEqual([4, expect.stringContaining("may be paid")]);
+    // What another login says of the file does not end its move.
+    await rows(`INSERT INTO lenden.events (number, at, event, data, hash, commit_id, login)
+      SELECT number + 1000, at, 'imported', json_build_object('source', data::json ->> 'source'), hash, 0, 'mallory'
+      FROM lenden.events WHERE event = 'plan'`);
     expect(await merchant.lenden(move(url))).toMatchObject({ code: 0 });
     for (const send of sends) expect(await remote(send)).toMatchObject({ code: 0 });
     expect(await merchant.count("payouts")).toBe(3);

@@ -211,8 +211,8 @@ describeEach(databases, "an unsettled payout that this person did not order", ({
 });
 
 describeEach(databases, "a payout that others opened again", ({ share }) => {
-  test.each(["accepted", "accepted, and Cancelled as others say"])(
-    "is not resumed beside the same that was %s",
+  test.each(["earlier", "declared"] as const)(
+    "is resumed with a warning about the same that was accepted: %s",
     async (what) => {
       const { ledger, as, asBob } = await withBob(await share());
       const first = await claimed(ledger, to("X-1"));
@@ -221,13 +221,11 @@ describeEach(databases, "a payout that others opened again", ({ share }) => {
       const second = await claimed(ledger, to("X-2"));
       await record(ledger, second, accepted);
       await asBob(async () => record(ledger, await claimed(ledger, to("X-1")), unknown));
-      if (what !== "accepted") await asBob(() => learn(ledger, second, cancelled));
+      if (what === "declared") await asBob(() => learn(ledger, second, cancelled));
 
       const resumed = await ledger.resume({ seen: await found(ledger, first), sealer });
 
-      expect(resumed).toMatchObject({
-        ...{ kind: "repeats", decision: { kind: "duplicate", earlier: { id: second.id } } },
-      });
+      expect(resumed).toMatchObject({ kind: "taken", [what]: { id: second.id } });
     },
   );
 });

@@ -98,7 +98,7 @@ export async function compareLedger(
 
 /** True if a ledger file was completely copied to a server. */
 export async function hasLedger(file: Database, { read }: Connection): Promise<boolean> {
-  return isImported(sourceOf(file), read);
+  return (await read(importedSql, sourceOf(file))).length > 0;
 }
 
 /** The hash of its first event, which tells ledger files apart. */
@@ -107,11 +107,13 @@ function sourceOf(file: Database): string | null {
   return textOrNull(first?.hash);
 }
 
+/** True if this login copied the whole file: another one may have added such an event. */
 async function isImported(source: string | null, query: Query): Promise<boolean> {
-  const sql =
-    "SELECT 1 FROM lenden.events WHERE operation IS NULL AND event = 'imported' AND data::json ->> 'source' = $1";
-  return (await query(sql, source)).length > 0;
+  return (await query(`${importedSql} AND login = session_user`, source)).length > 0;
 }
+
+const importedSql =
+  "SELECT 1 FROM lenden.events WHERE operation IS NULL AND event = 'imported' AND data::json ->> 'source' = $1";
 
 /** Last and once: they have no IDs of their own. The event shows that the whole file was copied. */
 async function copyCallbacks(

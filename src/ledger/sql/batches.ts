@@ -208,13 +208,14 @@ function createLocks(
     const by = yield* otherHolder(write, batch, since);
     if (by) return { kind: "held", batch, by };
     if (batch.cancelledAt !== null) return { kind: "cancelled", batch };
-    if (purpose === "send" && (yield* isArriving(plans))) throw arriving(batch);
+    const isArriving = yield* isOfIncompleteMove(plans);
+    if (isArriving && purpose === "send") throw arriving(batch);
     const asking = { ...limits.ask(yield* account.read(), write), nowMs: Date.parse(since) };
     const denial = purpose === "send" ? yield* limits.ofPlanned(batch, asking) : undefined;
     if (denial) return { kind: "denied", batch, denial };
     const holder = write.holder(since);
     write.send({ sql: lock, values: [batch.number, holder.lock, since], rows: 1 });
-    return { kind: "ours", batch: { ...batch, holder } };
+    return { kind: "ours", batch: { ...batch, holder, ...(isArriving && { isArriving }) } };
   }
   /** Locked from the start. A batch that was claimed and never planned is the file as it is now. */
   function* store(write: Write, file: BatchFile, since: string): Work<Batch> {
@@ -463,7 +464,7 @@ function* asRecorded(
 }
 
 /** True if a plan was moved here from a ledger file whose payouts are not all here yet: its rows look unsent. */
-function* isArriving(plans: Row[]): Work<boolean> {
+function* isOfIncompleteMove(plans: Row[]): Work<boolean> {
   const moved = plans.filter(({ data }) => sourceInEvent(String(data)) !== undefined);
   if (moved.length === 0) return false;
   const complete = yield* query(importedFiles);
@@ -473,12 +474,12 @@ function* isArriving(plans: Row[]): Work<boolean> {
   return !moved.every((plan) => complete.some((file) => isSame(plan, file)));
 }
 
-function arriving({ id }: Batch): Failure {
+function arriving({ id, login }: Batch): Failure {
   return new Failure(
     "ledger.not-moved",
-    `Batch ${id} is from a ledger file whose move is not complete, so its payouts may be missing here.`,
+    `Batch ${id} is from a ledger file whose move is not complete.`,
     {
-      hint: "Run the interrupted 'lenden ledger move' again, on the same machine and with the same login.",
+      hint: `On the machine with that file, run 'lenden ledger move <url>' again with login ${login}. If the file is lost, find out which rows were paid, and run 'lenden payout batch cancel ${id}'.`,
       operation: id,
     },
   );

@@ -10,6 +10,7 @@ import {
   type ClaimDecision,
   type ClaimFacts,
   type ClaimRequest,
+  checkDuplicates,
   claimOfResumed,
   conflictOfLate,
   decideClaim,
@@ -24,12 +25,11 @@ import {
   judgeAgain,
   type Ordered,
   outcomeOfTaken,
-  repeatedByResumed,
   resumedAnswer,
   timeOfOutcome,
   wasChecked,
 } from "../decide.ts";
-import { withDeclared } from "../declared.ts";
+import { declaredBeside, withDeclared } from "../declared.ts";
 import { readEvent, takenOver } from "../events.ts";
 import { createOperation, storableOutcome, takeoverEvent } from "../intent.ts";
 import type { Denial, LimitFacts, Sender, Use } from "../limits.ts";
@@ -350,15 +350,21 @@ class Group {
     if (!hasValidSeal(operation, sealer)) return { kind: "not-sealed", operation };
     const asked = operation.lastAsked;
     const by = { sealer, nowMs: asking.nowMs };
-    if (!wasChecked(operation, by)) {
-      const [facts] = yield* this.#factsOf([again]);
-      const decision = facts && repeatedByResumed(again, { ...facts, limits: judged });
-      if (decision) return { kind: "repeats", decision, asked };
-    }
+    const [facts] = wasChecked(operation, by) ? [] : yield* this.#factsOf([again]);
+    const checked = facts && checkDuplicates(again, { ...facts, limits: judged });
+    if (checked && "kind" in checked) return { kind: "repeats", decision: checked, asked };
+    const resumed = {
+      kind: "resumed",
+      operation,
+      isReopened: false,
+      earlier: checked?.earlier,
+    } as const;
+    const declared = facts && declaredBeside(resumed, again, facts);
     if (confirmed && !isDeepStrictEqual(asked, confirmed)) return { kind: "moved", operation };
     yield* this.#write.loseIfEnded();
     yield* this.#takeOver(operation, this.#ordered(operation, { asked }, by), null);
-    return { kind: "taken", operation: { ...operation, ...operation.trusted }, asked };
+    const taken = { ...operation, ...operation.trusted };
+    return { kind: "taken", operation: taken, asked, ...checked, ...(declared && { declared }) };
   }
 
   *#claim(request: ClaimRequest, facts: ClaimFacts): Work<ClaimAnswer> {

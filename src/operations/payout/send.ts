@@ -4,6 +4,7 @@ import { formatTime } from "../../domain/local-time.ts";
 import type { ClaimAnswer } from "../../ledger/change.ts";
 import type { Operation } from "../../ledger/operation.ts";
 import { assertFree } from "../compare.ts";
+import { declaredByOther } from "../declared-text.ts";
 import { checkClock, createClockWatch, type OperationDeps } from "../deps.ts";
 import { deniedFailure } from "../limits.ts";
 import { recorded, statusIn } from "../record-outcome.ts";
@@ -14,6 +15,7 @@ import {
   claimReference,
   notSealed,
   type PayoutRepeat,
+  possibleDuplicate,
   sentWithOtherKey,
 } from "./claim.ts";
 import { compare, orderOf, type PayoutOrder, payoutBody } from "./order.ts";
@@ -83,7 +85,10 @@ export async function resendPayout(
     await checkClaim(orderOf({ id: read.id, asked: taken.asked }), taken.decision, ledger, true);
   if (taken.kind !== "taken")
     throw await how.moved(taken.kind === "moved" ? taken.operation : read);
-  const { operation, asked } = taken;
+  const { operation, asked, earlier, declared } = taken;
+  const { reference } = operation;
+  if (earlier) deps.notice(...possibleDuplicate(earlier, reference));
+  if (declared) deps.notice(...declaredByOther(declared, reference));
   const { restsSinceMs } = how;
   const claim = { kind: "resumed", operation, asked, restsSinceMs, wasClockSet } as const;
   return sendClaimed(orderOf({ id: operation.id, asked }), claim, deps);

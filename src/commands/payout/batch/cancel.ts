@@ -29,9 +29,14 @@ export const batchCancel = defineCommand({
       return readStatus(batch, ledger);
     }
     const { cancelBatch, unknownText } = await import("../../../batches/cancel.ts");
-    const cancelled = await cancelBatch(batch, ledger, ({ total, sums }) =>
-      context.ui.confirm(questionOf(batch, total, sums)),
-    );
+    const cancelled = await cancelBatch(batch, ledger, ({ total, sums }, isArriving) => {
+      if (isArriving)
+        context.ui.notice(
+          `Batch ${batch.id} is from a ledger file whose move is not complete: rows that look unsent may be paid.`,
+          "ledger.not-moved",
+        );
+      return context.ui.confirm(questionOf(batch, total, sums));
+    });
     const { uncertain } = cancelled.sums;
     if (uncertain.count > 0) context.ui.notice(unknownText(uncertain), "batch.outcome-unknown");
     return cancelled;
