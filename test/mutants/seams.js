@@ -106,6 +106,9 @@ export const seams = {
   ofKey: decoratedAt("ledger/decide.ts", "isOfKey"),
   /** What a person is told of it who sends the same. */
   declared: decoratedAt("ledger/declared.ts", "withDeclared"),
+  declaredBeside: decoratedAt("ledger/declared.ts", "declaredBeside"),
+  /** The ledger file that a plan came from. */
+  source: decoratedAt("ledger/plan.ts", "sourceInEvent"),
   sameOrder: decoratedAt("domain/new-reference.ts", "isOfSameOrder"),
   /** Whether the duplicates of an unsettled payout were checked when it was ordered. */
   wasChecked: decoratedAt("ledger/decide.ts", "wasChecked"),

@@ -191,4 +191,26 @@ export const otherLoginBugs = [
     },
     tests: inLedger("whose record differed"),
   },
+  {
+    name: "others: who resolves a payout is told nothing of what others recorded",
+    seam: "declaredBeside",
+    decorate: () => () => undefined,
+    tests: inLedger("is resumed with a warning"),
+  },
+  {
+    name: "others: an older event of another login hides the newest",
+    seam: "others",
+    decorate: (others) => (logins, operation, history) => {
+      const found = others(logins, operation, history);
+      const [first] = history.filter(({ login }) => login !== logins.own);
+      return found && { ...found, login: first.login, place: first.number };
+    },
+    tests: inLedger("whatever a third login recorded before"),
+  },
+  {
+    name: "move: a batch is sent before its payouts are there",
+    seam: "source",
+    decorate: () => () => undefined,
+    tests: ["test/ledger/move.test.ts", "-t", "before its payouts arrived"],
+  },
 ];
