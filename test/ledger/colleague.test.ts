@@ -658,16 +658,18 @@ describe("a colleague with psql", () => {
   });
 
   serverTest(
-    "inserts an event far above the head, and a batch is planned all the same",
+    "inserts an event above the head, and nothing is recorded that would look older",
     async () => {
       await shop.alter(`INSERT INTO events (number, batch, at, event, data, commit_id, hash)
       SELECT 1000000000000, e.batch, e.at, 'late', '{}', e.commit_id, e.hash FROM events e
       WHERE e.batch = (SELECT number FROM batches WHERE name = 'june.csv') LIMIT 1`);
       const path = fileOf("ref,amount,to,method\nNEXT-1,23,01711000023,bkash\n", "next.csv");
 
-      const sent = await shop.annBuilt([...orders.batch(path, [1, 23]), "--allow-duplicates"]);
+      const line = [...orders.batch(path, [1, 23]), "--allow-duplicates", "--json"];
+      const sent = await shop.annBuilt(line);
 
-      expect(sent.code).toBe(0);
+      expect([sent.code, errorOf(sent).reason]).toEqual([1, "ledger.modified"]);
+      expect(shop.moved()).toEqual([]);
     },
   );
 

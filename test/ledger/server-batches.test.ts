@@ -165,24 +165,6 @@ serverTest("a batch that was cancelled before it was planned is not planned", as
   });
 });
 
-/** An event above all others, which a colleague inserts while a file is checked. */
-const farEvent = `INSERT INTO lenden.events (number, at, event, data, commit_id, hash)
-  VALUES (1000000000000000, '2026-11-20T10:00:00.000Z', 'x', '{}', '', '')`;
-
-serverTest(
-  "a plan is compared with what was sent since its check, whatever is above the head",
-  async () => {
-    const { openLedger, run } = await shared();
-    const [one, other] = [await openLedger(), await openLedger()];
-    const batch = ours(await one.batches.claim(file, whichBatch));
-    await run(farEvent);
-    const checkedUpTo = await one.newestEvent();
-    await claimed(other, payout("R-1"));
-    const rows = () => rowsOf(2);
-    expect(await one.batches.plan(batch, planning(rows, checkedUpTo))).toEqual({ kind: "changed" });
-  },
-);
-
 serverTest("a plan that is rejected leaves no row, and can be created later", async () => {
   const { open, run } = await shared();
   const [one, other] = [await open(), await open()];

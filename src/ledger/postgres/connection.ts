@@ -438,6 +438,7 @@ class Transaction {
     const lockSql = `WITH locked AS MATERIALIZED (SELECT h.*, h.tableoid AS head_table FROM lenden.head h FOR UPDATE)
       SELECT locked.*, ${seen} AS seen, pg_current_xact_id() AS server_id,
         (SELECT max(o.number) FROM lenden.operations o) AS newest_operation,
+        (SELECT max(e.number) FROM lenden.events e) AS newest_event,
         set_config('lock_timeout', '${rowLockMs}', true) FROM locked`;
     const waitsMs = lockWaitMs(opened);
     opened.hasHead = false;
@@ -529,6 +530,8 @@ class Transaction {
     this.#opened.hasHead = true;
     requireKnown(row);
     this.head = { number: BigInt(row.number ?? 0), hash: row.hash ?? "" };
+    // What is recorded from now on would look older than such an event.
+    if (BigInt(row.newest_event ?? 0) > this.head.number) throw eventAboveHead(row);
     // A writer may put the head back: the next operation has to be the newest all the same.
     const [counted, newest] = [BigInt(row.operation ?? 0), BigInt(row.newest_operation ?? 0)];
     this.#operation = counted > newest ? counted : newest;
@@ -614,6 +617,17 @@ function requireKnown({ version }: Row): void {
   throw new Failure("ledger.older-version", "Cannot use the ledger: an older lenden created it.", {
     hint: "Run 'lenden ledger init' with the login that created it.",
   });
+}
+
+/** Lenden moves the head with each event. */
+function eventAboveHead({ number, newest_event: event }: Row): Failure {
+  return new Failure(
+    "ledger.modified",
+    `Cannot record anything: event ${event} is above the ledger's newest event, ${number}.`,
+    {
+      hint: "To find such events, run 'lenden ledger check'. Only the owner of the tables can delete them.",
+    },
+  );
 }
 
 /** @throws Failure `ledger.server-version` */
