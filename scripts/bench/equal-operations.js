@@ -116,10 +116,8 @@ function fillFile(directory, statements) {
 
 /** @param {Cluster} cluster @param {string} url @param {string[]} statements */
 function fillServer(cluster, url, statements) {
-  const head = `UPDATE lenden.head SET operation = (SELECT max(number) FROM lenden.operations),
-    number = (SELECT max(number) FROM lenden.events), hash = '${hash}'`;
   const tables = ["operations", "events"].map((name) => `VACUUM ANALYZE lenden.${name}`);
-  cluster.run(url, [...statements, head, ...tables].join(";"));
+  cluster.run(url, [...statements, ...tables].join(";"));
 }
 
 const hash = "f".repeat(64);

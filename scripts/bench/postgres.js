@@ -174,7 +174,6 @@ function fillSql(count) {
       o.created_at, o.updated_at, o.account, o.key_hash, o.base_url, o.origin, o.actor,
       '017' || lpad((n % 5000)::text, 8, '0'), o.method_id, o.method_name, o.phase, o.accepted_at
     FROM lenden.operations o, generate_series(1, ${count}) AS n WHERE o.number = 1;
-    UPDATE lenden.head SET operation = ${count + 1};
     VACUUM ANALYZE lenden.operations;`;
 }
 

@@ -267,7 +267,8 @@ describe("batch send", () => {
     SELECT number, 1, 2, 'R' || number, 100, '01912345678', '01912345678', 'm', 'bkash', '[]', 0
     FROM batches WHERE name = 'other.csv';
     INSERT INTO events (number, batch, at, event, data, commit_id, hash, login)
-    SELECT 1000000 + number, number, created_at, 'plan', '{}', '', '', 'other' FROM batches
+    SELECT (SELECT max(number) FROM events) + row_number() OVER (ORDER BY number), number, created_at,
+      'plan', '{}', '', '', 'other' FROM batches
     WHERE name = 'other.csv' AND row_count IS NOT NULL`;
   const expectRejected = async (run: (...line: string[]) => Promise<Outcome>, file: string) => {
     const line = [file, "--method", "bkash", "--allow-duplicates", "--json"];

@@ -160,25 +160,19 @@ const addedOrMissing: [string, string, string][] = [
 const changeIndex =
   "DROP INDEX by_reference; CREATE INDEX by_reference ON operations (account, reference)";
 
-const changedSchemas: Record<string, [string, string, string][]> = {
-  SQLite: [
-    [
-      "trigger",
-      "added",
-      "CREATE TRIGGER quiet AFTER INSERT ON operations BEGIN DELETE FROM batches; END",
-    ],
-    ["view", "added", "CREATE VIEW everything AS SELECT * FROM operations"],
-    ["table", "added", "CREATE TABLE more (x)"],
-    ["index", "missing", "DROP INDEX by_reference"],
-    ["index", "changed", changeIndex],
-    ["table", "changed", "ALTER TABLE operations ADD COLUMN more TEXT"],
+/** What the owner of a ledger file can change, and the check finds. */
+const changedSchema: [string, string, string][] = [
+  [
+    "trigger",
+    "added",
+    "CREATE TRIGGER quiet AFTER INSERT ON operations BEGIN DELETE FROM batches; END",
   ],
-  PostgreSQL: [
-    ["table", "changed", "UPDATE head SET number = number - 1"],
-    ["table", "changed", "UPDATE head SET operation = operation - 1"],
-    ["table", "changed", "DELETE FROM events WHERE number = (SELECT max(number) FROM events)"],
-  ],
-};
+  ["view", "added", "CREATE VIEW everything AS SELECT * FROM operations"],
+  ["table", "added", "CREATE TABLE more (x)"],
+  ["index", "missing", "DROP INDEX by_reference"],
+  ["index", "changed", changeIndex],
+  ["table", "changed", "ALTER TABLE operations ADD COLUMN more TEXT"],
+];
 
 describe.each([
   ["SQLite", sqlite],
@@ -292,7 +286,7 @@ describe.each([
   });
 
   describe("finds an added or missing row, or a changed schema", () => {
-    test.each([...addedOrMissing, ...(changedSchemas[name] ?? [])])(
+    test.each([...addedOrMissing, ...(name === "SQLite" ? changedSchema : [])])(
       "%s %s: %s",
       async (kind, problem, sql) => {
         const { modified } = await foundAfter(sql);

@@ -199,7 +199,7 @@ const copied: Record<string, string> = {
 /** What a copy needs of its own to be no duplicate for the server. */
 const freshValues: Record<string, Record<string, string>> = {
   operations: { id: "id || 'X'", reference: "reference || 'X'", number: "number + 1000" },
-  events: { number: "(SELECT number + 1 FROM head)" },
+  events: { number: "(SELECT max(number) + 1 FROM events)" },
   batches: { id: "id || 'X'", identity: "identity || '0'", number: "number + 1000" },
   batch_rows: { row: '"row" + 1' },
   processes: { id: "id || 'X'" },

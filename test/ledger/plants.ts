@@ -5,6 +5,7 @@ import {
   declare,
   type ForgedEvent,
   insert,
+  nextOperation,
   plant,
   recipients,
   type SharedShop,
@@ -80,8 +81,7 @@ export const plants: [string, Attack][] = [
     async (shop) => {
       const intents = "SELECT data FROM events WHERE event = 'intent' ORDER BY number LIMIT 1";
       const { rows } = await shop.colleague.query(intents);
-      const { rows: heads } = await shop.colleague.query("SELECT operation FROM head");
-      const operation = BigInt(heads[0].operation) + 1n;
+      const operation = await nextOperation(shop);
       await shop.append({ operation, event: "intent", data: JSON.parse(rows[0].data) });
     },
   ],
@@ -89,7 +89,7 @@ export const plants: [string, Attack][] = [
     "the number of the next event",
     (shop) =>
       shop.alter(`INSERT INTO events (number, at, event, data, commit_id, hash)
-        SELECT number + 1, '2026-11-20T10:00:00.000Z', 'x', '{}', '', '' FROM head`),
+        SELECT max(number) + 1, '2026-11-20T10:00:00.000Z', 'x', '{}', '', '' FROM events`),
   ],
   [
     "an account and a key",
@@ -145,8 +145,7 @@ export async function flood(shop: SharedShop, which: string, count = 60): Promis
     `SELECT e.data FROM events e JOIN operations o ON o.number = e.operation
      WHERE e.event = 'intent' AND ${which} ORDER BY e.number LIMIT 1`,
   );
-  const { rows: heads } = await colleague.query("SELECT operation FROM head");
-  const first = BigInt(heads[0].operation) + 1n;
+  const first = await nextOperation(shop);
   const [now, longAgo] = [new Date().toISOString(), "2020-01-01T00:00:00.000Z"];
   const planted: ForgedEvent[] = [];
   for (let place = 0; place < count; place += 1) {
@@ -166,5 +165,4 @@ export async function flood(shop: SharedShop, which: string, count = 60): Promis
     planted.push(...events);
   }
   await append(...planted);
-  await colleague.query("UPDATE head SET operation = $1", [String(first + BigInt(count) - 1n)]);
 }

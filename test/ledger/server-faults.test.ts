@@ -17,14 +17,17 @@ import {
 
 /** Makes the ledger what it was before, as a lagging replica or a restored backup would be. */
 async function rollBack({ run }: Pick<LedgerDatabase, "run">, before: Record<string, unknown>) {
-  const { number, hash, operation } = before;
+  const { number, operation } = before;
   await run(`DELETE FROM events WHERE number > ${number};
-    DELETE FROM operations WHERE number > ${operation};
-    UPDATE head SET number = ${number}, hash = '${hash}', operation = ${operation}`);
+    DELETE FROM operations WHERE number > ${operation}`);
 }
 
 const headOf = async ({ run }: Pick<LedgerDatabase, "run">) =>
-  (await run("SELECT number, hash, operation FROM head"))[0] ?? {};
+  (
+    await run(
+      "SELECT max(e.number) AS number, max(o.number) AS operation FROM events e, operations o",
+    )
+  )[0] ?? {};
 
 /** Statements wait 99 milliseconds for a lock, and not ten seconds. */
 const impatient: CutProxy["replaces"] = ["lock_timeout = '10s'", "lock_timeout = '99 '"];

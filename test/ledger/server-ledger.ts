@@ -89,7 +89,6 @@ const emptying = `
   DELETE FROM accounts; DELETE FROM account_keys; DELETE FROM operations; DELETE FROM events;
   DELETE FROM batches; DELETE FROM batch_rows; DELETE FROM callbacks; DELETE FROM listeners;
   DELETE FROM processes; DELETE FROM limits;
-  UPDATE head SET number = 0, operation = 0, hash = repeat('0', 64);
   SELECT setval('accounts_number_seq', 1, false), setval('batches_number_seq', 1, false),
     setval('callbacks_number_seq', 1, false)`;
 

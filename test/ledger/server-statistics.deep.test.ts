@@ -49,8 +49,7 @@ const copyOperations = `
   INSERT INTO lenden.operations SELECT (json_populate_record(o, json_build_object(
     'number', o.number + 3 * g, 'id', o.id || g, 'reference', o.reference || g, 'target', o.target || g,
     'recipient_key', o.recipient_key || g, 'description', o.description || g))).*
-  FROM lenden.operations o, generate_series(1, 3000) g;
-  UPDATE lenden.head SET operation = 10000`;
+  FROM lenden.operations o, generate_series(1, 3000) g`;
 
 /** Known as soon as the session has ended. */
 const rowsRead = `

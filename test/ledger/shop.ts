@@ -281,7 +281,9 @@ export async function openSharedShop(atEnd: AtEnd): Promise<{ shop: SharedShop; 
   };
   const append: SharedShop["append"] = async (...events) => {
     await colleague.query("BEGIN");
-    const { rows } = await colleague.query("SELECT number, hash FROM head FOR UPDATE");
+    const { rows } = await colleague.query(
+      "SELECT number, hash FROM head, events ORDER BY number DESC LIMIT 1 FOR UPDATE OF head",
+    );
     let { number, hash } = rows[0];
     for (const { operation, batch = null, event, data, at = now() } of events) {
       const row = {
@@ -298,7 +300,6 @@ export async function openSharedShop(atEnd: AtEnd): Promise<{ shop: SharedShop; 
         [number, hash, ...Object.values(row)],
       );
     }
-    await colleague.query("UPDATE head SET number = $1, hash = $2", [number, hash]);
     await colleague.query("COMMIT");
   };
   const alter = async (sql: string) => void (await colleague.query(sql));
@@ -388,8 +389,7 @@ export async function plant(
      WHERE $1 IN (o.reference, o.description, o.target) ORDER BY e.number`,
     [like],
   );
-  const { rows: heads } = await colleague.query("SELECT operation + 1 AS number FROM head");
-  const number = BigInt(heads[0].number);
+  const number = await nextOperation({ colleague });
   const at = now();
   const events = stored.map(({ event, data }) => {
     const own = JSON.parse(data);
@@ -400,7 +400,12 @@ export async function plant(
   if (!recorded) throw new Error("a planted operation has no intent");
   await insert({ colleague }, "operations", rowOf(allColumns, recorded));
   await append(...events);
-  await colleague.query("UPDATE head SET operation = $1", [String(number)]);
+}
+
+/** The number of the next operation, as lenden counts them. */
+export async function nextOperation({ colleague }: Pick<SharedShop, "colleague">): Promise<bigint> {
+  const { rows } = await colleague.query("SELECT max(number) + 1 AS number FROM operations");
+  return BigInt(rows[0].number);
 }
 
 /** Adds events to operations, and makes their rows what the events say. */

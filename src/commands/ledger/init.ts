@@ -6,7 +6,7 @@ import { readLedgerUrl } from "../../domain/ledger-url.ts";
 
 export const ledgerInit = defineCommand({
   description:
-    "Creates the schema lenden and two roles: lenden_writer may add events but not change them, lenden_reader may only read. A second run repairs both. The URL must name an administrator's login. Afterwards, give each person and CI job a separate login.",
+    "Creates the schema lenden and three roles: lenden_writer may add events but not change them, lenden_reader may only read, lenden_owner may also set limits. A second run repairs the roles, their rights and the triggers. The URL must name an administrator's login. Afterwards, give each person and CI job a separate login.",
   examples: {
     "Create a ledger on PostgreSQL": "lenden ledger init postgres://postgres@localhost/lenden",
     "Print the SQL for a database administrator": "lenden ledger init --print-sql",

@@ -1,6 +1,7 @@
 import type { Database } from "../../platform/sqlite/database.ts";
 import { readHistory, replay } from "../events.ts";
 import { type Connection, type Query, rowsJson } from "../postgres/connection.ts";
+import { newestEvent } from "../sql/conditions.ts";
 import { pagesOf } from "../sqlite/pages.ts";
 import { isTrue, numberIn, type TextRow } from "../values.ts";
 import {
@@ -106,11 +107,11 @@ const sameColumns = ["amount_paisa", "recipient_key", "method_id", "state", "rem
  * @returns the number of operations of the page that the server did not have
  */
 export async function copyOperations(connection: Connection, page: Copy[]): Promise<number> {
-  const [head] = await connection.read("SELECT number FROM lenden.head");
+  const [newest] = await connection.read(newestEvent);
   const found = await findMissing(connection.read, page);
   if (found.length === 0) return 0;
   return connection.write(async (write) => {
-    const isUnchanged = (await write.locked()).number === numberIn(head?.number);
+    const isUnchanged = (await write.locked()).number === numberIn(newest?.number);
     const missing = isUnchanged ? found : await findMissing(write.query, page);
     const rows = missing.map(({ row, events }) => {
       const number = write.nextOperation();

@@ -433,12 +433,9 @@ class Transaction {
   /** Sends what begins and locks. Nothing waits for the responses before the first statements do. */
   async begin(before?: WriteOptions["before"]): Promise<void> {
     const opened = this.#opened;
-    const seen = hashAt(`${this.#seen?.number ?? 0n}`);
     // The shorter limit is set once the ledger is locked.
-    const lockSql = `WITH locked AS MATERIALIZED (SELECT h.*, h.tableoid AS head_table FROM lenden.head h FOR UPDATE)
-      SELECT locked.*, ${seen} AS seen, pg_current_xact_id() AS server_id,
-        (SELECT max(o.number) FROM lenden.operations o) AS newest_operation,
-        (SELECT max(e.number) FROM lenden.events e) AS newest_event,
+    const lockSql = `WITH locked AS MATERIALIZED (SELECT h.version, h.tableoid AS head_table FROM lenden.head h FOR UPDATE)
+      SELECT locked.*, pg_current_xact_id() AS server_id,
         set_config('lock_timeout', '${rowLockMs}', true) FROM locked`;
     const waitsMs = lockWaitMs(opened);
     opened.hasHead = false;
@@ -494,12 +491,9 @@ class Transaction {
   async commit(): Promise<void> {
     const before = await this.locked();
     const { head, statements } = this.pending.link(before);
-    const isMoved = head !== before;
     this.head = head;
     // Built first: if this throws, no COMMIT may be sent without the events.
-    const values = [head.number, head.hash, this.#operation];
-    const moves = isMoved ? [{ sql: moveHead, values, rows: 1 }] : [];
-    const last = [...this.pending.take(), ...statements, ...moves].map(compiled);
+    const last = [...this.pending.take(), ...statements].map(compiled);
     this.isCommitting = true;
     // Reset before all are sent: all responses can arrive at once.
     this.#opened.warning = undefined;
@@ -525,22 +519,22 @@ class Transaction {
   }
 
   async #lock(sql: string, waitsMs: number): Promise<void> {
-    const [row] = await run(this.#opened, sql, [], waitsMs + responseMs);
-    if (!row) throw new Error("the ledger has no head");
+    const limitMs = waitsMs + responseMs;
+    // A statement sees what was there when it began: one that waits for the lock does not see what it waited for.
+    const locks = run(this.#opened, sql, [], limitMs);
+    const reads = run(this.#opened, newestSql, [this.#seen?.number ?? 0n], limitMs);
+    reads.catch(() => {}); // It fails after what locks.
+    const [locked] = await locks;
+    if (!locked) throw new Error("the ledger has no head");
     this.#opened.hasHead = true;
-    requireKnown(row);
-    this.head = { number: BigInt(row.number ?? 0), hash: row.hash ?? "" };
-    // What is recorded from now on would look older than such an event.
-    if (BigInt(row.newest_event ?? 0) > this.head.number) throw eventAboveHead(row);
-    // A writer may put the head back: the next operation has to be the newest all the same.
-    const [counted, newest] = [BigInt(row.operation ?? 0), BigInt(row.newest_operation ?? 0)];
-    this.#operation = counted > newest ? counted : newest;
-    this.#serverId = row.server_id ?? null;
-    this.#found(hasSeen(row, this.#seen), row.head_table ?? null);
+    requireKnown(locked);
+    const [newest = {}] = await reads;
+    this.head = headIn(newest);
+    this.#operation = BigInt(newest.operation ?? 0);
+    this.#serverId = locked.server_id ?? null;
+    this.#found(hasSeen(newest, this.#seen), locked.head_table ?? null);
   }
 }
-
-const moveHead = "UPDATE lenden.head SET number = $1::bigint, hash = $2, operation = $3::bigint";
 
 /** Waits for all, and throws the first error in their order: the later ones may follow from it. */
 async function inOrder<Result>(all: Promise<Result>[]): Promise<Result[]> {
@@ -604,6 +598,18 @@ async function runCompiled(
 const hashAt = (number: string) =>
   `(SELECT e.hash FROM lenden.events e WHERE e.number = ${number}::bigint)`;
 
+/** The number and the hash of the newest event. */
+export const newestEventSql = "SELECT number, hash FROM lenden.events ORDER BY number DESC LIMIT 1";
+
+/** The numbers from which a transaction counts. $1 number of the event that was seen last. */
+const newestSql = `
+  SELECT e.number, e.hash, ${hashAt("$1")} AS seen, (SELECT max(number) FROM lenden.operations) AS operation
+  FROM (VALUES (1)) one LEFT JOIN (${newestEventSql}) e ON true`;
+
+export function headIn({ number, hash }: Row): Head {
+  return { number: BigInt(number ?? 0), hash: hash ?? beginning };
+}
+
 /** True if the hash of the event that was seen last is still there. */
 function hasSeen(row: Row, seen: Head | undefined): boolean {
   return seen === undefined || seen.number === 0n || row.seen === seen.hash;
@@ -617,17 +623,6 @@ function requireKnown({ version }: Row): void {
   throw new Failure("ledger.older-version", "Cannot use the ledger: an older lenden created it.", {
     hint: "Run 'lenden ledger init' with the login that created it.",
   });
-}
-
-/** Lenden moves the head with each event. */
-function eventAboveHead({ number, newest_event: event }: Row): Failure {
-  return new Failure(
-    "ledger.modified",
-    `Cannot record anything: event ${event} is above the ledger's newest event, ${number}.`,
-    {
-      hint: "To find such events, run 'lenden ledger check'. Only the owner of the tables can delete them.",
-    },
-  );
 }
 
 /** @throws Failure `ledger.server-version` */
@@ -917,6 +912,8 @@ const serverHints: Record<string, string> = {
     "Ask the database's administrator to raise the statement_timeout of the login, then run the same command again.",
   "0A000":
     "Ask the database's administrator to drop rules that were added to the ledger's tables, then run the same command again.",
+  "23505":
+    "A login added the same row without lenden. Run 'lenden ledger check', then run the same command again.",
   "53100": "Make room on the disk of the server, then run the same command again.",
 };
 
@@ -996,7 +993,7 @@ async function readFacts(
     told: await telling,
     also: row.also ?? null,
     containsSeen: hasSeen(row, seen),
-    newest: { number: BigInt(row.number ?? 0), hash: row.hash ?? beginning },
+    newest: headIn(row),
   };
 }
 
@@ -1026,11 +1023,11 @@ export async function readIdentity(query: Query): Promise<ServerIdentity> {
 
 const factsSql = (also: string) => `
   SELECT current_setting('server_version_num') AS server_version, session_user AS login,
-    has_column_privilege('lenden.head', 'number', 'UPDATE') AS may_write, pg_is_in_recovery() AS is_replica, current_setting('transaction_read_only') AS read_only,
+    has_any_column_privilege('lenden.events', 'INSERT') AS may_write, pg_is_in_recovery() AS is_replica, current_setting('transaction_read_only') AS read_only,
     current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS synchronous_commit,
-    extract(epoch FROM clock_timestamp()) * 1000 AS now_ms, h.version, h.number, h.hash,
+    extract(epoch FROM clock_timestamp()) * 1000 AS now_ms, h.version, e.number, e.hash,
     ${hashAt("$1")} AS seen, ${also} AS also
-  FROM lenden.head h`;
+  FROM lenden.head h LEFT JOIN (${newestEventSql}) e ON true`;
 
 function busy(by: string): Failure {
   return new Failure("ledger.server-busy", `The ledger is locked${by}.`, {

@@ -1,4 +1,3 @@
-import type { Finding } from "../finding.ts";
 import { type Integrity, type RecordedTable, readIntegrity } from "../integrity.ts";
 import { planColumns } from "../plan.ts";
 import { wrongReserves } from "../sql/limits.ts";
@@ -35,7 +34,7 @@ export function serverIntegrityOf(
       wrongReserves: () => query(wrongReserves),
       callbacks: () => pagesOf(query, "SELECT o.* FROM lenden.callbacks o WHERE true"),
       // Only the owner can change the schema, and whoever is the owner can change the events too.
-      schema: () => auditHead(query),
+      schema: () => [],
       damage: () => [],
     });
     return { ...integrity, server: await auditServer(query) };
@@ -89,23 +88,6 @@ function rowsOf(query: Query, table: RecordedTable): AsyncIterable<Row[]> {
     yield await query("SELECT * FROM lenden.account_keys");
   })();
 }
-
-/** The head decides the number and the hash of the next event, and the number of the next operation. */
-async function auditHead(query: Query): Promise<Finding[]> {
-  const [head = {}] = await query(headInSql);
-  const [newest = {}] = await query(newestInSql);
-  const columns = Object.keys(newest).filter((name) => head[name] !== newest[name]);
-  if (columns.length === 0) return [];
-  const now = columns.map((name) => head[name] ?? null);
-  return [{ kind: "table", name: "head", problem: "changed", columns, now }];
-}
-
-const headInSql = "SELECT number, hash, operation FROM lenden.head";
-const newestInSql = `
-  SELECT coalesce(e.number, 0) AS number, coalesce(e.hash, repeat('0', 64)) AS hash,
-    (SELECT coalesce(max(o.number), 0) FROM lenden.operations o) AS operation
-  FROM (VALUES (1)) one LEFT JOIN (
-    SELECT number, hash FROM lenden.events ORDER BY number DESC LIMIT 1) e ON true`;
 
 /** What logins may do beyond what lenden needs, and settings that can lose what was confirmed. */
 async function auditServer(query: Query): Promise<ServerFinding[]> {

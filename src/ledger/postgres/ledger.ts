@@ -97,7 +97,7 @@ function byOwnClock(at: string, nowMs: number): string {
 async function unseenLedger(connection: Connection): Promise<UnseenLedger> {
   const { told: server } = await connection.facts();
   const [row] = await connection.read(
-    "SELECT h.number, e.at FROM lenden.head h LEFT JOIN lenden.events e ON e.number = h.number",
+    "SELECT number, at FROM lenden.events ORDER BY number DESC LIMIT 1",
   );
   return { server, events: Number(row?.number ?? 0), newestAt: row?.at ?? null };
 }

@@ -10,7 +10,15 @@ import {
 } from "../maintenance.ts";
 import { acceptFile, findUnmoved, unmovedFailure } from "../move/unmoved.ts";
 import { type Head, noPosition, readHead } from "../position.ts";
-import { atServer, type Connection, type Query, rowsJson, type ServerLogin } from "./connection.ts";
+import {
+  atServer,
+  type Connection,
+  headIn,
+  newestEventSql,
+  type Query,
+  rowsJson,
+  type ServerLogin,
+} from "./connection.ts";
 import { serverHealth } from "./health.ts";
 import { serverIntegrityOf } from "./integrity.ts";
 import { connectTo } from "./ledger.ts";
@@ -126,9 +134,8 @@ function notOwner({ user }: ServerLogin, cause: unknown): Failure {
 }
 
 async function headOf(query: Query): Promise<Head | undefined> {
-  const [row] = await query("SELECT number, hash FROM lenden.head");
-  const number = BigInt(row?.number ?? 0);
-  return number === 0n ? undefined : { number, hash: row?.hash ?? "" };
+  const [row] = await query(newestEventSql);
+  return row && headIn(row);
 }
 
 /** The stored head of this machine, compared with the ledger. */

@@ -30,13 +30,10 @@ const operationColumns = definitions(
  * All rows are written under the lock of `head`, and the check finds a row without its event.
  */
 const tables = `
+-- Each write locks its one row.
 CREATE TABLE lenden.head (
   single boolean PRIMARY KEY DEFAULT true CHECK (single),
-  version integer NOT NULL,
-  number bigint NOT NULL,
-  hash ${text} NOT NULL,
-  -- The number of the newest operation.
-  operation bigint NOT NULL
+  version integer NOT NULL
 );
 
 CREATE TABLE lenden.processes (
@@ -105,7 +102,6 @@ CREATE INDEX same_payment ON lenden.operations
 CREATE INDEX by_process ON lenden.operations (process) WHERE process IS NOT NULL;
 
 CREATE TABLE lenden.events (
-  -- No one can insert a number below all others, which would be read first.
   number bigint PRIMARY KEY CHECK (number > 0),
   operation bigint,
   batch bigint,
@@ -159,12 +155,6 @@ CREATE INDEX batches_by_file_name ON lenden.batches (account, file_name);
 CREATE INDEX batches_by_age ON lenden.batches (account, number);
 CREATE INDEX batches_that_reserve ON lenden.batches (environment, account) WHERE reserved_paisa > 0;
 CREATE INDEX batches_by_process ON lenden.batches (process) WHERE process IS NOT NULL;
--- The role may write these columns, because a batch is claimed before it is planned.
-CREATE FUNCTION lenden.reject_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-  RAISE EXCEPTION 'a planned batch in the ledger does not change' USING ERRCODE = 'insufficient_privilege';
-END $$;
-CREATE TRIGGER fixed_plan BEFORE UPDATE OF ${fixedBatchColumns} ON lenden.batches
-  FOR EACH ROW WHEN (OLD.row_count IS NOT NULL) EXECUTE FUNCTION lenden.reject_change();
 
 CREATE TABLE lenden.batch_rows (
   batch bigint NOT NULL,
@@ -239,8 +229,35 @@ CREATE TABLE lenden.listeners (
 
 ${checks}
 
-INSERT INTO lenden.head (version, number, hash, operation)
-  VALUES (${newestVersion}, 0, '${"0".repeat(64)}', 0);
+INSERT INTO lenden.head (version) VALUES (${newestVersion});
+`;
+
+/** What the server rejects of whoever may write the tables. Run again, it repairs that. */
+const guards = `
+-- The role may write these columns, because a batch is claimed before it is planned.
+CREATE OR REPLACE FUNCTION lenden.reject_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  RAISE EXCEPTION 'a planned batch in the ledger does not change' USING ERRCODE = 'insufficient_privilege';
+END $$;
+CREATE OR REPLACE TRIGGER fixed_plan BEFORE UPDATE OF ${fixedBatchColumns} ON lenden.batches
+  FOR EACH ROW WHEN (OLD.row_count IS NOT NULL) EXECUTE FUNCTION lenden.reject_change();
+
+-- The numbers of events are the order in which they were recorded: each new one is the next one.
+CREATE OR REPLACE FUNCTION lenden.reject_gap() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog AS $$
+DECLARE added record;
+BEGIN
+  SELECT min(number) AS lowest, max(number) AS highest, count(*) AS many INTO added FROM new_events;
+  IF added.many > 0 AND (
+    added.highest - added.lowest + 1 <> added.many
+    OR added.lowest <> coalesce((SELECT max(number) FROM lenden.events WHERE number < added.lowest), 0) + 1
+    OR added.highest <> (SELECT max(number) FROM lenden.events)
+  ) THEN
+    RAISE EXCEPTION 'a new event in the ledger has the next number'
+      USING ERRCODE = 'integrity_constraint_violation', CONSTRAINT = 'next_event';
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE OR REPLACE TRIGGER next_event AFTER INSERT ON lenden.events
+  REFERENCING NEW TABLE AS new_events FOR EACH STATEMENT EXECUTE FUNCTION lenden.reject_gap();
 `;
 
 /** The columns of a table that a statement may set. */
@@ -267,7 +284,8 @@ const judgedColumns = [
  * something is what the server says.
  */
 export const writerRights: Readonly<Record<string, Rights>> = {
-  head: { update: ["number", "hash", "operation"] },
+  // Without a column that it may update, a login cannot lock a row.
+  head: { update: ["single"] },
   processes: {
     insert: ["id", "user_name", "machine", "pid", "command", "origin", "lease_until"],
     update: ["lease_until", "ended_at"],
@@ -339,7 +357,7 @@ GRANT INSERT (${ownerRights.join(", ")}) ON lenden.limits TO ${ownerRole};
 `;
 
 /**
- * Creates the schema and the roles of a ledger in the current database, or updates them, in one transaction.
+ * Creates the schema and the roles of a ledger in the current database, or updates and repairs them, in one transaction.
  *
  * @param update what brings the tables of an existing ledger to the newest version
  */
@@ -348,5 +366,5 @@ export function schemaSql(update?: string): string {
     update === undefined
       ? `CREATE SCHEMA lenden;\n${tables}`
       : `${update};\nUPDATE lenden.head SET version = ${newestVersion};\n`;
-  return `BEGIN;\nSET LOCAL search_path = pg_catalog;\n${change}${grants}COMMIT;\n`;
+  return `BEGIN;\nSET LOCAL search_path = pg_catalog;\n${change}${guards}${grants}COMMIT;\n`;
 }

@@ -39,7 +39,7 @@ import { isTrue, numberIn, type Row, type TextRow, textOrNull } from "../values.
 import { loginOf, nowIn, type Recorder } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import { createBatchResults, rowsOfBatch } from "./batch-results.ts";
-import { cancelledAt, isPlanned, plannedBy } from "./conditions.ts";
+import { cancelledAt, isPlanned, newestEvent, plannedBy } from "./conditions.ts";
 import type { Dialect, Driver } from "./driver.ts";
 import type { RunLimits } from "./limits.ts";
 import { knownBatches, plansWithin } from "./plans.ts";
@@ -288,7 +288,7 @@ class NotPlanned extends Error {
 
 function createPlans(parts: Parts): Pick<BatchStore, "plan" | "cancel"> {
   const { driver, account, recorder, limits } = parts;
-  const { insertAgain, changedSince, newestEvent } = driver.dialect;
+  const { insertAgain, changedSince } = driver.dialect;
   const isChangedSince = function* (number: bigint, upTo: bigint): Work<boolean> {
     return (yield* query(changedSince, number, upTo)).length > 0;
   };

@@ -81,3 +81,6 @@ export const isPayoutOfRow = `(o.amount_paisa = r.amount_paisa
 export const isOfBatch = `o.account = b.account AND o.reference = r.reference
   AND (b.cancelled_at IS NULL OR o.batch IS NULL OR o.batch = b.number
     OR ${openedAt} <= b.cancelled_at)`;
+
+/** The number of the newest event. */
+export const newestEvent = "SELECT max(number) AS number FROM lenden.events";

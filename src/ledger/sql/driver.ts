@@ -60,8 +60,6 @@ export interface Dialect {
   storesLogin: boolean;
   /** What inserts rows in place of those that an interrupted run left; PostgreSQL leaves none. */
   insertAgain: string;
-  /** Finds the number of the newest event, whatever a colleague inserted above the head of a server. */
-  newestEvent: string;
   /** Finds a change after event $2 that concerns a row of batch $1, by a payout or a plan of any account. */
   changedSince: string;
   /** The columns of an operation `o`, with the name of its account and its holder: what `operationOf` reads. */

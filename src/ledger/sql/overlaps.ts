@@ -13,6 +13,7 @@ import {
   isPayoutOfRow,
   isReportedSince,
   lastTakenAt,
+  newestEvent,
   plansOfRows,
   reportedAt,
 } from "./conditions.ts";
@@ -83,7 +84,7 @@ export function createOverlaps(
 
     newestEvent: () =>
       driver.read(function* () {
-        const [row] = yield* query(driver.dialect.newestEvent);
+        const [row] = yield* query(newestEvent);
         return numberIn(row?.number);
       }),
   };

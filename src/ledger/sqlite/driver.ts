@@ -27,7 +27,6 @@ const changedSince = [
 
 export const dialect = dialectOf({
   ...{ changedSince, insertAgain: "INSERT OR REPLACE" },
-  newestEvent: "SELECT max(number) AS number FROM lenden.events",
   unindexed: (column) => column,
   unindexedText: (column) => column,
   isIn: (column, select) => `${column} IN (${select})`,
