@@ -86,6 +86,6 @@ export function guardScope({ environment }: Pick<Owner, "environment">) {
     /** The same condition on operations, by what their indexes have, and its value. */
     ofOperations: (table: string, parameter: string) =>
       `${guardColumn(`${table}.`)} = CAST(${parameter} AS bigint)`,
-    number: (account: bigint) => (isProduction ? 0n : account),
+    number: (account: bigint) => (isProduction ? 0n : account === noAccount ? -1n : account),
   };
 }

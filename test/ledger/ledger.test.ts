@@ -730,6 +730,23 @@ describeEach(stores, "I10: an ID of the API belongs to one operation", ({ share 
   });
 });
 
+describeEach(databases, "a sandbox whose key is new, beside production", ({ share }) => {
+  test("repeats nothing of production", async () => {
+    const shared = await share();
+    const of = (environment: "production" | "sandbox", keyId: string) =>
+      shared.open({ owner: { ...owner, environment, keyId } });
+    const production = await of("production", "live");
+    for (const intent of [payout("A"), payment("tea"), refund("TX1")]) {
+      const accepted = { state: "CONFIRMED", remoteId: intent.kind, sent: true } as const;
+      await record(production, await claimed(production, intent), accepted);
+
+      const again = await claim(await of("sandbox", intent.kind), { ...intent, reference: null });
+
+      expect(again.kind).toBe("new");
+    }
+  });
+});
+
 test("a claim of a payment reads at most 50 equal ones of each status", async () => {
   const database = await openDatabase(":memory:");
   let most = 0;
