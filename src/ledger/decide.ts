@@ -323,9 +323,9 @@ function judgeBeside(
   return denialOf(facts.limits, facts) ?? (excess && { kind: "above-limit", excess });
 }
 
-/** P25b: both keys count, because another person may have reopened it in good faith. */
-export function isOfKey({ keyHash, trusted }: FoundOperation, own: string): boolean {
-  return keyHash === own && trusted.keyHash === own;
+/** P25b: true if no other key may have sent it. */
+export function isOfKey({ trusted }: Pick<FoundOperation, "trusted">, own: string): boolean {
+  return trusted.keyHash === own;
 }
 
 /** The newest cancelled payout of the account with the same amount, recipient and method (P24). */

@@ -268,30 +268,26 @@ function givesId(one: HistoryEvent): boolean {
 }
 
 /**
- * Since when the API may know an operation, and the key that sent it. A colleague who reopens it makes it neither
- * younger nor that of another key: he may have declared before that it was not created.
+ * Since when the API may know an operation, and the key that sent it; an empty text if several did. Whoever took it may
+ * have sent it, so all times and keys count since this run's login, or its recorder, took it when it had certainly paid nothing.
  */
 export function sendableBy(
   trusted: Trusted,
   { createdAt, keyHash }: Pick<Operation, "createdAt" | "keyHash">,
   history: HistoryEvent[],
 ): Sendable {
-  const isTrusted = trustOf(trusted, history);
-  let reopened: HistoryEvent | undefined;
-  replay(0n, history.filter(isTrusted), (before, one) => {
-    // What only others made free may have been sent before.
-    if (one.event === "reopened" && !mayHavePaid(before)) reopened = one;
+  let start = 0;
+  replay(0n, history.filter(trustOf(trusted, history)), (before, one) => {
+    if (one.event !== "reopened" || mayHavePaid(before)) return;
+    const place = history.indexOf(one);
+    const others = recordedByOthers(trusted, { number: 0n }, history.slice(0, place));
+    if (!others || !mayHavePaid(others.without)) start = place;
   });
-  const later = history.slice(reopened ? history.indexOf(reopened) : 0);
-  const resumed = later.filter((one) => one.event === "resumed" && isTrusted(one));
-  // The clock that opened it may have been ahead: then one that resumed it was not.
-  const openedAt = [reopened?.at ?? createdAt, ...resumed.map(({ at }) => at)].sort()[0];
-  const [intent] = history;
-  const first = intent?.event === "intent" ? intent.data.keyHash : keyHash;
-  return {
-    openedAt: openedAt ?? createdAt,
-    keyHash: reopened?.event === "reopened" ? reopened.data.keyHash : first,
-  };
+  const takes = history.slice(start).filter(isTake);
+  const times = [...(start === 0 ? [createdAt] : []), ...takes.map(({ at }) => at)].sort();
+  const keys = new Set(takes.flatMap((one) => (one.event === "resumed" ? [] : [one.data.keyHash])));
+  const [only = keyHash] = keys;
+  return { openedAt: times[0] ?? createdAt, keyHash: keys.size > 1 ? "" : only };
 }
 
 /**
@@ -374,14 +370,17 @@ function showsPaid(one: HistoryEvent): boolean {
   return isCheck && mayHavePaid({ status: null, code: null, ...one.data });
 }
 
+/** True for an event of a process that took the operation to send it. */
+export function isTake(one: HistoryEvent): one is IntentEvent | TakeoverEvent {
+  return one.event === "intent" || one.event === "resumed" || one.event === "reopened";
+}
+
 /** Whoever adds events can make each look at an operation longer. */
 const mostTakes = 20;
 
 /** What a login knows that took an operation, at each of the newest times: all until then, and what it and this run's login add. */
 function viewsOfTakers({ own }: Trusted, history: HistoryEvent[]): IsTrusted[] {
-  const taken = history.filter(
-    ({ event }) => event === "intent" || event === "resumed" || event === "reopened",
-  );
+  const taken = history.filter(isTake);
   const takers = [...new Set(taken.map(({ login }) => login))];
   const newest = takers.flatMap((taker) =>
     taken.filter(({ login }) => login === taker).slice(-mostTakes),

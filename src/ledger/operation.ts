@@ -47,7 +47,7 @@ export interface FoundOperation extends Operation {
   lastAsked: Record<string, unknown>;
   /** The ID of its batch, in its account. */
   batchId: string | null;
-  /** True if its batch still sent its rows when the operation was recorded; false without a batch. */
+  /** True if its batch still sent its rows when the operation was last ordered; false without a batch. */
   wasPlanned: boolean;
   /** Shows who ordered it, if it is valid; never shown. */
   seal: string | null;

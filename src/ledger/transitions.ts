@@ -10,7 +10,7 @@ import {
 } from "../domain/state.ts";
 import type { Recorded } from "./columns.ts";
 import { type Changing, decideOutcome } from "./decide.ts";
-import type { HistoryEvent } from "./events.ts";
+import { type HistoryEvent, isTake } from "./events.ts";
 import type { Operation } from "./operation.ts";
 
 /*
@@ -58,9 +58,7 @@ function hasOwnName(before: Before, { event, data, at }: OutcomeEvent): boolean 
 
 /** The events of processes that took the operation to send it. */
 function takersIn(earlier: HistoryEvent[]): HistoryEvent[] {
-  return earlier.filter(
-    ({ event }) => event === "intent" || event === "resumed" || event === "reopened",
-  );
+  return earlier.filter(isTake);
 }
 
 /** True if one login wrote both. What the current transaction adds has no login yet. */

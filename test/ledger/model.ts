@@ -204,14 +204,20 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     saw(operation, at);
     state.changes.push({ operation: operation.number });
     const { number } = operation;
-    const ofBatch = state.batches.find((one) => one.batch.number === intent.batch)?.batch;
-    if (ofBatch?.plan && ofBatch.cancelledAt === null) state.planned.add(number);
+    plannedNow(operation);
     if (intent.kind === "payout" && !request.found)
       state.seals.set(number, sealOf(intent.asked, request.batchId ?? null, sealerOf(request)));
     if (request.found?.recordCreatedAt !== undefined) state.adopted.add(number);
     if (request.found)
       outcome({ kind: "record", operation: number, outcome: request.found, release: true }, at);
     return { kind: "new", operation, earlier: decision.earlier };
+  }
+
+  /** Whether its batch still sends its rows, when an operation is ordered. */
+  function plannedNow({ number, batch }: Operation): void {
+    const of = state.batches.find((one) => one.batch.number === batch)?.batch;
+    if (of?.plan && of.cancelledAt === null) state.planned.add(number);
+    else state.planned.delete(number);
   }
 
   function takeOver(operation: Operation, at: string, { asked, seal }: Ordered): void {
@@ -221,7 +227,10 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       ? {}
       : { state: "INTENT" as const, openedAt: at, keyHash };
     state.taken.set(operation.number, at);
-    if (!isUnsettled(operation)) state.adopted.delete(operation.number);
+    if (!isUnsettled(operation)) {
+      state.adopted.delete(operation.number);
+      plannedNow(operation);
+    }
     const isOrdered = !isUnsettled(operation) || seal !== undefined;
     if (isOrdered && worker.actor === "agent") state.agents.set(operation.number, at);
     if (seal !== undefined) {

@@ -63,10 +63,10 @@ function payroll(): string {
 }
 
 /** Lets inserts into a table fail. */
-const failing = (table: string) => `
+const failing = (table: string, when = "") => `
   CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
     'BEGIN RAISE EXCEPTION ''the disk is full''; END';
-  CREATE TRIGGER fail BEFORE INSERT ON lenden.${table} FOR EACH ROW EXECUTE FUNCTION fail()`;
+  CREATE TRIGGER fail BEFORE INSERT ON lenden.${table} FOR EACH ROW ${when} EXECUTE FUNCTION fail()`;
 
 const move = (url: string) => ["ledger", "move", url, "--yes"];
 
@@ -127,6 +127,25 @@ describe("ledger move", () => {
       expect(await merchant.count("payouts")).toBe(states.length);
     },
   );
+
+  serverTest("resolves no row there before the file is moved completely", async () => {
+    const ill = faults("createPayout:status-500");
+    const { merchant, url, rows } = await merchantWithServer({ faults: ill });
+    const send = ["payout", "batch", "send", payroll(), "--yes", "--timeout", "2s"];
+    expect(await merchant.lenden(send)).toMatchObject({ code: 75 });
+    ill.splice(0);
+    await rows(failing("events", "WHEN (NEW.event = 'imported')"));
+    expect(await merchant.lenden(move(url))).toMatchObject({ code: 1 });
+    await rows("DROP TRIGGER fail ON lenden.events");
+    const [row] = await rows("SELECT reference FROM lenden.operations WHERE batch IS NOT NULL");
+    const resolve = ["ledger", "resolve", String(row?.reference), "--json"];
+
+    const early = await onServer(merchant, url)(resolve);
+
+    expect([early.code, errorOf(early).reason]).toEqual([4, "payout.not-sealed"]);
+    expect(await merchant.json(move(url))).toMatchObject({ existing: expect.any(Number) });
+    expect(await onServer(merchant, url)(resolve)).toMatchObject({ code: 0 });
+  });
 
   serverTest("copies operations, plans and histories, and retires the file", async () => {
     const { merchant, url } = await merchantWithServer();

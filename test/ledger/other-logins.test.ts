@@ -20,6 +20,7 @@ import { withBob } from "./with-bob.ts";
 
 const unknown: Outcome = { state: "UNCERTAIN", code: "uncertain", sent: true };
 const accepted: Outcome = { state: "CONFIRMED", remoteId: "X1", status: "Completed", sent: true };
+const unreachable: Outcome = { state: "NOT_SENT", code: "unreachable", sent: false };
 const cancelled: Outcome = { state: "CONFIRMED", status: "Cancelled" };
 const asked = { recipientNumber: "01712345678", paymentMethodId: "m1" };
 const notCreated: Outcome = { state: "NOT_SENT", code: "declared", isReported: true };
@@ -87,6 +88,71 @@ describeEach(databases, "a payout that another login reopens", ({ share }) => {
     expect(await withNextKey.resume({ seen, sealer })).toMatchObject({ kind: "taken" });
   });
 });
+
+describeEach(
+  databases,
+  "a payout that two logins sent, and a third one opens again",
+  ({ share }) => {
+    test("P25b: belongs to no key if the two had different ones", async () => {
+      const { ledger, withNextKey, as } = await withBob(await share());
+      const sent = await claimed(ledger, payout("A"));
+      await record(ledger, sent, unreachable);
+      await as("bob", async () =>
+        record(withNextKey, await claimed(withNextKey, payout("A")), unknown),
+      );
+      await as("mallory", async () => {
+        await learn(ledger, sent, notCreated);
+        await record(ledger, await claimed(ledger, payout("A")), unknown);
+      });
+
+      const seen = await found(ledger, sent);
+
+      for (const one of [ledger, withNextKey])
+        expect(await one.resume({ seen, sealer })).toMatchObject({ kind: "other-key" });
+    });
+
+    test("P25: is as old as the first request, also for whoever sent it again since", async () => {
+      const { ledger, as, pass } = await withBob(await share());
+      const sent = await claimed(ledger, payout("A"));
+      await record(ledger, sent, unreachable);
+      await as("bob", async () => record(ledger, await claimed(ledger, payout("A")), unknown));
+      pass(1);
+      await as("mallory", () => learn(ledger, sent, notCreated));
+      pass(20);
+      await record(ledger, await claimed(ledger, payout("A")), unknown);
+
+      const seen = await found(ledger, sent);
+
+      expect(seen.openedAt > sent.createdAt).toBe(true);
+      expect(await ledger.resume({ seen, sealer })).toMatchObject({
+        ...{ kind: "taken", operation: { openedAt: sent.createdAt } },
+      });
+    });
+
+    test("P25: is as old as another login sent it, if its own time is later", async () => {
+      const { ledger, as, pass } = await withBob(await share());
+      const planted = await as("mallory", async () => {
+        pass(23);
+        const operation = await claimed(ledger, payout("A"));
+        await record(ledger, operation, unreachable);
+        pass(-23);
+        return operation;
+      });
+      const bobs = await as("bob", async () => {
+        const operation = await claimed(ledger, payout("A"));
+        await record(ledger, operation, unknown);
+        return operation;
+      });
+
+      const seen = await found(ledger, planted);
+
+      expect(bobs.openedAt < planted.createdAt).toBe(true);
+      expect(await ledger.resume({ seen, sealer })).toMatchObject({
+        ...{ kind: "taken", operation: { openedAt: bobs.openedAt } },
+      });
+    });
+  },
+);
 
 describeEach(databases, "a resumed payout", ({ share }) => {
   test("is not sent if its request is not the one that was confirmed", async () => {
@@ -393,7 +459,13 @@ describeEach(databases, "an operation by its name", ({ share }) => {
 });
 
 describeEach(databases, "a sealed row of a batch", ({ share }) => {
-  test.each(["before", "after"])("recorded %s its batch was cancelled", async (when) => {
+  test.each([
+    ["before", "taken"],
+    ["after", "not-sealed"],
+    ["before, and ordered again after,", "not-sealed"],
+  ])("recorded %s its batch was cancelled", async (when, kind) => {
+    const isBefore = when.startsWith("before");
+    const isFree = when.includes("again");
     const ledger = await (await share()).open();
     const claim = await ledger.batches.claim(batchFile("june.csv"), whichBatch);
     if (claim.kind !== "ours") throw new Error("the batch is held");
@@ -407,16 +479,17 @@ describeEach(databases, "a sealed row of a batch", ({ share }) => {
       const request = { intent, onDuplicate: "send", sealer, batchId: batch.id } as const;
       const answer = await ledger.claim(request);
       if (answer.kind !== "new") throw new Error("the row was recorded before");
-      await record(ledger, answer.operation, unknown);
+      await record(ledger, answer.operation, isFree ? unreachable : unknown);
       return answer.operation;
     };
-    const before = when === "before" ? await recordRow() : undefined;
+    const before = isBefore ? await recordRow() : undefined;
     await ledger.batches.cancel(batch);
+    if (isFree) await record(ledger, await claimed(ledger, payout("R-1")), unknown);
     const seen = await found(ledger, before ?? (await recordRow()));
 
     const resumed = await ledger.resume({ seen, sealer });
 
-    expect(resumed.kind).toBe(when === "before" ? "taken" : "not-sealed");
+    expect(resumed.kind).toBe(kind);
   });
 });
 

@@ -60,18 +60,26 @@ export const plansOfRows = `CROSS JOIN lenden.batches b
   LEFT JOIN lenden.operations o ON o.account = b.account AND o.reference = r.reference
   WHERE b.number = r.batch`;
 
+/** The end of an event of a ledger file, which names the file, as `sourceInEvent` reads it. */
+const sourceOf = (event: string) => `substr(${event}.data, length(${event}.data) - 75)`;
+
+/** True for an event `e` that planned a batch of a ledger file whose payouts are not all here yet. */
+const isArriving = `(e.data LIKE '%,"source":"%' AND NOT EXISTS (SELECT 1 FROM lenden.events f
+  WHERE f.operation IS NULL AND f.event = 'imported' AND f.login = e.login AND ${sourceOf("f")} = ${sourceOf("e")}))`;
+
 /**
  * The batch of an operation, as its seal covers it: the ID, and whether the batch still sent its rows when the
- * operation was recorded. A seal has no end, so a copy of a row that a cancelled batch never sent has a valid one. The
- * numbers of events, which no one can change, are the order; an intent without one is being recorded.
+ * operation was last ordered, or may have been sent elsewhere: its ledger file is not moved completely. A seal has no end,
+ * so a copy of a row that a cancelled batch never sent has a valid one. The numbers of events, which no one can change,
+ * are the order; an intent without one is being recorded.
  */
 export const batchOfOperation = `
   (SELECT b.id FROM lenden.batches b WHERE b.number = o.batch AND b.account = o.account) AS batch_id,
-  (SELECT CASE WHEN count(*) > 0 AND count(CASE WHEN e.event = 'cancelled' THEN 1 END) = 0
+  (SELECT CASE WHEN count(*) > 0 AND count(CASE WHEN e.event = 'cancelled' OR ${isArriving} THEN 1 END) = 0
       THEN 1 ELSE 0 END
     FROM lenden.events e WHERE e.batch = o.batch AND e.event IN ('plan', 'cancelled')
-      AND e.number < coalesce((SELECT min(i.number) FROM lenden.events i WHERE i.operation = o.number),
-        e.number + 1)) AS was_planned`;
+      AND e.number < coalesce((SELECT max(i.number) FROM lenden.events i
+        WHERE i.operation = o.number AND i.event IN ('intent', 'reopened')), e.number + 1)) AS was_planned`;
 
 /** True if an operation is the payout of a row, as by `isSamePayout`, but by the last eleven digits of the recipient. */
 export const isPayoutOfRow = `(o.amount_paisa = r.amount_paisa

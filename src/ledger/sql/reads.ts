@@ -190,7 +190,7 @@ function createHistories({ dialect, read, snapshot }: Reading, own: string): His
         const given = { columns: { number: "number" }, rows } as const;
         const [found = [], events = []] = yield [
           { sql: orders, values: [], given },
-          { sql: requestsInSql, values: [], given },
+          { sql: eventsInSql, values: [], given },
         ];
         const histories = grouped(events, "operation", eventOf);
         return found.map((row) => {
@@ -210,11 +210,10 @@ function createHistories({ dialect, read, snapshot }: Reading, own: string): His
   };
 }
 
-/** What may have the request of an operation. */
-const requestsInSql = `
+/** The events of operations. */
+const eventsInSql = `
   SELECT e.operation, e.at, e.event, e.data, e.login FROM given CROSS JOIN lenden.events e
-  WHERE e.operation = given.number AND e.event IN ('intent', 'reopened', 'resumed')
-  ORDER BY e.number`;
+  WHERE e.operation = given.number ORDER BY e.number`;
 
 function requestIn(one: HistoryEvent): Operation["asked"] | undefined {
   return one.event === "reopened" || one.event === "resumed" ? one.data.asked : undefined;

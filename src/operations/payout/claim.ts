@@ -228,7 +228,7 @@ export async function notSealed(
   const why = isOfOther
     ? `it belongs to another account than ${own}`
     : isLate
-      ? "its batch was cancelled, or not created, when this payout was recorded"
+      ? "its batch was cancelled, not created, or not moved completely when this payout was ordered"
       : "it has no valid seal of this payout secret";
   return new Failure("payout.not-sealed", `Cannot send payout ${name} from the ledger: ${why}.`, {
     problems: [

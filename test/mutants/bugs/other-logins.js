@@ -86,15 +86,29 @@ export const otherLoginBugs = [
     tests: inLedger("records it as Cancelled"),
   },
   {
+    name: "P25: a payout is as young as this login took it, whoever else did before",
+    seam: "sendable",
+    decorate: (sendable) => (logins, operation, history) =>
+      sendable(
+        logins,
+        operation,
+        history.filter(({ event, login }) => event === "intent" || login === logins.own),
+      ),
+    tests: inLedger("as old as another login sent it"),
+  },
+  {
+    name: "P25b: a payout that several keys took belongs to the last of them",
+    seam: "sendable",
+    decorate: (sendable) => (logins, operation, history) => {
+      const { openedAt, keyHash } = sendable(logins, operation, history);
+      return { openedAt, keyHash: keyHash || operation.keyHash };
+    },
+    tests: inLedger("belongs to no key"),
+  },
+  {
     name: "P25b: a payout belongs to whatever key reopened it last",
     seam: "ofKey",
     decorate: () => (found, own) => found.keyHash === own,
-    tests: inLedger("to the key of neither"),
-  },
-  {
-    name: "P25b: a payout belongs to its first key, whatever key reopened it",
-    seam: "ofKey",
-    decorate: () => (found, own) => found.trusted.keyHash === own,
     tests: inLedger("to the key of neither"),
   },
   {
