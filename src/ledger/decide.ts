@@ -825,8 +825,8 @@ export function decideOrder(
 /** True if a holder of the payout secret ordered what an operation was last sent as, in its account (I11). */
 export function hasValidSeal(found: FoundOperation, sealer: Sealer): boolean {
   if (!sealer.isOf(found)) return false;
-  const { lastAsked, batch, batchId, wasPlanned, seal } = found;
-  if (batch !== null && (batchId === null || !wasPlanned)) return false;
+  const { lastAsked, batch, batchId, wasPlanned, isArriving, seal } = found;
+  if (batch !== null && (batchId === null || !wasPlanned || isArriving)) return false;
   // Whoever adds an operation may give it the sealed request of another one.
   const order = orderIn(lastAsked, batchId);
   if (order?.reference !== found.reference || order.amountPaisa !== found.amountPaisa) return false;

@@ -269,7 +269,8 @@ function givesId(one: HistoryEvent): boolean {
 
 /**
  * Since when the API may know an operation, and the key that sent it; an empty text if several did. Whoever took it may
- * have sent it, so all times and keys count since this run's login, or its recorder, took it when it had certainly paid nothing.
+ * have sent it, so the times and keys of all takers count. When this run's login, or its recorder, reopens what had
+ * certainly paid nothing, they count from there.
  */
 export function sendableBy(
   trusted: Trusted,

@@ -47,8 +47,10 @@ export interface FoundOperation extends Operation {
   lastAsked: Record<string, unknown>;
   /** The ID of its batch, in its account. */
   batchId: string | null;
-  /** True if its batch still sent its rows when the operation was last ordered; false without a batch. */
+  /** True if its batch still sent its rows when the operation was ordered; false without a batch. */
   wasPlanned: boolean;
+  /** True if its batch is of a ledger file whose payouts are not all here yet: this one may have been sent with the file. */
+  isArriving: boolean;
   /** Shows who ordered it, if it is valid; never shown. */
   seal: string | null;
   /** By the events of this run's login, and of whoever recorded it until another login took it. */
@@ -79,7 +81,7 @@ interface RecordedByOthers {
   without: Pick<Operation, "state" | "status" | "code" | "acceptedAt" | "updatedAt">;
 }
 
-/** What decides whether a payout of unknown outcome is still sent again (P25, P25b). */
+/** What decides whether a payout of unknown outcome is still sent again (P25, P25b). The key is an empty text if several sent it. */
 export type Sendable = Pick<Operation, "openedAt" | "keyHash">;
 
 /** An operation with what other tables and operations say about it. */

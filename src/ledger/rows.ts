@@ -60,7 +60,8 @@ export function foundOperationOf(row: Row, history: HistoryEvent[], own: string)
   return Object.assign(operation, {
     lastAsked: lastAsked(operation, history),
     batchId: reader(row).maybe("batch_id"),
-    wasPlanned: isTrue(row.was_planned),
+    wasPlanned: wasPlanned(row, history, own),
+    isArriving: isTrue(row.is_arriving),
     seal: reader(row).maybe("seal"),
     trusted: sendableBy({ recorder: operation.login, own }, operation, history),
     newestAt: latestOf(history) ?? operation.createdAt,
@@ -69,6 +70,20 @@ export function foundOperationOf(row: Row, history: HistoryEvent[], own: string)
     reportedAt: reportedAt(history),
     others: null,
   });
+}
+
+/**
+ * True if the batch of an operation still sent its rows when another login last ordered the operation. A seal has no end,
+ * so a copy of a row that a cancelled batch never sent has a valid one. What this login orders again after the batch was
+ * cancelled is its own order.
+ */
+function wasPlanned(row: Row, history: HistoryEvent[], own: string): boolean {
+  const order = history.findLast(({ event }) => event === "intent" || event === "reopened");
+  const isOwn = order?.login === undefined || order.login === own;
+  // An event without a number is being recorded.
+  const { number = Number.POSITIVE_INFINITY } = (isOwn ? history[0] : order) ?? {};
+  const isBefore = (place: Row[string] | undefined) => place != null && numberIn(place) < number;
+  return isBefore(row.planned_place) && !isBefore(row.cancelled_place);
 }
 
 /** A row of the table `events`. */

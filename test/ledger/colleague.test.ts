@@ -7,7 +7,7 @@ import { PlanSums, planEvent } from "../../src/ledger/plan.ts";
 import { fileOf } from "../batch/files.ts";
 import { until } from "../support/helpers.ts";
 import { errorOf, typedBy } from "../support/lenden.ts";
-import { isSkipped, serverTest } from "../support/postgres.ts";
+import { isSkipped, serverTest, sharedCluster } from "../support/postgres.ts";
 import { asRejected, flood } from "./plants.ts";
 import {
   declare,
@@ -643,11 +643,18 @@ describe("a colleague with psql", () => {
 
   serverTest("inserts no event that looks newer or older than it is", async () => {
     const events = (...numbers: number[]) =>
-      `INSERT INTO events (number, at, event, data, commit_id, hash)
+      `INSERT INTO lenden.events (number, at, event, data, commit_id, hash)
        SELECT newest.number + step, e.at, 'late', '{}', e.commit_id, e.hash
-       FROM (SELECT max(number) AS number FROM events) newest JOIN events e USING (number),
+       FROM (SELECT max(number) AS number FROM lenden.events) newest JOIN lenden.events e USING (number),
          unnest(ARRAY[${numbers}]) step`;
     const rejected = { constraint: "next_event" };
+    // A session of its own: what checks the events has not run there.
+    const mallory = await (await sharedCluster()).open(shop.database, { user: "mallory" });
+    await mallory.query(
+      "CREATE TEMP TABLE record (a int, b int, c int, lowest int, highest int, many int)",
+    );
+    await expect(mallory.query(events(2))).rejects.toMatchObject(rejected);
+    await mallory.end();
     await expect(shop.alter(events(2))).rejects.toMatchObject(rejected);
     await expect(shop.alter(events(1, 3))).rejects.toMatchObject(rejected);
     await shop.alter(events(1, 2));

@@ -73,6 +73,7 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     lastAsked: state.asked.get(one.number) ?? one.asked,
     batchId: batchIdOf(one),
     wasPlanned: state.planned.has(one.number),
+    isArriving: false,
     seal: state.seals.get(one.number) ?? null,
     // All processes of a model have one login.
     trusted: { openedAt: one.openedAt, keyHash: one.keyHash },
@@ -204,20 +205,14 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     saw(operation, at);
     state.changes.push({ operation: operation.number });
     const { number } = operation;
-    plannedNow(operation);
+    const ofBatch = state.batches.find((one) => one.batch.number === intent.batch)?.batch;
+    if (ofBatch?.plan && ofBatch.cancelledAt === null) state.planned.add(number);
     if (intent.kind === "payout" && !request.found)
       state.seals.set(number, sealOf(intent.asked, request.batchId ?? null, sealerOf(request)));
     if (request.found?.recordCreatedAt !== undefined) state.adopted.add(number);
     if (request.found)
       outcome({ kind: "record", operation: number, outcome: request.found, release: true }, at);
     return { kind: "new", operation, earlier: decision.earlier };
-  }
-
-  /** Whether its batch still sends its rows, when an operation is ordered. */
-  function plannedNow({ number, batch }: Operation): void {
-    const of = state.batches.find((one) => one.batch.number === batch)?.batch;
-    if (of?.plan && of.cancelledAt === null) state.planned.add(number);
-    else state.planned.delete(number);
   }
 
   function takeOver(operation: Operation, at: string, { asked, seal }: Ordered): void {
@@ -227,10 +222,7 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       ? {}
       : { state: "INTENT" as const, openedAt: at, keyHash };
     state.taken.set(operation.number, at);
-    if (!isUnsettled(operation)) {
-      state.adopted.delete(operation.number);
-      plannedNow(operation);
-    }
+    if (!isUnsettled(operation)) state.adopted.delete(operation.number);
     const isOrdered = !isUnsettled(operation) || seal !== undefined;
     if (isOrdered && worker.actor === "agent") state.agents.set(operation.number, at);
     if (seal !== undefined) {

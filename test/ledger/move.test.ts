@@ -142,7 +142,7 @@ describe("ledger move", () => {
 
     const early = await onServer(merchant, url)(resolve);
 
-    expect([early.code, errorOf(early).reason]).toEqual([4, "payout.not-sealed"]);
+    expect([early.code, errorOf(early).reason]).toEqual([1, "ledger.not-moved"]);
     expect(await merchant.json(move(url))).toMatchObject({ existing: expect.any(Number) });
     expect(await onServer(merchant, url)(resolve)).toMatchObject({ code: 0 });
   });

@@ -193,7 +193,7 @@ describe("beside a colleague at the ledger, an agent", () => {
     const { send, asked } = await planned("decline");
     await declare(shop, isOfPlan, { event: "look", data: notCreated });
     await shop.alter(`UPDATE operations SET state = 'CONFIRMED', phase = 'live' WHERE ${isOfPlan}`);
-    await shop.alter("BEGIN; SELECT number FROM head FOR UPDATE");
+    await shop.alter("BEGIN; SELECT 1 FROM head FOR UPDATE");
     const sending = send();
     await Promise.race([sending, waitingForLock()]);
     await shop.alter(`UPDATE operations SET state = 'NOT_SENT', phase = 'free' WHERE ${isOfPlan}`);
@@ -208,7 +208,7 @@ describe("beside a colleague at the ledger, an agent", () => {
     const conflict = { state: "CONFLICT", code: "conflict", otherId: "PO-77", sent: true };
     await declare(shop, isOfPlan, { event: "attempt", data: conflict });
     // The run waits for the head, after the question was decided.
-    await shop.alter("BEGIN; SELECT number FROM head FOR UPDATE");
+    await shop.alter("BEGIN; SELECT 1 FROM head FOR UPDATE");
     const sending = send();
     await Promise.race([sending, waitingForLock()]);
     const at = new Date().toISOString();

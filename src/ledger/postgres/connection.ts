@@ -888,12 +888,13 @@ const grantHint = `Ask the database's administrator for 'GRANT ${writerRole} TO 
 /** What the administrator of the server has set, or a fault of the server. lenden is not the cause. */
 function serverFailure(error: unknown): unknown {
   if (!(error instanceof pg.DatabaseError)) return error;
-  const { code = "", message } = error;
+  const { code = "", constraint = "", message } = error;
   return new Failure(
     "ledger.server-error",
     `The ledger's server rejected a statement: ${message} (SQLSTATE ${code}).`,
     {
       hint:
+        serverHints[constraint] ??
         serverHints[code] ??
         "Ask the database's administrator to fix it, then run the same command again.",
       cause: error,
@@ -904,7 +905,7 @@ function serverFailure(error: unknown): unknown {
 const otherTables =
   "The tables are not those of this version of lenden. Use the version that created them.";
 
-/** What to do, by SQLSTATE. */
+/** What to do, by SQLSTATE or constraint. */
 const serverHints: Record<string, string> = {
   "42703": otherTables,
   "42P01": otherTables,
@@ -912,8 +913,8 @@ const serverHints: Record<string, string> = {
     "Ask the database's administrator to raise the statement_timeout of the login, then run the same command again.",
   "0A000":
     "Ask the database's administrator to drop rules that were added to the ledger's tables, then run the same command again.",
-  "23505":
-    "A login added the same row without lenden. Run 'lenden ledger check', then run the same command again.",
+  events_pkey:
+    "A login added an event without lenden. Run 'lenden ledger check', then run the same command again.",
   "53100": "Make room on the disk of the server, then run the same command again.",
 };
 

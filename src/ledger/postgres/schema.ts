@@ -102,7 +102,7 @@ CREATE INDEX same_payment ON lenden.operations
 CREATE INDEX by_process ON lenden.operations (process) WHERE process IS NOT NULL;
 
 CREATE TABLE lenden.events (
-  number bigint PRIMARY KEY CHECK (number > 0),
+  number bigint PRIMARY KEY,
   operation bigint,
   batch bigint,
   at ${text} NOT NULL,
@@ -242,7 +242,9 @@ CREATE OR REPLACE TRIGGER fixed_plan BEFORE UPDATE OF ${fixedBatchColumns} ON le
   FOR EACH ROW WHEN (OLD.row_count IS NOT NULL) EXECUTE FUNCTION lenden.reject_change();
 
 -- The numbers of events are the order in which they were recorded: each new one is the next one.
-CREATE OR REPLACE FUNCTION lenden.reject_gap() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog AS $$
+CREATE OR REPLACE FUNCTION lenden.reject_gap() RETURNS trigger LANGUAGE plpgsql
+  -- Without pg_temp at the end, a type of the session would come first.
+  SET search_path = pg_catalog, pg_temp AS $$
 DECLARE added record;
 BEGIN
   SELECT min(number) AS lowest, max(number) AS highest, count(*) AS many INTO added FROM new_events;

@@ -64,22 +64,18 @@ export const plansOfRows = `CROSS JOIN lenden.batches b
 const sourceOf = (event: string) => `substr(${event}.data, length(${event}.data) - 75)`;
 
 /** True for an event `e` that planned a batch of a ledger file whose payouts are not all here yet. */
-const isArriving = `(e.data LIKE '%,"source":"%' AND NOT EXISTS (SELECT 1 FROM lenden.events f
+const isArriving = `(e.event = 'plan' AND e.data LIKE '%,"source":"%' AND NOT EXISTS (SELECT 1 FROM lenden.events f
   WHERE f.operation IS NULL AND f.event = 'imported' AND f.login = e.login AND ${sourceOf("f")} = ${sourceOf("e")}))`;
 
-/**
- * The batch of an operation, as its seal covers it: the ID, and whether the batch still sent its rows when the
- * operation was last ordered, or may have been sent elsewhere: its ledger file is not moved completely. A seal has no end,
- * so a copy of a row that a cancelled batch never sent has a valid one. The numbers of events, which no one can change,
- * are the order; an intent without one is being recorded.
- */
+/** The first event of the batch of an operation with a name; null without one. */
+const firstOfBatch = (event: string) =>
+  `(SELECT min(e.number) FROM lenden.events e WHERE e.batch = o.batch AND e.event = '${event}')`;
+
+/** The batch of an operation, as its seal covers it, and the places in the chain since which it sent its rows, and no longer. */
 export const batchOfOperation = `
   (SELECT b.id FROM lenden.batches b WHERE b.number = o.batch AND b.account = o.account) AS batch_id,
-  (SELECT CASE WHEN count(*) > 0 AND count(CASE WHEN e.event = 'cancelled' OR ${isArriving} THEN 1 END) = 0
-      THEN 1 ELSE 0 END
-    FROM lenden.events e WHERE e.batch = o.batch AND e.event IN ('plan', 'cancelled')
-      AND e.number < coalesce((SELECT max(i.number) FROM lenden.events i
-        WHERE i.operation = o.number AND i.event IN ('intent', 'reopened')), e.number + 1)) AS was_planned`;
+  ${firstOfBatch("plan")} AS planned_place, ${firstOfBatch("cancelled")} AS cancelled_place,
+  EXISTS (SELECT 1 FROM lenden.events e WHERE e.batch = o.batch AND ${isArriving}) AS is_arriving`;
 
 /** True if an operation is the payout of a row, as by `isSamePayout`, but by the last eleven digits of the recipient. */
 export const isPayoutOfRow = `(o.amount_paisa = r.amount_paisa

@@ -1,14 +1,13 @@
 import { Failure } from "../../domain/failure.ts";
 import { isOperationId } from "../../domain/identifier.ts";
 import { guardScope } from "../account.ts";
-import { type HistoryEvent, lastSentAt } from "../events.ts";
+import { type HistoryEvent, lastSentAt, readHistory } from "../events.ts";
 import type { Ledger, RecordedOrder } from "../ledger.ts";
 import type { Kind, Operation } from "../operation.ts";
 import { eventOf, foundOperationOf, holderIn, operationOf } from "../rows.ts";
-import { grouped, type Row } from "../values.ts";
+import type { Row } from "../values.ts";
 import { loginOf, type Recorder } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
-import { batchOfOperation } from "./conditions.ts";
 import type { Dialect, Driver } from "./driver.ts";
 import { foundIn } from "./found.ts";
 import { type ColumnTypes, parameters, query, type Value, type Work } from "./work.ts";
@@ -173,8 +172,7 @@ type Histories = Pick<Ledger, "historyOf" | "lastSentAt" | "ordersOf" | "holderO
 
 /** @param own the login of this run */
 function createHistories({ dialect, read, snapshot }: Reading, own: string): Histories {
-  const orders = `SELECT ${dialect.operationColumns}, ${batchOfOperation}
-    FROM given CROSS JOIN lenden.operations o WHERE o.number = given.number`;
+  const orders = `SELECT ${dialect.foundColumns} FROM given CROSS JOIN lenden.operations o WHERE o.number = given.number`;
   const historyOf: Ledger["historyOf"] = ({ number }) =>
     read(function* () {
       const sql =
@@ -188,13 +186,9 @@ function createHistories({ dialect, read, snapshot }: Reading, own: string): His
       read(function* (): Work<RecordedOrder[]> {
         const rows = payouts.map(({ number }) => ({ number }));
         const given = { columns: { number: "number" }, rows } as const;
-        const [found = [], events = []] = yield [
-          { sql: orders, values: [], given },
-          { sql: eventsInSql, values: [], given },
-        ];
-        const histories = grouped(events, "operation", eventOf);
+        const [found = []] = yield [{ sql: orders, values: [], given }];
         return found.map((row) => {
-          const history = histories.get(String(row.number)) ?? [];
+          const history = readHistory(String(row.history ?? "[]"));
           const payout = foundOperationOf(row, history, own);
           const event = history.find((one) => requestIn(one) === payout.lastAsked) ?? history[0];
           return { payout, event };
@@ -209,11 +203,6 @@ function createHistories({ dialect, read, snapshot }: Reading, own: string): His
       }),
   };
 }
-
-/** The events of operations. */
-const eventsInSql = `
-  SELECT e.operation, e.at, e.event, e.data, e.login FROM given CROSS JOIN lenden.events e
-  WHERE e.operation = given.number ORDER BY e.number`;
 
 function requestIn(one: HistoryEvent): Operation["asked"] | undefined {
   return one.event === "reopened" || one.event === "resumed" ? one.data.asked : undefined;

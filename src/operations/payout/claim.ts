@@ -179,9 +179,9 @@ export function sentWithOtherKey(operation: Operation): Failure {
   const { id, reference, createdAt } = operation;
   return new Failure(
     "payout.other-key",
-    `Cannot send payout ${reference} again: another API key of this account sent it on ${formatTime(createdAt)}.`,
+    `Cannot send payout ${reference} again: another API key of this account may have sent it since ${formatTime(createdAt)}.`,
     {
-      hint: `Use the API key that sent it. Without that key, resolve it by hand. ${resolveHint(id, "payout", operation)}`,
+      hint: `If only one key sent it, use that key. If not, resolve it by hand. ${resolveHint(id, "payout", operation)}`,
       operation: reference ?? id,
       untried: true,
     },
@@ -212,23 +212,23 @@ export async function notSealed(
 ): Promise<Failure> {
   const { id, reference, lastAsked, batch, batchId, wasPlanned, createdAt } = operation;
   const name = reference ?? id;
+  if (operation.isArriving) return arriving(operation);
   const { amountPaisa, recipient } = payoutOf({ ...operation, asked: lastAsked });
   const [intent] = await ledger.historyOf(operation);
   const by = intent?.event === "intent" ? personIn(intent.data.origin) : undefined;
   const person = personText(by?.user ?? operation.user, operation.login, by?.machine);
   const isLate = batch !== null && !wasPlanned;
-  const ofFile = `run 'lenden payout batch send' again, with the file of batch ${batchId}`;
   const own = await ledger.account();
   const isOfOther = operation.account !== own;
   const again = isOfOther
     ? "run the same command with the API key of its account"
-    : batch === null
-      ? `run your 'lenden payout send' command again, with --ref ${inCommand(name)}`
-      : `${ofFile}${isLate ? " and --name <name>" : ""}`;
+    : batch === null || isLate
+      ? `run 'lenden payout send' with this amount and recipient, and --ref ${inCommand(name)}`
+      : `run 'lenden payout batch send' again, with the file of batch ${batchId}`;
   const why = isOfOther
     ? `it belongs to another account than ${own}`
     : isLate
-      ? "its batch was cancelled, not created, or not moved completely when this payout was ordered"
+      ? "its batch was cancelled, or not created, when this payout was ordered"
       : "it has no valid seal of this payout secret";
   return new Failure("payout.not-sealed", `Cannot send payout ${name} from the ledger: ${why}.`, {
     problems: [
@@ -240,6 +240,19 @@ export async function notSealed(
     operation: name,
     untried: true,
   });
+}
+
+/** Its row looks unsent as long as its payouts are not here. */
+function arriving({ id, reference, batchId }: FoundOperation): Failure {
+  return new Failure(
+    "ledger.not-moved",
+    `Cannot send payout ${reference ?? id}: its batch ${batchId} is from a ledger file whose move is not complete.`,
+    {
+      hint: "On the machine with that file, run 'lenden ledger move <url>' again with the same login.",
+      operation: reference ?? id,
+      untried: true,
+    },
+  );
 }
 
 /** P6: says what differs between this payout and the one that the ledger has. */
