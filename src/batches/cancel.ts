@@ -3,7 +3,7 @@ import { rowsText } from "../domain/text.ts";
 import type { Batch } from "../ledger/batch.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { claimPlanned } from "./plan.ts";
-import { type BatchStatus, readStatus, recordedStatus, type Sum } from "./status.ts";
+import { type BatchStatus, recordedStatus, type Sum } from "./status.ts";
 
 /**
  * Cancels the rows of a batch that were not sent.
@@ -29,7 +29,7 @@ export async function cancelBatch(
       );
     }
     await confirm(status, batch.isArriving ?? false);
-    return readStatus(await ledger.batches.cancel(batch), ledger);
+    return await recordedStatus(await ledger.batches.cancel(batch), ledger);
   } catch (error) {
     await ledger.batches.release(batch);
     throw error;

@@ -371,6 +371,14 @@ function showsPaid(one: HistoryEvent): boolean {
   return isCheck && mayHavePaid({ status: null, code: null, ...one.data });
 }
 
+/** The process that last took over an operation, and its login. */
+export function takerIn(history: HistoryEvent[]): FoundOperation["taker"] {
+  const take = history.findLast((one) => one.event === "resumed" || one.event === "reopened");
+  if (take?.event !== "resumed" && take?.event !== "reopened") return undefined;
+  const holder = jsonIn(take.data.holder)?.value;
+  return { lock: isObject(holder) ? String(holder.lock) : "", login: take.login };
+}
+
 /** True for an event of a process that took the operation to send it. */
 export function isTake(one: HistoryEvent): one is IntentEvent | TakeoverEvent {
   return one.event === "intent" || one.event === "resumed" || one.event === "reopened";

@@ -51,6 +51,8 @@ export interface FoundOperation extends Operation {
   wasPlanned: boolean;
   /** True if its batch is of a ledger file whose payouts are not all here yet: this one may have been sent with the file. */
   isArriving: boolean;
+  /** The process that last took it over, and its login; no login while the current transaction does that. */
+  taker: { lock: string; login: string | undefined } | undefined;
   /** Shows who ordered it, if it is valid; never shown. */
   seal: string | null;
   /** By the events of this run's login, and of whoever recorded it until another login took it. */

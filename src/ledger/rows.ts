@@ -11,6 +11,7 @@ import {
   readEvent,
   reportedAt,
   sendableBy,
+  takerIn,
 } from "./events.ts";
 import type { KnownPayout, Overlap, PlannedReference, RecipientAmount } from "./ledger.ts";
 import type { FoundOperation, Holder, ListedOperation, Operation } from "./operation.ts";
@@ -62,6 +63,7 @@ export function foundOperationOf(row: Row, history: HistoryEvent[], own: string)
     batchId: reader(row).maybe("batch_id"),
     wasPlanned: wasPlanned(row, history, own),
     isArriving: isTrue(row.is_arriving),
+    taker: takerIn(history),
     seal: reader(row).maybe("seal"),
     trusted: sendableBy({ recorder: operation.login, own }, operation, history),
     newestAt: latestOf(history) ?? operation.createdAt,

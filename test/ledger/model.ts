@@ -74,6 +74,7 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
     batchId: batchIdOf(one),
     wasPlanned: state.planned.has(one.number),
     isArriving: false,
+    taker: state.taken.has(one.number) ? { lock: "", login: undefined } : undefined,
     seal: state.seals.get(one.number) ?? null,
     // All processes of a model have one login.
     trusted: { openedAt: one.openedAt, keyHash: one.keyHash },

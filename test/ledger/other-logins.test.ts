@@ -154,6 +154,34 @@ describeEach(
   },
 );
 
+describeEach(
+  databases,
+  "a payout that a writer gives back to a process that lost it",
+  ({ share }) => {
+    test("stays unknown, whatever that process records", async () => {
+      const shared = await share();
+      const [lost, taker] = [
+        await shared.open({ holder: { pid: 1, lock: "1", machine: "m" } }),
+        await shared.open({ holder: { pid: 2, lock: "2", machine: "m" } }),
+      ];
+      const sent = await claimed(lost, payout("A"));
+      const [before] = await shared.run("SELECT process, held_since FROM operations");
+      await shared.run("UPDATE operations SET process = NULL, held_since = NULL");
+      const seen = await found(taker, sent);
+      expect(await taker.resume({ seen, sealer })).toMatchObject({ kind: "taken" });
+      const { process, held_since } = Object(before);
+      await shared.run(
+        `UPDATE operations SET process = '${process}', held_since = '${held_since}'`,
+      );
+
+      const ends = [await record(taker, sent, accepted), await record(lost, sent, unreachable)];
+
+      expect(ends).toMatchObject([{ kind: "moved" }, { kind: "moved" }]);
+      expect((await found(lost, sent)).state).not.toBe("NOT_SENT");
+    });
+  },
+);
+
 describeEach(databases, "a resumed payout", ({ share }) => {
   test("is not sent if its request is not the one that was confirmed", async () => {
     const { ledger } = await withBob(await share());

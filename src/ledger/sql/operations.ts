@@ -36,7 +36,7 @@ import type { Denial, LimitFacts, Sender, Use } from "../limits.ts";
 import type { FoundOperation, Operation, Outcome } from "../operation.ts";
 import { type Sealer, sealOf } from "../seal.ts";
 import { canFollow } from "../transitions.ts";
-import { nowIn, type Recorder } from "../worker.ts";
+import { loginOf, nowIn, type Recorder } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import type { Driver } from "./driver.ts";
 import { claimKeysOf, createClaimFacts } from "./duplicates.ts";
@@ -284,9 +284,17 @@ class Group {
     this.#changes.set(number, release ? undefined : { ...change, newestAt: at });
     const own = this.#write.ownLock();
     this.#reserveChanged(number, now, change);
-    this.#update(number, at, change, { before: own, after: release ? null : own, id });
+    const taker = loginOf(this.#parts.recorder);
+    this.#update(number, at, change, { before: own, after: release ? null : own, id, taker });
     this.#append(number, at, change.event, data);
     return { kind: "recorded" };
+  }
+
+  /** False if another process took it last, by its events: a writer may name any process in its row. */
+  #isTaker({ taker }: FoundOperation): boolean {
+    const { recorder } = this.#parts;
+    const isOwn = taker?.login === undefined || taker.login === loginOf(recorder);
+    return isOwn && (taker?.lock ?? this.#write.ownLock()) === this.#write.ownLock();
   }
 
   *#recordOfRead(request: OutcomeRequest): Work<OutcomeAnswer> {
@@ -298,7 +306,7 @@ class Group {
       request.kind !== "record" && holder !== null && (yield* this.#write.isAlive(holder));
     const mayChange =
       request.kind === "record"
-        ? holder !== null && holder.lock === this.#write.ownLock()
+        ? holder?.lock === this.#write.ownLock() && this.#isTaker(now)
         : isUnchanged(request.seen, now, isHeld ? holder : undefined);
     if (!mayChange) {
       if (request.kind === "record") this.#recordLate(now, request.outcome);
@@ -319,8 +327,9 @@ class Group {
       return { kind: "moved", operation: now };
     this.#reserveChanged(number, now, change);
     const before = holder?.lock ?? null;
+    const taker = request.kind === "learn" ? null : loginOf(this.#parts.recorder);
     const after = request.kind === "learn" || request.release ? null : before;
-    this.#update(number, at, change, { before, after, id: null });
+    this.#update(number, at, change, { before, after, id: null, taker });
     this.#append(number, at, change.event, data);
     return by === undefined ? { kind: "recorded" } : { kind: "id-taken", by };
   }
@@ -333,7 +342,7 @@ class Group {
     if (!conflict) return;
     const change = decideOutcome(now, conflict, at);
     this.#reserveChanged(now.number, now, change);
-    this.#update(now.number, at, change, { before: null, after: null, id: null });
+    this.#update(now.number, at, change, { before: null, after: null, id: null, taker: null });
     this.#append(now.number, at, change.event, JSON.stringify(conflict));
   }
 
@@ -487,14 +496,17 @@ class Group {
     this.#write.append({ operation, at, event, data });
   }
 
-  /** @param id the ID that no other operation may have; `before`, `after`: the process that holds it */
+  /**
+   * @param id the ID that no other operation may have; `before`, `after`: the process that holds it; `taker`: the login
+   *   whose process `before` has to have taken it last, if any process took it over
+   */
   #update(
     number: bigint,
     at: string,
     change: Changed,
-    { before, after, id }: Record<"before" | "after" | "id", string | null>,
+    by: Record<"before" | "after" | "id" | "taker", string | null>,
   ): void {
-    const row = { number, at, before, after, id, ...rowOf(outcomeColumns, change) };
+    const row = { number, at, ...by, ...rowOf(outcomeColumns, change) };
     this.#write.send({
       ...{ sql: updateOperation, values: [], rows: 1 },
       given: { columns: updatedTypes, rows: [row] },
@@ -533,7 +545,7 @@ const holderTypes = { process: "text", held_since: "text" } as const;
 const newTypes: ColumnTypes = { ...holderTypes, ...typesOf(allColumns) };
 
 const updatedTypes: ColumnTypes = {
-  ...{ number: "number", at: "text", before: "text", after: "text", id: "text" },
+  ...{ number: "number", at: "text", before: "text", after: "text", id: "text", taker: "text" },
   ...typesOf(outcomeColumns),
 };
 
@@ -541,12 +553,18 @@ const updatedTypes: ColumnTypes = {
 const hasId = (id: string) => `other.account = o.account AND other.remote_id = ${id}
   AND other.kind = o.kind AND other.number <> o.number`;
 
+/** The event by which a process last took over an operation `o`. Its holder is JSON in JSON: each _ is a backslash. */
+const lastTake = `(SELECT max(t.number) FROM lenden.events t
+  WHERE t.operation = o.number AND t.event IN ('resumed', 'reopened'))`;
+
 const updateOperation = `
   UPDATE lenden.operations AS o SET updated_at = given.at, process = given.after,
     held_since = CASE WHEN given.after IS NULL THEN NULL ELSE o.held_since END,
     ${outcomeColumns.map(({ name }) => `${name} = given.${name}`)}
   FROM given WHERE o.number = given.number AND o.process IS NOT DISTINCT FROM given.before
-    AND (given.id IS NULL OR NOT EXISTS (SELECT 1 FROM lenden.operations other WHERE ${hasId("given.id")}))`;
+    AND (given.id IS NULL OR NOT EXISTS (SELECT 1 FROM lenden.operations other WHERE ${hasId("given.id")}))
+    AND (given.taker IS NULL OR NOT EXISTS (SELECT 1 FROM lenden.events e WHERE e.number = ${lastTake}
+      AND NOT (e.login = given.taker AND e.data LIKE '%lock_":_"' || given.before || '_"%')))`;
 
 const takenTypes: ColumnTypes = {
   ...{ number: "number", process: "text", at: "text" },
