@@ -93,9 +93,16 @@ export const serverBugs = [
     decorate: withStatements((sql) =>
       sql
         .replace("AND o.process IS NOT DISTINCT FROM given.before", "")
+        .replace("given.taker IS NULL OR", "true OR")
         .replace("process = given.after", "process = coalesce(given.after, o.process)"),
     ),
     tests: leases("P4"),
+  },
+  {
+    name: "server: a process records what was given back to it",
+    seam: "server",
+    decorate: withStatements((sql) => sql.replace("given.taker IS NULL OR", "true OR")),
+    tests: ["test/ledger/other-logins.test.ts", "-t", "stays unknown, whatever"],
   },
   {
     name: "server: a transaction is committed although a row was not changed",
